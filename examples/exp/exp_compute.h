@@ -1,0 +1,43 @@
+/*
+ * The math of Exp: e to the power of x, element by element.
+ *
+ * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
+ * in exp_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in all.
+ * Floating-point tensors are arrays of float, whatever the model holds.
+ */
+#ifndef EXP_COMPUTE_H
+#define EXP_COMPUTE_H
+
+#include <math.h>
+
+#include "generated/exp.h"
+
+/*
+ * Computes the outputs:
+ *
+ *   inputs->input      x, any shape
+ *   outputs->output    e to the power of x, the shape of input
+ *
+ * Returns NULL, or a text that says what is wrong with the call; it is logged, and the call fails.
+ */
+static const char *exp_compute(const struct exp_inputs *inputs,
+                               const struct exp_params *params,
+                               struct exp_outputs *outputs)
+{
+    const struct opkit_tensor *input = &inputs->input;
+    const struct opkit_tensor *output = &outputs->output;
+    (void)params;
+
+    if (input->type != OPKIT_FLOAT32 || output->type != OPKIT_FLOAT32) {
+        return "input and output must be float16 or float32";
+    }
+    if (input->size != output->size) {
+        return "input and output must have the same shape";
+    }
+    for (size_t i = 0; i < output->size; i++) {
+        output->float32[i] = expf(input->float32[i]);
+    }
+    return NULL;
+}
+
+#endif

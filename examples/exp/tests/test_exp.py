@@ -1,0 +1,46 @@
+"""The cases that every kernel of Exp has to pass: shapes x values.
+
+`scons check` runs each of them on the CPU kernel and compares with exp_reference.py.
+"""
+
+import numpy as np
+import pytest
+from exp_reference import reference
+
+from opkit.testing import cases, check_cpu_kernel, special, uniform
+
+CASES = cases(
+    shapes=[
+        {"input": (1,)},
+        {"input": (7, 31)},
+        {"input": (1, 6, 5, 3)},
+        {"input": (2, 1, 3, 1, 5, 1)},
+    ],
+    values=[
+        uniform(-1, 1),
+        uniform(-18, 12),  # from where a half becomes 0 to where it becomes infinite
+        special(),
+    ],
+    params=[{}],
+    dtype="float16",
+)
+SINGLE = cases(
+    shapes=[{"input": (1, 6, 5, 3)}], values=[uniform(-80, 80)], params=[{}], dtype="float32"
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case, max_ulp=1)
+
+
+@pytest.mark.parametrize("case", SINGLE, ids=str)
+def test_cpu_kernel_in_single_precision(case):
+    check_cpu_kernel(case, max_ulp=2)
+
+
+def test_reference():
+    x = np.array([0, 1, -1, np.inf, -np.inf, 100], np.float32)
+    expected = np.array([1, 2.7182817, 0.36787945, np.inf, 0, np.inf], np.float32)
+    assert reference({"input": x}, {})["output"].tolist() == expected.tolist()
+    assert np.isnan(reference({"input": x * np.nan}, {})["output"]).all()

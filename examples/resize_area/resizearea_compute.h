@@ -1,0 +1,215 @@
+/*
+ * The math of ResizeArea: every output pixel is the mean of the source area that it covers.
+ *
+ * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
+ * in resizearea_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in all.
+ * Floating-point tensors are arrays of float, whatever the model holds.
+ *
+ * Along one axis, output index i covers the half-open interval [i * scale, (i + 1) * scale) of the
+ * source; a source element that is covered in part counts with the covered part. Sums run in
+ * TensorFlow's order, so that a float32 result equals that of TensorFlow's own kernel bit for bit.
+ */
+#ifndef RESIZEAREA_COMPUTE_H
+#define RESIZEAREA_COMPUTE_H
+
+#include <stdlib.h>
+
+#include "generated/resizearea.h"
+
+/*
+ * The source elements that one output index covers: begin to end - 1. The first and the last of
+ * them count with their weight, those between count in full.
+ */
+struct resizearea_span {
+    size_t begin;
+    size_t end;
+    float first;
+    float last;
+};
+
+/* The part of [cell, cell + 1) that lies in [begin, end), which is `scale` long. */
+static float resizearea_covered(size_t cell, float begin, float end, float scale)
+{
+    const float left = (float)cell;
+    const float right = (float)(cell + 1);
+
+    if (left < begin) {
+        return right > end ? scale : right - begin;
+    }
+    return right > end ? end - left : 1.0F;
+}
+
+static struct resizearea_span resizearea_span_at(size_t index, float scale)
+{
+    const float begin = (float)index * scale;
+    const float end = (float)(index + 1) * scale;
+    struct resizearea_span span;
+
+    span.begin = (size_t)begin; /* floor and ceil, of numbers that are not negative */
+    span.end = (size_t)end;
+    if ((float)span.end < end) {
+        span.end++;
+    }
+    span.first = resizearea_covered(span.begin, begin, end, scale);
+    span.last = resizearea_covered(span.end - 1, begin, end, scale);
+    return span;
+}
+
+static float resizearea_weight(const struct resizearea_span *span, size_t cell)
+{
+    if (cell == span->begin) {
+        return span->first;
+    }
+    return cell == span->end - 1 ? span->last : 1.0F;
+}
+
+/* With align_corners the last areas reach past the end: the last element stands there. */
+static size_t resizearea_clamp(size_t cell, size_t length)
+{
+    return cell < length ? cell : length - 1;
+}
+
+/* How many source elements one step of the output covers, along one axis. */
+static float resizearea_scale(size_t source_length, size_t length, bool align_corners)
+{
+    if (align_corners && length > 1 && source_length > 1) {
+        return (float)(source_length - 1) / (float)(length - 1);
+    }
+    return (float)source_length / (float)length;
+}
+
+/*
+ * total[i] += source[i] * weight. Product and sum are two statements, because a compiler may fuse
+ * them within one, where the processor can, and would then round once instead of twice.
+ */
+static void resizearea_add(float *total, const float *source, float weight, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const float product = source[i] * weight;
+        total[i] += product;
+    }
+}
+
+/* Resizes one row of pixels: `width` of them, each `channels` floats, to one for each span. */
+static void resizearea_row(const float *source, size_t width, size_t channels,
+                           const struct resizearea_span *spans, size_t output_width, float *row)
+{
+    for (size_t i = 0; i < output_width * channels; i++) {
+        row[i] = 0.0F;
+    }
+    for (size_t x = 0; x < output_width; x++) {
+        for (size_t cell = spans[x].begin; cell < spans[x].end; cell++) {
+            resizearea_add(row + x * channels, source + resizearea_clamp(cell, width) * channels,
+                           resizearea_weight(&spans[x], cell), channels);
+        }
+    }
+}
+
+/*
+ * The axis of the pixel rows in input and output (the columns are the next one): 1 if the shapes
+ * say NHWC, 2 if they say NCHW, 0 if neither. Where both fit, both mean the same: then height and
+ * channels are equal, and the only axis that changes is the same one.
+ */
+static size_t resizearea_row_axis(const struct opkit_tensor *input,
+                                  const struct opkit_tensor *output,
+                                  const struct opkit_int32_array *size)
+{
+    const size_t height = (size_t)size->items[0];
+    const size_t width = (size_t)size->items[1];
+    const size_t *from = input->shape;
+    const size_t *to = output->shape;
+
+    if (from[0] != to[0]) {
+        return 0;
+    }
+    if (to[1] == height && to[2] == width && to[3] == from[3]) {
+        return 1;
+    }
+    return to[1] == from[1] && to[2] == height && to[3] == width ? 2 : 0;
+}
+
+/*
+ * Computes the outputs:
+ *
+ *   inputs->input            images, rank 4, NHWC or NCHW
+ *   params->size             height and width of the output, in pixels
+ *   params->align_corners    whether the centers of the corner pixels stay where they are
+ *   outputs->output          the images with height and width replaced by size
+ *
+ * Returns NULL, or a text that says what is wrong with the call; it is logged, and the call fails.
+ */
+static const char *resizearea_compute(const struct resizearea_inputs *inputs,
+                                      const struct resizearea_params *params,
+                                      struct resizearea_outputs *outputs)
+{
+    const struct opkit_tensor *input = &inputs->input;
+    const struct opkit_tensor *output = &outputs->output;
+
+    if (input->type != OPKIT_FLOAT32 || output->type != OPKIT_FLOAT32) {
+        return "input and output must be float16 or float32";
+    }
+    if (input->rank != 4 || output->rank != 4) {
+        return "input and output must have 4 dimensions";
+    }
+    if (params->size.count != 2) {
+        return "size must have 2 items, height and width";
+    }
+    const size_t axis = resizearea_row_axis(input, output, &params->size);
+    if (axis == 0) {
+        return "output must have the shape of input, with height and width replaced by size";
+    }
+
+    /* NCHW is NHWC with one channel, and every channel an image. */
+    const size_t images = axis == 1 ? input->shape[0] : input->shape[0] * input->shape[1];
+    const size_t channels = axis == 1 ? input->shape[3] : 1;
+    const size_t height = input->shape[axis], output_height = output->shape[axis];
+    const size_t width = input->shape[axis + 1], output_width = output->shape[axis + 1];
+    const size_t pitch = width * channels, output_pitch = output_width * channels;
+    const float y_scale = resizearea_scale(height, output_height, params->align_corners);
+    const float x_scale = resizearea_scale(width, output_width, params->align_corners);
+    const float mean = 1.0F / (y_scale * x_scale);
+
+    struct resizearea_span *spans = (struct resizearea_span *)calloc(output_width, sizeof *spans);
+    float *row = (float *)calloc(output_pitch, sizeof *row);
+    if (spans == NULL || row == NULL) {
+        free(spans);
+        free(row);
+        return "not enough memory for one row of the output";
+    }
+    for (size_t x = 0; x < output_width; x++) {
+        spans[x] = resizearea_span_at(x, x_scale);
+    }
+
+    for (size_t image = 0; image < images; image++) {
+        const float *source = input->float32 + image * height * pitch;
+        float *target = output->float32 + image * output_height * output_pitch;
+        size_t row_in_buffer = height; /* none yet */
+
+        for (size_t y = 0; y < output_height; y++, target += output_pitch) {
+            const struct resizearea_span span = resizearea_span_at(y, y_scale);
+
+            for (size_t i = 0; i < output_pitch; i++) {
+                target[i] = 0.0F;
+            }
+            for (size_t cell = span.begin; cell < span.end; cell++) {
+                const size_t source_row = resizearea_clamp(cell, height);
+
+                /* Neighbours share a row, and enlarged images use one many times. */
+                if (source_row != row_in_buffer) {
+                    resizearea_row(source + source_row * pitch, width, channels,
+                                   spans, output_width, row);
+                    row_in_buffer = source_row;
+                }
+                resizearea_add(target, row, resizearea_weight(&span, cell), output_pitch);
+            }
+            for (size_t i = 0; i < output_pitch; i++) {
+                target[i] *= mean;
+            }
+        }
+    }
+    free(spans);
+    free(row);
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,90 @@
+"""The cases that every kernel of ResizeArea has to pass: shapes x values x params.
+
+`scons check` runs each of them on the CPU kernel and compares with resizearea_reference.py.
+"""
+
+import numpy as np
+import pytest
+import resizearea_reference
+
+from opkit.testing import cases, check_cpu_kernel, special, uniform
+
+SIZES = [
+    {"size": [1, 1], "align_corners": False},
+    {"size": [4, 4], "align_corners": False},  # where the shape fits both layouts, too
+    {"size": [3, 10], "align_corners": False},
+    {"size": [3, 10], "align_corners": True},
+    {"size": [7, 2], "align_corners": True},
+]
+NHWC = cases(
+    shapes=[
+        {"input": (1, 1, 1, 1)},
+        {"input": (1, 6, 5, 3)},
+        {"input": (2, 13, 7, 1)},
+        {"input": (1, 4, 9, 4)},
+        {"input": (1, 9, 12, 17)},
+    ],
+    values=[uniform(-1, 1), special()],
+    params=SIZES,
+    dtype="float16",
+)
+NCHW = cases(
+    shapes=[{"input": (1, 3, 6, 5)}, {"input": (2, 1, 13, 7)}, {"input": (1, 4, 9, 4)}],
+    values=[uniform(-100, 100)],
+    params=SIZES,
+    dtype="float16",
+)
+WHOLE_NUMBERS = cases(
+    shapes=[{"input": (1, 3, 4, 5)}],
+    values=[uniform(-1, 1), special()],
+    params=[
+        {"size": [3, 4], "align_corners": False},  # as it was
+        {"size": [6, 16], "align_corners": False},  # each pixel 2 x 4 times
+    ],
+    dtype="float16",
+)
+
+
+@pytest.mark.parametrize("case", NHWC, ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case, max_ulp=1)
+
+
+@pytest.mark.parametrize("case", NCHW, ids=str)
+def test_cpu_kernel_with_channels_first(case, monkeypatch):
+    monkeypatch.setattr(resizearea_reference, "LAYOUT", "NCHW")
+    check_cpu_kernel(case, max_ulp=1)
+
+
+@pytest.mark.parametrize("case", WHOLE_NUMBERS, ids=str)
+def test_pixels_that_are_copied_stay_as_they_are(case):
+    check_cpu_kernel(case, max_ulp=0)
+
+
+def resize(image, size, align_corners=False):
+    """Return the reference's result for one image of one channel."""
+    images = np.array(image, np.float32)[np.newaxis, :, :, np.newaxis]
+    params = {"size": size, "align_corners": align_corners}
+    return resizearea_reference.reference({"input": images}, params)["output"][0, :, :, 0].tolist()
+
+
+def test_reference_takes_the_mean_of_whole_pixels():
+    image = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]]
+    assert resize(image, [2, 2]) == [[2.5, 4.5], [10.5, 12.5]]
+
+
+def test_reference_counts_a_pixel_with_the_part_that_is_covered():
+    # Each output covers one pixel and a half: (1 + 4 / 2) / 1.5 and (4 / 2 + 7) / 1.5.
+    assert resize([[1, 4, 7]], [1, 2]) == [[2, 6]]
+
+
+def test_reference_repeats_the_border_for_align_corners():
+    # Steps of (3 - 1) / (2 - 1) = 2 pixels: (1 + 4) / 2, and (7 + 7) / 2 past the end.
+    assert resize([[1, 4, 7]], [1, 2], align_corners=True) == [[2.5, 7]]
+
+
+def test_reference_knows_both_layouts(monkeypatch):
+    shapes, params = {"input": (2, 5, 6, 7)}, {"size": [3, 4], "align_corners": False}
+    assert resizearea_reference.output_shapes(shapes, params) == {"output": (2, 3, 4, 7)}
+    monkeypatch.setattr(resizearea_reference, "LAYOUT", "NCHW")
+    assert resizearea_reference.output_shapes(shapes, params) == {"output": (2, 5, 3, 4)}

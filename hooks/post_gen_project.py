@@ -1,0 +1,61 @@
+"""Writes what follows from op.yml into the new repository, by the repository's own opkit."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+# cruft gives no output folder: it makes its projects in temporary ones, where nobody goes next.
+OUTPUT_DIR = json.loads(r""" {{ cookiecutter._output_dir | default("") | tojson }} """)
+
+
+def next_steps(name: str, lower: str, project: Path, here: str) -> str:
+    """Return what to do next.
+
+    Args:
+        name: the operator's name.
+        lower: the same in lower case.
+        project: the new repository.
+        here: the folder of the user's shell; empty when it is not known.
+    """
+    near = bool(here) and project.is_relative_to(here)
+    folder = shlex.quote(str(project.relative_to(here) if near else project))
+    return f"""
+{name} is in {folder}. It builds as it is; what it does so far is copy its first input.
+
+    cd {folder}
+    python3 -m venv .venv && .venv/bin/pip install -r requirements.txt
+    .venv/bin/scons check
+
+Write the math in {lower}_compute.h and {lower}_reference.py; README.md says the rest.
+"""
+
+
+def main() -> int:
+    """Complete the repository and return the exit status."""
+    project = Path.cwd()
+    sys.path.insert(0, str(project))
+    from opkit.errors import OpkitError
+    from opkit.repository import update
+
+    # An installed template holds bytecode of opkit, which was copied with the rest.
+    for cache in [*project.rglob("__pycache__")]:
+        shutil.rmtree(cache)
+    try:
+        spec = update(project)
+    except OpkitError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if OUTPUT_DIR:
+        print(next_steps(spec.name, spec.lower, project, os.environ.get("PWD", "")))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,33 @@
+"""Checks the description once more: a replayed run asks nothing, so nothing has checked it.
+
+The folder's name is not checked here: when a hook fails, cookiecutter deletes the folder, which for
+a name like `../other` is somebody else's. rknn_op_template.py refuses it before there is one.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+sys.dont_write_bytecode = True
+
+OPKIT_PARENT = json.loads(r""" {{ opkit_parent | tojson }} """)
+DESCRIPTION = json.loads(r""" {{ cookiecutter.__description | tojson }} """)
+
+
+def main() -> int:
+    """Return the exit status: 0 when the description can be used."""
+    sys.path.insert(0, OPKIT_PARENT)
+    from opkit.errors import OpkitError
+    from opkit.spec import parse
+
+    try:
+        parse(DESCRIPTION)
+    except OpkitError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,132 @@
+"""The verbs of `rknn-op`: each reads its options and calls what does the work."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import click
+
+from opkit.errors import OpkitError
+from opkit.platforms import CHIPS
+from rknn_op import demo as demonstration
+from rknn_op import repositories, tables
+
+
+class _Verbs(click.Group):
+    """Ends with one line on stderr and status 1 when the user can put right what is wrong."""
+
+    def invoke(self, ctx: click.Context) -> None:
+        try:
+            super().invoke(ctx)
+        except OpkitError as error:
+            click.echo(f"error: {error}", err=True)
+            ctx.exit(1)
+
+
+def _version() -> str:
+    try:
+        return version("rknn-op-template")
+    except PackageNotFoundError:
+        return "of a checkout, not installed"
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(_version(), prog_name="rknn-op")
+def main() -> None:
+    """Custom operators for Rockchip's RKNN-Toolkit, from one YAML file to a checked package."""
+
+
+_repository = click.option(
+    "-p",
+    "--path",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="The operator repository; default: the current folder.",
+)
+_options = click.argument("options", nargs=-1, metavar="[-- OPTIONS...]")
+
+
+@main.command()
+@click.option(
+    "-c",
+    "--config",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The operator description: a YAML file.",
+)
+@click.option(
+    "-p",
+    "--path",
+    type=click.Path(path_type=Path),
+    help="The folder to make; default: the operator's name.",
+)
+def create(config: Path, path: Path | None) -> None:
+    """Make an operator repository from a description."""
+    spec = repositories.check_description(config)
+    repositories.create(config, path or Path(spec.name))
+
+
+@main.command()
+@_repository
+@click.option(
+    "-t",
+    "--target",
+    type=click.Choice([*CHIPS, "x64", "all"], case_sensitive=False),
+    help="What to build for; default: the target_platform of op.yml.",
+)
+@_options
+@click.pass_context
+def build(ctx: click.Context, path: Path, target: str | None, options: tuple[str, ...]) -> None:
+    """Build and pack: `scons target=...` in a repository.
+
+    OPTIONS go to scons as they are, for instance toolchain=gnu; `scons -h` lists them.
+    """
+    arguments = [f"target={target}"] if target else []
+    ctx.exit(repositories.scons(path, *arguments, *options).returncode)
+
+
+@main.command()
+@_repository
+@_options
+@click.pass_context
+def check(ctx: click.Context, path: Path, options: tuple[str, ...]) -> None:
+    """Compare the kernels with numpy on this PC: `scons check`."""
+    ctx.exit(repositories.scons(path, "check", *options).returncode)
+
+
+@main.command()
+@click.argument(
+    "files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE..."
+)
+def inspect(files: tuple[Path, ...]) -> None:
+    """Show what is in packages (.rknnop)."""
+    from opkit.rknnop import describe, unpack
+
+    for index, file in enumerate(files):
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            raise OpkitError(f"{file}: cannot be read: {error.strerror}") from None
+        listing = describe(unpack(data, str(file)))
+        click.echo(f"{chr(10) if index else ''}{file}\n{listing.rstrip()}")
+
+
+@main.command()
+def targets() -> None:
+    """List the chips, and what each must run at least."""
+    click.echo(tables.targets_table())
+    click.echo("\nA package runs on every chip of its family, and on no other.")
+
+
+@main.command()
+@click.argument("name", type=click.Choice(demonstration.examples()), default="resize_area")
+@click.option(
+    "-p",
+    "--path",
+    type=click.Path(path_type=Path),
+    help="The folder to make; default: the example's name.",
+)
+def demo(name: str, path: Path | None) -> None:
+    """Make, build, pack and check the operator of an example."""
+    demonstration.run(name, path or Path(name))

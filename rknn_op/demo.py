@@ -1,0 +1,135 @@
+"""`rknn-op demo`: an example operator, from its description to a checked package."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from opkit.errors import OpkitError
+from opkit.spec import OpSpec
+from rknn_op import template
+from rknn_op.repositories import check_description, refuse_existing, scons
+from rknn_op.tables import targets_table
+
+_MEANINGS = (
+    ("op.yml", "the operator description: inputs, outputs, params"),
+    ("{lower}_compute.h", "the math in C"),
+    ("{lower}_reference.py", "the math in numpy, and the output shapes"),
+    ("tests/test_{lower}.py", "the cases: shapes, values, params"),
+    ("rknn_kernel_{lower}.c", "the CPU kernel around the math; works as generated"),
+    ("rknn_kernel_{lower}.vx", "the kernel for the NPU's PPU"),
+    ("build/{target}/{name}.rknnop", "the package: {size:,} bytes"),
+)
+
+
+def examples() -> list[str]:
+    """Return the names of the examples."""
+    return sorted(path.parent.name for path in template.EXAMPLES.glob("*/*.yml"))
+
+
+def run(name: str, folder: Path) -> None:
+    """Make the repository of an example, build and check it, and say what happened.
+
+    Args:
+        name: the example.
+        folder: the repository to make; must not exist.
+
+    Raises:
+        OpkitError: the folder exists, or one of the steps failed.
+    """
+    refuse_existing(folder)
+    example = template.EXAMPLES / name
+    config = example / f"{name}.yml"
+    spec = check_description(config)
+    target = spec.target_platform
+    click.echo(f"{spec.name}: from its description to a package for {target}\n")
+
+    _step(f"rknn-op create -c {config.name} -p {folder}", lambda: _create(config, folder))
+    _step(f"cp -r {example.name}/* {folder}", lambda: _fill_in(example, folder))
+    _step(f"scons target={target}", lambda: _build(folder, spec))
+    _step("scons check", lambda: _scons(folder, "-Q", "check"))
+    click.echo(_closing_words(folder, spec))
+
+
+def _step(command: str, action: Callable[[], str]) -> None:
+    """Show a command, run it, and show its time and what it did."""
+    click.echo(f"$ {command}")
+    start = time.perf_counter()
+    result = action()
+    seconds = time.perf_counter() - start
+    click.echo(textwrap.indent(f"{result.strip()}\n({seconds:.1f} s)\n", "    "))
+
+
+def _create(config: Path, folder: Path) -> str:
+    # In a process of its own, because the next steps that it prints are not those of the demo.
+    command = [sys.executable, "-m", "rknn_op", "create", "-c", str(config), "-p", str(folder)]
+    made = subprocess.run(command, check=False, capture_output=True, text=True)
+    if made.returncode:
+        raise OpkitError((made.stderr or made.stdout).strip().removeprefix("error: "))
+    return "the repository, a working operator that copies its input"
+
+
+def _fill_in(example: Path, folder: Path) -> str:
+    """Lay the example's files over the generated ones and return their names."""
+    names = sorted(
+        str(path.relative_to(example))
+        for path in example.rglob("*")
+        if path.is_file() and path.suffix != ".yml" and path.parent.name != "__pycache__"
+    )
+    for name in names:
+        shutil.copyfile(example / name, folder / name)
+    return f"the math: {', '.join(names)}"
+
+
+def _build(folder: Path, spec: OpSpec) -> str:
+    _scons(folder, "-Q", f"target={spec.target_platform}")
+    package = _package(folder, spec)
+    return f"{package.relative_to(folder)}: {package.stat().st_size:,} bytes"
+
+
+def _scons(folder: Path, *arguments: str) -> str:
+    done = scons(folder, *arguments, capture=True)
+    if done.returncode:
+        click.echo(done.stdout)
+        raise OpkitError(f"`scons {arguments[-1]}` failed in {folder}; what it said is above")
+    return done.stdout
+
+
+def _package(folder: Path, spec: OpSpec) -> Path:
+    return folder / "build" / spec.target_platform / f"{spec.name}.rknnop"
+
+
+def _closing_words(folder: Path, spec: OpSpec) -> str:
+    package = _package(folder, spec)
+    values = {
+        "lower": spec.lower,
+        "name": spec.name,
+        "target": spec.target_platform,
+        "size": package.stat().st_size,
+    }
+    files = [
+        (str(folder / path.format(**values)), text.format(**values)) for path, text in _MEANINGS
+    ]
+    width = max(len(path) for path, _ in files)
+    listing = "\n".join(f"    {path.ljust(width)}  {text}" for path, text in files)
+    return f"""\
+Where things are:
+
+{listing}
+
+What to do next:
+
+    rknn-op inspect {package}
+    rknn.register_op("{package}"), in RKNN-Toolkit, before rknn.load_tensorflow(...)
+    rknn-op create -c YOUR.yml -p ./your_operator
+
+What each chip must run at least:
+
+{textwrap.indent(targets_table(), "    ")}"""

@@ -1,0 +1,99 @@
+"""Operator repositories: make one, and run SCons in one."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from opkit.errors import OpkitError
+from opkit.repository import read_description
+from opkit.spec import OpSpec, parse
+from rknn_op import template
+
+
+def check_description(config: Path) -> OpSpec:
+    """Return the operator that a file describes.
+
+    Raises:
+        OpkitError: the file cannot be read, or the description in it cannot be used.
+    """
+    return parse(read_description(config), str(config))
+
+
+def refuse_existing(folder: Path) -> None:
+    """Stop when there is something already where a repository is to be.
+
+    Raises:
+        OpkitError: there is.
+    """
+    if os.path.lexists(folder):
+        raise OpkitError(f"{folder} exists already; name another folder, or delete it")
+
+
+def create(config: Path, folder: Path) -> None:
+    """Make an operator repository.
+
+    Args:
+        config: the file with the operator description.
+        folder: the repository; must not exist.
+
+    Raises:
+        OpkitError: the description is wrong, or the folder is there or cannot be made.
+    """
+    check_description(config)
+    refuse_existing(folder)
+    # cookiecutter is only imported here, because that takes longer than most of the other verbs.
+    from cookiecutter.exceptions import CookiecutterException
+    from cookiecutter.main import cookiecutter
+
+    # What cookiecutter logs when a hook fails is a traceback; the hook has said what is wrong.
+    logging.getLogger("cookiecutter").addHandler(logging.NullHandler())
+    whole = Path(os.path.abspath(folder))  # noqa: PTH100  resolve() would follow links
+    with tempfile.TemporaryDirectory() as scratch:
+        # Neither are the user's settings for other templates read nor is their home written to.
+        settings = Path(scratch, "settings.yml")
+        settings.write_text(json.dumps({"cookiecutters_dir": scratch, "replay_dir": scratch}))
+        try:
+            cookiecutter(
+                str(template.ROOT),
+                no_input=True,
+                extra_context={"config": str(config.absolute()), "op_name": whole.name},
+                output_dir=str(whole.parent),
+                config_file=str(settings),
+            )
+        except CookiecutterException as error:
+            raise OpkitError(str(error)) from None
+        except OSError as error:
+            raise OpkitError(f"{folder}: cannot be made: {error}") from None
+
+
+def scons(folder: Path, *arguments: str, capture: bool = False) -> subprocess.CompletedProcess[str]:
+    """Run SCons in an operator repository.
+
+    Args:
+        folder: the repository.
+        arguments: what follows `scons` on its command line.
+        capture: keep what it prints, both streams in `stdout`, instead of showing it.
+
+    Raises:
+        OpkitError: the folder is no operator repository.
+    """
+    for name in ("op.yml", "SConstruct"):
+        if not (folder / name).is_file():
+            raise OpkitError(
+                f"{folder} is no operator repository: there is no {name} in it; "
+                "name one with -p, or make one with `rknn-op create`"
+            )
+    return subprocess.run(
+        [sys.executable, "-m", "SCons", *arguments],
+        cwd=folder,
+        check=False,
+        text=True,
+        stdout=subprocess.PIPE if capture else None,
+        stderr=subprocess.STDOUT if capture else None,
+    )

@@ -1,0 +1,178 @@
+"""The part of the template that runs while cookiecutter asks, before anything is on disk.
+
+Two filters check the answers as they come in, each right after its question (cookiecutter.json).
+What is wrong ends the run with one line: a hook would be too late, because by then there is a
+folder, and cookiecutter's clean-up after a failing hook deletes it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+from cookiecutter.exceptions import FailedHookException
+from jinja2 import Environment
+from jinja2.ext import Extension
+
+ROOT = Path(__file__).resolve().parent
+PROJECT = "{{cookiecutter.op_name}}"
+"""The name of the folder that is the generated repository, as a template."""
+
+_write_no_bytecode = sys.dont_write_bytecode
+sys.dont_write_bytecode = True  # opkit's folder is copied as it is: nothing may be added to it
+sys.path.insert(0, str(ROOT / PROJECT))
+try:
+    from opkit.errors import OpkitError
+    from opkit.platforms import CHIPS
+    from opkit.repository import read_description
+    from opkit.spec import MAX_NAME, OpSpec, parse
+finally:
+    sys.path.remove(str(ROOT / PROJECT))
+    sys.dont_write_bytecode = _write_no_bytecode
+
+STARTER_NAME = "MyOperator"
+_STARTER = f"""\
+name: $name
+framework: tensorflow
+target_platform: RK1808  # {", ".join(CHIPS)}
+
+# Every build reads this file; the kernels get inputs, outputs and params in this order.
+inputs:
+  input: {{type: VX_TYPE_TENSOR}}
+outputs:
+  output: {{type: VX_TYPE_TENSOR}}
+
+# A param comes from the model's attribute of its name, or from the constant input that `source`
+# names; `default` is for models that do not have it. To add one, take the # away and run `scons`.
+params:
+  # size: {{type: VX_TYPE_ARRAY, length: 2, source: "const:size", doc: "height and width"}}
+  # align_corners: {{type: VX_TYPE_BOOL, default: false}}
+  # epsilon: {{type: VX_TYPE_FLOAT32, default: 0.001}}"""
+
+_FOLDER = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.-]{{0,{MAX_NAME - 1}}}")
+
+
+class Answers(Extension):
+    """Checks the answers, and keeps Jinja from running them.
+
+    Adds the filters `operator_name` and `description`, which take all answers given so far, and the
+    global `opkit_parent`, the folder from which a hook imports this template's opkit.
+    """
+
+    def __init__(self, environment: Environment) -> None:
+        super().__init__(environment)
+        environment.filters["operator_name"] = operator_name
+        environment.filters["description"] = description
+        environment.globals["opkit_parent"] = str(ROOT / PROJECT)
+        self._own_sources = _own_sources()
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        """Return the source to compile: what is not the template's own is only quoted.
+
+        cookiecutter renders answers from the command line, and paths, as if they were templates.
+        A file of the template has a name; of nameless sources, the template's own are known.
+        """
+        if name is not None or source in self._own_sources:
+            return source
+        return f"{{{{ {json.dumps(source, ensure_ascii=False)} }}}}"
+
+
+def operator_name(answers: dict[str, Any]) -> str:
+    """Check the answer to `config` and return the operator's name.
+
+    The description's text takes the place of its path in the answers, so that a replay or an update
+    does not depend on a file that may have moved or changed.
+    """
+    config = _text_answer(answers, "config").strip()
+    if not config:
+        answers["config"] = ""
+        return STARTER_NAME
+    text, spec = _read(config)
+    answers["config"] = text
+    return spec.name
+
+
+def description(answers: dict[str, Any]) -> str:
+    """Check the answer to `op_name` and return the text of op.yml, without its last newline."""
+    folder = _text_answer(answers, "op_name")
+    if not _FOLDER.fullmatch(folder):
+        _refuse(
+            f"op_name: {folder!r} cannot be the new folder's name; allowed are 1 to {MAX_NAME} "
+            "letters (a to z), digits, '_', '-' and '.', beginning with a letter, a digit or '_'"
+        )
+    if not answers["config"]:
+        answers["config"] = _starter(folder)
+    return str(answers["config"])
+
+
+def _starter(name: str) -> str:
+    """Return the description of a new operator."""
+    text = _STARTER.replace("$name", name)
+    try:
+        parse(text, "op_name")
+    except OpkitError as error:
+        problem = str(error).removeprefix("op_name:1: name: ")
+        _refuse(f"op_name: {problem} (without a description, it is the operator's name too)")
+    return text
+
+
+def _own_sources() -> frozenset[str]:
+    """Return what cookiecutter renders from strings and this template has written.
+
+    Read anew for every environment: an update of a project runs two versions in one process.
+    """
+    questions = json.loads((ROOT / "cookiecutter.json").read_text(encoding="utf-8"))
+    hooks = (path.read_text(encoding="utf-8") for path in (ROOT / "hooks").glob("*.py"))
+    return frozenset({PROJECT, *(v for v in questions.values() if isinstance(v, str)), *hooks})
+
+
+def _text_answer(answers: dict[str, Any], question: str) -> str:
+    answer = answers.get(question)
+    if not isinstance(answer, str):
+        _refuse(f"{question}: must be text, not a value of another type")
+    return answer
+
+
+def _read(config: str) -> tuple[str, OpSpec]:
+    path = os.path.expanduser(config)  # noqa: PTH111  Path's own raises for an unknown user
+    looks_like_yaml = "\n" in config or ": " in config or config.startswith("{")
+    if looks_like_yaml and not _exists(path):
+        return _clean(config), _parse(config, "config")
+    if not _exists(path):
+        _refuse(
+            f"config: there is no file {config!r} in {Path.cwd()}; give the path of a YAML file, "
+            "its text, or nothing for a new description"
+        )
+    try:
+        text = read_description(Path(path))
+    except OpkitError as error:
+        _refuse(str(error))
+    return _clean(text), _parse(text, path)
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):  # a long text is no path, nor is one with a NUL
+        return False
+
+
+def _clean(text: str) -> str:
+    """Return the text as op.yml holds it: without byte-order mark, with Unix line ends."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip()
+
+
+def _parse(text: str, file: str) -> OpSpec:
+    try:
+        return parse(text, file)
+    except OpkitError as error:
+        _refuse(str(error))
+
+
+def _refuse(message: str) -> NoReturn:
+    """End the run: of the exceptions that cookiecutter shows as one line, this takes any text."""
+    raise FailedHookException(message)

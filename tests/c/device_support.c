@@ -1,0 +1,322 @@
+/*
+ * opkit/openvx.h on an OpenVX that can be made to fail at any call, with an allocator that counts.
+ *
+ * The OpenVX here is the least that openvx.h needs, and as strict as a board: exact sizes, exact ranks, dense strides.
+ */
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* Every allocation of the code under test comes through here. */
+static int live_allocations;
+static int allocations_until_failure;
+
+static void *counted_malloc(size_t size)
+{
+    void *memory;
+    if (allocations_until_failure > 0 && --allocations_until_failure == 0) {
+        return NULL;
+    }
+    memory = malloc(size);
+    live_allocations += memory != NULL;
+    return memory;
+}
+
+static void counted_free(void *memory)
+{
+    live_allocations -= memory != NULL;
+    free(memory);
+}
+
+#define malloc counted_malloc
+#define free counted_free
+#include <opkit/openvx.h>
+#undef malloc
+#undef free
+
+enum {
+    PARAMETERS = 8
+};
+
+/* A tensor, scalar or array. */
+struct object {
+    vx_enum kind;
+    vx_enum type;
+    vx_size element_size;
+    vx_uint32 rank;
+    vx_uint32 dims[6];
+    vx_size count;
+    void *data;
+};
+
+static struct object objects[PARAMETERS];
+static vx_reference references[PARAMETERS];
+static struct object the_node;
+static char log_text[4096];
+static int calls_until_failure;
+static vx_status injected_status;
+
+static bool fails_now(void)
+{
+    return calls_until_failure > 0 && --calls_until_failure == 0;
+}
+
+static vx_status answer(void *value, vx_size size, const void *result, vx_size exact_size)
+{
+    if (size != exact_size) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    memcpy(value, result, size);
+    return VX_SUCCESS;
+}
+
+vx_status vxQueryTensor(vx_tensor tensor, vx_enum attribute, void *value, vx_size size)
+{
+    const struct object *object = (const struct object *)(void *)tensor;
+    if (fails_now()) {
+        return injected_status;
+    }
+    if (object->kind != VX_TYPE_TENSOR) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    switch (attribute) {
+    case VX_TENSOR_NUMBER_OF_DIMS:
+        return answer(value, size, &object->rank, sizeof object->rank);
+    case VX_TENSOR_DIMS:
+        return answer(value, size, object->dims, object->rank * sizeof object->dims[0]);
+    case VX_TENSOR_DATA_TYPE:
+        return answer(value, size, &object->type, sizeof object->type);
+    default:
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+}
+
+vx_status vxCopyTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_size *view_start, const vx_size *view_end,
+                            const vx_size *user_stride, void *user_memory, vx_enum usage, vx_enum user_memory_type)
+{
+    const struct object *object = (const struct object *)(void *)tensor;
+    vx_size bytes = object->element_size;
+    if (fails_now()) {
+        return injected_status;
+    }
+    if (number_of_dims != object->rank || user_memory_type != VX_MEMORY_TYPE_HOST) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    for (vx_size i = 0; i < number_of_dims; i++) {
+        if (view_start[i] != 0 || view_end[i] != object->dims[i] || user_stride[i] != bytes) {
+            return VX_ERROR_NOT_SUPPORTED;
+        }
+        bytes *= object->dims[i];
+    }
+    if (usage == VX_READ_ONLY) {
+        memcpy(user_memory, object->data, bytes);
+    } else if (usage == VX_WRITE_ONLY) {
+        memcpy(object->data, user_memory, bytes);
+    } else {
+        return VX_ERROR_NOT_SUPPORTED;
+    }
+    return VX_SUCCESS;
+}
+
+vx_status vxQueryScalar(vx_scalar scalar, vx_enum attribute, void *value, vx_size size)
+{
+    const struct object *object = (const struct object *)(void *)scalar;
+    if (fails_now()) {
+        return injected_status;
+    }
+    return attribute == VX_SCALAR_TYPE ? answer(value, size, &object->type, sizeof object->type) : VX_ERROR_NOT_SUPPORTED;
+}
+
+vx_status vxCopyScalar(vx_scalar scalar, void *user_memory, vx_enum usage, vx_enum user_memory_type)
+{
+    const struct object *object = (const struct object *)(void *)scalar;
+    if (fails_now()) {
+        return injected_status;
+    }
+    if (usage != VX_READ_ONLY || user_memory_type != VX_MEMORY_TYPE_HOST || (uintptr_t)user_memory % 4 != 0) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    memcpy(user_memory, object->data, object->element_size);
+    return VX_SUCCESS;
+}
+
+vx_status vxQueryArray(vx_array array, vx_enum attribute, void *value, vx_size size)
+{
+    const struct object *object = (const struct object *)(void *)array;
+    if (fails_now()) {
+        return injected_status;
+    }
+    switch (attribute) {
+    case VX_ARRAY_ITEMTYPE:
+        return answer(value, size, &object->type, sizeof object->type);
+    case VX_ARRAY_NUMITEMS:
+        return answer(value, size, &object->count, sizeof object->count);
+    default:
+        return VX_ERROR_NOT_SUPPORTED;
+    }
+}
+
+vx_status vxCopyArrayRange(vx_array array, vx_size start, vx_size end, vx_size stride, void *user_memory, vx_enum usage,
+                           vx_enum user_memory_type)
+{
+    const struct object *object = (const struct object *)(void *)array;
+    if (fails_now()) {
+        return injected_status;
+    }
+    if (start >= end || end > object->count || stride != sizeof(vx_int32) || usage != VX_READ_ONLY ||
+        user_memory_type != VX_MEMORY_TYPE_HOST) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    memcpy(user_memory, (const char *)object->data + start * stride, (end - start) * stride);
+    return VX_SUCCESS;
+}
+
+void vxAddLogEntry(vx_reference reference, vx_status status, const char *message, ...)
+{
+    const size_t used = strlen(log_text);
+    va_list arguments;
+    (void)status;
+    if (reference != (vx_reference)(void *)&the_node) {
+        abort();
+    }
+    va_start(arguments, message);
+    vsnprintf(log_text + used, sizeof log_text - used, message, arguments);
+    va_end(arguments);
+}
+
+/* ---- What the tests call ------------------------------------------------------------------------------------------ */
+
+#define TEST_FUNCTION __attribute__((visibility("default")))
+
+/* The operator's call in all tests; some run without a node. */
+static struct opkit_call the_call = {"ResizeArea", NULL, references, PARAMETERS};
+
+TEST_FUNCTION void reset(int with_node);
+TEST_FUNCTION void set_object(vx_uint32 index, vx_enum kind, vx_enum type, vx_size element_size, vx_uint32 rank,
+                              const vx_uint32 *dims, vx_size count, void *data);
+TEST_FUNCTION void fail_call(int number, vx_status status);
+TEST_FUNCTION void fail_allocation(int number);
+TEST_FUNCTION int allocations(void);
+TEST_FUNCTION const char *logged(void);
+TEST_FUNCTION vx_status open_tensor(vx_uint32 index, struct opkit_tensor *tensor);
+TEST_FUNCTION vx_status read_tensor(vx_uint32 index, struct opkit_tensor *tensor);
+TEST_FUNCTION vx_status write_tensor(vx_uint32 index, const struct opkit_tensor *tensor);
+TEST_FUNCTION void close_tensor(struct opkit_tensor *tensor);
+TEST_FUNCTION vx_status read_scalar(vx_uint32 index, vx_enum type, void *value, size_t size);
+TEST_FUNCTION vx_status read_array(vx_uint32 index, size_t length, struct opkit_int32_array *array);
+TEST_FUNCTION vx_status fail(const char *parameter, const char *text);
+TEST_FUNCTION vx_status run_operator(void);
+
+void reset(int with_node)
+{
+    memset(objects, 0, sizeof objects);
+    memset(references, 0, sizeof references);
+    log_text[0] = '\0';
+    live_allocations = 0;
+    allocations_until_failure = 0;
+    calls_until_failure = 0;
+    the_call.node = with_node ? (vx_node)(void *)&the_node : NULL;
+}
+
+void set_object(vx_uint32 index, vx_enum kind, vx_enum type, vx_size element_size, vx_uint32 rank, const vx_uint32 *dims,
+                vx_size count, void *data)
+{
+    struct object *object = &objects[index];
+    object->kind = kind;
+    object->type = type;
+    object->element_size = element_size;
+    object->rank = rank;
+    memcpy(object->dims, dims, sizeof object->dims);
+    object->count = count;
+    object->data = data;
+    references[index] = (vx_reference)(void *)object;
+}
+
+void fail_call(int number, vx_status status)
+{
+    calls_until_failure = number;
+    injected_status = status;
+}
+
+void fail_allocation(int number)
+{
+    allocations_until_failure = number;
+}
+
+int allocations(void)
+{
+    return live_allocations;
+}
+
+const char *logged(void)
+{
+    return log_text;
+}
+
+vx_status open_tensor(vx_uint32 index, struct opkit_tensor *tensor)
+{
+    return opkit_open_tensor(&the_call, index, "tensor", tensor);
+}
+
+vx_status read_tensor(vx_uint32 index, struct opkit_tensor *tensor)
+{
+    return opkit_read_tensor(&the_call, index, "tensor", tensor);
+}
+
+vx_status write_tensor(vx_uint32 index, const struct opkit_tensor *tensor)
+{
+    return opkit_write_tensor(&the_call, index, "tensor", tensor);
+}
+
+void close_tensor(struct opkit_tensor *tensor)
+{
+    opkit_close_tensor(tensor);
+}
+
+vx_status read_scalar(vx_uint32 index, vx_enum type, void *value, size_t size)
+{
+    return opkit_read_scalar(&the_call, index, "scalar", type, value, size);
+}
+
+vx_status read_array(vx_uint32 index, size_t length, struct opkit_int32_array *array)
+{
+    return opkit_read_int32_array(&the_call, index, "array", length, array);
+}
+
+vx_status fail(const char *parameter, const char *text)
+{
+    return opkit_fail(&the_call, VX_FAILURE, parameter, "%s", text);
+}
+
+/* A whole operator: negates its input if the flag is set, and adds the first item of an array. */
+struct arguments {
+    struct opkit_tensor input;
+    struct opkit_tensor output;
+    struct opkit_int32_array items;
+    bool flag;
+};
+
+static vx_status read_arguments(struct arguments *arguments)
+{
+    OPKIT_TRY(opkit_read_tensor(&the_call, 0, "input", &arguments->input));
+    OPKIT_TRY(opkit_open_tensor(&the_call, 1, "output", &arguments->output));
+    OPKIT_TRY(opkit_read_int32_array(&the_call, 2, "items", 2, &arguments->items));
+    OPKIT_TRY(opkit_read_scalar(&the_call, 3, "flag", VX_TYPE_UINT8, &arguments->flag, sizeof arguments->flag));
+    return VX_SUCCESS;
+}
+
+vx_status run_operator(void)
+{
+    struct arguments arguments = {0};
+    vx_status status = read_arguments(&arguments);
+    if (status == VX_SUCCESS) {
+        for (size_t i = 0; i < arguments.input.size; i++) {
+            const float value = arguments.input.float32[i];
+            arguments.output.float32[i] = (arguments.flag ? -value : value) + (float)arguments.items.items[0];
+        }
+        status = opkit_write_tensor(&the_call, 1, "output", &arguments.output);
+    }
+    opkit_close_tensor(&arguments.input);
+    opkit_close_tensor(&arguments.output);
+    opkit_close_tensor(&arguments.output);
+    return status;
+}

@@ -1,0 +1,49 @@
+"""Repositories that are made and built once per run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.repositories import Repository, generate, generate_example
+
+# Tests see neither a compiler nor settings of the machine that runs them.
+for variable in ("CC", "CFLAGS", "LDFLAGS", "OPKIT_BUILT", "PYTHONPATH"):
+    os.environ.pop(variable, None)
+sys.dont_write_bytecode = True
+
+
+@pytest.fixture(scope="session")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Repository]:
+    """Return the repository of an example, built for all targets; made once per run."""
+    made: dict[str, Repository] = {}
+
+    def get(name: str) -> Repository:
+        if name not in made:
+            repository = generate_example(tmp_path_factory.mktemp(name), name)
+            repository.scons("target=all")
+            made[name] = repository
+        return made[name]
+
+    return get
+
+
+@pytest.fixture(scope="session")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """Return a repository as the template makes it without any answer, built; do not change it."""
+    repository = generate(tmp_path_factory.mktemp("fresh"))
+    repository.scons("target=all")
+    return repository
+
+
+@pytest.fixture
+def copy_of_fresh(fresh: Repository, tmp_path: Path) -> Repository:
+    """Return a copy of the fresh, built repository for a test that changes it."""
+    path = tmp_path / fresh.path.name
+    shutil.copytree(fresh.path, path)
+    return Repository(path)

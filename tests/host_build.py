@@ -1,0 +1,67 @@
+"""The host runtime and libraries of operators for the tests of both, compiled with zig."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import ziglang
+
+from opkit.openvx import Runtime, runtime
+
+TESTS = Path(__file__).resolve().parent
+OPKIT = TESTS.parent / "{{cookiecutter.op_name}}" / "opkit"
+ZIG = Path(ziglang.__file__).parent / "zig"
+FLAGS = [
+    *("-target", "x86_64-linux-gnu.2.17", "-std=c11", "-O2", "-g", "-fPIC", "-shared"),
+    *("-fno-sanitize=undefined", "-Wall", "-Wextra", "-Wpedantic", "-Werror"),
+    f"-I{OPKIT / 'include'}",
+]
+
+
+def compile_library(output: Path, *arguments: str | Path) -> None:
+    """Compile a shared library for x64; warnings are errors."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    command = [str(ZIG), "cc", *FLAGS, "-o", str(output), *map(str, arguments)]
+    compiler = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert compiler.returncode == 0, compiler.stderr
+
+
+@functools.cache
+def host_runtime() -> Path:
+    """Compile the host runtime; a process has one."""
+    path = Path(tempfile.mkdtemp(prefix="opkit-host-")) / "libOpenVX.so"
+    compile_library(path, "-Wl,-soname,libOpenVX.so", *sorted((OPKIT / "hostrt").glob("*.c")))
+    return path
+
+
+def loaded_runtime() -> Runtime:
+    """Return the host runtime, loaded."""
+    return runtime(host_runtime().resolve())
+
+
+def operator_library(output: Path, source: str) -> None:
+    """Compile an operator's library from a file in tests/c."""
+    folder = host_runtime().parent
+    compile_library(output, TESTS / "c" / source, f"-L{folder}", "-lOpenVX")
+
+
+def repository(root: Path, source: str, description: str, reference: str) -> Path:
+    """Make a repository as far as the tests of its kernels go, built for x64."""
+    name = description.split("name: ", 1)[1].split()[0].lower()
+    root.mkdir(parents=True, exist_ok=True)
+    (root / "op.yml").write_text(description)
+    (root / f"{name}_reference.py").write_text(reference)
+    operator_library(root / "build" / "x64" / f"lib{name}.so", source)
+    host = root / "build" / "host" / "libOpenVX.so"
+    host.parent.mkdir(parents=True)
+    host.symlink_to(host_runtime())
+    return root
+
+
+def copy_opkit(root: Path) -> None:
+    """Give a repository its own opkit, as a generated one has."""
+    shutil.copytree(OPKIT, root / "opkit", ignore=shutil.ignore_patterns("__pycache__"))

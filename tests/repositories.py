@@ -1,0 +1,62 @@
+"""The template, and the repositories that it makes, as a user sees them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from cookiecutter.main import cookiecutter
+
+ROOT = Path(__file__).resolve().parent.parent
+TEMPLATE = ROOT / "{{cookiecutter.op_name}}"
+EXAMPLES = ROOT / "examples"
+EXAMPLE_NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/*.yml"))
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A generated repository and how a user works in it."""
+
+    path: Path
+
+    def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run `python -m ...` in the repository, with a PATH that holds no compiler."""
+        result = subprocess.run(
+            [sys.executable, "-m", *command],
+            cwd=self.path,
+            env={**os.environ, "PATH": "/nonexistent"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if check:
+            assert result.returncode == 0, result.stdout + result.stderr
+        return result
+
+    def scons(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run `scons` in the repository."""
+        return self.run("SCons", *arguments, check=check)
+
+
+def generate(folder: Path, config: str = "", op_name: str = "") -> Repository:
+    """Run the template in a folder and return what it made."""
+    context = {key: value for key, value in (("config", config), ("op_name", op_name)) if value}
+    made = cookiecutter(
+        str(ROOT), no_input=True, extra_context=context, output_dir=str(folder), default_config=True
+    )
+    return Repository(Path(made))
+
+
+def generate_example(folder: Path, name: str) -> Repository:
+    """Make the repository of an example: generated, then filled in with the example's files."""
+    repository = generate(folder, str(EXAMPLES / name / f"{name}.yml"))
+    for source in (EXAMPLES / name).rglob("*"):
+        if source.is_file() and source.suffix != ".yml" and "__pycache__" not in source.parts:
+            target = repository.path / source.relative_to(EXAMPLES / name)
+            assert target.is_file(), f"{target} is not a file that a user fills in"
+            shutil.copy(source, target)
+    return repository

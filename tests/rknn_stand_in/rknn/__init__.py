@@ -1,0 +1,1 @@
+"""A stand-in of RKNN-Toolkit, of which only what the generated class needs is here."""

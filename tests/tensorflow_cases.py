@@ -1,0 +1,328 @@
+"""The class that RKNN-Toolkit calls, against real TensorFlow: a program of its own.
+
+    python tensorflow_cases.py FOLDER...
+
+FOLDER holds the generated rknn_op_*.py; a stand-in of rknn.api must be in one of them, too. Runs
+every `case_` function below and prints a JSON object: its name -> null, or why it failed. Runs on
+Python 3.6 and TensorFlow 1.13, and on every later one.
+"""
+
+import inspect
+import json
+import sys
+import traceback
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+v1 = tf.compat.v1
+VERSION = tuple(int(part) for part in tf.__version__.split(".")[:2])
+RANDOM = np.random.RandomState(2024)
+
+
+def operator(name: str) -> Any:
+    """Return an object of the generated class."""
+    return getattr(import_module("rknn_op_" + name.lower()), name)()
+
+
+def node_of(graph: Any, op: str) -> Any:
+    """Return the one NodeDef of an operator, as it is after a graph was written and read."""
+    (node,) = [node for node in read_again(graph).node if node.op == op]
+    return node
+
+
+def constants_of(graph: Any) -> Any:
+    """Return the name of each constant -> its value."""
+    return {
+        node.name: tf.make_ndarray(node.attr["value"].tensor)
+        for node in read_again(graph).node
+        if node.op == "Const"
+    }
+
+
+def read_again(graph: Any) -> Any:
+    """Return the GraphDef, through the bytes that a file would hold."""
+    return v1.GraphDef.FromString(graph.as_graph_def().SerializeToString())
+
+
+def both(name: str, make: Any, *arrays: Any) -> Any:
+    """Run TensorFlow's operator and the generated class in one session.
+
+    Returns the params that were loaded, the class's result and TensorFlow's.
+    """
+    with tf.Graph().as_default() as graph:
+        inputs = [v1.placeholder(array.dtype, array.shape) for array in arrays]
+        theirs = make(*inputs)
+        node, constants = node_of(graph, name), constants_of(graph)
+        generated = operator(name)
+        params = generated.load_params_from_tf(node, constants)
+        (ours,) = generated.compute_output_tensor([], inputs, params)
+        assert ours.dtype == theirs.dtype == inputs[0].dtype
+        assert ours.shape.as_list() == theirs.shape.as_list(), (ours.shape, theirs.shape)
+        with v1.Session(graph=graph) as session:
+            fed = {inputs[index]: array for index, array in enumerate(arrays)}
+            ours, theirs = session.run([ours, theirs], fed)
+    shapes = generated.compute_output_shape([shape_of(array) for array in arrays], params)
+    assert [shape.format("NHWC") for shape in shapes] == [list(theirs.shape)]
+    return params, ours, theirs
+
+
+def shape_of(array: Any) -> Any:
+    """Return the toolkit's Shape of an array."""
+    shape = import_module("rknn.api.custom_op").Shape()
+    shape.set_shape(list(array.shape), "NHWC")
+    return shape
+
+
+def ulps(ours: Any, theirs: Any) -> int:
+    """Return the largest distance between two float32 arrays, in units of the last place."""
+    assert (np.isnan(ours) == np.isnan(theirs)).all()
+    kept = ~np.isnan(ours)
+    pair = [array[kept].view(np.int32).astype(np.int64) for array in (ours, theirs)]
+    ordered = [np.where(bits < 0, -(2**31) - bits, bits) for bits in pair]
+    return int(abs(ordered[0] - ordered[1]).max())
+
+
+def case_resize_area() -> None:
+    """Sizes up and down, align_corners both ways."""
+    images = RANDOM.uniform(-1, 1, (2, 7, 5, 3)).astype(np.float32)
+    for size in ([3, 2], [7, 5], [1, 1], [14, 10], [9, 4]):
+        for align_corners in (False, True):
+            params, ours, theirs = both(
+                "ResizeArea",
+                lambda x, s=size, a=align_corners: v1.image.resize_area(x, s, align_corners=a),
+                images,
+            )
+            assert dict(params) == {"size": size, "align_corners": align_corners}, params
+            assert type(params["align_corners"]) is bool
+            assert ulps(ours, theirs) == 0, (size, align_corners, ulps(ours, theirs))
+
+
+def case_resize_images_by_area() -> None:
+    """The same operator as users write it, within a name scope, where another has its size too."""
+    images = RANDOM.uniform(0, 255, (1, 64, 48, 3)).astype(np.float32)
+
+    def make(x: Any) -> Any:
+        v1.image.resize_bilinear(x, [8, 8])
+        with v1.name_scope("head"):
+            method = v1.image.ResizeMethod.AREA
+            return v1.image.resize_images(x, [20, 31], method=method)
+
+    params, ours, theirs = both("ResizeArea", make, images)
+    assert params["size"] == [20, 31]
+    assert ulps(ours, theirs) == 0
+
+
+def case_resize_area_of_a_named_constant() -> None:
+    """A size whose constant has any name is found by its position, or the message lists it."""
+    with tf.Graph().as_default() as graph:
+        images = v1.placeholder(tf.float32, (1, 4, 4, 1))
+        v1.image.resize_area(images, tf.constant([2, 3], name="wanted"), name="shrink")
+        node, constants = node_of(graph, "ResizeArea"), constants_of(graph)
+    params = operator("ResizeAreaByPosition").load_params_from_tf(node, constants)
+    assert params["size"] == [2, 3]
+    try:
+        operator("ResizeArea").load_params_from_tf(node, constants)
+    except ValueError as error:
+        start = "ResizeArea: node 'shrink': param 'size': no constant is called 'size'"
+        assert str(error).startswith(start), error
+        assert "its constant inputs: wanted." in str(error), error
+    else:
+        raise AssertionError("no error")
+
+
+def case_exp() -> None:
+    """Any rank; zero, infinities, NaN, overflow and underflow."""
+    values = RANDOM.uniform(-80, 80, 1000).astype(np.float32)
+    special = np.array([0, -0.0, np.inf, -np.inf, np.nan, 89, -104, 1, -1, 88.7], np.float32)
+    for array in (values, special, values.reshape(5, 10, 20), values.reshape(2, 5, 2, 10, 5)):
+        params, ours, theirs = both("Exp", tf.exp, array)
+        assert not params
+        assert ulps(ours, theirs) <= 1, ulps(ours, theirs)
+
+
+def case_exp_of_halves() -> None:
+    """The reference computes in float32; the tensor that leaves is half again."""
+    halves = RANDOM.uniform(-8, 8, 1000).astype(np.float16)
+    _, ours, theirs = both("Exp", tf.exp, halves)
+    assert ours.dtype == np.float16
+    correct = np.exp(halves.astype(np.float64)).astype(np.float16)
+    assert (ours == correct).all()
+    assert abs(ours.view(np.int16) - theirs.view(np.int16)).max() <= 1
+
+
+def case_truncate_div() -> None:
+    """Integers of every sign, broadcast; two inputs in their order."""
+    x = RANDOM.randint(-1000, 1000, (3, 4, 50)).astype(np.int32)
+    y = RANDOM.randint(1, 60, (4, 50)).astype(np.int32) * RANDOM.choice([-1, 1], (4, 50))
+    y = y.astype(np.int32)
+    for divisor in (y, y[:1], y[0]):
+        _, ours, theirs = both("TruncateDiv", tf.truncatediv, x, divisor)
+        assert (ours == theirs).all()
+
+
+def case_truncate_div_of_floats() -> None:
+    """TensorFlow up to 2.2 at least only divides floats; the later ones truncate, as we do."""
+    x = RANDOM.uniform(-100, 100, (2, 500)).astype(np.float32)
+    y = RANDOM.uniform(0.5, 9, (2, 500)).astype(np.float32)
+    _, ours, theirs = both("TruncateDiv", tf.truncatediv, x, y)
+    if VERSION < (2, 3):
+        theirs = np.trunc(theirs)
+    assert (ours == theirs).all()
+
+
+def case_types() -> None:
+    """The reference sees float32 instead of half, every other type as it is."""
+    sizes = {tf.float16: 4, tf.float32: 4, tf.int8: 1, tf.uint8: 1, tf.int32: 4, tf.int64: 8}
+    for dtype, size in sizes.items():
+        with tf.Graph().as_default():
+            (output,) = operator("ItemSize").compute_output_tensor([], [tf.zeros((2,), dtype)], {})
+            assert output.dtype == dtype
+            with v1.Session() as session:
+                assert session.run(output).tolist() == [size, size], dtype
+
+
+def case_unknown_dimensions() -> None:
+    """A batch size that is known only when the graph runs."""
+    images = RANDOM.uniform(-1, 1, (3, 4, 4, 1)).astype(np.float32)
+    for known in ([None, 4, 4, 1], [None] * 4, None):
+        with tf.Graph().as_default():
+            placeholder = v1.placeholder(tf.float32, known)
+            theirs = v1.image.resize_area(placeholder, [2, 2])
+            params = {"size": [2, 2], "align_corners": False}
+            resize = operator("ResizeArea")
+            (ours,) = resize.compute_output_tensor([], [placeholder], params)
+            with v1.Session() as session:
+                ours, theirs = session.run([ours, theirs], {placeholder: images})
+        assert (ours == theirs).all()
+
+
+def case_several_outputs() -> None:
+    """Two inputs and two outputs of different shapes, each in the order of op.yml."""
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    b = np.arange(4, dtype=np.float32) + 10
+    with tf.Graph().as_default():
+        tensors = [tf.constant(a), tf.constant(b)]
+        outputs = operator("Several").compute_output_tensor([], tensors, {"scale": 2.0})
+        assert [output.shape.as_list() for output in outputs] == [[4], [3, 2]]
+        with v1.Session() as session:
+            scaled, transposed = session.run(outputs)
+    assert scaled.tolist() == [20, 22, 24, 26]
+    assert transposed.tolist() == [[0, 3], [1, 4], [2, 5]]
+
+
+def case_wrong_number_of_inputs() -> None:
+    """A tensor that is missing is named before anything runs."""
+    with tf.Graph().as_default():
+        try:
+            operator("Several").compute_output_tensor([], [tf.constant([1.0])], {"scale": 2.0})
+        except ValueError as error:
+            assert str(error) == "Several: 1 inputs, but op.yml has: a, b", error
+        else:
+            raise AssertionError("no error")
+
+
+def case_wrong_results() -> None:
+    """A reference that contradicts itself stops the session, and is told why."""
+    expected = {
+        1.0: "several_reference.py: reference returned transposed with shape (1,), but "
+        "output_shapes says (3, 2)",
+        2.0: "several_reference.py: reference returned ['scaled'], but must return a dict with "
+        "the keys ['scaled', 'transposed']",
+    }
+    for wrong, message in expected.items():
+        with tf.Graph().as_default():
+            tensors = [tf.zeros((2, 3)), tf.constant([-wrong])]
+            outputs = operator("Several").compute_output_tensor([], tensors, {"scale": 1.0})
+            with v1.Session() as session:
+                try:
+                    session.run(outputs)
+                except tf.errors.OpError as error:
+                    assert message in str(error), error
+                else:
+                    raise AssertionError("no error")
+
+
+def case_inputs_are_not_changed() -> None:
+    """A reference that writes into its input writes into a copy."""
+    with tf.Graph().as_default():
+        fives = tf.fill([4096], 5.0) + v1.placeholder(tf.float32, ())
+        outputs = operator("Several").compute_output_tensor(
+            [], [tf.zeros((2, 3)), fives], {"scale": 3.0}
+        )
+        with v1.control_dependencies(outputs):
+            after = tf.identity(fives)
+        with v1.Session() as session:
+            scaled, after = session.run([outputs[0], after], {"Placeholder:0": 0.0})
+    assert (scaled == 15).all()
+    assert (after == 5).all()
+
+
+def case_eager() -> None:
+    """Where TensorFlow runs at once, as TensorFlow 2 does by default."""
+    if VERSION < (2, 0):
+        return
+    tensor = tf.constant([[0.0, 1.0]])
+    (one,) = operator("Exp").compute_output_tensor([], [tensor], {})
+    assert one.numpy().tolist() == [[1.0, float(np.float32(np.e))]]
+    tensors = [tf.zeros((2, 3)), tf.constant([5.0])]
+    outputs = operator("Several").compute_output_tensor([], tensors, {"scale": 3.0})
+    assert [output.shape.as_list() for output in outputs] == [[1], [3, 2]]
+
+
+def case_attributes_of_numbers() -> None:
+    """LRN: an int and three floats, with TensorFlow's defaults and without."""
+    with tf.Graph().as_default() as graph:
+        v1.nn.lrn(v1.placeholder(tf.float32, (1, 2, 2, 8)), depth_radius=3, alpha=0.1)
+        params = operator("LRN").load_params_from_tf(node_of(graph, "LRN"), constants_of(graph))
+    assert dict(params) == {
+        "depth_radius": 3,
+        "bias": 1.0,
+        "alpha": float(np.float32(0.1)),
+        "beta": 0.5,
+    }
+    assert [type(value) for value in params.values()] == [int, float, float, float]
+
+
+def case_attributes_of_lists_and_types() -> None:
+    """MaxPool: lists, a type, and a text that params_from_tf turns into a number."""
+    for padding, number in (("SAME", 1), ("VALID", 0)):
+        with tf.Graph().as_default() as graph:
+            images = v1.placeholder(tf.float32, (1, 8, 8, 1))
+            v1.nn.max_pool(images, [1, 3, 2, 1], [1, 2, 1, 1], padding)
+            node = node_of(graph, "MaxPool")
+        params = operator("MaxPool").load_params_from_tf(node, {})
+        expected = {"ksize": [1, 3, 2, 1], "strides": [1, 2, 1, 1], "T": 1, "padding": number}
+        assert dict(params) == expected, params
+
+
+def case_attributes_of_shapes_and_tensors() -> None:
+    """The shape of a placeholder, the value of a constant."""
+    with tf.Graph().as_default() as graph:
+        v1.placeholder(tf.float32, (None, 4, 5))
+        tf.constant([[1, 2], [3, 4]])
+        params = operator("Placeholder").load_params_from_tf(node_of(graph, "Placeholder"), {})
+        assert params["shape"] == [-1, 4, 5]
+        params = operator("Literal").load_params_from_tf(node_of(graph, "Const"), {})
+        assert params["value"] == [1, 2, 3, 4]
+
+
+def main(folders: Any) -> int:
+    """Run all cases; return 0 if every one passed."""
+    sys.path[:0] = folders
+    results = {}  # type: Any
+    for name, function in list(globals().items()):
+        if name.startswith("case_") and inspect.isfunction(function):
+            try:
+                function()
+                results[name] = None
+            except Exception:
+                results[name] = traceback.format_exc()
+    print(json.dumps({"tensorflow": tf.__version__, "results": results}))
+    return int(any(results.values()))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

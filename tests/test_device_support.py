@@ -1,0 +1,442 @@
+"""What CPU kernels use to get at their parameters, on an OpenVX that can fail at every call."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from opkit.platforms import ABIS, Abi
+from tests.zig import C_SOURCES, build_library, compile_c
+
+Array = npt.NDArray[np.generic]
+
+TENSOR, SCALAR, ARRAY = 0x815, 0x80D, 0x80E
+UINT8, INT32, INT64, FLOAT32, FLOAT64, FLOAT16, BOOL = 3, 6, 8, 10, 11, 15, 16
+BFLOAT16 = 0x81A
+SUCCESS, FAILURE, NO_MEMORY, INVALID_PARAMETERS, INVALID_REFERENCE = 0, -1, -8, -10, -12
+INVALID_DIMENSION, INVALID_TYPE, NOT_ALLOCATED = -15, -17, -5
+
+# data type of the device -> element type of numpy on the device, and as compute sees it
+TENSOR_TYPES = {
+    2: (np.int8, np.int8),
+    UINT8: (np.uint8, np.uint8),
+    0x11: (np.uint8, np.uint8),
+    4: (np.int16, np.int16),
+    5: (np.uint16, np.uint16),
+    INT32: (np.int32, np.int32),
+    7: (np.uint32, np.uint32),
+    INT64: (np.int64, np.int64),
+    FLOAT32: (np.float32, np.float32),
+    FLOAT16: (np.float16, np.float32),
+}
+# enum opkit_type
+COMPUTE_TYPES = [
+    np.float32,
+    np.int8,
+    np.uint8,
+    np.int16,
+    np.uint16,
+    np.int32,
+    np.uint32,
+    np.int64,
+]
+
+
+class Tensor(ctypes.Structure):
+    """struct opkit_tensor."""
+
+    _fields_ = (
+        ("type", ctypes.c_int),
+        ("rank", ctypes.c_size_t),
+        ("shape", ctypes.c_size_t * 6),
+        ("size", ctypes.c_size_t),
+        ("data", ctypes.c_void_p),
+    )
+
+    def array(self) -> Array:
+        """Return a view of the elements, shaped."""
+        dtype = np.dtype(COMPUTE_TYPES[self.type])
+        memory = (ctypes.c_char * (self.size * dtype.itemsize)).from_address(self.data)
+        elements: Array = np.frombuffer(memory, dtype).reshape(self.shape[: self.rank])
+        return elements
+
+
+class Int32Array(ctypes.Structure):
+    """struct opkit_int32_array."""
+
+    _fields_ = (("count", ctypes.c_size_t), ("items", ctypes.c_int32 * 16))
+
+
+@dataclass
+class Device:
+    """The library under test, and the objects that its operator was called with."""
+
+    library: ctypes.CDLL
+
+    def set_tensor(self, index: int, data_type: int, data: Array, rank: int | None = None) -> Array:
+        """Make a tensor whose memory is (a copy of) `data`; return that memory."""
+        memory = np.array(data)
+        dims = list(reversed(data.shape))
+        self._set(index, TENSOR, data_type, memory, dims, len(dims) if rank is None else rank)
+        return memory
+
+    def set_scalar(self, index: int, data_type: int, value: Array) -> None:
+        self._set(index, SCALAR, data_type, np.array(value), [])
+
+    def set_array(self, index: int, item_type: int, items: Iterable[int]) -> None:
+        self._set(index, ARRAY, item_type, np.array(list(items), np.int32), [])
+
+    def _set(
+        self, index: int, kind: int, data_type: int, memory: Array, dims: list[int], rank: int = 0
+    ) -> None:
+        self._alive = [*getattr(self, "_alive", []), memory]
+        self.library.set_object(
+            ctypes.c_uint32(index),
+            ctypes.c_int32(kind),
+            ctypes.c_int32(data_type),
+            ctypes.c_size_t(memory.itemsize),
+            ctypes.c_uint32(rank),
+            (ctypes.c_uint32 * 6)(*dims),
+            ctypes.c_size_t(memory.size),
+            ctypes.c_void_p(memory.ctypes.data),
+        )
+
+    def call(self, name: str, *arguments: object) -> int:
+        status: int = getattr(self.library, name)(*arguments)
+        return status
+
+    @property
+    def log(self) -> str:
+        self.library.logged.restype = ctypes.c_char_p
+        text: bytes = self.library.logged()
+        return text.decode()
+
+    @property
+    def allocations(self) -> int:
+        return self.call("allocations")
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    output = tmp_path_factory.mktemp("device") / "device_support.so"
+    flags = ("-O1", "-fvisibility=hidden", "-fsanitize-trap=undefined", "-fsanitize=undefined")
+    return ctypes.CDLL(str(build_library(C_SOURCES / "device_support.c", output, *flags)))
+
+
+@pytest.fixture
+def device(library: ctypes.CDLL) -> Device:
+    library.reset(1)
+    return Device(library)
+
+
+def sample(dtype: npt.DTypeLike, shape: tuple[int, ...]) -> Array:
+    """Return all bytes of a type at random, infinities and subnormals among them, but no NaN."""
+    random = np.random.default_rng(len(shape))
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    values = random.integers(0, 256, size, np.uint8).view(dtype).reshape(shape)
+    return np.where(values == values, values, np.array(0, dtype))
+
+
+@pytest.mark.parametrize("abi", ABIS.values(), ids=lambda abi: abi.name)
+@pytest.mark.parametrize("optimisation", ["-O0", "-O2"])
+def test_compiles_without_a_warning(abi: Abi, optimisation: str, tmp_path: Path) -> None:
+    source = C_SOURCES / "device_support.c"
+    result = compile_c(source, tmp_path / "device.o", "-c", optimisation, abi=abi)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize(
+    "shape", [(5,), (2, 3), (1, 2, 3), (2, 3, 4, 5), (1, 2, 1, 3, 2, 2)], ids=str
+)
+@pytest.mark.parametrize("data_type", TENSOR_TYPES, ids=hex)
+def test_tensor_is_read_and_written(device: Device, data_type: int, shape: tuple[int, ...]) -> None:
+    device_type, compute_type = TENSOR_TYPES[data_type]
+    data = sample(device_type, shape)
+    device.set_tensor(0, data_type, data)
+    written = device.set_tensor(1, data_type, np.zeros(shape, device_type))
+    tensor = Tensor()
+
+    assert device.call("read_tensor", 0, ctypes.byref(tensor)) == SUCCESS
+    assert COMPUTE_TYPES[tensor.type] is compute_type
+    assert list(tensor.shape) == [*shape, *[1] * (6 - len(shape))]
+    assert tensor.size == data.size
+    np.testing.assert_array_equal(tensor.array(), data.astype(compute_type))
+
+    assert device.call("write_tensor", 1, ctypes.byref(tensor)) == SUCCESS
+    assert written.tobytes() == data.tobytes()
+
+    device.library.close_tensor(ctypes.byref(tensor))
+    device.library.close_tensor(ctypes.byref(tensor))
+    assert device.allocations == 0
+    assert device.log == ""
+
+
+def test_halves_are_rounded_not_truncated(device: Device) -> None:
+    written = device.set_tensor(0, FLOAT16, np.zeros(4, np.float16))
+    tensor = Tensor()
+    assert device.call("open_tensor", 0, ctypes.byref(tensor)) == SUCCESS
+    tensor.array()[:] = [2.0, np.inf, 1 / 1024 / 65536, 2049.5]
+    assert device.call("write_tensor", 0, ctypes.byref(tensor)) == SUCCESS
+    # 2049.5 lies between 2048 and 2050.
+    np.testing.assert_array_equal(written, np.array([2, np.inf, 0, 2050], np.float16))
+    device.library.close_tensor(ctypes.byref(tensor))
+
+
+def test_bool_parameter_is_a_uint8_scalar(device: Device) -> None:
+    device.set_scalar(0, UINT8, np.array([1], np.uint8))
+    around = (ctypes.c_uint8 * 3)(7, 7, 7)
+    # An odd address: a bool may have any.
+    value = ctypes.byref(around, 1)
+    assert device.call("read_scalar", 0, UINT8, value, ctypes.c_size_t(1)) == SUCCESS
+    assert list(around) == [7, 1, 7]
+
+
+@pytest.mark.parametrize(
+    ("data_type", "value"),
+    [
+        (1, np.uint8(65)),
+        (2, np.int8(-3)),
+        (4, np.int16(-300)),
+        (5, np.uint16(65535)),
+        (INT32, np.int32(-(2**31))),
+        (7, np.uint32(2**32 - 1)),
+        (INT64, np.int64(-(2**53))),
+        (9, np.uint64(2**63)),
+        (FLOAT32, np.float32(0.1)),
+        (FLOAT64, np.float64(0.1)),
+    ],
+    ids=lambda value: str(value),
+)
+def test_scalar_is_read(device: Device, data_type: int, value: np.generic) -> None:
+    device.set_scalar(0, data_type, np.array([value]))
+    result = np.zeros(1, value.dtype)
+    pointer = ctypes.c_void_p(result.ctypes.data)
+    size = ctypes.c_size_t(result.itemsize)
+    assert device.call("read_scalar", 0, data_type, pointer, size) == SUCCESS
+    assert result[0] == value
+
+
+@pytest.mark.parametrize("items", [[], [7], [3, -1], list(range(16))], ids=len)
+def test_array_is_read(device: Device, items: list[int]) -> None:
+    device.set_array(0, INT32, items)
+    array = Int32Array(99, (ctypes.c_int32 * 16)(*[99] * 16))
+    assert device.call("read_array", 0, ctypes.c_size_t(0), ctypes.byref(array)) == SUCCESS
+    assert array.count == len(items)
+    assert list(array.items) == items + [0] * (16 - len(items))
+
+
+Setting = Callable[[Device], int]
+"""Sets the device up, calls the support, and returns the status."""
+
+
+def tensor_of(data_type: int, data: Array, rank: int | None = None) -> Setting:
+    def run(device: Device) -> int:
+        device.set_tensor(0, data_type, data, rank)
+        return device.call("read_tensor", 0, ctypes.byref(Tensor()))
+
+    return run
+
+
+def array_of(item_type: int, items: Iterable[int], length: int) -> Setting:
+    def run(device: Device) -> int:
+        device.set_array(0, item_type, items)
+        return device.call("read_array", 0, ctypes.c_size_t(length), ctypes.byref(Int32Array()))
+
+    return run
+
+
+def scalar_of(data_type: int, wanted: int, size: int) -> Setting:
+    def run(device: Device) -> int:
+        device.set_scalar(0, data_type, np.zeros(1, np.int64))
+        buffer = ctypes.create_string_buffer(8)
+        return device.call("read_scalar", 0, wanted, buffer, ctypes.c_size_t(size))
+
+    return run
+
+
+def write_of(make: Callable[[Tensor], None]) -> Setting:
+    def run(device: Device) -> int:
+        device.set_tensor(0, FLOAT16, np.zeros((2, 3), np.float16))
+        memory = np.zeros(6, np.float32)
+        tensor = Tensor(0, 2, (ctypes.c_size_t * 6)(2, 3, 1, 1, 1, 1), 6, memory.ctypes.data)
+        make(tensor)
+        return device.call("write_tensor", 0, ctypes.byref(tensor))
+
+    return run
+
+
+def set_field(name: str, value: object) -> Setting:
+    return write_of(lambda tensor: setattr(tensor, name, value))
+
+
+@pytest.mark.parametrize(
+    ("setting", "status", "message"),
+    [
+        (tensor_of(BFLOAT16, np.zeros(2, np.int16)), INVALID_TYPE, "0x81A (VX_TYPE_BFLOAT16)"),
+        (tensor_of(FLOAT64, np.zeros(2)), INVALID_TYPE, "0x00B (VX_TYPE_FLOAT64)"),
+        (tensor_of(0x123, np.zeros(2)), INVALID_TYPE, "0x123 (an unknown type)"),
+        (tensor_of(FLOAT32, np.zeros(2), rank=0), INVALID_DIMENSION, "has 0 dimensions"),
+        (tensor_of(FLOAT32, np.zeros(2), rank=7), INVALID_DIMENSION, "has 7 dimensions"),
+        (tensor_of(FLOAT32, np.zeros((2, 0))), INVALID_DIMENSION, "dimension 0 is 0"),
+        (array_of(INT32, [1, 2, 3], length=2), INVALID_PARAMETERS, "3 items instead of 2"),
+        (array_of(INT32, range(17), length=0), INVALID_PARAMETERS, "17 items; at most 16"),
+        (array_of(FLOAT32, [1], length=1), INVALID_TYPE, "0x00A (VX_TYPE_FLOAT32) instead of"),
+        (
+            scalar_of(INT32, UINT8, 1),
+            INVALID_TYPE,
+            "0x006 (VX_TYPE_INT32) instead of VX_TYPE_UINT8",
+        ),
+        (scalar_of(INT32, INT32, 8), INVALID_PARAMETERS, "cannot be read into 8 bytes"),
+        (scalar_of(FLOAT16, FLOAT16, 2), INVALID_PARAMETERS, "(VX_TYPE_FLOAT16) cannot be read"),
+        (set_field("data", None), NOT_ALLOCATED, "no data to write"),
+        (set_field("type", 5), INVALID_TYPE, "not of the tensor's type, VX_TYPE_FLOAT16"),
+        (set_field("rank", 3), INVALID_DIMENSION, "not have the tensor's shape"),
+        (
+            set_field("shape", (ctypes.c_size_t * 6)(3, 2, 1, 1, 1, 1)),
+            INVALID_DIMENSION,
+            "not have the tensor's shape",
+        ),
+    ],
+)
+def test_misfit_is_refused(
+    device: Device,
+    setting: Setting,
+    status: int,
+    message: str,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert setting(device) == status
+    assert device.log.startswith("ResizeArea: parameter '")
+    assert message in device.log
+    assert capfd.readouterr().err == device.log + "\n"
+    assert device.allocations == 0
+
+
+@pytest.mark.parametrize(
+    "dims",
+    [(65536, 65536), (2**32 - 1, 2**32 - 1, 2**32 - 1), (2**29,), (2**16, 2**16, 2**16, 2**16)],
+    ids=str,
+)
+def test_tensor_too_large_for_the_driver_is_refused(device: Device, dims: tuple[int, ...]) -> None:
+    device.library.set_object(
+        0, TENSOR, INT64, ctypes.c_size_t(8), len(dims), (ctypes.c_uint32 * 6)(*dims), 0, None
+    )
+    for name in ("open_tensor", "read_tensor"):
+        assert device.call(name, 0, ctypes.byref(Tensor())) == NO_MEMORY
+    assert "more than 536870911 elements" in device.log
+    assert device.allocations == 0
+
+
+@pytest.mark.parametrize("index", [7, 8, 2**32 - 1])
+def test_missing_parameter_is_refused(device: Device, index: int) -> None:
+    expected = INVALID_REFERENCE if index == 7 else INVALID_PARAMETERS
+    number = ctypes.c_uint32(index)
+    buffer = ctypes.create_string_buffer(256)
+    size = ctypes.c_size_t(4)
+    assert device.call("open_tensor", number, ctypes.byref(Tensor())) == expected
+    assert device.call("read_tensor", number, ctypes.byref(Tensor())) == expected
+    assert device.call("write_tensor", number, ctypes.byref(Tensor())) == expected
+    assert device.call("read_scalar", number, INT32, buffer, size) == expected
+    assert device.call("read_array", number, ctypes.c_size_t(0), buffer) == expected
+
+
+def test_object_of_another_kind_is_refused(device: Device) -> None:
+    device.set_scalar(0, INT32, np.zeros(1, np.int32))
+    assert device.call("read_tensor", 0, ctypes.byref(Tensor())) == INVALID_REFERENCE
+    assert "cannot query the type: OpenVX status -12" in device.log
+
+
+def set_up_operator(device: Device) -> Array:
+    device.set_tensor(0, FLOAT16, np.array([[1, 2], [3, 4]], np.float16))
+    output = device.set_tensor(1, FLOAT16, np.zeros((2, 2), np.float16))
+    device.set_array(2, INT32, [10, 0])
+    device.set_scalar(3, UINT8, np.array([1], np.uint8))
+    return output
+
+
+def test_operator_runs(device: Device) -> None:
+    output = set_up_operator(device)
+    assert device.call("run_operator") == SUCCESS
+    np.testing.assert_array_equal(output, [[9, 8], [7, 6]])
+    assert device.allocations == 0
+    assert device.log == ""
+
+
+# The OpenVX calls of the operator, in order: the parameter that each is about.
+CALLS = ["input"] * 4 + ["output"] * 3 + ["items"] * 3 + ["flag"] * 2 + ["output"] * 4
+
+
+@pytest.mark.parametrize("number", range(1, len(CALLS) + 1))
+def test_failing_call_is_reported_by_name_and_leaks_nothing(device: Device, number: int) -> None:
+    set_up_operator(device)
+    device.library.fail_call(number, -100 - number)
+    assert device.call("run_operator") == -100 - number
+    expected = f"ResizeArea: parameter '{CALLS[number - 1]}': cannot "
+    assert device.log.startswith(expected)
+    assert device.log.endswith(f": OpenVX status {-100 - number}")
+    assert device.log.count("ResizeArea") == 1
+    assert device.allocations == 0
+
+
+@pytest.mark.parametrize("cause", ["fail_call", "fail_allocation"])
+def test_failing_read_leaves_nothing_behind(device: Device, cause: str) -> None:
+    set_up_operator(device)
+    # Three queries and a copy; the floats and the halves.
+    for number in range(1, 5 if cause == "fail_call" else 3):
+        getattr(device.library, cause)(number, FAILURE)
+        tensor = Tensor()
+        assert device.call("read_tensor", 0, ctypes.byref(tensor)) != SUCCESS
+        assert device.allocations == 0
+        assert tensor.data is None
+
+
+def test_operator_makes_no_other_calls(device: Device) -> None:
+    set_up_operator(device)
+    device.library.fail_call(len(CALLS) + 1, FAILURE)
+    assert device.call("run_operator") == SUCCESS
+
+
+# Input, its halves, output, the output's halves.
+@pytest.mark.parametrize(
+    ("number", "parameter", "size"),
+    [(1, "input", 16), (2, "input", 8), (3, "output", 16), (4, "output", 8)],
+)
+def test_lack_of_memory_is_reported_by_name_and_leaks_nothing(
+    device: Device, number: int, parameter: str, size: int
+) -> None:
+    set_up_operator(device)
+    device.library.fail_allocation(number)
+    assert device.call("run_operator") == NO_MEMORY
+    assert device.log == f"ResizeArea: parameter '{parameter}': no memory for {size} bytes"
+    assert device.allocations == 0
+
+
+def test_operator_allocates_no_more_than_that(device: Device) -> None:
+    set_up_operator(device)
+    device.library.fail_allocation(5)
+    assert device.call("run_operator") == SUCCESS
+
+
+def test_failure_without_parameter_and_without_node(
+    device: Device, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert device.call("fail", None, b"size must have 2 items") == FAILURE
+    assert device.log == "ResizeArea: size must have 2 items"
+    device.library.reset(0)
+    assert device.call("fail", b"size", b"is 0") == FAILURE
+    assert device.log == ""
+    assert capfd.readouterr().err == (
+        "ResizeArea: size must have 2 items\nResizeArea: parameter 'size': is 0\n"
+    )
+
+
+@pytest.mark.parametrize("parameter", [b"p" * 2000, None])
+def test_long_message_is_cut(device: Device, parameter: bytes | None) -> None:
+    assert device.call("fail", parameter, b"x" * 3000) == FAILURE
+    assert len(device.log) == 1023

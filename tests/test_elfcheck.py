@@ -1,0 +1,361 @@
+"""Libraries made by a real compiler, one for each thing that a board refuses."""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+from hypothesis import given
+from hypothesis import strategies as st
+
+from opkit import elfcheck, toolchains
+from opkit.elfcheck import ElfError, check
+from opkit.platforms import ABIS, Abi
+
+LIST = "vx_kernel_Op_list"
+BOARD = frozenset({"vxCopyScalar"})
+
+GOOD = """
+#include <math.h>
+#include <stdlib.h>
+int vxCopyScalar(void *scalar, void *value, int usage, int memory);
+__attribute__((weak)) void __gmon_start__(void);
+static double call(double x)
+{
+    if (__gmon_start__)
+        __gmon_start__();
+    return (getenv("OP") != 0) + pow(x, 1.5) + powf((float)x, 2.5f) + vxCopyScalar(0, 0, 0, 0);
+}
+__attribute__((visibility("default"))) double (*vx_kernel_Op_list[])(double) = {call, 0};
+"""
+BARE = '__attribute__((visibility("default"))) int vx_kernel_Op_list[2];\n'
+
+ARCHITECTURES = {
+    "x64": "EM_X86_64 64-bit little-endian",
+    "aarch64": "EM_AARCH64 64-bit little-endian",
+    "armhf": "EM_ARM 32-bit little-endian EABI5 hard-float",
+}
+
+Build = Callable[..., Path]
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Return a function that compiles a text and gives the path of what came out."""
+
+    def compile_(source: str, *options: str, abi: str = "x64", kind: str = "-shared") -> Path:
+        folder = tmp_path_factory.mktemp("library")
+        (folder / "source.c").write_text(source)
+        compiler = toolchains.find("zig", ABIS[abi])
+        subprocess.run(
+            [
+                *compiler.command,
+                *compiler.flags,
+                *("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", kind, "-g0"),
+                *("source.c", "-o", "library.so"),
+                *(() if kind == "-c" else ("-s",)),
+                *options,
+            ],
+            check=True,
+            cwd=folder,
+        )
+        return folder / "library.so"
+
+    return compile_
+
+
+@pytest.fixture(scope="module")
+def openvx(build: Build) -> dict[str, str]:
+    """Return for every ABI a libOpenVX.so to link with."""
+    source = '__attribute__((visibility("default"))) int vxCopyScalar(void) { return 0; }\n'
+    paths = {}
+    for abi in ABIS:
+        made = build(source, "-Wl,-soname,libOpenVX.so", abi=abi)
+        paths[abi] = str(made.rename(made.with_name("libOpenVX.so")))
+    return paths
+
+
+@pytest.fixture(scope="module")
+def good(build: Build, openvx: dict[str, str]) -> dict[str, Path]:
+    """Return for every ABI a library with nothing wrong."""
+    return {abi: build(GOOD, openvx[abi], "-lm", abi=abi) for abi in ABIS}
+
+
+def problems(path: Path, abi: Abi, symbols: frozenset[str] | None = BOARD) -> list[str]:
+    try:
+        check(path, abi, LIST, symbols)
+    except ElfError as error:
+        first, *rest = str(error).split("\n  - ")
+        assert first == f"{path}: not a library that every {abi.name} system can use:"
+        assert rest
+        return rest
+    return []
+
+
+@pytest.mark.parametrize("abi", ABIS)
+def test_a_good_library_passes(abi: str, good: dict[str, Path]) -> None:
+    assert problems(good[abi], ABIS[abi]) == []
+
+
+@pytest.mark.parametrize("abi", ABIS)
+def test_what_is_read_from_a_good_library(abi: str, good: dict[str, Path]) -> None:
+    library = elfcheck.read(good[abi].read_bytes())
+    assert library.architecture == ARCHITECTURES[abi]
+    assert library.shared
+    assert library.exports == (LIST,)
+    assert library.unversioned == ("vxCopyScalar",)
+    assert set(library.needed) == set(elfcheck.NEEDED)
+    oldest = {"x64": "2.2.5", "aarch64": "2.17", "armhf": "2.4"}[abi]
+    assert library.versions == {f"GLIBC_{oldest}": ("getenv", "pow", "powf")}
+    assert elfcheck.newest_glibc(library) == oldest
+    assert library.run_paths == ()
+    assert not library.executable_stack
+    assert not library.text_relocations
+
+
+@pytest.mark.parametrize("made_for", ABIS)
+@pytest.mark.parametrize("wanted", ABIS)
+def test_another_machine(made_for: str, wanted: str, good: dict[str, Path]) -> None:
+    expected = []
+    if made_for != wanted:
+        expected = [f"it is {ARCHITECTURES[made_for]}; {wanted} is {ARCHITECTURES[wanted]}"]
+    assert problems(good[made_for], ABIS[wanted]) == expected
+
+
+@pytest.mark.parametrize("abi", ABIS)
+def test_a_newer_glibc(abi: str, build: Build, openvx: dict[str, str]) -> None:
+    target = f"{ABIS[abi].triple}.2.36"
+    library = build(GOOD, openvx[abi], "-lm", "-target", target, abi=abi)
+    assert problems(library, ABIS[abi]) == [
+        f"it needs {need}, but an {abi} system may have glibc 2.17: build with toolchain=zig, or "
+        "with a compiler whose glibc is no newer"
+        for need in ("GLIBC_2.27 (powf)", "GLIBC_2.29 (pow)")
+    ]
+    assert elfcheck.newest_glibc(elfcheck.read(library.read_bytes())) == "2.29"
+    assert problems(library, dataclasses.replace(ABIS[abi], glibc_ceiling="2.29")) == []
+    # 2.9 is older than 2.29, though it sorts after it as text. aarch64 begins with 2.17.
+    too_new = 3 if abi == "aarch64" else 2
+    assert len(problems(library, dataclasses.replace(ABIS[abi], glibc_ceiling="2.9"))) == too_new
+    assert len(problems(library, dataclasses.replace(ABIS[abi], glibc_ceiling="2.27"))) == 1
+
+
+NOT_SHARED = "it is not a shared library; link with -shared"
+NO_LIST = f"it does not export {LIST}, which the runtime looks up"
+NO_OPENVX = "it calls vxCopyScalar without needing libOpenVX.so; link with -lOpenVX"
+STACK = "it asks for an executable stack; link with -z noexecstack"
+RUN_PATH = "it has the run path /opt/lib; link without -rpath"
+FAULTS: dict[str, tuple[str, tuple[str, ...], str, list[str]]] = {
+    "object file": (BARE, (), "-c", [NOT_SHARED, NO_LIST, STACK]),
+    "no list": ("int vx_kernel_Op_list[2];\n", (), "-shared", [NO_LIST]),
+    "list only declared": (
+        f"extern int {LIST}[];\n"
+        '__attribute__((visibility("default"))) int *other = vx_kernel_Op_list;\n',
+        (),
+        "-shared",
+        [
+            NO_LIST,
+            f"it exports other besides {LIST}; two operators in one process would clash: make "
+            "them static",
+            f"it uses {LIST}, which no library that it needs defines",
+        ],
+    ),
+    "more exports": (
+        f"{BARE}int helper = 1;\n__attribute__((weak)) int another(void) {{ return 2; }}\n",
+        ("-fvisibility=default",),
+        "-shared",
+        [
+            f"it exports another, helper besides {LIST}; two operators in one process would "
+            "clash: make them static"
+        ],
+    ),
+    "RUNPATH": (BARE, ("-Wl,-rpath,/opt/lib",), "-shared", [RUN_PATH]),
+    "RPATH": (
+        BARE,
+        ("-Wl,-rpath,/opt/lib", "-Wl,--disable-new-dtags"),
+        "-shared",
+        [RUN_PATH],
+    ),
+    "text relocation": (
+        f'{BARE}__asm__(".text\\n.quad vx_kernel_Op_list\\n");\n',
+        ("-Wl,-z,notext",),
+        "-shared",
+        ["it has text relocations; compile with -fPIC"],
+    ),
+    "undefined helper": (
+        "int helper(void);\n"
+        '__attribute__((visibility("default"))) int (*vx_kernel_Op_list[])(void) = {helper};\n',
+        (),
+        "-shared",
+        ["it uses helper, which no library that it needs defines"],
+    ),
+    "no libOpenVX.so": (GOOD, ("-lm",), "-shared", [NO_OPENVX]),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_fault_is_named_and_no_other(fault: str, build: Build) -> None:
+    source, options, kind, expected = FAULTS[fault]
+    found = problems(build(source, *options, kind=kind), ABIS["x64"])
+    assert found == expected
+
+
+@pytest.mark.parametrize("kind", ["-no-pie", "-pie"])
+def test_a_program(kind: str, build: Build) -> None:
+    program = build(f"{BARE}int main(void) {{ return 0; }}\n", kind=kind)
+    assert problems(program, ABIS["x64"]) == [NOT_SHARED, NO_LIST]
+
+
+def test_a_library_that_boards_do_not_have(build: Build) -> None:
+    export = '__attribute__((visibility("default"))) '
+    other = build(f"{export}int helper(void) {{ return 0; }}\n", "-Wl,-soname,libhelper.so.2")
+    library = build(
+        f"int helper(void);\n{export}int (*vx_kernel_Op_list[])(void) = {{helper, 0}};\n",
+        str(other),
+    )
+    assert problems(library, ABIS["x64"])[0] == (
+        "it needs libhelper.so.2; the board has libOpenVX.so, libc.so.6, libm.so.6"
+    )
+
+
+def test_openvx_functions_of_the_board(good: dict[str, Path]) -> None:
+    abi = ABIS["x64"]
+    assert problems(good["x64"], abi, None) == []
+    assert problems(good["x64"], abi, frozenset({"vxQueryTensor"})) == [
+        "it calls vxCopyScalar, which the board's libOpenVX.so does not export"
+    ]
+
+
+def test_everything_wrong_is_said_at_once(build: Build) -> None:
+    source = f"{GOOD}\nint vxGetLogEntry(void);\nint helper(void) {{ return vxGetLogEntry(); }}\n"
+    library = build(
+        source,
+        "-lm",
+        "-fvisibility=default",
+        "-Wl,-rpath,/opt/lib",
+        "-target",
+        "x86_64-linux-gnu.2.36",
+    )
+    found = problems(library, ABIS["aarch64"])
+    assert [problem.split(" (")[0].split(";")[0] for problem in found] == [
+        f"it is {ARCHITECTURES['x64']}",
+        f"it exports helper besides {LIST}",
+        "it needs GLIBC_2.27",
+        "it needs GLIBC_2.29",
+        "it calls vxCopyScalar, vxGetLogEntry without needing libOpenVX.so",
+        "it calls vxGetLogEntry, which the board's libOpenVX.so does not export",
+        "it has the run path /opt/lib",
+    ]
+
+
+def patched(library: Path, offset: int, value: bytes, folder: Path) -> Path:
+    data = bytearray(library.read_bytes())
+    assert data[offset : offset + len(value)] != value
+    data[offset : offset + len(value)] = value
+    path = folder / "patched.so"
+    path.write_bytes(data)
+    return path
+
+
+def section(library: Path, name: str) -> int:
+    """Return the offset of a section."""
+    with library.open("rb") as file:
+        found = ELFFile(file).get_section_by_name(name)
+        assert found is not None
+        return int(found["sh_offset"])
+
+
+def test_a_hidden_symbol_is_no_export(build: Build, tmp_path: Path) -> None:
+    library, symbol_size, other, hidden = build(BARE), 24, 5, b"\2"
+    assert elfcheck.read(library.read_bytes()).exports == (LIST,)
+    # The list is the only symbol after the null symbol.
+    at = section(library, ".dynsym") + symbol_size + other
+    assert problems(patched(library, at, hidden, tmp_path), ABIS["x64"]) == [NO_LIST]
+
+
+def test_either_mark_of_text_relocations_is_enough(build: Build, tmp_path: Path) -> None:
+    source, options, kind, expected = FAULTS["text relocation"]
+    library = build(source, *options, kind=kind)
+    table = library.read_bytes()[section(library, ".dynamic") :]
+    tags = [tag for tag, _ in struct.iter_unpack("<QQ", table[: len(table) // 16 * 16])]
+    flags = section(library, ".dynamic") + 16 * tags.index(30)
+    textrel = section(library, ".dynamic") + 16 * tags.index(22)
+    other_tag, only_bind_now = struct.pack("<Q", 21), struct.pack("<Q", 8)
+
+    only_flag = patched(library, textrel, other_tag, tmp_path)
+    assert problems(only_flag, ABIS["x64"]) == expected
+    neither = patched(only_flag, flags + 8, only_bind_now, tmp_path)
+    assert problems(neither, ABIS["x64"]) == []
+    only_tag = patched(library, flags + 8, only_bind_now, tmp_path)
+    assert problems(only_tag, ABIS["x64"]) == expected
+
+
+def stack_header(library: Path) -> int:
+    """Return the offset of PT_GNU_STACK in a 64-bit file, from the layout of the ELF standard."""
+    data = library.read_bytes()
+    (table,) = struct.unpack_from("<Q", data, 32)
+    size, count = struct.unpack_from("<HH", data, 54)
+    found: int
+    (found,) = (
+        table + index * size
+        for index in range(count)
+        if data[table + index * size :][:4] == struct.pack("<I", 0x6474E551)
+    )
+    return found
+
+
+def test_an_executable_stack(good: dict[str, Path], tmp_path: Path) -> None:
+    library, read_write_execute = good["x64"], struct.pack("<I", 7)
+    path = patched(library, stack_header(library) + 4, read_write_execute, tmp_path)
+    assert problems(path, ABIS["x64"]) == [STACK]
+
+
+def test_a_library_that_says_nothing_of_the_stack(good: dict[str, Path], tmp_path: Path) -> None:
+    library, unused_header = good["aarch64"], struct.pack("<I", 0)
+    path = patched(library, stack_header(library), unused_header, tmp_path)
+    assert problems(path, ABIS["aarch64"]) == [STACK]
+
+
+@pytest.mark.parametrize(
+    ("flags", "found"),
+    [
+        (0x05000200, "EABI5 soft-float"),
+        (0x05000000, "EABI5 soft-float"),
+        (0x04000400, "EABI4 hard-float"),
+    ],
+)
+def test_another_arm_calling_convention(
+    flags: int, found: str, good: dict[str, Path], tmp_path: Path
+) -> None:
+    path = patched(good["armhf"], 36, struct.pack("<I", flags), tmp_path)
+    assert problems(path, ABIS["armhf"]) == [
+        f"it is EM_ARM 32-bit little-endian {found}; armhf is {ARCHITECTURES['armhf']}"
+    ]
+
+
+def test_what_is_no_library_at_all(good: dict[str, Path], tmp_path: Path) -> None:
+    path = tmp_path / "library.so"
+
+    def message() -> str:
+        with pytest.raises(ElfError) as caught:
+            check(path, ABIS["x64"], LIST)
+        return str(caught.value)
+
+    assert message() == f"{path}: cannot be read: No such file or directory"
+    path.write_bytes(b"")
+    assert message() == f"{path}: not an ELF file: it begins with b''"
+    path.write_bytes(b"!<arch>\n")
+    assert message() == f"{path}: not an ELF file: it begins with b'!<ar'"
+    path.write_bytes(good["x64"].read_bytes()[:-1])
+    assert message().startswith(f"{path}: a damaged ELF file of ")
+
+
+@given(cut=st.floats(0, 1, exclude_max=True))
+def test_every_cut_file_is_refused(good: dict[str, Path], cut: float) -> None:
+    data = good["armhf"].read_bytes()
+    with pytest.raises(ElfError):
+        elfcheck.read(data[: int(cut * len(data))])

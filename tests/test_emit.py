@@ -1,0 +1,198 @@
+"""OpSpec -> text: the tables, the readers and the skeletons, by hand and through real tools."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from clang_format import get_executable  # type: ignore[import-untyped]
+
+from opkit import emit
+from opkit.platforms import ABIS
+from opkit.spec import PARAM_TYPES, OpSpec, parse
+from tests.repositories import EXAMPLES, ROOT
+from tests.zig import compile_c
+
+HEAD = "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
+EVERY_TYPE = "params:\n" + "".join(
+    f"  p_{name.removeprefix('VX_TYPE_').lower()}: {{type: {name}}}\n" for name in PARAM_TYPES
+)
+HOSTILE = "a */ b /* c ??/ \\\\ 'd' $x ${y} %s {{z}} // e"
+DESCRIPTIONS = {
+    "no_params": "name: NoParams\n" + HEAD,
+    "every_type": "name: EveryType\n" + HEAD + EVERY_TYPE,
+    "one_letter": "name: A\n" + HEAD,
+    "longest": f"name: {'L' * 127}\n" + HEAD + f"params: {{{'p' * 127}: {{type: VX_TYPE_ARRAY}}}}",
+    "many": "name: Many\ninputs:\n"
+    + "".join(f"  i{n}: {{type: VX_TYPE_TENSOR}}\n" for n in range(9))
+    + "outputs:\n"
+    + "".join(f"  o{n}: {{type: VX_TYPE_TENSOR}}\n" for n in range(5)),
+    "names_of_ours": "name: Names\n"
+    "inputs: {inputs: {type: VX_TYPE_TENSOR}, params: {type: VX_TYPE_TENSOR}}\n"
+    "outputs: {outputs: {type: VX_TYPE_TENSOR}, call: {type: VX_TYPE_TENSOR}}\n"
+    "params: {parameter_count: {type: VX_TYPE_INT8}, arguments: {type: VX_TYPE_BOOL},"
+    " none: {type: VX_TYPE_ARRAY}, data: {type: VX_TYPE_CHAR}}\n",
+    "hostile_docs": "name: Hostile\n"
+    f'inputs: {{x: {{type: VX_TYPE_TENSOR, doc: "{HOSTILE}"}}}}\n'
+    f'outputs: {{y: {{type: VX_TYPE_TENSOR, doc: "{HOSTILE}"}}}}\n'
+    f'params: {{p: {{type: VX_TYPE_ARRAY, doc: "{HOSTILE}"}}}}\n',
+    **{path.stem: path.read_text() for path in EXAMPLES.glob("*/*.yml")},
+}
+
+
+def all_files(spec: OpSpec) -> dict[str, str]:
+    skeletons = emit.skeleton_files(spec)
+    reference = skeletons[f"{spec.lower}_reference.py"]
+    return skeletons | emit.generated_files(spec, reference)
+
+
+@pytest.fixture(params=DESCRIPTIONS)
+def files(request: pytest.FixtureRequest) -> dict[str, str]:
+    return all_files(parse(DESCRIPTIONS[request.param]))
+
+
+def test_the_table_by_hand() -> None:
+    spec = parse(DESCRIPTIONS["resize_area"])
+    header = all_files(spec)["generated/resizearea_params.h"]
+    enumerators = re.search(r"enum \{\n(.*?)\}", header, re.DOTALL)
+    rows = re.findall(r"\[(\w+)\] = \{(\w+), (\w+), (\w+)\}", header)
+    assert enumerators is not None
+    assert enumerators[1].replace(",", "").split() == [
+        "RESIZEAREA_INDEX_INPUT",
+        "RESIZEAREA_INDEX_OUTPUT",
+        "RESIZEAREA_INDEX_SIZE",
+        "RESIZEAREA_INDEX_ALIGN_CORNERS",
+        "RESIZEAREA_PARAMETER_COUNT",
+    ]
+    required = "VX_PARAMETER_STATE_REQUIRED"
+    assert rows == [
+        ("RESIZEAREA_INDEX_INPUT", "VX_INPUT", "VX_TYPE_TENSOR", required),
+        ("RESIZEAREA_INDEX_OUTPUT", "VX_OUTPUT", "VX_TYPE_TENSOR", required),
+        ("RESIZEAREA_INDEX_SIZE", "VX_INPUT", "VX_TYPE_ARRAY", required),
+        ("RESIZEAREA_INDEX_ALIGN_CORNERS", "VX_INPUT", "VX_TYPE_SCALAR", required),
+    ]
+
+
+def test_every_scalar_is_a_scalar_row_and_an_array_an_array_row() -> None:
+    header = all_files(parse(DESCRIPTIONS["every_type"]))["generated/everytype_params.h"]
+    rows = dict(re.findall(r"\[EVERYTYPE_INDEX_P_(\w+)\] = \{VX_INPUT, (\w+),", header))
+    assert rows == {
+        name.removeprefix("VX_TYPE_"): "VX_TYPE_ARRAY"
+        if name == "VX_TYPE_ARRAY"
+        else "VX_TYPE_SCALAR"
+        for name in PARAM_TYPES
+    }
+
+
+def test_the_vx_kernels_arguments_by_hand() -> None:
+    assert emit.vx_arguments(parse(DESCRIPTIONS["resize_area"])) == [
+        "__read_only image2d_array_t input",
+        "__write_only image2d_array_t output",
+        "vx_array_int size",
+        "bool align_corners",
+    ]
+
+
+def test_a_packages_description_keeps_order_and_drops_our_keys() -> None:
+    spec = parse(
+        "name: TwoIn\ninputs: {z: {type: VX_TYPE_TENSOR, doc: d}, a: {type: VX_TYPE_TENSOR}}\n"
+        "outputs: {y: {type: VX_TYPE_TENSOR}}\n"
+        "params: {q: {type: vx_type_array, length: 1, default: [2], source: const:q, doc: e},"
+        " b: {type: VX_TYPE_BOOL}}\n"
+    )
+    text = emit.package_description(spec, "rv1126")
+    assert text.splitlines() == [
+        "name: TwoIn",
+        "framework: tensorflow",
+        "target_platform: rv1126",
+        "inputs:",
+        "  z:",
+        "    type: VX_TYPE_TENSOR",
+        "  a:",
+        "    type: VX_TYPE_TENSOR",
+        "outputs:",
+        "  y:",
+        "    type: VX_TYPE_TENSOR",
+        "params:",
+        "  q:",
+        "    type: VX_TYPE_ARRAY",
+        "  b:",
+        "    type: VX_TYPE_BOOL",
+        "kernel_index: 0",
+        "op_version: 2",
+        "out_binary: TwoIn.rknnop",
+        "op_py_file: rknn_op_twoin.py",
+        "vx_file: rknn_kernel_twoin.vx",
+    ]
+    assert yaml.safe_load(text)["params"] == {
+        "q": {"type": "VX_TYPE_ARRAY"},
+        "b": {"type": "VX_TYPE_BOOL"},
+    }
+
+
+def test_the_same_description_gives_the_same_text() -> None:
+    for text in DESCRIPTIONS.values():
+        assert all_files(parse(text)) == all_files(parse(text))
+
+
+def test_generated_files_say_so_in_their_first_line(files: dict[str, str]) -> None:
+    for path, text in files.items():
+        first = text.splitlines()[0].lower()
+        ours = path.startswith(("generated/", "rknn_op_", "makefile"))
+        assert ("generated" in first and "do not edit" in first) == ours, path
+
+
+def test_no_placeholder_and_no_stray_space_is_left(files: dict[str, str]) -> None:
+    for path, text in files.items():
+        assert not re.search(r"[ \t]+$", text, re.MULTILINE), path
+        assert text.endswith("\n"), path
+        assert not text.endswith("\n\n"), path
+        assert "\n\n\n\n" not in text, path
+
+
+@pytest.mark.parametrize("name", sorted(set(DESCRIPTIONS) - {"longest"}))
+def test_python_is_formatted(name: str, tmp_path: Path) -> None:
+    # A name that alone is longer than a line cannot be formatted well, only correctly.
+    for path, text in all_files(parse(DESCRIPTIONS[name])).items():
+        if path.endswith(".py"):
+            ast.parse(text)
+            (tmp_path / Path(path).name).write_text(text)
+    command = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "format",
+        "--check",
+        "--isolated",
+        "--line-length=100",
+        str(tmp_path),
+    ]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout
+
+
+def test_c_is_formatted_and_compiles_everywhere_without_a_warning(
+    files: dict[str, str], tmp_path: Path
+) -> None:
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    sources = [path for path in files if path.endswith((".c", ".h"))]
+    style = f"--style=file:{ROOT / '.clang-format'}"
+    formatted = subprocess.run(
+        [get_executable("clang-format"), style, "--dry-run", "-Werror", *sources],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert formatted.returncode == 0, formatted.stderr
+    (kernel,) = (tmp_path / path for path in files if path.endswith(".c"))
+    for abi in ABIS.values():
+        result = compile_c(kernel, tmp_path / "kernel.o", "-c", "-I", str(tmp_path), abi=abi)
+        assert result.returncode == 0, result.stderr

@@ -1,0 +1,279 @@
+"""The compiled VX kernel, from a file and from a stand-in of RKNN-Toolkit."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from opkit import shader
+from opkit.errors import OpkitError
+from opkit.rknnop import Package, PackageError, pack
+from opkit.shader import ShaderError
+
+STAND_IN = '''
+"""What is known of `python3 -m rknn.bin.custom_op --action build --op_path DIR`."""
+
+import argparse
+import pathlib
+import sys
+
+parser = argparse.ArgumentParser()
+parser.add_argument("-a", "--action", choices=["create", "build"], required=True)
+parser.add_argument("-p", "--op_path", type=pathlib.Path, required=True)
+arguments = parser.parse_args()
+assert arguments.action == "build"
+folder = arguments.op_path
+here = pathlib.Path(__file__).parents[2]
+description = (folder / "op.yml").read_text()
+assert "op_version: 2" in description
+name = description.splitlines()[0].split(": ")[1]
+for abi in ("x64", "aarch64", "armhf"):
+    assert (folder / f"makefile.linux.{abi}").is_file(), abi
+(folder / ".out").mkdir()
+left = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+(here / "seen.txt").write_text("\\n".join([*left, ""]))
+(here / "where.txt").write_text(str(folder))
+print("building", name)
+exec((here / "then.py").read_text())
+'''
+
+OP_YML = "name: ResizeArea\nframework: tensorflow\n"
+VENDORS_OP_YML = OP_YML + "op_version: 2\n"
+SOURCES = (
+    "makefile.linux.aarch64",
+    "makefile.linux.armhf",
+    "makefile.linux.x64",
+    "op.yml",
+    "opkit/include/VX/vx.h",
+    "rknn_kernel_resizearea.vx",
+)
+PRODUCTS = (
+    ".git/config",
+    ".mypy_cache/x",
+    ".out/x64/libresizearea.so",
+    ".sconsign.dblite",
+    ".venv/bin/tool",
+    "ResizeArea.rknnop",
+    "build/rv1126/ResizeArea.rknnop",
+    "opkit/__pycache__/spec.pyc",
+)
+
+
+def package(vx_binary: bytes, version: int = 2) -> bytes:
+    libraries = {"x64": b"x", "aarch64": b"a"}
+    if version == 2:
+        libraries["armhf"] = b"h"
+    return pack(Package(version, vx_binary, libraries, OP_YML, ""))
+
+
+class Toolkit:
+    """A Python that has a stand-in of RKNN-Toolkit, and a repository to build."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.repository = root / "resize area"
+        self.work = self.repository / "build" / "toolkit"
+        for name in (*SOURCES, *PRODUCTS):
+            path = self.repository / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(OP_YML)
+        folder = root / "toolkit" / "rknn" / "bin"
+        folder.mkdir(parents=True)
+        (folder / "custom_op.py").write_text(STAND_IN)
+        self.python = root / "toolkit" / "python3"
+        paths = f"PYTHONPATH={shlex.quote(str(root / 'toolkit'))} PYTHONDONTWRITEBYTECODE=1"
+        self.python.write_text(f'#!/bin/sh\n{paths} exec {shlex.quote(sys.executable)} "$@"\n')
+        self.python.chmod(0o755)
+        self.before = self.files()
+
+    def files(self) -> dict[str, str]:
+        return {
+            str(path.relative_to(self.repository)): path.read_text()
+            for path in self.repository.rglob("*")
+            if path.is_file()
+        }
+
+    def then(self, code: str) -> None:
+        """Say what the build command does in the end."""
+        (self.root / "toolkit" / "then.py").write_text(code)
+
+    def makes(self, **packages: bytes) -> None:
+        self.then(
+            "\n".join(
+                f"(folder / '{name}.rknnop').write_bytes({data!r})"
+                for name, data in packages.items()
+            )
+        )
+
+    def seen(self) -> list[str]:
+        return (self.root / "toolkit" / "seen.txt").read_text().splitlines()
+
+    def build(self) -> bytes:
+        python, name = str(self.python), "ResizeArea"
+        return shader.from_toolkit(python, self.repository, name, VENDORS_OP_YML, self.work)
+
+    def refused(self) -> str:
+        with pytest.raises(OpkitError) as caught:
+            self.build()
+        return str(caught.value)
+
+    def assert_untouched(self) -> None:
+        assert not Path((self.root / "toolkit" / "where.txt").read_text()).exists()
+        assert list(self.work.iterdir()) == []
+        assert self.files() == self.before
+
+
+@pytest.fixture
+def toolkit(tmp_path: Path) -> Toolkit:
+    return Toolkit(tmp_path)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("vx_binary", [b"SHDR\0\1\2", b"FULLPRGM\xff"])
+def test_the_shader_of_the_package_that_the_toolkit_makes(
+    toolkit: Toolkit, version: int, vx_binary: bytes
+) -> None:
+    toolkit.makes(ResizeArea=package(vx_binary, version))
+    assert toolkit.build() == vx_binary
+    assert toolkit.seen() == list(SOURCES)
+    toolkit.assert_untouched()
+
+
+def test_the_name_and_place_of_the_package_do_not_matter(toolkit: Toolkit) -> None:
+    toolkit.then(
+        "(folder / 'out').mkdir()\n"
+        f"(folder / 'out' / 'anything.rknnop').write_bytes({package(b'SHDR')!r})\n"
+        f"(folder / 'resizearea.rknnop').write_bytes({package(b'SHDR')!r})\n"
+    )
+    assert toolkit.build() == b"SHDR"
+
+
+def test_the_work_folder_may_be_anywhere_in_the_repository(toolkit: Toolkit) -> None:
+    toolkit.work = toolkit.repository / "here"
+    toolkit.makes(ResizeArea=package(b"SHDR"))
+    assert toolkit.build() == b"SHDR"
+    assert toolkit.seen() == list(SOURCES)
+
+
+def test_the_repositorys_own_modules_do_not_hide_the_toolkits(toolkit: Toolkit) -> None:
+    (toolkit.repository / "rknn").mkdir()
+    (toolkit.repository / "rknn" / "__init__.py").write_text("raise AssertionError\n")
+    toolkit.makes(ResizeArea=package(b"SHDR"))
+    assert toolkit.build() == b"SHDR"
+
+
+def test_a_build_that_fails_shows_the_end_of_its_output(toolkit: Toolkit) -> None:
+    toolkit.then(
+        "for number in range(100):\n    print('line', number, flush=True)\n"
+        "print('E no license', file=sys.stderr, flush=True)\nsys.exit(3)"
+    )
+    message = toolkit.refused()
+    assert " -m rknn.bin.custom_op --action build --op_path " in message
+    assert "failed with status 3. The end of its output:\n  line 81\n" in message
+    assert "  line 99\n  E no license\nCheck that this Python has RKNN-Toolkit 1.x: " in message
+    toolkit.assert_untouched()
+
+
+def test_a_build_that_fails_without_a_word(toolkit: Toolkit) -> None:
+    toolkit.python.write_text("#!/bin/sh\nexit 1\n")
+    assert "failed with status 1. The end of its output:\n  (nothing)\n" in toolkit.refused()
+
+
+def test_a_python_without_the_toolkit(toolkit: Toolkit) -> None:
+    (toolkit.root / "toolkit" / "rknn" / "bin" / "custom_op.py").unlink()
+    message = toolkit.refused()
+    assert "No module named rknn.bin.custom_op" in message
+    assert f"{toolkit.python} -c 'import rknn.bin.custom_op'" in message
+
+
+def test_no_package(toolkit: Toolkit) -> None:
+    toolkit.makes()
+    assert toolkit.refused() == (
+        "RKNN-Toolkit's build command made no package for ResizeArea, though it did not fail; "
+        "build the repository with it by hand and pass vx_binary=FILE"
+    )
+    toolkit.assert_untouched()
+
+
+def test_packages_that_differ(toolkit: Toolkit) -> None:
+    toolkit.makes(a=package(b"SHDR1"), b=package(b"SHDR2"))
+    assert "different VX kernels: a.rknnop, b.rknnop; pass the right one" in toolkit.refused()
+    toolkit.assert_untouched()
+
+
+def test_an_empty_shader(toolkit: Toolkit) -> None:
+    toolkit.makes(ResizeArea=package(b""))
+    assert toolkit.refused() == (
+        "the package that RKNN-Toolkit made for ResizeArea: the compiled VX kernel is empty; one "
+        "that RKNN-Toolkit compiled begins with SHDR or FULLPRGM"
+    )
+    toolkit.assert_untouched()
+
+
+def test_a_package_that_is_none(toolkit: Toolkit) -> None:
+    toolkit.makes(ResizeArea=package(b"SHDR")[:-1])
+    with pytest.raises(PackageError, match=r"^ResizeArea\.rknnop: at offset "):
+        toolkit.build()
+    toolkit.assert_untouched()
+
+
+def test_a_python_that_is_not_there(toolkit: Toolkit) -> None:
+    toolkit.python.unlink()
+    assert toolkit.refused().startswith(f"rknn_python={toolkit.python}: no such program; pass ")
+    assert not toolkit.work.exists()
+
+
+def test_a_python_that_cannot_be_run(toolkit: Toolkit) -> None:
+    toolkit.python.write_bytes(b"\x7fELF nothing")
+    assert "cannot be run: Exec format error" in toolkit.refused()
+
+
+def test_a_python_that_is_a_link_is_run_as_the_link(toolkit: Toolkit) -> None:
+    link = toolkit.root / "venv" / "python3"
+    link.parent.mkdir()
+    link.symlink_to(toolkit.python)
+    toolkit.python.write_text('#!/bin/sh\necho "run as $0"\nexit 1\n')
+    toolkit.python = link
+    assert f"run as {link}\n" in toolkit.refused()
+
+
+def test_a_repository_that_is_not_there(toolkit: Toolkit) -> None:
+    missing = toolkit.root / "missing"
+    with pytest.raises(ShaderError, match="missing: cannot be copied to "):
+        shader.from_toolkit(str(toolkit.python), missing, "Op", VENDORS_OP_YML, toolkit.work)
+    assert list(toolkit.work.iterdir()) == []
+
+
+@pytest.mark.parametrize("data", [b"SHDR", b"SHDR\0\0", b"FULLPRGM\1"])
+def test_a_shader_file(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "resizearea.vxbin"
+    path.write_bytes(data)
+    assert shader.from_file(path) == data
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (b"", "is empty"),
+        (b"SHD", "begins with b'SHD'"),
+        (b"#include <x>", "begins with b'#include'"),
+        (b"RKNN\0\0\0\0", r"begins with b'RKNN\x00\x00\x00\x00'"),
+    ],
+)
+def test_a_file_that_is_no_shader(tmp_path: Path, data: bytes, what: str) -> None:
+    path = tmp_path / "resizearea.vx"
+    path.write_bytes(data)
+    with pytest.raises(ShaderError) as caught:
+        shader.from_file(path)
+    assert str(caught.value) == (
+        f"{path}: the compiled VX kernel {what}; one that RKNN-Toolkit compiled begins with SHDR "
+        "or FULLPRGM"
+    )
+
+
+def test_a_shader_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ShaderError, match="cannot be read: No such file or directory"):
+        shader.from_file(tmp_path / "missing")

@@ -1,0 +1,140 @@
+"""op.yml -> OpSpec: what is accepted, and that order is kept. What is refused: bad_descriptions."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from opkit.platforms import CHIPS, FAMILIES, TARGETS
+from opkit.spec import PARAM_TYPES, DescriptionError, ParamType, keyword_of, parse
+
+GUIDE = """\
+name: ResizeArea
+framework: tensorflow
+target_platform: RK1808        # optional, any case; default rk1808
+inputs:
+  input: {type: VX_TYPE_TENSOR}
+outputs:
+  output: {type: VX_TYPE_TENSOR}
+params:
+  size: {type: VX_TYPE_ARRAY}
+  align_corners: {type: VX_TYPE_BOOL}
+"""
+MINIMAL = "name: A\ninputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
+
+
+def test_the_guides_example_works_unchanged() -> None:
+    spec = parse(GUIDE)
+    assert (spec.name, spec.lower, spec.framework) == ("ResizeArea", "resizearea", "tensorflow")
+    assert (spec.target_platform, spec.kernel_index) == ("rk1808", 0)
+    assert [p.name for p in spec.parameters] == ["input", "output", "size", "align_corners"]
+    assert [p.type.name for p in spec.params] == ["VX_TYPE_ARRAY", "VX_TYPE_BOOL"]
+
+
+def test_defaults_of_what_may_be_left_out() -> None:
+    spec = parse(MINIMAL)
+    assert (spec.target_platform, spec.framework, spec.params) == ("rk1808", "tensorflow", ())
+    assert parse(MINIMAL + "params:\n") == spec
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_every_chip_in_any_case(chip: str) -> None:
+    for text in (chip, chip.upper(), chip.capitalize()):
+        assert parse(MINIMAL + f"target_platform: {text}").target_platform == chip
+
+
+def test_a_packages_own_description_can_be_read_again() -> None:
+    packed = "op_version: 2\nout_binary: A.rknnop\nop_py_file: rknn_op_a.py\nvx_file: a.vx\n"
+    assert parse(MINIMAL + packed) == parse(MINIMAL)
+
+
+def test_keys_that_we_add() -> None:
+    spec = parse(
+        MINIMAL + "params:\n"
+        "  size: {type: vx_type_array, doc: 'height,\n    width', source: const:size, length: 2,"
+        " default: [3, -4]}\n"
+        "  eps: {type: VX_TYPE_FLOAT32, default: 1}\n"
+        "  on_off: {type: VX_TYPE_BOOL, default: false}\n"
+    )
+    size, eps, on_off = spec.params
+    assert (size.doc, size.source, size.length) == ("height, width", "const:size", 2)
+    assert size.default == (3, -4)
+    assert (eps.default, type(eps.default), on_off.default) == (1.0, float, False)
+
+
+@pytest.mark.parametrize(
+    "type_", [t for t in PARAM_TYPES.values() if t.limits], ids=lambda t: t.name
+)
+def test_limits_of_a_default_are_those_of_its_type(type_: ParamType) -> None:
+    def described(value: object) -> str:
+        default = f"[{value}]" if type_.is_array else f"{value}"
+        return MINIMAL + f"params: {{p: {{type: {type_.name}, default: {default}}}}}"
+
+    assert type_.limits is not None
+    low, high = type_.limits
+    for good in (low, high, 0):
+        parse(described(good))
+    for bad in (low - 1, high + 1, 0.5, "a", "true"):
+        with pytest.raises(DescriptionError, match=r"op\.yml:4: params\.p\.default"):
+            parse(described(bad))
+
+
+_NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,20}", fullmatch=True).filter(
+    lambda name: keyword_of(name) is None
+)
+
+
+@given(
+    st.lists(_NAMES, min_size=2, max_size=12, unique_by=str.lower),
+    st.integers(1, 6),
+    st.integers(1, 6),
+)
+def test_order_in_is_order_out(names: list[str], inputs: int, outputs: int) -> None:
+    groups = {
+        "inputs": names[:1] + names[2 : 1 + inputs],
+        "outputs": names[1:2],
+        "params": names[max(2, 1 + inputs) :],
+    }
+    types = {"inputs": "VX_TYPE_TENSOR", "outputs": "VX_TYPE_TENSOR", "params": "VX_TYPE_INT32"}
+    document = {"name": "Op"} | {
+        group: {name: {"type": types[group]} for name in members}
+        for group, members in groups.items()
+    }
+    spec = parse(yaml.safe_dump(document, sort_keys=False))
+    assert [p.name for p in spec.parameters] == [n for members in groups.values() for n in members]
+
+
+@given(st.text(max_size=200))
+def test_no_text_ever_gives_another_error(text: str) -> None:
+    try:
+        parse(text)
+    except DescriptionError as error:
+        assert str(error).startswith("op.yml:")
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [
+        ("int", "C"),
+        ("restrict", "C"),
+        ("NULL", "C"),
+        ("float16", "OpenCL"),
+        ("uchar3", "OpenCL"),
+        ("image2d_array_t", "OpenCL"),
+        ("lambda", "Python"),
+        ("None", "Python"),
+        ("float5", None),
+        ("size", None),
+        ("axis", None),
+    ],
+)
+def test_reserved_words(name: str, language: str | None) -> None:
+    assert keyword_of(name) == language
+
+
+def test_families_hold_every_chip_once() -> None:
+    assert sorted(chip for family in FAMILIES.values() for chip in family) == sorted(CHIPS)
+    assert FAMILIES == {"rk1808": ("rk1806", "rk1808", "rk3399pro"), "rv1126": ("rv1109", "rv1126")}
+    assert set(TARGETS) - set(CHIPS) == {"x64"}

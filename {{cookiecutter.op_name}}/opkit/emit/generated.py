@@ -1,0 +1,109 @@
+"""The files that follow from op.yml (and the reference) at every build."""
+
+from __future__ import annotations
+
+from opkit.emit.template import c_comment, fill
+from opkit.emit.toolkit_class import toolkit_class
+from opkit.platforms import ABIS, Abi
+from opkit.spec import OpSpec, Param, Tensor
+
+
+def generated_files(spec: OpSpec, reference_source: str) -> dict[str, str]:
+    """Return path -> text of every generated file.
+
+    Args:
+        spec: the operator.
+        reference_source: the text of `<lower>_reference.py`, which the toolkit's class carries.
+
+    Raises:
+        OpkitError: the reference cannot run in RKNN-Toolkit's Python.
+    """
+    return {
+        f"generated/{spec.lower}.h": _operator_header(spec),
+        f"generated/{spec.lower}_params.h": _params_header(spec),
+        f"generated/{spec.lower}.exports": fill("exports", name=spec.name),
+        f"rknn_op_{spec.lower}.py": toolkit_class(spec, reference_source),
+        **{f"makefile.linux.{abi.name}": _makefile(spec, abi) for abi in ABIS.values()},
+    }
+
+
+def _member(c_type: str, name: str, doc: str) -> str:
+    return f"    {c_type} {name};" + (f" {c_comment(doc)}" if doc else "")
+
+
+def _operator_header(spec: OpSpec) -> str:
+    def tensors(members: tuple[Tensor, ...]) -> str:
+        return "\n".join(_member("struct opkit_tensor", m.name, m.doc) for m in members)
+
+    params = [_member(param.type.c_type, param.name, param.doc) for param in spec.params]
+    return fill(
+        "operator.h",
+        name=spec.name,
+        lower=spec.lower,
+        upper=spec.lower.upper(),
+        inputs=tensors(spec.inputs),
+        outputs=tensors(spec.outputs),
+        params="\n".join(params or ["    char none; /* C has no empty struct */"]),
+    )
+
+
+def _read_param(upper: str, param: Param) -> str:
+    where = f'call, {upper}_INDEX_{param.name.upper()}, "{param.name}"'
+    member = f"&arguments->params.{param.name}"
+    if param.type.is_array:
+        return f"opkit_read_int32_array({where}, {param.length or 0}, {member})"
+    if param.type.is_bool:
+        return f"opkit_read_bool({where}, {member})"
+    size = f"sizeof arguments->params.{param.name}"
+    return f"opkit_read_scalar({where}, {param.type.delivered}, {member}, {size})"
+
+
+def _params_header(spec: OpSpec) -> str:
+    upper = spec.lower.upper()
+
+    def index(parameter: Tensor | Param) -> str:
+        return f"{upper}_INDEX_{parameter.name.upper()}"
+
+    def tensor(function: str, group: str, parameter: Tensor) -> str:
+        where = f'call, {index(parameter)}, "{parameter.name}"'
+        return f"{function}({where}, &arguments->{group}.{parameter.name})"
+
+    rows: list[tuple[Tensor | Param, str, str]] = [
+        *((tensor_, "VX_INPUT", "VX_TYPE_TENSOR") for tensor_ in spec.inputs),
+        *((tensor_, "VX_OUTPUT", "VX_TYPE_TENSOR") for tensor_ in spec.outputs),
+        *(
+            (param, "VX_INPUT", "VX_TYPE_ARRAY" if param.type.is_array else "VX_TYPE_SCALAR")
+            for param in spec.params
+        ),
+    ]
+    reads = [
+        *(tensor("opkit_read_tensor", "inputs", input_) for input_ in spec.inputs),
+        *(_read_param(upper, param) for param in spec.params),
+        *(tensor("opkit_open_tensor", "outputs", output) for output in spec.outputs),
+    ]
+    writes = [tensor("opkit_write_tensor", "outputs", output) for output in spec.outputs]
+    groups = (("inputs", spec.inputs), ("outputs", spec.outputs))
+    return fill(
+        "params.h",
+        name=spec.name,
+        lower=spec.lower,
+        upper=upper,
+        indices="\n".join(f"    {index(parameter)}," for parameter in spec.parameters),
+        descriptions="\n".join(
+            f"    [{index(parameter)}] = {{{direction}, {type_}, VX_PARAMETER_STATE_REQUIRED}},"
+            for parameter, direction, type_ in rows
+        ),
+        reads="\n".join(f"    OPKIT_TRY({read});" for read in reads),
+        writes="\n".join(f"    OPKIT_TRY({write});" for write in writes),
+        releases="\n".join(
+            f"    opkit_close_tensor(&arguments->{group}.{tensor_.name});"
+            for group, tensors in groups
+            for tensor_ in tensors
+        ),
+    )
+
+
+def _makefile(spec: OpSpec, abi: Abi) -> str:
+    compiler = "gcc" if abi.name == "x64" else f"{abi.triple}-gcc"
+    flags = " ".join(abi.gnu_flags)
+    return fill("makefile.linux", lower=spec.lower, abi=abi.name, compiler=compiler, flags=flags)

@@ -1,0 +1,59 @@
+/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+#ifndef ${upper}_PARAMS_H
+#define ${upper}_PARAMS_H
+
+/*
+ * How OpenVX hands ${name} its parameters: as one array of references, the inputs first, then the
+ * outputs, then the params, in the order of op.yml.
+ */
+
+#include "${lower}.h"
+#include "opkit/openvx.h"
+
+/* The place of each parameter in that array. */
+enum {
+$indices
+    ${upper}_PARAMETER_COUNT
+};
+
+/*
+ * The description of the parameters, for the CPU kernel and the VX kernel alike. The runtime refuses
+ * a reference that does not fit its row; every type of scalar is VX_TYPE_SCALAR here.
+ */
+static vx_param_description_t kernel_params[] = {
+$descriptions
+};
+
+/* Everything that one call of the kernel works on. */
+struct ${lower}_arguments {
+    struct ${lower}_inputs inputs;
+    struct ${lower}_params params;
+    struct ${lower}_outputs outputs;
+};
+
+/*
+ * Reads inputs and params and makes room for the outputs. Returns VX_SUCCESS, or the status of the
+ * first parameter that is not what op.yml says, which is then in the log by name. In both cases
+ * ${lower}_release has to follow.
+ */
+static inline vx_status ${lower}_read(const struct opkit_call *call, struct ${lower}_arguments *arguments)
+{
+    memset(arguments, 0, sizeof *arguments);
+$reads
+    return VX_SUCCESS;
+}
+
+/* Writes the outputs back. Returns VX_SUCCESS, or the status of the first that could not be. */
+static inline vx_status ${lower}_write(const struct opkit_call *call, const struct ${lower}_arguments *arguments)
+{
+$writes
+    return VX_SUCCESS;
+}
+
+/* Frees what ${lower}_read took. */
+static inline void ${lower}_release(struct ${lower}_arguments *arguments)
+{
+$releases
+}
+
+#endif

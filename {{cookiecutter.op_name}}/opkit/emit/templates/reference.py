@@ -1,0 +1,29 @@
+"""${name} in numpy: what every kernel is compared with, and what RKNN-Toolkit runs.
+
+The toolkit carries this file into its own Python, 3.5 to 3.8: no f-strings, no annotations, and
+nothing but numpy and the standard library.
+"""
+
+import numpy as np
+
+
+def output_shapes(input_shapes, params):
+    """Return the shape of each output.
+
+    input_shapes: the name of each input -> its shape, slowest dimension first.
+    params: the name of each param -> its value:
+$param_values
+    """
+    # Write the real rule here. Until then, each output is as large as the first input.
+    shape = tuple(input_shapes[$first])
+$shapes
+
+
+def reference(inputs, params):
+    """Return the array of each output.
+
+    inputs: the name of each input -> its array; half-precision tensors arrive as float32.
+    params: as above.
+    """
+    # Write the real math here. Until then, each output is a copy of the first input.
+$arrays

@@ -1,0 +1,152 @@
+/* Arrays: items of one scalar type, as many as there is room for. */
+#include "hostrt.h"
+
+static void destroy_array(vx_reference reference)
+{
+    hostrt_device_free(((vx_array)reference)->items);
+}
+
+vx_array vxCreateArray(vx_context context, vx_enum item_type, vx_size capacity)
+{
+    if (!hostrt_is(context, VX_TYPE_CONTEXT)) {
+        return NULL;
+    }
+    const vx_size item_size = hostrt_scalar_size(item_type);
+    if (capacity == 0) {
+        return (vx_array)hostrt_new_error(context, VX_ERROR_INVALID_PARAMETERS);
+    }
+    if (item_size == 0) {
+        return (vx_array)hostrt_new_error(context, VX_ERROR_INVALID_TYPE);
+    }
+    vx_array array = hostrt_new(context, VX_TYPE_ARRAY, sizeof *array, destroy_array);
+    if (array == NULL) {
+        return NULL;
+    }
+    array->item_type = item_type;
+    array->item_size = item_size;
+    array->capacity = capacity;
+    if (capacity <= SIZE_MAX / item_size) {
+        array->items = hostrt_device_new((vx_reference)array, capacity * item_size);
+    }
+    if (array->items == NULL) {
+        vx_reference reference = (vx_reference)array;
+        hostrt_release(&reference, VX_TYPE_ARRAY);
+        return (vx_array)hostrt_new_error(context, VX_ERROR_NO_MEMORY);
+    }
+    return array;
+}
+
+vx_status vxReleaseArray(vx_array *array)
+{
+    return hostrt_release((vx_reference *)array, VX_TYPE_ARRAY);
+}
+
+vx_status vxQueryArray(vx_array array, vx_enum attribute, void *value, vx_size size)
+{
+    static const struct hostrt_attribute ATTRIBUTES[] = {
+        {VX_ARRAY_ITEMTYPE, offsetof(struct vx_array_s, item_type), sizeof(vx_enum), HOSTRT_READ},
+        {VX_ARRAY_NUMITEMS, offsetof(struct vx_array_s, count), sizeof(vx_size), HOSTRT_READ},
+        {VX_ARRAY_CAPACITY, offsetof(struct vx_array_s, capacity), sizeof(vx_size), HOSTRT_READ},
+        {VX_ARRAY_ITEMSIZE, offsetof(struct vx_array_s, item_size), sizeof(vx_size), HOSTRT_READ},
+    };
+    if (!hostrt_is(array, VX_TYPE_ARRAY)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), array, attribute, value, size, VX_ERROR_NOT_SUPPORTED);
+}
+
+/* No attribute of an array can be set here. */
+vx_status vxSetArrayAttribute(vx_array array, vx_enum attribute, void *value, vx_size size)
+{
+    (void)attribute;
+    (void)value;
+    (void)size;
+    return hostrt_is(array, VX_TYPE_ARRAY) ? VX_ERROR_NOT_SUPPORTED : VX_ERROR_INVALID_REFERENCE;
+}
+
+static void copy_items(vx_uint8 *to, vx_size to_stride, const vx_uint8 *from, vx_size from_stride, vx_size count, vx_size size)
+{
+    hostrt_function = "the copying of array items";
+    for (vx_size i = 0; i < count; i++) {
+        memcpy(to + i * to_stride, from + i * from_stride, size);
+    }
+    hostrt_function = NULL;
+}
+
+vx_status vxAddArrayItems(vx_array array, vx_size count, const void *items, vx_size stride)
+{
+    if (!hostrt_is(array, VX_TYPE_ARRAY)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    if (count == 0 || items == NULL || (stride != 0 && stride < array->item_size)) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    if (count > array->capacity - array->count) {
+        return VX_FAILURE;
+    }
+    copy_items(array->items + array->count * array->item_size, array->item_size, items,
+               stride != 0 ? stride : array->item_size, count, array->item_size);
+    array->count += count;
+    return VX_SUCCESS;
+}
+
+vx_status vxTruncateArray(vx_array array, vx_size count)
+{
+    if (!hostrt_is(array, VX_TYPE_ARRAY)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    if (count > array->count) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    array->count = count;
+    return VX_SUCCESS;
+}
+
+vx_status vxCopyArrayRange(vx_array array, vx_size start, vx_size end, vx_size stride, void *user_memory,
+                           vx_enum usage, vx_enum user_memory_type)
+{
+    if (!hostrt_is(array, VX_TYPE_ARRAY)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    if (user_memory == NULL || (usage != VX_READ_ONLY && usage != VX_WRITE_ONLY) || stride < array->item_size ||
+        start >= end || end > array->count) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    if (user_memory_type != 0 && user_memory_type != VX_MEMORY_TYPE_NONE && user_memory_type != VX_MEMORY_TYPE_HOST) {
+        hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "vxCopyArrayRange gets the unknown memory type 0x%X; pass VX_MEMORY_TYPE_HOST",
+                     (unsigned)user_memory_type);
+    }
+    vx_uint8 *items = array->items + start * array->item_size;
+    if (usage == VX_READ_ONLY) {
+        copy_items(user_memory, stride, items, array->item_size, end - start, array->item_size);
+    } else {
+        copy_items(items, array->item_size, user_memory, stride, end - start, array->item_size);
+    }
+    return VX_SUCCESS;
+}
+
+vx_status vxMapArrayRange(vx_array array, vx_size start, vx_size end, vx_map_id *map_id, vx_size *stride,
+                          void **memory, vx_enum usage, vx_enum memory_type, vx_uint32 flags)
+{
+    (void)memory_type;
+    (void)flags;
+    if (!hostrt_is(array, VX_TYPE_ARRAY)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    if (map_id == NULL || stride == NULL || memory == NULL ||
+        (usage != VX_READ_ONLY && usage != VX_WRITE_ONLY && usage != VX_READ_AND_WRITE) || start >= end || end > array->count) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    *map_id = hostrt_add_map((vx_reference)array);
+    *stride = array->item_size;
+    *memory = array->items + start * array->item_size;
+    return *map_id != 0 ? VX_SUCCESS : VX_ERROR_NO_MEMORY;
+}
+
+vx_status vxUnmapArrayRange(vx_array array, vx_map_id map_id)
+{
+    if (!hostrt_is(array, VX_TYPE_ARRAY)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    return hostrt_remove_map((vx_reference)array, map_id) ? VX_SUCCESS : VX_ERROR_INVALID_PARAMETERS;
+}

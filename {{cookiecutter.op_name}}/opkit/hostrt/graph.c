@@ -1,0 +1,429 @@
+/* Graphs and their nodes: verify, process, and the callbacks of kernels. */
+#include <stdio.h>
+
+#include "hostrt.h"
+#include "libc.h"
+
+const char *hostrt_phase = "the operator";
+const char *hostrt_function;
+
+/* ---- Callbacks ---- */
+
+static vx_status validate(vx_node node)
+{
+    const vx_uint32 count = node->parameter_count;
+    vx_meta_format *metas = __libc_calloc(count, sizeof(vx_meta_format));
+    vx_status status = metas != NULL ? VX_SUCCESS : VX_ERROR_NO_MEMORY;
+
+    for (vx_uint32 i = 0; status == VX_SUCCESS && i < count; i++) {
+        metas[i] = hostrt_new(node->base.context, VX_TYPE_META_FORMAT, sizeof *metas[i], NULL);
+        status = metas[i] != NULL ? VX_SUCCESS : VX_ERROR_NO_MEMORY;
+    }
+    if (status == VX_SUCCESS) {
+        hostrt_phase = "the validator";
+        status = node->kernel->validate(node, node->parameters, count, metas);
+    }
+    for (vx_uint32 i = 0; metas != NULL && i < count && metas[i] != NULL; i++) {
+        vx_reference meta = (vx_reference)metas[i];
+        hostrt_release(&meta, VX_TYPE_META_FORMAT);
+    }
+    __libc_free(metas);
+    return status;
+}
+
+static void forget_local_data(vx_node node)
+{
+    if (node->owns_local_data) {
+        __libc_free(node->local_data);
+    }
+    node->owns_local_data = false;
+    node->local_data = NULL;
+    node->local_data_size = 0;
+}
+
+static vx_status initialize(vx_node node)
+{
+    vx_status status = VX_SUCCESS;
+
+    if (node->kernel->initialize != NULL) {
+        hostrt_phase = "the initializer";
+        node->local_data_settable = true;
+        status = node->kernel->initialize(node, node->parameters, node->parameter_count);
+        node->local_data_settable = false;
+    }
+    if (status == VX_SUCCESS && node->local_data_size > 0 && node->local_data == NULL) {
+        node->local_data = __libc_calloc(1, node->local_data_size);
+        node->owns_local_data = node->local_data != NULL;
+        status = node->local_data != NULL ? VX_SUCCESS : VX_ERROR_NO_MEMORY;
+    }
+    node->initialized = status == VX_SUCCESS;
+    return status;
+}
+
+static void deinitialize(vx_node node)
+{
+    if (node->initialized && node->kernel->deinitialize != NULL && !hostrt_faulted()) {
+        hostrt_phase = "the deinitializer";
+        node->local_data_settable = true;
+        const vx_status status = node->kernel->deinitialize(node, node->parameters, node->parameter_count);
+        node->local_data_settable = false;
+        if (status != VX_SUCCESS) {
+            hostrt_write(HOSTRT_EVENT, status, "the deinitializer returns %d; the board does not look at it", (int)status);
+        }
+    }
+    node->initialized = false;
+    forget_local_data(node);
+}
+
+/* The launch rules of VX kernels that do not depend on the chip. */
+static vx_status check_launch(const vx_kernel_execution_parameters_t *launch)
+{
+    vx_uint32 given = 0;
+
+    if (launch->workDim == 0 || launch->workDim > VX_MAX_WORK_ITEM_DIMENSIONS) {
+        return VX_FAILURE;
+    }
+    for (vx_uint32 i = 0; i < launch->workDim; i++) {
+        given += launch->localWorkSize[i] != 0;
+    }
+    if (given != 0 && given != launch->workDim) {
+        return VX_FAILURE;
+    }
+    for (vx_uint32 i = 0; i < launch->workDim; i++) {
+        if (launch->globalWorkSize[i] == 0 || (given != 0 && launch->globalWorkSize[i] % launch->localWorkSize[i] != 0)) {
+            return VX_FAILURE;
+        }
+    }
+    return VX_SUCCESS;
+}
+
+/* The board keeps the address of a uniform's name and reads it when it launches. */
+static void check_uniform_names(vx_node node)
+{
+    for (vx_size i = 0; i < node->uniform_count; i++) {
+        const struct hostrt_uniform *uniform = &node->uniforms[i];
+        if (uniform->set && strncmp(uniform->name, uniform->copy, sizeof uniform->copy - 1) != 0) {
+            hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "the name of the uniform '%s' is gone; it must live as long as the node", uniform->copy);
+        }
+    }
+}
+
+static vx_status process(vx_node node)
+{
+    if (node->kernel->function == NULL) {
+        hostrt_phase = "the launch of the VX kernel";
+        check_uniform_names(node);
+        return check_launch(&node->execution);
+    }
+    hostrt_phase = "the kernel function";
+    return node->kernel->function(node, node->parameters, node->parameter_count);
+}
+
+/* ---- Graphs ---- */
+
+static void destroy_graph(vx_reference reference)
+{
+    vx_graph graph = (vx_graph)reference;
+    graph->verified = false;
+    for (vx_size i = 0; i < graph->node_count; i++) {
+        graph->nodes[i]->graph = NULL;
+        hostrt_drop(graph->nodes[i]);
+    }
+    __libc_free(graph->nodes);
+}
+
+vx_graph vxCreateGraph(vx_context context)
+{
+    return hostrt_is(context, VX_TYPE_CONTEXT) ? hostrt_new(context, VX_TYPE_GRAPH, sizeof(struct vx_graph_s), destroy_graph) : NULL;
+}
+
+vx_status vxReleaseGraph(vx_graph *graph)
+{
+    return hostrt_release((vx_reference *)graph, VX_TYPE_GRAPH);
+}
+
+static vx_status verify(vx_node node)
+{
+    for (vx_uint32 i = 0; i < node->parameter_count; i++) {
+        if (node->parameters[i] == NULL && node->kernel->parameters[i].state == VX_PARAMETER_STATE_REQUIRED) {
+            return VX_ERROR_NOT_SUFFICIENT;
+        }
+    }
+    if (node->initialized) {
+        deinitialize(node);
+    }
+    const vx_status status = validate(node);
+    return status == VX_SUCCESS ? initialize(node) : status;
+}
+
+vx_status vxVerifyGraph(vx_graph graph)
+{
+    if (!hostrt_is(graph, VX_TYPE_GRAPH)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    graph->verified = false;
+    for (vx_size i = 0; i < graph->node_count; i++) {
+        const vx_status status = verify(graph->nodes[i]);
+        if (status != VX_SUCCESS) {
+            return status;
+        }
+    }
+    graph->verified = true;
+    return VX_SUCCESS;
+}
+
+vx_status vxProcessGraph(vx_graph graph)
+{
+    if (!hostrt_is(graph, VX_TYPE_GRAPH)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    vx_status status = graph->verified ? VX_SUCCESS : vxVerifyGraph(graph);
+    for (vx_size i = 0; status == VX_SUCCESS && i < graph->node_count; i++) {
+        status = process(graph->nodes[i]);
+        graph->nodes[i]->last_status = status;
+    }
+    return status;
+}
+
+/* ---- Nodes ---- */
+
+static void destroy_node(vx_reference reference)
+{
+    vx_node node = (vx_node)reference;
+    deinitialize(node);
+    for (vx_uint32 i = 0; i < node->parameter_count; i++) {
+        if (node->parameters[i] != NULL) {
+            hostrt_drop(node->parameters[i]);
+        }
+    }
+    for (vx_size i = 0; i < node->uniform_count; i++) {
+        __libc_free(node->uniforms[i].value);
+    }
+    __libc_free(node->uniforms);
+    __libc_free(node->parameters);
+    hostrt_drop(node->kernel);
+}
+
+vx_node vxCreateGenericNode(vx_graph graph, vx_kernel kernel)
+{
+    if (!hostrt_is(graph, VX_TYPE_GRAPH)) {
+        return NULL;
+    }
+    if (!hostrt_is(kernel, VX_TYPE_KERNEL) || !kernel->finalized) {
+        return (vx_node)hostrt_new_error(graph->base.context, VX_ERROR_INVALID_REFERENCE);
+    }
+    vx_reference *parameters = __libc_calloc(kernel->parameter_count, sizeof(vx_reference));
+    vx_node *nodes = __libc_realloc(graph->nodes, (graph->node_count + 1) * sizeof(vx_node));
+    if (nodes != NULL) {
+        graph->nodes = nodes;
+    }
+    vx_node node = NULL;
+    if (parameters != NULL && nodes != NULL) {
+        node = hostrt_new(graph->base.context, VX_TYPE_NODE, sizeof *node, destroy_node);
+    }
+    if (node == NULL) {
+        __libc_free(parameters);
+        return NULL;
+    }
+    node->graph = graph;
+    node->kernel = kernel;
+    node->parameters = parameters;
+    node->parameter_count = kernel->parameter_count;
+    hostrt_hold(kernel);
+    hostrt_hold(node); /* by the graph */
+    nodes[graph->node_count++] = node;
+    graph->verified = false;
+    return node;
+}
+
+vx_status vxReleaseNode(vx_node *node)
+{
+    return hostrt_release((vx_reference *)node, VX_TYPE_NODE);
+}
+
+static bool type_matches(vx_reference value, vx_enum declared)
+{
+    return declared == VX_TYPE_REFERENCE || value->type == declared ||
+           (value->type == VX_TYPE_SCALAR && ((vx_scalar)value)->data_type == declared);
+}
+
+vx_status vxSetParameterByIndex(vx_node node, vx_uint32 index, vx_reference value)
+{
+    if (!hostrt_is(node, VX_TYPE_NODE)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    if (index >= node->parameter_count) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    const vx_param_description_t *description = &node->kernel->parameters[index];
+    if (value == NULL && description->state == VX_PARAMETER_STATE_REQUIRED) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    if (value != NULL) {
+        if (!hostrt_is(value, VX_TYPE_REFERENCE) || value->type == VX_TYPE_ERROR) {
+            return VX_ERROR_INVALID_VALUE;
+        }
+        if (!type_matches(value, description->data_type)) {
+            return VX_ERROR_INVALID_TYPE;
+        }
+        hostrt_hold(value);
+    }
+    if (node->parameters[index] != NULL) {
+        hostrt_drop(node->parameters[index]);
+    }
+    node->parameters[index] = value;
+    return VX_SUCCESS;
+}
+
+static const struct hostrt_attribute ATTRIBUTES[] = {
+    {VX_NODE_STATUS, offsetof(struct vx_node_s, last_status), sizeof(vx_status), HOSTRT_READ},
+    {VX_NODE_PERFORMANCE, offsetof(struct vx_node_s, performance), 64, HOSTRT_READ},
+    {VX_NODE_BORDER, offsetof(struct vx_node_s, border), 20, HOSTRT_READ_WRITE},
+    {VX_NODE_LOCAL_DATA_SIZE, offsetof(struct vx_node_s, local_data_size), sizeof(vx_size), HOSTRT_IN_CALLBACK},
+    {VX_NODE_LOCAL_DATA_PTR, offsetof(struct vx_node_s, local_data), sizeof(void *), HOSTRT_IN_CALLBACK},
+    {VX_NODE_PARAMETERS, offsetof(struct vx_node_s, parameter_count), sizeof(vx_uint32), HOSTRT_READ},
+    {VX_NODE_IS_REPLICATED, offsetof(struct vx_node_s, is_replicated), sizeof(vx_bool), HOSTRT_READ},
+    {VX_NODE_VALID_RECT_RESET, offsetof(struct vx_node_s, valid_rect_reset), sizeof(vx_bool), HOSTRT_READ},
+    {VX_NODE_ATTRIBUTE_KERNEL_EXECUTION_PARAMETERS, offsetof(struct vx_node_s, execution),
+     sizeof(vx_kernel_execution_parameters_t), HOSTRT_READ_WRITE},
+};
+
+vx_status vxQueryNode(vx_node node, vx_enum attribute, void *value, vx_size size)
+{
+    if (!hostrt_is(node, VX_TYPE_NODE)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), node, attribute, value, size, VX_ERROR_NOT_SUPPORTED);
+}
+
+vx_status vxSetNodeAttribute(vx_node node, vx_enum attribute, const void *value, vx_size size)
+{
+    if (!hostrt_is(node, VX_TYPE_NODE)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    if (node->graph != NULL && node->graph->verified) {
+        return VX_ERROR_NOT_SUPPORTED;
+    }
+    const struct hostrt_attribute *found = hostrt_find_attribute(ATTRIBUTES, dimof(ATTRIBUTES), attribute);
+    if (found == NULL || found->access == HOSTRT_READ ||
+        (found->access == HOSTRT_IN_CALLBACK && !node->local_data_settable)) {
+        return VX_ERROR_NOT_SUPPORTED;
+    }
+    if (!hostrt_fits(found, value, size)) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    memcpy((vx_uint8 *)node + found->offset, value, size);
+    return VX_SUCCESS;
+}
+
+/* ---- Uniforms of VX kernels ---- */
+
+static struct hostrt_uniform *new_uniform(vx_node node, const vx_char *name)
+{
+    struct hostrt_uniform *uniforms = __libc_realloc(node->uniforms, (node->uniform_count + 1) * sizeof *uniforms);
+    if (uniforms == NULL) {
+        return NULL;
+    }
+    node->uniforms = uniforms;
+    struct hostrt_uniform *uniform = &uniforms[node->uniform_count++];
+    memset(uniform, 0, sizeof *uniform);
+    snprintf(uniform->copy, sizeof uniform->copy, "%s", name);
+    return uniform;
+}
+
+static struct hostrt_uniform *find_uniform(vx_node node, const vx_char *name)
+{
+    for (vx_size i = 0; i < node->uniform_count; i++) {
+        if (strncmp(node->uniforms[i].copy, name, sizeof node->uniforms[i].copy - 1) == 0) {
+            return &node->uniforms[i];
+        }
+    }
+    return NULL;
+}
+
+vx_status hostrt_declare_uniform(vx_node node, const vx_char *name, vx_size size)
+{
+    if (!hostrt_is(node, VX_TYPE_NODE)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    struct hostrt_uniform *uniform = new_uniform(node, name);
+    if (uniform == NULL) {
+        return VX_ERROR_NO_MEMORY;
+    }
+    uniform->size = size;
+    node->uniforms_declared = true;
+    return VX_SUCCESS;
+}
+
+vx_status vxSetNodeUniform(vx_node node, const vx_char *name, vx_size count, void *value)
+{
+    if (!hostrt_is(node, VX_TYPE_NODE)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    if (name == NULL || value == NULL || count == 0) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    struct hostrt_uniform *uniform = find_uniform(node, name);
+    if (uniform == NULL) {
+        if (node->uniforms_declared) {
+            return VX_FAILURE;
+        }
+        uniform = new_uniform(node, name);
+        if (uniform == NULL) {
+            return VX_ERROR_NO_MEMORY;
+        }
+    }
+    uniform->set = true;
+    uniform->name = name;
+    uniform->count = count;
+    if (uniform->size > 0) {
+        if (uniform->value == NULL) {
+            uniform->value = __libc_malloc(uniform->size);
+        }
+        if (uniform->value == NULL) {
+            return VX_ERROR_NO_MEMORY;
+        }
+        hostrt_function = "vxSetNodeUniform";
+        memcpy(uniform->value, value, uniform->size);
+        hostrt_function = NULL;
+    }
+    return VX_SUCCESS;
+}
+
+vx_bool hostrt_uniform(vx_node node, vx_size index, const vx_char **name, vx_size *count, const void **value, vx_size *size)
+{
+    if (!hostrt_is(node, VX_TYPE_NODE) || index >= node->uniform_count) {
+        return vx_false_e;
+    }
+    const struct hostrt_uniform *uniform = &node->uniforms[index];
+    *name = uniform->copy;
+    *count = uniform->set ? uniform->count : 0;
+    *value = uniform->set ? uniform->value : NULL;
+    *size = uniform->size;
+    return vx_true_e;
+}
+
+/* There is no shader in which to select a function. */
+vx_status vxSelectKernelSubname(vx_node node, const vx_char *name)
+{
+    if (!hostrt_is(node, VX_TYPE_NODE)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    return name != NULL ? VX_SUCCESS : VX_ERROR_INVALID_PARAMETERS;
+}
+
+/* ---- What validators say about outputs: taken, and not compared with the outputs ---- */
+
+vx_status vxSetMetaFormatAttribute(vx_meta_format meta, vx_enum attribute, const void *value, vx_size size)
+{
+    (void)attribute;
+    if (!hostrt_is(meta, VX_TYPE_META_FORMAT)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    return value != NULL && size > 0 ? VX_SUCCESS : VX_ERROR_INVALID_PARAMETERS;
+}
+
+vx_status vxSetMetaFormatFromReference(vx_meta_format meta, vx_reference reference)
+{
+    return hostrt_is(meta, VX_TYPE_META_FORMAT) && hostrt_is(reference, VX_TYPE_REFERENCE) ? VX_SUCCESS : VX_ERROR_INVALID_REFERENCE;
+}

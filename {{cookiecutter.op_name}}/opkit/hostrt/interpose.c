@@ -1,0 +1,63 @@
+/*
+ * malloc and its kin, as the operator's library gets them.
+ *
+ * An operator's library names this runtime first among the libraries that it needs; loaded with RTLD_DEEPBIND it therefore
+ * takes these functions, while Python and everything else in the process keeps libc's.
+ */
+#include <errno.h>
+#include <stdint.h>
+
+#include "hostrt.h"
+#include "libc.h"
+
+VX_API_ENTRY void *malloc(size_t size)
+{
+    return hostrt_memory_guards() ? hostrt_memory_new(size, 0) : __libc_malloc(size);
+}
+
+VX_API_ENTRY void *calloc(size_t count, size_t size)
+{
+    if (!hostrt_memory_guards()) {
+        return __libc_calloc(count, size);
+    }
+    if (size != 0 && count > SIZE_MAX / size) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    void *memory = hostrt_memory_new(count * size, 0);
+    if (memory != NULL) {
+        memset(memory, 0, count * size);
+    }
+    return memory;
+}
+
+VX_API_ENTRY void free(void *memory)
+{
+    if (memory != NULL && !hostrt_memory_free(memory)) {
+        __libc_free(memory);
+    }
+}
+
+VX_API_ENTRY void *realloc(void *memory, size_t size)
+{
+    if (memory == NULL) {
+        return malloc(size);
+    }
+    void *moved = hostrt_memory_resize(memory, size);
+    return moved == NULL && errno == 0 ? __libc_realloc(memory, size) : moved;
+}
+
+VX_API_ENTRY void *aligned_alloc(size_t alignment, size_t size)
+{
+    void *memory = hostrt_memory_guards() ? hostrt_memory_new(size, alignment) : NULL;
+    return memory != NULL ? memory : __libc_memalign(alignment, size);
+}
+
+VX_API_ENTRY int posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0) {
+        return EINVAL;
+    }
+    *memory = aligned_alloc(alignment, size);
+    return *memory != NULL ? 0 : ENOMEM;
+}

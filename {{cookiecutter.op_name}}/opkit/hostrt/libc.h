@@ -1,0 +1,21 @@
+/* libc's own allocator, whatever this library exports under the names of malloc and free. */
+#ifndef HOSTRT_LIBC_H
+#define HOSTRT_LIBC_H
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#ifdef HOSTRT_STATIC /* linked into an executable without interpose.c: the names are libc's */
+#define __libc_malloc malloc
+#define __libc_calloc calloc
+#define __libc_realloc realloc
+#define __libc_free free
+#else
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+extern void __libc_free(void *memory);
+#endif
+
+#endif

@@ -1,0 +1,322 @@
+/*
+ * Blocks of memory between guard pages.
+ *
+ * A block ends where a page begins that nobody may touch: the first byte read or written past its end is a fault. The page
+ * before it is as forbidden; the few bytes between that and the block hold a pattern that is looked at when the block goes. A
+ * freed block becomes forbidden as a whole. The operator gets its malloc from here while a guarded call runs, and the data
+ * of tensors and arrays always lies here.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "hostrt.h"
+#include "libc.h"
+
+enum {
+    GUARD = 1 << 16,      /* forbidden bytes on both sides; a multiple of every page size */
+    MOST_FREED = 1 << 12, /* so many freed blocks are remembered */
+    LARGEST_ALIGNMENT = 1 << 12
+};
+
+struct block {
+    vx_uint8 *map; /* with the guards */
+    size_t map_size;
+    vx_uint8 *start;
+    size_t size;
+    size_t number;      /* 1, 2, ... in the order of allocation */
+    vx_uint8 fill;      /* what the bytes around it were filled with */
+    vx_reference owner; /* of a tensor's or an array's data; NULL: the operator's */
+    bool freed;
+};
+
+static struct block *blocks;
+static size_t block_count;
+static size_t block_room;
+static size_t freed_count;
+static size_t last_number;
+static bool guarding;
+static bool in_use;
+static vx_uint8 fill;
+
+static size_t page_size(void)
+{
+    static size_t size;
+    if (size == 0) {
+        size = (size_t)sysconf(_SC_PAGESIZE);
+    }
+    return size;
+}
+
+/* The largest power of two that divides the size, at most 16: what an element of the block may need. */
+static size_t natural_alignment(size_t size)
+{
+    const size_t power = size & (~size + 1);
+    return power == 0 || power > 16 ? 16 : power;
+}
+
+static struct block *find(const void *start)
+{
+    for (size_t i = block_count; i-- > 0;) {
+        if (blocks[i].start == start) {
+            return &blocks[i];
+        }
+    }
+    return NULL;
+}
+
+static void forget(struct block *block)
+{
+    munmap(block->map, block->map_size);
+    *block = blocks[--block_count];
+}
+
+/* The pages that hold the block: what lies in them around it was filled. */
+static vx_uint8 *lead(const struct block *block)
+{
+    return block->map + GUARD;
+}
+
+static const vx_uint8 *tail_end(const struct block *block)
+{
+    return block->map + block->map_size - GUARD;
+}
+
+static void *place(vx_reference owner, size_t size, size_t alignment)
+{
+    if (size > PTRDIFF_MAX - 2 * GUARD - LARGEST_ALIGNMENT - page_size()) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    const size_t rounded = (size + alignment - 1) / alignment * alignment;
+    const size_t pages = (rounded + page_size() - 1) / page_size() * page_size();
+    if (block_count == block_room) {
+        const size_t room = block_room ? 2 * block_room : 64;
+        struct block *more = __libc_realloc(blocks, room * sizeof *more);
+        if (more == NULL) {
+            return NULL;
+        }
+        blocks = more;
+        block_room = room;
+    }
+    const size_t map_size = pages + 2 * GUARD;
+    vx_uint8 *map = mmap(NULL, map_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (pages > 0 && mprotect(map + GUARD, pages, PROT_READ | PROT_WRITE) != 0) {
+        munmap(map, map_size);
+        errno = ENOMEM;
+        return NULL;
+    }
+    memset(map + GUARD, fill, pages);
+    struct block *block = &blocks[block_count++];
+    *block = (struct block){map, map_size, map + GUARD + pages - rounded, size, owner ? 0 : ++last_number, fill, owner, false};
+    return block->start;
+}
+
+static void name_block(const struct block *block, char *text, size_t size)
+{
+    if (block->owner != NULL) {
+        char owner[160];
+        hostrt_describe(block->owner, owner, sizeof owner);
+        snprintf(text, size, "the data of %s (%zu bytes)", owner, block->size);
+    } else {
+        snprintf(text, size, "a block of %zu byte%s (allocation %zu)", block->size, block->size == 1 ? "" : "s", block->number);
+    }
+}
+
+/* Looks for writing into the bytes around a block that no guard page covers. */
+static void check_surroundings(const struct block *block)
+{
+    const vx_uint8 *end = block->start + block->size;
+    char name[256];
+
+    name_block(block, name, sizeof name);
+    for (const vx_uint8 *byte = block->start; byte-- > lead(block);) {
+        if (*byte != block->fill) {
+            hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "the operator wrote %zu bytes before the start of %s", (size_t)(block->start - byte), name);
+            break;
+        }
+    }
+    for (const vx_uint8 *byte = end; byte < tail_end(block); byte++) {
+        if (*byte != block->fill) {
+            hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "the operator wrote %zu bytes past the end of %s", (size_t)(byte - end), name);
+            break;
+        }
+    }
+}
+
+static void forget_oldest_freed(void)
+{
+    for (size_t i = 0; i < block_count; i++) {
+        if (blocks[i].freed) {
+            munmap(blocks[i].map, blocks[i].map_size);
+            memmove(&blocks[i], &blocks[i + 1], (--block_count - i) * sizeof *blocks);
+            freed_count--;
+            return;
+        }
+    }
+}
+
+/* ---- The operator's ---- */
+
+void *hostrt_memory_new(size_t size, size_t alignment)
+{
+    if (alignment == 0) {
+        alignment = natural_alignment(size);
+    }
+    return alignment <= LARGEST_ALIGNMENT ? place(NULL, size, alignment) : NULL;
+}
+
+static bool is_inside(const struct block *block, const void *address)
+{
+    return (const vx_uint8 *)address >= block->map && (const vx_uint8 *)address < block->map + block->map_size;
+}
+
+bool hostrt_memory_free(void *start)
+{
+    struct block *block = find(start);
+    char name[256];
+
+    if (block == NULL || block->owner != NULL) {
+        for (size_t i = block_count; i-- > 0;) {
+            if (is_inside(&blocks[i], start)) {
+                name_block(&blocks[i], name, sizeof name);
+                hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "the operator frees a pointer into %s, which it did not get from malloc", name);
+                return true;
+            }
+        }
+        return false;
+    }
+    if (block->freed) {
+        name_block(block, name, sizeof name);
+        hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "the operator frees %s twice", name);
+        return true;
+    }
+    check_surroundings(block);
+    /* Fresh pages without access: the old ones go back to the system. */
+    mmap(block->map, block->map_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    block->freed = true;
+    if (++freed_count > MOST_FREED) {
+        forget_oldest_freed();
+    }
+    return true;
+}
+
+/* NULL with errno 0: not from here. */
+void *hostrt_memory_resize(void *start, size_t size)
+{
+    const struct block *block = find(start);
+    if (block == NULL || block->owner != NULL || block->freed) {
+        errno = 0;
+        return NULL;
+    }
+    const size_t old_size = block->size; /* `block` moves when the table grows */
+    void *moved = hostrt_memory_new(size, 0);
+    if (moved != NULL) {
+        memcpy(moved, start, old_size < size ? old_size : size);
+        hostrt_memory_free(start);
+    }
+    return moved;
+}
+
+/* ---- The runtime's: data of tensors and arrays ---- */
+
+void *hostrt_device_new(vx_reference owner, size_t size)
+{
+    return place(owner, size, natural_alignment(size));
+}
+
+void hostrt_device_free(void *start)
+{
+    struct block *block = start ? find(start) : NULL;
+    if (block != NULL) {
+        check_surroundings(block);
+        forget(block);
+    }
+}
+
+/* ---- Sessions ---- */
+
+void hostrt_memory_begin(bool guard, vx_uint8 with)
+{
+    guarding = guard;
+    fill = with;
+    last_number = 0;
+}
+
+void hostrt_memory_use(bool active)
+{
+    in_use = active;
+}
+
+bool hostrt_memory_guards(void)
+{
+    return guarding && in_use;
+}
+
+vx_uint8 hostrt_memory_fill(void)
+{
+    return fill;
+}
+
+void hostrt_memory_end(bool report)
+{
+    size_t leaked = 0;
+    size_t bytes = 0;
+    char first[256] = "";
+
+    for (size_t i = 0; i < block_count; i++) {
+        const struct block *block = &blocks[i];
+        if (report && !block->freed) {
+            check_surroundings(block);
+        }
+        if (block->owner == NULL && !block->freed) {
+            bytes += block->size;
+            if (leaked++ == 0) {
+                name_block(block, first, sizeof first);
+            }
+        }
+    }
+    for (size_t i = block_count; i-- > 0;) {
+        if (blocks[i].owner == NULL) {
+            forget(&blocks[i]);
+        }
+    }
+    freed_count = 0;
+    guarding = false;
+    if (report && leaked == 1) {
+        hostrt_write(HOSTRT_LEAK, VX_SUCCESS, "%s was never freed", first);
+    } else if (report && leaked > 1) {
+        hostrt_write(HOSTRT_LEAK, VX_SUCCESS, "%zu blocks (%zu bytes) were never freed, among them %s", leaked, bytes, first);
+    }
+}
+
+bool hostrt_memory_explain(const void *address, char *text, size_t size)
+{
+    const vx_uint8 *byte = address;
+    for (size_t i = block_count; i-- > 0;) {
+        const struct block *block = &blocks[i];
+        if (!is_inside(block, byte)) {
+            continue;
+        }
+        const vx_uint8 *end = block->start + block->size;
+        char name[256];
+        name_block(block, name, sizeof name);
+        if (block->freed && byte >= block->start && byte < end) {
+            snprintf(text, size, "byte %zu of %s after it was freed", (size_t)(byte - block->start), name);
+        } else if (byte < block->start) {
+            snprintf(text, size, "%zu bytes before the start of %s", (size_t)(block->start - byte), name);
+        } else if (byte == end) {
+            snprintf(text, size, "just past the end of %s", name);
+        } else {
+            snprintf(text, size, "%zu bytes past the end of %s", (size_t)(byte - end), name);
+        }
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,350 @@
+/*
+ * What all objects have in common: type, counts, name, attributes, maps; and contexts.
+ *
+ * All objects are in one list. A handle is good when it is in there, so that a pointer that never was one, or is not one any
+ * more, gives the error that the board gives and no crash.
+ */
+#include <stdio.h>
+
+#include "hostrt.h"
+#include "libc.h"
+
+static vx_reference all;
+
+/* ---- Maps ---- */
+
+struct map {
+    vx_map_id id;
+    vx_reference owner;
+};
+
+static struct {
+    struct map *maps;
+    size_t count;
+    vx_map_id last;
+} table;
+
+vx_map_id hostrt_add_map(vx_reference owner)
+{
+    struct map *maps = __libc_realloc(table.maps, (table.count + 1) * sizeof *maps);
+    if (maps == NULL) {
+        return 0;
+    }
+    table.maps = maps;
+    maps[table.count++] = (struct map){++table.last, owner};
+    return table.last;
+}
+
+bool hostrt_remove_map(vx_reference owner, vx_map_id id)
+{
+    for (size_t i = 0; i < table.count; i++) {
+        if (table.maps[i].id == id && table.maps[i].owner == owner) {
+            table.maps[i] = table.maps[--table.count];
+            return true;
+        }
+    }
+    return false;
+}
+
+static void forget_maps(vx_reference owner)
+{
+    for (size_t i = table.count; i-- > 0;) {
+        if (table.maps[i].owner == owner) {
+            table.maps[i] = table.maps[--table.count];
+        }
+    }
+}
+
+void hostrt_compare_maps(bool report)
+{
+    for (size_t i = 0; report && i < table.count; i++) {
+        char text[160];
+        hostrt_describe(table.maps[i].owner, text, sizeof text);
+        hostrt_write(HOSTRT_LEAK, VX_SUCCESS, "%s was mapped and not unmapped", text);
+    }
+    table.count = 0;
+}
+
+/* ---- Life and death ---- */
+
+void *hostrt_new(vx_context context, vx_enum type, size_t size, void (*destroy)(vx_reference))
+{
+    vx_reference object = __libc_calloc(1, size);
+    if (object == NULL) {
+        return NULL;
+    }
+    object->type = type;
+    object->context = context;
+    object->count = 1;
+    object->destroy = destroy;
+    object->next = all;
+    all = object;
+    return object;
+}
+
+vx_reference hostrt_new_error(vx_context context, vx_status status)
+{
+    vx_reference object = hostrt_new(context, VX_TYPE_ERROR, sizeof *object, NULL);
+    if (object != NULL) {
+        object->status = status;
+        object->count = 0; /* belongs to the context */
+        object->holds = 1;
+    }
+    return object;
+}
+
+static bool is_alive(const void *reference)
+{
+    for (vx_reference object = all; object != NULL; object = object->next) {
+        if (object == reference) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool hostrt_is(const void *reference, vx_enum type)
+{
+    return reference != NULL && is_alive(reference) &&
+           (type == VX_TYPE_REFERENCE || ((const struct vx_reference_s *)reference)->type == type);
+}
+
+/* A node's destruction calls the operator, for which the node is still there: it leaves the list last. */
+static void destroy(vx_reference object)
+{
+    if (object->destroy != NULL) {
+        object->destroy(object);
+    }
+    forget_maps(object);
+    vx_reference *link = &all;
+    while (*link != object) {
+        link = &(*link)->next;
+    }
+    *link = object->next;
+    __libc_free(object);
+}
+
+void hostrt_hold(void *reference)
+{
+    ((vx_reference)reference)->holds++;
+}
+
+void hostrt_drop(void *reference)
+{
+    vx_reference object = reference;
+    if (--object->holds == 0 && object->count == 0) {
+        destroy(object);
+    }
+}
+
+vx_status hostrt_release(vx_reference *reference, vx_enum type)
+{
+    if (reference == NULL || !hostrt_is(*reference, type)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    vx_reference object = *reference;
+    if (object->count == 0) {
+        if (object->type != VX_TYPE_ERROR) {
+            char text[160];
+            hostrt_describe(object, text, sizeof text);
+            hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "%s is released, but only the runtime holds it", text);
+            return VX_ERROR_INVALID_REFERENCE;
+        }
+    } else if (--object->count == 0 && object->holds == 0) {
+        destroy(object);
+    }
+    *reference = NULL;
+    return VX_SUCCESS;
+}
+
+void hostrt_describe(vx_reference reference, char *text, size_t size)
+{
+    const char *type = hostrt_type_name(reference->type);
+    if (reference->name[0] != '\0') {
+        snprintf(text, size, "'%s'", reference->name);
+    } else {
+        snprintf(text, size, "an object of type VX_TYPE_%s", type);
+    }
+}
+
+vx_status hostrt_set_name(vx_reference reference, const char *name)
+{
+    if (!hostrt_is(reference, VX_TYPE_REFERENCE)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    snprintf(reference->name, sizeof reference->name, "%s", name);
+    return VX_SUCCESS;
+}
+
+/* ---- Attributes ---- */
+
+const struct hostrt_attribute *hostrt_find_attribute(const struct hostrt_attribute *table, size_t count, vx_enum attribute)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (table[i].attribute == attribute) {
+            return &table[i];
+        }
+    }
+    return NULL;
+}
+
+bool hostrt_fits(const struct hostrt_attribute *attribute, const void *value, vx_size size)
+{
+    return value != NULL && size == attribute->size && ((uintptr_t)value & 3) == 0;
+}
+
+vx_status hostrt_query(const struct hostrt_attribute *table, size_t count, const void *object, vx_enum attribute,
+                       void *value, vx_size size, vx_status unknown)
+{
+    const struct hostrt_attribute *found = hostrt_find_attribute(table, count, attribute);
+    if (found == NULL) {
+        return unknown;
+    }
+    if (!hostrt_fits(found, value, size)) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    memcpy(value, (const vx_uint8 *)object + found->offset, size);
+    return VX_SUCCESS;
+}
+
+vx_status vxQueryReference(vx_reference reference, vx_enum attribute, void *value, vx_size size)
+{
+    static const struct hostrt_attribute ATTRIBUTES[] = {
+        {VX_REFERENCE_COUNT, offsetof(struct vx_reference_s, count), sizeof(vx_uint32), HOSTRT_READ},
+        {VX_REFERENCE_TYPE, offsetof(struct vx_reference_s, type), sizeof(vx_enum), HOSTRT_READ},
+    };
+    if (!hostrt_is(reference, VX_TYPE_REFERENCE)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    if (attribute == VX_REFERENCE_NAME) { /* a pointer to the name, not the name */
+        const vx_char *name = reference->name;
+        if (value == NULL || size != sizeof name || ((uintptr_t)value & 3) != 0) {
+            return VX_ERROR_INVALID_PARAMETERS;
+        }
+        memcpy(value, &name, sizeof name);
+        return VX_SUCCESS;
+    }
+    return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), reference, attribute, value, size, VX_ERROR_NOT_SUPPORTED);
+}
+
+vx_status vxGetStatus(vx_reference reference)
+{
+    if (!hostrt_is(reference, VX_TYPE_REFERENCE)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    return reference->status;
+}
+
+vx_context vxGetContext(vx_reference reference)
+{
+    return hostrt_is(reference, VX_TYPE_REFERENCE) ? reference->context : NULL;
+}
+
+vx_status vxReleaseReference(vx_reference *reference)
+{
+    return hostrt_release(reference, VX_TYPE_REFERENCE);
+}
+
+/* ---- Contexts ---- */
+
+vx_context vxCreateContext(void)
+{
+    vx_context context = hostrt_new(NULL, VX_TYPE_CONTEXT, sizeof *context, NULL);
+    if (context != NULL) {
+        context->base.context = context;
+    }
+    return context;
+}
+
+static vx_reference find_in(vx_context context, vx_enum type)
+{
+    for (vx_reference object = all; object != NULL; object = object->next) {
+        if (object->context == context && (vx_reference)context != object &&
+            (type == VX_TYPE_REFERENCE || object->type == type)) {
+            return object;
+        }
+    }
+    return NULL;
+}
+
+vx_kernel hostrt_find_kernel(vx_context context, const vx_char *name)
+{
+    for (vx_reference object = all; object != NULL; object = object->next) {
+        if (object->type == VX_TYPE_KERNEL && object->context == context && strcmp(((vx_kernel)object)->kernel_name, name) == 0) {
+            object->count++;
+            return (vx_kernel)object;
+        }
+    }
+    return NULL;
+}
+
+/* Destroys what still is in the context, too: graphs first, for their nodes hold everything else. */
+vx_status vxReleaseContext(vx_context *context)
+{
+    if (context == NULL || !hostrt_is(*context, VX_TYPE_CONTEXT)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    static const vx_enum ORDER[] = {VX_TYPE_GRAPH, VX_TYPE_NODE, VX_TYPE_REFERENCE};
+    for (size_t i = 0; i < dimof(ORDER); i++) {
+        vx_reference object;
+        while ((object = find_in(*context, ORDER[i])) != NULL) {
+            destroy(object);
+        }
+    }
+    destroy((vx_reference)*context);
+    *context = NULL;
+    return VX_SUCCESS;
+}
+
+/* ---- What a session leaves behind ---- */
+
+/* The session keeps them alive, to look at them when it ends; but graph and node go within it. */
+static bool is_kept(vx_reference object)
+{
+    return object->type != VX_TYPE_GRAPH && object->type != VX_TYPE_NODE;
+}
+
+void hostrt_remember_references(void)
+{
+    for (vx_reference object = all; object != NULL; object = object->next) {
+        object->known = true;
+        object->count_at_begin = object->count;
+        if (is_kept(object)) {
+            hostrt_hold(object);
+        }
+    }
+}
+
+static vx_reference find_known(void)
+{
+    vx_reference object = all;
+    while (object != NULL && !object->known) {
+        object = object->next;
+    }
+    return object;
+}
+
+void hostrt_compare_references(bool report)
+{
+    for (vx_reference object = all; object != NULL; object = object->next) {
+        char text[160];
+        hostrt_describe(object, text, sizeof text);
+        if (!object->known) {
+            if (report && object->count > 0) {
+                hostrt_write(HOSTRT_LEAK, VX_SUCCESS, "%s was made and not released", text);
+            }
+            continue;
+        }
+        if (report && object->count != object->count_at_begin) {
+            hostrt_write(HOSTRT_LEAK, VX_SUCCESS, "%s had %u references before the call and has %u after it", text,
+                         (unsigned)object->count_at_begin, (unsigned)object->count);
+        }
+        object->count = object->count_at_begin;
+    }
+    for (vx_reference object; (object = find_known()) != NULL;) {
+        object->known = false;
+        if (is_kept(object)) {
+            hostrt_drop(object);
+        }
+    }
+}

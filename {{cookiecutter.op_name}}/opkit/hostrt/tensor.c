@@ -1,0 +1,410 @@
+/* Tensors. Dimension 0 is the fastest; dimensions are 32-bit numbers, as on the board. */
+#include "hostrt.h"
+
+/* ---- Making ---- */
+
+static vx_uint8 *storage(vx_tensor tensor)
+{
+    if (tensor->parent != NULL) {
+        vx_uint8 *data = storage(tensor->parent);
+        return data ? data + tensor->offset : NULL;
+    }
+    return tensor->data;
+}
+
+static vx_size bytes(vx_tensor tensor)
+{
+    vx_size size = hostrt_element_size(tensor->data_type);
+    for (vx_uint32 i = 0; i < tensor->rank; i++) {
+        size *= tensor->dims[i];
+    }
+    return size;
+}
+
+static vx_uint8 *allocated_storage(vx_tensor tensor)
+{
+    vx_tensor root = tensor;
+    while (root->parent != NULL) {
+        root = root->parent;
+    }
+    if (root->data == NULL) {
+        root->data = hostrt_device_new((vx_reference)root, bytes(root));
+    }
+    return storage(tensor);
+}
+
+static void destroy_tensor(vx_reference reference)
+{
+    vx_tensor tensor = (vx_tensor)reference;
+    if (tensor->parent != NULL) {
+        hostrt_drop(tensor->parent);
+    } else {
+        hostrt_device_free(tensor->data);
+    }
+}
+
+vx_tensor vxCreateTensor(vx_context context, vx_size number_of_dims, const vx_size *dims, vx_enum data_type, vx_int8 fixed_point_position)
+{
+    if (!hostrt_is(context, VX_TYPE_CONTEXT)) {
+        return NULL;
+    }
+    if (dims == NULL || number_of_dims == 0) {
+        return (vx_tensor)hostrt_new_error(context, VX_ERROR_INVALID_PARAMETERS);
+    }
+    if (number_of_dims > HOSTRT_MAX_RANK) {
+        return (vx_tensor)hostrt_new_error(context, VX_ERROR_INVALID_DIMENSION);
+    }
+    if (hostrt_element_size(data_type) == 0) {
+        return (vx_tensor)hostrt_new_error(context, VX_ERROR_INVALID_TYPE);
+    }
+    for (vx_size i = 0; i < number_of_dims; i++) {
+        if (dims[i] == 0 || dims[i] > UINT32_MAX) {
+            return (vx_tensor)hostrt_new_error(context, VX_ERROR_INVALID_DIMENSION);
+        }
+    }
+    vx_tensor tensor = hostrt_new(context, VX_TYPE_TENSOR, sizeof *tensor, destroy_tensor);
+    if (tensor == NULL) {
+        return NULL;
+    }
+    tensor->rank = (vx_uint32)number_of_dims;
+    tensor->data_type = data_type;
+    tensor->fixed_point_position = fixed_point_position;
+    vx_size stride = hostrt_element_size(data_type);
+    for (vx_size i = 0; i < number_of_dims; i++) {
+        tensor->dims[i] = (vx_uint32)dims[i];
+        tensor->strides[i] = stride;
+        stride *= dims[i];
+    }
+    return tensor;
+}
+
+vx_tensor vxCreateTensorFromView(vx_tensor tensor, vx_size number_of_dims, const vx_size *view_start, const vx_size *view_end)
+{
+    if (!hostrt_is(tensor, VX_TYPE_TENSOR)) {
+        return NULL;
+    }
+    vx_context context = tensor->base.context;
+    if (view_start == NULL || view_end == NULL || number_of_dims != tensor->rank) {
+        return (vx_tensor)hostrt_new_error(context, VX_ERROR_INVALID_PARAMETERS);
+    }
+    for (vx_size i = 0; i < number_of_dims; i++) {
+        if (view_end[i] <= view_start[i] || view_end[i] > tensor->dims[i]) {
+            return (vx_tensor)hostrt_new_error(context, VX_ERROR_INVALID_PARAMETERS);
+        }
+    }
+    vx_tensor view = hostrt_new(context, VX_TYPE_TENSOR, sizeof *view, destroy_tensor);
+    if (view == NULL) {
+        return NULL;
+    }
+    const struct vx_reference_s base = view->base;
+    *view = *tensor;
+    view->base = base;
+    view->data = NULL;
+    view->parent = tensor;
+    view->offset = 0;
+    for (vx_size i = 0; i < number_of_dims; i++) {
+        view->dims[i] = (vx_uint32)(view_end[i] - view_start[i]);
+        view->offset += view_start[i] * tensor->strides[i];
+    }
+    hostrt_hold(tensor);
+    return view;
+}
+
+vx_status vxReleaseTensor(vx_tensor *tensor)
+{
+    return hostrt_release((vx_reference *)tensor, VX_TYPE_TENSOR);
+}
+
+/* ---- Attributes ---- */
+
+static const struct hostrt_attribute ATTRIBUTES[] = {
+    {VX_TENSOR_NUMBER_OF_DIMS, offsetof(struct vx_tensor_s, rank), sizeof(vx_uint32), HOSTRT_READ},
+    {VX_TENSOR_DATA_TYPE, offsetof(struct vx_tensor_s, data_type), sizeof(vx_enum), HOSTRT_READ},
+    {VX_TENSOR_FIXED_POINT_POSITION, offsetof(struct vx_tensor_s, fixed_point_position), sizeof(vx_int8), HOSTRT_READ},
+    {VX_TENSOR_QUANT_FORMAT, offsetof(struct vx_tensor_s, quant_format), sizeof(vx_enum), HOSTRT_READ_WRITE},
+    {VX_TENSOR_ZERO_POINT, offsetof(struct vx_tensor_s, zero_point), sizeof(vx_int32), HOSTRT_READ_WRITE},
+    {VX_TENSOR_SCALE, offsetof(struct vx_tensor_s, scale), sizeof(vx_float32), HOSTRT_READ_WRITE},
+    {VX_TENSOR_RANK, offsetof(struct vx_tensor_s, order), sizeof(vx_enum), HOSTRT_READ_WRITE},
+    {VX_TENSOR_PRECISION, offsetof(struct vx_tensor_s, precision), sizeof(vx_enum), HOSTRT_READ_WRITE},
+    {VX_TENSOR_LIFETIME, offsetof(struct vx_tensor_s, lifetime), sizeof(vx_enum), HOSTRT_READ_WRITE},
+    {VX_TENSOR_VALUE, offsetof(struct vx_tensor_s, value), sizeof(vx_enum), HOSTRT_READ_WRITE},
+};
+
+static vx_status query_dims(vx_tensor tensor, void *value, vx_size size)
+{
+    const vx_size needed = tensor->rank * sizeof(vx_uint32);
+    vx_uint32 answer[HOSTRT_MAX_RANK];
+
+    if (value == NULL || ((uintptr_t)value & 3) != 0 || size < needed || size > sizeof answer) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    if (size > needed) {
+        hostrt_write(HOSTRT_EVENT, VX_SUCCESS,
+                     "vxQueryTensor(VX_TENSOR_DIMS) asks for %u bytes of a tensor with %u dimensions; the entries after the last "
+                     "dimension hold anything: ask for %u bytes",
+                     (unsigned)size, (unsigned)tensor->rank, (unsigned)needed);
+    }
+    memset(answer, hostrt_memory_fill(), sizeof answer);
+    memcpy(answer, tensor->dims, needed);
+    memcpy(value, answer, tensor->parent != NULL ? needed : size);
+    return VX_SUCCESS;
+}
+
+vx_status vxQueryTensor(vx_tensor tensor, vx_enum attribute, void *value, vx_size size)
+{
+    if (!hostrt_is(tensor, VX_TYPE_TENSOR)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    if (attribute == VX_TENSOR_DIMS) {
+        return query_dims(tensor, value, size);
+    }
+    return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), tensor, attribute, value, size, VX_ERROR_INVALID_PARAMETERS);
+}
+
+vx_status vxSetTensorAttribute(vx_tensor tensor, vx_enum attribute, const void *value, vx_size size)
+{
+    if (!hostrt_is(tensor, VX_TYPE_TENSOR)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    const struct hostrt_attribute *found = hostrt_find_attribute(ATTRIBUTES, dimof(ATTRIBUTES), attribute);
+    if (found == NULL || found->access != HOSTRT_READ_WRITE) {
+        return VX_ERROR_NOT_SUPPORTED;
+    }
+    if (!hostrt_fits(found, value, size)) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    memcpy((vx_uint8 *)tensor + found->offset, value, size);
+    return VX_SUCCESS;
+}
+
+/* ---- The board's own conversion between half and float: it truncates, and knows neither subnormals nor infinity ---- */
+
+static vx_uint16 half_of(vx_uint32 single)
+{
+    const vx_uint32 sign = single >> 16 & 0x8000;
+    const vx_int32 exponent = (vx_int32)(single >> 23 & 0xFF) - 127 + 15;
+    if (exponent >= 31) {
+        return (vx_uint16)(sign | 0x7BFF);
+    }
+    if (exponent <= 0) {
+        return (vx_uint16)sign;
+    }
+    return (vx_uint16)(sign | (vx_uint32)exponent << 10 | (single >> 13 & 0x3FF));
+}
+
+static vx_uint32 single_of(vx_uint16 half)
+{
+    const vx_uint32 sign = (vx_uint32)(half & 0x8000) << 16;
+    const vx_uint32 exponent = half >> 10 & 0x1F;
+    if (exponent == 0) {
+        return sign;
+    }
+    return sign | (exponent + 127 - 15) << 23 | (vx_uint32)(half & 0x3FF) << 13;
+}
+
+static void halves_of(vx_uint8 *to, const vx_uint8 *from, vx_size count)
+{
+    for (vx_size i = 0; i < count; i++) {
+        vx_uint32 single;
+        memcpy(&single, from + i * sizeof single, sizeof single);
+        const vx_uint16 half = half_of(single);
+        memcpy(to + i * sizeof half, &half, sizeof half);
+    }
+}
+
+static void singles_of(vx_uint8 *to, const vx_uint8 *from, vx_size count)
+{
+    for (vx_size i = 0; i < count; i++) {
+        vx_uint16 half;
+        memcpy(&half, from + i * sizeof half, sizeof half);
+        const vx_uint32 single = single_of(half);
+        memcpy(to + i * sizeof single, &single, sizeof single);
+    }
+}
+
+/* ---- Copying ---- */
+
+/* What a row's `count` elements go through on their way. */
+typedef void (*convert)(vx_uint8 *to, const vx_uint8 *from, vx_size count);
+
+/* The user's type as the board derives it from the first stride. */
+static vx_enum user_type(vx_tensor tensor, vx_size stride)
+{
+    if (stride == hostrt_element_size(tensor->data_type)) {
+        return tensor->data_type;
+    }
+    return stride == 4 ? VX_TYPE_FLOAT32 : VX_TYPE_FLOAT16;
+}
+
+/* Whether two elements of the patch share bytes in the user's memory. */
+static bool strides_overlap(vx_uint32 rank, const vx_uint32 *extents, const vx_size *strides)
+{
+    vx_uint32 order[HOSTRT_MAX_RANK];
+    vx_uint32 count = 0;
+
+    for (vx_uint32 i = 1; i < rank; i++) {
+        if (extents[i] == 1) {
+            continue;
+        }
+        vx_uint32 at = count++;
+        for (; at > 0 && strides[order[at - 1]] > strides[i]; at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = i;
+    }
+    vx_size reach = strides[0] * extents[0];
+    for (vx_uint32 i = 0; i < count; i++) {
+        if (strides[order[i]] < reach) {
+            return true;
+        }
+        reach = strides[order[i]] * extents[order[i]];
+    }
+    return false;
+}
+
+/* Walks over the rows of a patch. */
+static void copy_rows(vx_tensor tensor, const vx_size *start, const vx_uint32 *extents, const vx_size *strides,
+                      vx_uint8 *user, bool to_user, convert converted)
+{
+    const vx_size row = extents[0] * hostrt_element_size(tensor->data_type);
+    vx_uint32 index[HOSTRT_MAX_RANK] = {0};
+    vx_uint8 *data = storage(tensor);
+
+    for (vx_uint32 i = 0; i < tensor->rank; i++) {
+        data += start[i] * tensor->strides[i];
+    }
+    for (;;) {
+        vx_uint8 *device_row = data;
+        vx_uint8 *user_row = user;
+        for (vx_uint32 i = 1; i < tensor->rank; i++) {
+            device_row += index[i] * tensor->strides[i];
+            user_row += index[i] * strides[i];
+        }
+        vx_uint8 *to = to_user ? user_row : device_row;
+        const vx_uint8 *from = to_user ? device_row : user_row;
+        if (converted != NULL) {
+            converted(to, from, extents[0]);
+        } else {
+            memcpy(to, from, row);
+        }
+        vx_uint32 dimension = 1;
+        while (dimension < tensor->rank && ++index[dimension] == extents[dimension]) {
+            index[dimension++] = 0;
+        }
+        if (dimension >= tensor->rank) {
+            return;
+        }
+    }
+}
+
+/* The tests that copying and mapping share, in the board's order. */
+static vx_status check_patch(vx_tensor tensor, vx_size number_of_dims, const vx_size *start, const vx_size *end, bool allocate)
+{
+    if (!hostrt_is(tensor, VX_TYPE_TENSOR)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    if (storage(tensor) == NULL) {
+        if (!allocate) {
+            return VX_ERROR_NOT_ALLOCATED;
+        }
+        if (allocated_storage(tensor) == NULL) {
+            return VX_ERROR_NO_MEMORY;
+        }
+    }
+    if (number_of_dims == 0 || number_of_dims > tensor->rank) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    for (vx_size i = 0; i < number_of_dims; i++) {
+        if (end[i] <= start[i] || end[i] > tensor->dims[i]) {
+            return VX_ERROR_INVALID_PARAMETERS;
+        }
+    }
+    return number_of_dims == tensor->rank ? VX_SUCCESS : VX_ERROR_INVALID_REFERENCE;
+}
+
+vx_status vxCopyTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_size *view_start, const vx_size *view_end,
+                            const vx_size *user_stride, void *user_memory, vx_enum usage, vx_enum user_memory_type)
+{
+    if (view_start == NULL || view_end == NULL || user_stride == NULL || user_memory == NULL) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    const vx_status status = check_patch(tensor, number_of_dims, view_start, view_end, usage == VX_WRITE_ONLY);
+    if (status != VX_SUCCESS) {
+        return status;
+    }
+    const vx_size element = hostrt_element_size(tensor->data_type);
+    if ((user_stride[0] != element && user_stride[0] != 4 && user_stride[0] != 2) ||
+        (usage != VX_READ_ONLY && usage != VX_WRITE_ONLY)) {
+        return VX_ERROR_NOT_SUPPORTED;
+    }
+
+    const bool to_user = usage == VX_READ_ONLY;
+    vx_uint32 extents[HOSTRT_MAX_RANK];
+    vx_size strides[HOSTRT_MAX_RANK];
+    for (vx_uint32 i = 0; i < tensor->rank; i++) {
+        extents[i] = (vx_uint32)(view_end[i] - view_start[i]);
+        strides[i] = (vx_uint32)user_stride[i];
+    }
+    if (user_memory_type != 0 && user_memory_type != VX_MEMORY_TYPE_NONE && user_memory_type != VX_MEMORY_TYPE_HOST) {
+        hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "vxCopyTensorPatch gets the unknown memory type 0x%X; pass VX_MEMORY_TYPE_HOST",
+                     (unsigned)user_memory_type);
+    }
+    if (to_user && strides_overlap(tensor->rank, extents, strides)) {
+        hostrt_write(HOSTRT_EVENT, VX_SUCCESS,
+                     "vxCopyTensorPatch gets strides by which elements overwrite each other; stride[k] = stride[k - 1] * dims[k - 1]");
+    }
+
+    convert converted = NULL;
+    if (user_stride[0] != element) {
+        const vx_enum type = user_type(tensor, user_stride[0]);
+        if (tensor->data_type == VX_TYPE_FLOAT16 && type == VX_TYPE_FLOAT32) {
+            converted = to_user ? singles_of : halves_of;
+        } else if (tensor->data_type == VX_TYPE_FLOAT32 && type == VX_TYPE_FLOAT16) {
+            converted = to_user ? halves_of : singles_of;
+        } else {
+            hostrt_write(HOSTRT_EVENT, VX_SUCCESS,
+                         "vxCopyTensorPatch copies nothing: user_stride[0] = %u means VX_TYPE_%s, to which a tensor of VX_TYPE_%s is "
+                         "not converted; pass its element size, %u",
+                         (unsigned)user_stride[0], hostrt_type_name(type), hostrt_type_name(tensor->data_type), (unsigned)element);
+            return VX_SUCCESS;
+        }
+    }
+    hostrt_function = "vxCopyTensorPatch";
+    copy_rows(tensor, view_start, extents, strides, user_memory, to_user, converted);
+    hostrt_function = NULL;
+    return VX_SUCCESS;
+}
+
+/* ---- Mapping ---- */
+
+vx_status vxMapTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_size *view_start, const vx_size *view_end,
+                           vx_map_id *map_id, vx_size *stride, void **memory, vx_enum usage, vx_enum memory_type)
+{
+    (void)memory_type;
+    if (view_start == NULL || view_end == NULL || map_id == NULL || stride == NULL || memory == NULL) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    const vx_status status = check_patch(tensor, number_of_dims, view_start, view_end, usage == VX_WRITE_ONLY);
+    if (status != VX_SUCCESS) {
+        return status;
+    }
+    if (usage != VX_READ_ONLY && usage != VX_WRITE_ONLY && usage != VX_READ_AND_WRITE) {
+        return VX_ERROR_NOT_SUPPORTED;
+    }
+    vx_uint8 *start = storage(tensor);
+    for (vx_uint32 i = 0; i < tensor->rank; i++) {
+        start += view_start[i] * tensor->strides[i];
+        stride[i] = tensor->strides[i];
+    }
+    *map_id = hostrt_add_map((vx_reference)tensor);
+    *memory = start;
+    return *map_id != 0 ? VX_SUCCESS : VX_ERROR_NO_MEMORY;
+}
+
+vx_status vxUnmapTensorPatch(vx_tensor tensor, const vx_map_id map_id)
+{
+    if (!hostrt_is(tensor, VX_TYPE_TENSOR)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    return hostrt_remove_map((vx_reference)tensor, map_id) ? VX_SUCCESS : VX_ERROR_INVALID_PARAMETERS;
+}

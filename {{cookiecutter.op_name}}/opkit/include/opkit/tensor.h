@@ -1,0 +1,74 @@
+/*
+ * Tensors and arrays as an operator's math sees them. Nothing of OpenVX is in here.
+ *
+ * Plain C11 and C++11, so that the math can be compiled, tested and reused anywhere.
+ */
+#ifndef OPKIT_TENSOR_H
+#define OPKIT_TENSOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define OPKIT_MAX_RANK 6   /* the board's limit for the dimensions of a tensor */
+#define OPKIT_MAX_ITEMS 16 /* the board's limit for the items of an array parameter */
+
+/* The types of a tensor's elements. */
+enum opkit_type {
+    OPKIT_FLOAT32,
+    OPKIT_INT8,
+    OPKIT_UINT8,
+    OPKIT_INT16,
+    OPKIT_UINT16,
+    OPKIT_INT32,
+    OPKIT_UINT32,
+    OPKIT_INT64
+};
+
+/* A dense tensor: the last dimension varies fastest, and there are no gaps. */
+struct opkit_tensor {
+    enum opkit_type
+        type;    /* what the data is; FLOAT16 tensors of the device arrive as OPKIT_FLOAT32 */
+    size_t rank; /* 1 to OPKIT_MAX_RANK */
+    size_t shape[OPKIT_MAX_RANK]; /* as numpy's: slowest dimension first; entries past the rank are
+                                     1 */
+    size_t size; /* the number of elements: the product of the shape */
+    union {      /* the elements; use the member that `type` names */
+        void *data;
+        float *float32;
+        int8_t *int8;
+        uint8_t *uint8;
+        int16_t *int16;
+        uint16_t *uint16;
+        int32_t *int32;
+        uint32_t *uint32;
+        int64_t *int64;
+    };
+};
+
+/* An array parameter. */
+struct opkit_int32_array {
+    size_t count;
+    int32_t items[OPKIT_MAX_ITEMS]; /* entries past the count are 0 */
+};
+
+/* The size of one element, in bytes. */
+static inline size_t opkit_element_size(enum opkit_type type)
+{
+    switch (type) {
+    case OPKIT_INT8:
+    case OPKIT_UINT8:
+        return 1;
+    case OPKIT_INT16:
+    case OPKIT_UINT16:
+        return 2;
+    case OPKIT_FLOAT32:
+    case OPKIT_INT32:
+    case OPKIT_UINT32:
+        return 4;
+    case OPKIT_INT64:
+        return 8;
+    }
+    return 0;
+}
+
+#endif

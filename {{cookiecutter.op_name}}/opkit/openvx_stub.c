@@ -1,0 +1,68 @@
+/*
+ * A stand-in for the boards' libOpenVX.so, to link device libraries against and for nothing else:
+ * it has the names of all functions that the headers in include/VX declare, and none of them does
+ * anything. On the board the real library takes its place; on the PC the host runtime does.
+ *
+ * The linker asks for names only, so the definitions do without the headers.
+ */
+#define EXPORT(name)                                       \
+    __attribute__((visibility("default"))) void name(void) \
+    {                                                      \
+    }
+
+EXPORT(vxAddArrayItems)
+EXPORT(vxAddKernelInProgram)
+EXPORT(vxAddLogEntry)
+EXPORT(vxAddParameterToKernel)
+EXPORT(vxAddUserKernel)
+EXPORT(vxBuildProgram)
+EXPORT(vxCopyArrayRange)
+EXPORT(vxCopyScalar)
+EXPORT(vxCopyScalarWithSize)
+EXPORT(vxCopyTensorPatch)
+EXPORT(vxCreateArray)
+EXPORT(vxCreateContext)
+EXPORT(vxCreateGenericNode)
+EXPORT(vxCreateGraph)
+EXPORT(vxCreateProgramWithBinary)
+EXPORT(vxCreateProgramWithSource)
+EXPORT(vxCreateScalar)
+EXPORT(vxCreateScalarWithSize)
+EXPORT(vxCreateTensor)
+EXPORT(vxCreateTensorFromView)
+EXPORT(vxFinalizeKernel)
+EXPORT(vxGetContext)
+EXPORT(vxGetKernelByName)
+EXPORT(vxGetStatus)
+EXPORT(vxMapArrayRange)
+EXPORT(vxMapTensorPatch)
+EXPORT(vxProcessGraph)
+EXPORT(vxQueryArray)
+EXPORT(vxQueryNode)
+EXPORT(vxQueryReference)
+EXPORT(vxQueryScalar)
+EXPORT(vxQueryTensor)
+EXPORT(vxReadScalarValue)
+EXPORT(vxReleaseArray)
+EXPORT(vxReleaseContext)
+EXPORT(vxReleaseGraph)
+EXPORT(vxReleaseKernel)
+EXPORT(vxReleaseNode)
+EXPORT(vxReleaseProgram)
+EXPORT(vxReleaseReference)
+EXPORT(vxReleaseScalar)
+EXPORT(vxReleaseTensor)
+EXPORT(vxRemoveKernel)
+EXPORT(vxSelectKernelSubname)
+EXPORT(vxSetArrayAttribute)
+EXPORT(vxSetMetaFormatAttribute)
+EXPORT(vxSetMetaFormatFromReference)
+EXPORT(vxSetNodeAttribute)
+EXPORT(vxSetNodeUniform)
+EXPORT(vxSetParameterByIndex)
+EXPORT(vxSetTensorAttribute)
+EXPORT(vxTruncateArray)
+EXPORT(vxUnmapArrayRange)
+EXPORT(vxUnmapTensorPatch)
+EXPORT(vxVerifyGraph)
+EXPORT(vxWriteScalarValue)

@@ -1,0 +1,109 @@
+"""What one can build for: the one table that help, READMEs, CI and tests read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from opkit.errors import OpkitError
+
+
+@dataclass(frozen=True)
+class Abi:
+    """What a device library is compiled for.
+
+    Attributes:
+        name: `x64`, `aarch64` or `armhf`.
+        triple: the GNU triple of the ABI, without a glibc version.
+        glibc_ceiling: the newest glibc version that the library may ask for; boards are old.
+        zig_cpu: `-mcpu` of zig: the oldest core of this ABI on which the library has to run.
+        gnu_flags: the same for GCC.
+        machine: the name of the ELF machine, as pyelftools writes it.
+    """
+
+    name: str
+    triple: str
+    glibc_ceiling: str
+    zig_cpu: str
+    gnu_flags: tuple[str, ...]
+    machine: str
+
+
+@dataclass(frozen=True)
+class Target:
+    """A chip, or the PC.
+
+    Attributes:
+        name: what `scons target=` takes.
+        family: chips of one family run the same packages; None for the PC, which has none.
+        abi: the ABI of the processor that runs the CPU kernel.
+        needs: what the chip must run at least, in the words of the vendor's release notes.
+        look_up: how one sees on the board which version that is.
+    """
+
+    name: str
+    family: str | None
+    abi: str
+    needs: str
+    look_up: str
+
+
+ABIS: dict[str, Abi] = {
+    abi.name: abi
+    for abi in (
+        Abi("x64", "x86_64-linux-gnu", "2.17", "x86_64", ("-march=x86-64",), "EM_X86_64"),
+        Abi(
+            "aarch64",
+            "aarch64-linux-gnu",
+            "2.17",
+            "cortex_a35",
+            ("-march=armv8-a", "-mtune=cortex-a35"),
+            "EM_AARCH64",
+        ),
+        Abi(
+            "armhf",
+            "arm-linux-gnueabihf",
+            "2.17",
+            "cortex_a7",
+            ("-mcpu=cortex-a7", "-mfpu=neon-vfpv4", "-mfloat-abi=hard"),
+            "EM_ARM",
+        ),
+    )
+}
+"""Every package carries a device library for each of these, in this order."""
+
+_RUNTIME = "strings /usr/lib/librknn_runtime.so | grep 'librknn_runtime version'"
+_DRIVER = "the line 'DRV: ...' that RKNN-Toolkit's rknn.get_sdk_version() prints"
+
+TARGETS: dict[str, Target] = {
+    target.name: target
+    for target in (
+        Target("rk1806", "rk1808", "aarch64", "DRV 1.3.2", _DRIVER),
+        Target("rk1808", "rk1808", "aarch64", "librknn_runtime 1.2.0", _RUNTIME),
+        Target("rk3399pro", "rk1808", "aarch64", "DRV 0.9.9", _DRIVER),
+        Target("rv1109", "rv1126", "armhf", "DRV 1.3.2", _DRIVER),
+        Target("rv1126", "rv1126", "armhf", "DRV 1.3.2", _DRIVER),
+        Target("x64", None, "x64", "", ""),
+    )
+}
+
+CHIPS: tuple[str, ...] = tuple(name for name, target in TARGETS.items() if target.family)
+"""The targets that get a package."""
+
+FAMILIES: dict[str, tuple[str, ...]] = {
+    family: tuple(name for name in CHIPS if TARGETS[name].family == family)
+    for family in dict.fromkeys(TARGETS[name].family for name in CHIPS)
+    if family is not None
+}
+"""The chips that share a package's compiled VX kernel."""
+
+
+def target_named(name: str) -> Target:
+    """Return the target of this name, in any case.
+
+    Raises:
+        OpkitError: there is none; the message lists what there is.
+    """
+    try:
+        return TARGETS[name.lower()]
+    except KeyError:
+        raise OpkitError(f"unknown target '{name}'; allowed: {', '.join(TARGETS)}") from None

@@ -1,0 +1,1 @@
+"""SCons tools of an operator repository, one file each, and what they share."""

@@ -1,0 +1,86 @@
+"""The options of `scons`, and what `scons -h` prints."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from SCons.Variables import BoolVariable, EnumVariable, Variables
+
+from opkit.errors import OpkitError
+from opkit.platforms import CHIPS, TARGETS
+from opkit.spec import OpSpec
+from opkit.toolchains import TOOLCHAINS
+
+
+def declare_options(arguments: dict[str, str], operator: OpSpec) -> Any:
+    """Return the options, with what the command line says of them."""
+    options = Variables(None, arguments)
+    options.AddVariables(
+        EnumVariable(
+            "target",
+            "what to build for; all: every chip; x64: this PC, no package",
+            operator.target_platform,
+            allowed_values=(*TARGETS, "all"),
+            ignorecase=2,
+        ),
+        EnumVariable(
+            "toolchain",
+            "the compiler; auto: linaro if it is in ~/.rknn, else zig",
+            "auto",
+            allowed_values=TOOLCHAINS,
+        ),
+        ("prefix", "what stands before gcc, for instance /opt/sdk/bin/arm-linux-gnueabihf-", ""),
+        ("sysroot", "with prefix: the folder with the board's headers and libraries", ""),
+        ("vx_binary", "a compiled VX kernel to put into the package", ""),
+        ("rknn_python", "a Python that has RKNN-Toolkit, to compile the VX kernel", ""),
+        BoolVariable("verbose", "show whole commands", False),
+    )
+    options.FormatVariableHelpText = _option_help
+    return options
+
+
+def _option_help(
+    env: Any, name: str, text: str, default: str, actual: str, aliases: list[str]
+) -> str:
+    return f"  {name + '=' + str(actual):<20}  {text}\n"
+
+
+def refuse_unknown_options(options: Any) -> None:
+    """Stop at an option that nobody reads.
+
+    Raises:
+        OpkitError: there is one; the message names the nearest that there is.
+    """
+    known = [option.key for option in options.options]
+    for name in options.UnknownVariables():
+        nearest = difflib.get_close_matches(name, known, 1)
+        hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
+        allowed = ", ".join(known)
+        raise OpkitError(f"unknown option '{name}'.{hint} Allowed: {allowed}; see scons -h")
+
+
+def usage(operator: OpSpec, options_help: str) -> str:
+    """Return the text of `scons -h`."""
+    rows = [(name, TARGETS[name]) for name in CHIPS]
+    width = max(len(target.needs) for _, target in rows)
+    targets = "\n".join(
+        f"  {name:<10} {target.family:<7} {target.needs:<{width}}  {target.look_up}"
+        for name, target in rows
+    )
+    return f"""
+{operator.name}: an operator for RKNN-Toolkit
+
+  scons                 build and pack for {operator.target_platform}, the target_platform of op.yml
+  scons target=rv1126   ... for another chip; target=all: for every chip
+  scons check           run every case of tests/ on this PC: kernels against numpy
+  scons compiledb       write compile_commands.json for editors
+  scons -c              delete what was built
+
+The package is build/<target>/{operator.name}.rknnop. Options, as name=value:
+{options_help}
+What a chip must run at least, and where to look it up:
+
+  target     family  needs
+{targets}
+"""

@@ -53,7 +53,7 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     if OUTPUT_DIR:
-        print(next_steps(spec.name, spec.lower, project, os.environ.get("PWD", "")))
+        print(next_steps(spec.name, spec.lower, project, os.environ.get("PWD", "")), end="")
     return 0
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from cookiecutter.cli import main as cookiecutter_command
-from opkit.spec import DescriptionError, parse
 
+from opkit.spec import DescriptionError, parse
 from rknn_op.command import main as rknn_op
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -118,9 +118,37 @@ def test_the_text_of_a_description_is_checked_like_a_file(text: str) -> None:
 @pytest.mark.parametrize(
     "op_name",
     # fmt: off
-    ["", ".", "..", "../victim", "a/../../victim", "/tmp/absolute", "a/b", "a\\b", "~", "-rf", " a",
-     "a b", "a\nb", "a\n", "a\tb", 'a"b', "a'b", "a;b", "$HOME", "{{", "}}", "{{x}}", "{% if %}",
-     "{#", "{{ cookiecutter.config }}", "{{ 7 * 7 }}", "Größe", "a\u202eb", "a" * 128],
+    [
+        "",
+        ".",
+        "..",
+        "../victim",
+        "a/../../victim",
+        "/tmp/absolute",
+        "a/b",
+        "a\\b",
+        "~",
+        "-rf",
+        " a",
+        "a b",
+        "a\nb",
+        "a\n",
+        "a\tb",
+        'a"b',
+        "a'b",
+        "a;b",
+        "$HOME",
+        "{{",
+        "}}",
+        "{{x}}",
+        "{% if %}",
+        "{#",
+        "{{ cookiecutter.config }}",
+        "{{ 7 * 7 }}",
+        "Größe",
+        "a\u202eb",
+        "a" * 128,
+    ],
     # fmt: on
 )
 def test_op_name_that_is_no_folder_name(op_name: str, folder: Path) -> None:
@@ -159,12 +187,11 @@ def test_a_folder_that_exists_is_not_touched(kind: str, folder: Path) -> None:
     assert ask() == 'Error: "MyOperator" directory already exists'
 
 
-@pytest.mark.parametrize("path", ["nowhere.yml", "{{cookiecutter.op_name}}", "{% x %}", "a" * 5000])
+@pytest.mark.parametrize(
+    "path", ["nowhere.yml", "./{{cookiecutter.op_name}}", "a{% x %}", "a{# x", "a" * 5000]
+)
 def test_a_file_that_is_not_there_is_named_with_the_folder(path: str, folder: Path) -> None:
-    message = ask(f"config={path}") if not path.startswith("{") else ask(f"config=./{path}")
-    assert message.startswith("config: there is no file './" if "{" in path else "config: there is")
-    assert path in message
-    assert str(folder) in message
+    assert ask(f"config={path}").startswith(f"config: there is no file '{path}' in {folder};")
 
 
 def test_a_folder_is_no_description(folder: Path) -> None:
@@ -179,7 +206,9 @@ def test_bytes_that_are_no_text(folder: Path) -> None:
     assert "is not UTF-8" in message
 
 
-@pytest.mark.parametrize("text", ["[" * 50_000, "params: " + "{a: " * 10_000], ids=["lists", "maps"])
+@pytest.mark.parametrize(
+    "text", ["[" * 50_000, "params: " + "{a: " * 10_000], ids=["lists", "maps"]
+)
 def test_deep_nesting(text: str, folder: Path) -> None:
     (folder / "bad.yml").write_text(text)
     assert ask("config=bad.yml") == "bad.yml:1: this YAML is nested too deeply"

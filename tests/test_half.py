@@ -194,14 +194,16 @@ def test_results_do_not_depend_on_flushing(flushing: HalfLibrary) -> None:
     np.testing.assert_array_equal(halves, numpy_halves(subnormal))
 
 
+# On their own, and as part of what reads and writes tensors.
+@pytest.mark.parametrize("source", ["half_library.c", "device_support.c"])
 @pytest.mark.parametrize("abi", ABIS.values(), ids=lambda abi: abi.name)
 def test_loops_become_vector_code(
-    abi: Abi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    abi: Abi, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Of a source that zig finds in its cache, it says nothing.
     monkeypatch.setenv("ZIG_GLOBAL_CACHE_DIR", str(tmp_path / "cache"))
     flags = ("-O2", "-c", "-fno-sanitize=undefined", "-Rpass=loop-vectorize")
-    result = compile_c(SOURCE, tmp_path / "half.o", *flags, abi=abi)
+    result = compile_c(C_SOURCES / source, tmp_path / "half.o", *flags, abi=abi)
     assert result.returncode == 0, result.stderr
     vectorised = re.findall(r"half\.h:\d+:\d+: remark: vectorized loop", result.stderr)
     assert len(vectorised) == 2, result.stderr

@@ -21,6 +21,7 @@ enum fault {
     LEAK_MAP,
     LEAK_REFERENCE,
     RELEASE_PARAMETER,
+    RELEASE_SCALAR,
     DIVIDE_BY_ZERO,
     LOOP,
     STACK_OVERFLOW,
@@ -43,7 +44,12 @@ enum fault {
     FREE_FOREIGN
 };
 
-enum { INPUT, OUTPUT, FAULT, COUNT };
+enum {
+    INPUT,
+    OUTPUT,
+    FAULT,
+    COUNT
+};
 
 struct buffer {
     vx_tensor tensor;
@@ -143,6 +149,9 @@ static vx_status misbehave(enum fault fault, vx_reference *parameters, vx_node n
     }
     case RELEASE_PARAMETER:
         return vxReleaseReference(&parameters[INPUT]);
+    case RELEASE_SCALAR:
+        vxReleaseReference(&parameters[FAULT]);
+        break;
     case DIVIDE_BY_ZERO:
         sink = 7 / zero;
         break;

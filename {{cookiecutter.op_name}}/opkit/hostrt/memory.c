@@ -132,21 +132,23 @@ static void name_block(const struct block *block, char *text, size_t size)
 /* Looks for writing into the bytes around a block that no guard page covers. */
 static void check_surroundings(const struct block *block)
 {
+    const vx_uint8 *first = lead(block);
+    const vx_uint8 *last = tail_end(block);
     const vx_uint8 *end = block->start + block->size;
     char name[256];
 
-    name_block(block, name, sizeof name);
-    for (const vx_uint8 *byte = block->start; byte-- > lead(block);) {
-        if (*byte != block->fill) {
-            hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "the operator wrote %zu bytes before the start of %s", (size_t)(block->start - byte), name);
-            break;
-        }
+    while (first < block->start && *first == block->fill) {
+        first++;
     }
-    for (const vx_uint8 *byte = end; byte < tail_end(block); byte++) {
-        if (*byte != block->fill) {
-            hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "the operator wrote %zu bytes past the end of %s", (size_t)(byte - end), name);
-            break;
-        }
+    while (last > end && last[-1] == block->fill) {
+        last--;
+    }
+    name_block(block, name, sizeof name);
+    if (first < block->start) {
+        hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "the operator wrote up to %zu bytes before the start of %s", (size_t)(block->start - first), name);
+    }
+    if (last > end) {
+        hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "the operator wrote up to %zu bytes past the end of %s", (size_t)(last - end), name);
     }
 }
 

@@ -14,7 +14,7 @@ from opkit.scons.reporting import reported
 # Optimised for speed, but without what a C library of a few kilobytes does not need: unrolled
 # loops, tables for unwinding, functions that nobody calls.
 COMPILE = (
-    "-std=c11 -O2 -g0 -fPIC -fvisibility=hidden -fno-unroll-loops -fomit-frame-pointer"
+    "-std=c11 -O2 -g0 -fPIC -fno-unroll-loops -fomit-frame-pointer"
     " -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections"
 ).split()
 LINK = "-s -Wl,--gc-sections -Wl,--hash-style=gnu -Wl,--build-id=none -Wl,-z,noexecstack".split()

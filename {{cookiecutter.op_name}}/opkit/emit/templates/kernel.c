@@ -127,5 +127,5 @@ static vx_kernel_description_t vx_kernel_description = {
 };
 
 /* What the runtime looks up, the only symbol that leaves this library. NULL ends the list. */
-extern VX_API_ENTRY vx_kernel_description_t *vx_kernel_${name}_list[];
+extern vx_kernel_description_t *vx_kernel_${name}_list[];
 vx_kernel_description_t *vx_kernel_${name}_list[] = {&cpu_kernel_description, &vx_kernel_description, NULL};

@@ -109,8 +109,11 @@ static inline uint16_t opkit_float_to_half(float value)
     return opkit_float_bits_to_half(opkit_float_bits(value));
 }
 
+/* The loops keep to themselves: inside of a caller that is compiled for size they would be slow. */
+#define OPKIT_LOOP __attribute__((noinline, hot, unused)) static
+
 /* Converts `count` halves. The arrays must not overlap. */
-static inline void opkit_halves_to_floats(const uint16_t *halves, float *floats, size_t count)
+OPKIT_LOOP void opkit_halves_to_floats(const uint16_t *halves, float *floats, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const uint32_t bits = opkit_half_to_float_bits(halves[i]);
@@ -119,7 +122,7 @@ static inline void opkit_halves_to_floats(const uint16_t *halves, float *floats,
 }
 
 /* Converts `count` floats. The arrays must not overlap. */
-static inline void opkit_floats_to_halves(const float *floats, uint16_t *halves, size_t count)
+OPKIT_LOOP void opkit_floats_to_halves(const float *floats, uint16_t *halves, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         uint32_t bits;

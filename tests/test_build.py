@@ -1,0 +1,326 @@
+"""scons in a generated repository: what it makes, what it refuses, and what it never leaves."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from opkit.platforms import ABIS, CHIPS, TARGETS
+from opkit.rknnop import unpack
+from opkit.spec import parse
+from tests.repositories import EXAMPLE_NAMES, Repository, generate, generate_example
+from tests.zig import C_SOURCES, ZIG
+
+VENDORS_SIZE = 43_944  # of the vendor's own ResizeArea package, with a VX kernel of 3,615 bytes
+MACHINES = {"x64": 62, "aarch64": 183, "armhf": 40}  # e_machine of the ELF standard
+
+
+def packages(repository: Repository) -> list[Path]:
+    return sorted(repository.path.glob("build/*/*.rknnop"))
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+@pytest.mark.parametrize("name", EXAMPLE_NAMES)
+def test_an_examples_packages_taken_apart(name: str, example: Callable[[str], Repository]) -> None:
+    repository = example(name)
+    spec = parse((repository.path / "op.yml").read_text())
+    assert [path.parent.name for path in packages(repository)] == sorted(CHIPS)
+    for path in packages(repository):
+        package = unpack(path.read_bytes(), str(path))
+        assert (package.version, package.vx_binary) == (2, b"")
+        assert list(package.libraries) == list(ABIS)
+        for abi, library in package.libraries.items():
+            assert int.from_bytes(library[18:20], "little") == MACHINES[abi]
+            built = repository.path / f"build/{abi}/lib{spec.lower}.so"
+            assert library == built.read_bytes()
+        packed = parse(package.description)
+        assert [p.name for p in packed.parameters] == [p.name for p in spec.parameters]
+        assert packed.target_platform == path.parent.name
+        assert package.python == (repository.path / f"rknn_op_{spec.lower}.py").read_text()
+
+
+@pytest.mark.parametrize("name", EXAMPLE_NAMES)
+def test_an_example_is_green(name: str, example: Callable[[str], Repository]) -> None:
+    checked = example(name).scons("check")
+    assert re.search(r"^\d+ passed", checked.stdout, re.MULTILINE)
+    assert re.search(r"^CPU kernel .* us$", checked.stdout, re.MULTILINE)
+    assert "passed" in example(name).run("pytest", "-q").stdout
+
+
+def test_resize_areas_package_is_smaller_than_the_vendors(
+    example: Callable[[str], Repository],
+) -> None:
+    for path in packages(example("resize_area")):
+        assert path.stat().st_size < VENDORS_SIZE
+
+
+def test_nothing_is_done_twice(fresh: Repository) -> None:
+    again = fresh.scons("-Q", "target=all").stdout.splitlines()
+    assert again == [f"scons: `build/{chip}/MyOperator.rknnop' is up to date." for chip in CHIPS]
+
+
+def test_two_builds_in_two_folders_are_byte_identical(fresh: Repository, tmp_path: Path) -> None:
+    other = generate(tmp_path / "another folder")
+    other.scons("target=all")
+    for one, two in zip(packages(fresh), packages(other), strict=True):
+        assert one.read_bytes() == two.read_bytes()
+
+
+def test_a_commit_holds_all_and_only_what_belongs(copy_of_fresh: Repository) -> None:
+    def git(*arguments: str) -> str:
+        command = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", *arguments]
+        return subprocess.run(
+            command, cwd=copy_of_fresh.path, check=True, capture_output=True, text=True
+        ).stdout
+
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "Generate")
+    tracked = git("ls-files").splitlines()
+    assert {"op.yml", "generated/myoperator_params.h", "rknn_op_myoperator.py"} <= set(tracked)
+    assert not [path for path in tracked if re.match(r"build/|.*(__pycache__|\.so$|\.o$)", path)]
+    copy_of_fresh.scons("target=all")
+    copy_of_fresh.scons("check")
+    copy_of_fresh.scons("compiledb")
+    assert git("status", "--porcelain") == ""
+
+
+def test_a_new_param_is_there_after_one_build(copy_of_fresh: Repository) -> None:
+    path = copy_of_fresh.path
+    yours = {
+        file: file.read_bytes()
+        for file in (*path.glob("myoperator_*"), *path.glob("rknn_kernel_*"), path / "README.md")
+    }
+    edit(path / "op.yml", "params:", "params:\n  gain: {type: VX_TYPE_FLOAT32}")
+    built = copy_of_fresh.scons()
+    assert "float gain;" in (path / "generated/myoperator.h").read_text()
+    assert "'gain'" in (path / "rknn_op_myoperator.py").read_text().replace('"', "'")
+    assert (
+        "warning: rknn_kernel_myoperator.vx: the arguments of myoperator are not those of op.yml"
+        in built.stderr
+    )
+    assert "    float gain\n" in built.stderr
+    assert yours == {file: file.read_bytes() for file in yours}
+    edit(path / "myoperator_compute.h", "(void)params;", 'if (params->gain < 0) return "gain";')
+    copy_of_fresh.scons()
+
+
+def test_a_renamed_operator_is_told_what_to_rename(copy_of_fresh: Repository) -> None:
+    edit(copy_of_fresh.path / "op.yml", "name: MyOperator", "name: Other")
+    result = copy_of_fresh.scons(check=False)
+    assert result.returncode == 2
+    assert "there is no other_compute.h, other_reference.py, rknn_kernel_other.c" in result.stderr
+    assert "git mv" in result.stderr
+
+
+def test_what_a_skipped_hook_did_not_do_scons_does(fresh: Repository, tmp_path: Path) -> None:
+    path = tmp_path / "NoHooks"
+    command = [sys.executable, "-m", "cookiecutter", str(Path(__file__).parent.parent)]
+    subprocess.run(
+        [*command, "--no-input", "--accept-hooks", "no", "op_name=NoHooks"],
+        cwd=tmp_path,
+        check=True,
+    )
+    assert not (path / "generated").exists()
+    Repository(path).scons("target=x64")
+    names = {str(file.relative_to(path)) for file in path.rglob("*") if "build" not in file.parts}
+    theirs = {
+        str(file.relative_to(fresh.path)).replace("myoperator", "nohooks")
+        for file in fresh.path.rglob("*")
+        if "build" not in file.parts
+    }
+    assert {n for n in names if "__pycache__" not in n} == {
+        n for n in theirs if "__pycache__" not in n and "pytest_cache" not in n
+    }
+
+
+FAILING_STEPS: dict[str, tuple[str, str, str, str]] = {
+    "wrong description": ("op.yml", "name: MyOperator", "nam: MyOperator", "op.yml:1: nam"),
+    "new Python in the reference": (
+        "myoperator_reference.py",
+        "import numpy as np",
+        'import numpy as np\nX = f"{np}"',
+        "myoperator_reference.py:",
+    ),
+    "wrong C": ("myoperator_compute.h", "return NULL;", "return NUL;", "myoperator_compute.h"),
+    "a function that boards do not have": (
+        "rknn_kernel_myoperator.c",
+        "    (void)metas;",
+        "    (void)metas;\n    void vxNobodyHasThis(void);\n    vxNobodyHasThis();",
+        "vxNobodyHasThis",
+    ),
+    "no list of kernels": (
+        "rknn_kernel_myoperator.c",
+        "vx_kernel_MyOperator_list",
+        "vx_kernel_Other_list",
+        "vx_kernel_MyOperator_list",
+    ),
+}
+
+
+@pytest.mark.parametrize("step", FAILING_STEPS)
+def test_a_failing_step_leaves_no_package(step: str, copy_of_fresh: Repository) -> None:
+    file, old, new, message = FAILING_STEPS[step]
+    assert packages(copy_of_fresh)
+    edit(copy_of_fresh.path / file, old, new)
+    result = copy_of_fresh.scons("target=all", check=False)
+    assert result.returncode == 2
+    assert message in result.stderr + result.stdout
+    assert "Traceback" not in result.stderr
+    assert packages(copy_of_fresh) == []
+
+
+def test_kernel_index_1_wants_a_compiled_kernel(copy_of_fresh: Repository, tmp_path: Path) -> None:
+    edit(copy_of_fresh.path / "op.yml", "framework:", "kernel_index: 1\nframework:")
+    refused = copy_of_fresh.scons(check=False)
+    assert refused.returncode == 2
+    assert "vx_binary=FILE" in refused.stderr
+    assert packages(copy_of_fresh) == []
+    binary = tmp_path / "kernel.bin"
+    binary.write_bytes(b"SHDR and more")
+    copy_of_fresh.scons(f"vx_binary={binary}")
+    (path,) = packages(copy_of_fresh)
+    package = unpack(path.read_bytes(), str(path))
+    assert package.vx_binary == b"SHDR and more"
+    assert "kernel_index: 1" in package.description
+    binary.write_bytes(b"garbage")
+    refused = copy_of_fresh.scons(f"vx_binary={binary}", check=False)
+    assert "begins with b'garbage'" in refused.stderr
+    assert packages(copy_of_fresh) == []
+
+
+TOOLKIT = """
+import pathlib, sys
+folder = pathlib.Path(sys.argv[sys.argv.index("--op_path") + 1])
+description = (folder / "op.yml").read_text()
+assert "vx_file: rknn_kernel_myoperator.vx" in description, description
+assert (folder / "rknn_kernel_myoperator.vx").is_file()
+data = b"RKNN" + bytes(4) + (2).to_bytes(8, "little")
+for section in (b"SHDR made", b"x", b"a", b"h", description.encode(), b"p"):
+    data += len(section).to_bytes(8, "little") + section
+(folder / "MyOperator.rknnop").write_bytes(data)
+"""
+
+
+def test_the_vendors_toolkit_compiles_the_vx_kernel(
+    copy_of_fresh: Repository, tmp_path: Path
+) -> None:
+    module = tmp_path / "toolkit/rknn/bin/custom_op.py"
+    module.parent.mkdir(parents=True)
+    module.write_text(TOOLKIT)
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{tmp_path}/toolkit" exec "{sys.executable}" "$@"\n')
+    python.chmod(python.stat().st_mode | stat.S_IXUSR)
+    copy_of_fresh.scons(f"rknn_python={python}", "target=rv1126")
+    path = copy_of_fresh.path / "build/rv1126/MyOperator.rknnop"
+    assert unpack(path.read_bytes(), str(path)).vx_binary == b"SHDR made"
+
+
+def test_options_that_are_not_there(fresh: Repository) -> None:
+    unknown = fresh.scons("tolchain=zig", check=False)
+    assert unknown.returncode == 2
+    assert "unknown option 'tolchain'. Did you mean 'toolchain'?" in unknown.stderr
+    wrong = fresh.scons("target=rk3588", check=False)
+    assert wrong.returncode == 2
+    assert "rk3588" in wrong.stdout + wrong.stderr
+    assert all(target in wrong.stdout + wrong.stderr for target in TARGETS)
+
+
+def test_a_missing_compiler_is_named(fresh: Repository) -> None:
+    result = fresh.scons("toolchain=gnu", check=False)
+    assert result.returncode == 2
+    assert "apt" in result.stderr
+    assert "gcc" in result.stderr
+
+
+def test_help_shows_what_chips_must_run(fresh: Repository) -> None:
+    text = fresh.scons("-h").stdout
+    for chip in CHIPS:
+        assert re.search(rf"^ +{chip} .*{re.escape(TARGETS[chip].needs)}", text, re.MULTILINE)
+    for word in ("check", "compiledb", "toolchain=", "vx_binary=", "rknn_python=", "sysroot="):
+        assert word in text
+
+
+def test_compiledb_compiles_nothing(tmp_path: Path) -> None:
+    repository = generate(tmp_path)
+    repository.scons("compiledb")
+    entries = json.loads((repository.path / "compile_commands.json").read_text())
+    assert "rknn_kernel_myoperator.c" in {Path(entry["file"]).name for entry in entries}
+    assert not [*repository.path.rglob("*.o")]
+
+
+def test_clean_deletes_what_was_built_and_nothing_else(copy_of_fresh: Repository) -> None:
+    before = {file for file in copy_of_fresh.path.rglob("*") if "build" not in file.parts}
+    copy_of_fresh.scons("-c", "target=all")
+    built = [f for f in (copy_of_fresh.path / "build").rglob("*") if f.suffix in (".so", ".rknnop")]
+    assert built == []
+    assert before <= set(copy_of_fresh.path.rglob("*"))
+
+
+def test_two_operators_live_in_one_process(example: Callable[[str], Repository]) -> None:
+    one, two = (example(name).path / "build" for name in ("exp", "truncate_div"))
+    ctypes.CDLL(str(one / "x64/openvx/libOpenVX.so"), mode=ctypes.RTLD_GLOBAL)
+    libraries = [
+        ctypes.CDLL(str(one / "x64/libexp.so"), mode=ctypes.RTLD_GLOBAL),
+        ctypes.CDLL(str(two / "x64/libtruncatediv.so"), mode=ctypes.RTLD_GLOBAL),
+    ]
+    names = []
+    for library, symbol in zip(libraries, ("Exp", "TruncateDiv"), strict=True):
+        first = ctypes.POINTER(ctypes.c_char).in_dll(library, f"vx_kernel_{symbol}_list")
+        names.append(ctypes.string_at(ctypes.addressof(first.contents) + 4))
+    assert names == [b"exp_cpu", b"truncatediv_cpu"]
+
+
+def test_a_kernel_written_for_the_vendors_toolkit_builds_unchanged(tmp_path: Path) -> None:
+    source = (C_SOURCES / "vendor_style_kernel.c").read_text()
+    match = re.search(r"vx_kernel_(\w+)_list", source)
+    assert match is not None
+    repository = generate(tmp_path, op_name=match[1])
+    (repository.path / f"rknn_kernel_{match[1].lower()}.c").write_text(source)
+    repository.scons("target=all")
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make: apt install make")
+def test_the_makefiles_for_the_vendors_build_command(copy_of_fresh: Repository) -> None:
+    for abi in ABIS.values():
+        compiler = f"{ZIG} cc -target {abi.triple}.{abi.glibc_ceiling}"
+        flags = "CFLAGS=-std=c11 -O2 -fPIC"
+        subprocess.run(
+            ["make", "-f", f"makefile.linux.{abi.name}", f"CC={compiler}", flags],
+            cwd=copy_of_fresh.path,
+            check=True,
+            capture_output=True,
+        )
+        made = copy_of_fresh.path / f".out/{abi.name}/libmyoperator.so"
+        assert int.from_bytes(made.read_bytes()[18:20], "little") == MACHINES[abi.name]
+
+
+def test_no_file_names_a_folder_of_the_machine(example: Callable[[str], Repository]) -> None:
+    repository = example("resize_area")
+    for file in repository.path.rglob("*"):
+        if file.is_file() and not {"build", "__pycache__", ".pytest_cache"} & set(file.parts):
+            text = file.read_bytes()
+            assert str(repository.path).encode() not in text, file
+            assert b"/home/" not in text, file
+
+
+def test_an_example_with_wrong_math_is_red(tmp_path: Path) -> None:
+    repository = generate_example(tmp_path, "exp")
+    edit(repository.path / "exp_compute.h", "expf(", "1.01F * expf(")
+    result = repository.scons("check", check=False)
+    assert result.returncode == 2
+    assert "failed" in result.stdout

@@ -1,0 +1,340 @@
+"""What `cookiecutter` makes of this template, with and without a description."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from opkit import repository
+from opkit.spec import OpSpec, parse
+from tests.repositories import EXAMPLES, ROOT, TEMPLATE, Repository, generate
+
+# Every file of a repository but those of opkit/, for an operator of the lower-case name {lower}.
+FILES = """\
+.gitattributes
+.github/workflows/ci.yml
+.gitignore
+README.md
+SConstruct
+generated/{lower}.exports
+generated/{lower}.h
+generated/{lower}_params.h
+makefile.linux.aarch64
+makefile.linux.armhf
+makefile.linux.x64
+op.yml
+pytest.ini
+requirements.txt
+rknn_kernel_{lower}.c
+rknn_kernel_{lower}.vx
+rknn_op_{lower}.py
+tests/test_{lower}.py
+{lower}_compute.h
+{lower}_reference.py
+"""
+
+# Not in alphabetical order, so that it shows whether somebody sorts.
+DESCRIPTION = """\
+# A comment, and "quotes", and \\ and {{ braces }} and {% percent %} and {# hash #}.
+name: Zoom
+framework: tensorflow
+target_platform: RV1109   # in capitals
+
+inputs:
+  picture: {type: VX_TYPE_TENSOR, doc: "{{cookiecutter.op_name}} ü 🙂"}
+  about:   {type: VX_TYPE_TENSOR}
+outputs:
+  result: {type: VX_TYPE_TENSOR}
+params:
+  zeta:  {type: VX_TYPE_BOOL, default: false}
+  alpha: {type: VX_TYPE_ARRAY, length: 2, default: [1, 2]}
+  mu:    {type: VX_TYPE_FLOAT32, default: 0.5}
+"""
+
+
+@pytest.fixture(scope="module")
+def zoom(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """Return a repository made from a file, in a folder that has another name than the operator."""
+    folder = tmp_path_factory.mktemp("zoom")
+    (folder / "zoom.yml").write_text(DESCRIPTION)
+    return generate(folder, str(folder / "zoom.yml"), "zoom-op_1.0")
+
+
+@pytest.fixture(scope="module")
+def starter(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """Return a repository made without any answer."""
+    return generate(tmp_path_factory.mktemp("starter"))
+
+
+def files_of(folder: Path) -> list[str]:
+    return sorted(
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    )
+
+
+def cookiecutter(folder: Path, *answers: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as a user does, with a home of its own."""
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    return subprocess.run(
+        [sys.executable, "-m", "cookiecutter", str(ROOT), *answers],
+        cwd=folder,
+        env={**os.environ, "HOME": str(home), "PWD": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("made", ["zoom", "starter"])
+def test_exact_set_of_files(made: str, request: pytest.FixtureRequest) -> None:
+    path = request.getfixturevalue(made).path
+    expected = FILES.format(lower=repository.load(path).lower).split()
+    assert [name for name in files_of(path) if not name.startswith("opkit/")] == sorted(expected)
+
+
+def test_opkit_is_copied_as_it_is(zoom: Repository) -> None:
+    names = files_of(TEMPLATE / "opkit")
+    assert files_of(zoom.path / "opkit") == names
+    _, different, failed = filecmp.cmpfiles(
+        TEMPLATE / "opkit", zoom.path / "opkit", names, shallow=False
+    )
+    assert (different, failed) == ([], [])
+
+
+def test_only_op_yml_is_rendered(zoom: Repository) -> None:
+    """Everything else in the template's folder is the same file, byte for byte, in the repository."""
+    names = [name for name in files_of(TEMPLATE) if not name.startswith(("opkit/", "op.yml"))]
+    assert names
+    for name in names:
+        assert (zoom.path / name).read_bytes() == (TEMPLATE / name).read_bytes(), name
+
+
+def test_no_brace_is_left(starter: Repository) -> None:
+    names = [name for name in files_of(starter.path) if not name.startswith("opkit/")]
+    for name in names:
+        text = (starter.path / name).read_text()
+        if name.startswith(".github/"):
+            text = re.sub(r"\$\{\{.*?\}\}", "", text)  # the workflow's own expressions
+        for leftover in ("{{", "{%", "{#", "cookiecutter"):
+            assert leftover not in text, f"{name}: {leftover}"
+
+
+def test_no_bytecode_is_left(zoom: Repository, starter: Repository) -> None:
+    for path in (zoom.path, starter.path):
+        assert not [*path.rglob("__pycache__")]
+
+
+def test_a_bytecode_folder_of_the_template_is_not_kept(tmp_path: Path) -> None:
+    """An installed template holds one, because installers compile what they unpack."""
+    copy = tmp_path / "template"
+    subprocess.run(["cp", "-r", str(ROOT), str(copy)], check=True)
+    cache = copy / TEMPLATE.name / "opkit/__pycache__"
+    cache.mkdir(exist_ok=True)
+    (cache / "spec.cpython-300.pyc").write_bytes(b"old")
+    made = subprocess.run(
+        [sys.executable, "-B", "-m", "cookiecutter", str(copy), "--no-input", "-o", str(tmp_path)],
+        env={**os.environ, "HOME": str(tmp_path)},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert made.returncode == 0, made.stdout
+    assert (tmp_path / "MyOperator/opkit/spec.py").is_file()
+    assert not [*(tmp_path / "MyOperator").rglob("__pycache__")]
+
+
+def test_the_template_stays_as_it_is(tmp_path: Path) -> None:
+    """Bytecode is neither written by what runs while asking nor by the hooks."""
+    copy = tmp_path / "template"
+    ignored = ("__pycache__", ".git", ".venv", ".mypy_cache", ".ruff_cache", ".pytest_cache")
+    copy.mkdir()
+    for name in ("cookiecutter.json", "hooks", "rknn_op_template.py", TEMPLATE.name):
+        subprocess.run(["cp", "-r", str(ROOT / name), str(copy)], check=True)
+    for cache in copy.rglob("__pycache__"):
+        subprocess.run(["rm", "-r", str(cache)], check=True)
+    before = sorted(copy.rglob("*"))
+    subprocess.run(
+        [sys.executable, "-m", "cookiecutter", str(copy), "--no-input", "-o", str(tmp_path)],
+        env={
+            **{k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"},
+            "HOME": str(tmp_path),
+        },
+        check=True,
+        capture_output=True,
+    )
+    after = sorted(path for path in copy.rglob("*") if path.parent != copy / "__pycache__")
+    assert [path for path in after if path != copy / "__pycache__"] == before
+    assert not ignored[1:] or not (copy / ".git").exists()
+
+
+def test_description_is_taken_over_to_the_letter(zoom: Repository) -> None:
+    assert (zoom.path / "op.yml").read_bytes() == DESCRIPTION.encode()
+
+
+def test_order_of_parameters_is_kept(zoom: Repository) -> None:
+    header = (zoom.path / "generated/zoom_params.h").read_text()
+    found = re.findall(r"^    ZOOM_INDEX_(\w+),", header, re.MULTILINE)
+    assert found == ["PICTURE", "ABOUT", "RESULT", "ZETA", "ALPHA", "MU"]
+
+
+def test_path_and_text_give_the_same(zoom: Repository, tmp_path: Path) -> None:
+    other = generate(tmp_path, DESCRIPTION, "other")
+    assert files_of(other.path) == files_of(zoom.path)
+    for name in files_of(other.path):
+        assert (other.path / name).read_bytes() == (zoom.path / name).read_bytes(), name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(DESCRIPTION.rstrip("\n"), id="no newline at the end"),
+        pytest.param(DESCRIPTION + "\n\n", id="empty lines at the end"),
+        pytest.param(DESCRIPTION.replace("\n", "\r\n"), id="windows"),
+        pytest.param("\ufeff" + DESCRIPTION, id="byte order mark"),
+    ],
+)
+def test_op_yml_has_unix_lines_and_one_newline_at_the_end(text: str, tmp_path: Path) -> None:
+    (tmp_path / "zoom.yml").write_bytes(text.encode())
+    made = generate(tmp_path, str(tmp_path / "zoom.yml"))
+    assert made.path.name == "Zoom"
+    assert (made.path / "op.yml").read_bytes() == DESCRIPTION.encode()
+
+
+def test_the_vendor_s_example_and_a_path_relative_to_the_user(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/resize_area.yml").write_text(
+        """\
+name: ResizeArea
+framework: tensorflow
+target_platform: RK1808
+inputs:
+  input:
+    type: VX_TYPE_TENSOR
+outputs:
+  output:
+    type: VX_TYPE_TENSOR
+params:
+  size:
+    type: VX_TYPE_ARRAY
+  align_corners:
+    type: VX_TYPE_BOOL
+"""
+    )
+    done = cookiecutter(tmp_path, "--no-input", "config=sub/resize_area.yml")
+    assert done.returncode == 0, done.stdout
+    assert done.stderr == ""
+    spec = repository.load(tmp_path / "ResizeArea")
+    assert [parameter.name for parameter in spec.parameters] == [
+        "input",
+        "output",
+        "size",
+        "align_corners",
+    ]
+
+
+def test_starter_is_one_input_one_output_and_its_comments_are_right(starter: Repository) -> None:
+    text = (starter.path / "op.yml").read_text()
+    assert parse(text) == repository.load(starter.path)
+    assert [p.name for p in parse(text).parameters] == ["input", "output"]
+    with_params: OpSpec = parse(re.sub(r"^  # (?=\w+: )", "  ", text, flags=re.MULTILINE))
+    assert [p.name for p in with_params.params] == ["size", "align_corners", "epsilon"]
+
+
+def test_starter_has_the_folder_s_name(tmp_path: Path) -> None:
+    made = generate(tmp_path, op_name="Relu6")
+    assert repository.load(made.path).name == made.path.name == "Relu6"
+
+
+def test_what_is_printed(tmp_path: Path) -> None:
+    done = cookiecutter(tmp_path, "--no-input", "op_name=Relu6", "-o", "a/b")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "Relu6 is in a/b/Relu6." in done.stdout
+    assert "    cd a/b/Relu6\n" in done.stdout
+    assert "relu6_compute.h and relu6_reference.py" in done.stdout
+    assert len(done.stdout.splitlines()) < 12
+
+
+def test_output_folder_with_braces_in_its_name(tmp_path: Path) -> None:
+    folder = tmp_path / "{{ a }} {% b"
+    folder.mkdir()
+    done = cookiecutter(folder, "--no-input")
+    assert done.returncode == 0, done.stdout
+    assert (folder / "MyOperator/generated/myoperator.h").is_file()
+
+
+def test_skipped_hooks_are_made_up_for(zoom: Repository, tmp_path: Path) -> None:
+    (tmp_path / "zoom.yml").write_text(DESCRIPTION)
+    done = cookiecutter(tmp_path, "--no-input", "--accept-hooks", "no", "config=zoom.yml")
+    assert done.returncode == 0
+    made = tmp_path / "Zoom"
+    assert not (made / "generated").exists()
+    repository.update(made)
+    for name in files_of(zoom.path):
+        assert (made / name).read_bytes() == (zoom.path / name).read_bytes(), name
+
+
+def test_replay_needs_the_description_s_file_no_more(tmp_path: Path) -> None:
+    (tmp_path / "zoom.yml").write_text(DESCRIPTION)
+    assert cookiecutter(tmp_path, "--no-input", "config=zoom.yml").returncode == 0
+    (tmp_path / "zoom.yml").unlink()
+    again = cookiecutter(tmp_path, "--replay", "-o", "again")
+    assert again.returncode == 0, again.stdout
+    assert (tmp_path / "again/Zoom/op.yml").read_text() == DESCRIPTION
+
+
+def terminal_session(folder: Path, answers: Sequence[str]) -> tuple[str, int]:
+    """Answer the questions on a pseudo-terminal; return what it shows, and the exit status."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(folder)
+        os.environ.update(HOME=str(folder), TERM="dumb", COLUMNS="80")
+        os.execv(sys.executable, [sys.executable, "-m", "cookiecutter", str(ROOT)])
+    shown = ""
+    left: Iterator[str] = iter(answers)
+    while select.select([terminal], [], [], 60)[0]:
+        try:
+            shown += os.read(terminal, 4096).decode()
+        except OSError:  # the end, on Linux
+            break
+        shown = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+        if shown.endswith("): "):
+            os.write(terminal, next(left).encode() + b"\n")
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    os.close(terminal)
+    return shown.replace("\r\n", "\n"), status
+
+
+def test_questions_on_a_terminal(tmp_path: Path) -> None:
+    example = EXAMPLES / "exp/exp.yml"
+    shown, status = terminal_session(tmp_path, [os.path.relpath(example, tmp_path), "my_exp"])
+    assert status == 0
+    assert "  [1/2] Operator description (YAML file or text; Enter: a new one) (): " in shown
+    assert "  [2/2] Folder to make; it names a new operator too (Exp): my_exp\n" in shown
+    assert repository.load(tmp_path / "my_exp").name == "Exp"
+
+
+def test_enter_enter_on_a_terminal(tmp_path: Path) -> None:
+    shown, status = terminal_session(tmp_path, ["", ""])
+    assert status == 0
+    assert "  [2/2] Folder to make; it names a new operator too (MyOperator): \n" in shown
+    assert (tmp_path / "MyOperator/op.yml").is_file()
+
+
+def test_a_wrong_answer_ends_the_questions_at_once(tmp_path: Path) -> None:
+    shown, status = terminal_session(tmp_path, ["nowhere.yml"])
+    assert status == 1
+    assert "[2/2]" not in shown
+    assert shown.splitlines()[-1].startswith("config: there is no file 'nowhere.yml'")

@@ -1,0 +1,118 @@
+"""A repository made and updated by cruft, from a template with a history."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.repositories import ROOT, TEMPLATE
+
+DESCRIPTION = """\
+name: Exp
+target_platform: RV1126
+inputs: {input: {type: VX_TYPE_TENSOR}}
+outputs: {output: {type: VX_TYPE_TENSOR}}
+params: {zeta: {type: VX_TYPE_BOOL, default: true}, alpha: {type: VX_TYPE_INT8, default: 1}}
+"""
+
+
+def run(*command: str, cwd: Path) -> str:
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={
+            **os.environ,
+            "HOME": str(cwd),
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+            "GIT_AUTHOR_NAME": "a",
+            "GIT_AUTHOR_EMAIL": "a@example.org",
+            "GIT_COMMITTER_NAME": "a",
+            "GIT_COMMITTER_EMAIL": "a@example.org",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def cruft(*arguments: str, cwd: Path) -> str:
+    return run(sys.executable, "-m", "cruft", *arguments, cwd=cwd)
+
+
+def commit_all(folder: Path) -> None:
+    run("git", "add", "-A", cwd=folder)
+    run("git", "commit", "-q", "-m", "change", cwd=folder)
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the template as a git repository of its own."""
+    folder = tmp_path_factory.mktemp("cruft") / "template"
+    folder.mkdir()
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name in ("hooks", TEMPLATE.name):
+        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    for name in ("cookiecutter.json", "rknn_op_template.py"):
+        shutil.copy(ROOT / name, folder)
+    run("git", "init", "-q", "-b", "main", cwd=folder)
+    commit_all(folder)
+    return folder
+
+
+def test_create_and_update(template: Path, tmp_path: Path) -> None:
+    (tmp_path / "exp.yml").write_text(DESCRIPTION)
+    made = cruft(
+        "create", str(template), "--no-input", "--extra-context", '{"config": "exp.yml"}',
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert "cd " not in made
+    project = tmp_path / "Exp"
+    assert (project / "op.yml").read_text() == DESCRIPTION
+    header = (project / "generated/exp_params.h").read_bytes()
+    reference = project / "exp_reference.py"
+    reference.write_text(reference.read_text() + "\n# mine\n")
+    run("git", "init", "-q", cwd=project)
+    commit_all(project)
+
+    # The file that the answer named is gone, and the template goes on: everywhere once.
+    (tmp_path / "exp.yml").unlink()
+    platforms = template / TEMPLATE.name / "opkit/platforms.py"
+    platforms.write_text(platforms.read_text() + "\n# new in opkit\n")
+    hook = template / "hooks/post_gen_project.py"
+    hook.write_text(hook.read_text() + "\n# new in a hook\n")
+    requirements = template / TEMPLATE.name / "requirements.txt"
+    requirements.write_text(requirements.read_text() + "# new in a file\n")
+    commit_all(template)
+    shown = cruft("update", "--skip-apply-ask", cwd=project)
+
+    assert "has been updated" in shown
+    assert "cd " not in shown
+    assert (project / "opkit/platforms.py").read_bytes() == platforms.read_bytes()
+    assert (project / "requirements.txt").read_bytes() == requirements.read_bytes()
+    assert (project / "op.yml").read_text() == DESCRIPTION
+    assert (project / "generated/exp_params.h").read_bytes() == header
+    assert reference.read_text().endswith("# mine\n")
+    assert not [*project.rglob("*.rej")]
+    assert "up to date" in cruft("check", cwd=project)
+
+
+def test_create_without_a_description_keeps_what_it_made(template: Path, tmp_path: Path) -> None:
+    """A newer starter description is not for operators that exist already."""
+    cruft("create", str(template), "--no-input", cwd=tmp_path)
+    project = tmp_path / "MyOperator"
+    run("git", "init", "-q", cwd=project)
+    commit_all(project)
+    before = (project / "op.yml").read_text()
+    extension = template / "rknn_op_template.py"
+    extension.write_text(extension.read_text().replace("input: {{type", "picture: {{type"))
+    assert "picture: {{type" in extension.read_text()
+    commit_all(template)
+    cruft("update", "--skip-apply-ask", cwd=project)
+    assert (project / "op.yml").read_text() == before

@@ -34,9 +34,7 @@ def from_file(path: Path) -> bytes:
     return _checked(data, str(path))
 
 
-def from_toolkit(
-    python: str, repository: Path, name: str, description: str, work: Path
-) -> bytes:
+def from_toolkit(python: str, repository: Path, name: str, description: str, work: Path) -> bytes:
     """Return the VX kernel that RKNN-Toolkit's own build command compiles.
 
     The command runs on a copy of the repository, because it writes beside the sources; the copy is

@@ -1,0 +1,154 @@
+"""Every command of the READMEs is run, and prints what the README says that it prints."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from opkit.emit.readme import targets_table
+from tests.repositories import EXAMPLES, ROOT, Repository
+
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str, text: str = README) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def console() -> Iterator[tuple[str, list[str]]]:
+    """Yield each command of the walk with the lines that it is said to print."""
+    command, printed = "", list[str]()
+    for line in "".join(blocks("console")).splitlines():
+        if line.startswith("$ "):
+            if command:
+                yield command, printed
+            command, printed = line[2:], []
+        else:
+            printed.append(line)
+    yield command, printed
+
+
+def squeezed(line: str) -> str:
+    """Return a line without what differs from run to run: times, sizes, widths of columns."""
+    line = re.sub(r"\b[\d,.]+ ?(us|ms|s|bytes)\b", r"# \1", line)
+    line = re.sub(r"(library +)\d+", r"\1#", line)
+    return " ".join(line.split())
+
+
+def assert_printed(expected: list[str], output: str) -> None:
+    """Check that the lines are there in this order; `...` stands for any number of others."""
+    lines = iter([squeezed(line) for line in output.splitlines()])
+    anywhere = False
+    for line in expected:
+        if line == "...":
+            anywhere = True
+            continue
+        if anywhere:
+            assert squeezed(line) in lines, f"{line!r} is not in:\n{output}"
+        else:
+            assert squeezed(line) == next(lines, None), f"{line!r} is not next in:\n{output}"
+        anywhere = False
+
+
+def test_the_walk(tmp_path: Path) -> None:
+    """Runs the walk's commands in one folder, one after the other, on a PATH without a compiler."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for tool in ("cat", "cp", "git"):
+        found = shutil.which(tool)
+        assert found is not None
+        (tools / tool).symlink_to(found)
+    for tool, module in {"scons": "SCons", "cookiecutter": "cookiecutter"}.items():
+        script = f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n'
+        (tools / tool).write_text(script)
+        (tools / tool).chmod(0o755)
+    python_path = os.pathsep.join((str(ROOT), str(ROOT / "{{cookiecutter.op_name}}")))
+    (tools / "rknn-op").write_text(
+        f'#!/bin/sh\nPYTHONPATH="{python_path}" exec "{sys.executable}" -B -m rknn_op "$@"\n'
+    )
+    (tools / "rknn-op").chmod(0o755)
+    (tmp_path / "examples").symlink_to(EXAMPLES)
+    commands = list(console())
+    (tmp_path / "resize_area.yml").write_text("\n".join(commands[0][1]) + "\n")
+    folder = tmp_path
+    for command, expected in commands:
+        if command.startswith("cd "):
+            folder /= command.removeprefix("cd ")
+            continue
+        result = subprocess.run(
+            ["/bin/sh", "-c", command.replace("gh:org/rknn-op-template", f"'{ROOT}'")],
+            cwd=folder,
+            env={**os.environ, "PATH": str(tools), "PWD": str(folder)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
+        assert_printed(expected, result.stdout.strip())
+
+
+def test_inline_commands_are_those_of_the_tools() -> None:
+    """Commands inside sentences: each is one that another test runs."""
+    run_elsewhere = (
+        r"scons( (check|-h|target=\w+|rknn_python=PATH|vx_binary=FILE))?",
+        r"rknn-op create -c \S+ -p \S+",
+        r"bash \.ci/run",
+    )
+    inline = re.findall(r"`((?:scons|rknn-op|cookiecutter|bash|pip|git)(?: [^`]*)?)`", README)
+    assert inline
+    for command in inline:
+        assert any(re.fullmatch(pattern, command) for pattern in (*run_elsewhere, "rknn-op"))
+
+
+def test_the_test_command_is_what_ci_runs() -> None:
+    demo, tests = "".join(blocks("sh")).splitlines()
+    assert demo.endswith(".venv/bin/rknn-op demo")
+    assert (ROOT / ".ci/run").read_text().splitlines()[-1] == tests
+
+
+@pytest.mark.slow
+def test_the_demo_command_in_a_fresh_clone(tmp_path: Path) -> None:
+    """Runs the README's first line as it stands, with nothing on PATH but Python."""
+    demo = "".join(blocks("sh")).splitlines()[0]
+    subprocess.run(
+        ["git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(tmp_path / "clone")],
+        check=True,
+    )
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python3").symlink_to(Path(sys.base_prefix) / "bin/python3")
+    result = subprocess.run(
+        ["/bin/sh", "-c", demo],
+        cwd=tmp_path / "clone",
+        env={**os.environ, "PATH": str(tmp_path / "bin")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "73 passed" in result.stdout
+    assert "build/rv1126/ResizeArea.rknnop" in result.stdout
+    assert (tmp_path / "clone/resize_area/build/rv1126/ResizeArea.rknnop").is_file()
+
+
+def test_the_tables_of_targets_are_the_platforms() -> None:
+    assert targets_table() in README
+
+
+def test_a_generated_readme(fresh: Repository) -> None:
+    text = (fresh.path / "README.md").read_text()
+    assert targets_table() in text
+    assert text.rstrip().endswith("```")
+    (registering,) = blocks("python", text)
+    assert 'rknn.register_op("build/rk1808/MyOperator.rknnop")' in registering
+    assert registering.index("register_op") < registering.index("load_tensorflow")
+    for file in re.findall(r"`([\w./]+\.(?:h|py|c|vx|yml))`", text):
+        assert (fresh.path / file).is_file(), file
+    for command in re.findall(r"^\| `(scons[^`]*)`", text, re.MULTILINE):
+        fresh.scons("-n", *command.split()[1:])

@@ -18,6 +18,8 @@ from rknn_op import template
 from rknn_op.repositories import check_description, refuse_existing, scons
 from rknn_op.tables import targets_table
 
+_ROWS = 9  # of the table of cases that are shown, its head included
+
 _MEANINGS = (
     ("op.yml", "the operator description: inputs, outputs, params"),
     ("{lower}_compute.h", "the math in C"),
@@ -51,10 +53,12 @@ def run(name: str, folder: Path) -> None:
     target = spec.target_platform
     click.echo(f"{spec.name}: from its description to a package for {target}\n")
 
-    _step(f"rknn-op create -c {config.name} -p {folder}", lambda: _create(config, folder))
-    _step(f"cp -r {example.name}/* {folder}", lambda: _fill_in(example, folder))
+    shown = f"examples/{name}"
+    math = f"{shown}/{{{spec.lower}_*,tests}}"
+    _step(f"rknn-op create -c {shown}/{name}.yml -p {folder}", lambda: _create(config, folder))
+    _step(f"cp -r {math} {folder}", lambda: _fill_in(example, folder))
     _step(f"scons target={target}", lambda: _build(folder, spec))
-    _step("scons check", lambda: _scons(folder, "-Q", "check"))
+    _step("scons check", lambda: _check(folder))
     click.echo(_closing_words(folder, spec))
 
 
@@ -92,6 +96,16 @@ def _build(folder: Path, spec: OpSpec) -> str:
     _scons(folder, "-Q", f"target={spec.target_platform}")
     package = _package(folder, spec)
     return f"{package.relative_to(folder)}: {package.stat().st_size:,} bytes"
+
+
+def _check(folder: Path) -> str:
+    """Run the cases and return the head and the foot of their table."""
+    lines = _scons(folder, "-Q", "check").rstrip().splitlines()
+    start = next((i for i, line in enumerate(lines) if line.startswith("kernel ")), 0)
+    table, foot = lines[start:-1], lines[-1]
+    if len(table) > _ROWS:
+        table = [*table[:_ROWS], f"... and {len(table) - _ROWS} more cases"]
+    return "\n".join([*table, foot])
 
 
 def _scons(folder: Path, *arguments: str) -> str:

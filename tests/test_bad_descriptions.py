@@ -1,12 +1,11 @@
 """What a wrong description or folder name gives: one readable message, and nothing on disk.
 
-The descriptions are data files. The first line of each says what the message holds: after the file's
-name first exactly `LINE: FIELD: ...`, and then, after each ` | `, something further on.
+The descriptions are data files. The first line of each says what the message holds: after the name
+of the file first exactly `LINE: FIELD: ...`, and then, after each ` | `, something further on.
 """
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -117,7 +116,6 @@ def test_the_text_of_a_description_is_checked_like_a_file(text: str) -> None:
 
 @pytest.mark.parametrize(
     "op_name",
-    # fmt: off
     [
         "",
         ".",
@@ -149,7 +147,6 @@ def test_the_text_of_a_description_is_checked_like_a_file(text: str) -> None:
         "a\u202eb",
         "a" * 128,
     ],
-    # fmt: on
 )
 def test_op_name_that_is_no_folder_name(op_name: str, folder: Path) -> None:
     victim = folder.parent / "victim"
@@ -211,7 +208,7 @@ def test_bytes_that_are_no_text(folder: Path) -> None:
 )
 def test_deep_nesting(text: str, folder: Path) -> None:
     (folder / "bad.yml").write_text(text)
-    assert ask("config=bad.yml") == "bad.yml:1: this YAML is nested too deeply"
+    assert ask("config=bad.yml") == "bad.yml:1: this is not YAML: nested too deeply"
 
 
 def test_settings_of_the_user_that_give_no_text(folder: Path) -> None:
@@ -233,4 +230,4 @@ def test_a_whole_process_ends_with_one_line_and_status_1(folder: Path) -> None:
     assert done.stderr == ""
     assert done.stdout.startswith("op_name: '../victim' cannot be the new folder's name")
     assert done.stdout.count("\n") == 1
-    assert os.listdir(folder) == []
+    assert not [*folder.iterdir()]

@@ -98,6 +98,13 @@ def test_the_vx_kernels_arguments_by_hand() -> None:
     ]
 
 
+def test_the_vx_kernels_own_names_meet_no_parameter() -> None:
+    spec = parse("name: A\n" + HEAD + "params: {coord: {type: VX_TYPE_INT32}}\n")
+    kernel = emit.skeleton_files(spec)["rknn_kernel_a.vx"]
+    assert "int4 coord_ = " in kernel
+    assert "VXC_WriteImage2DArray(y, coord_, elements, " in kernel
+
+
 def test_a_packages_description_keeps_order_and_drops_our_keys() -> None:
     spec = parse(
         "name: TwoIn\ninputs: {z: {type: VX_TYPE_TENSOR, doc: d}, a: {type: VX_TYPE_TENSOR}}\n"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -118,7 +117,7 @@ def test_post_with_a_wrong_description(
     hook = load_hook("post_gen_project", project.parent, monkeypatch)
     assert hook.main() == 1
     assert capsys.readouterr().err.startswith("op.yml:1: inputs: is missing")
-    assert os.listdir(project) == ["op.yml"]
+    assert [path.name for path in project.iterdir()] == ["op.yml"]
 
 
 @pytest.mark.parametrize(

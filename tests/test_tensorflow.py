@@ -100,16 +100,16 @@ def params_from_tf(node_def, constants):
     return {"padding": int(node_def.attr["padding"].s == b"SAME")}
 """,
     ),
-    "Placeholder": (
-        f"name: Placeholder\n{TENSORS}params: {{shape: {{type: VX_TYPE_ARRAY}}}}",
-        SAME,
-    ),
-    "Literal": (f"name: Literal\n{TENSORS}params: {{value: {{type: VX_TYPE_ARRAY}}}}", SAME),
     "ResizeAreaByPosition": (
         f"""name: ResizeAreaByPosition
-{TENSORS}params: {{size: {{type: VX_TYPE_ARRAY, source: "const:1"}}}}
+{TENSORS}params: {{size: {{type: VX_TYPE_ARRAY}}}}
 """,
-        SAME,
+        SAME
+        + """
+
+def params_from_tf(node_def, constants):
+    return {"size": constants[node_def.input[1]]}
+""",
     ),
 }
 

@@ -19,7 +19,8 @@ def read_description(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise DescriptionError(f"{path}: byte {error.start} is not UTF-8") from None
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise DescriptionError(f"{path}:{line}: this is not UTF-8") from None
     except OSError as error:
         raise DescriptionError(f"{path}: cannot be read: {error.strerror}") from None
 

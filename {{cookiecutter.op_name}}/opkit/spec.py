@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import difflib
 import keyword
+import math
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -238,11 +240,13 @@ class _Reader:
             line = mark.line + 1 if mark else 1
             problem = " ".join(str(error.problem or error.context).split())
             raise DescriptionError(f"{self.file}:{line}: this is not YAML: {problem}") from None
-        except yaml.YAMLError as error:
-            problem = " ".join(str(error).split())
+        except yaml.reader.ReaderError as error:
+            line = text.count("\n", 0, error.position) + 1
+            problem = f"the character {error.character!r} is not allowed"
+            raise DescriptionError(f"{self.file}:{line}: this is not YAML: {problem}") from None
+        except (RecursionError, OverflowError, ValueError) as error:
+            problem = "nested too deeply" if isinstance(error, RecursionError) else str(error)
             raise DescriptionError(f"{self.file}:1: this is not YAML: {problem}") from None
-        except RecursionError:
-            raise DescriptionError(f"{self.file}:1: this YAML is nested too deeply") from None
         if root is None:
             self.fail(None, "description", f"is empty; write at least `{_EXAMPLES['name']}`")
         return root
@@ -258,10 +262,10 @@ class _Reader:
             if not isinstance(key, yaml.ScalarNode):
                 self.fail(key, where, f"a key must be a name, not {_shown(key)}")
             name = key.value
+            if key.tag == "tag:yaml.org,2002:merge":
+                self.fail(key, where, "merge keys (`<<`) are not supported; write the lines out")
             if key.tag != "tag:yaml.org,2002:str":
-                self.fail(
-                    key, where, f"YAML reads the key {name!r} as no text; write it as '{name}'"
-                )
+                self.fail(key, where, f"YAML reads the key {name} as no text; quote it: '{name}'")
             path = name if where == "description" else f"{where}.{name}"
             if known is not None and name not in known:
                 nearest = difflib.get_close_matches(name.lower(), known, 1, 0.5)
@@ -274,7 +278,7 @@ class _Reader:
         return entries
 
     def text(self, node: yaml.Node, where: str) -> str:
-        if not isinstance(node, yaml.ScalarNode):
+        if not isinstance(node, yaml.ScalarNode) or _is_null(node):
             self.fail(node, where, f"must be one word or text, not {_shown(node)}")
         return str(node.value)
 
@@ -293,8 +297,8 @@ class _Reader:
             self.fail(
                 node,
                 where,
-                f"{name!r} is no name in C; allowed are letters (a to z), digits and _, "
-                "beginning with a letter",
+                f"{_shortened(name)!r} is no name in C; allowed are letters (a to z), digits "
+                "and _, beginning with a letter",
             )
         if len(name) > MAX_NAME:
             self.fail(node, where, f"has {len(name)} characters; the board allows {MAX_NAME}")
@@ -331,21 +335,20 @@ class _Reader:
         self, node: yaml.Node, where: str, keys: Sequence[str], seen: dict[str, str]
     ) -> Iterator[tuple[str, yaml.Node, dict[str, yaml.Node]]]:
         """Yield name, node and keys of each input, output or param; names are unique in all."""
-        for name, value in self.mapping(node, where, None).items():
+        members = self.mapping(node, where, None)
+        for (key, value), name in zip(node.value, members, strict=True):
             path = f"{where}.{name}"
-            self.name(value, path, name)
+            self.name(key, path, name)
             before = seen.get(name.lower())
             if before is not None:
                 how = "is there already" if before.endswith(f".{name}") else "differs only in case"
-                self.fail(value, path, f"{how}: {before}; choose another name")
+                self.fail(key, path, f"{how}: {before}; choose another name")
             seen[name.lower()] = path
             if len(seen) > MAX_PARAMETERS:
-                self.fail(value, path, f"the board takes {MAX_PARAMETERS} parameters at most")
+                self.fail(key, path, f"the board takes {MAX_PARAMETERS} parameters at most")
             details = self.mapping(value, path, keys)
             if "type" not in details:
-                self.fail(
-                    value, f"{path}.type", f"is missing; write `{name}: {{type: VX_TYPE_...}}`"
-                )
+                self.fail(key, f"{path}.type", f"is missing; write `{name}: {{type: VX_TYPE_...}}`")
             yield name, value, details
 
     def tensors(self, node: yaml.Node, where: str, seen: dict[str, str]) -> Iterator[Tensor]:
@@ -396,13 +399,16 @@ class _Reader:
     def doc(self, details: dict[str, yaml.Node], where: str) -> str:
         if "doc" not in details:
             return ""
-        return " ".join(self.text(details["doc"], f"{where}.doc").split())
+        doc = " ".join(self.text(details["doc"], f"{where}.doc").split())
+        if not doc.isprintable():
+            self.fail(details["doc"], f"{where}.doc", "holds a character that cannot be printed")
+        return doc
 
     def source(self, node: yaml.Node | None, where: str) -> str | None:
         if node is None:
             return None
         source = self.text(node, where)
-        if not re.fullmatch(r"const:\S+", source):
+        if not re.fullmatch(r"const:\S+", source) or not source.isprintable():
             self.fail(node, where, f"{source!r} cannot be; allowed: const:<name of the input>")
         return source
 
@@ -443,8 +449,13 @@ class _Reader:
                 self.fail(node, where, f"must be true or false, not {_shown(node)}")
             return value
         if type_.limits is None:
+            if isinstance(value, str) and _is_number(value):
+                number = yaml.safe_dump(float(value)).split()[0]
+                self.fail(node, where, f"YAML reads {value} as text; write {number}")
             if type(value) not in (int, float):
                 self.fail(node, where, f"must be a number, not {_shown(node)}")
+            if not abs(value) <= _LARGEST[type_.name]:
+                self.fail(node, where, f"{_shown(node)} is no finite {type_.name}")
             return float(value)
         low, high = type_.limits
         if type(value) is not int or not low <= value <= high:
@@ -456,9 +467,11 @@ class _Reader:
     def value(self, node: yaml.Node, where: str) -> Any:
         try:
             return yaml.SafeLoader("").construct_document(node)
-        except (yaml.YAMLError, ValueError, OverflowError):
+        except (yaml.YAMLError, ValueError, OverflowError, LookupError, TypeError, AttributeError):
             self.fail(node, where, f"{_shown(node)} cannot be read as a value")
 
+
+_LARGEST = {"VX_TYPE_FLOAT32": 3.4028234663852886e38, "VX_TYPE_FLOAT64": sys.float_info.max}
 
 _EXAMPLES = {
     "name": "name: ResizeArea",
@@ -471,8 +484,19 @@ def _is_null(node: yaml.Node) -> bool:
     return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
 
 
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:50]}... ({len(text)} characters)"
+
+
 def _shown(node: yaml.Node) -> str:
     """The value as the user wrote it, in few words."""
     if isinstance(node, yaml.ScalarNode):
-        return repr(node.value) if node.value else "nothing"
+        return repr(_shortened(node.value)) if node.value else "nothing"
     return "a list" if isinstance(node, yaml.SequenceNode) else "`key: value` lines"

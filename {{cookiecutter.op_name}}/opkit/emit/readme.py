@@ -10,11 +10,15 @@ from opkit.spec import OpSpec
 def targets_table() -> str:
     """Return the chips, their families and what each must run, as a Markdown table."""
     rows = [TARGETS[name] for name in CHIPS]
+    look_ups = [target.look_up.replace("|", "\\|") for target in rows]
     return "\n".join(
         (
             "| target | family | must run at least | how to look it up on the board |",
             "| --- | --- | --- | --- |",
-            *(f"| {t.name} | {t.family} | {t.needs} | {t.look_up} |" for t in rows),
+            *(
+                f"| {target.name} | {target.family} | {target.needs} | {look_up} |"
+                for target, look_up in zip(rows, look_ups, strict=True)
+            ),
         )
     )
 

@@ -152,16 +152,26 @@ def _vx_argument_lines(spec: OpSpec) -> str:
     )
 
 
+def _free(name: str, spec: OpSpec) -> str:
+    """Return a name for a variable that no parameter has."""
+    while any(parameter.name == name for parameter in spec.parameters):
+        name += "_"
+    return name
+
+
 def _vx_kernel(spec: OpSpec) -> str:
     modifier = "VXC_MODIFIER(0, 7, 0, VXC_RM_TowardZero, 0)"
+    coord, elements = (_free(name, spec) for name in ("coord", "elements"))
     return fill(
         "kernel.vx",
         name=spec.name,
         lower=spec.lower,
         arguments=_vx_argument_lines(spec),
+        coord=coord,
+        elements=elements,
         first=spec.inputs[0].name,
         writes="\n".join(
-            f"    VXC_WriteImage2DArray({output.name}, coord, elements, {modifier});"
+            f"    VXC_WriteImage2DArray({output.name}, {coord}, {elements}, {modifier});"
             for output in spec.outputs
         ),
     )

@@ -1,0 +1,251 @@
+"""`rknn-op`, each verb as a user runs it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from opkit import repository
+from opkit.platforms import CHIPS, TARGETS
+from rknn_op import template
+from rknn_op.command import main
+from tests.repositories import EXAMPLE_NAMES, EXAMPLES, ROOT, Repository, generate
+
+EXP = str(EXAMPLES / "exp/exp.yml")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stand in an empty folder, with an empty home."""
+    home = tmp_path / "home"
+    here = tmp_path / "here"
+    home.mkdir()
+    here.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(here)
+    return here
+
+
+def rknn_op(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def process(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command as a process of its own, with a PATH that holds no compiler."""
+    return subprocess.run(
+        [sys.executable, "-m", "rknn_op", *arguments],
+        cwd=cwd,
+        env={**os.environ, "PATH": "/nonexistent", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def assert_error(result: Result, *phrases: str) -> None:
+    """See that there is one line, on stderr, that says all this, and no traceback."""
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit), result.exception
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    for phrase in phrases:
+        assert phrase in result.stderr
+
+
+def snapshot(path: Path) -> dict[str, bytes]:
+    return {str(f.relative_to(path)): f.read_bytes() for f in path.rglob("*") if f.is_file()}
+
+
+def test_help_has_a_whole_sentence_for_every_verb() -> None:
+    shown = rknn_op("--help").stdout
+    for verb in ("create", "build", "check", "inspect", "targets", "demo"):
+        assert re.search(rf"^  {verb} +[A-Z].*\.$", shown, re.MULTILINE), verb
+        assert rknn_op(verb, "-h").exit_code == 0
+    assert "..." not in re.sub(r"target=\.\.\.", "", shown).split("Commands:")[1]
+
+
+def test_create_makes_what_cookiecutter_makes(folder: Path) -> None:
+    result = rknn_op("create", "--config", EXP, "--path", "a/b/my_exp")
+    assert result.exit_code == 0, result.stderr
+    assert snapshot(folder / "a/b/my_exp") == snapshot(generate(folder, EXP, "plain").path)
+
+
+def test_create_without_a_path_takes_the_operator_s_name(folder: Path) -> None:
+    assert rknn_op("create", "-c", EXP).exit_code == 0
+    assert repository.load(folder / "Exp").name == "Exp"
+
+
+def test_create_neither_reads_nor_writes_the_user_s_settings(folder: Path) -> None:
+    home = folder.parent / "home"
+    (home / ".cookiecutterrc").write_text("default_context: {op_name: other, config: other}\n")
+    assert rknn_op("create", "-c", EXP, "-p", "my_exp").exit_code == 0
+    assert [path.name for path in folder.iterdir()] == ["my_exp"]
+    assert [path.name for path in home.iterdir()] == [".cookiecutterrc"]
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, Path.touch, lambda p: p.symlink_to("nowhere")])
+def test_create_refuses_what_exists(make: Callable[[Path], None], folder: Path) -> None:
+    make(folder / "taken")
+    assert_error(rknn_op("create", "-c", EXP, "-p", "taken"), "taken exists already")
+
+
+@pytest.mark.parametrize("path", ["a b", "-", ".hidden", "ü", "{{x}}"])
+def test_create_refuses_a_folder_name(path: str, folder: Path) -> None:
+    assert_error(rknn_op("create", "-c", EXP, "-p", f"./{path}"), repr(path), "folder's name")
+    assert not [*folder.iterdir()]
+
+
+def test_create_where_no_folder_can_be(folder: Path) -> None:
+    (folder / "file").touch()
+    assert_error(rknn_op("create", "-c", EXP, "-p", "file/exp"), "file/exp: cannot be made")
+
+
+def test_create_without_a_description(folder: Path) -> None:
+    assert_error(rknn_op("create", "-c", "no.yml"), "no.yml: cannot be read: No such file")
+    assert rknn_op("create").exit_code == 2
+
+
+def test_create_is_one_line_when_a_hook_fails(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = folder.parent / "broken"
+    broken.mkdir()
+    for name in ("cookiecutter.json", "rknn_op_template.py"):
+        shutil.copy(ROOT / name, broken)
+    for name in ("hooks", "{{cookiecutter.op_name}}"):
+        shutil.copytree(ROOT / name, broken / name)
+    (broken / "hooks/post_gen_project.py").write_text("raise SystemExit(3)\n")
+    monkeypatch.setattr(template, "ROOT", broken)
+    monkeypatch.delitem(sys.modules, "rknn_op_template", raising=False)
+    assert_error(rknn_op("create", "-c", EXP, "-p", "my_exp"), "exit status: 3")
+    monkeypatch.delitem(sys.modules, "rknn_op_template", raising=False)
+    assert not [*folder.iterdir()]
+
+
+@pytest.mark.parametrize("verb", ["build", "check"])
+def test_build_and_check_need_a_repository(verb: str, folder: Path) -> None:
+    assert_error(rknn_op(verb), "no operator repository", "op.yml", "rknn-op create")
+    (folder / "op.yml").touch()
+    assert_error(rknn_op(verb, "-p", str(folder)), "no operator repository", "SConstruct")
+
+
+def test_build_and_check_are_scons(example: Callable[[str], Repository], folder: Path) -> None:
+    path = str(example("exp").path)
+    built = process("build", "-p", path, "-t", "RV1126", cwd=folder)
+    assert built.returncode == 0, built.stdout + built.stderr
+    assert "up to date" in built.stdout
+    checked = process("check", "-p", path, cwd=folder)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert "passed" in checked.stdout
+
+
+def test_build_passes_options_and_the_exit_status_on(
+    copy_of_fresh: Repository, folder: Path
+) -> None:
+    path = str(copy_of_fresh.path)
+    refused = process("build", "-p", path, "--", "verbos=1", cwd=folder)
+    assert refused.returncode == 2
+    assert "Did you mean 'verbose'?" in refused.stdout + refused.stderr
+    listed = rknn_op("build", "-p", path, "-t", "rk3588")
+    assert listed.exit_code == 2
+    assert "'rk1806', 'rk1808', 'rk3399pro', 'rv1109', 'rv1126', 'x64', 'all'" in listed.stderr
+
+
+def test_inspect(example: Callable[[str], Repository]) -> None:
+    packages = [
+        str(example("exp").path / f"build/{chip}/Exp.rknnop") for chip in ("rk1808", "rv1126")
+    ]
+    result = rknn_op("inspect", *packages)
+    assert result.exit_code == 0, result.stderr
+    first, second = result.stdout.split("\n\n" + packages[1] + "\n")
+    assert first.startswith(packages[0] + "\n")
+    assert "target_platform: rk1808" in first
+    assert "target_platform: rv1126" in second
+    assert "name: Exp" in first
+
+
+def test_inspect_what_is_no_package(folder: Path) -> None:
+    (folder / "x.rknnop").write_bytes(b"PK")
+    assert_error(rknn_op("inspect", "x.rknnop"), "x.rknnop: at offset 0")
+    assert_error(rknn_op("inspect", "y.rknnop"), "y.rknnop: cannot be read")
+    assert rknn_op("inspect").exit_code == 2
+
+
+def test_targets_say_what_each_chip_must_run_and_where_to_look() -> None:
+    lines = rknn_op("targets").stdout.splitlines()
+    for chip in CHIPS:
+        (line,) = (line for line in lines if line.startswith(f"{chip} "))
+        target = TARGETS[chip]
+        assert line.split()[1:3] == [target.family, target.abi]
+        assert target.needs in line
+        assert line.endswith(target.look_up)
+
+
+def test_demo_goes_the_whole_way(folder: Path) -> None:
+    done = process("demo", cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    commands = re.findall(r"^\$ (\S+ ?\S*)", done.stdout, re.MULTILINE)
+    assert commands == ["rknn-op create", "cp -r", "scons target=rv1126", "scons check"]
+    assert len(re.findall(r"^    \(\d+\.\d s\)$", done.stdout, re.MULTILINE)) == 4
+    assert "passed" in done.stdout
+    for path in re.findall(r"^    (resize_area/\S+)  ", done.stdout, re.MULTILINE):
+        assert (folder / path).is_file(), path
+    assert (folder / "resize_area/build/rv1126/ResizeArea.rknnop").is_file()
+    last = done.stdout.rstrip().splitlines()[-len(CHIPS) :]
+    assert [line.split()[0] for line in last] == list(CHIPS)
+
+
+def test_demo_of_what_is_there_or_is_unknown(folder: Path) -> None:
+    (folder / "resize_area").mkdir()
+    assert_error(rknn_op("demo"), "resize_area exists already")
+    unknown = rknn_op("demo", "resize")
+    assert unknown.exit_code == 2
+    assert all(f"'{name}'" in unknown.stderr for name in EXAMPLE_NAMES)
+
+
+def test_demo_shows_what_scons_says_when_it_fails(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(EXAMPLES / "exp", folder / "examples/exp")
+    (folder / "examples/exp/exp_compute.h").write_text("#error out of order\n")
+    monkeypatch.setattr(template, "EXAMPLES", folder / "examples")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    result = rknn_op("demo", "exp", "-p", "made")
+    assert result.exit_code == 1
+    assert "out of order" in result.stdout
+    assert result.stderr == "error: `scons target=rv1126` failed in made; what it said is above\n"
+
+
+def test_installed_it_brings_the_template_along(folder: Path) -> None:
+    """Laid out as the wheel is, by the table in pyproject.toml."""
+    site = folder.parent / "site"
+    shutil.copytree(ROOT / "rknn_op", site / "rknn_op")
+    table = re.findall(
+        r'^"(.+)" = "(rknn_op/template/.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE
+    )
+    assert len(table) == 5
+    for source, target in table:
+        (site / target).parent.mkdir(exist_ok=True)
+        copy = shutil.copytree if (ROOT / source).is_dir() else shutil.copy
+        copy(ROOT / source, site / target)
+    (folder / "exp.yml").write_text(Path(EXP).read_text())
+    done = subprocess.run(
+        [sys.executable, "-m", "rknn_op", "create", "-c", "exp.yml", "-p", "made"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(site)},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert snapshot(folder / "made") == snapshot(generate(folder, EXP, "plain").path)

@@ -19,8 +19,8 @@ Array = npt.NDArray[np.generic]
 TENSOR, SCALAR, ARRAY = 0x815, 0x80D, 0x80E
 UINT8, INT32, INT64, FLOAT32, FLOAT64, FLOAT16, BOOL = 3, 6, 8, 10, 11, 15, 16
 BFLOAT16 = 0x81A
-SUCCESS, FAILURE, NO_MEMORY, INVALID_PARAMETERS, INVALID_REFERENCE = 0, -1, -8, -10, -12
-INVALID_DIMENSION, INVALID_TYPE, NOT_ALLOCATED = -15, -17, -5
+SUCCESS, FAILURE, NO_MEMORY, INVALID_REFERENCE = 0, -1, -8, -12
+INVALID_FORMAT, INVALID_DIMENSION, INVALID_TYPE = -14, -15, -17
 
 # data type of the device -> element type of numpy on the device, and as compute sees it
 TENSOR_TYPES = {
@@ -152,7 +152,7 @@ def test_compiles_without_a_warning(abi: Abi, optimisation: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "shape", [(5,), (2, 3), (1, 2, 3), (2, 3, 4, 5), (1, 2, 1, 3, 2, 2)], ids=str
+    "shape", [(5,), (1003,), (2, 3), (1, 2, 3), (2, 3, 4, 5), (1, 2, 1, 3, 2, 2)], ids=str
 )
 @pytest.mark.parametrize("data_type", TENSOR_TYPES, ids=hex)
 def test_tensor_is_read_and_written(device: Device, data_type: int, shape: tuple[int, ...]) -> None:
@@ -278,29 +278,48 @@ def set_field(name: str, value: object) -> Setting:
 @pytest.mark.parametrize(
     ("setting", "status", "message"),
     [
-        (tensor_of(BFLOAT16, np.zeros(2, np.int16)), INVALID_TYPE, "0x81A (VX_TYPE_BFLOAT16)"),
+        (tensor_of(BFLOAT16, np.zeros(2, np.int16)), INVALID_TYPE, "0x81A (VX_TYPE_?)"),
         (tensor_of(FLOAT64, np.zeros(2)), INVALID_TYPE, "0x00B (VX_TYPE_FLOAT64)"),
-        (tensor_of(0x123, np.zeros(2)), INVALID_TYPE, "0x123 (an unknown type)"),
-        (tensor_of(FLOAT32, np.zeros(2), rank=0), INVALID_DIMENSION, "has 0 dimensions"),
-        (tensor_of(FLOAT32, np.zeros(2), rank=7), INVALID_DIMENSION, "has 7 dimensions"),
-        (tensor_of(FLOAT32, np.zeros((2, 0))), INVALID_DIMENSION, "dimension 0 is 0"),
-        (array_of(INT32, [1, 2, 3], length=2), INVALID_PARAMETERS, "3 items instead of 2"),
-        (array_of(INT32, range(17), length=0), INVALID_PARAMETERS, "17 items; at most 16"),
-        (array_of(FLOAT32, [1], length=1), INVALID_TYPE, "0x00A (VX_TYPE_FLOAT32) instead of"),
+        # In 8 bits, it would be that of VX_TYPE_UINT8.
+        (tensor_of(0x103, np.zeros(2)), INVALID_TYPE, "0x103 (VX_TYPE_?)"),
+        (
+            tensor_of(FLOAT32, np.zeros(2), rank=0),
+            INVALID_DIMENSION,
+            "its rank is 0; it must be at",
+        ),
+        (
+            tensor_of(FLOAT32, np.zeros(2), rank=7),
+            INVALID_DIMENSION,
+            "its rank is 7; it must be at",
+        ),
+        (tensor_of(FLOAT32, np.zeros((2, 0))), INVALID_DIMENSION, "one dimension is 0; it must be"),
+        (
+            array_of(INT32, [1, 2, 3], length=2),
+            INVALID_DIMENSION,
+            "its length is 3; it must be at least 2 and at most 2",
+        ),
+        (
+            array_of(INT32, range(17), length=0),
+            INVALID_DIMENSION,
+            "its length is 17; it must be at least 0 and at most 16",
+        ),
+        (
+            array_of(FLOAT32, [1], length=1),
+            INVALID_TYPE,
+            "0x00A (VX_TYPE_FLOAT32) instead of VX_TYPE_INT32",
+        ),
         (
             scalar_of(INT32, UINT8, 1),
             INVALID_TYPE,
             "0x006 (VX_TYPE_INT32) instead of VX_TYPE_UINT8",
         ),
-        (scalar_of(INT32, INT32, 8), INVALID_PARAMETERS, "cannot be read into 8 bytes"),
-        (scalar_of(FLOAT16, FLOAT16, 2), INVALID_PARAMETERS, "(VX_TYPE_FLOAT16) cannot be read"),
-        (set_field("data", None), NOT_ALLOCATED, "no data to write"),
-        (set_field("type", 5), INVALID_TYPE, "not of the tensor's type, VX_TYPE_FLOAT16"),
-        (set_field("rank", 3), INVALID_DIMENSION, "not have the tensor's shape"),
+        (set_field("data", None), INVALID_FORMAT, "data does not have the tensor's type and"),
+        (set_field("type", 5), INVALID_FORMAT, "data does not have the tensor's type and"),
+        (set_field("rank", 3), INVALID_FORMAT, "data does not have the tensor's type and"),
         (
             set_field("shape", (ctypes.c_size_t * 6)(3, 2, 1, 1, 1, 1)),
-            INVALID_DIMENSION,
-            "not have the tensor's shape",
+            INVALID_FORMAT,
+            "data does not have the tensor's type and",
         ),
     ],
 )
@@ -319,37 +338,44 @@ def test_misfit_is_refused(
 
 
 @pytest.mark.parametrize(
-    "dims",
-    [(65536, 65536), (2**32 - 1, 2**32 - 1, 2**32 - 1), (2**29,), (2**16, 2**16, 2**16, 2**16)],
+    ("dims", "most"),
+    [
+        ((65536, 65536), 8191),
+        ((2**32 - 1, 2**32 - 1, 2**32 - 1), 2**29 - 1),
+        ((2**29,), 2**29 - 1),
+        ((2**16, 2**16, 2**16, 2**16), 8191),
+    ],
     ids=str,
 )
-def test_tensor_too_large_for_the_driver_is_refused(device: Device, dims: tuple[int, ...]) -> None:
+def test_tensor_too_large_for_the_driver_is_refused(
+    device: Device, dims: tuple[int, ...], most: int
+) -> None:
     device.library.set_object(
         0, TENSOR, INT64, ctypes.c_size_t(8), len(dims), (ctypes.c_uint32 * 6)(*dims), 0, None
     )
     for name in ("open_tensor", "read_tensor"):
-        assert device.call(name, 0, ctypes.byref(Tensor())) == NO_MEMORY
-    assert "more than 536870911 elements" in device.log
+        assert device.call(name, 0, ctypes.byref(Tensor())) == INVALID_DIMENSION
+    assert f"one dimension is {dims[-1]}; it must be at least 1 and at most {most}" in device.log
     assert device.allocations == 0
 
 
 @pytest.mark.parametrize("index", [7, 8, 2**32 - 1])
 def test_missing_parameter_is_refused(device: Device, index: int) -> None:
-    expected = INVALID_REFERENCE if index == 7 else INVALID_PARAMETERS
     number = ctypes.c_uint32(index)
     buffer = ctypes.create_string_buffer(256)
     size = ctypes.c_size_t(4)
-    assert device.call("open_tensor", number, ctypes.byref(Tensor())) == expected
-    assert device.call("read_tensor", number, ctypes.byref(Tensor())) == expected
-    assert device.call("write_tensor", number, ctypes.byref(Tensor())) == expected
-    assert device.call("read_scalar", number, INT32, buffer, size) == expected
-    assert device.call("read_array", number, ctypes.c_size_t(0), buffer) == expected
+    assert device.call("open_tensor", number, ctypes.byref(Tensor())) == INVALID_REFERENCE
+    assert device.call("read_tensor", number, ctypes.byref(Tensor())) == INVALID_REFERENCE
+    assert device.call("write_tensor", number, ctypes.byref(Tensor())) == INVALID_REFERENCE
+    assert device.call("read_scalar", number, INT32, buffer, size) == INVALID_REFERENCE
+    assert device.call("read_array", number, ctypes.c_size_t(0), buffer) == INVALID_REFERENCE
+    assert "'array': it is not among the 8 parameters that the runtime passed" in device.log
 
 
 def test_object_of_another_kind_is_refused(device: Device) -> None:
     device.set_scalar(0, INT32, np.zeros(1, np.int32))
     assert device.call("read_tensor", 0, ctypes.byref(Tensor())) == INVALID_REFERENCE
-    assert "cannot query the type: OpenVX status -12" in device.log
+    assert "cannot read its type: OpenVX status -12" in device.log
 
 
 def set_up_operator(device: Device) -> Array:
@@ -384,16 +410,17 @@ def test_failing_call_is_reported_by_name_and_leaks_nothing(device: Device, numb
     assert device.allocations == 0
 
 
-@pytest.mark.parametrize("cause", ["fail_call", "fail_allocation"])
-def test_failing_read_leaves_nothing_behind(device: Device, cause: str) -> None:
+# Three queries and a copy; one allocation.
+@pytest.mark.parametrize(
+    ("cause", "number"), [*(("fail_call", i) for i in range(1, 5)), ("fail_allocation", 1)]
+)
+def test_failing_read_leaves_nothing_behind(device: Device, cause: str, number: int) -> None:
     set_up_operator(device)
-    # Three queries and a copy; the floats and the halves.
-    for number in range(1, 5 if cause == "fail_call" else 3):
-        getattr(device.library, cause)(number, FAILURE)
-        tensor = Tensor()
-        assert device.call("read_tensor", 0, ctypes.byref(tensor)) != SUCCESS
-        assert device.allocations == 0
-        assert tensor.data is None
+    getattr(device.library, cause)(number, FAILURE)
+    tensor = Tensor()
+    assert device.call("read_tensor", 0, ctypes.byref(tensor)) != SUCCESS
+    assert device.allocations == 0
+    assert tensor.data is None
 
 
 def test_operator_makes_no_other_calls(device: Device) -> None:
@@ -402,24 +429,20 @@ def test_operator_makes_no_other_calls(device: Device) -> None:
     assert device.call("run_operator") == SUCCESS
 
 
-# Input, its halves, output, the output's halves.
-@pytest.mark.parametrize(
-    ("number", "parameter", "size"),
-    [(1, "input", 16), (2, "input", 8), (3, "output", 16), (4, "output", 8)],
-)
+@pytest.mark.parametrize(("number", "parameter"), [(1, "input"), (2, "output")])
 def test_lack_of_memory_is_reported_by_name_and_leaks_nothing(
-    device: Device, number: int, parameter: str, size: int
+    device: Device, number: int, parameter: str
 ) -> None:
     set_up_operator(device)
     device.library.fail_allocation(number)
     assert device.call("run_operator") == NO_MEMORY
-    assert device.log == f"ResizeArea: parameter '{parameter}': no memory for {size} bytes"
+    assert device.log == f"ResizeArea: parameter '{parameter}': no memory for 16 bytes"
     assert device.allocations == 0
 
 
 def test_operator_allocates_no_more_than_that(device: Device) -> None:
     set_up_operator(device)
-    device.library.fail_allocation(5)
+    device.library.fail_allocation(3)
     assert device.call("run_operator") == SUCCESS
 
 

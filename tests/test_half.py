@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
+import functools
+import os
 import re
-from collections.abc import Iterator
+import shutil
+import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,60 +15,101 @@ import numpy.typing as npt
 import pytest
 
 from opkit.platforms import ABIS, Abi
-from tests.zig import C_SOURCES, build_library, compile_c
+from tests.zig import C_SOURCES, HOST, STRICT, ZIG, compile_c
 
 Bits16 = npt.NDArray[np.uint16]
 Bits32 = npt.NDArray[np.uint32]
 
-SOURCE = C_SOURCES / "half_library.c"
+SOURCE = C_SOURCES / "half_program.c"
 ALL_HALVES: Bits16 = np.arange(1 << 16, dtype=np.uint16)
 
 
-class HalfLibrary:
-    """half.h, on arrays of bit patterns."""
+@dataclass(frozen=True)
+class Machine:
+    """Something that programs are compiled for and run on.
 
-    def __init__(self, path: Path, prefix: str) -> None:
-        self._library = ctypes.CDLL(str(path))
-        self._prefix = prefix
-        self._library.flush_subnormals.restype = ctypes.c_float
-        self._library.flush_subnormals.argtypes = (ctypes.c_int, ctypes.c_float)
+    Attributes:
+        abi: what it runs.
+        flags: how the program is compiled, besides for the ABI's oldest processor.
+        processor: the one that qemu emulates; None: any, so this machine's own if it runs the ABI.
+    """
 
-    def to_floats(self, halves: Bits16) -> Bits32:
-        floats = np.empty(halves.shape, np.uint32)
-        self._convert("halves_to_floats", halves, floats)
-        return floats
+    abi: Abi
+    flags: tuple[str, ...] = ("-O2", "-fno-sanitize=undefined")
+    processor: str | None = None
 
-    def to_halves(self, floats: Bits32) -> Bits16:
-        halves = np.empty(floats.shape, np.uint16)
-        self._convert("floats_to_halves", floats, halves)
-        return halves
-
-    def flush_subnormals(self, on: bool, value: float) -> float:
-        return float(self._library.flush_subnormals(on, value))
-
-    def _convert(self, name: str, source: npt.NDArray[np.generic], result: object) -> None:
-        assert isinstance(result, np.ndarray)
-        function = getattr(self._library, self._prefix + name)
-        contiguous = np.ascontiguousarray(source)
-        function(
-            contiguous.ctypes.data_as(ctypes.c_void_p),
-            result.ctypes.data_as(ctypes.c_void_p),
-            ctypes.c_size_t(source.size),
-        )
+    @property
+    def emulator(self) -> list[str]:
+        """Return the command that runs a program of the machine, up to the program."""
+        if self.abi is HOST and self.processor is None:
+            return []
+        architecture = self.abi.triple.split("-")[0]
+        names = (f"qemu-{architecture}-static", f"qemu-{architecture}")
+        program = next(filter(None, map(shutil.which, names)), None)
+        if program is None:
+            reason = f"{names[0]} is not on PATH; apt-get install qemu-user-static"
+            (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
+        return [program, *(("-cpu", self.processor) if self.processor else ())]
 
 
-@pytest.fixture(scope="module", params=["-O0", "-O2"])
-def path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the library, also unoptimised, where zig makes undefined behaviour trap."""
-    flag = request.param
-    output = tmp_path_factory.mktemp("half") / f"half{flag}.so"
-    checks = "-fno-sanitize=undefined" if flag == "-O2" else "-fsanitize-trap=undefined"
-    return build_library(SOURCE, output, flag, checks)
+# Unoptimised, zig makes undefined behaviour trap.
+CHECKED = ("-O0", "-fsanitize-trap=undefined")
+PORTABLE = "-DOPKIT_PORTABLE_HALF"
+MACHINES = {
+    "host": Machine(HOST),
+    "host-checked": Machine(HOST, CHECKED),
+    "portable": Machine(HOST, (*Machine.flags, PORTABLE)),
+    "portable-checked": Machine(HOST, (*CHECKED, PORTABLE)),
+    # The last of Intel's without F16C, which is in the instruction set of its successor.
+    "x64-without-f16c": Machine(ABIS["x64"], processor="Nehalem"),
+    "aarch64": Machine(ABIS["aarch64"], processor="cortex-a53"),
+    "armhf": Machine(ABIS["armhf"], processor="cortex-a7"),
+}
 
 
-@pytest.fixture(params=["", "single_"], ids=["arrays", "single"])
-def half(request: pytest.FixtureRequest, path: Path) -> HalfLibrary:
-    return HalfLibrary(path, request.param)
+@dataclass(frozen=True)
+class Half:
+    """half.h, on arrays of bit patterns; `way` is an argument of half_program.c."""
+
+    command: list[str]
+    way: str
+
+    def to_floats(self, halves: Bits16, *options: str) -> Bits32:
+        return np.frombuffer(self._run("to_floats", halves.tobytes(), options), np.uint32)
+
+    def to_halves(self, floats: Bits32, *options: str) -> Bits16:
+        return np.frombuffer(self._run("to_halves", floats.tobytes(), options), np.uint16)
+
+    def _run(self, direction: str, operand: bytes, options: tuple[str, ...]) -> bytes:
+        command = [*self.command, self.way, direction, *options]
+        result = subprocess.run(command, input=operand, capture_output=True, check=False)
+        assert result.returncode == 0, (command, result.returncode, result.stderr)
+        return result.stdout
+
+
+@pytest.fixture(scope="module", params=MACHINES)
+def command(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Return how the program is started on a machine."""
+    machine = MACHINES[request.param]
+    emulator = machine.emulator
+    program = tmp_path_factory.mktemp("half") / "half_program"
+    target = ["-target", machine.abi.triple]
+    if machine.abi is not HOST:  # static, so that qemu needs no other file of the foreign system
+        target = ["-target", machine.abi.triple.replace("gnu", "musl"), "-static"]
+    processor = f"-mcpu={machine.abi.zig_cpu}"
+    result = subprocess.run(
+        [ZIG, "cc", *target, processor, "-std=c11", *STRICT, *machine.flags, SOURCE, "-o", program],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return [*emulator, str(program)]
+
+
+@pytest.fixture(params=["arrays", "single", "in_place"])
+def half(request: pytest.FixtureRequest, command: list[str]) -> Half:
+    return Half(command, request.param)
 
 
 def float_bits(values: npt.ArrayLike) -> Bits32:
@@ -87,51 +131,52 @@ def numpy_halves(floats: Bits32) -> Bits16:
     return np.where(np.isnan(values), nans, halves).astype(np.uint16)
 
 
-@pytest.mark.parametrize(
-    ("bits", "value"),
-    [
-        (0x0000, 0.0),
-        (0x8000, -0.0),
-        (0x0001, 2.0**-24),
-        (0x83FF, -1023 * 2.0**-24),
-        (0x0400, 2.0**-14),
-        (0x3C00, 1.0),
-        (0x3C01, 1.0 + 2.0**-10),
-        (0xC000, -2.0),
-        (0x7BFF, 65504.0),
-        (0x7C00, np.inf),
-        (0xFC00, -np.inf),
-    ],
-)
-def test_value_of_a_half(half: HalfLibrary, bits: int, value: float) -> None:
-    assert half.to_floats(np.array([bits], np.uint16))[0] == float_bits(value)
-    assert half.to_halves(float_bits([value]))[0] == bits
+VALUES = [
+    (0x0000, 0.0),
+    (0x8000, -0.0),
+    (0x0001, 2.0**-24),
+    (0x83FF, -1023 * 2.0**-24),
+    (0x0400, 2.0**-14),
+    (0x3C00, 1.0),
+    (0x3C01, 1.0 + 2.0**-10),
+    (0xC000, -2.0),
+    (0x7BFF, 65504.0),
+    (0x7C00, np.inf),
+    (0xFC00, -np.inf),
+]
 
 
-@pytest.mark.parametrize(
-    ("value", "bits"),
-    [
-        (1.0 + 2.0**-11, 0x3C00),  # a tie: to the even one below
-        (1.0 + 3 * 2.0**-11, 0x3C02),  # a tie: to the even one above
-        (1.0 + 2.0**-11 + 2.0**-23, 0x3C01),  # just above a tie
-        (1 / 3, 0x3555),
-        (65519.996, 0x7BFF),  # the largest float that is not rounded to infinity
-        (65520.0, 0x7C00),
-        (-1e30, 0xFC00),
-        (2.0**-25, 0x0000),  # a tie between zero and the smallest subnormal
-        (-(2.0**-25), 0x8000),
-        (2.0**-25 * (1 + 2.0**-23), 0x0001),
-        (3 * 2.0**-25, 0x0002),
-        (2.0**-14 - 2.0**-25, 0x0400),  # a tie between the largest subnormal and a normal
-        (2.0**-14 - 2.0**-24, 0x03FF),
-        (1e-45, 0x0000),  # a subnormal float
-    ],
-)
-def test_float_is_rounded_to_the_nearest_half(half: HalfLibrary, value: float, bits: int) -> None:
-    assert half.to_halves(float_bits([value]))[0] == bits
+def test_value_of_a_half(half: Half) -> None:
+    bits = np.array([bits for bits, _ in VALUES], np.uint16)
+    floats = float_bits([value for _, value in VALUES])
+    np.testing.assert_array_equal(half.to_floats(bits), floats)
+    np.testing.assert_array_equal(half.to_halves(floats), bits)
 
 
-def test_every_half_becomes_its_float_and_comes_back(half: HalfLibrary) -> None:
+ROUNDED = [
+    (1.0 + 2.0**-11, 0x3C00),  # a tie: to the even one below
+    (1.0 + 3 * 2.0**-11, 0x3C02),  # a tie: to the even one above
+    (1.0 + 2.0**-11 + 2.0**-23, 0x3C01),  # just above a tie
+    (1 / 3, 0x3555),
+    (65519.996, 0x7BFF),  # the largest float that is not rounded to infinity
+    (65520.0, 0x7C00),
+    (-1e30, 0xFC00),
+    (2.0**-25, 0x0000),  # a tie between zero and the smallest subnormal
+    (-(2.0**-25), 0x8000),
+    (2.0**-25 * (1 + 2.0**-23), 0x0001),
+    (3 * 2.0**-25, 0x0002),
+    (2.0**-14 - 2.0**-25, 0x0400),  # a tie between the largest subnormal and a normal
+    (2.0**-14 - 2.0**-24, 0x03FF),
+    (1e-45, 0x0000),  # a subnormal float
+]
+
+
+def test_float_is_rounded_to_the_nearest_half(half: Half) -> None:
+    floats = float_bits([value for value, _ in ROUNDED])
+    np.testing.assert_array_equal(half.to_halves(floats), [bits for _, bits in ROUNDED])
+
+
+def test_every_half_becomes_its_float_and_comes_back(half: Half) -> None:
     floats = half.to_floats(ALL_HALVES)
     np.testing.assert_array_equal(floats, numpy_floats(ALL_HALVES))
     nan = (ALL_HALVES & 0x7FFF) > 0x7C00
@@ -140,14 +185,14 @@ def test_every_half_becomes_its_float_and_comes_back(half: HalfLibrary) -> None:
     )
 
 
-def test_quiet_nans_are_numpy_s_own(half: HalfLibrary) -> None:
+def test_quiet_nans_are_numpy_s_own(half: Half) -> None:
     quiet = ALL_HALVES[(ALL_HALVES & 0x7E00) == 0x7E00]
     floats = quiet.view(np.float16).astype(np.float32)
     np.testing.assert_array_equal(half.to_floats(quiet), floats.view(np.uint32))
     np.testing.assert_array_equal(half.to_halves(floats.view(np.uint32)), quiet)
 
 
-def test_floats_at_and_around_every_half_and_every_midpoint(half: HalfLibrary) -> None:
+def test_floats_at_and_around_every_half_and_every_midpoint(half: Half) -> None:
     positive = ALL_HALVES[:0x7C00].view(np.float16).astype(np.float32)
     # The midpoints, exact in float; the last one is where infinity begins.
     following = np.append(positive[1:], np.float32(65536))
@@ -161,49 +206,72 @@ def test_floats_at_and_around_every_half_and_every_midpoint(half: HalfLibrary) -
     np.testing.assert_array_equal(half.to_halves(floats), numpy_halves(floats))
 
 
-def test_random_floats(half: HalfLibrary) -> None:
+@functools.cache
+def floats_of_all_kinds() -> tuple[Bits32, Bits16]:
+    """Return floats, and the halves that they become."""
     random = np.random.default_rng(1)
-    anything = random.integers(0, 1 << 32, 1 << 20, np.uint32)
+    ties = [0, 1, 0xFFF, 0x1000, 0x1001, 0x7FFFFF]
+    fractions = np.concatenate([ties, random.integers(0, 1 << 23, 58)])
+    exponents = np.add.outer(np.arange(1 << 9) << 23, fractions).ravel()
+    anything = random.integers(0, 1 << 32, 10**7, np.uint32)
     # Most patterns are far out of a half's range; these are in it, and in its subnormals.
     in_range = random.integers(0x38000000, 0x47900000, 1 << 20, np.uint32)
     subnormal = random.integers(0x32000000, 0x38900000, 1 << 20, np.uint32)
     nans = random.integers(0x7F800001, 0x80000000, 1 << 16, np.uint32)
-    signed = np.concatenate([in_range, subnormal, nans]) | (
-        random.integers(0, 2, (2 << 20) + (1 << 16), np.uint32) << 31
-    ).astype(np.uint32)
-    floats = np.concatenate([anything, signed]).astype(np.uint32)
+    signed = np.concatenate([in_range, subnormal, nans])
+    signed ^= random.integers(0, 2, signed.size, np.uint32) << 31
+    floats = np.concatenate([exponents, anything, signed]).astype(np.uint32)
+    return floats, numpy_halves(floats)
+
+
+def test_all_exponents_and_random_floats(half: Half) -> None:
+    floats, halves = floats_of_all_kinds()
+    np.testing.assert_array_equal(half.to_halves(floats), halves)
+
+
+@pytest.mark.parametrize("count", [*range(10), 15, 17, 1001])
+def test_any_number_of_elements(half: Half, count: int) -> None:
+    halves = np.random.default_rng(count).integers(0, 1 << 16, count, np.uint16)
+    floats = half.to_floats(halves)
+    np.testing.assert_array_equal(floats, numpy_floats(halves))
     np.testing.assert_array_equal(half.to_halves(floats), numpy_halves(floats))
 
 
-@pytest.fixture
-def flushing(half: HalfLibrary) -> Iterator[HalfLibrary]:
-    """Return the library while the processor flushes subnormal floats to zero, as NEON does."""
-    smallest_normal = float(np.finfo(np.float32).tiny)
-    assert half.flush_subnormals(False, smallest_normal) == smallest_normal / 2
-    assert half.flush_subnormals(True, smallest_normal) == 0
-    yield half
-    half.flush_subnormals(False, 0)
-
-
-def test_results_do_not_depend_on_flushing(flushing: HalfLibrary) -> None:
+def test_results_do_not_depend_on_flushing(half: Half) -> None:
     subnormal = np.random.default_rng(2).integers(0, 0x39000000, 1 << 18, np.uint32)
-    floats = flushing.to_floats(ALL_HALVES)
-    halves = flushing.to_halves(subnormal)
-    flushing.flush_subnormals(False, 0)  # numpy shall not be flushed
-    np.testing.assert_array_equal(floats, numpy_floats(ALL_HALVES))
-    np.testing.assert_array_equal(halves, numpy_halves(subnormal))
+    np.testing.assert_array_equal(half.to_floats(ALL_HALVES, "flush"), numpy_floats(ALL_HALVES))
+    np.testing.assert_array_equal(half.to_halves(subnormal, "flush"), numpy_halves(subnormal))
 
 
-# On their own, and as part of what reads and writes tensors.
-@pytest.mark.parametrize("source", ["half_library.c", "device_support.c"])
+def test_f16c_is_used_where_it_is(request: pytest.FixtureRequest, command: list[str]) -> None:
+    machine = MACHINES[request.node.callspec.params["command"]]
+    flags = set(re.findall(r"\w+", Path("/proc/cpuinfo").read_text()))
+    is_native = machine.abi is HOST and machine.processor is None
+    expected = is_native and PORTABLE not in machine.flags and "f16c" in flags
+    result = subprocess.run([*command, "uses_f16c"], capture_output=True, check=True)
+    assert result.stdout == (b"yes" if expected else b"no")
+
+
+# What converts four or eight elements at once.
+VECTOR_INSTRUCTIONS = {
+    "x64": (r"vcvtph2ps\s.*%ymm", r"vcvtps2ph\s.*%ymm"),
+    "aarch64": (r"fcvtl2\s", r"fcvtn2\s"),
+    "armhf": (r"vcvt\.f32\.f16\s+q", r"vcvt\.f16\.f32\s+d"),
+}
+
+
+# On their own, and as part of what reads and writes tensors, which is compiled for size.
+@pytest.mark.parametrize("source", ["half_program.c", "device_support.c"])
 @pytest.mark.parametrize("abi", ABIS.values(), ids=lambda abi: abi.name)
-def test_loops_become_vector_code(
-    abi: Abi, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Of a source that zig finds in its cache, it says nothing.
-    monkeypatch.setenv("ZIG_GLOBAL_CACHE_DIR", str(tmp_path / "cache"))
-    flags = ("-O2", "-c", "-fno-sanitize=undefined", "-Rpass=loop-vectorize")
-    result = compile_c(C_SOURCES / source, tmp_path / "half.o", *flags, abi=abi)
+def test_loops_are_the_processor_s_own_vector_code(abi: Abi, source: str, tmp_path: Path) -> None:
+    assembly = tmp_path / "half.s"
+    # zig adds a -c of its own, and the compiler says that it has no use for it.
+    flags = ("-O2", "-g0", "-S", "-fno-sanitize=undefined", "-Wno-unused-command-line-argument")
+    result = compile_c(C_SOURCES / source, assembly, *flags, abi=abi)
     assert result.returncode == 0, result.stderr
-    vectorised = re.findall(r"half\.h:\d+:\d+: remark: vectorized loop", result.stderr)
-    assert len(vectorised) == 2, result.stderr
+    # A label, and what follows it up to the next one; a loop jumps to its own label.
+    _, *parts = re.split(r"^([.\w]+):", assembly.read_text(), flags=re.MULTILINE)
+    blocks = zip(parts[::2], parts[1::2], strict=True)
+    loops = [code for label, code in blocks if re.search(rf"\s[bj]\S*\s+{label}\b", code)]
+    for instruction in VECTOR_INSTRUCTIONS[abi.name]:
+        assert any(re.search(instruction, loop) for loop in loops), instruction

@@ -142,7 +142,7 @@ def test_linaro(machine: Machine) -> None:
         "linaro",
         "armhf",
         (str(rknn / ARMHF_GCC),),
-        ("-mcpu=cortex-a7", "-mfpu=neon-vfpv4", "-mfloat-abi=hard"),
+        ("-mcpu=cortex-a7", "-mfpu=neon-vfpv4", "-mfloat-abi=hard", "-mfp16-format=ieee"),
     )
 
 

@@ -199,7 +199,7 @@ TEST_FUNCTION int allocations(void);
 TEST_FUNCTION const char *logged(void);
 TEST_FUNCTION vx_status open_tensor(vx_uint32 index, struct opkit_tensor *tensor);
 TEST_FUNCTION vx_status read_tensor(vx_uint32 index, struct opkit_tensor *tensor);
-TEST_FUNCTION vx_status write_tensor(vx_uint32 index, const struct opkit_tensor *tensor);
+TEST_FUNCTION vx_status write_tensor(vx_uint32 index, struct opkit_tensor *tensor);
 TEST_FUNCTION void close_tensor(struct opkit_tensor *tensor);
 TEST_FUNCTION vx_status read_scalar(vx_uint32 index, vx_enum type, void *value, size_t size);
 TEST_FUNCTION vx_status read_array(vx_uint32 index, size_t length, struct opkit_int32_array *array);
@@ -262,7 +262,7 @@ vx_status read_tensor(vx_uint32 index, struct opkit_tensor *tensor)
     return opkit_read_tensor(&the_call, index, "tensor", tensor);
 }
 
-vx_status write_tensor(vx_uint32 index, const struct opkit_tensor *tensor)
+vx_status write_tensor(vx_uint32 index, struct opkit_tensor *tensor)
 {
     return opkit_write_tensor(&the_call, index, "tensor", tensor);
 }

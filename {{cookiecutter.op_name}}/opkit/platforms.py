@@ -64,7 +64,7 @@ ABIS: dict[str, Abi] = {
             "arm-linux-gnueabihf",
             "2.17",
             "cortex_a7",
-            ("-mcpu=cortex-a7", "-mfpu=neon-vfpv4", "-mfloat-abi=hard"),
+            ("-mcpu=cortex-a7", "-mfpu=neon-vfpv4", "-mfloat-abi=hard", "-mfp16-format=ieee"),
             "EM_ARM",
         ),
     )

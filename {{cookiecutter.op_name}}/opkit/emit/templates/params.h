@@ -44,7 +44,7 @@ $reads
 }
 
 /* Writes the outputs back. Returns VX_SUCCESS, or the status of the first that could not be. */
-static inline vx_status ${lower}_write(const struct opkit_call *call, const struct ${lower}_arguments *arguments)
+static inline vx_status ${lower}_write(const struct opkit_call *call, struct ${lower}_arguments *arguments)
 {
 $writes
     return VX_SUCCESS;

@@ -3,11 +3,10 @@
  * every case: rounding to nearest, ties to even; subnormals, infinities and the sign of zero are
  * kept; a NaN stays a NaN with the upper bits of its payload, and becomes a quiet one.
  *
- * One code for every compiler and processor, so that what is tested on a PC is what runs on the
- * board. The functions work on bit patterns and choose with masks instead of branches, which lets
- * compilers turn the loops into vector code; on 32-bit ARM they do that for integers only, since
- * its vector unit flushes subnormal floats to zero. No subnormal float is ever computed with, so
- * the results do not depend on such flushing.
+ * Arrays are converted by the processor's own instructions: F16C on x86-64 if the processor is
+ * found to have it when the code runs, FCVT on 64-bit ARM, VCVT of NEON on 32-bit ARM. Everywhere
+ * else, and with OPKIT_PORTABLE_HALF defined, by the portable code, which gives the same bits. All
+ * of them round in the mode that every thread starts with.
  *
  * Plain C11 and C++11, without the compilers' own half types, which the toolchains of the boards do
  * not all have.
@@ -18,6 +17,27 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#if defined(OPKIT_PORTABLE_HALF)
+#elif defined(__x86_64__)
+#define OPKIT_HALF_F16C
+#include <cpuid.h>
+#include <immintrin.h>
+#elif defined(__aarch64__) || \
+    (defined(__ARM_NEON) && defined(__ARM_FP16_FORMAT_IEEE) && (__ARM_FP & 2))
+#define OPKIT_HALF_NEON
+#include <arm_neon.h>
+#endif
+
+/* What runs rarely is compiled for size. */
+#if defined(__clang__)
+#define OPKIT_SMALL __attribute__((minsize, noinline, unused)) static
+#else
+#define OPKIT_SMALL __attribute__((cold, noinline, unused)) static
+#endif
+
+/* The loops keep to themselves: inside of a caller that is compiled for size they would be slow. */
+#define OPKIT_LOOP __attribute__((noinline, hot, unused)) static
 
 static inline uint32_t opkit_float_bits(float value)
 {
@@ -33,102 +53,200 @@ static inline float opkit_float_from_bits(uint32_t bits)
     return value;
 }
 
-/* All ones where the condition (0 or 1) holds, else 0. */
-static inline uint32_t opkit_mask(int condition)
-{
-    return 0u - (uint32_t)condition;
-}
-
-static inline uint32_t opkit_select(int condition, uint32_t yes, uint32_t no)
-{
-    return (yes & opkit_mask(condition)) | (no & opkit_mask(!condition));
-}
-
-/* The bits of the float that equals a half. */
-static inline uint32_t opkit_half_to_float_bits(uint16_t half)
+/*
+ * The float that equals a half. No subnormal float is computed with, so the result does not depend
+ * on whether the processor flushes those to zero.
+ */
+static inline float opkit_half_to_float(uint16_t half)
 {
     const uint32_t rebias = (127u - 15u) << 23;
     const uint32_t sign = (half & 0x8000u) << 16;
     const uint32_t magnitude = half & 0x7FFFu;
+    uint32_t bits = (magnitude << 13) + rebias;
 
-    /*
-     * A subnormal half is magnitude * 2^-24: a whole number, with 24 taken off its exponent. Zero
-     * has no exponent.
-     */
-    const uint32_t whole = opkit_float_bits((float)(int32_t)magnitude);
-    const uint32_t subnormal = (whole - (24u << 23)) & opkit_mask(magnitude != 0);
-    const uint32_t normal = (magnitude << 13) + rebias;
-
-    uint32_t bits = opkit_select(magnitude < 0x0400, subnormal, normal);
-    bits += rebias & opkit_mask(magnitude >= 0x7C00); /* infinity and NaN: the largest exponent */
-    bits |= 0x00400000u & opkit_mask(magnitude > 0x7C00); /* NaN: quiet */
-    return sign | bits;
-}
-
-/* The half nearest to the float that has these bits. */
-static inline uint16_t opkit_float_bits_to_half(uint32_t bits)
-{
-    const uint32_t smallest_normal = (127u - 14u) << 23; /* 2^-14 */
-    const uint32_t beyond_range = (127u + 16u) << 23;    /* 2^16 */
-    const uint32_t sign = bits >> 16 & 0x8000u;
-    const uint32_t magnitude = bits & 0x7FFFFFFFu;
-
-    /*
-     * Rounding adds just under half of the last place that stays, and the bit of that place, which
-     * makes ties even.
-     */
-    const uint32_t within = opkit_select(magnitude < beyond_range, magnitude, beyond_range);
-    const uint32_t normal = (within - ((127u - 15u) << 23) + 0x0FFFu + (within >> 13 & 1u)) >> 13;
-
-    /*
-     * Below 2^-14 the last place is 2^-24. Scaled by 2^45 the value is below 2^31 and has 21 bits
-     * after that place: their integer part is taken, and its lowest bit set where something was cut
-     * off, so that a tie is seen as one only if it is.
-     */
-    const uint32_t scaled = (magnitude & opkit_mask(magnitude < smallest_normal)) + (45u << 23);
-    const int32_t whole = (int32_t)opkit_float_from_bits(scaled);
-    const uint32_t fixed = (uint32_t)whole | (uint32_t)(opkit_float_bits((float)whole) != scaled);
-    const uint32_t subnormal = (fixed + 0x000FFFFFu + (fixed >> 21 & 1u)) >> 21;
-
-    const uint32_t quiet_nan = 0x7E00u | (magnitude >> 13 & 0x03FFu);
-
-    uint32_t half = opkit_select(magnitude < smallest_normal, subnormal, normal);
-    half = opkit_select(magnitude > 0x7F800000u, quiet_nan, half);
-    return (uint16_t)(sign | half);
-}
-
-/* The float that equals a half. */
-static inline float opkit_half_to_float(uint16_t half)
-{
-    return opkit_float_from_bits(opkit_half_to_float_bits(half));
+    if (magnitude < 0x0400) { /* zero or subnormal: a multiple of 2^-24 */
+        bits = opkit_float_bits((float)(int32_t)magnitude / 16777216.0f);
+    } else if (magnitude >= 0x7C00) { /* the largest exponent stays the largest */
+        bits += rebias;
+    }
+    if (magnitude > 0x7C00) { /* NaN: quiet */
+        bits |= 0x00400000u;
+    }
+    return opkit_float_from_bits(sign | bits);
 }
 
 /* The half nearest to a float. */
 static inline uint16_t opkit_float_to_half(float value)
 {
-    return opkit_float_bits_to_half(opkit_float_bits(value));
+    const uint32_t bits = opkit_float_bits(value);
+    const uint32_t sign = bits >> 16 & 0x8000u;
+    const uint32_t magnitude = bits & 0x7FFFFFFFu;
+    uint32_t half;
+
+    if (magnitude > 0x7F800000u) { /* NaN: quiet */
+        half = 0x7E00u | (magnitude >> 13 & 0x03FFu);
+    } else if (magnitude >= (127u + 16u) << 23) { /* 2^16 and more */
+        half = 0x7C00u;
+    } else if (magnitude < (127u - 14u) << 23) {
+        /* Below 2^-14 the last place is 2^-24, as it is for floats from 0.5 to 1. */
+        half = opkit_float_bits(opkit_float_from_bits(magnitude) + 0.5f) - opkit_float_bits(0.5f);
+    } else {
+        /* Just under half of the last place that stays, and its bit, which makes ties even. */
+        const uint32_t rounding = 0x0FFFu + (magnitude >> 13 & 1u);
+        half = (magnitude - ((127u - 15u) << 23) + rounding) >> 13;
+    }
+    return (uint16_t)(sign | half);
 }
 
-/* The loops keep to themselves: inside of a caller that is compiled for size they would be slow. */
-#define OPKIT_LOOP __attribute__((noinline, hot, unused)) static
+#if defined(OPKIT_HALF_NEON)
 
-/* Converts `count` halves. The arrays must not overlap. */
+/*
+ * On 32-bit ARM, NEON has its own idea of NaN: it answers every one with the same. Sign and payload
+ * come from the operand there. (It also flushes subnormal floats, but not halves.)
+ */
+static inline float32x4_t opkit_neon_to_floats(uint16x4_t halves)
+{
+    const float32x4_t floats = vcvt_f32_f16(vreinterpret_f16_u16(halves));
+#if defined(__aarch64__)
+    return floats;
+#else
+    const uint32x4_t is_number = vcageq_f32(floats, floats);
+    /* The exponent of a NaN has all bits set, and so have the copies of a sign of 1. */
+    const int32x4_t operand = vshll_n_s16(vreinterpret_s16_u16(halves), 13);
+    const uint32x4_t nan = vbicq_u32(vreinterpretq_u32_s32(operand), is_number);
+    return vreinterpretq_f32_u32(vorrq_u32(vreinterpretq_u32_f32(floats), nan));
+#endif
+}
+
+static inline uint16x4_t opkit_neon_to_halves(float32x4_t floats)
+{
+    const uint16x4_t halves = vreinterpret_u16_f16(vcvt_f16_f32(floats));
+#if defined(__aarch64__)
+    return halves;
+#else
+    const uint16x4_t is_number = vmovn_u32(vcageq_f32(floats, floats));
+    const uint32x4_t bits = vreinterpretq_u32_f32(floats);
+    /* The sign, five bits of the exponent, ten of the payload. */
+    const uint16x4_t operand = vsri_n_u16(vshrn_n_u32(bits, 16), vshrn_n_u32(bits, 12), 1);
+    return vorr_u16(halves, vbic_u16(operand, is_number));
+#endif
+}
+
+#elif defined(OPKIT_HALF_F16C)
+
+/* Whether processor and system have F16C. Asks once: in a virtual machine, that takes long. */
+OPKIT_SMALL int opkit_has_f16c(void)
+{
+    static int answer; /* 0: not asked yet; 1: no; 2: yes */
+    int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
+    if (known == 0) {
+        const unsigned needed = bit_F16C | bit_AVX | bit_OSXSAVE;
+        unsigned a, b, c, d;
+        __cpuid(1, a, b, c, d);
+        known = 1;
+        if ((c & needed) == needed) {
+            /* The system has to keep the halves of the registers, too. */
+            __asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+            known += (a & 6) == 6;
+        }
+        __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
+    }
+    return known == 2;
+}
+
+/* Both convert whole vectors and return how many elements that were. */
+
+__attribute__((target("avx,f16c"))) OPKIT_LOOP size_t
+opkit_f16c_to_floats(const uint16_t *halves, float *floats, size_t count)
+{
+    const size_t whole = count & ~(size_t)7;
+    for (size_t i = 0; i < whole; i += 8) {
+        const __m128i vector = _mm_loadu_si128((const __m128i *)(const void *)(halves + i));
+        _mm256_storeu_ps(floats + i, _mm256_cvtph_ps(vector));
+    }
+    return whole;
+}
+
+__attribute__((target("avx,f16c"))) OPKIT_LOOP size_t
+opkit_f16c_to_halves(const float *floats, uint16_t *halves, size_t count)
+{
+    const size_t whole = count & ~(size_t)7;
+    for (size_t i = 0; i < whole; i += 8) {
+        const __m256 vector = _mm256_loadu_ps(floats + i);
+        _mm_storeu_si128((__m128i *)(void *)(halves + i),
+                         _mm256_cvtps_ph(vector, _MM_FROUND_TO_NEAREST_INT));
+    }
+    return whole;
+}
+
+#endif
+
+/*
+ * Converts `count` halves. They may lie in the floats' own memory if they fill its end
+ * (halves == (uint16_t *)floats + count), and must not overlap it otherwise.
+ */
+#if defined(OPKIT_HALF_NEON)
 OPKIT_LOOP void opkit_halves_to_floats(const uint16_t *halves, float *floats, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t bits = opkit_half_to_float_bits(halves[i]);
-        memcpy(&floats[i], &bits, sizeof bits);
+    /* Two vectors at a time: these processors wait for a result that the next instruction needs. */
+    for (; count >= 8; count -= 8, halves += 8, floats += 8) {
+        const uint16x8_t vector = vld1q_u16(halves);
+        const float32x4_t low = opkit_neon_to_floats(vget_low_u16(vector));
+        const float32x4_t high = opkit_neon_to_floats(vget_high_u16(vector));
+        vst1q_f32(floats, low);
+        vst1q_f32(floats + 4, high);
+    }
+    for (; count > 0; count--, halves++, floats++) {
+        vst1q_lane_f32(floats, opkit_neon_to_floats(vld1_dup_u16(halves)), 0);
     }
 }
+#else
+OPKIT_SMALL void opkit_halves_to_floats(const uint16_t *halves, float *floats, size_t count)
+{
+    size_t i = 0;
+#if defined(OPKIT_HALF_F16C)
+    if (opkit_has_f16c()) {
+        i = opkit_f16c_to_floats(halves, floats, count);
+    }
+#endif
+    for (; i < count; i++) {
+        const float value = opkit_half_to_float(halves[i]);
+        memcpy(floats + i, &value, sizeof value);
+    }
+}
+#endif
 
-/* Converts `count` floats. The arrays must not overlap. */
+/*
+ * Converts `count` floats. The halves may lie in the floats' own memory if they fill its start
+ * (halves == (uint16_t *)floats), and must not overlap it otherwise.
+ */
+#if defined(OPKIT_HALF_NEON)
 OPKIT_LOOP void opkit_floats_to_halves(const float *floats, uint16_t *halves, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, &floats[i], sizeof bits);
-        halves[i] = opkit_float_bits_to_half(bits);
+    for (; count >= 8; count -= 8, halves += 8, floats += 8) {
+        const uint16x4_t low = opkit_neon_to_halves(vld1q_f32(floats));
+        const uint16x4_t high = opkit_neon_to_halves(vld1q_f32(floats + 4));
+        vst1q_u16(halves, vcombine_u16(low, high));
+    }
+    for (; count > 0; count--, halves++, floats++) {
+        vst1_lane_u16(halves, opkit_neon_to_halves(vld1q_dup_f32(floats)), 0);
     }
 }
+#else
+OPKIT_SMALL void opkit_floats_to_halves(const float *floats, uint16_t *halves, size_t count)
+{
+    size_t i = 0;
+#if defined(OPKIT_HALF_F16C)
+    if (opkit_has_f16c()) {
+        i = opkit_f16c_to_halves(floats, halves, count);
+    }
+#endif
+    for (; i < count; i++) {
+        float value;
+        memcpy(&value, floats + i, sizeof value);
+        halves[i] = opkit_float_to_half(value);
+    }
+}
+#endif
 
 #endif

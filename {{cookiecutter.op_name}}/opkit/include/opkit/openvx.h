@@ -21,13 +21,6 @@
 #include "opkit/half.h"
 #include "opkit/tensor.h"
 
-/* What runs once for each parameter is compiled for size; the time goes into the elements. */
-#if defined(__clang__)
-#define OPKIT_SMALL __attribute__((minsize, noinline, unused)) static
-#else
-#define OPKIT_SMALL __attribute__((cold, noinline, unused)) static
-#endif
-
 /* One call of a kernel: what the runtime passed, and whom messages are about. */
 struct opkit_call {
     const char *operator_name;
@@ -53,11 +46,9 @@ __attribute__((format(printf, 4, 5))) OPKIT_SMALL vx_status
 opkit_fail(const struct opkit_call *call, vx_status status, const char *parameter,
            const char *format, ...)
 {
-    char line[VX_MAX_LOG_MESSAGE_LEN] = "";
-    const int written =
-        parameter == NULL
-            ? snprintf(line, sizeof line, "%s: ", call->operator_name)
-            : snprintf(line, sizeof line, "%s: parameter '%s': ", call->operator_name, parameter);
+    char line[VX_MAX_LOG_MESSAGE_LEN];
+    const int written = snprintf(line, sizeof line, parameter ? "%s: parameter '%s': " : "%s: ",
+                                 call->operator_name, parameter);
     if (written >= 0 && (size_t)written < sizeof line) {
         va_list arguments;
         va_start(arguments, format);
@@ -71,9 +62,9 @@ opkit_fail(const struct opkit_call *call, vx_status status, const char *paramete
     return status;
 }
 
-/* Passes a status on, and logs one that is a failure. */
-OPKIT_SMALL vx_status opkit_check(const struct opkit_call *call, vx_status status,
-                                  const char *parameter, const char *action)
+/* Passes a status on, and logs one that is a failure: of an action like "read its shape". */
+OPKIT_SMALL vx_status opkit_check(const struct opkit_call *call, const char *parameter,
+                                  const char *action, vx_status status)
 {
     if (status == VX_SUCCESS) {
         return VX_SUCCESS;
@@ -81,70 +72,75 @@ OPKIT_SMALL vx_status opkit_check(const struct opkit_call *call, vx_status statu
     return opkit_fail(call, status, parameter, "cannot %s: OpenVX status %d", action, (int)status);
 }
 
-/* malloc, with a message. `size` is above 0. */
-OPKIT_SMALL vx_status opkit_allocate(const struct opkit_call *call, const char *parameter,
-                                     size_t size, void **memory)
+/* Fails unless least <= value <= most. */
+OPKIT_SMALL vx_status opkit_check_range(const struct opkit_call *call, const char *parameter,
+                                        const char *what, size_t value, size_t least, size_t most)
 {
-    *memory = malloc(size);
-    if (*memory == NULL) {
-        return opkit_fail(call, VX_ERROR_NO_MEMORY, parameter, "no memory for %zu bytes", size);
+    if (least <= value && value <= most) {
+        return VX_SUCCESS;
     }
-    return VX_SUCCESS;
+    return opkit_fail(call, VX_ERROR_INVALID_DIMENSION, parameter,
+                      "%s is %zu; it must be at least %zu and at most %zu", what, value, least,
+                      most);
 }
 
-/* What is known of a VX_TYPE_...; sizes are in bytes. */
+/* What is known of a VX_TYPE_.... */
 struct opkit_type_info {
-    vx_enum data_type;
-    char name[17];        /* not a pointer, which the loader would have to set for every row */
-    uint8_t scalar_size;  /* 0: no scalar of this type can be read */
-    uint8_t element_size; /* 0: no tensor of this type can be read */
+    uint8_t data_type;
+    uint8_t element_size; /* of a tensor, in bytes; 0: no tensor of this type can be read */
     uint8_t type;         /* enum opkit_type: what the elements of such a tensor become */
+    char name[8];         /* not a pointer, which the loader would have to set for every row */
 };
 
+/* The row of a type; for a type of no parameter and no tensor one with the name "?". */
 OPKIT_SMALL const struct opkit_type_info *opkit_find_type(vx_enum data_type)
 {
     static const struct opkit_type_info types[] = {
-        {VX_TYPE_CHAR, "VX_TYPE_CHAR", 1, 0, OPKIT_INT8},
-        {VX_TYPE_INT8, "VX_TYPE_INT8", 1, 1, OPKIT_INT8},
-        {VX_TYPE_UINT8, "VX_TYPE_UINT8", 1, 1, OPKIT_UINT8},
-        {VX_TYPE_INT16, "VX_TYPE_INT16", 2, 2, OPKIT_INT16},
-        {VX_TYPE_UINT16, "VX_TYPE_UINT16", 2, 2, OPKIT_UINT16},
-        {VX_TYPE_INT32, "VX_TYPE_INT32", 4, 4, OPKIT_INT32},
-        {VX_TYPE_UINT32, "VX_TYPE_UINT32", 4, 4, OPKIT_UINT32},
-        {VX_TYPE_INT64, "VX_TYPE_INT64", 8, 8, OPKIT_INT64},
-        {VX_TYPE_UINT64, "VX_TYPE_UINT64", 8, 0, OPKIT_INT64},
-        {VX_TYPE_FLOAT32, "VX_TYPE_FLOAT32", 4, 4, OPKIT_FLOAT32},
-        {VX_TYPE_FLOAT64, "VX_TYPE_FLOAT64", 8, 0, OPKIT_FLOAT32},
-        {VX_TYPE_ENUM, "VX_TYPE_ENUM", 4, 0, OPKIT_INT32},
-        {VX_TYPE_SIZE, "VX_TYPE_SIZE", sizeof(vx_size), 0, OPKIT_INT64},
-        {VX_TYPE_FLOAT16, "VX_TYPE_FLOAT16", 0, 2, OPKIT_FLOAT32},
-        {VX_TYPE_BOOL, "VX_TYPE_BOOL", 4, 0, OPKIT_INT32},
-        {VX_TYPE_BOOL8, "VX_TYPE_BOOL8", 0, 1, OPKIT_UINT8},
-        {VX_TYPE_BFLOAT16, "VX_TYPE_BFLOAT16", 0, 0, OPKIT_FLOAT32},
+        {VX_TYPE_CHAR, 0, OPKIT_INT8, "CHAR"},
+        {VX_TYPE_INT8, 1, OPKIT_INT8, "INT8"},
+        {VX_TYPE_UINT8, 1, OPKIT_UINT8, "UINT8"},
+        {VX_TYPE_INT16, 2, OPKIT_INT16, "INT16"},
+        {VX_TYPE_UINT16, 2, OPKIT_UINT16, "UINT16"},
+        {VX_TYPE_INT32, 4, OPKIT_INT32, "INT32"},
+        {VX_TYPE_UINT32, 4, OPKIT_UINT32, "UINT32"},
+        {VX_TYPE_INT64, 8, OPKIT_INT64, "INT64"},
+        {VX_TYPE_UINT64, 0, OPKIT_INT64, "UINT64"},
+        {VX_TYPE_FLOAT32, 4, OPKIT_FLOAT32, "FLOAT32"},
+        {VX_TYPE_FLOAT64, 0, OPKIT_FLOAT32, "FLOAT64"},
+        {VX_TYPE_FLOAT16, 2, OPKIT_FLOAT32, "FLOAT16"},
+        {VX_TYPE_BOOL8, 1, OPKIT_UINT8, "BOOL8"},
+        {VX_TYPE_INVALID, 0, OPKIT_FLOAT32, "?"},
     };
-    static const struct opkit_type_info unknown = {VX_TYPE_INVALID, "an unknown type", 0, 0,
-                                                   OPKIT_FLOAT32};
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (types[i].data_type == data_type) {
-            return &types[i];
-        }
+    const struct opkit_type_info *info = types;
+    while (info->data_type != VX_TYPE_INVALID && info->data_type != data_type) {
+        info++;
     }
-    return &unknown;
+    return info;
+}
+
+/* Fails unless a scalar or an array was asked for its type and has the expected one. */
+OPKIT_SMALL vx_status opkit_check_type(const struct opkit_call *call, const char *parameter,
+                                       vx_status status, vx_enum type, vx_enum expected)
+{
+    OPKIT_TRY(opkit_check(call, parameter, "read its type", status));
+    if (type == expected) {
+        return VX_SUCCESS;
+    }
+    return opkit_fail(call, VX_ERROR_INVALID_TYPE, parameter,
+                      "it holds type 0x%03X (VX_TYPE_%s) instead of VX_TYPE_%s", (unsigned)type,
+                      opkit_find_type(type)->name, opkit_find_type(expected)->name);
 }
 
 /* The reference at `index`. */
 OPKIT_SMALL vx_status opkit_find_reference(const struct opkit_call *call, vx_uint32 index,
                                            const char *name, vx_reference *reference)
 {
-    if (index >= call->count) {
-        return opkit_fail(call, VX_ERROR_INVALID_PARAMETERS, name,
-                          "it is number %u, but the runtime passed only %u parameters",
-                          (unsigned)index, (unsigned)call->count);
+    if (index >= call->count || call->parameters[index] == NULL) {
+        return opkit_fail(call, VX_ERROR_INVALID_REFERENCE, name,
+                          "it is not among the %u parameters that the runtime passed",
+                          (unsigned)call->count);
     }
     *reference = call->parameters[index];
-    if (*reference == NULL) {
-        return opkit_fail(call, VX_ERROR_INVALID_REFERENCE, name, "the runtime passed none");
-    }
     return VX_SUCCESS;
 }
 
@@ -180,26 +176,22 @@ OPKIT_SMALL vx_status opkit_describe_tensor(const struct opkit_call *call, vx_ui
     device->handle = (vx_tensor)reference;
 
     OPKIT_TRY(opkit_check(
-        call, vxQueryTensor(device->handle, VX_TENSOR_DATA_TYPE, &data_type, sizeof data_type),
-        name, "query the type"));
+        call, name, "read its type",
+        vxQueryTensor(device->handle, VX_TENSOR_DATA_TYPE, &data_type, sizeof data_type)));
     device->info = opkit_find_type(data_type);
     if (device->info->element_size == 0) {
         return opkit_fail(call, VX_ERROR_INVALID_TYPE, name,
-                          "tensors of type 0x%03X (%s) are not supported", (unsigned)data_type,
-                          device->info->name);
+                          "tensors of type 0x%03X (VX_TYPE_%s) are not supported",
+                          (unsigned)data_type, device->info->name);
     }
 
     OPKIT_TRY(opkit_check(
-        call, vxQueryTensor(device->handle, VX_TENSOR_NUMBER_OF_DIMS, &rank, sizeof rank), name,
-        "query the number of dimensions"));
-    if (rank < 1 || rank > OPKIT_MAX_RANK) {
-        return opkit_fail(call, VX_ERROR_INVALID_DIMENSION, name,
-                          "it has %u dimensions; 1 to %d are supported", (unsigned)rank,
-                          OPKIT_MAX_RANK);
-    }
+        call, name, "read its rank",
+        vxQueryTensor(device->handle, VX_TENSOR_NUMBER_OF_DIMS, &rank, sizeof rank)));
+    OPKIT_TRY(opkit_check_range(call, name, "its rank", rank, 1, OPKIT_MAX_RANK));
     OPKIT_TRY(opkit_check(
-        call, vxQueryTensor(device->handle, VX_TENSOR_DIMS, dims, rank * sizeof dims[0]), name,
-        "query the dimensions"));
+        call, name, "read its shape",
+        vxQueryTensor(device->handle, VX_TENSOR_DIMS, dims, rank * sizeof dims[0])));
 
     device->rank = rank;
     tensor->type = (enum opkit_type)device->info->type;
@@ -210,18 +202,13 @@ OPKIT_SMALL vx_status opkit_describe_tensor(const struct opkit_call *call, vx_ui
     }
 
     /*
-     * The driver keeps strides in 32 bits, so no tensor may have more bytes; and with that no
-     * product here overflows.
+     * The driver keeps strides in 32 bits, so no tensor may have more bytes, even with the largest
+     * elements; and with that no product here overflows.
      */
-    const size_t limit = UINT32_MAX / opkit_element_size(tensor->type);
+    const vx_uint32 limit = UINT32_MAX / sizeof(int64_t);
     for (size_t i = 0; i < rank; i++) {
-        if (dims[i] == 0) {
-            return opkit_fail(call, VX_ERROR_INVALID_DIMENSION, name, "its dimension %zu is 0", i);
-        }
-        if (dims[i] > limit / tensor->size) {
-            return opkit_fail(call, VX_ERROR_NO_MEMORY, name, "it has more than %zu elements",
-                              limit);
-        }
+        OPKIT_TRY(
+            opkit_check_range(call, name, "one dimension", dims[i], 1, limit / tensor->size));
         device->end[i] = dims[i];
         device->stride[i] = tensor->size * device->info->element_size;
         tensor->shape[rank - 1 - i] = dims[i];
@@ -231,18 +218,33 @@ OPKIT_SMALL vx_status opkit_describe_tensor(const struct opkit_call *call, vx_ui
 }
 
 /*
- * Copies the whole tensor between the device and `memory`, which holds the device's own elements:
- * user_stride[0] is the device's element size. With any other the driver would convert, truncating
- * instead of rounding.
+ * Copies all elements between the device and an open tensor: VX_READ_ONLY from the device,
+ * VX_WRITE_ONLY to it.
+ *
+ * The driver gets the device's own element size as user_stride[0]: with any other it would convert,
+ * truncating instead of rounding. Halves are converted here, within the memory of the floats.
  */
 OPKIT_SMALL vx_status opkit_copy_tensor(const struct opkit_call *call, const char *name,
-                                        const struct opkit_device_tensor *device, void *memory,
-                                        vx_enum usage)
+                                        const struct opkit_device_tensor *device,
+                                        const struct opkit_tensor *tensor, vx_enum usage)
 {
-    return opkit_check(call,
-                       vxCopyTensorPatch(device->handle, device->rank, device->start, device->end,
-                                         device->stride, memory, usage, VX_MEMORY_TYPE_HOST),
-                       name, usage == VX_READ_ONLY ? "read the tensor" : "write the tensor");
+    const bool reading = usage == VX_READ_ONLY;
+    const bool is_half = device->info->data_type == VX_TYPE_FLOAT16;
+    uint16_t *memory = tensor->uint16;
+
+    if (is_half && reading) {
+        memory += tensor->size;
+    } else if (is_half) {
+        opkit_floats_to_halves(tensor->float32, memory, tensor->size);
+    }
+    OPKIT_TRY(opkit_check(call, name, reading ? "read its data" : "write its data",
+                          vxCopyTensorPatch(device->handle, device->rank, device->start,
+                                            device->end, device->stride, memory, usage,
+                                            VX_MEMORY_TYPE_HOST)));
+    if (is_half && reading) {
+        opkit_halves_to_floats(memory, tensor->float32, tensor->size);
+    }
+    return VX_SUCCESS;
 }
 
 /*
@@ -255,50 +257,23 @@ static inline void opkit_close_tensor(struct opkit_tensor *tensor)
     tensor->data = NULL;
 }
 
-/*
- * Describes the tensor at `index` and allocates room for its elements, whose values are undefined.
- */
-OPKIT_SMALL vx_status opkit_open_tensor(const struct opkit_call *call, vx_uint32 index,
-                                        const char *name, struct opkit_tensor *tensor)
+/* opkit_open_tensor for VX_WRITE_ONLY, opkit_read_tensor for VX_READ_ONLY. */
+OPKIT_SMALL vx_status opkit_take_tensor(const struct opkit_call *call, vx_uint32 index,
+                                        const char *name, struct opkit_tensor *tensor,
+                                        vx_enum usage)
 {
     struct opkit_device_tensor device;
-    OPKIT_TRY(opkit_describe_tensor(call, index, name, &device, tensor));
-    return opkit_allocate(call, name, tensor->size * opkit_element_size(tensor->type),
-                          &tensor->data);
-}
-
-/* Copies the device's elements into an open tensor. */
-OPKIT_SMALL vx_status opkit_fill_tensor(const struct opkit_call *call, const char *name,
-                                        const struct opkit_device_tensor *device,
-                                        struct opkit_tensor *tensor)
-{
-    void *halves;
-    vx_status status;
-
-    if (device->info->data_type != VX_TYPE_FLOAT16) {
-        return opkit_copy_tensor(call, name, device, tensor->data, VX_READ_ONLY);
-    }
-
-    OPKIT_TRY(opkit_allocate(call, name, tensor->size * sizeof(uint16_t), &halves));
-    status = opkit_copy_tensor(call, name, device, halves, VX_READ_ONLY);
-    if (status == VX_SUCCESS) {
-        opkit_halves_to_floats((const uint16_t *)halves, tensor->float32, tensor->size);
-    }
-    free(halves);
-    return status;
-}
-
-/* Opens the tensor at `index` and reads its elements from the device. */
-OPKIT_SMALL vx_status opkit_read_tensor(const struct opkit_call *call, vx_uint32 index,
-                                        const char *name, struct opkit_tensor *tensor)
-{
-    struct opkit_device_tensor device;
-    vx_status status;
+    vx_status status = VX_SUCCESS;
 
     OPKIT_TRY(opkit_describe_tensor(call, index, name, &device, tensor));
-    OPKIT_TRY(
-        opkit_allocate(call, name, tensor->size * opkit_element_size(tensor->type), &tensor->data));
-    status = opkit_fill_tensor(call, name, &device, tensor);
+    const size_t size = tensor->size * opkit_element_size(tensor->type);
+    tensor->data = malloc(size);
+    if (tensor->data == NULL) {
+        return opkit_fail(call, VX_ERROR_NO_MEMORY, name, "no memory for %zu bytes", size);
+    }
+    if (usage == VX_READ_ONLY) {
+        status = opkit_copy_tensor(call, name, &device, tensor, usage);
+    }
     if (status != VX_SUCCESS) {
         opkit_close_tensor(tensor);
     }
@@ -306,72 +281,60 @@ OPKIT_SMALL vx_status opkit_read_tensor(const struct opkit_call *call, vx_uint32
 }
 
 /*
+ * Describes the tensor at `index` and allocates room for its elements, whose values are undefined.
+ */
+static inline vx_status opkit_open_tensor(const struct opkit_call *call, vx_uint32 index,
+                                          const char *name, struct opkit_tensor *tensor)
+{
+    return opkit_take_tensor(call, index, name, tensor, VX_WRITE_ONLY);
+}
+
+/* Opens the tensor at `index` and reads its elements from the device. */
+static inline vx_status opkit_read_tensor(const struct opkit_call *call, vx_uint32 index,
+                                          const char *name, struct opkit_tensor *tensor)
+{
+    return opkit_take_tensor(call, index, name, tensor, VX_READ_ONLY);
+}
+
+/*
  * Writes an open tensor's elements to the tensor at `index` of the device, which must have the same
- * type and shape.
+ * type and shape. Halves are made in the memory of the floats, so the elements are undefined
+ * afterwards.
  */
 OPKIT_SMALL vx_status opkit_write_tensor(const struct opkit_call *call, vx_uint32 index,
-                                         const char *name, const struct opkit_tensor *tensor)
+                                         const char *name, struct opkit_tensor *tensor)
 {
     struct opkit_device_tensor device;
     struct opkit_tensor expected;
-    void *halves;
-    vx_status status;
 
     OPKIT_TRY(opkit_describe_tensor(call, index, name, &device, &expected));
-    if (tensor->data == NULL) {
-        return opkit_fail(call, VX_ERROR_NOT_ALLOCATED, name, "there is no data to write");
-    }
-    if (tensor->type != expected.type) {
-        return opkit_fail(call, VX_ERROR_INVALID_TYPE, name,
-                          "the data is not of the tensor's type, %s", device.info->name);
-    }
-    if (tensor->rank != expected.rank ||
+    if (tensor->data == NULL || tensor->type != expected.type || tensor->rank != expected.rank ||
         memcmp(tensor->shape, expected.shape, sizeof expected.shape) != 0) {
-        return opkit_fail(call, VX_ERROR_INVALID_DIMENSION, name,
-                          "the data does not have the tensor's shape");
+        return opkit_fail(call, VX_ERROR_INVALID_FORMAT, name,
+                          "the data does not have the tensor's type and shape");
     }
-
-    if (device.info->data_type != VX_TYPE_FLOAT16) {
-        return opkit_copy_tensor(call, name, &device, tensor->data, VX_WRITE_ONLY);
-    }
-
-    OPKIT_TRY(opkit_allocate(call, name, expected.size * sizeof(uint16_t), &halves));
-    opkit_floats_to_halves(tensor->float32, (uint16_t *)halves, expected.size);
-    status = opkit_copy_tensor(call, name, &device, halves, VX_WRITE_ONLY);
-    free(halves);
-    return status;
+    expected.data = tensor->data;
+    return opkit_copy_tensor(call, name, &device, &expected, VX_WRITE_ONLY);
 }
 
 /*
  * Reads the scalar at `index`. `type` is the type that the board delivers (VX_TYPE_UINT8 for a BOOL
- * parameter), and `size` the size of what `value` points to, in bytes; both must be the scalar's
- * own.
+ * parameter), which must be the scalar's own, and `size` that type's size, in bytes.
  */
 OPKIT_SMALL vx_status opkit_read_scalar(const struct opkit_call *call, vx_uint32 index,
                                         const char *name, vx_enum type, void *value, size_t size)
 {
-    const struct opkit_type_info *expected = opkit_find_type(type);
     vx_reference reference;
     vx_enum delivered = VX_TYPE_INVALID;
     vx_uint64 buffer = 0; /* drivers want aligned memory, which a bool or char need not have */
 
-    if (expected->scalar_size == 0 || expected->scalar_size != size) {
-        return opkit_fail(call, VX_ERROR_INVALID_PARAMETERS, name,
-                          "a scalar of type 0x%03X (%s) cannot be read into %zu bytes",
-                          (unsigned)type, expected->name, size);
-    }
     OPKIT_TRY(opkit_find_reference(call, index, name, &reference));
-    OPKIT_TRY(opkit_check(
-        call, vxQueryScalar((vx_scalar)reference, VX_SCALAR_TYPE, &delivered, sizeof delivered),
-        name, "query the type"));
-    if (delivered != type) {
-        return opkit_fail(call, VX_ERROR_INVALID_TYPE, name,
-                          "the runtime passed a scalar of type 0x%03X (%s) instead of %s",
-                          (unsigned)delivered, opkit_find_type(delivered)->name, expected->name);
-    }
-    OPKIT_TRY(opkit_check(
-        call, vxCopyScalar((vx_scalar)reference, &buffer, VX_READ_ONLY, VX_MEMORY_TYPE_HOST), name,
-        "read the scalar"));
+    const vx_scalar scalar = (vx_scalar)reference;
+    OPKIT_TRY(opkit_check_type(
+        call, name, vxQueryScalar(scalar, VX_SCALAR_TYPE, &delivered, sizeof delivered), delivered,
+        type));
+    OPKIT_TRY(opkit_check(call, name, "read its data",
+                          vxCopyScalar(scalar, &buffer, VX_READ_ONLY, VX_MEMORY_TYPE_HOST)));
     memcpy(value, &buffer, size);
     return VX_SUCCESS;
 }
@@ -400,31 +363,18 @@ OPKIT_SMALL vx_status opkit_read_int32_array(const struct opkit_call *call, vx_u
 
     memset(array, 0, sizeof *array);
     OPKIT_TRY(opkit_find_reference(call, index, name, &reference));
-    OPKIT_TRY(opkit_check(
-        call, vxQueryArray((vx_array)reference, VX_ARRAY_ITEMTYPE, &item_type, sizeof item_type),
-        name, "query the type of the items"));
-    if (item_type != VX_TYPE_INT32) {
-        return opkit_fail(call, VX_ERROR_INVALID_TYPE, name,
-                          "its items are of type 0x%03X (%s) instead of VX_TYPE_INT32",
-                          (unsigned)item_type, opkit_find_type(item_type)->name);
-    }
-    OPKIT_TRY(opkit_check(
-        call, vxQueryArray((vx_array)reference, VX_ARRAY_NUMITEMS, &count, sizeof count), name,
-        "query the number of items"));
-    if (count > OPKIT_MAX_ITEMS) {
-        return opkit_fail(call, VX_ERROR_INVALID_PARAMETERS, name,
-                          "it has %zu items; at most %d are possible", count, OPKIT_MAX_ITEMS);
-    }
-    if (length != 0 && count != length) {
-        return opkit_fail(call, VX_ERROR_INVALID_PARAMETERS, name,
-                          "it has %zu items instead of %zu", count, length);
-    }
+    const vx_array handle = (vx_array)reference;
+    OPKIT_TRY(opkit_check_type(
+        call, name, vxQueryArray(handle, VX_ARRAY_ITEMTYPE, &item_type, sizeof item_type),
+        item_type, VX_TYPE_INT32));
+    OPKIT_TRY(opkit_check(call, name, "read its length",
+                          vxQueryArray(handle, VX_ARRAY_NUMITEMS, &count, sizeof count)));
+    OPKIT_TRY(opkit_check_range(call, name, "its length", count, length,
+                                length != 0 ? length : OPKIT_MAX_ITEMS));
     if (count > 0) { /* drivers refuse to copy nothing */
-        OPKIT_TRY(
-            opkit_check(call,
-                        vxCopyArrayRange((vx_array)reference, 0, count, sizeof array->items[0],
-                                         array->items, VX_READ_ONLY, VX_MEMORY_TYPE_HOST),
-                        name, "read the items"));
+        OPKIT_TRY(opkit_check(call, name, "read its data",
+                              vxCopyArrayRange(handle, 0, count, sizeof array->items[0],
+                                               array->items, VX_READ_ONLY, VX_MEMORY_TYPE_HOST)));
     }
     array->count = count;
     return VX_SUCCESS;

@@ -1,6 +1,8 @@
 """How long generation and builds take: whole processes, medians, as a Markdown table.
 
-    python benchmarks/build.py [--runs 5]
+    python -m benchmarks.build [--runs 5] [--warm] [--output benchmarks]
+
+Prints the table; with --output, writes it into RESULTS.md of that folder.
 
 What each line is compared with:
 
@@ -15,7 +17,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import shutil
 import statistics
 import subprocess
@@ -25,9 +26,15 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from benchmarks import results_file
+
 ROOT = Path(__file__).resolve().parent.parent
 COOKIECUTTER = [sys.executable, "-m", "cookiecutter", "--no-input"]
+COMMAND = "python -m benchmarks.build --output benchmarks"
 SCONS = [sys.executable, "-m", "SCons", "-s"]
+
+# What was done, its median time in seconds, and that of what it is compared with.
+Row = tuple[str, float, float | None]
 
 
 def run(command: list[str], folder: Path, variables: Mapping[str, str] | None = None) -> str:
@@ -87,37 +94,64 @@ def cold_seconds(repository: Path, command: list[str], runs: int) -> float:
     return median_seconds(runs, clear, lambda: run(command, repository, variables))
 
 
-def main() -> int:
-    """Measure and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--runs", type=int, default=5)
-    runs = parser.parse_args().runs
-    with tempfile.TemporaryDirectory() as folder:
-        work = Path(folder)
-        small = generation_seconds(one_file_template(work / "template"), work, runs)
-        ours = generation_seconds(ROOT, work, runs)
-        repository = work / "MyOperator"
-        run([*SCONS, "target=all"], repository)
-        noop = median_seconds(runs, lambda: None, lambda: run([*SCONS, "target=all"], repository))
+def measure(work: Path, runs: int, warm: bool) -> list[Row]:
+    """Return the times, measured in a folder; `warm`: without cold builds."""
+    small = generation_seconds(one_file_template(work / "template"), work, runs)
+    ours = generation_seconds(ROOT, work, runs)
+    repository = work / "MyOperator"
+    run([*SCONS, "target=all"], repository)
+    noop = median_seconds(runs, lambda: None, lambda: run([*SCONS, "target=all"], repository))
+    rows: list[Row] = [
+        ("generation, one-file template", small, None),
+        ("generation, this template", ours, small),
+        ("no-op `scons target=all`", noop, None),
+    ]
+    if not warm:
         shutil.rmtree(repository / "build")
         script = repository / "build.sh"
         script.write_text("set -e\n" + "\n".join(compiler_commands(repository)) + "\n")
         by_hand = cold_seconds(repository, ["sh", str(script)], runs)
         cold = cold_seconds(repository, [*SCONS, "target=all"], runs)
-    rows = [
-        ("generation, one-file template", small, ""),
-        ("generation, this template", ours, f"{ours / small:.2f} x"),
-        ("no-op `scons target=all`", noop, ""),
-        ("cold build, commands by hand", by_hand, ""),
-        ("cold build, `scons target=all`", cold, f"{cold / by_hand:.2f} x"),
+        rows.append(("cold build, commands by hand", by_hand, None))
+        rows.append(("cold build, `scons target=all`", cold, by_hand))
+    return rows
+
+
+def section(rows: list[Row], runs: int) -> str:
+    """Return the benchmark's section of RESULTS.md."""
+    lines = [
+        [what, f"{seconds:.2f}", f"{seconds / other:.2f} x" if other else ""]
+        for what, seconds, other in rows
     ]
-    print(
-        f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}; ",
-        end="",
+    return f"""\
+## Generation and builds
+
+    {COMMAND}
+
+{results_file.machine()}; {results_file.medians(runs)}. The ratio
+is to the line above.
+
+{results_file.table(["", "seconds", "ratio"], lines)}
+"""
+
+
+def main() -> int:
+    """Measure, print, and write if asked to."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.build", description=(__doc__ or "").splitlines()[0]
     )
-    print(f"medians of {runs} runs\n\n| what | seconds | ratio |\n| --- | --- | --- |")
-    for what, seconds, ratio in rows:
-        print(f"| {what} | {seconds:.2f} | {ratio} |")
+    parser.add_argument("--runs", type=int, default=5, help="a time is the median of so many")
+    parser.add_argument(
+        "--warm", action="store_true", help="without cold builds, which take most of the time"
+    )
+    parser.add_argument("--output", type=Path, help="the folder of RESULTS.md")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        rows = measure(Path(folder), options.runs, options.warm)
+    text = section(rows, options.runs)
+    print(text)
+    if options.output:
+        print(f"written: {results_file.write_section(options.output, 'build', text)}")
     return 0
 
 

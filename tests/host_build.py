@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import shutil
 import subprocess
@@ -33,7 +34,9 @@ def compile_library(output: Path, *arguments: str | Path) -> None:
 @functools.cache
 def host_runtime() -> Path:
     """Compile the host runtime; a process has one."""
-    path = Path(tempfile.mkdtemp(prefix="opkit-host-")) / "libOpenVX.so"
+    folder = Path(tempfile.mkdtemp(prefix="opkit-host-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = folder / "libOpenVX.so"
     compile_library(path, "-Wl,-soname,libOpenVX.so", *sorted((OPKIT / "hostrt").glob("*.c")))
     return path
 

@@ -40,6 +40,7 @@ enum fault {
     STATUS,
     OTHER_RESULT,
     NOT_REPEATABLE,
+    FAIL_LATER,
     NAN_RESULT,
     FREE_FOREIGN
 };
@@ -98,7 +99,8 @@ static __attribute__((noinline)) int recurse(int depth)
 
 static vx_status misbehave(enum fault fault, vx_reference *parameters, vx_node node, struct buffer *input, struct buffer *output)
 {
-    static uint16_t calls;
+    static unsigned calls;
+    static unsigned calls_until_failure;
     volatile uint16_t *halves = output->data;
     const size_t count = output->count;
 
@@ -226,8 +228,12 @@ static vx_status misbehave(enum fault fault, vx_reference *parameters, vx_node n
         halves[5] = 0x7E00;
         break;
     case NOT_REPEATABLE:
-        halves[0] = (uint16_t)(0x3C00 + (calls++ >= 2));
+        if (calls++ % 5 >= 2) { /* a case calls it twice, then three times in a row */
+            halves[0] = 0x3C00;
+        }
         break;
+    case FAIL_LATER:
+        return calls_until_failure++ % 3 == 2 ? VX_FAILURE : VX_SUCCESS;
     case NONE:
         break;
     }

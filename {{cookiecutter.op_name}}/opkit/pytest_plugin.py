@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 
 from opkit import testing
+from opkit.operators import REPOSITORY
+from opkit.results import Result, error_text, time_text, ulp_text
 
 _PROPERTY = "opkit"
 
@@ -27,7 +29,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     is_worker = hasattr(config, "workerinput")
     if os.environ.get("OPKIT_BUILT") or is_worker or config.option.collectonly:
         return
-    problem = build(testing.REPOSITORY)
+    problem = build(REPOSITORY)
     if problem:
         pytest.exit(f"`scons target=x64` failed:\n{problem}", returncode=1)
 
@@ -58,7 +60,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Print the table of cases."""
     results = [
-        testing.Result(**value)
+        Result(**value)
         for outcome in ("passed", "failed")
         for report in terminalreporter.stats.get(outcome, ())
         for name, value in getattr(report, "user_properties", ())
@@ -70,16 +72,16 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             terminalreporter.write_line(line)
 
 
-def table(results: Iterable[testing.Result]) -> list[str]:
+def table(results: Iterable[Result]) -> list[str]:
     """Return the lines of a table: kernel, case, largest error, the same in ulp, time."""
     rows = [("kernel", "case", "max error", "ulp", "time")]
     rows += [
         (
             result.kernel,
             result.case,
-            "-" if result.max_error is None else f"{result.max_error:.3g}",
-            _ulp(result.max_ulp),
-            "FAILED" if result.problem else _time(result.seconds),
+            error_text(result.max_error),
+            ulp_text(result.max_ulp),
+            "FAILED" if result.problem else time_text(result.seconds),
         )
         for result in results
     ]
@@ -91,18 +93,3 @@ def table(results: Iterable[testing.Result]) -> list[str]:
         )
         for row in rows
     ]
-
-
-def _ulp(ulp: int | None) -> str:
-    if ulp is None:
-        return "-"
-    return str(ulp) if ulp < 10**6 else f"{ulp:.0e}"
-
-
-def _time(seconds: float | None) -> str:
-    if seconds is None:
-        return "-"
-    for factor, unit in ((1e6, "us"), (1e3, "ms")):
-        if seconds * factor < 1000:
-            return f"{seconds * factor:.1f} {unit}"
-    return f"{seconds:.2f} s"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from exp_reference import reference
 
-from opkit.testing import cases, check_cpu_kernel, special, uniform
+from opkit.testing import Case, cases, check_cpu_kernel, special, uniform
 
 CASES = cases(
     shapes=[
@@ -24,8 +24,18 @@ CASES = cases(
     params=[{}],
     dtype="float16",
 )
+ALL_HALVES = np.arange(2**16, dtype=np.uint16).view(np.float16)
+CASES += [Case("all-halves", {"input": ALL_HALVES})]
 SINGLE = cases(
-    shapes=[{"input": (1, 6, 5, 3)}], values=[uniform(-80, 80)], params=[{}], dtype="float32"
+    shapes=[{"input": (1, 6, 5, 3)}, {"input": (100, 1000)}],
+    values=[
+        uniform(-80, 80),
+        uniform(-104, -86),  # where the result is subnormal, then 0
+        uniform(88, 89),  # where it becomes infinite
+        special(),
+    ],
+    params=[{}],
+    dtype="float32",
 )
 
 

@@ -13,7 +13,7 @@
 
 #include "hostrt.h"
 
-static const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
+static const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGALRM};
 
 enum {
     ALTERNATE_STACK_SIZE = 1 << 16,
@@ -90,7 +90,7 @@ static void explain(double limit, char *text, size_t size)
         snprintf(text, size, "is not done after %g s: a loop without end?", limit);
     } else if (call.signal == SIGFPE) {
         snprintf(text, size, "divides an integer by zero, or the most negative one by -1");
-    } else if (call.signal == SIGILL) {
+    } else if (call.signal == SIGILL || call.signal == SIGTRAP) {
         snprintf(text, size, "runs into an illegal instruction, which compilers place where behaviour is undefined");
     } else if (call.signal == SIGABRT) {
         snprintf(text, size, "calls abort: an assertion that does not hold, or a pointer that cannot be freed?");

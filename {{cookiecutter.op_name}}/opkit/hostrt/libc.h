@@ -5,10 +5,11 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#ifdef HOSTRT_STATIC /* linked into an executable without interpose.c: the names are libc's */
+#ifdef HOSTRT_STATIC /* in an executable, where nothing takes libc's names */
 #define __libc_malloc malloc
 #define __libc_calloc calloc
 #define __libc_realloc realloc
+#define __libc_memalign aligned_alloc
 #define __libc_free free
 #else
 extern void *__libc_malloc(size_t size);

@@ -18,8 +18,15 @@ def discard(packages: Iterable[str | Path]) -> None:
 
 
 @contextmanager
-def stop_at_user_errors(leave: Callable[[int], Any], packages: Iterable[Path]) -> Iterator[None]:
-    """While SConstruct is read: print the message of an OpkitError and leave with status 2."""
+def stop_at_user_errors(
+    leave: Callable[[int], Any], packages: Iterable[Path] = ()
+) -> Iterator[None]:
+    """While SConstruct is read: print the message of an OpkitError and leave with status 2.
+
+    Args:
+        leave: ends the build with a status.
+        packages: what is deleted then, as it no longer is what the sources say.
+    """
     try:
         yield
     except OpkitError as error:

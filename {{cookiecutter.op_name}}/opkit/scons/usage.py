@@ -9,6 +9,7 @@ from SCons.Variables import BoolVariable, EnumVariable, Variables
 
 from opkit.errors import OpkitError
 from opkit.platforms import CHIPS, TARGETS
+from opkit.sanitizers import SANITIZERS
 from opkit.spec import OpSpec
 from opkit.toolchains import TOOLCHAINS
 
@@ -34,6 +35,17 @@ def declare_options(arguments: dict[str, str], operator: OpSpec) -> Any:
         ("sysroot", "with prefix: the folder with the board's headers and libraries", ""),
         ("vx_binary", "a compiled VX kernel to put into the package", ""),
         ("rknn_python", "a Python that has RKNN-Toolkit, to compile the VX kernel", ""),
+        (
+            "qemu",
+            "with check: runs the target's programs; a command, or ssh:HOST for a board",
+            "",
+        ),
+        BoolVariable("require_target", "with check: fail if they cannot run on this PC", True),
+        (
+            "sanitize",
+            f"with check: compile with sanitizers, of {','.join(SANITIZERS)}; needs gcc or clang",
+            "",
+        ),
         BoolVariable("verbose", "show whole commands", False),
     )
     options.FormatVariableHelpText = _option_help
@@ -74,6 +86,9 @@ def usage(operator: OpSpec, options_help: str) -> str:
   scons                 build and pack for {operator.target_platform}, the target_platform of op.yml
   scons target=rv1126   ... for another chip; target=all: for every chip
   scons check           run every case of tests/ on this PC: kernels against numpy
+  scons target=rv1126 check    ... and on the instruction set of that chip; target=all: on every one
+  scons sanitize=address,undefined check   ... and with the compiler's sanitizers
+  scons report          run the check and write build/report.html, a page of what came of it
   scons compiledb       write compile_commands.json for editors
   scons -c              delete what was built
 

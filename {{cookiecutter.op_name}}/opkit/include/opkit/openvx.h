@@ -118,11 +118,10 @@ OPKIT_SMALL const struct opkit_type_info *opkit_find_type(vx_enum data_type)
     return info;
 }
 
-/* Fails unless a scalar or an array was asked for its type and has the expected one. */
+/* Fails unless the type of a scalar, or of an array's items, is the expected one. */
 OPKIT_SMALL vx_status opkit_check_type(const struct opkit_call *call, const char *parameter,
-                                       vx_status status, vx_enum type, vx_enum expected)
+                                       vx_enum type, vx_enum expected)
 {
-    OPKIT_TRY(opkit_check(call, parameter, "read its type", status));
     if (type == expected) {
         return VX_SUCCESS;
     }
@@ -330,9 +329,9 @@ OPKIT_SMALL vx_status opkit_read_scalar(const struct opkit_call *call, vx_uint32
 
     OPKIT_TRY(opkit_find_reference(call, index, name, &reference));
     const vx_scalar scalar = (vx_scalar)reference;
-    OPKIT_TRY(opkit_check_type(
-        call, name, vxQueryScalar(scalar, VX_SCALAR_TYPE, &delivered, sizeof delivered), delivered,
-        type));
+    OPKIT_TRY(opkit_check(call, name, "read its type",
+                          vxQueryScalar(scalar, VX_SCALAR_TYPE, &delivered, sizeof delivered)));
+    OPKIT_TRY(opkit_check_type(call, name, delivered, type));
     OPKIT_TRY(opkit_check(call, name, "read its data",
                           vxCopyScalar(scalar, &buffer, VX_READ_ONLY, VX_MEMORY_TYPE_HOST)));
     memcpy(value, &buffer, size);
@@ -364,9 +363,9 @@ OPKIT_SMALL vx_status opkit_read_int32_array(const struct opkit_call *call, vx_u
     memset(array, 0, sizeof *array);
     OPKIT_TRY(opkit_find_reference(call, index, name, &reference));
     const vx_array handle = (vx_array)reference;
-    OPKIT_TRY(opkit_check_type(
-        call, name, vxQueryArray(handle, VX_ARRAY_ITEMTYPE, &item_type, sizeof item_type),
-        item_type, VX_TYPE_INT32));
+    OPKIT_TRY(opkit_check(call, name, "read its type",
+                          vxQueryArray(handle, VX_ARRAY_ITEMTYPE, &item_type, sizeof item_type)));
+    OPKIT_TRY(opkit_check_type(call, name, item_type, VX_TYPE_INT32));
     OPKIT_TRY(opkit_check(call, name, "read its length",
                           vxQueryArray(handle, VX_ARRAY_NUMITEMS, &count, sizeof count)));
     OPKIT_TRY(opkit_check_range(call, name, "its length", count, length,

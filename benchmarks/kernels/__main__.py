@@ -1,0 +1,218 @@
+"""How fast the CPU kernels of the examples are on x64, and what limits them.
+
+    python -m benchmarks.kernels [--runs 9] [--sizes 1000 1048576] [--output benchmarks]
+
+Prints tables; with --output, writes them into RESULTS.md of that folder, and kernels.svg beside it.
+
+A time is that of the whole kernel call: halves read from the device, converted, computed, converted
+and written, on the host runtime. It is compared, within one run and in turn, with
+
+* memcpy, reading and writing together as many bytes as the kernel reads and writes on the device;
+* numpy: the example's reference, with conversions from and to half;
+* scalar: the same kernel, but with conversions element by element in plain C (and Exp and
+  TruncateDiv with the plain loop), compiled with -O0, as the vendor's makefile does, and with -O2;
+  not vectorised, as GCC 6 leaves loops at -O2.
+
+The conversions alone are compared with memcpy of as many bytes; for the boards' processors,
+llvm-mca counts their cycles.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import results_file
+from benchmarks.kernels import cycles, plot
+from benchmarks.kernels.contestants import (
+    EXAMPLES,
+    MEMCPY,
+    NUMPY,
+    OURS,
+    PLAIN_O0,
+    PLAIN_O2,
+    TO_FLOATS,
+    TO_HALVES,
+    Loops,
+    Race,
+    operators,
+)
+from benchmarks.kernels.programs import compiler_version
+
+AIM_SIZE = 1 << 20
+SIZES = (10**3, 10**4, 10**5, AIM_SIZE, 10**7)
+COMMAND = "python -m benchmarks.kernels --output benchmarks"
+
+# What, compared with whom, at AIM_SIZE: how often our time may go into theirs at least; or, for
+# memcpy, how often theirs may go into ours at most.
+AIMS = (
+    (TO_FLOATS, MEMCPY, 2.5),
+    (TO_HALVES, MEMCPY, 2.5),
+    ("truncate_div", PLAIN_O0, 15),
+    ("truncate_div", PLAIN_O2, 4),
+    ("exp", PLAIN_O0, 4),
+    ("exp", PLAIN_O2, 1.5),
+)
+
+Times = dict[str, dict[int, dict[str, float]]]
+
+
+def measure(races: Iterable[Race], runs: int) -> Times:
+    """Let the contestants of each race run in turn; return the medians, in seconds per element."""
+    times: Times = {}
+    for race in races:
+        seconds: dict[str, list[float]] = {name: [] for name in race.contestants}
+        for _ in range(runs):
+            for name, contestant in race.contestants.items():
+                seconds[name].append(contestant() / race.elements)
+        medians = {name: statistics.median(values) for name, values in seconds.items()}
+        times.setdefault(race.what, {})[race.elements] = medians
+    return times
+
+
+def times_table(times: Times) -> str:
+    """Return the table of all times: ours, and how theirs compare with it."""
+    others = [
+        name
+        for name in (MEMCPY, NUMPY, PLAIN_O2, PLAIN_O0)
+        if any(name in medians for by_size in times.values() for medians in by_size.values())
+    ]
+    ratios = [f"{OURS} / {name}" if name == MEMCPY else f"{name} / {OURS}" for name in others]
+    head = ["", "elements", "ns per element", *ratios]
+    rows = [
+        [
+            *(what, f"{size:,}", f"{medians[OURS] * 1e9:.2f}"),
+            *(f"{_factor(medians, name):.1f}" for name in others),
+        ]
+        for what, by_size in times.items()
+        for size, medians in sorted(by_size.items())
+    ]
+    return results_file.table(head, rows)
+
+
+def _factor(medians: dict[str, float], other: str) -> float:
+    """Return how many times faster we are; for memcpy, the limit, how many times slower."""
+    if other == MEMCPY:
+        return medians[OURS] / medians[other]
+    return medians[other] / medians[OURS]
+
+
+def aims_table(times: Times) -> str:
+    """Return which aims hold; empty unless AIM_SIZE was measured."""
+    rows = []
+    for what, other, limit in AIMS:
+        medians = times.get(what, {}).get(AIM_SIZE)
+        if medians is not None:
+            factor = _factor(medians, other)
+            slower = other == MEMCPY
+            holds = factor <= limit if slower else factor >= limit
+            aim = (
+                f"at most {limit} x {other}"
+                if slower
+                else f"at least {limit} x faster than {other}"
+            )
+            rows.append([what, aim, f"{factor:.1f} x", "yes" if holds else "**no**"])
+    return results_file.table(["", "aim", "measured", "holds"], rows) if rows else ""
+
+
+def cycles_section(folder: Path) -> str:
+    """Return the cycles per element on the boards' processors, or why there are none."""
+    mca = cycles.program()
+    if mca is None:
+        return "Not counted: there is no llvm-mca; `apt-get install llvm`."
+    counted = {
+        processor: cycles.cycles_per_element(mca, processor, folder)
+        for processor in cycles.PROCESSORS
+    }
+    rows = [
+        [processor.name, processor.model, f"{row[TO_FLOATS]:.2f}", f"{row[TO_HALVES]:.2f}"]
+        for processor, row in counted.items()
+    ]
+    table = results_file.table(["compiled for", "LLVM's model of", TO_FLOATS, TO_HALVES], rows)
+    return (
+        f"{table}\n\n{cycles.version(mca)}, {compiler_version('aarch64')}. All data in the first "
+        "cache.\nLLVM times cortex-a35 like cortex-a53. It has no model of cortex-a7 that llvm-mca "
+        "reads;\ncortex-a9's NEON is as wide, and takes instructions in order, too."
+    )
+
+
+def section(times: Times, cycles_text: str, runs: int, plotted: bool) -> str:
+    """Return the benchmark's section of RESULTS.md."""
+    conversions = {what: times[what] for what in (TO_FLOATS, TO_HALVES)}
+    kernels = {what: times[what] for what in times if what not in conversions}
+    picture = "![Time per element by number of elements](kernels.svg)\n\n" if plotted else ""
+    aims = aims_table(times)
+    aims = f"### Aims, at 2^20 elements\n\n{aims}\n\n" if aims else ""
+    return f"""\
+## CPU kernels on x64
+
+    {COMMAND}
+
+{results_file.machine()}, numpy {np.__version__},
+{compiler_version("x64")}; {results_file.medians(runs)}, in which all took turns.
+
+`this` is the whole call of the kernel that scons builds, on the host runtime: halves read,
+converted, computed, converted, written. `memcpy` moves as many bytes; `numpy` is the reference;
+`scalar` is a kernel that converts one element at a time in plain C, without F16C, compiled with
+`-O0`, as the vendor's makefile does, and with `-O2`. Columns with a `/` are ratios of times.
+At 10^7 elements a buffer of floats has 40 MB: glibc's malloc gives more than 32 MB back to the
+system with every free, and the next call waits for new pages.
+
+{aims}{picture}### Whole kernels
+
+{times_table(kernels)}
+
+### Conversions alone
+
+{times_table(conversions)}
+
+### Conversions on the boards: cycles per element, computed by llvm-mca
+
+{cycles_text}
+"""
+
+
+def main() -> int:
+    """Measure, print, and write if asked to."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.kernels",
+        description=(__doc__ or "").splitlines()[0],
+    )
+    parser.add_argument("--runs", type=int, default=9, help="a time is the median of so many")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of elements")
+    parser.add_argument(
+        "--examples", nargs="+", choices=EXAMPLES, default=EXAMPLES, metavar="NAME", help="which"
+    )
+    parser.add_argument("--output", type=Path, help="the folder of RESULTS.md and kernels.svg")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        loops = Loops(folder)
+        made = operators(tuple(options.examples), folder, loops)
+        races = (
+            race
+            for size in options.sizes
+            for race in (*(operator.race(size) for operator in made), *loops.races(size))
+        )
+        times = measure(races, options.runs)
+        cycles_text = cycles_section(folder)
+    plotted = False
+    if options.output:
+        options.output.mkdir(parents=True, exist_ok=True)
+        plotted = plot.save(times, options.output / "kernels.svg")
+    text = section(times, cycles_text, options.runs, plotted)
+    print(text)
+    if options.output:
+        if not plotted:
+            print("no plot: there is no matplotlib; `pip install matplotlib`")
+        print(f"written: {results_file.write_section(options.output, 'kernels', text)}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

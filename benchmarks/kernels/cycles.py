@@ -1,0 +1,103 @@
+"""How many cycles an element costs on the boards' processors, as llvm-mca computes it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.kernels.programs import INCLUDE, compile_c, run
+
+# isort: split
+from opkit.scons.device_library import COMPILE
+
+_ITERATIONS = 1000
+_LOOPS = {"half to float": "opkit_halves_to_floats", "float to half": "opkit_floats_to_halves"}
+
+
+@dataclass(frozen=True)
+class Processor:
+    """A processor, and what LLVM knows of its timing.
+
+    Attributes:
+        name: as boards' data sheets have it.
+        abi: what is compiled for it.
+        model: the processor whose timing LLVM takes for it.
+        arguments: how llvm-mca is told.
+    """
+
+    name: str
+    abi: str
+    model: str
+    arguments: tuple[str, ...]
+
+
+PROCESSORS = (
+    Processor("cortex-a35", "aarch64", "cortex-a53", ("-mtriple=aarch64", "-mcpu=cortex-a35")),
+    # LLVM has no model of cortex-a7 that llvm-mca can read. krait has the same instructions and
+    # the model of cortex-a9, whose NEON takes instructions in order, too, and is as wide: 64 bits.
+    Processor(
+        *("cortex-a7", "armhf", "cortex-a9"),
+        ("-mtriple=armv7-linux-gnueabihf", "-mcpu=krait", "-mattr=+neon,+vfp4,+fp16"),
+    ),
+)
+
+
+def program() -> str | None:
+    """Return llvm-mca, or llvm-mca-NN with the largest number, or None."""
+    numbered = [f"llvm-mca-{number}" for number in range(30, 10, -1)]
+    return next(filter(None, map(shutil.which, ["llvm-mca", *numbered])), None)
+
+
+def version(mca: str) -> str:
+    """Return the version of LLVM."""
+    found = re.search(r"LLVM version \S+", run([mca, "--version"]))
+    return found.group() if found else mca
+
+
+def cycles_per_element(mca: str, processor: Processor, folder: Path) -> dict[str, float]:
+    """Return conversion -> cycles per element, with all data in the first cache."""
+    source, assembly = folder / "conversions.c", folder / f"{processor.name}.s"
+    source.write_text(
+        '#include "opkit/half.h"\n'
+        "void *const conversions[] = {(void *)opkit_halves_to_floats,"
+        " (void *)opkit_floats_to_halves};\n"
+    )
+    compile_c(processor.abi, *COMPILE, "-S", f"-I{INCLUDE}", "-o", str(assembly), str(source))
+    cycles = {}
+    for what, function in _LOOPS.items():
+        body, elements = hot_loop(assembly.read_text(), function)
+        command = [mca, *processor.arguments, f"-iterations={_ITERATIONS}"]
+        printed = run(command, text=body)
+        # What llvm-mca does not know, it leaves out.
+        known, total = (_number(name, printed) for name in ("Instructions", "Total Cycles"))
+        assert known == _ITERATIONS * len(re.findall(r"^\s", body, re.MULTILINE)), printed
+        cycles[what] = total / _ITERATIONS / elements
+    return cycles
+
+
+def _number(name: str, printed: str) -> int:
+    found = re.search(rf"^{name}:\s+(\d+)", printed, re.MULTILINE)
+    assert found is not None, printed
+    return int(found.group(1))
+
+
+def hot_loop(assembly: str, function: str) -> tuple[str, int]:
+    """Return the first loop of a function, and how many elements one round of it converts.
+
+    That is the number by which the round counts down: `sub x2, x2, #8`.
+    """
+    start = assembly.index(f"\n{function}:")
+    end = assembly.index(f".size\t{function}", start)
+    lines = assembly[start:end].splitlines()
+    for first, line in enumerate(lines):
+        label = re.match(r"(\.L\w+):", line)
+        back = re.compile(rf"\s+b\S*\s+{re.escape(label.group(1))}\b") if label else None
+        last = next((i for i in range(first, len(lines)) if back and back.match(lines[i])), None)
+        if last is not None:
+            body = "\n".join(lines[first : last + 1]) + "\n"
+            step = re.search(r"\bsubs?\s+\w+, \w+, #(\d+)", body)
+            assert step is not None, f"{function}: nothing counts down in\n{body}"
+            return body, int(step.group(1))
+    raise AssertionError(f"{function} has no loop")

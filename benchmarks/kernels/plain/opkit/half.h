@@ -1,0 +1,80 @@
+/*
+ * The conversions as one writes them first, one element at a time: what the benchmark compares
+ * opkit/half.h with. Rounds to nearest even; has the same functions as far as a kernel needs them.
+ */
+#ifndef OPKIT_HALF_H
+#define OPKIT_HALF_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define OPKIT_SMALL __attribute__((unused)) static
+
+static float plain_float_of(uint16_t half)
+{
+    const uint32_t sign = (uint32_t)(half >> 15) << 31;
+    const uint32_t exponent = half >> 10 & 31;
+    const uint32_t fraction = half & 1023;
+    uint32_t bits;
+    float value;
+
+    if (exponent == 0) { /* a multiple of 2^-24 */
+        value = (float)fraction * 5.9604644775390625e-8F;
+        return sign != 0 ? -value : value;
+    }
+    if (exponent == 31) {
+        bits = sign | 255u << 23 | fraction << 13;
+    } else {
+        bits = sign | (exponent + 112) << 23 | fraction << 13;
+    }
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint16_t plain_half_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const uint32_t sign = bits >> 31 << 15;
+    const int exponent = (int)(bits >> 23 & 255) - 112;
+    uint32_t fraction = bits & 0x7FFFFF;
+    uint32_t dropped = 13; /* bits */
+
+    if (exponent == 143) { /* infinity, or NaN */
+        return (uint16_t)(sign | 0x7C00 | (fraction != 0 ? 0x200 : 0));
+    }
+    if (exponent >= 31) {
+        return (uint16_t)(sign | 0x7C00);
+    }
+    if (exponent < -10) {
+        return (uint16_t)sign;
+    }
+    if (exponent <= 0) { /* a subnormal half shows its leading 1 */
+        fraction |= 1u << 23;
+        dropped += (uint32_t)(1 - exponent);
+    }
+    const uint32_t rest = fraction & ((1u << dropped) - 1);
+    const uint32_t middle = 1u << (dropped - 1);
+    uint32_t half = (exponent > 0 ? (uint32_t)exponent << 10 : 0) + (fraction >> dropped);
+    if (rest > middle || (rest == middle && (half & 1) != 0)) {
+        half++; /* which may carry into the exponent, as it has to */
+    }
+    return (uint16_t)(sign | half);
+}
+
+OPKIT_SMALL void opkit_halves_to_floats(const uint16_t *halves, float *floats, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        floats[i] = plain_float_of(halves[i]);
+    }
+}
+
+OPKIT_SMALL void opkit_floats_to_halves(const float *floats, uint16_t *halves, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        halves[i] = plain_half_of(floats[i]);
+    }
+}
+
+#endif

@@ -1,0 +1,42 @@
+"""The C compiler that scons takes, and other programs."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from rknn_op import template
+
+# isort: split
+# rknn_op.template has put opkit on the path.
+from opkit import toolchains
+from opkit.platforms import ABIS
+
+INCLUDE = template.ROOT / "{{cookiecutter.op_name}}/opkit/include"
+
+
+def compile_c(abi: str, *arguments: str) -> str:
+    """Run the compiler for an ABI and return what it printed."""
+    found = toolchains.find("auto", ABIS[abi])
+    return run([*found.command, *found.flags, *arguments])
+
+
+def compiler_version(abi: str) -> str:
+    """Return the first line of what the compiler for an ABI says of itself."""
+    found = toolchains.find("auto", ABIS[abi])
+    name = f"{found.toolchain}, " if found.toolchain == "zig" else ""
+    return name + run([*found.command, "--version"]).splitlines()[0]
+
+
+def run(command: list[str], folder: Path | None = None, text: str | None = None) -> str:
+    """Run a command with text as its input and return what it printed.
+
+    Raises:
+        SystemExit: it failed; with what it said.
+    """
+    done = subprocess.run(
+        command, cwd=folder, input=text, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+    return done.stdout

@@ -1,0 +1,97 @@
+"""Repositories whose cases run in other places than this PC's process, and what is said there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.repositories import Repository, generate
+
+FAULTS_C = Path(__file__).parent / "c" / "host_faults.c"
+FAULTS = re.findall(
+    r"[A-Z_]+", FAULTS_C.read_text().split("enum fault {")[1].split("}")[0], re.MULTILINE
+)
+DESCRIPTION = """\
+name: Faults
+inputs: {input: {type: VX_TYPE_TENSOR}}
+outputs: {output: {type: VX_TYPE_TENSOR}}
+params: {fault: {type: VX_TYPE_INT32, default: 0}}
+"""
+FAULT_CASES = """\
+import numpy as np
+import pytest
+
+from opkit import testing
+from opkit.testing import Case, check_cpu_kernel
+
+testing.TIME_LIMIT = {limit}
+NUMBERS = np.linspace(-2, 2, 40).reshape(2, 5, 4).astype(np.float16)
+CASES = [Case(name, {{"input": NUMBERS}}, {{"fault": number}}) for name, number in {cases}]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case)
+"""
+
+
+def faults_repository(folder: Path, names: list[str], limit: float = 10) -> Repository:
+    """Make the operator that does wrong what its param says, with one case for each name.
+
+    After each comes one that is right. The kernel may take `limit` seconds.
+    """
+    repository = generate(folder, DESCRIPTION)
+    shutil.copy(FAULTS_C, repository.path / "rknn_kernel_faults.c")
+    numbers = [(name, FAULTS.index(name)) for name in names]
+    cases = [case for wrong in numbers for case in (wrong, (f"after_{wrong[0]}", 0))]
+    (repository.path / "tests/test_faults.py").write_text(
+        FAULT_CASES.format(cases=cases, limit=limit)
+    )
+    return repository
+
+
+def need(program: str, package: str) -> None:
+    """Skip a test that needs a program; in CI, fail."""
+    if shutil.which(program) is None:
+        reason = f"there is no {program}: apt-get install {package}"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+
+
+def check(
+    repository: Repository, *arguments: str, path: str | Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `scons ... check` in a repository, with this PATH or the machine's own."""
+    return subprocess.run(
+        [sys.executable, "-m", "SCons", "-Q", *arguments, "check"],
+        cwd=repository.path,
+        env={**os.environ, "PATH": str(path or os.environ["PATH"])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def problems(output: str) -> dict[tuple[str, str], str]:
+    """Return what failed: kernel and name of the case -> the message below its first line."""
+    pattern = r"^(CPU kernel(?:, \S+)?) of \w+, case (\S+):\n((?:  .*\n)+)"
+    found = re.findall(pattern, output, re.MULTILINE)
+    return {(kernel, case): text for kernel, case, text in found}
+
+
+def rows(output: str) -> dict[str, list[list[str]]]:
+    """Return the table of cases: kernel -> case, max error, ulp, time, for each case."""
+    table = output.split("kernels against their reference", 1)[1]
+    found: dict[str, list[list[str]]] = {}
+    for line in table.splitlines():
+        if line.startswith("CPU kernel"):
+            kernel, *cells = re.split(r"  +", line)
+            found.setdefault(kernel, []).append(cells)
+    return found

@@ -1,0 +1,120 @@
+"""The benchmarks run, and write the tables that benchmarks/RESULTS.md has."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import build, results_file
+from benchmarks.kernels.cycles import hot_loop
+from benchmarks.kernels.plot import spread
+from tests.repositories import ROOT
+
+NUMBER = r"\d+(,\d{3})*(\.\d+)?"
+
+
+def run(*arguments: str) -> str:
+    result = subprocess.run(
+        [sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def rows(text: str) -> dict[str, list[list[str]]]:
+    """Return the rows of all tables: first cell -> the other cells of each of its rows."""
+    found: dict[str, list[list[str]]] = {}
+    for line in re.findall(r"^\| (.*) \|$", text, re.MULTILINE):
+        first, *cells = re.split(r" ?\| ", line)
+        found.setdefault(first, []).append(cells)
+    return found
+
+
+def test_kernels(tmp_path: Path) -> None:
+    sizes = ("1000", "1048576")
+    settings = ("--runs", "1", "--examples", "exp", "--sizes", *sizes, "--output", str(tmp_path))
+    printed = run("benchmarks.kernels", *settings)
+
+    text = (tmp_path / "RESULTS.md").read_text()
+    found = rows(text)
+    *aims, small, large = found["exp"]
+    assert [aim[1].split()[1] for aim in aims] == ["x", "x"]
+    assert (small[0], large[0]) == ("1,000", "1,048,576")
+    # ns per element; then memcpy, numpy and both scalar kernels.
+    assert all(re.fullmatch(NUMBER, cell) for cell in small[1:] + large[1:])
+    assert len(small) == 6
+    for what in ("half to float", "float to half"):
+        *_, aim, small, large = found[what]
+        assert aim[0] == "at most 2.5 x memcpy"
+        assert [len(small), len(large)] == [3, 3]
+    assert "python -m benchmarks.kernels --output benchmarks" in text
+    if "no plot" not in printed:
+        assert (tmp_path / "kernels.svg").read_text().count(">memcpy<") == 3
+        assert "(kernels.svg)" in text
+    if "no llvm-mca" not in text:
+        assert [float(cell) > 0.5 for cell in found["cortex-a7"][0][1:]] == [True, True]
+        assert [float(cell) > 0.5 for cell in found["cortex-a35"][0][1:]] == [True, True]
+
+
+def test_build(tmp_path: Path) -> None:
+    run("benchmarks.build", "--runs", "1", "--warm", "--output", str(tmp_path))
+    text = (tmp_path / "RESULTS.md").read_text()
+    assert "python -m benchmarks.build --output benchmarks" in text
+    ((seconds, ratio),) = rows(text)["generation, this template"]
+    assert re.fullmatch(NUMBER, seconds)
+    assert re.fullmatch(NUMBER + " x", ratio)
+
+
+def test_a_ratio_is_to_what_a_row_is_compared_with() -> None:
+    text = build.section([("commands by hand", 2.0, None), ("scons", 3.0, 2.0)], runs=5)
+    assert rows(text)["scons"] == [["3.00", "1.50 x"]]
+    assert rows(text)["commands by hand"] == [["2.00", ""]]
+    assert "medians of 5 runs" in text
+
+
+def test_each_benchmark_writes_its_own_section(tmp_path: Path) -> None:
+    results_file.write_section(tmp_path, "kernels", "## Kernels\n\nfast \\1")
+    path = results_file.write_section(tmp_path, "build", "## Builds\n\nslow")
+    first = path.read_text()
+    results_file.write_section(tmp_path, "kernels", "## Kernels\n\nfaster \\1")
+    assert path.read_text() == first.replace("fast", "faster")
+    assert first.startswith("# ")
+    assert first.index("## Kernels") < first.index("## Builds")
+
+
+def test_the_machine_is_described_without_its_name() -> None:
+    assert re.match(r"\d+ cores, .*Python 3\.", results_file.machine())
+
+
+def test_the_loop_that_is_counted() -> None:
+    assembly = """
+convert:
+    cmp x2, #8
+    b.lo .L2
+.L1:
+    ldr q0, [x0], #16
+    sub x2, x2, #8
+    cmp x2, #7
+    b.hi .L1
+.L2:
+    subs x2, x2, #1
+    b.ne .L2
+    ret
+    .size\tconvert, 1
+"""
+    body, elements = hot_loop(assembly, "convert")
+    assert elements == 8
+    assert body.split()[0] == ".L1:"
+    assert body.split()[-1] == ".L1"
+    assert body.count("\n") == 5
+
+
+def test_labels_do_not_lie_on_each_other() -> None:
+    placed = spread({"low": 1.0, "middle": 1.01, "high": 100.0})
+    assert placed["middle"] / placed["low"] > 1.5
+    assert placed["high"] == pytest.approx(100)
+    assert placed["low"] * placed["middle"] == pytest.approx(1.01)

@@ -1,0 +1,29 @@
+"""The example Exp: how exact its math is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from opkit.calls import Call
+from opkit.comparison import ulp_distance
+from opkit.openvx import HostKernel
+from opkit.spec import parse
+from tests.host_build import host_runtime
+from tests.repositories import Repository
+
+
+def test_all_halves_are_rounded_right(example: Callable[[str], Repository]) -> None:
+    repository = example("exp")
+    spec = parse((repository.path / "op.yml").read_text())
+    kernel = HostKernel(spec, repository.path / "build/x64/libexp.so", host_runtime())
+    halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    call = Call({"input": halves}, {}, {"output": (halves.shape, np.float16)})
+
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        expected = np.exp(halves.astype(np.float64)).astype(np.float16)
+    distance = ulp_distance(kernel.run(call).outputs["output"], expected)
+
+    assert distance.max() <= 1
+    assert (distance == 0).mean() >= 0.999

@@ -1,0 +1,365 @@
+"""The page that `scons report` writes: what it says, and how a browser shows it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from opkit.report.page import Report, page, plot_key
+from opkit.report.plots import plot
+from opkit.results import Record, Result, load, output
+from opkit.rknnop import Package
+from opkit.spec import parse
+from tests.browser import look
+from tests.repositories import Repository
+
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+EVIL = "<script>alert('&amp;')</script>"
+DESCRIPTION = f"""
+name: Scale
+framework: tensorflow
+target_platform: RK3399PRO
+kernel_index: 1
+inputs:
+  input: {{type: VX_TYPE_TENSOR, doc: "{EVIL}"}}
+outputs:
+  output: {{type: VX_TYPE_TENSOR}}
+params:
+  flag: {{type: VX_TYPE_BOOL, default: true, doc: "On or off."}}
+  sizes: {{type: VX_TYPE_ARRAY, length: 2, source: "const:sizes"}}
+"""
+
+
+class Document(HTMLParser):
+    """The elements of a page, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.open: list[str] = []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in {"link", "meta"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def values(self, attribute: str) -> list[str]:
+        return [value for _, attrs in self.elements if (value := attrs.get(attribute))]
+
+
+def cells(row: str) -> list[str]:
+    return [Document(cell).text for cell in re.findall(r"<t[hd].*?</t[hd]>", row)]
+
+
+def record(case: str, kernel: str = "CPU kernel", problem: str = "", test: str = "") -> Record:
+    reference = np.linspace(-1, 1, 40, dtype=np.float16).reshape(4, 10)
+    result = Result(kernel, case, problem, 0.5, 3, 1.25e-5)
+    params = {"flag": True, "sizes": [2, 3]}
+    outputs = (output("output", np.nextafter(reference, np.float16(9)), reference),)
+    return Record(result, test, {"input": "float16 4x10"}, params, outputs)
+
+
+def shown(
+    *records: Record, packages: dict[str, Package | str] | None = None, check_failed: bool = False
+) -> str:
+    plots = [
+        [plot(out, plot_key(number, i)) for i, out in enumerate(one.outputs)]
+        for number, one in enumerate(records)
+    ]
+    operator = parse(DESCRIPTION)
+    time = "2020-02-03 04:05"
+    return page(Report(operator, packages or {}, records, plots, check_failed, time))
+
+
+def test_what_the_user_writes_is_text() -> None:
+    evil = record(EVIL, EVIL, EVIL, EVIL)
+    unkind = Record(evil.result, EVIL, {EVIL: EVIL}, {EVIL: EVIL}, evil.outputs)
+    document = Document(shown(unkind, packages={EVIL: EVIL}))
+    assert "script" not in {tag for tag, _ in document.elements}
+    assert document.text.count(EVIL) >= 10
+    assert not [name for _, attrs in document.elements for name in attrs if name.startswith("on")]
+
+
+def test_parameters() -> None:
+    rows = re.findall(r"<tr>.*?</tr>", shown(record("a")))
+    assert [cells(row) for row in rows][1:5] == [
+        ["0", "input", "input", "VX_TYPE_TENSOR", "a tensor", "", "", EVIL],
+        ["1", "output", "output", "VX_TYPE_TENSOR", "a tensor", "", "", ""],
+        *(
+            ["2", "flag", "param", "VX_TYPE_BOOL", "a scalar of VX_TYPE_UINT8", "true", "", text]
+            for text in ["On or off."]
+        ),
+        [
+            *("3", "sizes", "param", "VX_TYPE_ARRAY", "an array of 2 VX_TYPE_INT32"),
+            *("", "const:sizes", ""),
+        ],
+    ]
+
+
+def test_packages_and_the_sizes_of_their_sections() -> None:
+    libraries = {"x64": b"x" * 12345, "aarch64": b"a" * 20, "armhf": b""}
+    package = Package(2, b"SHDR....", libraries, "name: Ä\n", "pass\n")
+    old = Package(1, b"", {"x64": b"x", "aarch64": b"a"}, "", "")
+    text = shown(
+        record("a"),
+        packages={"build/a.rknnop": package, "build/b.rknnop": old, "build/c.rknnop": "cut off"},
+    )
+    rows = [cells(row) for row in re.findall(r"<tr>.*?</tr>", text)]
+    titles = "file,version,VX kernel,x64 library,aarch64 library,armhf library,op.yml,Python file"
+    assert [*titles.split(","), "kind of VX kernel"] in rows
+    thousands = "\N{NARROW NO-BREAK SPACE}"
+    sizes = ["2", "8", f"12{thousands}345", "20", "0", "9", "5", "SHDR"]
+    assert ["build/a.rknnop", *sizes] in rows
+    assert ["build/b.rknnop", "1", "0", "1", "1", "", "0", "0", "empty"] in rows
+    assert ["build/c.rknnop", "cut off"] in rows
+
+
+def test_a_failed_case_is_open_and_named_at_the_top() -> None:
+    text = shown(record("good"), record("bad", problem="first line\n  second line"))
+    assert "1 failed</span>, 1 passed" in text
+    assert '<a href="#case-1">bad</a>' in text
+    assert '<pre class="problem">first line\n  second line</pre>' in text
+    assert re.findall(r"<details( open)?><summary>(\w+)", text) == [("", "good"), (" open", "bad")]
+
+
+def test_each_kernel_has_a_table() -> None:
+    text = shown(*(record("a", kernel) for kernel in ("CPU kernel", "VX kernel")))
+    assert re.findall("<h3>(.*?)</h3>", text) == ["CPU kernel", "VX kernel"]
+    assert "1 case against the numpy reference (CPU kernel; VX kernel)" in text
+    assert text.count('<table class="cases">') == 2
+
+
+def test_a_check_that_fails_elsewhere_is_not_shown_as_passed() -> None:
+    assert "all passed</span></p>" in shown(record("a"))
+    assert "the check failed</span>; its output says on what" in shown(
+        record("a"), check_failed=True
+    )
+
+
+def test_no_case_was_run() -> None:
+    assert "No case was run." in shown()
+
+
+def test_a_crash_has_a_message_and_no_plots() -> None:
+    text = shown(Record(Result("CPU kernel", "a", "the kernel crashes")))
+    assert "the kernel crashes" in text
+    assert 'class="plot"' not in text
+    assert 'class="thumbnail"' not in text
+
+
+def test_the_page_is_whole_and_says_what_its_pictures_show() -> None:
+    document = Document(shown(record("a", test="test_one"), record("b", test="test_two")))
+    ids = document.values("id")
+    assert len(ids) == len(set(ids))
+    links = document.values("href") + document.values("src") + document.values("xlink:href")
+    assert len(links) == 5
+    for link in links:
+        assert link.startswith("data:") or link.removeprefix("#") in ids
+    assert set(document.values("aria-labelledby")) <= set(ids)
+    tags = [tag for tag, _ in document.elements]
+    assert tags.count("title") == 1 + tags.count("svg") == 1 + 2 * 4
+    assert all("scope" in attrs for tag, attrs in document.elements if tag == "th")
+    assert ("html", {"lang": "en"}) in document.elements
+    policy = {"http-equiv": "Content-Security-Policy", "content": POLICY}
+    assert ("meta", policy) in document.elements
+    assert "output, float16 4x10: 40 elements, 0 equal, 40 off by 1 ulp" in document.text
+
+
+def test_plots_have_the_colours_of_the_page() -> None:
+    drawn = plot(record("a").outputs[0], "key")
+    style = (
+        Path(__file__).parent.parent / "{{cookiecutter.op_name}}/opkit/report/style.css"
+    ).read_text()
+    for drawing in (drawn.histogram, drawn.parity):
+        colours = set(re.findall(r"(?:fill|stroke): ([^;\"]+)", drawing.content))
+        assert colours <= {"none", "var(--muted)", "var(--rule)", "var(--series)"}
+        assert "var(--series)" in colours
+        for variable in re.findall(r"var\((.*?)\)", drawing.content):
+            assert style.count(f"{variable}:") >= 2, "not in both schemes"
+
+
+def data(content: str, group: str) -> list[list[tuple[float, float]]]:
+    """Return the shapes of a group, each as its corners."""
+    found = re.search(rf'<g id="{group}"><path d="(.*?)"', content)
+    assert found is not None
+    shapes = found[1].strip().split("M")[1:]
+    return [
+        [(float(x), float(y)) for x, y in (point.split() for point in shape.strip().split("L"))]
+        for shape in shapes
+    ]
+
+
+def test_the_histogram_has_a_bar_for_each_bin() -> None:
+    reference = np.arange(111, dtype=np.int32)
+    kernel = reference + np.repeat([0, 1, -3], [100, 10, 1]).astype(np.int32)
+    drawing = plot(output("out", kernel, reference), "key").histogram
+    bars = data(drawing.content, drawing.group)
+    left, _, width, _ = drawing.box
+    assert [len(bar) for bar in bars] == [4, 4, 4]
+    bins = [round(((x - left) / width - 0.5) * 7.2 + 0.4) for ((x, _), *_) in bars]
+    assert bins == [-3, 0, 1]
+    heights = [bottom - top for ((_, bottom), (_, top), *_) in bars]
+    # Logarithmic: from one element to ten is as far as from ten to a hundred.
+    assert heights[1] - heights[2] == pytest.approx(heights[2] - heights[0], abs=0.2)
+    assert heights[0] > 5
+
+
+def test_the_parity_plot_has_a_dot_for_each_place() -> None:
+    reference = np.array([-1, 0, 1, 1, np.nan, np.inf], np.float32)
+    kernel = np.array([-1, 0, 1, 0, np.nan, 1], np.float32)
+    drawing = plot(output("out", kernel, reference), "key").parity
+    left, top, width, height = drawing.box
+    dots = {
+        (round(((x - left) / width - 0.5) * 2 * 1.12), round((0.5 - (y - top) / height) * 2 * 1.12))
+        for ((x, y), _) in data(drawing.content, drawing.group)
+    }
+    assert dots == {(-1, -1), (0, 0), (1, 1), (1, 0)}
+
+
+@pytest.mark.parametrize(
+    ("values", "ticks"),
+    [
+        ([-1e-7, 1e-4, 1e-2, 1, 60000.0], ["0", "10⁵", "10⁻¹"]),
+        ([5.0, 5.0], ["5"]),
+        ([np.nan], ["no finite numbers"]),
+    ],
+)
+def test_scales_suit_the_values(values: list[float], ticks: list[str]) -> None:
+    array = np.array(values, np.float32)
+    content = plot(output("out", array, array), "key").parity.content
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", content)
+    assert set(ticks) <= set(texts), texts
+
+
+# ---- scons report -------------------------------------------------------------------------------
+
+CASES = """return {
+    open: page.querySelectorAll("details[open]").length,
+    cases: [...page.querySelectorAll(".row")].filter(row => row.checkVisibility()).map(row => ({
+        name: row.querySelector("summary").textContent,
+        outcome: row.querySelector(".outcome").textContent,
+        pictures: [...row.querySelectorAll(".thumbnail use")].filter(
+            use => use.getBoundingClientRect().width > 0
+        ).length,
+    })),
+    plots: [...page.querySelectorAll("details")].map(details => {
+        const plots = [...details.closest("tbody").querySelectorAll(".plot")];
+        const visible = () => plots.filter(plot => plot.checkVisibility()).length;
+        details.open = false;
+        const closed = visible();
+        details.open = true;
+        return [closed, visible()];
+    }),
+    width_with_all_open: page.documentElement.scrollWidth,
+};"""
+
+
+@pytest.fixture(scope="module")
+def reported(
+    example: Callable[[str], Repository], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Repository, str]:
+    """Return the repository of ResizeArea with its report, and what `scons report` printed."""
+    path = tmp_path_factory.mktemp("report") / "ResizeArea"
+    shutil.copytree(example("resize_area").path, path)
+    repository = Repository(path)
+    return repository, repository.scons("report").stdout
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_browser_shows_every_case(reported: tuple[Repository, str], width: int) -> None:
+    repository, _ = reported
+    seen = look(repository.path / "build/report.html", width, CASES)
+    assert seen.console == []
+    assert seen.width == seen.measured["width_with_all_open"] == width
+    records = load(repository.path / "build/results")
+    assert len(records) == 69
+    assert [case["name"] for case in seen.measured["cases"]] == [one.result.case for one in records]
+    assert {case["outcome"] for case in seen.measured["cases"]} == {"passed"}
+    finite = [np.isfinite(one.outputs[0].kernel).any() for one in records]
+    assert [case["pictures"] for case in seen.measured["cases"]] == [1 + has for has in finite]
+    assert seen.measured["plots"] == [[0, 2]] * 69
+    assert seen.measured["open"] == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<script>nothing.is.here;</script>",
+        "<meta http-equiv=Content-Security-Policy content=\"POLICY\"><img src='http://[::1]:9/a.png'>",
+    ],
+    ids=["error in a script", "request"],
+)
+def test_a_bad_page_would_be_noticed(tmp_path: Path, body: str) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(f"<!DOCTYPE html><title>bad</title>{body.replace('POLICY', POLICY)}")
+    assert look(file, 390).console != []
+
+
+def test_a_page_that_is_too_wide_would_be_noticed(tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text("<!DOCTYPE html><title>wide</title><p style='width: 400px; margin: 0'>wide")
+    assert look(file, 390).width > 390
+
+
+def test_what_scons_report_says(reported: tuple[Repository, str]) -> None:
+    repository, printed = reported
+    size = (repository.path / "build/report.html").stat().st_size
+    assert f"build/report.html: {size} bytes, 69 results, 0 failed" in printed.splitlines()
+    assert size < 1_000_000
+    text = (repository.path / "build/report.html").read_text()
+    assert "build/rv1126/ResizeArea.rknnop" in text
+    assert "test_cpu_kernel_with_channels_first" in text
+
+
+def test_a_failing_case_is_shown_and_fails_the_build(copy_of_fresh: Repository) -> None:
+    repository = copy_of_fresh
+    (compute,) = repository.path.glob("*_compute.h")
+    text = compute.read_text()
+    assert text.count("    return NULL;") == 1
+    compute.write_text(
+        text.replace(
+            "    return NULL;", "    outputs->output.float32[0] += 1.0F;\n    return NULL;"
+        )
+    )
+    result = repository.scons("report", check=False)
+    assert result.returncode == 2
+    page_text = (repository.path / "build/report.html").read_text()
+    records = load(repository.path / "build/results")
+    assert page_text.count('<td class="outcome bad">failed</td>') == len(records) > 0
+    assert all(one.outputs for one in records)
+    assert "Traceback" not in result.stdout + result.stderr
+
+    compute.write_text(text)
+    repository.scons("report")
+    assert len(load(repository.path / "build/results")) == len(records)
+    assert "all passed" in (repository.path / "build/report.html").read_text()
+
+
+def test_missing_matplotlib_is_named(
+    copy_of_fresh: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "without"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text('import sys\nsys.modules["matplotlib"] = None\n')
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    result = copy_of_fresh.scons("report", check=False)
+    assert result.returncode == 2
+    assert "error: the report's plots need matplotlib: pip install matplotlib" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (copy_of_fresh.path / "build/report.html").exists()
+    copy_of_fresh.scons("check")

@@ -1,0 +1,144 @@
+"""`scons sanitize=... check`: what is undefined in a kernel is reported with file and line."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from opkit.errors import OpkitError
+from opkit.platforms import ABIS, CHIPS
+from opkit.sanitizers import chosen, explain
+from tests.repositories import Repository
+from tests.target_repositories import FAULTS_C, check, faults_repository, need, problems, rows
+
+BOTH = "CPU kernel, address,undefined"
+
+
+@pytest.fixture(autouse=True)
+def gcc() -> None:
+    need("gcc", "gcc")
+
+
+# What compute does -> what is said of it.
+UNDEFINED = {
+    "volatile int32_t big = INT32_MAX; big = big + 1;": "signed integer overflow: 2147483647 + 1",
+    "volatile int bits = 32; bits = 1 << bits;": "shift exponent 32 is too large for 32-bit type",
+    "volatile float big = 3e9F; volatile int32_t whole = (int32_t)big; (void)whole;": (
+        "3e+09 is outside the range of representable values of type 'int'"
+    ),
+    "volatile int zero = 0; zero = 1 / (zero | 0);": "division by zero",
+}
+ADDRESS = {
+    "((volatile char *)outputs->output.data)[4 * outputs->output.size] = 1;": (
+        "heap-buffer-overflow\n  WRITE of size 1\n"
+    ),
+}
+CASES = """
+import pytest
+from opkit.testing import cases, check_cpu_kernel, ramp
+CASES = cases([{{"input": (size,)}} for size in range({count})], [ramp()])
+
+@pytest.mark.parametrize("case", CASES[1:], ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case)
+"""
+
+
+def misbehave(repository: Repository, statements: list[str]) -> int:
+    """Have compute do one of these for inputs of 1, 2, ... elements; return the first's line."""
+    path = repository.path / "myoperator_compute.h"
+    before, after = path.read_text().split("    return NULL;\n")
+    lines = [
+        f"    if (inputs->input.size == {size}) {{ {statement} }}\n"
+        for size, statement in enumerate(statements, 1)
+    ]
+    path.write_text("".join([before, *lines, "    return NULL;\n", after]))
+    tests = repository.path / "tests/test_myoperator.py"
+    tests.write_text(CASES.format(count=len(statements) + 2))
+    return before.count("\n") + 1
+
+
+def said_of(kernel: str, output: str) -> dict[str, str]:
+    """Return what failed on a kernel: case -> message."""
+    return {case: text for (where, case), text in problems(output).items() if where == kernel}
+
+
+def built(repository: Repository) -> dict[Path, bytes]:
+    """Return what a board loads: the packages, and the libraries of all ABIs."""
+    found = [*repository.path.glob("build/*/*.rknnop"), *repository.path.glob("build/*/libmy*.so")]
+    assert len(found) == len(CHIPS) + len(ABIS)
+    return {path: path.read_bytes() for path in found}
+
+
+def test_what_compute_does_wrong_is_said_with_its_line(copy_of_fresh: Repository) -> None:
+    expected = {**UNDEFINED, **ADDRESS}
+    first = misbehave(copy_of_fresh, list(expected))
+    copy_of_fresh.scons("target=all")
+    before = built(copy_of_fresh)
+    run = check(copy_of_fresh, "sanitize=address,undefined")
+    assert run.returncode == 2
+    said = said_of(BOTH, run.stdout)
+    # The last case does nothing wrong.
+    assert list(said) == [f"{size}-ramp" for size, _ in enumerate(expected, 1)]
+    for line, text, message in zip(itertools.count(first), said.values(), expected.values()):
+        assert text.startswith(f"  myoperator_compute.h:{line}: {message}")
+
+    # Nothing of it is loaded or packed elsewhere, and it goes with the rest.
+    assert before == built(copy_of_fresh)
+    folder = copy_of_fresh.path / "build/check/address,undefined"
+    assert (folder / "runner").is_file()
+    copy_of_fresh.scons("-c")
+    assert not folder.exists()
+
+
+def test_one_sanitizer_alone(copy_of_fresh: Repository) -> None:
+    line = misbehave(copy_of_fresh, [*UNDEFINED][:1])
+    run = check(copy_of_fresh, "sanitize=undefined")
+    assert said_of("CPU kernel, undefined", run.stdout)["1-ramp"].startswith(
+        f"  myoperator_compute.h:{line}: signed integer overflow"
+    )
+    assert list(rows(run.stdout)) == ["CPU kernel", "CPU kernel, undefined"]
+
+
+def test_the_kinds_of_faults(tmp_path: Path) -> None:
+    names = ["USE_AFTER_FREE", "FREE_TWICE", "STACK_OVERFLOW", "MAP_PAST_END", "FREE_FOREIGN"]
+    run = check(faults_repository(tmp_path, names), "sanitize=address,undefined")
+    said = said_of(BOTH, run.stdout)
+    assert list(said) == names  # and no case after one of them
+    source = FAULTS_C.read_text().splitlines()
+
+    def place(text: str) -> str:
+        return f"rknn_kernel_faults.c:{1 + next(i for i, row in enumerate(source) if text in row)}"
+
+    assert f"{place('halves[0] = freed[3]')}: heap-use-after-free\n" in said["USE_AFTER_FREE"]
+    freed = f"  freed here:\n    in misbehave, {place('freed = malloc(10)')[:-1]}"
+    assert freed in said["USE_AFTER_FREE"]
+    assert ": attempting double-free\n" in said["FREE_TWICE"]
+    assert (
+        f"{place('free(input->data + 1)')}: attempting free on address which was not"
+        in (said["FREE_FOREIGN"])
+    )
+    assert ": stack-overflow\n" in said["STACK_OVERFLOW"]
+    assert len(said["STACK_OVERFLOW"].splitlines()) < 10
+    assert f"{place('sink = ((volatile uint16_t *)memory)[count]')}: SEGV\n" in said["MAP_PAST_END"]
+
+
+def test_a_missing_compiler_is_named(fresh: Repository) -> None:
+    run = check(fresh, "sanitize=address", path="/nonexistent")
+    assert run.returncode == 2
+    assert "sanitize=address needs gcc or clang" in run.stderr
+    assert "sudo apt install gcc" in run.stderr
+
+
+def test_names_of_sanitizers() -> None:
+    assert chosen("") == []
+    assert chosen("undefined, address,undefined") == ["address", "undefined"]
+    with pytest.raises(OpkitError, match=r"no sanitizer 'memory'; allowed: address, undefined"):
+        chosen("address,memory")
+
+
+def test_what_no_sanitizer_wrote_is_not_explained() -> None:
+    assert explain("", Path()) == ""
+    assert explain("exp_compute.h: something else\n#0 0x1 in main x.c:3\n", Path()) == ""

@@ -1,0 +1,46 @@
+"""From the folders of a repository to the page on disk."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from opkit.report.page import Report, page, plot_key
+from opkit.report.plots import plot
+from opkit.results import load
+from opkit.rknnop import Package, PackageError, unpack
+from opkit.spec import OpSpec
+
+
+def write(root: Path, operator: OpSpec, records: Path, check_failed: bool, file: Path) -> str:
+    """Write the page, and return a line that says what is in it.
+
+    Args:
+        root: the repository.
+        operator: its description.
+        records: the folder with the records of a run.
+        check_failed: whether the run failed.
+        file: the page to write.
+    """
+    found = load(records)
+    plots = [
+        [plot(output, plot_key(number, i)) for i, output in enumerate(record.outputs)]
+        for number, record in enumerate(found)
+    ]
+    packages = {
+        path.relative_to(root).as_posix(): _package(path)
+        for path in sorted(root.glob("build/*/*.rknnop"))
+    }
+    time = datetime.now().strftime("%Y-%m-%d %H:%M")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    report = Report(operator, packages, found, plots, check_failed, time)
+    file.write_text(page(report), encoding="utf-8")
+    failed = sum(bool(record.result.problem) for record in found)
+    return f"{file}: {file.stat().st_size} bytes, {len(found)} results, {failed} failed"
+
+
+def _package(path: Path) -> Package | str:
+    try:
+        return unpack(path.read_bytes(), path.name)
+    except PackageError as error:
+        return str(error)

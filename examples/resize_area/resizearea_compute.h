@@ -39,20 +39,25 @@ static float resizearea_covered(size_t cell, float begin, float end, float scale
     return right > end ? end - left : 1.0F;
 }
 
-static struct resizearea_span resizearea_span_at(size_t index, float scale)
+/* The spans of all output indices of one axis, or NULL without memory; to be freed. */
+static struct resizearea_span *resizearea_spans(size_t count, float scale)
 {
-    const float begin = (float)index * scale;
-    const float end = (float)(index + 1) * scale;
-    struct resizearea_span span;
+    struct resizearea_span *spans = (struct resizearea_span *)calloc(count, sizeof *spans);
 
-    span.begin = (size_t)begin; /* floor and ceil, of numbers that are not negative */
-    span.end = (size_t)end;
-    if ((float)span.end < end) {
-        span.end++;
+    for (size_t index = 0; spans != NULL && index < count; index++) {
+        struct resizearea_span *span = &spans[index];
+        const float begin = (float)index * scale;
+        const float end = (float)(index + 1) * scale;
+
+        span->begin = (size_t)begin; /* floor and ceil, of numbers that are not negative */
+        span->end = (size_t)end;
+        if ((float)span->end < end) {
+            span->end++;
+        }
+        span->first = resizearea_covered(span->begin, begin, end, scale);
+        span->last = resizearea_covered(span->end - 1, begin, end, scale);
     }
-    span.first = resizearea_covered(span.begin, begin, end, scale);
-    span.last = resizearea_covered(span.end - 1, begin, end, scale);
-    return span;
+    return spans;
 }
 
 static float resizearea_weight(const struct resizearea_span *span, size_t cell)
@@ -169,47 +174,42 @@ static const char *resizearea_compute(const struct resizearea_inputs *inputs,
     const float x_scale = resizearea_scale(width, output_width, params->align_corners);
     const float mean = 1.0F / (y_scale * x_scale);
 
-    struct resizearea_span *spans = (struct resizearea_span *)calloc(output_width, sizeof *spans);
+    struct resizearea_span *rows = resizearea_spans(output_height, y_scale);
+    struct resizearea_span *columns = resizearea_spans(output_width, x_scale);
     float *row = (float *)calloc(output_pitch, sizeof *row);
-    if (spans == NULL || row == NULL) {
-        free(spans);
-        free(row);
-        return "not enough memory for one row of the output";
-    }
-    for (size_t x = 0; x < output_width; x++) {
-        spans[x] = resizearea_span_at(x, x_scale);
-    }
+    const bool has_memory = rows != NULL && columns != NULL && row != NULL;
 
-    for (size_t image = 0; image < images; image++) {
+    for (size_t image = 0; has_memory && image < images; image++) {
         const float *source = input->float32 + image * height * pitch;
         float *target = output->float32 + image * output_height * output_pitch;
         size_t row_in_buffer = height; /* none yet */
 
         for (size_t y = 0; y < output_height; y++, target += output_pitch) {
-            const struct resizearea_span span = resizearea_span_at(y, y_scale);
+            const struct resizearea_span *span = &rows[y];
 
             for (size_t i = 0; i < output_pitch; i++) {
                 target[i] = 0.0F;
             }
-            for (size_t cell = span.begin; cell < span.end; cell++) {
+            for (size_t cell = span->begin; cell < span->end; cell++) {
                 const size_t source_row = resizearea_clamp(cell, height);
 
                 /* Neighbours share a row, and enlarged images use one many times. */
                 if (source_row != row_in_buffer) {
                     resizearea_row(source + source_row * pitch, width, channels,
-                                   spans, output_width, row);
+                                   columns, output_width, row);
                     row_in_buffer = source_row;
                 }
-                resizearea_add(target, row, resizearea_weight(&span, cell), output_pitch);
+                resizearea_add(target, row, resizearea_weight(span, cell), output_pitch);
             }
             for (size_t i = 0; i < output_pitch; i++) {
                 target[i] *= mean;
             }
         }
     }
-    free(spans);
+    free(rows);
+    free(columns);
     free(row);
-    return NULL;
+    return has_memory ? NULL : "not enough memory for one row of the output";
 }
 
 #endif

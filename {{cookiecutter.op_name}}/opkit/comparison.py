@@ -120,8 +120,15 @@ def surroundings(
         yield f"{name} = {value}"
 
 
-def unwritten(first: Mapping[str, Array], second: Mapping[str, Array]) -> str:
-    """Compare two runs bit by bit that began with different memory; say what differs, if any."""
+def first_difference(
+    first: Mapping[str, Array], second: Mapping[str, Array]
+) -> tuple[str, int] | None:
+    """Compare two runs bit by bit.
+
+    Returns:
+        The first element that differs, as messages show it, and how many differ in that output;
+        None if all are equal.
+    """
     for name, array in first.items():
         bits = [
             np.ascontiguousarray(output).view(f"u{output.itemsize}")
@@ -129,10 +136,15 @@ def unwritten(first: Mapping[str, Array], second: Mapping[str, Array]) -> str:
         ]
         different = bits[0] != bits[1]
         if different.any():
-            count = int(different.sum())
-            more = f", nor {count - 1} more," if count > 1 else ""
-            return (
-                f"nobody wrote output element {_index(name, _first(different))}{more} "
-                "(or it depends on memory that nobody set)"
-            )
-    return ""
+            return _index(name, _first(different)), int(different.sum())
+    return None
+
+
+def unwritten(first: Mapping[str, Array], second: Mapping[str, Array]) -> str:
+    """Compare two runs bit by bit that began with different memory; say what differs, if any."""
+    difference = first_difference(first, second)
+    if difference is None:
+        return ""
+    element, count = difference
+    more = f", nor {count - 1} more," if count > 1 else ""
+    return f"nobody wrote output element {element}{more} (or it depends on memory that nobody set)"

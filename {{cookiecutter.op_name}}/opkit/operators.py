@@ -19,6 +19,7 @@ from opkit.errors import OpkitError
 from opkit.openvx import HostKernel
 from opkit.remote import RemoteKernel
 from opkit.spec import OpSpec, parse
+from opkit.vx_kernel import POISON, Border, EmulatedKernel
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -36,6 +37,7 @@ class Operator:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._vx_kernels: dict[Border, EmulatedKernel] = {}
 
     @cached_property
     def spec(self) -> OpSpec:
@@ -77,6 +79,16 @@ class Operator:
             for place in places.from_environment()
         }
         return {"CPU kernel": self.cpu_kernel, **elsewhere}
+
+    def vx_kernel(self, border: Border = POISON) -> EmulatedKernel:
+        """The VX kernel in the emulator.
+
+        Args:
+            border: what it reads outside of a tensor.
+        """
+        if border not in self._vx_kernels:
+            self._vx_kernels[border] = EmulatedKernel(self.spec, self.root, border)
+        return self._vx_kernels[border]
 
     def params(self, case: Case) -> dict[str, Any]:
         """Return the value of every param: the case's, or the default in op.yml."""

@@ -18,6 +18,8 @@ class Abi:
         zig_cpu: `-mcpu` of zig: the oldest core of this ABI on which the library has to run.
         gnu_flags: the same for GCC.
         machine: the name of the ELF machine, as pyelftools writes it.
+        zig_compact: what makes zig compile (not link) to the ABI's more compact instructions.
+        gnu_compact: the same for GCC.
     """
 
     name: str
@@ -26,6 +28,8 @@ class Abi:
     zig_cpu: str
     gnu_flags: tuple[str, ...]
     machine: str
+    zig_compact: tuple[str, ...] = ()
+    gnu_compact: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,8 @@ ABIS: dict[str, Abi] = {
             "cortex_a7",
             ("-mcpu=cortex-a7", "-mfpu=neon-vfpv4", "-mfloat-abi=hard", "-mfp16-format=ieee"),
             "EM_ARM",
+            zig_compact=("-mcpu=cortex_a7+thumb_mode",),
+            gnu_compact=("-mthumb",),
         ),
     )
 }

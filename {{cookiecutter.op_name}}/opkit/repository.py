@@ -103,6 +103,7 @@ def _require(root: Path, spec: OpSpec) -> None:
         )
 
 
+_ATTRIBUTES = r"(?:__attribute__\s*\(\([^;{]*?\)\)\s*)*"
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _QUALIFIERS = frozenset(
     "__read_only __write_only __read_write read_only write_only read_write const".split()
@@ -111,7 +112,9 @@ _QUALIFIERS = frozenset(
 
 def _vx_parameter_list(source: str, function: str) -> list[str] | None:
     code = _COMMENT.sub(" ", source)
-    match = re.search(rf"\b(?:__)?kernel\s+void\s+{function}\s*\(([^)]*)\)", code)
+    match = re.search(
+        rf"\b(?:__)?kernel\s+{_ATTRIBUTES}void\s+{_ATTRIBUTES}{function}\s*\(([^)]*)\)", code
+    )
     if match is None:
         return None
     return [argument.strip() for argument in match[1].split(",")]

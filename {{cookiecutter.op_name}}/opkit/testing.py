@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from opkit import results
@@ -26,8 +26,10 @@ from opkit.comparison import compare, surroundings, unwritten, wrong_elements
 from opkit.errors import OpkitError
 from opkit.operators import REPOSITORY, CheckError, Operator, operator_of
 from opkit.results import Result
+from opkit.vx_kernel import POISON, Border
 
 __all__ = [
+    "Border",
     "Case",
     "CheckError",
     "Operator",
@@ -35,10 +37,12 @@ __all__ = [
     "Values",
     "cases",
     "check_cpu_kernel",
+    "check_vx_kernel",
     "integers",
     "ramp",
     "run_cpu_kernel",
     "run_kernel",
+    "run_vx_kernel",
     "special",
     "uniform",
 ]
@@ -79,15 +83,25 @@ def run_kernel(
         max_ulp: how far an element may be from the reference, in representable values.
         max_error: an element that is within this absolute difference is right as well.
     """
+    return _compared(kernel, operator, case, name, max_ulp, max_error)[0]
+
+
+def _compared(
+    kernel: Runner,
+    operator: Operator,
+    case: Case,
+    name: str,
+    max_ulp: int,
+    max_error: float | None,
+) -> tuple[Result, dict[str, tuple[Array, Array]]]:
+    """Return the result, and for each output what the kernel and the reference have computed."""
     result = Result(name, case.name)
     compared: dict[str, tuple[Array, Array]] = {}
     try:
         _run(kernel, operator, case, result, compared, max_ulp, max_error)
     except (CheckError, RefusedError) as error:
         result.problem = str(error)
-    if folder := os.environ.get(results.VARIABLE):
-        _record(Path(folder), case, result, compared)
-    return result
+    return result, compared
 
 
 def _record(
@@ -188,14 +202,75 @@ def check_cpu_kernel(
     The kernel runs on this PC and, as `scons check` was told, in other places: target= has it run
     on the target's instruction set, sanitize= with the compiler's sanitizers.
     """
+    _check(operator, lambda operator: operator.cpu_kernels, case, max_ulp, max_error)
+
+
+def run_vx_kernel(
+    case: Case,
+    max_ulp: int = 0,
+    max_error: float | None = None,
+    border: Border = POISON,
+    operator: Operator | None = None,
+) -> Result:
+    """Run the VX kernel on a case; see check_vx_kernel.
+
+    Raises:
+        OpkitError: the repository is not built, or its op.yml or its .vx file is wrong.
+    """
+    operator = operator or operator_of(REPOSITORY)
+    kernel = operator.vx_kernel(border)
+    return run_kernel(kernel, operator, case, "VX kernel", max_ulp, max_error)
+
+
+def check_vx_kernel(
+    case: Case,
+    max_ulp: int = 0,
+    max_error: float | None = None,
+    border: Border = POISON,
+    operator: Operator | None = None,
+) -> None:
+    """Fail the test unless the VX kernel does what the reference does.
+
+    Its initializer says over which work items it runs and what its uniforms hold. The emulator
+    runs the .vx file so, in both orders of the work items and with two contents of what lies
+    outside of the tensors. The case fails on results that differ, output elements that nobody
+    wrote, undefined behaviour, a crash, a loop without end, and an initializer that fails.
+
+    Args:
+        case: the arrays and params; a tensor's last dimension is x, the one before it y, and all
+            others are z.
+        max_ulp: as for check_cpu_kernel. The emulator's exp, log, rsqrt and division are not the
+            device's: state what the operator bears.
+        max_error: as for check_cpu_kernel.
+        border: what reads outside of a tensor give.
+        operator: whose kernel it is; this repository's by default.
+    """
+    _check(
+        operator,
+        lambda operator: {"VX kernel": operator.vx_kernel(border)},
+        case,
+        max_ulp,
+        max_error,
+    )
+
+
+def _check(
+    operator: Operator | None,
+    kernels: Callable[[Operator], Mapping[str, Runner]],
+    case: Case,
+    max_ulp: int,
+    max_error: float | None,
+) -> None:
     import pytest
 
     problems = []
     try:
         operator = operator or operator_of(REPOSITORY)
-        for name, kernel in operator.cpu_kernels.items():
-            result = run_kernel(kernel, operator, case, name, max_ulp, max_error)
+        for name, kernel in kernels(operator).items():
+            result, compared = _compared(kernel, operator, case, name, max_ulp, max_error)
             RESULTS.append(result)
+            if folder := os.environ.get(results.VARIABLE):
+                _record(Path(folder), case, result, compared)
             if result.problem:
                 title = f"{name} of {operator.spec.name}, case {case}:"
                 problems += [title, *(f"  {line}" for line in result.problem.splitlines())]

@@ -1,13 +1,21 @@
 """The cases that every kernel of Exp has to pass: shapes x values.
 
-`scons check` runs each of them on the CPU kernel and compares with exp_reference.py.
+`scons check` runs each of them on both kernels and compares with exp_reference.py.
 """
 
 import numpy as np
 import pytest
 from exp_reference import reference
 
-from opkit.testing import Case, cases, check_cpu_kernel, special, uniform
+from opkit.testing import (
+    Case,
+    cases,
+    check_cpu_kernel,
+    check_vx_kernel,
+    run_vx_kernel,
+    special,
+    uniform,
+)
 
 CASES = cases(
     shapes=[
@@ -47,6 +55,16 @@ def test_cpu_kernel(case):
 @pytest.mark.parametrize("case", SINGLE, ids=str)
 def test_cpu_kernel_in_single_precision(case):
     check_cpu_kernel(case, max_ulp=2)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_vx_kernel(case):
+    check_vx_kernel(case, max_ulp=1)
+
+
+def test_vx_kernel_refuses_single_precision():
+    problem = run_vx_kernel(SINGLE[0]).problem
+    assert "parameter 'input': it holds VX_TYPE_FLOAT32; the VX kernel is for FLOAT16" in problem
 
 
 def test_reference():

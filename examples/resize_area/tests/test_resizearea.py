@@ -1,13 +1,13 @@
 """The cases that every kernel of ResizeArea has to pass: shapes x values x params.
 
-`scons check` runs each of them on the CPU kernel and compares with resizearea_reference.py.
+`scons check` runs each of them on the kernels and compares with resizearea_reference.py.
 """
 
 import numpy as np
 import pytest
 import resizearea_reference
 
-from opkit.testing import cases, check_cpu_kernel, special, uniform
+from opkit.testing import cases, check_cpu_kernel, check_vx_kernel, run_vx_kernel, special, uniform
 
 SIZES = [
     {"size": [1, 1], "align_corners": False},
@@ -59,6 +59,25 @@ def test_cpu_kernel_with_channels_first(case, monkeypatch):
 @pytest.mark.parametrize("case", WHOLE_NUMBERS, ids=str)
 def test_pixels_that_are_copied_stay_as_they_are(case):
     check_cpu_kernel(case, max_ulp=0)
+
+
+ONE_IMAGE = [case for case in NHWC if len(case.inputs["input"]) == 1]
+IMAGES = [case for case in NHWC if len(case.inputs["input"]) > 1]
+
+
+@pytest.mark.parametrize("case", ONE_IMAGE, ids=str)
+def test_vx_kernel(case):
+    check_vx_kernel(case, max_ulp=1)
+
+
+@pytest.mark.parametrize("case", IMAGES, ids=str)
+def test_vx_kernel_refuses_several_images(case):
+    assert "the VX kernel resizes one image" in run_vx_kernel(case).problem
+
+
+def test_vx_kernel_refuses_channels_first(monkeypatch):
+    monkeypatch.setattr(resizearea_reference, "LAYOUT", "NCHW")
+    assert "the VX kernel resizes one image" in run_vx_kernel(NCHW[0]).problem
 
 
 def resize(image, size, align_corners=False):

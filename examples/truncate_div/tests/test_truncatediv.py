@@ -1,29 +1,36 @@
 """The cases that every kernel of TruncateDiv has to pass: shapes x values.
 
-`scons check` runs each of them on the CPU kernel and compares with truncatediv_reference.py.
+`scons check` runs each of them on the kernels and compares with truncatediv_reference.py.
 """
 
 import numpy as np
 import pytest
 from truncatediv_reference import output_shapes, reference
 
-from opkit.testing import cases, check_cpu_kernel, special, uniform
+from opkit.testing import cases, check_cpu_kernel, check_vx_kernel, run_vx_kernel, special, uniform
 
-SHAPES = [
+EQUAL = [
     {"x": (1,), "y": (1,)},
     {"x": (7, 31), "y": (7, 31)},
     {"x": (1, 6, 5, 3), "y": (1, 6, 5, 3)},
+]
+BROADCAST = [
     {"x": (1, 6, 5, 3), "y": (3,)},
     {"x": (1,), "y": (4, 5)},
     {"x": (2, 3, 4), "y": (2, 1, 4)},
     {"x": (2, 1, 3, 1, 5, 1), "y": (1, 4, 1, 2, 1, 7)},
 ]
-CASES = cases(
-    shapes=SHAPES,
-    values=[uniform(-1, 1), uniform(-60000, 60000), special()],
-    params=[{}],
-    dtype="float16",
-)
+SHAPES = EQUAL + BROADCAST
+
+
+NUMBERS = [uniform(-1, 1), uniform(-60000, 60000)]
+
+
+def halves(shapes, values):
+    """Return the cases in half precision."""
+    return cases(shapes=shapes, values=values, params=[{}], dtype="float16")
+
+
 INTEGERS = cases(
     shapes=SHAPES,
     values=[
@@ -35,7 +42,7 @@ INTEGERS = cases(
 )
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", halves(SHAPES, [*NUMBERS, special()]), ids=str)
 def test_cpu_kernel(case):
     check_cpu_kernel(case, max_ulp=0)
 
@@ -43,6 +50,20 @@ def test_cpu_kernel(case):
 @pytest.mark.parametrize("case", INTEGERS, ids=str)
 def test_cpu_kernel_on_integers(case):
     check_cpu_kernel(case, max_ulp=0)
+
+
+# Divisors are not special: to the VX kernel -0.0 is 0.0.
+VX_VALUES = [*NUMBERS, {"x": special(), "y": uniform(-3, 3)}]
+
+
+@pytest.mark.parametrize("case", halves(EQUAL, VX_VALUES), ids=str)
+def test_vx_kernel(case):
+    check_vx_kernel(case, max_ulp=0)
+
+
+@pytest.mark.parametrize("case", halves(BROADCAST, NUMBERS), ids=str)
+def test_vx_kernel_refuses_to_broadcast(case):
+    assert "the VX kernel does not broadcast" in run_vx_kernel(case).problem
 
 
 def divide(x, y, dtype):

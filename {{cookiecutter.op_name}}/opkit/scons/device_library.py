@@ -38,10 +38,12 @@ def compiler_for(env: Any, abi_name: str) -> Any:
     Raises:
         ToolchainError: the compiler is not there.
     """
-    compiler = toolchains.find(env["toolchain"], ABIS[abi_name], env["prefix"], env["sysroot"])
+    abi = ABIS[abi_name]
+    compiler = toolchains.find(env["toolchain"], abi, env["prefix"], env["sysroot"])
+    compact = abi.zig_compact if compiler.toolchain == "zig" else abi.gnu_compact
     return env.Clone(
         CC=list(compiler.command),
-        CCFLAGS=[*compiler.flags, *COMPILE],
+        CCFLAGS=[*compiler.flags, *compact, *COMPILE],
         CPPPATH=["#", "#opkit/include"],
         LINKFLAGS=[*compiler.flags, *LINK],
         SHAREDCOM="$CC -shared $LINKFLAGS -o $TARGET $SOURCES $LIBRARIES",

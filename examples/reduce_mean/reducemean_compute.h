@@ -1,0 +1,61 @@
+/*
+ * The math of ReduceMean: the mean along the last dimension, which stays, with length 1.
+ *
+ * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
+ * in reducemean_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in all.
+ * Floating-point tensors are arrays of float, whatever the model holds.
+ */
+#ifndef REDUCEMEAN_COMPUTE_H
+#define REDUCEMEAN_COMPUTE_H
+
+#include "generated/reducemean.h"
+
+/* Whether output has the shape of input, with 1 as the last dimension. */
+static bool reducemean_shapes_fit(const struct opkit_tensor *input,
+                                  const struct opkit_tensor *output)
+{
+    const size_t last = input->rank - 1;
+
+    for (size_t i = 0; i < last && i < output->rank; i++) {
+        if (input->shape[i] != output->shape[i]) {
+            return false;
+        }
+    }
+    return output->rank == input->rank && output->shape[last] == 1;
+}
+
+/*
+ * Computes the outputs:
+ *
+ *   inputs->input      any shape
+ *   outputs->output    the shape of input, with 1 as the last dimension
+ *
+ * Returns NULL, or a text that says what is wrong with the call; it is logged, and the call fails.
+ */
+static const char *reducemean_compute(const struct reducemean_inputs *inputs,
+                                      const struct reducemean_params *params,
+                                      struct reducemean_outputs *outputs)
+{
+    const struct opkit_tensor *input = &inputs->input;
+    const struct opkit_tensor *output = &outputs->output;
+    (void)params;
+
+    if (input->type != OPKIT_FLOAT32 || output->type != OPKIT_FLOAT32) {
+        return "input and output must be float16 or float32";
+    }
+    if (!reducemean_shapes_fit(input, output)) {
+        return "output must have the shape of input, with 1 as the last dimension";
+    }
+
+    const size_t width = input->shape[input->rank - 1];
+    for (size_t row = 0; row < output->size; row++) {
+        double sum = 0.0;
+        for (size_t i = 0; i < width; i++) {
+            sum += input->float32[row * width + i];
+        }
+        output->float32[row] = (float)(sum / (double)width);
+    }
+    return NULL;
+}
+
+#endif

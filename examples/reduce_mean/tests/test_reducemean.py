@@ -1,0 +1,55 @@
+"""The cases that every kernel of ReduceMean has to pass: shapes x values.
+
+`scons check` runs each of them on both kernels and compares with reducemean_reference.py.
+"""
+
+import numpy as np
+import pytest
+from reducemean_reference import output_shapes, reference
+
+from opkit.testing import cases, check_cpu_kernel, check_vx_kernel, special, uniform
+
+# A work group of the VX kernel adds up 128 elements at a time: less, as many, and more of them.
+SHAPES = [
+    {"input": (1,)},
+    {"input": (7, 31)},
+    {"input": (1, 6, 5, 3)},
+    {"input": (3, 1, 128)},
+    {"input": (2, 4, 300)},
+    {"input": (2, 1, 3, 1, 5, 130)},
+]
+CASES = cases(
+    shapes=SHAPES, values=[uniform(-1, 1), uniform(0, 60000)], params=[{}], dtype="float16"
+)
+SPECIAL = cases(shapes=SHAPES, values=[special()], params=[{}], dtype="float16")
+
+
+@pytest.mark.parametrize("case", CASES + SPECIAL, ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case, max_ulp=1)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_vx_kernel(case):
+    check_vx_kernel(case, max_ulp=1, max_error=1e-5)
+
+
+@pytest.mark.parametrize("case", SPECIAL, ids=str)
+def test_vx_kernel_on_special_values(case):
+    # It adds up floats: beside 65504, one has no more than 2**-8 behind the point.
+    check_vx_kernel(case, max_ulp=1, max_error=2**-8)
+
+
+def test_reference():
+    array = np.array([[1, 2, 6], [-1, 0, 1]], np.float32)
+    assert reference({"input": array}, {})["output"].tolist() == [[3], [0]]
+
+
+def test_reference_adds_up_more_than_a_half_can_hold():
+    array = np.full((1, 1000), 60000, np.float32)
+    assert reference({"input": array}, {})["output"].tolist() == [[60000]]
+
+
+def test_the_last_dimension_stays():
+    assert output_shapes({"input": (2, 3, 4)}, {}) == {"output": (2, 3, 1)}
+    assert output_shapes({"input": (4,)}, {}) == {"output": (1,)}

@@ -1,0 +1,246 @@
+"""The VX kernels of the examples and of a fresh repository: green as they are, red when wrong."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from opkit.dot_product import Bin, Constant, Term, c_array, configuration
+from opkit.vx_kernel import function_of
+from tests.repositories import EXAMPLES, Repository, generate_example
+
+# The examples that have a VX kernel of their own.
+NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/*.vx"))
+
+ONE = Constant(1.0)
+TABLES = {
+    "low_halves_to_floats": ("4x4", [Term(i, Bin(0, i), ONE) for i in range(4)]),
+    "high_halves_to_floats": ("4x4", [Term(i, Bin(0, 4 + i), ONE) for i in range(4)]),
+    "pack_halves": ("2x8", [Term(i, Bin(i // 4, i % 4 * 2), ONE) for i in range(8)]),
+}
+
+
+def edit(repository: Repository, file: str, old: str, new: str) -> None:
+    path = repository.path / file
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+@pytest.fixture
+def copy_of(example: Callable[[str], Repository], tmp_path: Path) -> Callable[[str], Repository]:
+    def copy(name: str) -> Repository:
+        source = example(name).path
+        return Repository(Path(shutil.copytree(source, tmp_path / source.name)))
+
+    return copy
+
+
+def test_the_examples_have_vx_kernels() -> None:
+    assert NAMES == ["exp", "reduce_mean", "resize_area", "truncate_div"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_dot_products_of_an_example_are_those_of_the_helper(name: str) -> None:
+    (path,) = (EXAMPLES / name).glob("rknn_kernel_*.c")
+    text = path.read_text()
+    arrays = re.findall(r"^static vx_uint32 (\w+)\[16\]", text, re.MULTILINE)
+    assert arrays
+    for array in arrays:
+        assert c_array(array, configuration(*TABLES[array])) in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_examples_c_file_is_the_generated_one_but_for_the_initializer(
+    name: str, tmp_path: Path
+) -> None:
+    (mine,) = (EXAMPLES / name).glob("rknn_kernel_*.c")
+    generated = tmp_path / "examples" / mine.name
+    shutil.copytree(EXAMPLES / name, tmp_path / "examples")
+    generated.unlink()
+    fresh = generate_example(tmp_path, name).path / mine.name
+
+    def common(path: Path) -> tuple[str, str]:
+        text = path.read_text()
+        begin = text.index("/* Computes ")
+        cpu_end = text.index("}\n", text.index("cpu_kernel_deinitializer(vx_node"))
+        tail = text.index("static vx_status VX_CALLBACK vx_kernel_deinitializer")
+        return text[begin:cpu_end], text[tail:]
+
+    assert common(mine) == common(fresh)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_examples_vx_kernel_is_green(name: str, example: Callable[[str], Repository]) -> None:
+    checked = example(name).scons("check").stdout
+    assert re.search(r"^VX kernel .* -$", checked, re.MULTILINE), checked
+    assert "FAILED" not in checked
+
+
+def test_a_fresh_repository_is_green_on_both_kernels(fresh: Repository) -> None:
+    rows = re.findall(r"^(\w+ kernel) ", fresh.scons("check").stdout, re.MULTILINE)
+    assert rows.count("VX kernel") == rows.count("CPU kernel") > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "old", "new", "problem"),
+    [
+        (
+            "exp",
+            "rknn_kernel_exp.c",
+            "launch.globalWorkScale[0] = ELEMENTS_PER_ITEM;",
+            "launch.globalWorkScale[0] = ELEMENTS_PER_ITEM / 2;",
+            "nobody wrote output element output[0, 20], nor 76 more: does the launch reach them?",
+        ),
+        (
+            "exp",
+            "rknn_kernel_exp.c",
+            "launch.globalWorkSize[1] = height;",
+            "launch.globalWorkSize[1] = height + 1;",
+            "write outside 'output', 32 times; first at (x, y, z) = (0, 7, 0) by work item (0, ",
+        ),
+        (
+            "exp",
+            "rknn_kernel_exp.vx",
+            "low = exp2(",
+            "int table[2] = {0, 1}; low.x += table[coord.x + 2]; low = exp2(",
+            "rknn_kernel_exp.vx:35:",
+        ),
+        (
+            "exp",
+            "rknn_kernel_exp.vx",
+            "low = exp2(",
+            "low.x += *(float *)(coord.w + 64L); low = exp2(",
+            "the kernel crashed with SIGSEGV",
+        ),
+        (
+            "exp",
+            "rknn_kernel_exp.c",
+            'OPKIT_TRY(opkit_set_uniform(&call, "pack_halves", pack_halves));',
+            "",
+            "uses the _viv_uniform 'pack_halves', which nobody sets",
+        ),
+        (
+            "exp",
+            "rknn_kernel_exp.c",
+            '(&call, "pack_halves",',
+            '(&call, "packhalves",',
+            "parameter 'packhalves': cannot set this uniform",
+        ),
+        (
+            "exp",
+            "rknn_kernel_exp.c",
+            '.name = "exp",',
+            '.name = "exponential",',
+            "rknn_kernel_exp.vx has no kernel 'exponential'",
+        ),
+        (
+            "reduce_mean",
+            "rknn_kernel_reducemean.vx",
+            "barrier(CLK_LOCAL_MEM_FENCE);",
+            "",
+            "order",
+        ),
+        (  # what lies past the end of a row is added up
+            "reduce_mean",
+            "rknn_kernel_reducemean.vx",
+            "index < end",
+            "index < end + (int4)(8)",
+            "outside",
+        ),
+        (
+            "reduce_mean",
+            "rknn_kernel_reducemean.c",
+            "launch.globalWorkSize[0] = ITEMS_PER_GROUP;",
+            "launch.globalWorkSize[0] = ITEMS_PER_GROUP + 1;",
+            "VX_FAILURE (-1)",
+        ),
+    ],
+    ids=lambda value: str(value) if len(str(value)) < 15 else "",
+)
+def test_a_wrong_vx_kernel_is_red(
+    name: str, file: str, old: str, new: str, problem: str, copy_of: Callable[[str], Repository]
+) -> None:
+    repository = copy_of(name)
+    edit(repository, file, old, new)
+    checked = repository.scons("check", check=False)
+    assert checked.returncode != 0
+    assert re.search(r"^VX kernel .* FAILED$", checked.stdout, re.MULTILINE), checked.stdout
+    assert not re.search(r"^CPU kernel .* FAILED$", checked.stdout, re.MULTILINE), checked.stdout
+    assert problem in checked.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("exp", "exp"),
+        ("com.example.exp:half", "exp"),
+        ("com.example.exp", "com.example.exp"),
+        ("exp:half", "exp:half"),
+    ],
+)
+def test_the_function_that_a_kernels_name_stands_for(name: str, function: str) -> None:
+    assert function_of(name) == function
+
+
+def test_a_kernel_of_work_groups_is_found_among_its_attributes(
+    example: Callable[[str], Repository],
+) -> None:
+    assert "warning" not in example("reduce_mean").scons("vx").stderr
+
+
+def test_scons_vx_shows_the_users_own_lines(copy_of: Callable[[str], Repository]) -> None:
+    repository = copy_of("exp")
+    assert "error" not in repository.scons("vx").stdout
+    path = repository.path / "rknn_kernel_exp.vx"
+    lines = path.read_text().splitlines()
+    number = next(i for i, line in enumerate(lines, 1) if "exp2(low" in line)
+    edit(repository, path.name, "exp2(low", "exp3(low")
+    refused = repository.scons("vx", check=False)
+    assert refused.returncode != 0
+    assert f"rknn_kernel_exp.vx:{number}:" in refused.stderr
+    assert "exp3" in refused.stderr
+
+
+CASE = "case=7x31-uniform(-18,12)"
+
+
+def test_scons_vx_gdb_prints_the_command(example: Callable[[str], Repository]) -> None:
+    repository = example("exp")
+    folder = repository.path / "build/vx"
+    printed = repository.scons("-Q", "vx-gdb", CASE).stdout.splitlines()[-1]
+    program, *_, script, runtime = shlex.split(printed)
+    assert (program, script) == ("gdb", str(folder / "gdb/job.gdb"))
+    assert Path(runtime).is_relative_to(folder)
+    assert "break rknn_kernel_exp.vx:exp" in Path(script).read_text()
+    refused = repository.scons("vx-gdb", CASE, "run=1", check=False)
+    assert "gdb is not on PATH; install it (apt install gdb)" in refused.stderr
+
+
+@pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not installed")
+def test_gdb_stops_at_the_kernels_first_line(example: Callable[[str], Repository]) -> None:
+    repository = example("exp")
+    source = (repository.path / "rknn_kernel_exp.vx").read_text().splitlines()
+    first = next(i for i, line in enumerate(source, 1) if "int4 coord = " in line)
+    printed = repository.scons("-Q", "vx-gdb", CASE).stdout.splitlines()[-1]
+    stopped = subprocess.run(
+        shlex.split(printed), input="next\nkill\n", capture_output=True, text=True, check=True
+    )
+    assert f"rknn_kernel_exp.vx:{first}\n" in stopped.stdout
+
+
+def test_vx_gdb_names_the_cases_that_are_near(example: Callable[[str], Repository]) -> None:
+    refused = example("exp").scons("vx-gdb", "case=7x31-uniform(-18,13)", check=False)
+    assert "no test has a case '7x31-uniform(-18,13)'; near it are: 7x31-unif" in refused.stderr
+
+
+def test_vx_gdb_wants_a_case(fresh: Repository) -> None:
+    refused = fresh.scons("vx-gdb", check=False)
+    assert refused.returncode == 2
+    assert "name it with case=" in refused.stderr

@@ -1,0 +1,231 @@
+"""Writes the configuration of a dot-product instruction, VXC_DP16x1, 8x2, 4x4 or 2x8.
+
+Such an instruction computes each of its outputs as a sum of products. Which elements of its two
+operands, or which constants, are multiplied is in 16 words of 32 bits that the kernel declares as
+`_viv_uniform VXC_512Bits` and the initializer in the .c file sets with vxSetNodeUniform:
+
+    # Four halves of a register as floats: output i is element i of the first operand, times 1.
+    words = configuration(
+        "4x4", [Term(output=i, a=Bin(0, i), b=Constant(1.0)) for i in range(4)]
+    )
+    print(c_array("low_halves_to_floats", words))
+
+The layout of the words is that of the vendor's headers.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from opkit.errors import OpkitError
+
+WORDS = 16
+SLOTS = 16  # products of one instruction, whatever its form
+
+# type -> its number in the configuration
+TYPES = {
+    "float32": 0,
+    "float16": 1,
+    "int32": 2,
+    "int16": 3,
+    "int8": 4,
+    "uint32": 5,
+    "uint16": 6,
+    "uint8": 7,
+}
+MAX_SHIFT = 31
+MAX_LANE = 15
+
+_PLUS, _MINUS, _ALONE = 1, 2, 3  # what becomes of a term; 0: nothing
+_CONSTANT = 2  # where the second factor comes from; 0 and 1 are the operands
+
+
+class _Form(NamedTuple):
+    terms: int  # of each output
+    outputs: int
+
+
+FORMS = {
+    "16x1": _Form(16, 1),
+    "8x2": _Form(8, 2),
+    "4x4": _Form(4, 4),
+    "2x8": _Form(2, 8),
+}
+
+
+@dataclass(frozen=True)
+class Bin:
+    """An element of an operand.
+
+    Attributes:
+        operand: 0 for the instruction's first source register, 1 for its second.
+        lane: which element of it, 0 to 15, in elements of its own type.
+    """
+
+    operand: int
+    lane: int
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number that stands in the configuration itself, in its constant type."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Term:
+    """What is added to an output.
+
+    Attributes:
+        output: which output, 0 to one less than the form has.
+        a: the first factor.
+        b: the second factor; None adds `a` alone, as a value of 32 bits. That reading of the mode
+            is inferred from published kernels; no header says it.
+        negative: subtract the product.
+    """
+
+    output: int
+    a: Bin
+    b: Bin | Constant | None = None
+    negative: bool = False
+
+
+def configuration(
+    form: str,
+    terms: Iterable[Term],
+    shift: int = 0,
+    constant_type: str = "float16",
+    accumulator_type: str = "float32",
+) -> tuple[int, ...]:
+    """Return the 16 words of a configuration.
+
+    Args:
+        form: "16x1", "8x2", "4x4" or "2x8": how many terms each output has, and how many outputs
+            there are.
+        terms: what is added up; the terms of an output take its places in the order given.
+        shift: by how many bits every sum is shifted to the right, 0 to 31.
+        constant_type: of all constants: "float16", "int16", "int8", "uint16" or "uint8". Constants
+            of type float16 are rounded to it; of the others only values that they have are taken.
+        accumulator_type: what the instruction adds up in, as the word says it; one of TYPES.
+
+    Raises:
+        OpkitError: the instruction has no such form, output, lane, shift or constant.
+    """
+    if form not in FORMS:
+        raise OpkitError(f"there is no dot product '{form}'; there are: {', '.join(FORMS)}")
+    _check_range(form, "shift", shift, 0, MAX_SHIFT)
+    for what, type_ in (("constant_type", constant_type), ("accumulator_type", accumulator_type)):
+        if type_ not in TYPES:
+            raise OpkitError(f"DP{form}: {what} '{type_}' must be one of: {', '.join(TYPES)}")
+
+    modes, a_operands, b_operands = [0] * SLOTS, [0] * SLOTS, [0] * SLOTS
+    a_lanes, b_lanes, constants = [0] * SLOTS, [0] * SLOTS, [0] * SLOTS
+    for slot, term in _slots(form, terms):
+        _check_bin(form, term.a)
+        a_operands[slot], a_lanes[slot] = term.a.operand, term.a.lane
+        modes[slot] = _mode(form, term)
+        if isinstance(term.b, Bin):
+            _check_bin(form, term.b)
+            b_operands[slot], b_lanes[slot] = term.b.operand, term.b.lane
+        elif isinstance(term.b, Constant):
+            b_operands[slot] = _CONSTANT
+            constants[slot] = _constant(form, term.b, constant_type)
+
+    types = TYPES[constant_type] << 8 | TYPES[accumulator_type] << 12
+    return (
+        *_packed(modes, 2),
+        *_packed(a_operands, 2),
+        *_packed(a_lanes, 4),
+        *_packed(b_operands, 2),
+        *_packed(b_lanes, 4),
+        shift | types,
+        *_packed(constants, 16),
+    )
+
+
+def c_array(name: str, words: Sequence[int]) -> str:
+    """Return the C definition of a configuration, for vxSetNodeUniform in the initializer.
+
+    The array is not const, because that function takes a `void *`.
+
+    Raises:
+        OpkitError: the name is none in C, or the words are no configuration.
+    """
+    if not (name.isidentifier() and name.isascii()):
+        raise OpkitError(f"'{name}' is no name for a variable in C")
+    if len(words) != WORDS or not all(0 <= word < 2**32 for word in words):
+        raise OpkitError(f"'{name}' must have {WORDS} words of 32 bits: {list(words)}")
+    rows = [", ".join(f"0x{word:08X}" for word in words[i : i + 4]) for i in range(0, WORDS, 4)]
+    lines = ",\n".join(f"    {row}" for row in rows)
+    return f"static vx_uint32 {name}[{WORDS}] = {{\n{lines}}};\n"
+
+
+def _slots(form: str, terms: Iterable[Term]) -> Iterable[tuple[int, Term]]:
+    """Give each term its place among the 16."""
+    per_output, outputs = FORMS[form]
+    taken = [0] * outputs
+    for term in terms:
+        _check_range(form, "output", term.output, 0, outputs - 1)
+        if taken[term.output] == per_output:
+            raise OpkitError(
+                f"DP{form}: output {term.output} has more than the {per_output} terms of this form"
+            )
+        yield term.output * per_output + taken[term.output], term
+        taken[term.output] += 1
+
+
+def _mode(form: str, term: Term) -> int:
+    if term.b is None:
+        if term.negative:
+            raise OpkitError(f"DP{form}: {term} has no second factor, so it cannot be subtracted")
+        return _ALONE
+    return _MINUS if term.negative else _PLUS
+
+
+def _constant(form: str, constant: Constant, type_: str) -> int:
+    """Return the 16 bits of a constant."""
+    value = constant.value
+    if type_ == "float16":
+        try:
+            (bits,) = struct.unpack("<H", struct.pack("<e", float(value)))
+        except OverflowError:
+            bits = 0x7C00
+        if not math.isfinite(value) or bits & 0x7C00 == 0x7C00:
+            raise OpkitError(f"DP{form}: the constant {value} must be a finite float16")
+        return int(bits)
+    if type_ not in ("int8", "int16", "uint8", "uint16"):
+        raise OpkitError(
+            f"DP{form}: a constant has 16 bits, so constant_type '{type_}' must be one of: "
+            "float16, int16, int8, uint16, uint8"
+        )
+    bits = int(type_.lstrip("uint"))
+    low, high = (0, 2**bits - 1) if type_[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    if not low <= value <= high or value != int(value):
+        raise OpkitError(
+            f"DP{form}: the constant {value} must be a whole number from {low} to {high}, as "
+            f"constant_type is {type_}"
+        )
+    return int(value) % 2**16
+
+
+def _check_bin(form: str, bin_: Bin) -> None:
+    _check_range(form, "operand", bin_.operand, 0, 1)
+    _check_range(form, "lane", bin_.lane, 0, MAX_LANE)
+
+
+def _check_range(form: str, what: str, value: int, low: int, high: int) -> None:
+    if not low <= value <= high:
+        raise OpkitError(f"DP{form}: {what} {value} must be {low} to {high}")
+
+
+def _packed(fields: list[int], bits: int) -> Iterable[int]:
+    """Pack fields of so many bits into words of 32, the first into the lowest bits."""
+    per_word = 32 // bits
+    for start in range(0, len(fields), per_word):
+        word = fields[start : start + per_word]
+        yield sum(field << (index * bits) for index, field in enumerate(word))

@@ -1,0 +1,66 @@
+"""The compiler's messages in the words of the `.vx` language."""
+
+from __future__ import annotations
+
+import re
+
+_MESSAGE = re.compile(r"^(?P<file>.+?):\d+:(?:\d+:)? (?P<level>error|warning|note|fatal error): ")
+
+_PORTABLE = (
+    "the portable spelling makes the scalar a vector of the same type, "
+    "for instance `v < (vxc_short8)(0)`, or casts it to the element's type, `v + (int)n`"
+)
+
+# What a message of clang says -> what to say instead, or besides
+_WORDING: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"static assertion failed(?: due to requirement '.*?')?: "), ""),
+    (
+        re.compile(
+            r"(scalar operand type has greater rank than the type of the vector element)\. "
+            r"(\(.*\))"
+        ),
+        rf"\1 \2; {_PORTABLE}",
+    ),
+    (
+        re.compile(r"(cannot convert between .* as implicit conversion would cause truncation)"),
+        rf"\1; {_PORTABLE}",
+    ),
+    (
+        re.compile(r"use of undeclared identifier 'VX_ASM_(\w+)'"),
+        r"_viv_asm has no operation '\1'",
+    ),
+    (
+        re.compile(r"use of undeclared identifier 'VX_OP4_(\w+)'"),
+        r"'\1' is not emulated: of VXC_OP4, img_load_3d and img_store_3d are",
+    ),
+    (
+        re.compile(r"use of undeclared identifier '(_?VXC_\w+|_viv_\w+)'"),
+        r"'\1' is not emulated, or not part of the language",
+    ),
+    (re.compile(r"'__(?:private|generic|global) "), "'"),
+    (re.compile(r"vx_small_(\w+)' values"), r"\1' values, not packed: 32 bits for each"),
+)
+
+
+def readable(output: str, prelude: str, cache: str) -> str:
+    """Return the compiler's output without what it says about the emulator's own files.
+
+    Args:
+        output: what clang wrote to stderr.
+        prelude: the folder of the prelude, as clang names it.
+        cache: the folder of files that the emulator has written.
+    """
+    kept: list[str] = []
+    keep = True
+    for line in output.splitlines():
+        message = _MESSAGE.match(line)
+        if message:
+            ours = message["file"].startswith((prelude, cache, "<"))
+            keep = not (ours and message["level"] == "note")
+            for pattern, wording in _WORDING:
+                line = pattern.sub(wording, line)
+        elif re.match(r"^(\d+ (warning|error)s?\b.*generated\.|In file included from )", line):
+            keep = False
+        if keep:
+            kept.append(line)
+    return "\n".join(kept)

@@ -1,0 +1,44 @@
+"""Which line of a `.vx` source an address of its library belongs to."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def _table(library: Path) -> tuple[list[int], list[str | None]]:
+    """Return the addresses at which lines begin, in order, and the lines."""
+    from elftools.elf.elffile import ELFFile  # only a run with something to report needs it
+
+    rows: list[tuple[int, str | None]] = []
+    with library.open("rb") as file:
+        elf = ELFFile(file)
+        if not elf.has_dwarf_info():
+            return [], []
+        information = elf.get_dwarf_info()
+        for unit in information.iter_CUs():
+            program = information.line_program_for_CU(unit)
+            if program is None:
+                continue
+            names = [entry.name.decode(errors="replace") for entry in program["file_entry"]]
+            first = 0 if program["version"] >= 5 else 1
+            for entry in program.get_entries():
+                state = entry.state
+                if state is None:
+                    continue
+                known = state.line and not state.end_sequence
+                line = f"{names[state.file - first]}:{state.line}" if known else None
+                rows.append((state.address, line))
+    rows.sort(key=lambda row: row[0])
+    return [address for address, _ in rows], [line for _, line in rows]
+
+
+def line_of(library: Path, address: int) -> str | None:
+    """Return file:line of the instruction before a return address; None if it is not known."""
+    if address == 0:
+        return None
+    addresses, lines = _table(library)
+    index = bisect_right(addresses, address - 1) - 1
+    return lines[index] if index >= 0 else None

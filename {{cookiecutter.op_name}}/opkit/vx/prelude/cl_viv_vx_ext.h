@@ -1,0 +1,1 @@
+/* Kernels include this; the compiler has everything from prelude.h already. */

@@ -1,0 +1,24 @@
+/*
+ * The language of .vx kernels for clang's OpenCL C: what the vendor's compiler has built in.
+ *
+ *     shared.h        what a kernel and the runtime have in common
+ *     types.h         scalars, vectors, images
+ *     work_items.h    qualifiers, ids, barriers, local memory
+ *     images.h        VXC_ReadImage and its like, read_image..., img_load_3d
+ *     conversions.h   convert_..., as_..., _viv_asm
+ *     builtins.h      the mathematics of OpenCL 1.2
+ *     instructions.h  VXC_DP..., VXC_VertMax3 and the other VXC_ instructions
+ *     unavailable.h   what is not emulated, by name
+ *
+ * With OPKIT_VX_SIGNATURES nothing is defined: kernels are then found by their qualifier.
+ */
+#ifndef OPKIT_VX_SIGNATURES
+#include "shared.h"
+#include "types.h"
+#include "work_items.h"
+#include "conversions.h"
+#include "images.h"
+#include "builtins.h"
+#include "instructions.h"
+#include "unavailable.h"
+#endif

@@ -1,0 +1,111 @@
+/* Qualifiers, the ids of a work item, barriers and local memory. */
+
+/* What a kernel prints comes back with its outputs. */
+int printf(__constant const char *format, ...);
+
+#define __kernel
+#define kernel
+#define __read_only
+#define read_only
+#define __write_only
+#define write_only
+#define __read_write
+#define read_write
+#define __global
+#define global
+#define __private
+#define __generic
+#define __constant const
+#define constant const
+#define _viv_uniform
+#define restrict
+#define __restrict
+#define reqd_work_group_size(x, y, z) annotate("reqd_work_group_size")
+#define work_group_size_hint(x, y, z) annotate("work_group_size_hint")
+#define vec_type_hint(type) annotate("vec_type_hint")
+
+/* Local memory is static, since groups run one after the other; the runtime finds it by its section. */
+#define __local static __attribute__((section("vx_local")))
+#define local __local
+
+extern struct vx_work_item vx_item;
+
+#define VX_ID(name, member, outside)                                \
+    VX_FUNCTION size_t name(uint dimension)                         \
+    {                                                               \
+        return dimension < 3 ? vx_item.member[dimension] : outside; \
+    }
+VX_ID(get_global_id, global_id, 0)
+VX_ID(get_local_id, local_id, 0)
+VX_ID(get_group_id, group_id, 0)
+VX_ID(get_global_size, global_size, 1)
+VX_ID(get_global_offset, global_offset, 0)
+VX_ID(get_local_size, local_size, 1)
+VX_FUNCTION size_t get_num_groups(uint dimension)
+{
+    return dimension < 3 ? vx_item.global_size[dimension] / vx_item.local_size[dimension] : 1;
+}
+VX_FUNCTION uint get_work_dim(void)
+{
+    return vx_item.dimensions;
+}
+
+#define CLK_LOCAL_MEM_FENCE 1
+#define CLK_GLOBAL_MEM_FENCE 2
+void vx_barrier(void);
+VX_FUNCTION void barrier(uint fences)
+{
+    vx_barrier();
+}
+/* Work items run one after the other, so what one wrote is there for the next. */
+VX_FUNCTION void mem_fence(uint fences)
+{
+}
+VX_FUNCTION void read_mem_fence(uint fences)
+{
+}
+VX_FUNCTION void write_mem_fence(uint fences)
+{
+}
+
+#define VX_ATOMIC(T, name, value)                    \
+    VX_FUNCTION T name(volatile T *place, T operand) \
+    {                                                \
+        T old = *place;                              \
+        *place = value;                              \
+        return old;                                  \
+    }
+#define VX_ATOMIC_UNARY(T, name, value)   \
+    VX_FUNCTION T name(volatile T *place) \
+    {                                     \
+        T old = *place;                   \
+        *place = value;                   \
+        return old;                       \
+    }
+#define VX_ATOMICS(T, prefix)                                               \
+    VX_ATOMIC(T, prefix##add, old + operand)                                \
+    VX_ATOMIC(T, prefix##sub, old - operand)                                \
+    VX_ATOMIC(T, prefix##xchg, operand)                                     \
+    VX_ATOMIC(T, prefix##min, old < operand ? old : operand)                \
+    VX_ATOMIC(T, prefix##max, old > operand ? old : operand)                \
+    VX_ATOMIC(T, prefix##and, old &operand)                                 \
+    VX_ATOMIC(T, prefix## or, old | operand)                                \
+    VX_ATOMIC(T, prefix## xor, old ^ operand)                               \
+    VX_ATOMIC_UNARY(T, prefix##inc, old + 1)                                \
+    VX_ATOMIC_UNARY(T, prefix##dec, old - 1)                                \
+    VX_FUNCTION T prefix##cmpxchg(volatile T *place, T expected, T operand) \
+    {                                                                       \
+        T old = *place;                                                     \
+        *place = old == expected ? operand : old;                           \
+        return old;                                                         \
+    }
+VX_ATOMICS(int, atomic_)
+VX_ATOMICS(uint, atomic_)
+VX_ATOMICS(int, atom_)
+VX_ATOMICS(uint, atom_)
+VX_FUNCTION float atomic_xchg(volatile float *place, float operand)
+{
+    float old = *place;
+    *place = operand;
+    return old;
+}

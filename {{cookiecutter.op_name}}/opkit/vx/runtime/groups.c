@@ -1,0 +1,191 @@
+/* Runs the kernel for every work item: group by group, and in a group one item after the other. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "runtime.h"
+
+struct vx_work_item vx_item;
+
+static const struct vx_launch *launch;
+static void (*kernel)(void **);
+static void **arguments;
+
+/* What uninitialised local memory holds, so that it shows when it is used: as half and as float, a NaN. */
+enum {
+    LOCAL_FILL = 0xff
+};
+
+/* ---- Work items that wait for each other: each one has a stack of its own ------------------------------------------ */
+
+enum {
+    STACK_SIZE = 256 * 1024,
+    PAGE = 4096
+};
+enum state {
+    READY,
+    WAITING,
+    FINISHED
+};
+
+struct fibre {
+    ucontext_t context;
+    unsigned long local_id[3];
+    enum state state;
+};
+
+static ucontext_t scheduler;
+static struct fibre *running;
+
+void vx_barrier(void);
+void vx_barrier(void)
+{
+    if (running == NULL) {
+        vx_event("barrier that was not seen in the source", -1, 0, 0, 0, 1, __builtin_return_address(0));
+        return;
+    }
+    running->state = WAITING;
+    swapcontext(&running->context, &scheduler);
+}
+
+static void fibre_main(void)
+{
+    kernel(arguments);
+    running->state = FINISHED;
+    swapcontext(&running->context, &scheduler);
+}
+
+static void set_item(const unsigned long *local_id)
+{
+    for (int i = 0; i < 3; i++) {
+        unsigned long index = vx_item.group_id[i] * launch->local_size[i] + local_id[i];
+        vx_item.local_id[i] = local_id[i];
+        vx_item.global_id[i] = launch->global_offset[i] + index * launch->global_scale[i];
+    }
+}
+
+static void local_id_of(unsigned long index, unsigned long *local_id)
+{
+    local_id[0] = index % launch->local_size[0];
+    local_id[1] = index / launch->local_size[0] % launch->local_size[1];
+    local_id[2] = index / launch->local_size[0] / launch->local_size[1];
+}
+
+static struct fibre *new_fibres(unsigned long count)
+{
+    struct fibre *fibres = calloc(count, sizeof *fibres);
+    char *stacks = mmap(NULL, count * STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (fibres == NULL || stacks == MAP_FAILED) {
+        vx_fail("no memory for %lu work items that wait for each other", count);
+    }
+    for (unsigned long i = 0; i < count; i++) {
+        /* A guard page below each stack. */
+        mprotect(stacks + i * STACK_SIZE, PAGE, PROT_NONE);
+        getcontext(&fibres[i].context);
+        fibres[i].context.uc_stack.ss_sp = stacks + i * STACK_SIZE;
+        fibres[i].context.uc_stack.ss_size = STACK_SIZE;
+    }
+    return fibres;
+}
+
+static void run_together(struct fibre *fibres, unsigned long count)
+{
+    unsigned long finished = 0;
+
+    for (unsigned long i = 0; i < count; i++) {
+        fibres[i].state = READY;
+        local_id_of(i, fibres[i].local_id);
+        makecontext(&fibres[i].context, fibre_main, 0);
+    }
+    while (finished < count) {
+        unsigned long waiting = 0;
+        for (unsigned long k = 0; k < count; k++) {
+            running = &fibres[launch->reverse ? count - 1 - k : k];
+            if (running->state == FINISHED) {
+                continue;
+            }
+            set_item(running->local_id);
+            swapcontext(&scheduler, &running->context);
+            *(running->state == FINISHED ? &finished : &waiting) += 1;
+        }
+        if (waiting > 0 && finished > 0) {
+            vx_event("barrier that only some work items of a group reach", -1, 0, 0, 0, waiting, NULL);
+        }
+    }
+    running = NULL;
+}
+
+/* ---- Work items by themselves --------------------------------------------------------------------------------------- */
+
+static void run_one_by_one(unsigned long count)
+{
+    for (unsigned long k = 0; k < count; k++) {
+        unsigned long local_id[3];
+        local_id_of(launch->reverse ? count - 1 - k : k, local_id);
+        set_item(local_id);
+        kernel(arguments);
+    }
+}
+
+/* Groups of one item: no division for each of millions. */
+static void run_singles(void)
+{
+    unsigned long count[3];
+
+    memcpy(count, vx_item.global_size, sizeof count);
+    for (unsigned long k = 0; k < count[2]; k++) {
+        vx_item.group_id[2] = launch->reverse ? count[2] - 1 - k : k;
+        vx_item.global_id[2] = launch->global_offset[2] + vx_item.group_id[2] * launch->global_scale[2];
+        for (unsigned long j = 0; j < count[1]; j++) {
+            vx_item.group_id[1] = launch->reverse ? count[1] - 1 - j : j;
+            vx_item.global_id[1] = launch->global_offset[1] + vx_item.group_id[1] * launch->global_scale[1];
+            for (unsigned long i = 0; i < count[0]; i++) {
+                vx_item.group_id[0] = launch->reverse ? count[0] - 1 - i : i;
+                vx_item.global_id[0] = launch->global_offset[0] + vx_item.group_id[0] * launch->global_scale[0];
+                kernel(arguments);
+            }
+        }
+    }
+}
+
+void vx_run(const struct vx_launch *how, void (*what)(void **), void **with, unsigned char *local, size_t local_size)
+{
+    unsigned long groups[3], total = 1, items = 1;
+    struct fibre *fibres = NULL;
+
+    launch = how;
+    kernel = what;
+    arguments = with;
+    vx_item.dimensions = launch->dimensions;
+    for (int i = 0; i < 3; i++) {
+        vx_item.global_size[i] = launch->global_size[i];
+        vx_item.global_offset[i] = launch->global_offset[i];
+        vx_item.local_size[i] = launch->local_size[i];
+        groups[i] = launch->global_size[i] / launch->local_size[i];
+        total *= groups[i];
+        items *= launch->local_size[i];
+    }
+    if (items == 1 && !launch->barrier && local_size == 0) {
+        run_singles();
+        return;
+    }
+    if (launch->barrier) {
+        fibres = new_fibres(items);
+    }
+    for (unsigned long k = 0; k < total; k++) {
+        unsigned long group = launch->reverse ? total - 1 - k : k;
+        vx_item.group_id[0] = group % groups[0];
+        vx_item.group_id[1] = group / groups[0] % groups[1];
+        vx_item.group_id[2] = group / groups[0] / groups[1];
+        if (local_size > 0) {
+            memset(local, LOCAL_FILL, local_size);
+        }
+        if (launch->barrier) {
+            run_together(fibres, items);
+        } else {
+            run_one_by_one(items);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+/* Instructions on registers. All numbers are computed as double: exact for integers of up to 32 bits and sums of their products. */
+#include <math.h>
+#include <string.h>
+
+#include "runtime.h"
+
+/* Writes the lanes that the modifier names, rounded and saturated as it says. */
+static void put(const struct vx_operand *destination, int lane, double value, int info)
+{
+    if (lane < vx_lane_count(destination)) {
+        vx_set((char *)destination->data + lane * destination->element_size, destination->type, value, VX_ROUNDING(info), VX_SATURATES(info));
+    }
+}
+
+enum {
+    TERMS = 16
+};
+enum term {
+    UNUSED,
+    ADD,
+    SUBTRACT,
+    ADD_A
+};
+
+/* Term k's field of `width` bits in an array of such fields. */
+static unsigned field(const uint32_t *words, int k, int width)
+{
+    int bit = k * width;
+    return words[bit / 32] >> bit % 32 & ((1u << width) - 1);
+}
+
+/* The element at a bin: lanes of a small vector that is not packed are 32 bits apart, so that every second bin of halves is empty. */
+static double bin(const struct vx_operand *operand, unsigned number)
+{
+    int place = (int)number * operand->element_size;
+
+    return place % operand->spacing == 0 ? vx_lane(operand, place / operand->spacing) : 0;
+}
+
+void vx_dot_product(int outputs, const struct vx_operand *destination, const struct vx_operand *a, const struct vx_operand *b, int info, const void *configuration);
+void vx_dot_product(int outputs, const struct vx_operand *destination, const struct vx_operand *a, const struct vx_operand *b, int info, const void *configuration)
+{
+    const struct vx_operand *operands[] = {a, b};
+    uint32_t words[16];
+    double sums[8] = {0};
+    int constant_type;
+
+    memcpy(words, configuration, sizeof words);
+    constant_type = words[7] >> 8 & 7;
+    for (int k = 0; k < TERMS; k++) {
+        unsigned mode = field(&words[0], k, 2);
+        unsigned a_select = field(&words[1], k, 2);
+        unsigned b_select = field(&words[4], k, 2);
+        double term;
+
+        if (mode == UNUSED) {
+            continue;
+        }
+        if (a_select > 1 || (mode != ADD_A && b_select > 2)) {
+            vx_event("dot product: selects what is not there", -1, k, 0, 0, 1, __builtin_return_address(0));
+            continue;
+        }
+        if (vx_size_of(constant_type) > 4 || (mode != ADD_A && b_select == 2 && vx_size_of(constant_type) > 2)) {
+            vx_event("dot product: constants of 32 bits", -1, k, 0, 0, 1, __builtin_return_address(0));
+            continue;
+        }
+        term = bin(operands[a_select], field(&words[2], k, 4));
+        if (mode != ADD_A) {
+            if (b_select == 2) {
+                uint16_t constant = (uint16_t)field(&words[8], k, 16);
+                term *= vx_get(&constant, constant_type);
+            } else {
+                term *= bin(operands[b_select], field(&words[5], k, 4));
+            }
+        }
+        sums[k * outputs / TERMS] += mode == SUBTRACT ? -term : term;
+    }
+    for (int i = 0, lane = VX_START_BIN(info); i < outputs && lane <= VX_END_BIN(info); i++, lane++) {
+        put(destination, lane, ldexp(sums[i], -(int)(words[7] & 31)), info);
+    }
+}
+
+static double least(double a, double b)
+{
+    return b < a ? b : a;
+}
+
+static double most(double a, double b)
+{
+    return a < b ? b : a;
+}
+
+static double middle(double a, double b, double c)
+{
+    return most(least(a, b), least(most(a, b), c));
+}
+
+/* A value of one element serves every lane. */
+static double lane_or_only(const struct vx_operand *operand, int lane)
+{
+    return vx_lane(operand, vx_lane_count(operand) == 1 ? 0 : lane);
+}
+
+static double extract(const struct vx_operand *source, unsigned offset, unsigned width)
+{
+    unsigned char bytes[VX_REGISTER_SIZE + 8] = {0};
+    uint64_t bits;
+
+    if (width > 32 || offset + width > 8 * VX_REGISTER_SIZE) {
+        return 0;
+    }
+    for (int lane = 0; lane < vx_lane_count(source) && (lane + 1) * source->spacing <= VX_REGISTER_SIZE; lane++) {
+        memcpy(bytes + lane * source->spacing, (const char *)source->data + lane * source->element_size, (size_t)source->element_size);
+    }
+    memcpy(&bits, bytes + offset / 8, sizeof bits);
+    return (double)(bits >> offset % 8 & (((uint64_t)1 << width) - 1));
+}
+
+static double all_ones(int type)
+{
+    return type == VX_FLOAT32 || type == VX_FLOAT16 || type == VX_INT32 || type == VX_INT16 || type == VX_INT8 ? -1 : ldexp(1, 8 * vx_size_of(type)) - 1;
+}
+
+/* One lane; `b` and `c` are the operands after `a`. */
+static double compute(enum vx_instruction instruction, const struct vx_operand *a_operand, const struct vx_operand *b_operand, const struct vx_operand *c_operand, int lane, int info, int type)
+{
+    double a = vx_lane(a_operand, lane);
+    double b = lane_or_only(b_operand, lane);
+    double c = lane_or_only(c_operand, lane);
+    double a1 = vx_lane(a_operand, lane + 1);
+    double a2 = vx_lane(a_operand, lane + 2);
+
+    switch (instruction) {
+    case VX_VERT_MAX3:
+        return most(most(a, b), c);
+    case VX_VERT_MIN3:
+        return least(least(a, b), c);
+    case VX_VERT_MED3:
+        return middle(a, b, c);
+    case VX_HORZ_MAX3:
+        return most(most(a, a1), a2);
+    case VX_HORZ_MIN3:
+        return least(least(a, a1), a2);
+    case VX_HORZ_MED3:
+        return middle(a, a1, a2);
+    case VX_CLAMP:
+        if (info & 2) {
+            return a >= b && a <= c ? 0 : all_ones(type);
+        }
+        return a < b ? b : a > c ? c
+                                 : a;
+    case VX_ABS_DIFF:
+        return fabs(a - b);
+    case VX_BIT_EXTRACT:
+        return extract(a_operand, (unsigned)b, (unsigned)c);
+    case VX_MUL_SHIFT:
+        return floor(ldexp(a * b, -(int)c));
+    case VX_ACC_SQUARE:
+        return a + floor(ldexp(b * b, -(int)c));
+    case VX_LERP:
+        return a + (b - a) * c;
+    case VX_BILINEAR: {
+        double b1 = vx_lane(b_operand, lane + 1);
+        double fraction_x = vx_lane(c_operand, 0);
+        double fraction_y = vx_lane(c_operand, 1);
+        double upper = a + (a1 - a) * fraction_x;
+        double lower = b + (b1 - b) * fraction_x;
+        return upper + (lower - upper) * fraction_y;
+    }
+    }
+    return 0;
+}
+
+void vx_lanewise(enum vx_instruction instruction, const struct vx_operand *destination, const struct vx_operand *a, const struct vx_operand *b, const struct vx_operand *c, int info);
+void vx_lanewise(enum vx_instruction instruction, const struct vx_operand *destination, const struct vx_operand *a, const struct vx_operand *b, const struct vx_operand *c, int info)
+{
+    int start = VX_START_BIN(info);
+    for (int lane = start; lane <= VX_END_BIN(info); lane++) {
+        put(destination, lane, compute(instruction, a, b, c, lane - start + VX_SOURCE_BIN(info), info, destination->type), info);
+    }
+}

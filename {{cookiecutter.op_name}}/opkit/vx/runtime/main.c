@@ -1,0 +1,285 @@
+/*
+ * Reads a job, line by line, from standard input: the kernel's library, its arguments in order, the launch. Tensors travel in a
+ * file that both sides map. Reports on standard output.
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime.h"
+
+struct vx_tensor vx_tensors[VX_MAX_ARGUMENTS];
+enum vx_border vx_border;
+uint32_t vx_fill;
+double vx_constant;
+
+/* A vx_array of any items. */
+struct array {
+    size_t size;
+    void *item;
+};
+
+static void *library;
+static unsigned char *data; /* the file that is shared with whoever started this process */
+static size_t data_size;
+static struct vx_launch launch;
+static double limit = 10;
+static void *arguments[VX_MAX_ARGUMENTS];
+static int argument_count, tensor_count;
+
+/* Memory below 2 GiB between guard pages, since kernels hold addresses in an int. The last byte touches the upper guard. */
+static unsigned char *device_memory(size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t whole = (size + page - 1) / page * page;
+    unsigned char *start = mmap(NULL, whole + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+
+    if (start == MAP_FAILED || mprotect(start + page, whole, PROT_READ | PROT_WRITE) != 0) {
+        vx_fail("no memory for a tensor of %zu bytes below 2 GiB", size);
+    }
+    return start + page + (whole - size) / 16 * 16;
+}
+
+static void *shared(size_t offset, size_t size)
+{
+    if (offset > data_size || size > data_size - offset) {
+        vx_fail("the job's data are too short");
+    }
+    return data + offset;
+}
+
+static size_t tensor_size(const struct vx_image *image)
+{
+    return (size_t)image->slice_stride * (size_t)image->depth;
+}
+
+static void fill(void *start, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        ((unsigned char *)start)[i] = (unsigned char)(vx_fill >> 8 * (i % 4));
+    }
+}
+
+/* ---- The lines of a job ---------------------------------------------------------------------------------------------- */
+
+static void read_values(const char *line, int count, const char *format, ...)
+{
+    va_list places;
+    va_start(places, format);
+    if (vsscanf(line, format, places) != count) {
+        vx_fail("this line of the job is not understood: %s", line);
+    }
+    va_end(places);
+}
+
+static void on_library(const char *line)
+{
+    library = dlopen(line, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        vx_fail("%s", dlerror());
+    }
+}
+
+static void on_data(const char *line)
+{
+    struct stat status;
+    int file = open(line, O_RDWR);
+
+    if (file < 0 || fstat(file, &status) != 0) {
+        vx_fail("%s cannot be opened", line);
+    }
+    data_size = (size_t)status.st_size;
+    data = mmap(NULL, data_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (data == MAP_FAILED) {
+        vx_fail("%s cannot be mapped", line);
+    }
+    close(file);
+}
+
+static void on_limit(const char *line)
+{
+    read_values(line, 1, "%lf", &limit);
+}
+
+static void on_border(const char *line)
+{
+    int border;
+    read_values(line, 3, "%d %u %lf", &border, &vx_fill, &vx_constant);
+    vx_border = (enum vx_border)border;
+}
+
+static void on_launch(const char *line)
+{
+    int reverse, barrier;
+    unsigned long *size = launch.global_size, *scale = launch.global_scale, *offset = launch.global_offset, *local = launch.local_size;
+
+    read_values(line, 15, "%u %d %d %lu %lu %lu %lu %lu %lu %lu %lu %lu %lu %lu %lu", &launch.dimensions, &reverse, &barrier, &size[0],
+                &size[1], &size[2], &scale[0], &scale[1], &scale[2], &offset[0], &offset[1], &offset[2], &local[0], &local[1], &local[2]);
+    launch.reverse = reverse != 0;
+    launch.barrier = barrier != 0;
+}
+
+/* The place of the next argument. */
+static void **next_argument(void)
+{
+    if (argument_count == VX_MAX_ARGUMENTS) {
+        vx_fail("more than %d arguments", VX_MAX_ARGUMENTS);
+    }
+    return &arguments[argument_count++];
+}
+
+static void on_tensor(const char *line)
+{
+    void **argument = next_argument();
+    struct vx_tensor *tensor = &vx_tensors[tensor_count];
+    struct vx_image *image = &tensor->image;
+    long offset, written;
+    size_t size;
+
+    read_values(line, 7, "%255s %d %d %d %d %ld %ld", tensor->name, &image->type, &image->width, &image->height, &image->depth, &offset, &written);
+    image->element_size = vx_size_of(image->type);
+    image->row_stride = image->width * image->element_size;
+    image->slice_stride = image->row_stride * image->height;
+    image->index = tensor_count++;
+    size = tensor_size(image);
+    image->data = device_memory(size);
+    image->address = (int)(uintptr_t)image->data;
+    if (written >= 0) {
+        image->written = shared((size_t)written, size / (size_t)image->element_size);
+        fill(image->data, size);
+    } else {
+        memcpy(image->data, shared((size_t)offset, size), size);
+    }
+    tensor->offset = (size_t)offset;
+    *argument = image;
+}
+
+static void on_scalar(const char *line)
+{
+    unsigned long long bits;
+    void **argument = next_argument();
+
+    read_values(line, 1, "%llx", &bits);
+    *argument = memcpy(device_memory(sizeof bits), &bits, sizeof bits);
+}
+
+static void on_array(const char *line)
+{
+    size_t offset, count, item_size;
+    struct array *array = malloc(sizeof *array);
+    void **argument = next_argument();
+
+    read_values(line, 3, "%zu %zu %zu", &offset, &count, &item_size);
+    array->size = count;
+    array->item = memcpy(device_memory(count * item_size), shared(offset, count * item_size), count * item_size);
+    *argument = array;
+}
+
+static void on_uniform(const char *line)
+{
+    char name[VX_MAX_NAME];
+    size_t offset, size;
+    ElfW(Sym) *symbol = NULL;
+    Dl_info information;
+    void *variable;
+
+    read_values(line, 3, "%255s %zu %zu", name, &offset, &size);
+    variable = dlsym(library, name);
+    if (variable == NULL) {
+        vx_fail("the kernel has no _viv_uniform '%s'", name);
+    }
+    dladdr1(variable, &information, (void **)&symbol, RTLD_DL_SYMENT);
+    if (symbol == NULL || symbol->st_size != size) {
+        vx_fail("the _viv_uniform '%s' has %zu bytes, but its value %zu", name, symbol == NULL ? 0 : (size_t)symbol->st_size, size);
+    }
+    memcpy(variable, shared(offset, size), size);
+}
+
+static size_t library_size(void *base)
+{
+    const ElfW(Ehdr) *header = base;
+    const ElfW(Phdr) *segment = (const void *)((const char *)base + header->e_phoff);
+    size_t end = 0;
+
+    for (int i = 0; i < header->e_phnum; i++) {
+        size_t segment_end = segment[i].p_vaddr + segment[i].p_memsz;
+        end = segment[i].p_type == PT_LOAD && segment_end > end ? segment_end : end;
+    }
+    return end;
+}
+
+static void *symbol_of(const char *name)
+{
+    void *symbol = dlsym(library, name);
+    if (symbol == NULL) {
+        vx_fail("%s", dlerror());
+    }
+    return symbol;
+}
+
+static void on_run(const char *line)
+{
+    void (*kernel)(void **);
+    void *symbol = symbol_of(line);
+    unsigned char **local = symbol_of("vx_local_memory");
+    struct timespec begin, end;
+    Dl_info information;
+
+    memcpy(&kernel, &symbol, sizeof kernel);
+    dladdr(symbol, &information);
+    vx_watch(information.dli_fbase, library_size(information.dli_fbase), limit);
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    vx_run(&launch, kernel, arguments, local[0], (size_t)(local[1] - local[0]));
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    for (int i = 0; i < tensor_count; i++) {
+        const struct vx_image *image = &vx_tensors[i].image;
+        if (image->written != NULL) {
+            memcpy(shared(vx_tensors[i].offset, tensor_size(image)), image->data, tensor_size(image));
+        }
+    }
+    vx_report_events();
+    vx_say("seconds\t%.9f", (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9);
+}
+
+static const struct {
+    const char *word;
+    void (*handle)(const char *rest);
+} lines[] = {
+    {"library ", on_library},
+    {"data ", on_data},
+    {"limit ", on_limit},
+    {"border ", on_border},
+    {"launch ", on_launch},
+    {"tensor ", on_tensor},
+    {"scalar ", on_scalar},
+    {"array ", on_array},
+    {"uniform ", on_uniform},
+    {"run ", on_run},
+};
+
+int main(void)
+{
+    static char line[8192];
+
+    vx_journal_open();
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        size_t k = 0;
+        line[strcspn(line, "\n")] = '\0';
+        while (k < sizeof lines / sizeof *lines && strncmp(line, lines[k].word, strlen(lines[k].word)) != 0) {
+            k++;
+        }
+        if (k == sizeof lines / sizeof *lines) {
+            vx_fail("this line of the job is not understood: %s", line);
+        }
+        lines[k].handle(line + strlen(lines[k].word));
+    }
+    return 0;
+}

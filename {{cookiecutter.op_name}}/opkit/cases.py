@@ -80,7 +80,8 @@ def special() -> Values:
         values = _special_values(dtype)
         index: Array = np.arange(np.prod(shape))
         turn: Array = (index + number * (index // len(values))) % len(values)
-        return values[turn].reshape(shape)
+        array: Array = values[turn].reshape(shape)
+        return array
 
     return Values("special", "special", make)
 
@@ -88,7 +89,9 @@ def special() -> Values:
 def _special_values(dtype: np.dtype[Any]) -> Array:
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
-        return np.unique(np.array([0, 1, limits.min, limits.max, -(limits.min != 0)]).astype(dtype))
+        whole = np.array([0, 1, limits.min, limits.max, -(limits.min != 0)])
+        distinct: Array = np.unique(whole.astype(dtype))
+        return distinct
     info = np.finfo(dtype)
     positive = np.array(
         [

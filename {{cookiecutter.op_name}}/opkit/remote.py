@@ -83,7 +83,7 @@ class RemoteKernel:
 
 def _npy(array: Array) -> bytes:
     file = io.BytesIO()
-    np.lib.format.write_array(file, np.ascontiguousarray(array), version=(1, 0))
+    np.save(file, np.ascontiguousarray(array), allow_pickle=False)
     return file.getvalue()
 
 
@@ -100,8 +100,8 @@ def _request(
     for output in spec.outputs:
         shape, dtype = call.outputs[output.name]
         size = math.prod(shape) * np.dtype(dtype).itemsize
-        before = np.full(size, fill or 0, np.uint8).view(dtype).reshape(shape)
-        yield parameter("output", TENSOR_TYPES[np.dtype(dtype)], output.name, _npy(before))
+        before: Array = np.full(size, fill or 0, np.uint8).view(dtype).reshape(shape)
+        yield parameter("output", TENSOR_TYPES[before.dtype], output.name, _npy(before))
     for param in spec.params:
         value = delivered(param, call.params[param.name])
         if isinstance(value, Scalar):
@@ -132,7 +132,7 @@ def _outcome(answer: list[tuple[str, bytes]], outputs: list[str]) -> Outcome:
             case "leak":
                 outcome.leaks.append(text)
             case "output":
-                outcome.outputs[next(names)] = np.lib.format.read_array(io.BytesIO(data))
+                outcome.outputs[next(names)] = np.load(io.BytesIO(data), allow_pickle=False)
     return outcome
 
 

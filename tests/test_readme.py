@@ -134,7 +134,7 @@ def test_the_demo_command_in_a_fresh_clone(tmp_path: Path) -> None:
         check=False,
     )
     assert result.returncode == 0, result.stdout + result.stderr
-    assert "73 passed" in result.stdout
+    assert "124 passed" in result.stdout
     assert "build/rv1126/ResizeArea.rknnop" in result.stdout
     assert (tmp_path / "clone/resize_area/build/rv1126/ResizeArea.rknnop").is_file()
 

@@ -16,6 +16,8 @@ from tests.repositories import Repository, generate, generate_example
 for variable in ("CC", "CFLAGS", "LDFLAGS", "OPKIT_BUILT", "PYTHONPATH"):
     os.environ.pop(variable, None)
 sys.dont_write_bytecode = True
+# A test with a home of its own still shares what zig has compiled.
+os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", str(Path.home() / ".cache" / "zig"))
 
 
 @pytest.fixture(scope="session")

@@ -54,7 +54,8 @@ def run(name: str, folder: Path) -> None:
     click.echo(f"{spec.name}: from its description to a package for {target}\n")
 
     shown = f"examples/{name}"
-    math = f"{shown}/{{{spec.lower}_*,tests}}"
+    kernels = "rknn_kernel_*," if any(example.glob("rknn_kernel_*")) else ""
+    math = f"{shown}/{{{spec.lower}_*,{kernels}tests}}"
     _step(f"rknn-op create -c {shown}/{name}.yml -p {folder}", lambda: _create(config, folder))
     _step(f"cp -r {math} {folder}", lambda: _fill_in(example, folder))
     _step(f"scons target={target}", lambda: _build(folder, spec))

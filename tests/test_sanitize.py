@@ -11,7 +11,15 @@ from opkit.errors import OpkitError
 from opkit.platforms import ABIS, CHIPS
 from opkit.sanitizers import chosen, explain
 from tests.repositories import Repository
-from tests.target_repositories import FAULTS_C, check, faults_repository, need, problems, rows
+from tests.target_repositories import (
+    FAULTS_C,
+    check,
+    faults_repository,
+    misbehave,
+    need,
+    rows,
+    said_of,
+)
 
 BOTH = "CPU kernel, address,undefined"
 
@@ -35,40 +43,13 @@ ADDRESS = {
         "heap-buffer-overflow\n  WRITE of size 1\n"
     ),
 }
-CASES = """
-import pytest
-from opkit.testing import cases, check_cpu_kernel, ramp
-CASES = cases([{{"input": (size,)}} for size in range({count})], [ramp()])
-
-@pytest.mark.parametrize("case", CASES[1:], ids=str)
-def test_cpu_kernel(case):
-    check_cpu_kernel(case)
-"""
-
-
-def misbehave(repository: Repository, statements: list[str]) -> int:
-    """Have compute do one of these for inputs of 1, 2, ... elements; return the first's line."""
-    path = repository.path / "myoperator_compute.h"
-    before, after = path.read_text().split("    return NULL;\n")
-    lines = [
-        f"    if (inputs->input.size == {size}) {{ {statement} }}\n"
-        for size, statement in enumerate(statements, 1)
-    ]
-    path.write_text("".join([before, *lines, "    return NULL;\n", after]))
-    tests = repository.path / "tests/test_myoperator.py"
-    tests.write_text(CASES.format(count=len(statements) + 2))
-    return before.count("\n") + 1
-
-
-def said_of(kernel: str, output: str) -> dict[str, str]:
-    """Return what failed on a kernel: case -> message."""
-    return {case: text for (where, case), text in problems(output).items() if where == kernel}
 
 
 def built(repository: Repository) -> dict[Path, bytes]:
     """Return what a board loads: the packages, and the libraries of all ABIs."""
-    found = [*repository.path.glob("build/*/*.rknnop"), *repository.path.glob("build/*/libmy*.so")]
-    assert len(found) == len(CHIPS) + len(ABIS)
+    build = repository.path / "build"
+    packages = [build / chip / "MyOperator.rknnop" for chip in CHIPS]
+    found = [*packages, *(build / abi / "libmyoperator.so" for abi in ABIS)]
     return {path: path.read_bytes() for path in found}
 
 

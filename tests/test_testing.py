@@ -103,6 +103,21 @@ MESSAGES = {
 }
 
 
+# Where the fault is in the operator's own code: what stands in the line that is named.
+FAULTS_IN_LINE = {
+    "READ_PAST_END": "halves[0] = ((volatile uint16_t *)input->data)[count];",
+    "WRITE_PAST_END": "halves[count + 2] = 0;",
+    "DIVIDE_BY_ZERO": "sink = 7 / zero;",
+    "LOOP": "while (zero == 0) {",
+    "STACK_OVERFLOW": "",  # any: where depends on the stack that is left
+    "USE_AFTER_FREE": "halves[0] = freed[3];",
+    "USE_AFTER_REALLOC": "sink = old[0];",
+    "NULL_POINTER": "*(volatile int *)(uintptr_t)zero = 1;",
+    "TRAP": "__builtin_trap();",
+    "MAP_PAST_END": "sink = ((volatile uint16_t *)memory)[count]",
+}
+
+
 def test_every_fault_has_its_message() -> None:
     assert sorted(MESSAGES) == sorted(set(FAULTS) - {"NONE"})
 
@@ -117,6 +132,12 @@ def test_fault_is_explained_and_the_next_case_runs(
     message = str(failure.value)
     assert message.startswith(f"CPU kernel of Faults, case {fault.lower()}:\n  ")
     assert MESSAGES[fault] in message
+    line = re.search(r"^  host_faults\.c:(\d+): the kernel function", message, re.MULTILINE)
+    if fault in FAULTS_IN_LINE:
+        assert line, message
+        assert FAULTS_IN_LINE[fault] in FAULTS_C.splitlines()[int(line[1]) - 1]
+    else:
+        assert line is None
     check_cpu_kernel(fault_case("NONE"), operator=faults)
 
 

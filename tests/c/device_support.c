@@ -199,6 +199,7 @@ TEST_FUNCTION int allocations(void);
 TEST_FUNCTION const char *logged(void);
 TEST_FUNCTION vx_status open_tensor(vx_uint32 index, struct opkit_tensor *tensor);
 TEST_FUNCTION vx_status read_tensor(vx_uint32 index, struct opkit_tensor *tensor);
+TEST_FUNCTION vx_status open_all(vx_uint32 count, struct opkit_tensor *tensors, size_t *places);
 TEST_FUNCTION vx_status write_tensor(vx_uint32 index, struct opkit_tensor *tensor);
 TEST_FUNCTION void close_tensor(struct opkit_tensor *tensor);
 TEST_FUNCTION vx_status read_scalar(vx_uint32 index, vx_enum type, void *value, size_t size);
@@ -252,14 +253,43 @@ const char *logged(void)
     return log_text;
 }
 
+/* A tensor that is opened alone has its memory from malloc. */
+static vx_status open_alone(vx_uint32 index, vx_enum usage, struct opkit_tensor *tensor)
+{
+    const struct opkit_tensor_parameter alone = {index, usage, "tensor", tensor};
+    void *memory;
+    const vx_status status = opkit_open_tensors(&the_call, &alone, 1, &memory);
+    if (memory != (status == VX_SUCCESS ? tensor->data : NULL)) {
+        abort();
+    }
+    return status;
+}
+
 vx_status open_tensor(vx_uint32 index, struct opkit_tensor *tensor)
 {
-    return opkit_open_tensor(&the_call, index, "tensor", tensor);
+    return open_alone(index, VX_WRITE_ONLY, tensor);
 }
 
 vx_status read_tensor(vx_uint32 index, struct opkit_tensor *tensor)
 {
-    return opkit_read_tensor(&the_call, index, "tensor", tensor);
+    return open_alone(index, VX_READ_ONLY, tensor);
+}
+
+/* Opens the first parameters, and says where in their block the elements of each begin. */
+vx_status open_all(vx_uint32 count, struct opkit_tensor *tensors, size_t *places)
+{
+    struct opkit_tensor_parameter opened[PARAMETERS];
+    void *memory;
+
+    for (vx_uint32 i = 0; i < count; i++) {
+        opened[i] = (struct opkit_tensor_parameter){i, VX_WRITE_ONLY, "tensor", &tensors[i]};
+    }
+    OPKIT_TRY(opkit_open_tensors(&the_call, opened, count, &memory));
+    for (vx_uint32 i = 0; i < count; i++) {
+        places[i] = (size_t)((char *)tensors[i].data - (char *)memory);
+    }
+    counted_free(memory);
+    return VX_SUCCESS;
 }
 
 vx_status write_tensor(vx_uint32 index, struct opkit_tensor *tensor)
@@ -269,7 +299,7 @@ vx_status write_tensor(vx_uint32 index, struct opkit_tensor *tensor)
 
 void close_tensor(struct opkit_tensor *tensor)
 {
-    opkit_close_tensor(tensor);
+    counted_free(tensor->data);
 }
 
 vx_status read_scalar(vx_uint32 index, vx_enum type, void *value, size_t size)
@@ -293,12 +323,16 @@ struct arguments {
     struct opkit_tensor output;
     struct opkit_int32_array items;
     bool flag;
+    void *memory;
 };
 
 static vx_status read_arguments(struct arguments *arguments)
 {
-    OPKIT_TRY(opkit_read_tensor(&the_call, 0, "input", &arguments->input));
-    OPKIT_TRY(opkit_open_tensor(&the_call, 1, "output", &arguments->output));
+    const struct opkit_tensor_parameter tensors[] = {
+        {0, VX_READ_ONLY, "input", &arguments->input},
+        {1, VX_WRITE_ONLY, "output", &arguments->output},
+    };
+    OPKIT_TRY(opkit_open_tensors(&the_call, tensors, 2, &arguments->memory));
     OPKIT_TRY(opkit_read_int32_array(&the_call, 2, "items", 2, &arguments->items));
     OPKIT_TRY(opkit_read_scalar(&the_call, 3, "flag", VX_TYPE_UINT8, &arguments->flag, sizeof arguments->flag));
     return VX_SUCCESS;
@@ -315,8 +349,6 @@ vx_status run_operator(void)
         }
         status = opkit_write_tensor(&the_call, 1, "output", &arguments.output);
     }
-    opkit_close_tensor(&arguments.input);
-    opkit_close_tensor(&arguments.output);
-    opkit_close_tensor(&arguments.output);
+    counted_free(arguments.memory);
     return status;
 }

@@ -30,6 +30,7 @@ from opkit.calls import (
     delivered,
 )
 from opkit.errors import OpkitError
+from opkit.lines import line_of
 from opkit.spec import OpSpec
 
 _READ_ONLY, _WRITE_ONLY = 0x11001, 0x11002
@@ -79,6 +80,7 @@ class _Report(ctypes.Structure):
         ("signal", ctypes.c_int32),
         ("seconds", ctypes.c_double),
         ("fault", ctypes.c_char * 512),
+        ("instruction", ctypes.c_size_t),
     )
 
 
@@ -221,6 +223,15 @@ def _load(path: Path, mode: int) -> Any:
         raise OpkitError(f"{path} cannot be loaded: {error}") from None
 
 
+def _span(library: Path) -> tuple[int, int]:
+    """Return where a library lies in this process: its first address, and that after its last."""
+    path = str(library.resolve())
+    lines = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
+    places = [line.split(maxsplit=1)[0].split("-") for line in lines if line.endswith(path)]
+    addresses = [int(address, 16) for place in places for address in place]
+    return (min(addresses), max(addresses)) if addresses else (0, 0)
+
+
 @cache
 def runtime(path: Path) -> Runtime:
     """Return the host runtime, loaded once in a process."""
@@ -257,6 +268,7 @@ class HostKernel:
         self.index = index
         self.shader = shader
         self.uniforms = uniforms
+        self.path = library
         self.runtime = runtime(host_runtime.resolve())
         # Deep binding: the library takes malloc from the host runtime, its first dependency.
         self.library = _load(library, os.RTLD_NOW | os.RTLD_DEEPBIND)
@@ -383,7 +395,7 @@ class HostKernel:
             self.runtime.library.hostrt_call(graph, number, limit, ctypes.byref(report))
             if outcome.status == 0 and report.status != 0:
                 outcome.status, outcome.stage = report.status, _STAGES[number]
-                outcome.fault = report.fault.decode(errors="replace")
+                outcome.fault = self._place(report) + report.fault.decode(errors="replace")
             return report
 
         stage(_VERIFY)
@@ -395,6 +407,15 @@ class HostKernel:
                 outcome.seconds = min(outcome.seconds, stage(_PROCESS).seconds)
         if not outcome.fault:
             stage(_RELEASE)
+
+    def _place(self, report: _Report) -> str:
+        """Return "file:line: " of a fault, if it is in the library and the library knows it."""
+        start, end = _span(self.path)
+        if not start <= report.instruction < end:
+            return ""
+        # One further: a fault is at the instruction itself.
+        line = line_of(self.path, report.instruction - start + 1)
+        return f"{line}: " if line else ""
 
     def _uniforms(self, node: Any) -> dict[str, bytes]:
         values: dict[str, bytes] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from opkit import places
-from opkit.calls import TENSOR_TYPES, Array, Runner, delivered
+from opkit.calls import TENSOR_TYPES, Array, Call, Outcome, Runner, delivered
 from opkit.cases import Case
 from opkit.errors import OpkitError
 from opkit.openvx import HostKernel
@@ -26,6 +27,26 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 class CheckError(OpkitError):
     """A case is not right; the message says in what."""
+
+
+@dataclass(frozen=True)
+class CpuKernel:
+    """The CPU kernel in both libraries for this PC. It is a Runner.
+
+    Attributes:
+        packed: the library that a package holds; it runs where time counts.
+        guarded: the same kernel, each of its tensors between forbidden pages.
+    """
+
+    packed: Runner
+    guarded: Runner
+
+    def run(
+        self, call: Call, fill: int | None = None, repeat: int = 1, limit: float = 10
+    ) -> Outcome:
+        """Run the kernel; see Runner."""
+        kernel = self.packed if fill is None else self.guarded
+        return kernel.run(call, fill, repeat, limit)
 
 
 class Operator:
@@ -67,9 +88,12 @@ class Operator:
     @cached_property
     def cpu_kernel(self) -> Runner:
         """The CPU kernel on this PC."""
-        build = self.root / "build"
-        library = build / "x64" / f"lib{self.spec.lower}.so"
-        return HostKernel(self.spec, library, build / "host" / "libOpenVX.so")
+        build, name = self.root / "build", f"lib{self.spec.lower}.so"
+        host_runtime = build / "host" / "libOpenVX.so"
+        return CpuKernel(
+            packed=HostKernel(self.spec, build / "x64" / name, host_runtime),
+            guarded=HostKernel(self.spec, build / "host" / name, host_runtime),
+        )
 
     @cached_property
     def cpu_kernels(self) -> dict[str, Runner]:

@@ -64,9 +64,13 @@ def _params_header(spec: OpSpec) -> str:
     def index(parameter: Tensor | Param) -> str:
         return f"{upper}_INDEX_{parameter.name.upper()}"
 
-    def tensor(function: str, group: str, parameter: Tensor) -> str:
-        where = f'call, {index(parameter)}, "{parameter.name}"'
-        return f"{function}({where}, &arguments->{group}.{parameter.name})"
+    def tensor(group: str, usage: str, parameter: Tensor) -> str:
+        where = f"&arguments->{group}.{parameter.name}"
+        return f'        {{{index(parameter)}, {usage}, "{parameter.name}", {where}}},'
+
+    def write(output: Tensor) -> str:
+        where = f'call, {index(output)}, "{output.name}", &arguments->outputs.{output.name}'
+        return f"    OPKIT_TRY(opkit_write_tensor({where}));"
 
     rows: list[tuple[Tensor | Param, str, str]] = [
         *((tensor_, "VX_INPUT", "VX_TYPE_TENSOR") for tensor_ in spec.inputs),
@@ -76,13 +80,10 @@ def _params_header(spec: OpSpec) -> str:
             for param in spec.params
         ),
     ]
-    reads = [
-        *(tensor("opkit_read_tensor", "inputs", input_) for input_ in spec.inputs),
-        *(_read_param(upper, param) for param in spec.params),
-        *(tensor("opkit_open_tensor", "outputs", output) for output in spec.outputs),
+    tensors = [
+        *(tensor("inputs", "VX_READ_ONLY", input_) for input_ in spec.inputs),
+        *(tensor("outputs", "VX_WRITE_ONLY", output) for output in spec.outputs),
     ]
-    writes = [tensor("opkit_write_tensor", "outputs", output) for output in spec.outputs]
-    groups = (("inputs", spec.inputs), ("outputs", spec.outputs))
     return fill(
         "params.h",
         name=spec.name,
@@ -93,13 +94,9 @@ def _params_header(spec: OpSpec) -> str:
             f"    [{index(parameter)}] = {{{direction}, {type_}, VX_PARAMETER_STATE_REQUIRED}},"
             for parameter, direction, type_ in rows
         ),
-        reads="\n".join(f"    OPKIT_TRY({read});" for read in reads),
-        writes="\n".join(f"    OPKIT_TRY({write});" for write in writes),
-        releases="\n".join(
-            f"    opkit_close_tensor(&arguments->{group}.{tensor_.name});"
-            for group, tensors in groups
-            for tensor_ in tensors
-        ),
+        tensors="\n".join(tensors),
+        reads="".join(f"    OPKIT_TRY({_read_param(upper, param)});\n" for param in spec.params),
+        writes="\n".join(map(write, spec.outputs)),
     )
 
 

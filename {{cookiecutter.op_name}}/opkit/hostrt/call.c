@@ -31,7 +31,8 @@ static struct {
     int signal;
     int code;
     uintptr_t address;
-    uintptr_t stack_pointer; /* 0: not known on this machine */
+    uintptr_t stack_pointer; /* 0: not known on this machine, as the instruction's */
+    uintptr_t instruction;
     const char *verb;
 } call;
 
@@ -46,8 +47,10 @@ static void read_machine(const ucontext_t *context)
 {
     call.verb = "touches";
     call.stack_pointer = 0;
+    call.instruction = 0;
 #if defined(__x86_64__)
     call.stack_pointer = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+    call.instruction = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
     call.verb = context->uc_mcontext.gregs[REG_ERR] & X86_WRITE ? "writes" : "reads";
 #elif defined(__aarch64__)
     call.stack_pointer = (uintptr_t)context->uc_mcontext.sp;
@@ -172,6 +175,7 @@ void hostrt_call(vx_graph graph, enum hostrt_stage stage, double limit, struct h
         explain(limit, what, sizeof what);
         report->status = VX_FAILURE;
         report->signal = call.signal;
+        report->instruction = call.instruction;
         snprintf(report->fault, sizeof report->fault, "%s %s%s%s", hostrt_phase, what,
                  hostrt_function ? ", inside " : "", hostrt_function ? hostrt_function : "");
     }

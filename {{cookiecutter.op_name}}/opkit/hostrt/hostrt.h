@@ -9,7 +9,7 @@
  *     reference.c  what all objects have in common; contexts
  *     tensor.c  scalar.c  array.c  kernel.c  graph.c
  *     journal.c    the log of vxAddLogEntry, events and leaks
- *     memory.c     blocks between guard pages; interpose.c gives them to the operator as malloc
+ *     memory.c     blocks between guard pages: tensors; interpose.c gives them to the operator as malloc
  *     call.c       calls a kernel so that its faults come back as a report
  *
  * A process has one runtime and calls it from one thread at a time.
@@ -54,6 +54,7 @@ struct hostrt_report {
     vx_int32 signal;   /* 0: the stage came back by itself */
     double seconds;    /* how long it took */
     vx_char fault[512]; /* a sentence, when there was a signal */
+    uintptr_t instruction; /* at which it came; 0: not known */
 };
 
 /*
@@ -65,6 +66,12 @@ VX_API_ENTRY void hostrt_begin(bool guard, vx_uint8 fill);
 VX_API_ENTRY void hostrt_call(vx_graph graph, enum hostrt_stage stage, double limit, struct hostrt_report *report);
 /* Writes leaks into the journal, unless there was a fault, and frees what the operator left. */
 VX_API_ENTRY void hostrt_end(void);
+
+/*
+ * For a kernel that is compiled with OPKIT_GUARDED: memory for the elements of a tensor that it opens. While memory is guarded
+ * it is a block of its own, which goes by itself after the stage; NULL if there is none. Otherwise it is `unguarded`.
+ */
+VX_API_ENTRY void *hostrt_tensor_memory(const char *name, size_t size, void *unguarded);
 
 /*
  * Declares a _viv_uniform of the node's kernel, as the compiled shader would: its name and its size in bytes. When a

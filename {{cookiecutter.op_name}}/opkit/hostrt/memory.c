@@ -3,8 +3,8 @@
  *
  * A block ends where a page begins that nobody may touch: the first byte read or written past its end is a fault. The page
  * before it is as forbidden; the few bytes between that and the block hold a pattern that is looked at when the block goes. A
- * freed block becomes forbidden as a whole. The operator gets its malloc from here while a guarded call runs, and the data
- * of tensors and arrays always lies here.
+ * freed block becomes forbidden as a whole. The operator gets its malloc from here while a guarded call runs, and so do the
+ * tensors that its kernel opens; the data of the device's tensors and arrays always lies here.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,13 +22,14 @@ enum {
 };
 
 struct block {
-    vx_uint8 *map; /* with the guards */
+    vx_uint8 *map; /* with the guards; NULL: the block is libc's */
     size_t map_size;
     vx_uint8 *start;
     size_t size;
     size_t number;      /* 1, 2, ... in the order of allocation */
     vx_uint8 fill;      /* what the bytes around it were filled with */
     vx_reference owner; /* of a tensor's or an array's data; NULL: the operator's */
+    const char *tensor; /* the name of a tensor that the kernel opened; NULL: the block is from malloc */
     bool freed;
 };
 
@@ -69,8 +70,27 @@ static struct block *find(const void *start)
 
 static void forget(struct block *block)
 {
-    munmap(block->map, block->map_size);
+    if (block->map != NULL) {
+        munmap(block->map, block->map_size);
+    } else {
+        __libc_free(block->start);
+    }
     *block = blocks[--block_count];
+}
+
+/* A new row of the table, or NULL. */
+static struct block *add_block(void)
+{
+    if (block_count == block_room) {
+        const size_t room = block_room ? 2 * block_room : 64;
+        struct block *more = __libc_realloc(blocks, room * sizeof *more);
+        if (more == NULL) {
+            return NULL;
+        }
+        blocks = more;
+        block_room = room;
+    }
+    return &blocks[block_count];
 }
 
 /* The pages that hold the block: what lies in them around it was filled. */
@@ -84,7 +104,7 @@ static const vx_uint8 *tail_end(const struct block *block)
     return block->map + block->map_size - GUARD;
 }
 
-static void *place(vx_reference owner, size_t size, size_t alignment)
+static void *place(vx_reference owner, const char *tensor, size_t size, size_t alignment)
 {
     if (size > PTRDIFF_MAX - 2 * GUARD - LARGEST_ALIGNMENT - page_size()) {
         errno = ENOMEM;
@@ -92,14 +112,9 @@ static void *place(vx_reference owner, size_t size, size_t alignment)
     }
     const size_t rounded = (size + alignment - 1) / alignment * alignment;
     const size_t pages = (rounded + page_size() - 1) / page_size() * page_size();
-    if (block_count == block_room) {
-        const size_t room = block_room ? 2 * block_room : 64;
-        struct block *more = __libc_realloc(blocks, room * sizeof *more);
-        if (more == NULL) {
-            return NULL;
-        }
-        blocks = more;
-        block_room = room;
+    struct block *block = add_block();
+    if (block == NULL) {
+        return NULL;
     }
     const size_t map_size = pages + 2 * GUARD;
     vx_uint8 *map = mmap(NULL, map_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -113,8 +128,9 @@ static void *place(vx_reference owner, size_t size, size_t alignment)
         return NULL;
     }
     memset(map + GUARD, fill, pages);
-    struct block *block = &blocks[block_count++];
-    *block = (struct block){map, map_size, map + GUARD + pages - rounded, size, owner ? 0 : ++last_number, fill, owner, false};
+    block_count++;
+    const size_t number = owner || tensor ? 0 : ++last_number;
+    *block = (struct block){map, map_size, map + GUARD + pages - rounded, size, number, fill, owner, tensor, false};
     return block->start;
 }
 
@@ -124,6 +140,8 @@ static void name_block(const struct block *block, char *text, size_t size)
         char owner[160];
         hostrt_describe(block->owner, owner, sizeof owner);
         snprintf(text, size, "the data of %s (%zu bytes)", owner, block->size);
+    } else if (block->tensor != NULL) {
+        snprintf(text, size, "the elements of '%s' (%zu bytes)", block->tensor, block->size);
     } else {
         snprintf(text, size, "a block of %zu byte%s (allocation %zu)", block->size, block->size == 1 ? "" : "s", block->number);
     }
@@ -171,7 +189,7 @@ void *hostrt_memory_new(size_t size, size_t alignment)
     if (alignment == 0) {
         alignment = natural_alignment(size);
     }
-    return alignment <= LARGEST_ALIGNMENT ? place(NULL, size, alignment) : NULL;
+    return alignment <= LARGEST_ALIGNMENT ? place(NULL, NULL, size, alignment) : NULL;
 }
 
 static bool is_inside(const struct block *block, const void *address)
@@ -184,7 +202,7 @@ bool hostrt_memory_free(void *start)
     struct block *block = find(start);
     char name[256];
 
-    if (block == NULL || block->owner != NULL) {
+    if (block == NULL || block->owner != NULL || block->tensor != NULL) {
         for (size_t i = block_count; i-- > 0;) {
             if (is_inside(&blocks[i], start)) {
                 name_block(&blocks[i], name, sizeof name);
@@ -213,7 +231,7 @@ bool hostrt_memory_free(void *start)
 void *hostrt_memory_resize(void *start, size_t size)
 {
     const struct block *block = find(start);
-    if (block == NULL || block->owner != NULL || block->freed) {
+    if (block == NULL || block->owner != NULL || block->tensor != NULL || block->freed) {
         errno = 0;
         return NULL;
     }
@@ -230,7 +248,7 @@ void *hostrt_memory_resize(void *start, size_t size)
 
 void *hostrt_device_new(vx_reference owner, size_t size)
 {
-    return place(owner, size, natural_alignment(size));
+    return place(owner, NULL, size, natural_alignment(size));
 }
 
 void hostrt_device_free(void *start)
@@ -239,6 +257,40 @@ void hostrt_device_free(void *start)
     if (block != NULL) {
         check_surroundings(block);
         forget(block);
+    }
+}
+
+/* ---- The elements of tensors that the kernel opens ---- */
+
+static void *new_tensor(const char *name, size_t size)
+{
+#ifdef HOSTRT_ADDRESS_SANITIZER /* it guards what malloc returns, and knows the line that has taken it */
+    struct block *block = add_block();
+    void *start = block != NULL ? __libc_malloc(size) : NULL;
+    if (start != NULL) {
+        block_count++;
+        *block = (struct block){.start = memset(start, fill, size), .size = size, .tensor = name};
+    }
+    return start;
+#else
+    return place(NULL, name, size, natural_alignment(size));
+#endif
+}
+
+void *hostrt_tensor_memory(const char *name, size_t size, void *unguarded)
+{
+    return hostrt_memory_guards() ? new_tensor(name, size) : unguarded;
+}
+
+static void forget_opened_tensors(void)
+{
+    for (size_t i = block_count; i-- > 0;) {
+        if (blocks[i].tensor != NULL) {
+            if (blocks[i].map != NULL) {
+                check_surroundings(&blocks[i]);
+            }
+            forget(&blocks[i]);
+        }
     }
 }
 
@@ -254,6 +306,9 @@ void hostrt_memory_begin(bool guard, vx_uint8 with)
 void hostrt_memory_use(bool active)
 {
     in_use = active;
+    if (!active) {
+        forget_opened_tensors();
+    }
 }
 
 bool hostrt_memory_guards(void)

@@ -15,6 +15,7 @@ from SCons.Action import Action
 from opkit.errors import OpkitError
 from opkit.platforms import ABIS
 from opkit.sanitizers import FLAGS
+from opkit.scons.guarded_library import GUARDED
 
 FOLDER = "build/check"
 COMPILE = "-std=c11 -O2 -g0 -DHOSTRT_STATIC".split()
@@ -23,7 +24,7 @@ SANITIZED = (
     "-std=c11 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all -DHOSTRT_STATIC"
 ).split()
 # So the kernel gets its memory from the host runtime, which guards it.
-GUARDED = [
+GUARDED_MALLOC = [
     f"-D{name}=hostrt_{name}"
     for name in ("malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign")
 ]
@@ -50,7 +51,7 @@ def target_runner(env: Any, abi_name: str) -> Any:
     abi_env = env.CompilerFor(abi_name)
     glibc, musl = f"{abi.triple}.{abi.glibc_ceiling}", abi.triple.replace("gnu", "musl")
     abi_env.Replace(CC=[musl if part == glibc else part for part in abi_env["CC"]])
-    kernel_flags = [*abi_env["CCFLAGS"], *GUARDED]
+    kernel_flags = [*abi_env["CCFLAGS"], *GUARDED, *GUARDED_MALLOC]
     abi_env.Replace(
         CCFLAGS=[*abi_env["CCFLAGS"], *COMPILE], LINKFLAGS=[*abi_env["LINKFLAGS"], "-static"]
     )
@@ -74,8 +75,8 @@ def sanitized_runner(env: Any, names: list[str]) -> Any:
     pc_env = env.CompilerFor("x64")
     pc_env.Replace(CC=[compiler], CCFLAGS=[*SANITIZED, *flags], LINKFLAGS=flags)
     # AddressSanitizer has guards of its own, which know who took the memory.
-    guarded = [] if "address" in names else GUARDED
-    return _runner(pc_env, ",".join(names), [*pc_env["CCFLAGS"], *guarded])
+    malloc = [] if "address" in names else GUARDED_MALLOC
+    return _runner(pc_env, ",".join(names), [*pc_env["CCFLAGS"], *GUARDED, *malloc])
 
 
 def _runner(env: Any, name: str, kernel_flags: list[str]) -> Any:

@@ -16,8 +16,8 @@ from numpy.typing import DTypeLike
 
 from opkit.calls import Array, Items, Launch, Scalar
 from opkit.errors import OpkitError
+from opkit.lines import line_of
 from opkit.vx.compiler import Program
-from opkit.vx.lines import line_of
 from opkit.vx.signatures import VxKernel
 
 # The numbers of shared.h

@@ -29,6 +29,7 @@ struct ${lower}_arguments {
     struct ${lower}_inputs inputs;
     struct ${lower}_params params;
     struct ${lower}_outputs outputs;
+    void *memory; /* the elements of all tensors */
 };
 
 /*
@@ -38,9 +39,13 @@ struct ${lower}_arguments {
  */
 static inline vx_status ${lower}_read(const struct opkit_call *call, struct ${lower}_arguments *arguments)
 {
+    const struct opkit_tensor_parameter tensors[] = {
+$tensors
+    };
+
     memset(arguments, 0, sizeof *arguments);
-$reads
-    return VX_SUCCESS;
+    OPKIT_TRY(opkit_open_tensors(call, tensors, sizeof tensors / sizeof tensors[0], &arguments->memory));
+$reads    return VX_SUCCESS;
 }
 
 /* Writes the outputs back. Returns VX_SUCCESS, or the status of the first that could not be. */
@@ -53,7 +58,7 @@ $writes
 /* Frees what ${lower}_read took. */
 static inline void ${lower}_release(struct ${lower}_arguments *arguments)
 {
-$releases
+    free(arguments->memory);
 }
 
 #endif

@@ -217,82 +217,42 @@ OPKIT_SMALL vx_status opkit_describe_tensor(const struct opkit_call *call, vx_ui
 }
 
 /*
- * Copies all elements between the device and an open tensor: VX_READ_ONLY from the device,
- * VX_WRITE_ONLY to it.
+ * Copies all elements between the tensor at `index` of the device and an open tensor, which must
+ * have its type and shape: VX_READ_ONLY from the device, VX_WRITE_ONLY to it.
  *
  * The driver gets the device's own element size as user_stride[0]: with any other it would convert,
  * truncating instead of rounding. Halves are converted here, within the memory of the floats.
  */
-OPKIT_SMALL vx_status opkit_copy_tensor(const struct opkit_call *call, const char *name,
-                                        const struct opkit_device_tensor *device,
-                                        const struct opkit_tensor *tensor, vx_enum usage)
-{
-    const bool reading = usage == VX_READ_ONLY;
-    const bool is_half = device->info->data_type == VX_TYPE_FLOAT16;
-    uint16_t *memory = tensor->uint16;
-
-    if (is_half && reading) {
-        memory += tensor->size;
-    } else if (is_half) {
-        opkit_floats_to_halves(tensor->float32, memory, tensor->size);
-    }
-    OPKIT_TRY(opkit_check(call, name, reading ? "read its data" : "write its data",
-                          vxCopyTensorPatch(device->handle, device->rank, device->start,
-                                            device->end, device->stride, memory, usage,
-                                            VX_MEMORY_TYPE_HOST)));
-    if (is_half && reading) {
-        opkit_halves_to_floats(memory, tensor->float32, tensor->size);
-    }
-    return VX_SUCCESS;
-}
-
-/*
- * Frees what opkit_open_tensor or opkit_read_tensor took. Harmless on a zeroed tensor, and on one
- * closed before.
- */
-static inline void opkit_close_tensor(struct opkit_tensor *tensor)
-{
-    free(tensor->data);
-    tensor->data = NULL;
-}
-
-/* opkit_open_tensor for VX_WRITE_ONLY, opkit_read_tensor for VX_READ_ONLY. */
-OPKIT_SMALL vx_status opkit_take_tensor(const struct opkit_call *call, vx_uint32 index,
-                                        const char *name, struct opkit_tensor *tensor,
+OPKIT_SMALL vx_status opkit_copy_tensor(const struct opkit_call *call, vx_uint32 index,
+                                        const char *name, const struct opkit_tensor *tensor,
                                         vx_enum usage)
 {
+    const bool reading = usage == VX_READ_ONLY;
     struct opkit_device_tensor device;
-    vx_status status = VX_SUCCESS;
+    struct opkit_tensor expected;
+    uint16_t *memory = tensor->uint16;
 
-    OPKIT_TRY(opkit_describe_tensor(call, index, name, &device, tensor));
-    const size_t size = tensor->size * opkit_element_size(tensor->type);
-    tensor->data = malloc(size);
-    if (tensor->data == NULL) {
-        return opkit_fail(call, VX_ERROR_NO_MEMORY, name, "no memory for %zu bytes", size);
+    OPKIT_TRY(opkit_describe_tensor(call, index, name, &device, &expected));
+    if (memory == NULL || tensor->type != expected.type || tensor->rank != expected.rank ||
+        memcmp(tensor->shape, expected.shape, sizeof expected.shape) != 0) {
+        return opkit_fail(call, VX_ERROR_INVALID_FORMAT, name,
+                          "the data does not have the tensor's type and shape");
     }
-    if (usage == VX_READ_ONLY) {
-        status = opkit_copy_tensor(call, name, &device, tensor, usage);
-    }
-    if (status != VX_SUCCESS) {
-        opkit_close_tensor(tensor);
-    }
-    return status;
-}
 
-/*
- * Describes the tensor at `index` and allocates room for its elements, whose values are undefined.
- */
-static inline vx_status opkit_open_tensor(const struct opkit_call *call, vx_uint32 index,
-                                          const char *name, struct opkit_tensor *tensor)
-{
-    return opkit_take_tensor(call, index, name, tensor, VX_WRITE_ONLY);
-}
-
-/* Opens the tensor at `index` and reads its elements from the device. */
-static inline vx_status opkit_read_tensor(const struct opkit_call *call, vx_uint32 index,
-                                          const char *name, struct opkit_tensor *tensor)
-{
-    return opkit_take_tensor(call, index, name, tensor, VX_READ_ONLY);
+    const bool is_half = device.info->data_type == VX_TYPE_FLOAT16;
+    if (is_half && reading) {
+        memory += expected.size;
+    } else if (is_half) {
+        opkit_floats_to_halves(tensor->float32, memory, expected.size);
+    }
+    OPKIT_TRY(opkit_check(
+        call, name, reading ? "read its data" : "write its data",
+        vxCopyTensorPatch(device.handle, device.rank, device.start, device.end, device.stride,
+                          memory, usage, VX_MEMORY_TYPE_HOST)));
+    if (is_half && reading) {
+        opkit_halves_to_floats(memory, tensor->float32, expected.size);
+    }
+    return VX_SUCCESS;
 }
 
 /*
@@ -300,20 +260,78 @@ static inline vx_status opkit_read_tensor(const struct opkit_call *call, vx_uint
  * type and shape. Halves are made in the memory of the floats, so the elements are undefined
  * afterwards.
  */
-OPKIT_SMALL vx_status opkit_write_tensor(const struct opkit_call *call, vx_uint32 index,
-                                         const char *name, struct opkit_tensor *tensor)
+static inline vx_status opkit_write_tensor(const struct opkit_call *call, vx_uint32 index,
+                                           const char *name, const struct opkit_tensor *tensor)
 {
-    struct opkit_device_tensor device;
-    struct opkit_tensor expected;
+    return opkit_copy_tensor(call, index, name, tensor, VX_WRITE_ONLY);
+}
 
-    OPKIT_TRY(opkit_describe_tensor(call, index, name, &device, &expected));
-    if (tensor->data == NULL || tensor->type != expected.type || tensor->rank != expected.rank ||
-        memcmp(tensor->shape, expected.shape, sizeof expected.shape) != 0) {
-        return opkit_fail(call, VX_ERROR_INVALID_FORMAT, name,
-                          "the data does not have the tensor's type and shape");
+/* A tensor among the parameters of a call, for opkit_open_tensors. */
+struct opkit_tensor_parameter {
+    vx_uint32 index;
+    vx_enum usage; /* VX_READ_ONLY: an input; VX_WRITE_ONLY: an output */
+    const char *name;
+    struct opkit_tensor *tensor; /* what becomes of it */
+};
+
+#if defined(OPKIT_GUARDED)
+/*
+ * In a check, the host runtime's: memory for a tensor that lies between forbidden pages and goes by
+ * itself when the call is over; `unguarded` while it does not guard.
+ */
+extern void *hostrt_tensor_memory(const char *name, size_t size, void *unguarded);
+#endif
+
+/* The bytes that a tensor's elements take, up to where the next tensor's may begin. */
+static inline uint64_t opkit_room(const struct opkit_tensor *tensor)
+{
+    const uint64_t cache_line = 64;
+    const uint64_t size = (uint64_t)tensor->size * opkit_element_size(tensor->type);
+    return (size + cache_line - 1) / cache_line * cache_line;
+}
+
+/*
+ * Describes tensors, takes memory for the elements of all of them, in one block, and reads the
+ * inputs' from the device; the outputs' are undefined. `*memory` is the block, which the caller
+ * frees; after a failure it is NULL.
+ */
+OPKIT_SMALL vx_status opkit_open_tensors(const struct opkit_call *call,
+                                         const struct opkit_tensor_parameter *tensors,
+                                         size_t count, void **memory)
+{
+    const struct opkit_tensor_parameter *end = tensors + count;
+    vx_status status = VX_SUCCESS;
+    uint64_t size = 0;
+
+    *memory = NULL;
+    for (const struct opkit_tensor_parameter *each = tensors; each < end; each++) {
+        struct opkit_device_tensor device;
+        OPKIT_TRY(opkit_describe_tensor(call, each->index, each->name, &device, each->tensor));
+        size += opkit_room(each->tensor);
     }
-    expected.data = tensor->data;
-    return opkit_copy_tensor(call, name, &device, &expected, VX_WRITE_ONLY);
+    char *place = (size_t)size == size ? (char *)malloc((size_t)size) : NULL;
+    if (place == NULL) {
+        return opkit_fail(call, VX_ERROR_NO_MEMORY, NULL, "no memory for %llu bytes of tensors",
+                          (unsigned long long)size);
+    }
+    *memory = place;
+    for (; tensors < end && status == VX_SUCCESS; tensors++) {
+        struct opkit_tensor *tensor = tensors->tensor;
+        tensor->data = place;
+        place += opkit_room(tensor);
+#if defined(OPKIT_GUARDED)
+        tensor->data = hostrt_tensor_memory(
+            tensors->name, tensor->size * opkit_element_size(tensor->type), tensor->data);
+#endif
+        if (tensors->usage == VX_READ_ONLY) {
+            status = opkit_copy_tensor(call, tensors->index, tensors->name, tensor, VX_READ_ONLY);
+        }
+    }
+    if (status != VX_SUCCESS) {
+        free(*memory);
+        *memory = NULL;
+    }
+    return status;
 }
 
 /*

@@ -1,4 +1,4 @@
-"""Which line of a `.vx` source an address of its library belongs to."""
+"""Which line of a source an address of the library belongs to that was made of it."""
 
 from __future__ import annotations
 

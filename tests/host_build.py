@@ -1,4 +1,4 @@
-"""The host runtime and libraries of operators for the tests of both, compiled with zig."""
+"""The host runtime, the VX emulator's and libraries of operators, compiled with zig."""
 
 from __future__ import annotations
 
@@ -12,32 +12,53 @@ from pathlib import Path
 import ziglang
 
 from opkit.openvx import Runtime, runtime
+from opkit.scons.host_check import VX_COMPILE, VX_LINK
 
 TESTS = Path(__file__).resolve().parent
 OPKIT = TESTS.parent / "{{cookiecutter.op_name}}" / "opkit"
 ZIG = Path(ziglang.__file__).parent / "zig"
-FLAGS = [
-    *("-target", "x86_64-linux-gnu.2.17", "-std=c11", "-O2", "-g", "-fPIC", "-shared"),
-    *("-fno-sanitize=undefined", "-Wall", "-Wextra", "-Wpedantic", "-Werror"),
+STRICT = (
+    *("-target", "x86_64-linux-gnu.2.17"),
+    *("-Wall", "-Wextra", "-Wpedantic", "-Werror"),
+)
+LIBRARY = (
+    *("-std=c11", "-O2", "-g", "-fPIC", "-shared", "-fno-sanitize=undefined"),
     f"-I{OPKIT / 'include'}",
-]
+)
+
+
+def _compile(output: Path, *arguments: str | Path) -> None:
+    output.parent.mkdir(parents=True, exist_ok=True)
+    command = [str(ZIG), "cc", *STRICT, "-o", str(output), *map(str, arguments)]
+    compiler = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert compiler.returncode == 0, compiler.stderr
 
 
 def compile_library(output: Path, *arguments: str | Path) -> None:
     """Compile a shared library for x64; warnings are errors."""
-    output.parent.mkdir(parents=True, exist_ok=True)
-    command = [str(ZIG), "cc", *FLAGS, "-o", str(output), *map(str, arguments)]
-    compiler = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert compiler.returncode == 0, compiler.stderr
+    _compile(output, *LIBRARY, *arguments)
+
+
+@functools.cache
+def _folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="opkit-host-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 @functools.cache
 def host_runtime() -> Path:
     """Compile the host runtime; a process has one."""
-    folder = Path(tempfile.mkdtemp(prefix="opkit-host-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    path = folder / "libOpenVX.so"
+    path = _folder() / "libOpenVX.so"
     compile_library(path, "-Wl,-soname,libOpenVX.so", *sorted((OPKIT / "hostrt").glob("*.c")))
+    return path
+
+
+@functools.cache
+def vx_runtime() -> Path:
+    """Compile the program that runs VX kernels, with the flags of a repository; once per run."""
+    path = _folder() / "vx_runtime"
+    _compile(path, *VX_COMPILE, *sorted((OPKIT / "vx/runtime").glob("*.c")), *VX_LINK)
     return path
 
 

@@ -209,6 +209,33 @@ def test_scons_vx_shows_the_users_own_lines(copy_of: Callable[[str], Repository]
     assert "exp3" in refused.stderr
 
 
+def test_the_emulators_runtime_is_made_anew_when_its_sources_change(
+    copy_of_fresh: Repository,
+) -> None:
+    def outdated(*targets: str) -> set[str]:
+        said = copy_of_fresh.scons("-Q", "-n", *targets).stdout
+        return {*re.findall("^(?:compile|link) build/host/(vx.*)", said, re.MULTILINE)}
+
+    emulator = copy_of_fresh.path / "opkit" / "vx"
+    objects = {f"vx/{source.stem}.o" for source in emulator.glob("runtime/*.c")}
+    shutil.rmtree(copy_of_fresh.path / "build" / "host", ignore_errors=True)
+    assert outdated("vx") == set()
+    for target in (["target=x64"], ["check"], ["report"], ["vx-gdb", "case=any"]):
+        assert outdated(*target) == objects | {"vx_runtime"}
+    copy_of_fresh.scons("build/host/vx_runtime")
+    assert outdated("check") == set()
+    for name, made in (
+        ("runtime/groups.c", {"vx/groups.o"}),
+        ("runtime/runtime.h", objects),
+        ("prelude/shared.h", objects),
+    ):
+        source = emulator / name
+        text = source.read_text()
+        source.write_text(f"{text}extern int one_more;\n")
+        assert outdated("check") == made
+        source.write_text(text)
+
+
 CASE = "case=7x31-uniform(-18,12)"
 
 
@@ -218,7 +245,7 @@ def test_scons_vx_gdb_prints_the_command(example: Callable[[str], Repository]) -
     printed = repository.scons("-Q", "vx-gdb", CASE).stdout.splitlines()[-1]
     program, *_, script, runtime = shlex.split(printed)
     assert (program, script) == ("gdb", str(folder / "gdb/job.gdb"))
-    assert Path(runtime).is_relative_to(folder)
+    assert Path(runtime) == repository.path / "build/host/vx_runtime"
     assert "break rknn_kernel_exp.vx:exp" in Path(script).read_text()
     refused = repository.scons("vx-gdb", CASE, "run=1", check=False)
     assert "gdb is not on PATH; install it (apt install gdb)" in refused.stderr

@@ -14,6 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 from opkit.calls import Items, Launch, Scalar
 from opkit.vx.compiler import Program, compile_vx
 from opkit.vx.runner import Border, VxOutcome, run_vx
+from tests.host_build import vx_runtime
 
 Array = NDArray[Any]
 KERNELS = Path(__file__).parent
@@ -45,7 +46,8 @@ def run(
     **options: Any,
 ) -> VxOutcome:
     """Run a kernel that neither crashes nor does anything undefined."""
-    outcome = run_vx(program, kernel, where, inputs, outputs, params, **options)
+    runtime = vx_runtime()
+    outcome = run_vx(program, kernel, where, inputs, outputs, params, runtime=runtime, **options)
     assert outcome.fault == ""
     assert outcome.undefined == []
     return outcome

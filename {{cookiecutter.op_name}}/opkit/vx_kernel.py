@@ -54,6 +54,7 @@ class EmulatedKernel:
         self.spec = spec
         self.root = root
         self.border = border
+        self.runtime = root / "build" / "host" / "vx_runtime"
 
     @cached_property
     def program(self) -> Program:
@@ -149,7 +150,7 @@ class EmulatedKernel:
             f"set breakpoint pending on\nset confirm off\nbreak {place}\nrun < {job}\n",
             encoding="utf-8",
         )
-        return ["gdb", "-q", "-x", str(script), str(program.runtime)]
+        return ["gdb", "-q", "-x", str(script), str(self.runtime.absolute())]
 
     def _arguments(self, call: Call) -> tuple[Any, Any, Any]:
         return (
@@ -167,6 +168,7 @@ class EmulatedKernel:
             self.function,
             outcome.launch,
             *self._arguments(call),
+            runtime=self.runtime,
             uniforms=outcome.uniforms,
             border=replace(self.border, fill=fill * 0x01010101),
             reverse=reverse,

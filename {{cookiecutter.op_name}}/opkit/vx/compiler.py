@@ -32,7 +32,6 @@ from opkit.vx.signatures import (
 
 _HERE = Path(__file__).parent
 _PRELUDE = _HERE / "prelude"
-_RUNTIME = _HERE / "runtime"
 
 _LANGUAGE = (
     *("-cl-std=CL2.0", "-cl-no-stdinc", "-cl-single-precision-constant"),
@@ -55,14 +54,12 @@ class Program:
     Attributes:
         source: the source.
         library: what it was compiled to.
-        runtime: the program that runs it.
         kernels: by name, in the order of the source.
         diagnostics: what the compiler warned of; empty if of nothing.
     """
 
     source: Path
     library: Path
-    runtime: Path
     kernels: dict[str, VxKernel]
     diagnostics: str
 
@@ -92,8 +89,8 @@ def compile_vx(
         text = source.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise OpkitError(f"{source} cannot be read: {error}") from None
+    _refuse_other_pcs()
     folder = folder.resolve()
-    runtime = _runtime(folder)
     language = (*_LANGUAGE, f"-DVX_VERSION={vx_version}")
     code = (*_CODE, processor(), "-O0" if debug else "-O2", *(_SANITIZE if sanitize else ()))
     header = _precompiled(folder, (*language, *code))
@@ -133,10 +130,17 @@ def compile_vx(
     return Program(
         source,
         made / "kernel.so",
-        runtime,
         {kernel["name"]: _kernel(kernel) for kernel in description["kernels"]},
         description["diagnostics"],
     )
+
+
+def _refuse_other_pcs() -> None:
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        raise OpkitError(
+            f"VX kernels run on Linux on x86_64, and this is {platform.system()} on "
+            f"{platform.machine()}"
+        )
 
 
 def _kernel(description: dict[str, object]) -> VxKernel:
@@ -182,27 +186,6 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _runtime(folder: Path) -> Path:
-    """Return the program that runs kernels."""
-    if platform.system() != "Linux" or platform.machine() != "x86_64":
-        raise OpkitError(
-            f"VX kernels run on Linux on x86_64, and this is {platform.system()} on "
-            f"{platform.machine()}"
-        )
-    abi = ABIS["x64"]
-    key = _key(*_texts(_RUNTIME), *_texts(_PRELUDE))
-
-    def build(target: Path) -> None:
-        sources = sorted(str(path) for path in _RUNTIME.glob("*.c"))
-        _run(
-            *(_zig(), "cc", "-target", f"{abi.triple}.{abi.glibc_ceiling}", "-std=c11"),
-            *("-D_GNU_SOURCE", "-O2", "-fno-sanitize=undefined", "-rdynamic", *sources),
-            *("-o", str(target / "vx_runtime"), "-lm", "-ldl"),
-        )
-
-    return _made(folder, f"runtime-{key}", build) / "vx_runtime"
-
-
 def _made(folder: Path, name: str, build: Callable[[Path], None]) -> Path:
     """Return a subfolder; if it is not there it is built aside, so it is whole or absent."""
     made = folder / name
@@ -221,11 +204,7 @@ def _made(folder: Path, name: str, build: Callable[[Path], None]) -> Path:
 
 
 def _texts(folder: Path) -> list[str]:
-    return [
-        f"{path}\n{path.read_text(encoding='utf-8')}"
-        for path in sorted(folder.iterdir())
-        if path.suffix in (".h", ".c")
-    ]
+    return [f"{path}\n{path.read_text(encoding='utf-8')}" for path in sorted(folder.glob("*.h"))]
 
 
 def _key(*parts: str) -> str:

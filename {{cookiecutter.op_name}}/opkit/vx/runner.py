@@ -110,6 +110,7 @@ def run_vx(
     outputs: Mapping[str, tuple[tuple[int, ...], DTypeLike]],
     params: Sequence[Scalar | Items] = (),
     *,
+    runtime: Path,
     uniforms: Mapping[str, bytes] | None = None,
     border: Border | None = None,
     reverse: bool = False,
@@ -124,6 +125,7 @@ def run_vx(
         inputs: name -> array, in the order of the kernel's parameters.
         outputs: name -> shape and dtype; they follow the inputs.
         params: as the board delivers them; they follow the outputs.
+        runtime: the program that runs it, `build/host/vx_runtime`.
         uniforms: the bytes of each _viv_uniform.
         border: what lies outside of the tensors; poison by default.
         reverse: run the last work item first.
@@ -131,7 +133,7 @@ def run_vx(
 
     Raises:
         OpkitError: the kernel cannot be called so: it is not there, its parameters are others, a
-            uniform is missing, or the board would refuse the launch.
+            uniform is missing, or the board would refuse the launch. Or the runtime is not there.
     """
     with tempfile.NamedTemporaryFile(prefix="opkit-vx-", dir=_memory_folder()) as file:
         job = write_job(
@@ -147,7 +149,7 @@ def run_vx(
             reverse=reverse,
             limit=limit,
         )
-        result = _finished(program.runtime, job.text, limit)
+        result = _finished(runtime, job.text, limit)
         outcome = _outcome(program, result, limit)
         if not outcome.fault:
             memory = np.fromfile(file.name, np.uint8)
@@ -392,6 +394,8 @@ def _finished(runtime: Path, job: str, limit: float) -> subprocess.CompletedProc
             timeout=limit + 10,
             check=False,
         )
+    except FileNotFoundError:
+        raise OpkitError(f"{runtime} is not there; run `scons target=x64`") from None
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess([], -signal.SIGALRM, "", "")
 

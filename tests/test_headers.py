@@ -85,6 +85,7 @@ VALUES = {
     "VX_ARRAY_CAPACITY": 0x080E02,
     "VX_ARRAY_ITEMSIZE": 0x080E03,
     "VX_SCALAR_TYPE": 0x080D00,
+    "VX_NODE_BORDER": 0x080302,
     "VX_NODE_LOCAL_DATA_SIZE": 0x080303,
     "VX_NODE_LOCAL_DATA_PTR": 0x080304,
     "VX_NODE_VALID_RECT_RESET": 0x080308,
@@ -96,6 +97,7 @@ VALUES = {
     "sizeof(vx_enum)": 4,
     "sizeof(vx_bool)": 4,
     "sizeof(vx_param_description_t)": 12,
+    "sizeof(vx_border_t)": 20,
     # The number that the runtime gives every custom operator.
     "(uint32_t)(VX_KERNEL_BASE(VX_ID_DEFAULT, 3) + 0x80)": 0xFFF03080,
 }

@@ -662,7 +662,12 @@ def test_node_attributes(vx: Handles) -> None:
     for attribute, size in (NODE_SIZES | {0x780300: 104}).items():
         assert vx("vxQueryNode", node, attribute, byref(buffer), size) == 0
         assert vx("vxQueryNode", node, attribute, byref(buffer), size + 4) == INVALID_PARAMETERS
-    assert vx("vxSetNodeAttribute", node, 0x080302, byref(buffer), 20) == 0
+    border, back = (c_int32 * 5)(0xC001, 1, 2, 3, 4), (c_int32 * 5)()
+    assert vx("vxQueryNode", node, 0x080302, byref(back), 20) == 0
+    assert list(back) == [0xC000, 0, 0, 0, 0]
+    assert vx("vxSetNodeAttribute", node, 0x080302, byref(border), 20) == 0
+    assert vx("vxQueryNode", node, 0x080302, byref(back), 20) == 0
+    assert list(back) == list(border)
     assert vx("vxSetNodeAttribute", node, 0x080302, byref(buffer), 16) == INVALID_PARAMETERS
     assert vx("vxSetNodeAttribute", node, 0x999999, byref(buffer), 4) == NOT_SUPPORTED
     assert vx("vxSetNodeAttribute", vx.tensor((1,), INT8), 0x080302, byref(buffer), 20) == -12

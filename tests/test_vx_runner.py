@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opkit.calls import Items
+from opkit.calls import Border, Items
 from opkit.errors import OpkitError
 from opkit.vx.compiler import Program, compile_vx
-from opkit.vx.runner import PAST_END, Border, VxOutcome, run_vx
+from opkit.vx.runner import PAST_END, VxOutcome, run_vx
 from tests.host_build import vx_runtime
 from tests.vx.support import KERNELS, Array, float32, int32, launch, shared_folder
 
@@ -233,6 +233,21 @@ def test_the_fill_shows_what_a_result_depends_on(launches: Program) -> None:
     np.testing.assert_array_equal(one[0, 0, 5:], 0x7E7E)
     np.testing.assert_array_equal(other[0, 0, 5:], 0x3C3C)
     assert PAST_END[0] in {event.kind for event in started(launches, "copy", x=x, y=y).events}
+
+
+@pytest.mark.parametrize(
+    ("policy", "value", "outside"),
+    [("edge", 0, 1), ("constant", 3, 3), ("constant", b"\x04\x01\xff\xff" + bytes(12), 260)],
+)
+def test_outputs_hold_the_fill_whatever_the_border_is(
+    policy: str, value: float | bytes, outside: int, launches: Program
+) -> None:
+    x = np.ones((1, 1, 5), np.int16)
+    border = Border(policy, 0x3C3C3C3C, value)
+    outcome = started(launches, "copy", x=x, y=((1, 1, 10), np.int16), border=border)
+    np.testing.assert_array_equal(
+        outcome.outputs["y"][0, 0], [1] * 5 + [outside] * 3 + [0x3C3C] * 2
+    )
 
 
 # ---- Sources ------------------------------------------------------------------------------------

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import DTypeLike, NDArray
 
-from opkit.calls import Items, Launch, Scalar
+from opkit.calls import Border, Items, Launch, Scalar
 from opkit.vx.compiler import Program, compile_vx
-from opkit.vx.runner import Border, VxOutcome, run_vx
+from opkit.vx.runner import VxOutcome, run_vx
 from tests.host_build import vx_runtime
 
 Array = NDArray[Any]

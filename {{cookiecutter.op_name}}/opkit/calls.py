@@ -187,6 +187,35 @@ class Launch:
     global_size: tuple[int, ...]
 
 
+_POLICIES = ("poison", "edge", "constant")
+
+
+@dataclass(frozen=True)
+class Border:
+    """What a VX kernel reads outside of a tensor.
+
+    Attributes:
+        policy: `poison`, which is a pattern of bits that no result may depend on; `edge`, the
+            nearest element; `constant`.
+        fill: of `poison`: the pattern, 32 bits. Outputs hold it beforehand, whatever the policy.
+        value: of `constant`: a number, which becomes the nearest of the tensor's type, or bytes,
+            of which an element is as many of the first four as it has; one of eight has the four
+            twice.
+
+    Raises:
+        OpkitError: there is no such policy.
+    """
+
+    policy: str = "poison"
+    fill: int = 0x7E7E7E7E
+    value: float | bytes = 0
+
+    def __post_init__(self) -> None:
+        if self.policy not in _POLICIES:
+            allowed = ", ".join(_POLICIES)
+            raise OpkitError(f"unknown border '{self.policy}'; allowed: {allowed}")
+
+
 @dataclass
 class Outcome:
     """What came of a call.
@@ -202,6 +231,7 @@ class Outcome:
         leaks: what the operator took and did not give back.
         launch: of a VX kernel, None of a CPU kernel.
         uniforms: of a VX kernel, name -> value of each _viv_uniform that its initializer has set.
+        border: of a VX kernel, what its initializer has set; None if nothing.
     """
 
     status: int = 0
@@ -214,6 +244,7 @@ class Outcome:
     leaks: list[str] = field(default_factory=list)
     launch: Launch | None = None
     uniforms: dict[str, bytes] = field(default_factory=dict)
+    border: Border | None = None
 
 
 class Runner(Protocol):

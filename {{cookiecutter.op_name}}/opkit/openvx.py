@@ -22,6 +22,7 @@ from opkit.calls import (
     TENSOR_TYPES,
     TYPES,
     Array,
+    Border,
     Call,
     Items,
     Launch,
@@ -36,6 +37,7 @@ from opkit.spec import OpSpec
 _READ_ONLY, _WRITE_ONLY = 0x11001, 0x11002
 _HOST_MEMORY = 0xE001
 _EXECUTION_PARAMETERS = 0x780300
+_BORDER = 0x080302
 _RUNTIME_ENUMERATION = 0xFFF03080  # the number that the runtime writes into every custom kernel
 
 _Handle = ctypes.c_void_p
@@ -72,6 +74,14 @@ class _Execution(ctypes.Structure):
         ("local_size", _Size * 3),
         ("global_size", _Size * 3),
     )
+
+
+class _Border(ctypes.Structure):
+    _fields_ = (("mode", _Enum), ("constant", ctypes.c_uint8 * 16))
+
+
+# The mode of a border that is one -> our name of it
+_BORDERS = {0xC001: "constant", 0xC002: "edge"}
 
 
 class _Report(ctypes.Structure):
@@ -402,6 +412,7 @@ class HostKernel:
         if outcome.status == 0 and self.index != 0:
             outcome.launch = self._launch(node)
             outcome.uniforms = self._uniforms(node)
+            outcome.border = self._border(node)
         for _ in range(repeat):
             if outcome.status == 0:
                 outcome.seconds = min(outcome.seconds, stage(_PROCESS).seconds)
@@ -429,10 +440,23 @@ class HostKernel:
                 values[name.value.decode()] = data
         return values
 
+    def _border(self, node: Any) -> Border | None:
+        """Return the border that the initializer set.
+
+        That a constant's bytes are those of an element, whatever its type, is an assumption.
+        """
+        border = _Border()
+        self._query(node, _BORDER, border)
+        policy = _BORDERS.get(border.mode)
+        return Border(policy, value=bytes(border.constant)) if policy else None
+
+    def _query(self, node: Any, attribute: int, value: ctypes.Structure) -> None:
+        size = ctypes.sizeof(value)
+        self.runtime.do("vxQueryNode", node, attribute, ctypes.byref(value), size)
+
     def _launch(self, node: Any) -> Launch:
         execution = _Execution()
-        size = ctypes.sizeof(execution)
-        self.runtime.do("vxQueryNode", node, _EXECUTION_PARAMETERS, ctypes.byref(execution), size)
+        self._query(node, _EXECUTION_PARAMETERS, execution)
         return Launch(
             execution.work_dim,
             tuple(execution.global_offset),

@@ -209,7 +209,7 @@ def run_vx_kernel(
     case: Case,
     max_ulp: int = 0,
     max_error: float | None = None,
-    border: Border = POISON,
+    border: Border | None = None,
     operator: Operator | None = None,
 ) -> Result:
     """Run the VX kernel on a case; see check_vx_kernel.
@@ -218,7 +218,7 @@ def run_vx_kernel(
         OpkitError: the repository is not built, or its op.yml or its .vx file is wrong.
     """
     operator = operator or operator_of(REPOSITORY)
-    kernel = operator.vx_kernel(border)
+    kernel = operator.vx_kernel(border or POISON)
     return run_kernel(kernel, operator, case, "VX kernel", max_ulp, max_error)
 
 
@@ -226,15 +226,16 @@ def check_vx_kernel(
     case: Case,
     max_ulp: int = 0,
     max_error: float | None = None,
-    border: Border = POISON,
+    border: Border | None = None,
     operator: Operator | None = None,
 ) -> None:
     """Fail the test unless the VX kernel does what the reference does.
 
-    Its initializer says over which work items it runs and what its uniforms hold. The emulator
-    runs the .vx file so, in both orders of the work items and with two contents of what lies
-    outside of the tensors. The case fails on results that differ, output elements that nobody
-    wrote, undefined behaviour, a crash, a loop without end, and an initializer that fails.
+    Its initializer says over which work items it runs, what its uniforms hold and what it reads
+    outside of a tensor. The emulator runs the .vx file so, in both orders of the work items and
+    with two contents of what nobody has set. The case fails on results that differ, output
+    elements that nobody wrote, undefined behaviour, a crash, a loop without end, and an
+    initializer that fails.
 
     Args:
         case: the arrays and params; a tensor's last dimension is x, the one before it y, and all
@@ -242,12 +243,14 @@ def check_vx_kernel(
         max_ulp: as for check_cpu_kernel. The emulator's exp, log, rsqrt and division are not the
             device's: state what the operator bears.
         max_error: as for check_cpu_kernel.
-        border: what reads outside of a tensor give.
+        border: what stands outside of a tensor where the initializer sets no border: what one
+            counts on the driver to have there. By default poison, on which no result may depend.
+            A border that the initializer sets counts instead of it, as on the board.
         operator: whose kernel it is; this repository's by default.
     """
     _check(
         operator,
-        lambda operator: {"VX kernel": operator.vx_kernel(border)},
+        lambda operator: {"VX kernel": operator.vx_kernel(border or POISON)},
         case,
         max_ulp,
         max_error,

@@ -1,7 +1,7 @@
 """The VX kernel of an operator, launched on this PC as its initializer says.
 
 The initializer in the .c file runs on the host runtime. What it sets, the work items and the
-uniforms, is what the emulator gets together with the .vx file.
+uniforms and the border, is what the emulator gets together with the .vx file.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from opkit.calls import Call, Outcome, delivered
+from opkit.calls import Border, Call, Outcome, delivered
 from opkit.comparison import first_difference
 from opkit.errors import OpkitError
 from opkit.openvx import HostKernel
 from opkit.spec import OpSpec
 from opkit.vx.compiler import Program, compile_vx
-from opkit.vx.runner import PAST_END, Border, VxOutcome, run_vx, write_job
+from opkit.vx.runner import PAST_END, VxOutcome, run_vx, write_job
 
 __all__ = ["POISON", "Border", "EmulatedKernel", "compiled"]
 
@@ -47,7 +47,8 @@ class EmulatedKernel:
     Args:
         spec: the operator description.
         root: the repository, built with `scons target=x64`.
-        border: what reads outside of a tensor give. The poison differs from run to run.
+        border: what reads outside of a tensor give where the initializer sets no border of its
+            own. The poison differs from run to run.
     """
 
     def __init__(self, spec: OpSpec, root: Path, border: Border = POISON) -> None:
@@ -141,6 +142,7 @@ class EmulatedKernel:
         text = write_job(
             *(program, self.function, outcome.launch, *arguments, data),
             uniforms=outcome.uniforms,
+            border=outcome.border or self.border,
             limit=_DEBUGGED_LIMIT,
         ).text
         job.write_text(text, encoding="utf-8")
@@ -170,7 +172,7 @@ class EmulatedKernel:
             *self._arguments(call),
             runtime=self.runtime,
             uniforms=outcome.uniforms,
-            border=replace(self.border, fill=fill * 0x01010101),
+            border=replace(outcome.border or self.border, fill=fill * 0x01010101),
             reverse=reverse,
             limit=limit,
         )

@@ -108,11 +108,20 @@ static void check_uniform_names(vx_node node)
     }
 }
 
+static void check_border(vx_node node)
+{
+    const vx_enum mode = node->border.mode;
+    if (mode < VX_BORDER_UNDEFINED || mode > VX_BORDER_REPLICATE) {
+        hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "the node's border has the mode 0x%X, which there is not; see enum vx_border_e", (unsigned)mode);
+    }
+}
+
 static vx_status process(vx_node node)
 {
     if (node->kernel->function == NULL) {
         hostrt_phase = "the launch of the VX kernel";
         check_uniform_names(node);
+        check_border(node);
         return check_launch(&node->execution);
     }
     hostrt_phase = "the kernel function";
@@ -229,6 +238,7 @@ vx_node vxCreateGenericNode(vx_graph graph, vx_kernel kernel)
     node->kernel = kernel;
     node->parameters = parameters;
     node->parameter_count = kernel->parameter_count;
+    node->border.mode = VX_BORDER_UNDEFINED;
     hostrt_hold(kernel);
     hostrt_hold(node); /* by the graph */
     nodes[graph->node_count++] = node;
@@ -278,7 +288,7 @@ vx_status vxSetParameterByIndex(vx_node node, vx_uint32 index, vx_reference valu
 static const struct hostrt_attribute ATTRIBUTES[] = {
     {VX_NODE_STATUS, offsetof(struct vx_node_s, last_status), sizeof(vx_status), HOSTRT_READ},
     {VX_NODE_PERFORMANCE, offsetof(struct vx_node_s, performance), 64, HOSTRT_READ},
-    {VX_NODE_BORDER, offsetof(struct vx_node_s, border), 20, HOSTRT_READ_WRITE},
+    {VX_NODE_BORDER, offsetof(struct vx_node_s, border), sizeof(vx_border_t), HOSTRT_READ_WRITE},
     {VX_NODE_LOCAL_DATA_SIZE, offsetof(struct vx_node_s, local_data_size), sizeof(vx_size), HOSTRT_IN_CALLBACK},
     {VX_NODE_LOCAL_DATA_PTR, offsetof(struct vx_node_s, local_data), sizeof(void *), HOSTRT_IN_CALLBACK},
     {VX_NODE_PARAMETERS, offsetof(struct vx_node_s, parameter_count), sizeof(vx_uint32), HOSTRT_READ},

@@ -184,7 +184,7 @@ struct vx_node_s {
     vx_size local_data_size;
     void *local_data;
     vx_uint8 performance[64];
-    vx_uint8 border[20];
+    vx_border_t border;
     vx_bool is_replicated;
     vx_bool valid_rect_reset;
     vx_kernel_execution_parameters_t execution;

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
-from opkit.calls import Array, Items, Launch, Scalar
+from opkit.calls import Array, Border, Items, Launch, Scalar
 from opkit.errors import OpkitError
 from opkit.lines import line_of
 from opkit.vx.compiler import Program
@@ -27,27 +27,11 @@ _TYPES = {
         "float32 float16 int32 int16 int8 uint32 uint16 uint8 int64 uint64 float64".split()
     )
 }
-_BORDERS = {"poison": 0, "edge": 1, "constant": 2}
+_BITS, _EDGE, _CONSTANT = range(3)
 _ALIGNMENT = 64
 
 PAST_END = ("read past the row's end", "write past the row's end")
 """The kinds of event that are normal where a row is no multiple of what a work item handles."""
-
-
-@dataclass(frozen=True)
-class Border:
-    """What a kernel reads outside of a tensor.
-
-    Attributes:
-        policy: `poison`, which is a pattern of bits that no result may depend on; `edge`, the
-            nearest element; `constant`.
-        fill: of `poison`: the pattern, 32 bits. Outputs hold it beforehand, whatever the policy.
-        value: of `constant`: the number.
-    """
-
-    policy: str = "poison"
-    fill: int = 0x7E7E7E7E
-    value: float = 0
 
 
 @dataclass(frozen=True)
@@ -250,12 +234,24 @@ class _Description:
             f"library {self.library}",
             f"data {data}",
             f"limit {limit}",
-            f"border {_BORDERS[border.policy]} {border.fill} {border.value}",
+            f"fill {border.fill}",
+            f"border {_border(border)}",
             f"launch {' '.join(map(str, numbers))}",
             *self.lines,
             f"run vx_entry_{self.kernel.name}",
         ]
         return "\n".join(lines) + "\n"
+
+
+def _border(border: Border) -> str:
+    """Return what a read outside gives: how it is found, a pattern of bits, a number."""
+    if border.policy == "edge":
+        return f"{_EDGE} 0 0"
+    if border.policy == "poison":
+        return f"{_BITS} {border.fill} 0"
+    if isinstance(border.value, bytes):
+        return f"{_BITS} {int.from_bytes(border.value[:4], 'little')} 0"
+    return f"{_CONSTANT} 0 {border.value}"
 
 
 class _Data:

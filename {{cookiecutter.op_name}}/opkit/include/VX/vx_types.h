@@ -112,6 +112,7 @@ enum vx_enum_e {
     VX_ENUM_DIRECTION = 0x00,
     VX_ENUM_PARAMETER_STATE = 0x08,
     VX_ENUM_CONVERT_POLICY = 0x0A,
+    VX_ENUM_BORDER = 0x0C,
     VX_ENUM_MEMORY_TYPE = 0x0E,
     VX_ENUM_ACCESSOR = 0x11,
     VX_ENUM_ROUND_POLICY = 0x12
@@ -233,6 +234,28 @@ enum vx_convert_policy_e {
     VX_CONVERT_POLICY_SATURATE = 0xA001
 };
 
+/* What a VX kernel reads outside of a tensor. */
+enum vx_border_e {
+    VX_BORDER_UNDEFINED = 0xC000, /* whatever the driver has there */
+    VX_BORDER_CONSTANT = 0xC001,
+    VX_BORDER_REPLICATE = 0xC002 /* the nearest element */
+};
+
+/* An element of any type, at the beginning of 16 bytes. */
+typedef union {
+    vx_uint8 reserved[16];
+    vx_uint8 U8;
+    vx_int16 S16;
+    vx_uint16 U16;
+    vx_int32 S32;
+    vx_uint32 U32;
+} vx_pixel_value_t;
+
+typedef struct {
+    vx_enum mode;                    /* enum vx_border_e */
+    vx_pixel_value_t constant_value; /* of VX_BORDER_CONSTANT */
+} vx_border_t;
+
 /*
  * Pass VX_MEMORY_TYPE_HOST. vxCopyScalar requires it; vxCopyTensorPatch and vxCopyArrayRange do not
  * look at it.
@@ -293,7 +316,7 @@ enum vx_context_attribute_e {
 enum vx_node_attribute_e {
     VX_NODE_STATUS = 0x080300,          /* vx_status */
     VX_NODE_PERFORMANCE = 0x080301,     /* 64 bytes */
-    VX_NODE_BORDER = 0x080302,          /* 20 bytes */
+    VX_NODE_BORDER = 0x080302,          /* vx_border_t; set it in the VX kernel's initializer */
     VX_NODE_LOCAL_DATA_SIZE = 0x080303, /* vx_size; set it in initialize or deinitialize only */
     VX_NODE_LOCAL_DATA_PTR = 0x080304,  /* void *; the same */
     VX_NODE_PARAMETERS = 0x080305,      /* vx_uint32 */
@@ -382,6 +405,8 @@ VX_STATIC_ASSERT(VX_PARAMETER_STATE_REQUIRED ==
                  "composition");
 VX_STATIC_ASSERT(VX_CONVERT_POLICY_WRAP == VX_ENUM_BASE(VX_ID_KHRONOS, VX_ENUM_CONVERT_POLICY),
                  "composition");
+VX_STATIC_ASSERT(VX_BORDER_UNDEFINED == VX_ENUM_BASE(VX_ID_KHRONOS, VX_ENUM_BORDER), "composition");
+VX_STATIC_ASSERT(sizeof(vx_border_t) == 20, "as the board demands");
 VX_STATIC_ASSERT(VX_MEMORY_TYPE_NONE == VX_ENUM_BASE(VX_ID_KHRONOS, VX_ENUM_MEMORY_TYPE),
                  "composition");
 VX_STATIC_ASSERT(VX_READ_ONLY == VX_ENUM_BASE(VX_ID_KHRONOS, VX_ENUM_ACCESSOR) + 1, "composition");

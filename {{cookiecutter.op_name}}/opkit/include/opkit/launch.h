@@ -48,4 +48,17 @@ OPKIT_SMALL vx_status opkit_set_launch(const struct opkit_call *call,
                                           launch, sizeof *launch));
 }
 
+/*
+ * Sets what the kernel reads outside of a tensor: VX_BORDER_REPLICATE, the nearest element, or
+ * VX_BORDER_CONSTANT, the element whose bits these are, for instance 0x3C00 for a half that is 1.
+ */
+OPKIT_SMALL vx_status opkit_set_border(const struct opkit_call *call, vx_enum mode, vx_uint32 bits)
+{
+    vx_border_t border = {mode, {{0}}};
+
+    border.constant_value.U32 = bits;
+    return opkit_check(call, NULL, "set the border of the VX kernel",
+                       vxSetNodeAttribute(call->node, VX_NODE_BORDER, &border, sizeof border));
+}
+
 #endif

@@ -27,6 +27,7 @@ struct array {
     void *item;
 };
 
+static uint32_t unwritten; /* the pattern of bits that outputs hold beforehand */
 static void *library;
 static unsigned char *data; /* the file that is shared with whoever started this process */
 static size_t data_size;
@@ -64,7 +65,7 @@ static size_t tensor_size(const struct vx_image *image)
 static void fill(void *start, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
-        ((unsigned char *)start)[i] = (unsigned char)(vx_fill >> 8 * (i % 4));
+        ((unsigned char *)start)[i] = (unsigned char)(unwritten >> 8 * (i % 4));
     }
 }
 
@@ -107,6 +108,11 @@ static void on_data(const char *line)
 static void on_limit(const char *line)
 {
     read_values(line, 1, "%lf", &limit);
+}
+
+static void on_fill(const char *line)
+{
+    read_values(line, 1, "%u", &unwritten);
 }
 
 static void on_border(const char *line)
@@ -256,6 +262,7 @@ static const struct {
     {"library ", on_library},
     {"data ", on_data},
     {"limit ", on_limit},
+    {"fill ", on_fill},
     {"border ", on_border},
     {"launch ", on_launch},
     {"tensor ", on_tensor},

@@ -23,9 +23,9 @@
 
 /* What a read finds outside of a tensor. */
 enum vx_border {
-    VX_BORDER_POISON, /* the pattern of bits `fill` */
-    VX_BORDER_EDGE,   /* the nearest element */
-    VX_BORDER_CONSTANT
+    VX_BORDER_BITS,    /* vx_fill, a pattern */
+    VX_BORDER_EDGE,    /* the nearest element */
+    VX_BORDER_CONSTANT /* vx_constant, a number */
 };
 
 struct vx_launch {

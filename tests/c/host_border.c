@@ -1,0 +1,100 @@
+/* An operator whose VX kernel reads beside its tensor. Its initializer sets the border that the params say, if any. */
+#include "VX/vx_khr_cnn.h"
+#include "VX/vx_helper.h"
+#include "VX/vx_ext_program.h"
+
+#include "opkit/launch.h"
+
+enum {
+    INPUT,
+    OUTPUT,
+    MODE,     /* 0: no border is set */
+    BITS,     /* of the constant */
+    SIZE,     /* of the attribute */
+    WHAT,     /* for the kernel */
+    OUTSIDE,  /* for the reference */
+    COUNT
+};
+
+enum {
+    ELEMENTS_PER_ITEM = 4
+};
+
+static vx_status VX_CALLBACK cpu_function(vx_node node, const vx_reference *parameters, vx_uint32 count)
+{
+    (void)node;
+    (void)parameters;
+    (void)count;
+    return VX_ERROR_NOT_IMPLEMENTED;
+}
+
+static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[], vx_uint32 count, vx_meta_format metas[])
+{
+    (void)node;
+    (void)parameters;
+    (void)count;
+    (void)metas;
+    return VX_SUCCESS;
+}
+
+static vx_uint32 bits_of(const struct opkit_call *call, vx_uint32 index)
+{
+    vx_uint32 bits = 0;
+    vxCopyScalar((vx_scalar)call->parameters[index], &bits, VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
+    return bits;
+}
+
+static vx_status set_border(const struct opkit_call *call)
+{
+    const vx_enum mode = (vx_enum)bits_of(call, MODE);
+    const vx_size size = bits_of(call, SIZE);
+    const vx_uint8 nothing[32] = {0};
+
+    if (size != sizeof(vx_border_t)) {
+        return vxSetNodeAttribute(call->node, VX_NODE_BORDER, nothing, size);
+    }
+    return mode == 0 ? VX_SUCCESS : opkit_set_border(call, mode, bits_of(call, BITS));
+}
+
+static vx_status VX_CALLBACK initializer(vx_node node, const vx_reference *parameters, vx_uint32 count)
+{
+    const struct opkit_call call = {"Border", node, parameters, count};
+    vx_kernel_execution_parameters_t launch = {.workDim = 2, .globalWorkScale = {ELEMENTS_PER_ITEM, 1}};
+    struct opkit_device_tensor device;
+    struct opkit_tensor output;
+
+    OPKIT_TRY(opkit_describe_tensor(&call, OUTPUT, "output", &device, &output));
+    launch.globalWorkSize[0] = (output.shape[1] + ELEMENTS_PER_ITEM - 1) / ELEMENTS_PER_ITEM;
+    launch.globalWorkSize[1] = output.shape[0];
+    OPKIT_TRY(set_border(&call));
+    return opkit_set_launch(&call, &launch);
+}
+
+static vx_param_description_t kernel_params[COUNT] = {
+    {VX_INPUT, VX_TYPE_TENSOR, VX_PARAMETER_STATE_REQUIRED},
+    {VX_OUTPUT, VX_TYPE_TENSOR, VX_PARAMETER_STATE_REQUIRED},
+    {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},
+    {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},
+    {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},
+    {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},
+    {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},
+};
+
+static vx_kernel_description_t cpu_kernel = {
+    .name = "border_cpu",
+    .function = cpu_function,
+    .parameters = kernel_params,
+    .numParams = COUNT,
+    .validate = validator,
+};
+
+static vx_kernel_description_t shader_kernel = {
+    .name = "border",
+    .parameters = kernel_params,
+    .numParams = COUNT,
+    .validate = validator,
+    .initialize = initializer,
+};
+
+extern VX_API_ENTRY vx_kernel_description_t *vx_kernel_Border_list[];
+vx_kernel_description_t *vx_kernel_Border_list[] = {&cpu_kernel, &shader_kernel, NULL};

@@ -26,7 +26,13 @@ from opkit.spec import PARAM_TYPES, OpSpec, Param, Tensor, parse
 
 ROOT = Path(__file__).parent.parent
 STAND_IN = Path(__file__).parent / "rknn_stand_in"
-EXAMPLES = {"resize_area": "resizearea", "exp": "exp", "truncate_div": "truncatediv"}
+EXAMPLES = {
+    "resize_area": "resizearea",
+    "exp": "exp",
+    "truncate_div": "truncatediv",
+    "reduce_mean": "reducemean",
+    "decode_boxes": "decodeboxes",
+}
 
 COPY = '''\
 """A copy."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import ziglang
 
-from opkit.openvx import Runtime, runtime
+from opkit.kernels.host import Runtime, runtime
 from opkit.scons.host_check import VX_COMPILE, VX_LINK
 
 TESTS = Path(__file__).resolve().parent

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from opkit.calls import Call
-from opkit.comparison import ulp_distance
-from opkit.openvx import HostKernel
+from opkit.kernels.calls import Call
+from opkit.kernels.comparison import ulp_distance
+from opkit.kernels.host import HostKernel
 from opkit.spec import parse
 from tests.host_build import host_runtime
 from tests.repositories import Repository

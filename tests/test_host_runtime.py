@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opkit.calls import TYPES, Array, Call, Items, Launch, RefusedError, Scalar, delivered
 from opkit.errors import OpkitError
-from opkit.openvx import HostKernel, Runtime
+from opkit.kernels.calls import TYPES, Array, Call, Items, Launch, RefusedError, Scalar, delivered
+from opkit.kernels.host import HostKernel, Runtime
 from opkit.spec import PARAM_TYPES, Param, ParamType, parse
 from tests.host_build import host_runtime, loaded_runtime, operator_library, repository
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from opkit.checks.results import Record, Result, load, output
 from opkit.report.page import Report, page, plot_key
 from opkit.report.plots import plot
-from opkit.results import Record, Result, load, output
 from opkit.rknnop import Package
 from opkit.spec import parse
 from tests.browser import look

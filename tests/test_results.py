@@ -6,7 +6,17 @@ from pathlib import Path
 
 import numpy as np
 
-from opkit.results import SAMPLE, Errors, Record, Result, errors, load, output, running_test, save
+from opkit.checks.results import (
+    SAMPLE,
+    Errors,
+    Record,
+    Result,
+    errors,
+    load,
+    output,
+    running_test,
+    save,
+)
 
 
 def steps(value: float, count: int) -> float:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from opkit.errors import OpkitError
+from opkit.kernels.sanitizers import chosen, explain
 from opkit.platforms import ABIS, CHIPS
-from opkit.sanitizers import chosen, explain
 from tests.repositories import Repository
 from tests.target_repositories import (
     FAULTS_C,

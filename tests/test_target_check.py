@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit import remote
-from opkit.calls import Call
-from opkit.places import Place, PlaceError, started
-from opkit.remote import RemoteKernel
+from opkit.kernels import remote
+from opkit.kernels.calls import Call
+from opkit.kernels.places import Place, PlaceError, started
+from opkit.kernels.remote import RemoteKernel
 from opkit.spec import parse
 from tests.repositories import EXAMPLE_NAMES, Repository
 from tests.target_repositories import (

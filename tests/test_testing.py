@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opkit import testing
-from opkit.calls import Array
-from opkit.comparison import compare, ulp_distance
 from opkit.errors import OpkitError
+from opkit.kernels.calls import Array
+from opkit.kernels.comparison import compare, ulp_distance
 from opkit.testing import (
     Case,
     Operator,

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from opkit.dot_product import Bin, Constant, Term, c_array, configuration
-from opkit.vx_kernel import function_of
+from opkit.vx.kernel import function_of
 from tests.repositories import EXAMPLES, Repository, generate_example
 
 # The examples that have a VX kernel of their own.

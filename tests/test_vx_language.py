@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import DTypeLike
 
-from opkit.calls import Items, Scalar
+from opkit.kernels.calls import Items, Scalar
 from opkit.vx import compiler
 from opkit.vx.compiler import Program, compile_vx
 from opkit.vx.runner import PAST_END

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opkit.calls import Border, Items
 from opkit.errors import OpkitError
+from opkit.kernels.calls import Border, Items
 from opkit.vx.compiler import Program, compile_vx
 from opkit.vx.runner import PAST_END, VxOutcome, run_vx
 from tests.host_build import vx_runtime

@@ -22,8 +22,8 @@ from rknn_op.repositories import check_description
 # isort: split
 # rknn_op.template has put opkit on the path.
 from benchmarks.kernels.programs import INCLUDE, compile_c, run
-from opkit.calls import Call
-from opkit.openvx import HostKernel
+from opkit.kernels.calls import Call
+from opkit.kernels.host import HostKernel
 from opkit.scons.device_library import COMPILE
 from opkit.spec import OpSpec
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import DTypeLike, NDArray
 
-from opkit.calls import Border, Items, Launch, Scalar
+from opkit.kernels.calls import Border, Items, Launch, Scalar
 from opkit.vx.compiler import Program, compile_vx
 from opkit.vx.runner import VxOutcome, run_vx
 from tests.host_build import vx_runtime

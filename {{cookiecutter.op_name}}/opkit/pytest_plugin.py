@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from opkit import testing
-from opkit.operators import REPOSITORY
-from opkit.results import Result, error_text, time_text, ulp_text
+from opkit.checks.operators import REPOSITORY
+from opkit.checks.results import Result, error_text, time_text, ulp_text
 
 _PROPERTY = "opkit"
 

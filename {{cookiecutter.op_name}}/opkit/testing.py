@@ -19,14 +19,14 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from opkit import results
-from opkit.calls import Array, Call, Outcome, RefusedError, Runner, status_name
-from opkit.cases import Case, Values, cases, integers, ramp, special, uniform
-from opkit.comparison import compare, surroundings, unwritten, wrong_elements
+from opkit.checks import results
+from opkit.checks.cases import Case, Values, cases, integers, ramp, special, uniform
+from opkit.checks.operators import REPOSITORY, CheckError, Operator, operator_of
+from opkit.checks.results import Result
 from opkit.errors import OpkitError
-from opkit.operators import REPOSITORY, CheckError, Operator, operator_of
-from opkit.results import Result
-from opkit.vx_kernel import POISON, Border
+from opkit.kernels.calls import Array, Call, Outcome, RefusedError, Runner, status_name
+from opkit.kernels.comparison import compare, surroundings, unwritten, wrong_elements
+from opkit.vx.kernel import POISON, Border
 
 __all__ = [
     "Border",

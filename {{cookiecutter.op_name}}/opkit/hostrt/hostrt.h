@@ -27,7 +27,7 @@
 
 #define HOSTRT_MAX_RANK 6
 
-/* ---- For whoever drives the runtime (opkit/openvx.py, opkit/runner.c) --------------------------------------------- */
+/* ---- For whoever drives the runtime (opkit/kernels/host.py, opkit/kernels/runner.c) --------------------------------------------- */
 
 enum hostrt_journal {
     HOSTRT_LOG,   /* what the operator passed to vxAddLogEntry */

@@ -14,9 +14,9 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from opkit.checks.results import Errors, Output, Record, error_text, time_text, ulp_text
 from opkit.platforms import TARGETS
 from opkit.report.plots import Drawing, Plot
-from opkit.results import Errors, Output, Record, error_text, time_text, ulp_text
 from opkit.rknnop import Package, shader_kind
 from opkit.spec import OpSpec, Param
 

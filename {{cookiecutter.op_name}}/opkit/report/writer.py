@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
+from opkit.checks.results import load
 from opkit.report.page import Report, page, plot_key
 from opkit.report.plots import plot
-from opkit.results import load
 from opkit.rknnop import Package, PackageError, unpack
 from opkit.spec import OpSpec
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from SCons.Action import Action
 
-from opkit import places
 from opkit.errors import OpkitError
-from opkit.sanitizers import ENVIRONMENT
+from opkit.kernels import places
+from opkit.kernels.sanitizers import ENVIRONMENT
 
 HOST_ABI = "x64"
 VX_COMPILE = "-std=c11 -D_GNU_SOURCE -O2 -fno-sanitize=undefined".split()

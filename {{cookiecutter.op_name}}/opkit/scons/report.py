@@ -46,9 +46,9 @@ def _report(target: Any, source: Any, env: Any) -> int:
         The status of the check.
     """
     # Only the report waits for numpy to be imported.
+    from opkit.checks.results import VARIABLE
     from opkit.report.plots import require_matplotlib
     from opkit.report.writer import write
-    from opkit.results import VARIABLE
 
     try:
         require_matplotlib()

@@ -1,7 +1,7 @@
 """env.TargetRunner(abi), env.SanitizedRunner(names): executables that run the cases elsewhere.
 
-Each is the kernel, the host runtime and opkit/runner.c in one program, in a folder of its own below
-`build/check/`; nothing of it is ever packed.
+Each is the kernel, the host runtime and kernels/runner.c in one program, in a folder of its own
+below `build/check/`; nothing of it is ever packed.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 from SCons.Action import Action
 
 from opkit.errors import OpkitError
+from opkit.kernels.sanitizers import FLAGS
 from opkit.platforms import ABIS
-from opkit.sanitizers import FLAGS
 from opkit.scons.guarded_library import GUARDED
 
 FOLDER = "build/check"
@@ -91,7 +91,7 @@ def _runner(env: Any, name: str, kernel_flags: list[str]) -> Any:
         [
             compiled(f"rknn_kernel_{operator.lower}.c", CCFLAGS=kernel_flags),
             compiled(
-                "opkit/runner.c",
+                "opkit/kernels/runner.c",
                 CPPDEFINES={"RUNNER_KERNELS": f"vx_kernel_{operator.name}_list"},
             ),
             *(compiled(f"opkit/hostrt/{file.name}") for file in env.Glob("opkit/hostrt/*.c")),

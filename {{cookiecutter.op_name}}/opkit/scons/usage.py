@@ -8,8 +8,8 @@ from typing import Any
 from SCons.Variables import BoolVariable, EnumVariable, Variables
 
 from opkit.errors import OpkitError
+from opkit.kernels.sanitizers import SANITIZERS
 from opkit.platforms import CHIPS, TARGETS
-from opkit.sanitizers import SANITIZERS
 from opkit.spec import OpSpec
 from opkit.toolchains import TOOLCHAINS
 

@@ -52,7 +52,7 @@ def vx_debugger(env: Any, needed: list[Any]) -> Any:
 
 
 def _compile(target: Any, source: Any, env: Any) -> None:
-    from opkit.vx_kernel import compiled
+    from opkit.vx.kernel import compiled
 
     program = compiled(Path(), env["OPERATOR"])
     if program.diagnostics:
@@ -60,5 +60,5 @@ def _compile(target: Any, source: Any, env: Any) -> None:
 
 
 def _debug(target: Any, source: Any, env: Any) -> int:
-    command = [sys.executable, "-m", "opkit.vx_debug", env["case"], *(["run"] * env["run"])]
+    command = [sys.executable, "-m", "opkit.checks.debug", env["case"], *(["run"] * env["run"])]
     return subprocess.run(command, check=False).returncode

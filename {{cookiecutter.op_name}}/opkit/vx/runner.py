@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
-from opkit.calls import Array, Border, Items, Launch, Scalar
 from opkit.errors import OpkitError
-from opkit.lines import line_of
+from opkit.kernels.calls import Array, Border, Items, Launch, Scalar
+from opkit.kernels.lines import line_of
 from opkit.vx.compiler import Program
 from opkit.vx.signatures import VxKernel
 

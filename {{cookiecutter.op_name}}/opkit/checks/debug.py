@@ -1,4 +1,4 @@
-"""Finds the gdb command that stops in a VX kernel: python -m opkit.vx_debug CASE [run].
+"""Finds the gdb command that stops in a VX kernel: python -m opkit.checks.debug CASE [run].
 
 `scons vx-gdb case=CASE run=1` calls it. Cases are those of tests/, by the names in the table.
 """
@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from opkit.calls import Call
-from opkit.cases import Case
+from opkit.checks.cases import Case
+from opkit.checks.operators import REPOSITORY, Operator
 from opkit.errors import OpkitError
-from opkit.operators import REPOSITORY, Operator
+from opkit.kernels.calls import Call
 
 
 class _Collector:

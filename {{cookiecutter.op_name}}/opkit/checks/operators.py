@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from opkit import places
-from opkit.calls import TENSOR_TYPES, Array, Call, Outcome, Runner, delivered
-from opkit.cases import Case
+from opkit.checks.cases import Case
 from opkit.errors import OpkitError
-from opkit.openvx import HostKernel
-from opkit.remote import RemoteKernel
+from opkit.kernels import places
+from opkit.kernels.calls import TENSOR_TYPES, Array, Call, Outcome, Runner, delivered
+from opkit.kernels.host import HostKernel
+from opkit.kernels.remote import RemoteKernel
 from opkit.spec import OpSpec, parse
-from opkit.vx_kernel import POISON, Border, EmulatedKernel
+from opkit.vx.kernel import POISON, Border, EmulatedKernel
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 class CheckError(OpkitError):

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from opkit.calls import (
+from opkit.errors import OpkitError
+from opkit.kernels.calls import (
     INT32_ARRAY,
     TENSOR_TYPES,
     TYPES,
@@ -30,8 +31,7 @@ from opkit.calls import (
     Scalar,
     delivered,
 )
-from opkit.errors import OpkitError
-from opkit.lines import line_of
+from opkit.kernels.lines import line_of
 from opkit.spec import OpSpec
 
 _READ_ONLY, _WRITE_ONLY = 0x11001, 0x11002

@@ -1,4 +1,4 @@
-"""Runs the CPU kernel in a process of its own, wherever that is; opkit/runner.c is the other side.
+"""Runs the CPU kernel in a process of its own, wherever that is; runner.c is the other side.
 
 The process is started once and answers one call after the other. When it ends, or the kernel in it
 has crashed, the next call gets a new one.
@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from opkit.calls import (
+from opkit.kernels.calls import (
     INT32_ARRAY,
     TENSOR_TYPES,
     TYPES,
@@ -33,8 +33,8 @@ from opkit.calls import (
     Scalar,
     delivered,
 )
-from opkit.places import Place
-from opkit.sanitizers import explain
+from opkit.kernels.places import Place
+from opkit.kernels.sanitizers import explain
 from opkit.spec import OpSpec
 
 PATIENCE = 30.0  # seconds for everything but the kernel: start, copying, the network

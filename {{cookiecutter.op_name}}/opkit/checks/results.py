@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from opkit.calls import Array
-from opkit.comparison import Difference, ulp_distance
+from opkit.kernels.calls import Array
+from opkit.kernels.comparison import Difference, ulp_distance
 
 VARIABLE = "OPKIT_RESULTS"
 SAMPLE = 2048  # elements of an output that are kept; a plot of a few hundred pixels shows no more

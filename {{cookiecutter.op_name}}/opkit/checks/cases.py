@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from opkit.calls import Array
+from opkit.kernels.calls import Array
 
 # ---- Values -------------------------------------------------------------------------------------
 

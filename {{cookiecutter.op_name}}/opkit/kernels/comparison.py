@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from opkit.calls import Array
+from opkit.kernels.calls import Array
 
 
 @dataclass(frozen=True)

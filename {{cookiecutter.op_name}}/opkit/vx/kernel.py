@@ -13,10 +13,10 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from opkit.calls import Border, Call, Outcome, delivered
-from opkit.comparison import first_difference
 from opkit.errors import OpkitError
-from opkit.openvx import HostKernel
+from opkit.kernels.calls import Border, Call, Outcome, delivered
+from opkit.kernels.comparison import first_difference
+from opkit.kernels.host import HostKernel
 from opkit.spec import OpSpec
 from opkit.vx.compiler import Program, compile_vx
 from opkit.vx.runner import PAST_END, VxOutcome, run_vx, write_job

@@ -1,5 +1,5 @@
 /*
- * Runs the CPU kernel of one operator on what comes in on stdin, until stdin ends; opkit/remote.py is the other side.
+ * Runs the CPU kernel of one operator on what comes in on stdin, until stdin ends; opkit/kernels/remote.py is the other side.
  *
  * Together with the kernel and the host runtime this is one executable: a static one for an emulator or a board, and one
  * with sanitizers for the PC. RUNNER_KERNELS is the operator's list of kernels, vx_kernel_<Name>_list.
@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "hostrt/hostrt.h"
+#include "../hostrt/hostrt.h"
 
 #define RUNTIME_ENUMERATION 0xFFF03080 /* what the board's runtime writes into every custom kernel */
 

@@ -39,7 +39,7 @@ class PlaceError(OpkitError):
 
 @dataclass(frozen=True)
 class Place:
-    """A process that runs the CPU kernel; opkit/runner.c says how one talks to it.
+    """A process that runs the CPU kernel; runner.c says how one talks to it.
 
     Attributes:
         name: what the table of cases calls it, for instance "armhf".

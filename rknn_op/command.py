@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
+from opkit import target_table
 from opkit.errors import OpkitError
 from opkit.platforms import CHIPS
 from rknn_op import demo as demonstration
-from rknn_op import repositories, tables
+from rknn_op import repositories
 
 
 class _Verbs(click.Group):
@@ -115,7 +116,7 @@ def inspect(files: tuple[Path, ...]) -> None:
 @main.command()
 def targets() -> None:
     """List the chips, and what each must run at least."""
-    click.echo(tables.targets_table())
+    click.echo(target_table.plain())
     click.echo("\nA package runs on every chip of its family, and on no other.")
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import click
 
+from opkit import target_table
 from opkit.errors import OpkitError
 from opkit.spec import OpSpec
 from rknn_op import template
 from rknn_op.repositories import check_description, refuse_existing, scons
-from rknn_op.tables import targets_table
 
 _ROWS = 9  # of the table of cases that are shown, its head included
 
@@ -147,4 +147,4 @@ What to do next:
 
 What each chip must run at least:
 
-{textwrap.indent(targets_table(), "    ")}"""
+{textwrap.indent(target_table.plain(), "    ")}"""

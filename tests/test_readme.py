@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit.emit.readme import targets_table
+from opkit import target_table
 from tests.repositories import EXAMPLES, ROOT, Repository
 
 README = (ROOT / "README.md").read_text()
@@ -140,12 +140,12 @@ def test_the_demo_command_in_a_fresh_clone(tmp_path: Path) -> None:
 
 
 def test_the_tables_of_targets_are_the_platforms() -> None:
-    assert targets_table() in README
+    assert target_table.markdown() in README
 
 
 def test_a_generated_readme(fresh: Repository) -> None:
     text = (fresh.path / "README.md").read_text()
-    assert targets_table() in text
+    assert target_table.markdown() in text
     assert text.rstrip().endswith("```")
     (registering,) = blocks("python", text)
     assert 'rknn.register_op("build/rk1808/MyOperator.rknnop")' in registering

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import difflib
+from textwrap import indent
 from typing import Any
 
 from SCons.Variables import BoolVariable, EnumVariable, Variables
 
+from opkit import target_table
 from opkit.errors import OpkitError
 from opkit.kernels.sanitizers import SANITIZERS
-from opkit.platforms import CHIPS, TARGETS
+from opkit.platforms import TARGETS
 from opkit.spec import OpSpec
 from opkit.toolchains import TOOLCHAINS
 
@@ -76,12 +78,6 @@ def refuse_unknown_options(options: Any) -> None:
 
 def usage(operator: OpSpec, options_help: str) -> str:
     """Return the text of `scons -h`."""
-    rows = [(name, TARGETS[name]) for name in CHIPS]
-    width = max(len(target.needs) for _, target in rows)
-    targets = "\n".join(
-        f"  {name:<10} {target.family:<7} {target.needs:<{width}}  {target.look_up}"
-        for name, target in rows
-    )
     return f"""
 {operator.name}: an operator for RKNN-Toolkit
 
@@ -100,6 +96,5 @@ The package is build/<target>/{operator.name}.rknnop. Options, as name=value:
 {options_help}
 What a chip must run at least, and where to look it up:
 
-  target     family  needs
-{targets}
+{indent(target_table.plain(), "  ")}
 """

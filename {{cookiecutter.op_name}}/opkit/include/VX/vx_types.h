@@ -234,7 +234,10 @@ enum vx_convert_policy_e {
     VX_CONVERT_POLICY_SATURATE = 0xA001
 };
 
-/* What a VX kernel reads outside of a tensor. */
+/*
+ * What a VX kernel reads outside of a tensor. The numbers are Khronos', composed as all others are;
+ * no board was asked.
+ */
 enum vx_border_e {
     VX_BORDER_UNDEFINED = 0xC000, /* whatever the driver has there */
     VX_BORDER_CONSTANT = 0xC001,

@@ -298,7 +298,7 @@ REFUSED = {
     "VXC_DP8x4(v, v, v, 0, v);": "5:.*error: VXC_DP8x4 is not emulated: how its configuration",
     "VXC_DP4x4_b(v, v, v, v, 0, v);": "5:.*error: VXC_DP4x4_b is not emulated",
     "VXC_MagPhase(v, v, v, 0);": "5:.*error: VXC_MagPhase is not emulated: it does not exist where",
-    "VXC_Filter(v, v, v, v, 0);": "5:.*error: VXC_Filter is not emulated: what it computes",
+    "VXC_Filter(v, v, v, v, 0);": "5:.*error: VXC_Filter is not emulated but for VXC_FM_Max",
     "VXC_Nothing(v, v);": "5:.*error: 'VXC_Nothing' is not emulated, or not part of the language",
     "_viv_asm(NOTHING, v, v);": "5:.*error: _viv_asm has no operation 'NOTHING'",
     "_viv_asm(GET_IMAGE_STRIDE, v, v);": "GET_IMAGE_STRIDE.* board's compiler does not know it",

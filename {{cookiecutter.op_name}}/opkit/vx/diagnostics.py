@@ -11,6 +11,8 @@ _PORTABLE = (
     "for instance `v < (vxc_short8)(0)`, or casts it to the element's type, `v + (int)n`"
 )
 
+_TYPES = "all arguments have to be of one type, and no built-in function takes double"
+
 # What a message of clang says -> what to say instead, or besides
 _WORDING: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"static assertion failed(?: due to requirement '.*?')?: "), ""),
@@ -24,6 +26,13 @@ _WORDING: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(r"(cannot convert between .* as implicit conversion would cause truncation)"),
         rf"\1; {_PORTABLE}",
+    ),
+    (
+        re.compile(
+            r"(no matching function for call to '\w+'|call to '\w+' is ambiguous|"
+            r"passing '.*double\d+' .*to parameter of incompatible type '.*')"
+        ),
+        rf"\1; {_TYPES}",
     ),
     (
         re.compile(r"use of undeclared identifier 'VX_ASM_(\w+)'"),

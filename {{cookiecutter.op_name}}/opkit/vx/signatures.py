@@ -14,6 +14,7 @@ _QUALIFIERS = frozenset(
 )
 _IMAGES = frozenset("image1d_t image1d_array_t image2d_t image2d_array_t image3d_t".split())
 _SCALARS = frozenset(("int", "uint", "unsigned int", "unsigned", "float", "bool"))
+_BARRIERS = ("barrier", "wait_group_events")
 _KERNEL = re.compile(
     r"\b(?:__kernel|kernel)\s+(?P<attributes>(?:__attribute__\s*\(\(.*?\)\s*\)\s*)*)"
     r"void\s+(?P<more>(?:__attribute__\s*\(\(.*?\)\s*\)\s*)*)"
@@ -91,7 +92,7 @@ def kernels(preprocessed: str, file: str) -> dict[str, VxKernel]:
             name,
             tuple(_parameters(found["parameters"], f"{file}: kernel '{name}'")),
             (int(group[1]), int(group[2]), int(group[3])) if group else None,
-            "barrier" in words,
+            not words.isdisjoint(_BARRIERS),
             tuple(uniform for uniform in uniforms if uniform in words),
         )
     if not found_kernels:

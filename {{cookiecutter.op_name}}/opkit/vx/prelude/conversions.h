@@ -73,62 +73,57 @@ VX_TO_INTEGER(long, -0x7fffffffffffffffL - 1, 0x7fffffffffffffffL)
 VX_TO_INTEGER(ulong, 0, 0xffffffffffffffffUL)
 
 /* The next number of a floating-point type, up or down: the next pattern of bits. */
-#define VX_TO_FLOAT(T, bits, sign)                                                                                \
-    VX_FUNCTION T vx_neighbour(T value, bool up)                                                                  \
-    {                                                                                                             \
-        bits pattern = *(bits *)&value;                                                                           \
-        if (value == 0) {                                                                                         \
-            pattern = up ? 1 : (sign) | 1;                                                                        \
-        } else {                                                                                                  \
-            pattern = (pattern & (sign)) == 0 == up ? pattern + 1 : pattern - 1;                                  \
-        }                                                                                                         \
-        return *(T *)&pattern;                                                                                    \
-    }                                                                                                             \
-    VX_FUNCTION void vx_convert(T *to, float from, bool saturates, int rounding)                                  \
+#define VX_NEIGHBOUR(T, bits, sign)                                              \
+    VX_FUNCTION T vx_neighbour(T value, bool up)                                 \
+    {                                                                            \
+        bits pattern = *(bits *)&value;                                          \
+        if (value == 0) {                                                        \
+            pattern = up ? 1 : (sign) | 1;                                       \
+        } else {                                                                 \
+            pattern = (pattern & (sign)) == 0 == up ? pattern + 1 : pattern - 1; \
+        }                                                                        \
+        return *(T *)&pattern;                                                   \
+    }
+
+/* Whether what came of a number is above it (1) or below (-1). */
+VX_FUNCTION int vx_order(double to, double from)
+{
+    return (to > from) - (to < from);
+}
+VX_FUNCTION int vx_order(double to, long from)
+{
+    return to >= 0x1p63f ? 1 : ((long)to > from) - ((long)to < from);
+}
+VX_FUNCTION int vx_order(double to, ulong from)
+{
+    return to >= 0x1p64f ? 1 : ((ulong)to > from) - ((ulong)to < from);
+}
+
+/* To the nearest, and one step back if that is the wrong side. Saturated, what is too large is the largest number. */
+#define VX_ROUNDED(T, from_type)                                                                                  \
+    VX_FUNCTION void vx_convert(T *to, from_type from, bool saturates, int rounding)                              \
     {                                                                                                             \
         *to = (T)from;                                                                                            \
         if (rounding != VX_DEFAULT_ROUNDING && rounding != VX_NEAREST_EVEN) {                                     \
             bool toward_minus = rounding == VX_TOWARD_MINUS_INFINITY || (rounding == VX_TOWARD_ZERO && from > 0); \
-            bool toward_plus = rounding == VX_TOWARD_INFINITY || (rounding == VX_TOWARD_ZERO && from < 0);        \
-            if ((toward_minus && (float)*to > from) || (toward_plus && (float)*to < from)) {                      \
-                *to = vx_neighbour(*to, toward_plus);                                                             \
+            int order = vx_order(*to, from);                                                                      \
+            if (order != 0 && order > 0 == toward_minus) {                                                        \
+                *to = vx_neighbour(*to, !toward_minus);                                                           \
             }                                                                                                     \
         }                                                                                                         \
-    }                                                                                                             \
-    VX_FUNCTION void vx_convert(T *to, double from, bool saturates, int rounding)                                 \
-    {                                                                                                             \
-        if (sizeof(T) < sizeof(float)) {                                                                          \
-            vx_convert(to, (float)from, saturates, rounding);                                                     \
-            return;                                                                                               \
+        if (saturates && *to == *to && *to - *to != 0) {                                                          \
+            *to = vx_neighbour(*to, *to < 0);                                                                     \
         }                                                                                                         \
-        *to = (T)(float)from;                                                                                     \
-        if (rounding != VX_DEFAULT_ROUNDING && rounding != VX_NEAREST_EVEN) {                                     \
-            bool toward_minus = rounding == VX_TOWARD_MINUS_INFINITY || (rounding == VX_TOWARD_ZERO && from > 0); \
-            bool toward_plus = rounding == VX_TOWARD_INFINITY || (rounding == VX_TOWARD_ZERO && from < 0);        \
-            if ((toward_minus && (double)(float)*to > from) || (toward_plus && (double)(float)*to < from)) {      \
-                *to = vx_neighbour(*to, toward_plus);                                                             \
-            }                                                                                                     \
-        }                                                                                                         \
-    }                                                                                                             \
-    VX_FUNCTION void vx_convert(T *to, long from, bool saturates, int rounding)                                   \
-    {                                                                                                             \
-        vx_convert(to, (double)from, saturates, rounding);                                                        \
-    }                                                                                                             \
-    VX_FUNCTION void vx_convert(T *to, ulong from, bool saturates, int rounding)                                  \
-    {                                                                                                             \
-        vx_convert(to, (double)from, saturates, rounding);                                                        \
     }
+#define VX_TO_FLOAT(T, bits, sign) \
+    VX_NEIGHBOUR(T, bits, sign)    \
+    VX_ROUNDED(T, float)           \
+    VX_ROUNDED(T, double)          \
+    VX_ROUNDED(T, long)            \
+    VX_ROUNDED(T, ulong)
 VX_TO_FLOAT(half, ushort, 0x8000)
 VX_TO_FLOAT(float, uint, 0x80000000u)
-#define VX_TO_DOUBLE(T)                                                           \
-    VX_FUNCTION void vx_convert(double *to, T from, bool saturates, int rounding) \
-    {                                                                             \
-        *to = (double)from;                                                       \
-    }
-VX_TO_DOUBLE(float)
-VX_TO_DOUBLE(double)
-VX_TO_DOUBLE(long)
-VX_TO_DOUBLE(ulong)
+VX_TO_FLOAT(double, ulong, 0x8000000000000000UL)
 
 /* Converts lane by lane, as many lanes as both have. */
 #define VX_CONVERT_LANES(to, from, saturates, rounding)                                                                      \

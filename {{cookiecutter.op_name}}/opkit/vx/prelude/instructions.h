@@ -10,9 +10,9 @@
 #define VXC_FM_SobelY 3
 #define VXC_FM_ScharrX 4
 #define VXC_FM_ScharrY 5
-#define VXC_FM_Max 8
-#define VXC_FM_Min 9
-#define VXC_FM_Median 10
+#define VXC_FM_Max VX_FILTER_MAX
+#define VXC_FM_Min VX_FILTER_MIN
+#define VXC_FM_Median VX_FILTER_MEDIAN
 
 #define VXC_MODIFIER(start, end, source, rounding, clamp) \
     ((start) << 12 | (end) << 8 | (source) << 4 | (rounding) << 2 | (clamp) << 22)
@@ -21,7 +21,12 @@
 #define VXC_MODIFIER_FILTER(start, end, source, filter, clamp) \
     ((start) << 12 | (end) << 8 | (source) << 4 | (filter) << 16 | (clamp) << 22)
 #define VXC_MODIFIER_SIGNEXT(start, end, source, sign_extend, clamp) \
-    ((start) << 12 | (end) << 8 | (source) << 4 | (sign_extend) | (clamp) << 22)
+    ((start) << 12 | (end) << 8 | (source) << 4 | (clamp) << 22 | VX_REFUSED_UNLESS((sign_extend) == 0, "VXC_MODIFIER_SIGNEXT is not emulated with its sign extension: " VX_UNKNOWN))
+#define VX_REFUSED_UNLESS(condition, why) \
+    (0 * (int)sizeof(struct {             \
+         _Static_assert(condition, why);  \
+         int unused;                      \
+     }))
 
 void vx_dot_product(int outputs, const struct vx_operand *destination, const struct vx_operand *a, const struct vx_operand *b, int info, const void *configuration);
 void vx_lanewise(enum vx_instruction instruction, const struct vx_operand *destination, const struct vx_operand *a, const struct vx_operand *b, const struct vx_operand *c, int info);
@@ -80,6 +85,15 @@ void vx_lanewise(enum vx_instruction instruction, const struct vx_operand *desti
 #define VXC_IAccSq(destination, source0, source1, shift, info) VX_LANEWISE(VX_ACC_SQUARE, destination, source0, source1, shift, info)
 #define VXC_Lerp(destination, source0, source1, fraction, info) VX_LANEWISE(VX_LERP, destination, source0, source1, fraction, info)
 #define VXC_BiLinear(destination, source0, source1, fractions, info) VX_LANEWISE(VX_BILINEAR, destination, source0, source1, fractions, info)
+#define VXC_Filter(destination, source0, source1, source2, info)                                                                          \
+    do {                                                                                                                                  \
+        _Static_assert(VX_FILTER(info) >= VX_FILTER_MAX && VX_FILTER(info) <= VX_FILTER_MEDIAN,                                           \
+                       "VXC_Filter is not emulated but for VXC_FM_Max, VXC_FM_Min and VXC_FM_Median: how the others scale is not known"); \
+        VX_LANEWISE(VX_FILTER3X3, destination, source0, source1, source2, info);                                                          \
+    } while (0)
+#if VX_VERSION < 2
+#define VXC_IAdd(destination, source0, source1, source2, info) VX_LANEWISE(VX_ADD3, destination, source0, source1, source2, info)
+#endif
 
 /* Moves of bytes: the value number `offset` from an address. */
 #define VX_VLOAD(destination, address, offset)                                                                 \

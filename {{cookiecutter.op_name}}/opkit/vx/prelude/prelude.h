@@ -6,7 +6,11 @@
  *     work_items.h    qualifiers, ids, barriers, local memory
  *     images.h        VXC_ReadImage and its like, read_image..., img_load_3d
  *     conversions.h   convert_..., as_..., _viv_asm
- *     builtins.h      the mathematics of OpenCL 1.2
+ *     limits.h        the constants of OpenCL 1.2
+ *     floats.h        its mathematics
+ *     integers.h      the same for integers
+ *     relations.h     comparisons by name, select
+ *     memory.h        vload, vstore, asynchronous copies, shuffle
  *     instructions.h  VXC_DP..., VXC_VertMax3 and the other VXC_ instructions
  *     unavailable.h   what is not emulated, by name
  *
@@ -18,7 +22,11 @@
 #include "work_items.h"
 #include "conversions.h"
 #include "images.h"
-#include "builtins.h"
+#include "limits.h"
+#include "floats.h"
+#include "integers.h"
+#include "relations.h"
+#include "memory.h"
 #include "instructions.h"
 #include "unavailable.h"
 #endif

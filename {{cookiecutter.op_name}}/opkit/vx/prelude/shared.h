@@ -69,6 +69,12 @@ enum vx_rounding {
     VX_TOWARD_MINUS_INFINITY, /* of convert_..._rtn and CONV_RTN; no modifier can say it */
 };
 
+enum vx_filter {
+    VX_FILTER_MAX = 8,
+    VX_FILTER_MIN,
+    VX_FILTER_MEDIAN,
+};
+
 /* Instructions that work on one lane after the other. */
 enum vx_instruction {
     VX_VERT_MAX3,
@@ -84,6 +90,8 @@ enum vx_instruction {
     VX_ACC_SQUARE,
     VX_LERP,
     VX_BILINEAR,
+    VX_ADD3,
+    VX_FILTER3X3,
 };
 
 #endif

@@ -110,7 +110,19 @@ typedef int VXC_Modifier_t;
     VX_NARROW_VECTORS(X, short, __VA_ARGS__)  \
     VX_NARROW_VECTORS(X, ushort, __VA_ARGS__) \
     VX_WIDE_VECTORS(X, int, __VA_ARGS__)      \
-    VX_WIDE_VECTORS(X, uint, __VA_ARGS__)
+    VX_WIDE_VECTORS(X, uint, __VA_ARGS__)     \
+    VX_WIDE_VECTORS(X, long, __VA_ARGS__)     \
+    VX_WIDE_VECTORS(X, ulong, __VA_ARGS__)
+/* The same with a scalar as a function's other argument: of a vector that is not packed, it is an element of it or a plain one. */
+#define VX_FLOAT_MIXED(X, ...)       \
+    VX_FLOAT_VECTORS(X, __VA_ARGS__) \
+    VX_LANES(X, half, half, __VA_ARGS__)
+#define VX_INTEGER_MIXED(X, ...)           \
+    VX_INTEGER_VECTORS(X, __VA_ARGS__)     \
+    VX_LANES(X, char, char, __VA_ARGS__)   \
+    VX_LANES(X, uchar, uchar, __VA_ARGS__) \
+    VX_LANES(X, short, short, __VA_ARGS__) \
+    VX_LANES(X, ushort, ushort, __VA_ARGS__)
 #define VX_FLOAT_SCALARS(X, ...) \
     X(float, __VA_ARGS__)        \
     X(half, __VA_ARGS__)         \
@@ -127,7 +139,9 @@ typedef int VXC_Modifier_t;
 #define VX_INTEGER_SCALARS(X, ...)    \
     VX_NARROW_SCALARS(X, __VA_ARGS__) \
     X(int, __VA_ARGS__)               \
-    X(uint, __VA_ARGS__)
+    X(uint, __VA_ARGS__)              \
+    X(long, __VA_ARGS__)              \
+    X(ulong, __VA_ARGS__)
 
 /* A function of the prelude: no names of its own in debug information, no sanitizer inside. */
 #define VX_FUNCTION static inline __attribute__((overloadable, always_inline, nodebug, no_sanitize("undefined")))
@@ -173,6 +187,8 @@ VX_KNOW(vxc_short16, short, VX_INT16, 2)
 VX_KNOW(vxc_ushort16, ushort, VX_UINT16, 2)
 VX_KNOW(vxc_half16, half, VX_FLOAT16, 2)
 VX_KNOW(struct vx_image, uint, VX_UINT32, 4)
+VX_KNOW(const void *, ulong, VX_UINT64, 8)
+VX_KNOW(__constant const void *, ulong, VX_UINT64, 8)
 
 #define VX_ELEMENT(value) __typeof__(vx_element(value))
 #define VX_OPERAND(value) \

@@ -1,7 +1,4 @@
-/* Qualifiers, the ids of a work item, barriers and local memory. */
-
-/* What a kernel prints comes back with its outputs. */
-int printf(__constant const char *format, ...);
+/* Qualifiers, the ids of a work item, barriers and local memory, atomics, printf. */
 
 #define __kernel
 #define kernel
@@ -109,3 +106,31 @@ VX_FUNCTION float atomic_xchg(volatile float *place, float operand)
     *place = operand;
     return old;
 }
+
+/* What a kernel prints comes back with its outputs. Of each argument, and of the format, the runtime knows the type. */
+int vx_print(const struct vx_operand *values, int count);
+#define VX_PRINTED(value) \
+    {(void *)(__typeof__((0, value))[1]){value}, vx_type_of(VX_NOTHING(value)), sizeof(VX_ELEMENT(VX_NOTHING(value))), vx_spacing(VX_NOTHING(value)), sizeof(VX_NOTHING(value))}
+#define VX_NOTHING(value) ((__typeof__((0, value))[1]){}[0])
+#define VX_COUNT_OF(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, count, ...) count
+#define VX_EACH_OF(count) VX_EACH_NUMBERED(count)
+#define VX_EACH_NUMBERED(count) VX_EACH_##count
+#define VX_EACH_1(X, value) X(value)
+#define VX_EACH_2(X, value, ...) X(value), VX_EACH_1(X, __VA_ARGS__)
+#define VX_EACH_3(X, value, ...) X(value), VX_EACH_2(X, __VA_ARGS__)
+#define VX_EACH_4(X, value, ...) X(value), VX_EACH_3(X, __VA_ARGS__)
+#define VX_EACH_5(X, value, ...) X(value), VX_EACH_4(X, __VA_ARGS__)
+#define VX_EACH_6(X, value, ...) X(value), VX_EACH_5(X, __VA_ARGS__)
+#define VX_EACH_7(X, value, ...) X(value), VX_EACH_6(X, __VA_ARGS__)
+#define VX_EACH_8(X, value, ...) X(value), VX_EACH_7(X, __VA_ARGS__)
+#define VX_EACH_9(X, value, ...) X(value), VX_EACH_8(X, __VA_ARGS__)
+#define VX_EACH_10(X, value, ...) X(value), VX_EACH_9(X, __VA_ARGS__)
+#define VX_EACH_11(X, value, ...) X(value), VX_EACH_10(X, __VA_ARGS__)
+#define VX_EACH_12(X, value, ...) X(value), VX_EACH_11(X, __VA_ARGS__)
+#define VX_EACH_13(X, value, ...) X(value), VX_EACH_12(X, __VA_ARGS__)
+#define VX_EACH_14(X, value, ...) X(value), VX_EACH_13(X, __VA_ARGS__)
+#define VX_EACH_15(X, value, ...) X(value), VX_EACH_14(X, __VA_ARGS__)
+#define VX_EACH_16(X, value, ...) X(value), VX_EACH_15(X, __VA_ARGS__)
+#define VX_EACH_17(X, value, ...) X(value), VX_EACH_16(X, __VA_ARGS__)
+#define VX_COUNT(...) VX_COUNT_OF(__VA_ARGS__, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define printf(...) vx_print((struct vx_operand[]){VX_EACH_OF(VX_COUNT(__VA_ARGS__))(VX_PRINTED, __VA_ARGS__)}, VX_COUNT(__VA_ARGS__))

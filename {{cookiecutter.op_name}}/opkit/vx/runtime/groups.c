@@ -7,6 +7,8 @@
 #include "runtime.h"
 
 struct vx_work_item vx_item;
+const unsigned char *vx_local_start;
+size_t vx_local_size;
 
 static const struct vx_launch *launch;
 static void (*kernel)(void **);
@@ -38,7 +40,6 @@ struct fibre {
 static ucontext_t scheduler;
 static struct fibre *running;
 
-void vx_barrier(void);
 void vx_barrier(void)
 {
     if (running == NULL) {
@@ -155,6 +156,8 @@ void vx_run(const struct vx_launch *how, void (*what)(void **), void **with, uns
     unsigned long groups[3], total = 1, items = 1;
     struct fibre *fibres = NULL;
 
+    vx_local_start = local;
+    vx_local_size = local_size;
     launch = how;
     kernel = what;
     arguments = with;

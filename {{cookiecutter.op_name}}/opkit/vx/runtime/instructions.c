@@ -95,6 +95,24 @@ static double middle(double a, double b, double c)
     return most(least(a, b), least(most(a, b), c));
 }
 
+/* Of three lanes of each of three registers. */
+static double filtered(const struct vx_operand *const operands[3], int lane, int filter)
+{
+    double values[9];
+
+    for (int i = 0; i < 9; i++) {
+        double value = vx_lane(operands[i / 3], lane + i % 3);
+        int place = i;
+        while (place > 0 && values[place - 1] > value) {
+            values[place] = values[place - 1];
+            place--;
+        }
+        values[place] = value;
+    }
+    return values[filter == VX_FILTER_MAX ? 8 : filter == VX_FILTER_MIN ? 0
+                                                                        : 4];
+}
+
 /* A value of one element serves every lane. */
 static double lane_or_only(const struct vx_operand *operand, int lane)
 {
@@ -167,6 +185,10 @@ static double compute(enum vx_instruction instruction, const struct vx_operand *
         double lower = b + (b1 - b) * fraction_x;
         return upper + (lower - upper) * fraction_y;
     }
+    case VX_ADD3:
+        return a + b + c;
+    case VX_FILTER3X3:
+        return filtered((const struct vx_operand *const[]){a_operand, b_operand, c_operand}, lane, VX_FILTER(info));
     }
     return 0;
 }

@@ -251,6 +251,7 @@ static void on_run(const char *line)
             memcpy(shared(vx_tensors[i].offset, tensor_size(image)), image->data, tensor_size(image));
         }
     }
+    vx_report_copies();
     vx_report_events();
     vx_say("seconds\t%.9f", (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9);
 }

@@ -3,10 +3,12 @@
  *
  *     main.c          reads the job from its input, launches, reports on its output
  *     groups.c        work items and barriers
+ *     copies.c        copies by a whole group
  *     accesses.c      reads and writes of tensors that are not plain
  *     numbers.c       elements as numbers
  *     instructions.c  dot products and what else works on registers
  *     mathematics.c   functions that kernels call
+ *     printing.c      printf
  *     journal.c       events, faults, undefined behaviour
  */
 #ifndef OPKIT_VX_RUNTIME_H
@@ -46,9 +48,15 @@ extern struct vx_tensor vx_tensors[VX_MAX_ARGUMENTS];
 extern enum vx_border vx_border;
 extern uint32_t vx_fill;
 extern double vx_constant;
+extern const unsigned char *vx_local_start; /* the memory of a group */
+extern size_t vx_local_size;
 
 /* groups.c: runs the kernel for each work item; where local memory lies, if there is any. */
 void vx_run(const struct vx_launch *launch, void (*kernel)(void **), void **arguments, unsigned char *local, size_t local_size);
+void vx_barrier(void);
+
+/* copies.c: an event if there are copies that nobody waited for. */
+void vx_report_copies(void);
 
 /* numbers.c */
 int vx_size_of(int type);

@@ -1,0 +1,59 @@
+/* Copies between local and global memory by a whole group of work items: every one of them calls for the same copy. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime.h"
+
+/* A copy that is not made yet, and those that have the same event. */
+struct vx_copy {
+    struct vx_copy *next;
+    char *to;
+    const char *from;
+    size_t count, size;        /* elements, and bytes of one */
+    size_t to_step, from_step; /* bytes */
+};
+
+static unsigned long waiting;
+
+static bool is_local(const void *place)
+{
+    const unsigned char *byte = place;
+    return byte >= vx_local_start && byte < vx_local_start + vx_local_size;
+}
+
+struct vx_copy *vx_copy_later(void *to, const void *from, size_t count, size_t size, size_t step, struct vx_copy *event);
+struct vx_copy *vx_copy_later(void *to, const void *from, size_t count, size_t size, size_t step, struct vx_copy *event)
+{
+    struct vx_copy *copy = malloc(sizeof *copy);
+
+    if (copy == NULL) {
+        vx_fail("no memory for a copy of a group");
+    }
+    *copy = (struct vx_copy){event, to, from, count, size, is_local(to) ? size : step * size, is_local(to) ? step * size : size};
+    waiting++;
+    return copy;
+}
+
+void vx_wait_for_copies(int count, struct vx_copy **events);
+void vx_wait_for_copies(int count, struct vx_copy **events)
+{
+    for (int i = 0; i < count; i++) {
+        while (events[i] != NULL) {
+            struct vx_copy *copy = events[i];
+            for (size_t k = 0; k < copy->count; k++) {
+                memcpy(copy->to + k * copy->to_step, copy->from + k * copy->from_step, copy->size);
+            }
+            events[i] = copy->next;
+            free(copy);
+            waiting--;
+        }
+    }
+    vx_barrier();
+}
+
+void vx_report_copies(void)
+{
+    if (waiting > 0) {
+        vx_event("copy of a group that nobody waits for", -1, 0, 0, 0, waiting, NULL);
+    }
+}

@@ -326,6 +326,92 @@ def test_what_is_refused(folder: Path, statement: str) -> None:
     assert "opkit/vx/prelude" not in str(caught.value)
 
 
+_TABLE = "is not emulated: how its configuration encodes 32 terms, or three operands, is not known"
+_UNKNOWN = "is not emulated: what it computes is not known"
+_MACRO = "is not emulated: use the VXC_ macro that stands for it"
+_NOT_A_NAME = "is not emulated, or not part of the language"
+_ALL_ALIKE = "all arguments have to be of one type, and no built-in function takes double"
+_NOT_IN = "is not emulated: it does not exist where VX_VERSION is {}"
+# statement -> what its line's message says, for each VX_VERSION
+_EVERYWHERE = {
+    **{
+        f"VXC_{name}(v, v, v, v, 0, v);": f"VXC_{name} {_TABLE}"
+        for name in "DP32x1 DP16x2 DP8x4 DP4x8 DP32x1_b DP16x2_b DP8x4_b DP4x8_b DP2x16_b".split()
+    },
+    **{
+        f"VXC_Filter(v, v, v, v, VXC_MODIFIER_FILTER(0, 5, 0, VXC_FM_{mode}, 0));": (
+            "VXC_Filter is not emulated but for VXC_FM_Max, VXC_FM_Min and VXC_FM_Median"
+        )
+        for mode in "BOX Guassian SobelX SobelY ScharrX ScharrY".split()
+    },
+    "VXC_AbsDiff(v, v, v, VXC_MODIFIER_SIGNEXT(0, 7, 0, 1, 0));": (
+        "VXC_MODIFIER_SIGNEXT is not emulated with its sign extension"
+    ),
+    "VXC_AbsDiff(v, v, v, VXC_DEFAULT_MODIFIER);": f"'VXC_DEFAULT_MODIFIER' {_NOT_A_NAME}",
+    "VXC_Gather(v, v, v);": f"'VXC_Gather' {_NOT_A_NAME}",
+    "VXC_OP3(add, v, v, v, v);": f"'VXC_OP3' {_NOT_A_NAME}",
+    "VXC_OP4(img_load, v, x, v, 0, 0);": "'img_load' is not emulated: of VXC_OP4, img_load_3d",
+    "_viv_asm(GET_IMAGE_STRIDE, v, v);": "board's compiler does not know it",
+    "_viv_asm(GET_IMAGE_TYPE, v, v);": _UNKNOWN,
+    "_viv_asm(CLAMPCOORD, v, v, v);": _UNKNOWN,
+    "_viv_asm(PARAM_CHAIN, v, v, v);": _MACRO,
+    "_viv_asm(INTRINSIC, v, v, v);": _MACRO,
+    "_viv_asm(INTRINSIC_ST, v, v, v);": _MACRO,
+    "v = shuffle(v, (uint4)(0));": "shuffle needs a mask whose elements are as wide as the vector",
+    "async_work_group_copy(&n, &m, 1, 0);": "an asynchronous copy is between pointers to the same",
+    "atomic_add(&n, n);": f"'atomic_add' is ambiguous; {_ALL_ALIKE}",
+    "m = min(m, n);": f"'min' is ambiguous; {_ALL_ALIKE}",
+    "const sampler_t r = 0; float4 f = read_imagef(x, r, (int2)(0));": (
+        "'read_imagef'; a coordinate is an int"
+    ),
+    "float4 g = read_imagef(x, (float2)(0));": "'read_imagef'; .* samplers are not emulated",
+    "m = get_image_channel_order(x);": "'get_image_channel_order'",
+    "m = get_image_channel_data_type(x);": "'get_image_channel_data_type'",
+    "const sampler_t s = CLK_FILTER_NEAREST;": "'CLK_FILTER_NEAREST'",
+    "float pi = M_PI;": "'M_PI'",
+}
+_BY_VERSION: dict[int, dict[str, str]] = {
+    1: {
+        **{f"VXC_{n}(v, v, v, v, 0);": _UNKNOWN for n in ("SelectAdd", "MagPhase", "BitReplace")},
+        "VXC_DP2x16(v, v, v, 0, v);": _TABLE,
+        **{
+            f"VXC_{n}(v, v, v, v, 0, v);": f"VXC_{n} {_NOT_IN.format(1)}"
+            for n in ("DP16x1_b", "DP8x2_b", "DP4x4_b", "DP2x8_b")
+        },
+    },
+    2: {
+        **{
+            f"VXC_{n}(v, v, v, v, 0);": f"VXC_{n} {_NOT_IN.format(2)}"
+            for n in ("SelectAdd", "IAdd", "MagPhase", "BitReplace", "DP2x16")
+        },
+        **{
+            f"VXC_{n}(v, v, v, v, 0, v);": f"VXC_{n} {_TABLE}"
+            for n in ("DP16x1_b", "DP8x2_b", "DP4x4_b", "DP2x8_b")
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_what_is_not_emulated_is_refused_by_name(folder: Path, version: int) -> None:
+    refused = {**_EVERYWHERE, **_BY_VERSION[version]}
+    statements = list(refused)
+    for first in range(0, len(statements), 15):  # the compiler stops after twenty errors
+        some = statements[first : first + 15]
+        source = written(
+            *(folder, f"unavailable_{version}_{first}"),
+            "__kernel void k(image2d_array_t x, image2d_array_t y) {\n"
+            "    vxc_short8 v = (vxc_short8)(1); int m = 0; long n = 1;\n"
+            + "\n".join(some)
+            + "}\n",
+        )
+        with pytest.raises(OpkitError) as caught:
+            compile_vx(source, folder / "cache", vx_version=version)
+        for line, statement in enumerate(some, 3):
+            expected = rf"\.vx:{line}:\d+: error: .*{refused[statement]}"
+            assert re.search(expected, str(caught.value)), (statement, str(caught.value))
+
+
 @pytest.mark.parametrize("type_", ["short", "long", "double", "half", "char", "float4"])
 def test_scalars_that_are_not_32_bits_are_refused(folder: Path, type_: str) -> None:
     source = written(folder, f"scalar_{type_}", f"__kernel void k({type_} s) {{ }}\n")

@@ -29,10 +29,14 @@ _WORDING: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (
         re.compile(
-            r"(no matching function for call to '\w+'|call to '\w+' is ambiguous|"
+            r"(no matching function for call to '(?!read_image|write_image)\w+'|call to '\w+' is ambiguous|"
             r"passing '.*double\d+' .*to parameter of incompatible type '.*')"
         ),
         rf"\1; {_TYPES}",
+    ),
+    (
+        re.compile(r"(no matching function for call to '(?:read|write)_image\w+')"),
+        r"\1; a coordinate is an int, int2 or int4, and samplers are not emulated",
     ),
     (
         re.compile(r"use of undeclared identifier 'VX_ASM_(\w+)'"),

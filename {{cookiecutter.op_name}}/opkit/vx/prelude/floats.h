@@ -4,48 +4,44 @@
  * A call with double finds no function, or as many for float as for half: it is an error, not computed as float.
  */
 
-/* name(a), name(a, b), name(a, b, c) from vx_name for one float. */
+/* name(a), name(a, b), name(a, b, c) from vx_name for one float; long vectors by halves, which the compiler reads faster than loops. */
+#define VX_PART_UNARY(name, part) name(a.part)
+#define VX_PART_BINARY(name, part) name(a.part, b.part)
+#define VX_PART_TERNARY(name, part) name(a.part, b.part, c.part)
+#define VX_PARTS_2(V, PART, name) (V)(PART(vx_##name, s0), PART(vx_##name, s1))
+#define VX_PARTS_3(V, PART, name) (V)(PART(vx_##name, s0), PART(vx_##name, s1), PART(vx_##name, s2))
+#define VX_PARTS_4(V, PART, name) (V)(PART(vx_##name, s0), PART(vx_##name, s1), PART(vx_##name, s2), PART(vx_##name, s3))
+#define VX_PARTS_8(V, PART, name) (V)(PART(name, lo), PART(name, hi))
+#define VX_PARTS_16(V, PART, name) (V)(PART(name, lo), PART(name, hi))
 #define VX_UNARY_SCALAR(T, name)       \
     VX_FUNCTION T name(T a)            \
     {                                  \
         return (T)vx_##name((float)a); \
     }
-#define VX_UNARY_VECTOR(V, T, lanes, name) \
-    VX_FUNCTION V name(V a)                \
-    {                                      \
-        V result;                          \
-        for (int i = 0; i < lanes; i++) {  \
-            result[i] = vx_##name(a[i]);   \
-        }                                  \
-        return result;                     \
+#define VX_UNARY_VECTOR(V, T, lanes, name)               \
+    VX_FUNCTION V name(V a)                              \
+    {                                                    \
+        return VX_PARTS_##lanes(V, VX_PART_UNARY, name); \
     }
 #define VX_BINARY_SCALAR(T, name)                \
     VX_FUNCTION T name(T a, T b)                 \
     {                                            \
         return (T)vx_##name((float)a, (float)b); \
     }
-#define VX_BINARY_VECTOR(V, T, lanes, name)    \
-    VX_FUNCTION V name(V a, V b)               \
-    {                                          \
-        V result;                              \
-        for (int i = 0; i < lanes; i++) {      \
-            result[i] = vx_##name(a[i], b[i]); \
-        }                                      \
-        return result;                         \
+#define VX_BINARY_VECTOR(V, T, lanes, name)               \
+    VX_FUNCTION V name(V a, V b)                          \
+    {                                                     \
+        return VX_PARTS_##lanes(V, VX_PART_BINARY, name); \
     }
 #define VX_TERNARY_SCALAR(T, name)                         \
     VX_FUNCTION T name(T a, T b, T c)                      \
     {                                                      \
         return (T)vx_##name((float)a, (float)b, (float)c); \
     }
-#define VX_TERNARY_VECTOR(V, T, lanes, name)         \
-    VX_FUNCTION V name(V a, V b, V c)                \
-    {                                                \
-        V result;                                    \
-        for (int i = 0; i < lanes; i++) {            \
-            result[i] = vx_##name(a[i], b[i], c[i]); \
-        }                                            \
-        return result;                               \
+#define VX_TERNARY_VECTOR(V, T, lanes, name)               \
+    VX_FUNCTION V name(V a, V b, V c)                      \
+    {                                                      \
+        return VX_PARTS_##lanes(V, VX_PART_TERNARY, name); \
     }
 
 /* Vectors of half, by way of float. */
@@ -204,57 +200,57 @@ VX_NARROW_VECTORS(VX_FMA_HALVES, half, )
     VX_##kind##_SCALARS(VX_OPERATOR_##arity, name, expression) \
         VX_##kind##_VECTORS(VX_OPERATOR_##arity##_VECTOR, name, expression)
 
-/* One scalar may stand for all elements of some arguments. */
-#define VX_BINARY_MIXED(V, T, lanes, name) \
-    VX_FUNCTION V name(V a, T b)           \
-    {                                      \
-        return name(a, (V)b);              \
+/* One scalar may stand for all elements of some arguments: the second, the first, the last, ... */
+#define VX_SECOND_MIXED(V, T, lanes, name, expression) \
+    VX_FUNCTION V name(V a, T scalar)                  \
+    {                                                  \
+        V b = (V)scalar;                               \
+        return expression;                             \
     }
-#define VX_FIRST_MIXED(V, T, lanes, name) \
-    VX_FUNCTION V name(T a, V b)          \
-    {                                     \
-        return name((V)a, b);             \
+#define VX_FIRST_MIXED(V, T, lanes, name, expression) \
+    VX_FUNCTION V name(T scalar, V b)                 \
+    {                                                 \
+        V a = (V)scalar;                              \
+        return expression;                            \
+    }
+#define VX_LAST_TWO_MIXED(V, T, lanes, name, expression) \
+    VX_FUNCTION V name(V a, T low, T high)               \
+    {                                                    \
+        V b = (V)low, c = (V)high;                       \
+        return expression;                               \
     }
 #define VX_LAST_MIXED(V, T, lanes, name) \
     VX_FUNCTION V name(V a, V b, T c)    \
     {                                    \
         return name(a, b, (V)c);         \
     }
-#define VX_LAST_TWO_MIXED(V, T, lanes, name) \
-    VX_FUNCTION V name(V a, T b, T c)        \
-    {                                        \
-        return name(a, (V)b, (V)c);          \
-    }
 #define VX_FIRST_TWO_MIXED(V, T, lanes, name) \
     VX_FUNCTION V name(T a, T b, V c)         \
     {                                         \
         return name((V)a, (V)b, c);           \
     }
+#define VX_BY_OPERATORS_MIXED(kind, arity, which, name, expression) \
+    VX_BY_OPERATORS(kind, arity, name, expression)                  \
+    VX_##kind##_MIXED(VX_##which##_MIXED, name, expression)
 
 VX_BY_OPERATORS(FLOAT, UNARY, sign, a > VX_ALL(0) ? VX_ALL(1) : a < VX_ALL(0) ? VX_ALL(-1)
                                                             : a == a          ? a
                                                                               : VX_ALL(0))
-VX_BY_OPERATORS(FLOAT, BINARY, fmin, (a < b) | (b != b) ? a : b)
-VX_BY_OPERATORS(FLOAT, BINARY, fmax, (a > b) | (b != b) ? a : b)
+VX_BY_OPERATORS_MIXED(FLOAT, BINARY, SECOND, fmin, (a < b) | (b != b) ? a : b)
+VX_BY_OPERATORS_MIXED(FLOAT, BINARY, SECOND, fmax, (a > b) | (b != b) ? a : b)
 VX_BY_OPERATORS(FLOAT, BINARY, fdim, a <= b ? VX_ALL(0) : a - b)
-VX_BY_OPERATORS(FLOAT, BINARY, step, b < a ? VX_ALL(0) : VX_ALL(1))
+VX_BY_OPERATORS_MIXED(FLOAT, BINARY, FIRST, step, b < a ? VX_ALL(0) : VX_ALL(1))
 VX_BY_OPERATORS(FLOAT, BINARY, maxmag, fabs(a) > fabs(b) ? a : fabs(b) > fabs(a) ? b
                                                                                  : fmax(a, b))
 VX_BY_OPERATORS(FLOAT, BINARY, minmag, fabs(a) < fabs(b) ? a : fabs(b) < fabs(a) ? b
                                                                                  : fmin(a, b))
-VX_FLOAT_MIXED(VX_BINARY_MIXED, fmin)
-VX_FLOAT_MIXED(VX_BINARY_MIXED, fmax)
-VX_FLOAT_MIXED(VX_FIRST_MIXED, step)
 VX_FLOAT_MIXED(VX_LAST_MIXED, mix)
 VX_FLOAT_MIXED(VX_FIRST_TWO_MIXED, smoothstep)
 
 /* min, max and clamp are for all types; of floating-point NaN, OpenCL leaves the result open. */
-VX_BY_OPERATORS(FLOAT, BINARY, min, b < a ? b : a)
-VX_BY_OPERATORS(FLOAT, BINARY, max, a < b ? b : a)
-VX_BY_OPERATORS(FLOAT, TERNARY, clamp, a<b ? b : a> c ? c : a)
-VX_FLOAT_MIXED(VX_BINARY_MIXED, min)
-VX_FLOAT_MIXED(VX_BINARY_MIXED, max)
-VX_FLOAT_MIXED(VX_LAST_TWO_MIXED, clamp)
+VX_BY_OPERATORS_MIXED(FLOAT, BINARY, SECOND, min, b < a ? b : a)
+VX_BY_OPERATORS_MIXED(FLOAT, BINARY, SECOND, max, a < b ? b : a)
+VX_BY_OPERATORS_MIXED(FLOAT, TERNARY, LAST_TWO, clamp, a<b ? b : a> c ? c : a)
 
 /* The next number: its bits, not its value, are computed. */
 #define VX_NEXTAFTER(T)                                                    \
@@ -305,14 +301,10 @@ VX_LONG_LANES(VX_NAN_VECTOR, half, half, ushort, 0x7e00, 0x1ff)
     {                                     \
         return (T)vx_##name((float)a, b); \
     }
-#define VX_WITH_INTEGER_VECTOR(V, T, lanes, name) \
-    VX_FUNCTION V name(V a, int##lanes b)         \
-    {                                             \
-        V result;                                 \
-        for (int i = 0; i < lanes; i++) {         \
-            result[i] = vx_##name(a[i], b[i]);    \
-        }                                         \
-        return result;                            \
+#define VX_WITH_INTEGER_VECTOR(V, T, lanes, name)         \
+    VX_FUNCTION V name(V a, int##lanes b)                 \
+    {                                                     \
+        return VX_PARTS_##lanes(V, VX_PART_BINARY, name); \
     }
 #define VX_WITH_INTEGER_HALF(V, T, lanes, name)           \
     VX_FUNCTION V name(V a, int##lanes b)                 \
@@ -340,17 +332,23 @@ int vx_ilogb(float);
     {                              \
         return vx_ilogb((float)a); \
     }
-#define VX_ILOGB_VECTOR(V, T, lanes, _)        \
-    VX_FUNCTION int##lanes ilogb(V a)          \
-    {                                          \
-        int##lanes result;                     \
-        for (int i = 0; i < lanes; i++) {      \
-            result[i] = vx_ilogb((float)a[i]); \
-        }                                      \
-        return result;                         \
+#define VX_ILOGB_VECTOR(V, T, lanes, _)   \
+    VX_FUNCTION int##lanes ilogb(V a)     \
+    {                                     \
+        int##lanes result;                \
+        for (int i = 0; i < lanes; i++) { \
+            result[i] = vx_ilogb(a[i]);   \
+        }                                 \
+        return result;                    \
+    }
+#define VX_ILOGB_HALF(V, T, lanes, _)         \
+    VX_FUNCTION int##lanes ilogb(V a)         \
+    {                                         \
+        return ilogb(VX_TO(float##lanes, a)); \
     }
 VX_FLOAT_SCALARS(VX_ILOGB_SCALAR, )
-VX_FLOAT_VECTORS(VX_ILOGB_VECTOR, )
+VX_WIDE_VECTORS(VX_ILOGB_VECTOR, float, )
+VX_NARROW_VECTORS(VX_ILOGB_HALF, half, )
 
 /* A second result, of the same type: a + a == a is true of zeros and infinities, which have no fraction but a sign. */
 #define VX_TWO_RESULTS(T, below_one)                           \
@@ -395,33 +393,47 @@ float vx_remquo(float, float, int *);
     {                                                      \
         return (T)vx_remquo((float)a, (float)b, quotient); \
     }
-#define VX_AND_INTEGER_VECTOR(V, T, lanes, _)                                        \
-    VX_FUNCTION V frexp(V a, int##lanes *exponent)                                   \
-    {                                                                                \
-        V result;                                                                    \
-        for (int i = 0; i < lanes; i++) {                                            \
-            result[i] = (T)vx_frexp((float)a[i], (int *)exponent + i);               \
-        }                                                                            \
-        return result;                                                               \
-    }                                                                                \
-    VX_FUNCTION V lgamma_r(V a, int##lanes *sign_of_gamma)                           \
-    {                                                                                \
-        V result;                                                                    \
-        for (int i = 0; i < lanes; i++) {                                            \
-            result[i] = (T)vx_lgamma_r((float)a[i], (int *)sign_of_gamma + i);       \
-        }                                                                            \
-        return result;                                                               \
-    }                                                                                \
-    VX_FUNCTION V remquo(V a, V b, int##lanes *quotient)                             \
-    {                                                                                \
-        V result;                                                                    \
-        for (int i = 0; i < lanes; i++) {                                            \
-            result[i] = (T)vx_remquo((float)a[i], (float)b[i], (int *)quotient + i); \
-        }                                                                            \
-        return result;                                                               \
+#define VX_AND_INTEGER_VECTOR(V, T, lanes, _)                        \
+    VX_FUNCTION V frexp(V a, int##lanes *exponent)                   \
+    {                                                                \
+        V result;                                                    \
+        for (int i = 0; i < lanes; i++) {                            \
+            result[i] = vx_frexp(a[i], (int *)exponent + i);         \
+        }                                                            \
+        return result;                                               \
+    }                                                                \
+    VX_FUNCTION V lgamma_r(V a, int##lanes *sign_of_gamma)           \
+    {                                                                \
+        V result;                                                    \
+        for (int i = 0; i < lanes; i++) {                            \
+            result[i] = vx_lgamma_r(a[i], (int *)sign_of_gamma + i); \
+        }                                                            \
+        return result;                                               \
+    }                                                                \
+    VX_FUNCTION V remquo(V a, V b, int##lanes *quotient)             \
+    {                                                                \
+        V result;                                                    \
+        for (int i = 0; i < lanes; i++) {                            \
+            result[i] = vx_remquo(a[i], b[i], (int *)quotient + i);  \
+        }                                                            \
+        return result;                                               \
+    }
+#define VX_AND_INTEGER_HALF(V, T, lanes, _)                                                \
+    VX_FUNCTION V frexp(V a, int##lanes *exponent)                                         \
+    {                                                                                      \
+        return VX_TO(V, frexp(VX_TO(float##lanes, a), exponent));                          \
+    }                                                                                      \
+    VX_FUNCTION V lgamma_r(V a, int##lanes *sign_of_gamma)                                 \
+    {                                                                                      \
+        return VX_TO(V, lgamma_r(VX_TO(float##lanes, a), sign_of_gamma));                  \
+    }                                                                                      \
+    VX_FUNCTION V remquo(V a, V b, int##lanes *quotient)                                   \
+    {                                                                                      \
+        return VX_TO(V, remquo(VX_TO(float##lanes, a), VX_TO(float##lanes, b), quotient)); \
     }
 VX_FLOAT_SCALARS(VX_AND_INTEGER_SCALAR, )
-VX_FLOAT_VECTORS(VX_AND_INTEGER_VECTOR, )
+VX_WIDE_VECTORS(VX_AND_INTEGER_VECTOR, float, )
+VX_NARROW_VECTORS(VX_AND_INTEGER_HALF, half, )
 
 /* Geometry, for scalars and vectors of up to four elements. A sum of squares of floats neither overflows as double nor vanishes. */
 #define VX_GEOMETRY_OF(V, T)              \

@@ -1,13 +1,10 @@
 /* The mathematics of OpenCL 1.2 for integers of 8 to 64 bits, scalars and vectors. */
 
-VX_BY_OPERATORS(INTEGER, BINARY, min, b < a ? b : a)
-VX_BY_OPERATORS(INTEGER, BINARY, max, a < b ? b : a)
-VX_BY_OPERATORS(INTEGER, TERNARY, clamp, a<b ? b : a> c ? c : a)
+VX_BY_OPERATORS_MIXED(INTEGER, BINARY, SECOND, min, b < a ? b : a)
+VX_BY_OPERATORS_MIXED(INTEGER, BINARY, SECOND, max, a < b ? b : a)
+VX_BY_OPERATORS_MIXED(INTEGER, TERNARY, LAST_TWO, clamp, a<b ? b : a> c ? c : a)
 VX_BY_OPERATORS(INTEGER, BINARY, hadd, (a & b) + ((a ^ b) >> 1))
 VX_BY_OPERATORS(INTEGER, BINARY, rhadd, (a | b) - ((a ^ b) >> 1))
-VX_INTEGER_MIXED(VX_BINARY_MIXED, min)
-VX_INTEGER_MIXED(VX_BINARY_MIXED, max)
-VX_INTEGER_MIXED(VX_LAST_TWO_MIXED, clamp)
 
 /* Computed without a sign; `convert` is that of scalars or that of vectors. */
 #define VX_CAST(a, T) ((T)(a))
@@ -148,16 +145,47 @@ VX_SIZED(ulong, 0, ULONG_MAX, ulong, 64, __int128, unsigned __int128)
         }                                                          \
         return result;                                             \
     }
-#define VX_SIZED_FUNCTION(arity, name)                  \
-    VX_INTEGER_SCALARS(VX_SIZED_##arity##_SCALAR, name) \
-    VX_INTEGER_VECTORS(VX_SIZED_##arity##_VECTOR, name)
-VX_SIZED_FUNCTION(BINARY, add_sat)
-VX_SIZED_FUNCTION(BINARY, sub_sat)
-VX_SIZED_FUNCTION(BINARY, mul_hi)
-VX_SIZED_FUNCTION(TERNARY, mad_hi)
-VX_SIZED_FUNCTION(TERNARY, mad_sat)
-VX_SIZED_FUNCTION(UNARY, clz)
-VX_SIZED_FUNCTION(UNARY, popcount)
+VX_INTEGER_SCALARS(VX_SIZED_UNARY_SCALAR, clz)
+VX_INTEGER_SCALARS(VX_SIZED_UNARY_SCALAR, popcount)
+VX_INTEGER_SCALARS(VX_SIZED_BINARY_SCALAR, add_sat)
+VX_INTEGER_SCALARS(VX_SIZED_BINARY_SCALAR, sub_sat)
+VX_INTEGER_SCALARS(VX_SIZED_BINARY_SCALAR, mul_hi)
+VX_INTEGER_SCALARS(VX_SIZED_TERNARY_SCALAR, mad_hi)
+VX_INTEGER_SCALARS(VX_SIZED_TERNARY_SCALAR, mad_sat)
+VX_INTEGER_VECTORS(VX_SIZED_UNARY_VECTOR, clz)
+VX_INTEGER_VECTORS(VX_SIZED_UNARY_VECTOR, popcount)
+VX_INTEGER_VECTORS(VX_OPERATOR_BINARY_VECTOR, add_sat, __builtin_elementwise_add_sat(a, b))
+VX_INTEGER_VECTORS(VX_OPERATOR_BINARY_VECTOR, sub_sat, __builtin_elementwise_sub_sat(a, b))
+
+/* Vectors by way of a wider type, which there is not for 64 bits. */
+#define VX_WIDENED(V, T, lanes, wide, low, high, bits)                                                    \
+    VX_FUNCTION V mul_hi(V a, V b)                                                                        \
+    {                                                                                                     \
+        return VX_TO(V, VX_TO(wide##lanes, a) * VX_TO(wide##lanes, b) >> bits);                           \
+    }                                                                                                     \
+    VX_FUNCTION V mad_hi(V a, V b, V c)                                                                   \
+    {                                                                                                     \
+        return VX_TO(V, (VX_TO(wide##lanes, a) * VX_TO(wide##lanes, b) >> bits) + VX_TO(wide##lanes, c)); \
+    }                                                                                                     \
+    VX_FUNCTION V mad_sat(V a, V b, V c)                                                                  \
+    {                                                                                                     \
+        wide##lanes sum = VX_TO(wide##lanes, a) * VX_TO(wide##lanes, b) + VX_TO(wide##lanes, c);          \
+        wide##lanes least = (wide##lanes)(wide)(low), most = (wide##lanes)(wide)(high);                   \
+        return VX_TO(V, sum < least ? least : sum > most ? most                                           \
+                                                         : sum);                                          \
+    }
+VX_NARROW_VECTORS(VX_WIDENED, char, int, CHAR_MIN, CHAR_MAX, 8)
+VX_NARROW_VECTORS(VX_WIDENED, uchar, int, 0, UCHAR_MAX, 8)
+VX_NARROW_VECTORS(VX_WIDENED, short, int, SHRT_MIN, SHRT_MAX, 16)
+VX_NARROW_VECTORS(VX_WIDENED, ushort, uint, 0, USHRT_MAX, 16)
+VX_WIDE_VECTORS(VX_WIDENED, int, long, INT_MIN, INT_MAX, 32)
+VX_WIDE_VECTORS(VX_WIDENED, uint, ulong, 0, UINT_MAX, 32)
+VX_WIDE_VECTORS(VX_SIZED_BINARY_VECTOR, long, mul_hi)
+VX_WIDE_VECTORS(VX_SIZED_BINARY_VECTOR, ulong, mul_hi)
+VX_WIDE_VECTORS(VX_SIZED_TERNARY_VECTOR, long, mad_hi)
+VX_WIDE_VECTORS(VX_SIZED_TERNARY_VECTOR, ulong, mad_hi)
+VX_WIDE_VECTORS(VX_SIZED_TERNARY_VECTOR, long, mad_sat)
+VX_WIDE_VECTORS(VX_SIZED_TERNARY_VECTOR, ulong, mad_sat)
 
 /* upsample puts two numbers into one of twice the width. */
 #define VX_UPSAMPLE(T, high, low, bits, convert)           \

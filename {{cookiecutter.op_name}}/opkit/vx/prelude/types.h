@@ -149,14 +149,12 @@ typedef int VXC_Modifier_t;
 /* What is known of a value by its type: its element's type, its element's type as a number, the spacing of its lanes. */
 #define VX_KNOW(T, E, type, lane)                  \
     E __attribute__((overloadable)) vx_element(T); \
-    VX_FUNCTION int vx_type_of(T value)            \
+    VX_FUNCTION int vx_known(T value)              \
     {                                              \
-        return type;                               \
-    }                                              \
-    VX_FUNCTION int vx_spacing(T value)            \
-    {                                              \
-        return lane;                               \
+        return (lane) << 8 | type;                 \
     }
+#define vx_type_of(value) (vx_known(value) & 255)
+#define vx_spacing(value) (vx_known(value) >> 8)
 #define VX_KNOW_VECTOR(T, E, lanes, type, lane) VX_KNOW(T, E, type, lane)
 #define VX_KNOW_SMALL(T, E, lanes, same, type) VX_KNOW(T, same, type, 4)
 #define VX_KNOW_WIDE(T, type)      \

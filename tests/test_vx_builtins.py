@@ -826,6 +826,8 @@ def test_conversions_between_64_bits_and_floats(folder: Path) -> None:
         for n in names
     ]
     rows += [
+        "(float4)(convert_float_rtz(ULONG_MAX), convert_float_rtn(ULONG_MAX), "
+        "convert_float_rtz(LONG_MAX), convert_float_rtp(LONG_MIN + 1))",
         "(float4)(convert_long_sat(1e30f) == LONG_MAX, convert_long_sat(-1e30f) == LONG_MIN, "
         "convert_ulong_sat(1e30f) == ULONG_MAX, convert_ulong_sat(-1.0f) == 0)",
         "(float4)(convert_long_rte(2.5f), convert_long_rtp(2.5f), convert_long_rtn(-2.5f), "
@@ -840,10 +842,12 @@ def test_conversions_between_64_bits_and_floats(folder: Path) -> None:
     base = 2.0**62
     up, down = base + step, base
     nearest = [down, up, -up, 2 * up]
+    below = 2.0**63 - step
     expected = [
         *(nearest, nearest, [down, down, -down, 2 * down]),
         *([up, up, -down, 2 * up], [down, down, -up, 2 * down]),
         *([0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [2, 0, 0, 0], [0, -2, 0, 0]),
+        [below * 2, below * 2, below, -below],
         *([1, 1, 1, 1], [2, 3, -3, 1], [1, 1, 1, 1]),
     ]
     np.testing.assert_array_equal(got, np.array(expected, np.float32))
@@ -947,3 +951,41 @@ def test_what_was_printed_before_a_crash_is_kept(memory: Program) -> None:
     outcome = run_vx(memory, "prints_and_crashes", launch((1,)), {}, {"y": ((1, 4), "f4")})
     assert "SIGSEGV" in outcome.fault
     assert outcome.printed == "so far\n"
+
+
+# ---- Atomics ------------------------------------------------------------------------------------
+
+ATOMICS: dict[str, int] = {
+    "add(&m, 3)": 8,
+    "sub(&m, 3)": 2,
+    "xchg(&m, 3)": 3,
+    "min(&m, 3)": 3,
+    "max(&m, 3)": 5,
+    "and(&m, 3)": 1,
+    "or(&m, 3)": 7,
+    "xor(&m, 3)": 6,
+    "inc(&m)": 6,
+    "dec(&m)": 4,
+    "cmpxchg(&m, 5, 3)": 3,
+    "cmpxchg(&m, 4, 3)": 5,
+    "min(&m, -1)": -1,
+    "max(&m, -1)": 5,
+}
+
+
+@pytest.mark.parametrize("kind", ["int", "uint"])
+def test_atomics(folder: Path, kind: str) -> None:
+    calls = [(prefix, call) for prefix in ("atomic_", "atom_") for call in ATOMICS]
+    got = compute(
+        folder,
+        f"atomics_{kind}",
+        [
+            f"__extension__({{ {kind} m = 5, old = {prefix}{call}; (int4)(old, m, 0, 0); }})"
+            for prefix, call in calls
+        ],
+        {"x": np.zeros(4, np.int32)},
+        np.int32,
+    )
+    large = {"min(&m, -1)": 5, "max(&m, -1)": -1} if kind == "uint" else {}
+    expected = [[5, {**ATOMICS, **large}[call], 0, 0] for _, call in calls]
+    np.testing.assert_array_equal(got, expected)

@@ -29,7 +29,8 @@ _WORDING: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (
         re.compile(
-            r"(no matching function for call to '(?!read_image|write_image)\w+'|call to '\w+' is ambiguous|"
+            r"(no matching function for call to '(?!read_image|write_image)\w+'|"
+            r"call to '\w+' is ambiguous|"
             r"passing '.*double\d+' .*to parameter of incompatible type '.*')"
         ),
         rf"\1; {_TYPES}",

@@ -236,8 +236,8 @@ VX_NARROW_VECTORS(VX_FMA_HALVES, half, )
 VX_BY_OPERATORS(FLOAT, UNARY, sign, a > VX_ALL(0) ? VX_ALL(1) : a < VX_ALL(0) ? VX_ALL(-1)
                                                             : a == a          ? a
                                                                               : VX_ALL(0))
-VX_BY_OPERATORS_MIXED(FLOAT, BINARY, SECOND, fmin, (a < b) | (b != b) ? a : b)
-VX_BY_OPERATORS_MIXED(FLOAT, BINARY, SECOND, fmax, (a > b) | (b != b) ? a : b)
+VX_BY_OPERATORS_MIXED(FLOAT, BINARY, SECOND, fmin, ((a < b) | (b != b)) ? a : b)
+VX_BY_OPERATORS_MIXED(FLOAT, BINARY, SECOND, fmax, ((a > b) | (b != b)) ? a : b)
 VX_BY_OPERATORS(FLOAT, BINARY, fdim, a <= b ? VX_ALL(0) : a - b)
 VX_BY_OPERATORS_MIXED(FLOAT, BINARY, FIRST, step, b < a ? VX_ALL(0) : VX_ALL(1))
 VX_BY_OPERATORS(FLOAT, BINARY, maxmag, fabs(a) > fabs(b) ? a : fabs(b) > fabs(a) ? b

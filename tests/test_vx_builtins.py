@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opkit.calls import Items
 from opkit.errors import OpkitError
+from opkit.kernels.calls import Items
 from opkit.vx.compiler import Program, compile_vx
 from opkit.vx.runner import run_vx
+from tests.host_build import vx_runtime
 from tests.vx.support import KERNELS, Array, compute, launch, run, shared_folder
 
 INTEGERS = "char uchar short ushort int uint long ulong".split()
@@ -948,7 +949,10 @@ def test_printf_of_other_types(memory: Program) -> None:
 
 
 def test_what_was_printed_before_a_crash_is_kept(memory: Program) -> None:
-    outcome = run_vx(memory, "prints_and_crashes", launch((1,)), {}, {"y": ((1, 4), "f4")})
+    outcome = run_vx(
+        *(memory, "prints_and_crashes", launch((1,)), {}, {"y": ((1, 4), "f4")}),
+        runtime=vx_runtime(),
+    )
     assert "SIGSEGV" in outcome.fault
     assert outcome.printed == "so far\n"
 

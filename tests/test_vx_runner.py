@@ -212,6 +212,17 @@ def test_accesses_that_nobody_can_mean(launches: Program) -> None:
     }
 
 
+def test_lanes_that_a_register_does_not_have(launches: Program) -> None:
+    # Lanes 6 and 7 look two lanes further; later items also name bin 12 of 8, and lanes 4 to 7 of 4.
+    for items, count in ((1, 2), (2, 4 + 1), (3, 6 + 2 + 4)):
+        (event,) = started(launches, "lanes", (items,)).events
+        assert event.kind == "instruction: names a lane beyond the register"
+        assert event.count == count
+        assert event.item == (0, 0, 0)
+        line = int(str(event.line).rpartition(":")[2])
+        assert "VXC_HorzMax3(w, v, ALL)" in launches.source.read_text().splitlines()[line - 1]
+
+
 def test_a_barrier_that_some_do_not_reach(launches: Program) -> None:
     (event,) = started(launches, "divergent", (4,), local=(4,)).events
     assert event.kind == "barrier that only some work items of a group reach"

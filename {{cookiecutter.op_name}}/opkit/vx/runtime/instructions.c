@@ -4,10 +4,20 @@
 
 #include "runtime.h"
 
-/* Writes the lanes that the modifier names, rounded and saturated as it says. */
-static void put(const struct vx_operand *destination, int lane, double value, int info)
+/* Reports a lane that a register does not have; what a device does with it is not known. */
+static bool has_lane(const struct vx_operand *operand, int lane, const void *caller)
 {
-    if (lane < vx_lane_count(destination)) {
+    if (lane < vx_lane_count(operand)) {
+        return true;
+    }
+    vx_event("instruction: names a lane beyond the register", -1, lane, 0, 0, 1, caller);
+    return false;
+}
+
+/* Writes a lane, rounded and saturated as the modifier says. */
+static void put(const struct vx_operand *destination, int lane, double value, int info, const void *caller)
+{
+    if (has_lane(destination, lane, caller)) {
         vx_set((char *)destination->data + lane * destination->element_size, destination->type, value, VX_ROUNDING(info), VX_SATURATES(info));
     }
 }
@@ -30,17 +40,18 @@ static unsigned field(const uint32_t *words, int k, int width)
 }
 
 /* The element at a bin: lanes of a small vector that is not packed are 32 bits apart, so that every second bin of halves is empty. */
-static double bin(const struct vx_operand *operand, unsigned number)
+static double bin(const struct vx_operand *operand, unsigned number, const void *caller)
 {
     int place = (int)number * operand->element_size;
 
-    return place % operand->spacing == 0 ? vx_lane(operand, place / operand->spacing) : 0;
+    return place % operand->spacing == 0 && has_lane(operand, place / operand->spacing, caller) ? vx_lane(operand, place / operand->spacing) : 0;
 }
 
 void vx_dot_product(int outputs, const struct vx_operand *destination, const struct vx_operand *a, const struct vx_operand *b, int info, const void *configuration);
 void vx_dot_product(int outputs, const struct vx_operand *destination, const struct vx_operand *a, const struct vx_operand *b, int info, const void *configuration)
 {
     const struct vx_operand *operands[] = {a, b};
+    const void *caller = __builtin_return_address(0);
     uint32_t words[16];
     double sums[8] = {0};
     int constant_type;
@@ -57,26 +68,26 @@ void vx_dot_product(int outputs, const struct vx_operand *destination, const str
             continue;
         }
         if (a_select > 1 || (mode != ADD_A && b_select > 2)) {
-            vx_event("dot product: selects what is not there", -1, k, 0, 0, 1, __builtin_return_address(0));
+            vx_event("dot product: selects what is not there", -1, k, 0, 0, 1, caller);
             continue;
         }
         if (vx_size_of(constant_type) > 4 || (mode != ADD_A && b_select == 2 && vx_size_of(constant_type) > 2)) {
-            vx_event("dot product: constants of 32 bits", -1, k, 0, 0, 1, __builtin_return_address(0));
+            vx_event("dot product: constants of 32 bits", -1, k, 0, 0, 1, caller);
             continue;
         }
-        term = bin(operands[a_select], field(&words[2], k, 4));
+        term = bin(operands[a_select], field(&words[2], k, 4), caller);
         if (mode != ADD_A) {
             if (b_select == 2) {
                 uint16_t constant = (uint16_t)field(&words[8], k, 16);
                 term *= vx_get(&constant, constant_type);
             } else {
-                term *= bin(operands[b_select], field(&words[5], k, 4));
+                term *= bin(operands[b_select], field(&words[5], k, 4), caller);
             }
         }
         sums[k * outputs / TERMS] += mode == SUBTRACT ? -term : term;
     }
     for (int i = 0, lane = VX_START_BIN(info); i < outputs && lane <= VX_END_BIN(info); i++, lane++) {
-        put(destination, lane, ldexp(sums[i], -(int)(words[7] & 31)), info);
+        put(destination, lane, ldexp(sums[i], -(int)(words[7] & 31)), info, caller);
     }
 }
 
@@ -196,8 +207,37 @@ static double compute(enum vx_instruction instruction, const struct vx_operand *
 void vx_lanewise(enum vx_instruction instruction, const struct vx_operand *destination, const struct vx_operand *a, const struct vx_operand *b, const struct vx_operand *c, int info);
 void vx_lanewise(enum vx_instruction instruction, const struct vx_operand *destination, const struct vx_operand *a, const struct vx_operand *b, const struct vx_operand *c, int info)
 {
+    /* Which operands an instruction takes lane by lane, and how many lanes further it looks. */
+    static const struct {
+        int first, last, neighbours;
+    } LANES[] = {
+        [VX_VERT_MAX3] = {0, 2, 0},
+        [VX_VERT_MIN3] = {0, 2, 0},
+        [VX_VERT_MED3] = {0, 2, 0},
+        [VX_HORZ_MAX3] = {0, 0, 2},
+        [VX_HORZ_MIN3] = {0, 0, 2},
+        [VX_HORZ_MED3] = {0, 0, 2},
+        [VX_CLAMP] = {0, 2, 0},
+        [VX_ABS_DIFF] = {0, 1, 0},
+        [VX_BIT_EXTRACT] = {1, 2, 0},
+        [VX_MUL_SHIFT] = {0, 2, 0},
+        [VX_ACC_SQUARE] = {0, 2, 0},
+        [VX_LERP] = {0, 2, 0},
+        [VX_BILINEAR] = {0, 1, 1},
+        [VX_ADD3] = {0, 2, 0},
+        [VX_FILTER3X3] = {0, 2, 2},
+    };
+    const struct vx_operand *operands[] = {a, b, c};
+    const void *caller = __builtin_return_address(0);
     int start = VX_START_BIN(info);
+
     for (int lane = start; lane <= VX_END_BIN(info); lane++) {
-        put(destination, lane, compute(instruction, a, b, c, lane - start + VX_SOURCE_BIN(info), info, destination->type), info);
+        int from = lane - start + VX_SOURCE_BIN(info);
+        for (int i = LANES[instruction].first; i <= LANES[instruction].last; i++) {
+            if (vx_lane_count(operands[i]) > 1) { /* one element serves every lane */
+                has_lane(operands[i], from + LANES[instruction].neighbours, caller);
+            }
+        }
+        put(destination, lane, compute(instruction, a, b, c, from, info, destination->type), info, caller);
     }
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 import ziglang
 
 from opkit.kernels.host import Runtime, runtime
-from opkit.scons.host_check import VX_COMPILE, VX_LINK
+from opkit.scons.host import VX_COMPILE, VX_LINK
 
 TESTS = Path(__file__).resolve().parent
 OPKIT = TESTS.parent / "{{cookiecutter.op_name}}" / "opkit"

@@ -213,7 +213,7 @@ def test_accesses_that_nobody_can_mean(launches: Program) -> None:
 
 
 def test_lanes_that_a_register_does_not_have(launches: Program) -> None:
-    # Lanes 6 and 7 look two lanes further; later items also name bin 12 of 8, and lanes 4 to 7 of 4.
+    # Lanes 6 and 7 look two further; later items name bin 12 of 8, too, and lanes 4 to 7 of 4.
     for items, count in ((1, 2), (2, 4 + 1), (3, 6 + 2 + 4)):
         (event,) = started(launches, "lanes", (items,)).events
         assert event.kind == "instruction: names a lane beyond the register"

@@ -1,4 +1,4 @@
-"""env.HostRuntime(), env.VxRuntime() and env.HostCheck(): what `scons check` builds and runs."""
+"""env.HostCheck(): runs the cases of tests/, on this PC and wherever else they should."""
 
 from __future__ import annotations
 
@@ -15,11 +15,6 @@ from opkit.errors import OpkitError
 from opkit.kernels import places
 from opkit.kernels.sanitizers import ENVIRONMENT
 
-HOST_ABI = "x64"
-VX_COMPILE = "-std=c11 -D_GNU_SOURCE -O2 -fno-sanitize=undefined".split()
-# A kernel, which is a library, finds the functions that it calls in the program.
-VX_LINK = "-rdynamic -lm -ldl".split()
-
 
 def exists(env: Any) -> bool:
     """Whether the tool can be used: always."""
@@ -27,40 +22,8 @@ def exists(env: Any) -> bool:
 
 
 def generate(env: Any) -> None:
-    """Add the methods to the environment."""
-    env.AddMethod(host_runtime, "HostRuntime")
-    env.AddMethod(vx_runtime, "VxRuntime")
+    """Add the method to the environment."""
     env.AddMethod(host_check, "HostCheck")
-
-
-def host_runtime(env: Any) -> Any:
-    """Return the node of `build/host/libOpenVX.so`, which plays the board on the PC."""
-    host_env = env.CompilerFor(HOST_ABI)
-    host_env.Replace(CCFLAGS="-std=c11 -O2 -g -fno-omit-frame-pointer", LINKFLAGS="")
-    return host_env.Command(
-        "build/host/libOpenVX.so",
-        [
-            host_env.SharedObject(f"build/host/{source.name[:-2]}.o", source)
-            for source in env.Glob("opkit/hostrt/*.c")
-        ],
-        Action("$SHAREDCOM", "$SHAREDCOMSTR"),
-        LIBRARIES=["-Wl,-soname,libOpenVX.so"],
-    )
-
-
-def vx_runtime(env: Any) -> Any:
-    """Return the node of `build/host/vx_runtime`, the program that runs VX kernels on the PC."""
-    vx_env = env.CompilerFor(HOST_ABI)
-    vx_env.Replace(CCFLAGS=VX_COMPILE, CPPPATH=[])
-    return vx_env.Command(
-        "build/host/vx_runtime",
-        [
-            vx_env.SharedObject(f"build/host/vx/{source.name[:-2]}.o", source)
-            for source in env.Glob("opkit/vx/runtime/*.c")
-        ],
-        Action("$CC -o $TARGET $SOURCES $LIBRARIES", "$SHAREDCOMSTR"),
-        LIBRARIES=VX_LINK,
-    )
 
 
 def host_check(

@@ -15,7 +15,7 @@ from SCons.Action import Action
 from opkit.errors import OpkitError
 from opkit.kernels.sanitizers import FLAGS
 from opkit.platforms import ABIS
-from opkit.scons.guarded_library import GUARDED
+from opkit.scons.host import GUARDED
 
 FOLDER = "build/check"
 COMPILE = "-std=c11 -O2 -g0 -DHOSTRT_STATIC".split()

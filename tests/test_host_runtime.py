@@ -928,4 +928,5 @@ def test_malloc_of_the_library_is_ours_and_that_of_python_is_not(tmp_path: Path)
     numpy = ctypes.cast(ctypes.CDLL(str(core)).malloc, c_void_p).value
     loaded = ctypes.CDLL(str(library), mode=ctypes.RTLD_LOCAL | 8)
     assert ctypes.cast(loaded.malloc, c_void_p).value == ours
-    assert python == numpy != ours
+    # Not the same address: an executable may have one of its own for what it takes from libc.
+    assert ours not in (python, numpy)

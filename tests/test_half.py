@@ -94,8 +94,10 @@ def command(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     emulator = machine.emulator
     program = tmp_path_factory.mktemp("half") / "half_program"
     target = ["-target", machine.abi.triple]
-    if machine.abi is not HOST:  # static, so that qemu needs no other file of the foreign system
-        target = ["-target", machine.abi.triple.replace("gnu", "musl"), "-static"]
+    if machine.abi is not HOST:
+        # Static, so that qemu needs no other file of the foreign system; stripped, so that the C
+        # library, which zig compiles first, is the one that the programs of `scons check` have.
+        target = ["-target", machine.abi.triple.replace("gnu", "musl"), "-static", "-s"]
     processor = f"-mcpu={machine.abi.zig_cpu}"
     result = subprocess.run(
         [ZIG, "cc", *target, processor, "-std=c11", *STRICT, *machine.flags, SOURCE, "-o", program],

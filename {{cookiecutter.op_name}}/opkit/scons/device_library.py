@@ -16,6 +16,7 @@ from opkit.scons.reporting import reported
 COMPILE = (
     "-std=c11 -O2 -g0 -fPIC -fno-unroll-loops -fomit-frame-pointer"
     " -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections"
+    " -fno-ident"
 ).split()
 LINK = "-s -Wl,--gc-sections -Wl,--hash-style=gnu -Wl,--build-id=none -Wl,-z,noexecstack".split()
 WARNINGS = "-Wall -Wextra -Wpedantic".split()

@@ -321,7 +321,7 @@ FLOAT: dict[str, Callable[[Array, Array, Array], Any]] = {
     "fract(b, &whole)": lambda a, b, c: b - np.floor(b),
     "modf(b, &whole) + whole": lambda a, b, c: b,
     "(float4)(dot(b, c))": lambda a, b, c: np.repeat((b * c).reshape(2, 4).sum(1), 4),
-    "(float4)(length(b))": lambda a, b, c: np.repeat(np.hypot.reduce(b.reshape(2, 4), 1), 4),
+    "(float4)(length(b))": lambda a, b, c: np.repeat(np.linalg.norm(b.reshape(2, 4), axis=1), 4),
     "normalize(b) * distance(b, (float4)(0))": lambda a, b, c: b,
     "(float4)(M_PI_F, M_E_F, FLT_EPSILON, 0)": lambda a, b, c: np.tile(
         [np.pi, np.e, 2.0**-23, 0], 2

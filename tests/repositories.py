@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,11 +45,25 @@ class Repository:
         return self.run("SCons", *arguments, check=check)
 
 
+@functools.cache
+def _settings() -> str:
+    """Return a file of cookiecutter's settings by which it leaves nothing in the tester's home."""
+    folder = tempfile.mkdtemp(prefix="cookiecutter-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = Path(folder) / "settings.yml"
+    path.write_text(f"replay_dir: {folder}/replay\ncookiecutters_dir: {folder}/templates\n")
+    return str(path)
+
+
 def generate(folder: Path, config: str = "", op_name: str = "") -> Repository:
     """Run the template in a folder and return what it made."""
     context = {key: value for key, value in (("config", config), ("op_name", op_name)) if value}
     made = cookiecutter(
-        str(ROOT), no_input=True, extra_context=context, output_dir=str(folder), default_config=True
+        str(ROOT),
+        no_input=True,
+        extra_context=context,
+        output_dir=str(folder),
+        config_file=_settings(),
     )
     return Repository(Path(made))
 

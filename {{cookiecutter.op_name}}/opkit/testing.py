@@ -24,9 +24,17 @@ from opkit.checks.cases import Case, Values, cases, integers, ramp, special, uni
 from opkit.checks.operators import REPOSITORY, CheckError, Operator, operator_of
 from opkit.checks.results import Result
 from opkit.errors import OpkitError
-from opkit.kernels.calls import Array, Call, Outcome, RefusedError, Runner, status_name
+from opkit.kernels.calls import (
+    Array,
+    Border,
+    Call,
+    Outcome,
+    RefusedError,
+    Runner,
+    status_name,
+)
 from opkit.kernels.comparison import compare, surroundings, unwritten, wrong_elements
-from opkit.vx.kernel import POISON, Border
+from opkit.vx.kernel import POISON
 
 __all__ = [
     "Border",

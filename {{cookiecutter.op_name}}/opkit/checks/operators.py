@@ -16,11 +16,11 @@ import numpy as np
 from opkit.checks.cases import Case
 from opkit.errors import OpkitError
 from opkit.kernels import places
-from opkit.kernels.calls import TENSOR_TYPES, Array, Call, Outcome, Runner, delivered
+from opkit.kernels.calls import TENSOR_TYPES, Array, Border, Call, Outcome, Runner, delivered
 from opkit.kernels.host import HostKernel
 from opkit.kernels.remote import RemoteKernel
 from opkit.spec import OpSpec, parse
-from opkit.vx.kernel import POISON, Border, EmulatedKernel
+from opkit.vx.kernel import POISON, EmulatedKernel
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

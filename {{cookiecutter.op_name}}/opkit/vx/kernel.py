@@ -1,7 +1,7 @@
 """The VX kernel of an operator, launched on this PC as its initializer says.
 
-The initializer in the .c file runs on the host runtime. What it sets, the work items and the
-uniforms and the border, is what the emulator gets together with the .vx file.
+The initializer in the .c file runs on the host runtime. What it sets, the work items, the uniforms
+and the border, is what the emulator gets together with the .vx file.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from opkit.kernels.host import HostKernel
 from opkit.spec import OpSpec
 from opkit.vx.compiler import Program, compile_vx
 from opkit.vx.runner import PAST_END, VxOutcome, run_vx, write_job
-
-__all__ = ["POISON", "Border", "EmulatedKernel", "compiled"]
 
 # Events that a kernel may cause, as long as its results do not depend on them: rows need not be a
 # multiple of what a work item handles, and what is read outside of a tensor may be thrown away.

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.repositories import Repository, generate, generate_example
+from tests.vx.support import shared_folder
 
 # Tests see neither a compiler nor settings of the machine that runs them.
 for variable in ("CC", "CFLAGS", "LDFLAGS", "OPKIT_BUILT", "PYTHONPATH"):
@@ -49,3 +50,9 @@ def copy_of_fresh(fresh: Repository, tmp_path: Path) -> Repository:
     path = tmp_path / fresh.path.name
     shutil.copytree(fresh.path, path)
     return Repository(path)
+
+
+@pytest.fixture(scope="session")
+def vx_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder that all VX kernels of the tests are compiled in."""
+    return shared_folder(tmp_path_factory)

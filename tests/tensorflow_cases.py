@@ -305,7 +305,7 @@ def main(folders: Any) -> int:
             try:
                 function()
                 results[name] = None
-            except Exception:
+            except Exception:  # of TensorFlow, of numpy, of an assertion: the caller reports it
                 results[name] = traceback.format_exc()
     print(json.dumps({"tensorflow": tf.__version__, "results": results}))
     return int(any(results.values()))

@@ -29,15 +29,8 @@ from opkit.testing import (
     uniform,
 )
 from tests.host_build import copy_opkit, repository
+from tests.target_repositories import DESCRIPTION, FAULTS, FAULTS_C
 
-FAULTS_C = (Path(__file__).parent / "c" / "host_faults.c").read_text()
-FAULTS = re.findall(r"[A-Z_]+", FAULTS_C.split("enum fault {")[1].split("}")[0])
-DESCRIPTION = """\
-name: Faults
-inputs: {input: {type: VX_TYPE_TENSOR}}
-outputs: {output: {type: VX_TYPE_TENSOR}}
-params: {fault: {type: VX_TYPE_INT32, default: 0}}
-"""
 REFERENCE = """\
 def output_shapes(input_shapes, params):
     return {"output": tuple(input_shapes["input"])}
@@ -135,7 +128,7 @@ def test_fault_is_explained_and_the_next_case_runs(
     line = re.search(r"^  host_faults\.c:(\d+): the kernel function", message, re.MULTILINE)
     if fault in FAULTS_IN_LINE:
         assert line, message
-        assert FAULTS_IN_LINE[fault] in FAULTS_C.splitlines()[int(line[1]) - 1]
+        assert FAULTS_IN_LINE[fault] in FAULTS_C.read_text().splitlines()[int(line[1]) - 1]
     else:
         assert line is None
     check_cpu_kernel(fault_case("NONE"), operator=faults)

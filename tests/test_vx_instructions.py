@@ -8,15 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import DTypeLike
 
 from opkit.vx.compiler import Program, compile_vx
-from tests.vx.support import KERNELS, Array, compute, launch, run, shared_folder
-
-
-@pytest.fixture(scope="session")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return shared_folder(tmp_path_factory)
-
+from tests.vx.support import KERNELS, Array, compute, launch, run
 
 # ---- Of three registers, and of three lanes -----------------------------------------------------
 
@@ -101,8 +96,8 @@ __kernel void of_{vector}(image2d_t in_a, image2d_t in_b, image2d_t in_c, image2
 
 
 @pytest.fixture(scope="session")
-def registers(folder: Path) -> Program:
-    source = folder / "registers_of_all.vx"
+def registers(vx_folder: Path) -> Program:
+    source = vx_folder / "registers_of_all.vx"
     source.write_text(
         '#include "cl_viv_vx_ext.h"\n'
         "#define ALL VXC_MODIFIER(0, LAST, 0, VXC_RM_TowardZero, 0)\n"
@@ -113,7 +108,7 @@ def registers(folder: Path) -> Program:
         "#define READ(name) VXC_ReadImage(bits, in_##name, ((int2)(0, row)), 0, ALL); "
         "_viv_asm(COPY, name, bits, 16);\n" + "".join(_kernel(vector) for vector in REGISTERS)
     )
-    return compile_vx(source, folder / "cache")
+    return compile_vx(source, vx_folder / "cache")
 
 
 def _extremes(dtype: np.dtype[Any], lanes: int) -> list[Array]:
@@ -146,8 +141,8 @@ def test_instructions_on_registers(registers: Program, vector: str) -> None:
         np.testing.assert_array_equal(got[:, lanes_set:], 0, call)
 
 
-def test_a_sum_of_three_where_the_hardware_has_it(folder: Path) -> None:
-    source = folder / "sum_of_three.vx"
+def test_a_sum_of_three_where_the_hardware_has_it(vx_folder: Path) -> None:
+    source = vx_folder / "sum_of_three.vx"
     source.write_text(
         "__kernel void k(image2d_t a, image2d_t b, image2d_t c, image2d_t y)\n{\n"
         "    vxc_short8 r, s[3];\n    int info = VXC_MODIFIER(0, 7, 0, VXC_RM_TowardZero, 1);\n"
@@ -157,7 +152,7 @@ def test_a_sum_of_three_where_the_hardware_has_it(folder: Path) -> None:
         "    VXC_IAdd(r, s[0], s[1], s[2], info);\n"
         "    VXC_WriteImage(y, ((int2)(0, 0)), r, info);\n}\n"
     )
-    program = compile_vx(source, folder / "cache", vx_version=1)
+    program = compile_vx(source, vx_folder / "cache", vx_version=1)
     a, b, c = np.random.default_rng(0).integers(-20000, 20000, (3, 1, 8)).astype(np.int16)
     got = run(*(program, "k", launch((1,)), {"a": a, "b": b, "c": c}, {"y": ((1, 8), "i2")}))
     expected = np.clip(a.astype(int) + b + c, -32768, 32767)
@@ -185,7 +180,7 @@ AS = "__extension__({{ {type} r; _viv_asm({operation}, r, {values}); {result}; }
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_conversions_of_viv_asm(folder: Path, kind: str) -> None:
+def test_conversions_of_viv_asm(vx_folder: Path, kind: str) -> None:
     """At the halves between two numbers, and with _SAT at and beyond the range's ends."""
     limits = np.iinfo(KINDS[kind])
     low, high = float(limits.min), float(limits.max)
@@ -197,7 +192,7 @@ def test_conversions_of_viv_asm(folder: Path, kind: str) -> None:
     result, vector = (np.int32, "int4") if low < 0 else (np.uint32, "uint4")
     operations = [f"CONV{sat}{rounding}" for sat in ("", "_SAT") for rounding in ROUND]
     rows = compute(
-        *(folder, f"asm_{kind}"),
+        *(vx_folder, f"asm_{kind}"),
         [
             AS.format(type=f"{pack}{kind}4", operation=operation, values="x", result=converted)
             for pack in ("", "vxc_")
@@ -215,11 +210,11 @@ def test_conversions_of_viv_asm(folder: Path, kind: str) -> None:
         np.testing.assert_array_equal(row[:count], expected, operation)
 
 
-def test_conversions_of_viv_asm_to_half(folder: Path) -> None:
+def test_conversions_of_viv_asm_to_half(vx_folder: Path) -> None:
     x = np.array([1 + 2.0**-11, -1 - 2.0**-11, 1 + 3 * 2.0**-11, 65519, 65520, -1e9, 0.1, 0], "f4")
     operations = [f"CONV{sat}{rounding}" for sat in ("", "_SAT") for rounding in ROUND]
     rows = compute(
-        *(folder, "asm_half"),
+        *(vx_folder, "asm_half"),
         [
             AS.format(type="half4", operation=name, values="x", result="convert_float4(r)")
             for name in operations
@@ -238,7 +233,7 @@ def test_conversions_of_viv_asm_to_half(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_sums_that_saturate(folder: Path, kind: str) -> None:
+def test_sums_that_saturate(vx_folder: Path, kind: str) -> None:
     limits = np.iinfo(KINDS[kind])
     values = np.array([limits.min, limits.max, 0, 1, limits.max // 2, limits.max // 2 + 2], object)
     a, b = (part.reshape(-1) for part in np.meshgrid(values, values))
@@ -263,7 +258,7 @@ def test_sums_that_saturate(folder: Path, kind: str) -> None:
         ]
     )
     inputs = {"a_": a.astype(wide), "b_": b.astype(wide)}
-    rows = compute(folder, f"sums_{kind}", expressions, inputs, wide, before)
+    rows = compute(vx_folder, f"sums_{kind}", expressions, inputs, wide, before)
     for index, operation in enumerate((np.add, np.subtract)):
         expected = np.clip(operation(a, b), limits.min, limits.max).astype(wide)
         for row in rows[4 * index : 4 * index + 3]:
@@ -275,8 +270,8 @@ def test_sums_that_saturate(folder: Path, kind: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def accesses(folder: Path) -> Program:
-    return compile_vx(KERNELS / "accesses.vx", folder / "cache")
+def accesses(vx_folder: Path) -> Program:
+    return compile_vx(KERNELS / "accesses.vx", vx_folder / "cache")
 
 
 def test_slices_by_address(accesses: Program) -> None:
@@ -307,3 +302,165 @@ def test_arrays_of_every_type(accesses: Program) -> None:
     for element in "char uchar short ushort int uint float".split():
         kinds = [parameter.kind for parameter in accesses.kernels[f"array_of_{element}"].parameters]
         assert kinds == ["array", "tensor"]
+
+
+# ---- Eight numbers of 16 bits, and dot products -------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def int16_registers(vx_folder: Path) -> Program:
+    return compile_vx(KERNELS / "registers.vx", vx_folder / "cache")
+
+
+def _rows(seed: int, dtype: DTypeLike = np.int16) -> Array:
+    return np.random.default_rng(seed).integers(-300, 300, (6, 8)).astype(dtype)
+
+
+def _neighbours(a: Array, function: Callable[..., Array]) -> Array:
+    """Apply a function to lanes i, i + 1 and i + 2, for the first six lanes; 0 for the others."""
+    result = np.zeros_like(a)
+    result[:, :6] = function(np.stack([a[:, i : i + 6] for i in range(3)]), axis=0)
+    return result
+
+
+def test_lanewise_instructions_on_integers(int16_registers: Program) -> None:
+    a, b, c = _rows(1), _rows(2), _rows(3)
+    low, high = np.minimum(b, c), np.maximum(b, c)
+    stack = np.stack([a, low, high])
+    wide = a.astype(int)
+    expected = [
+        *(stack.max(0), stack.min(0), np.median(stack, 0)),
+        *(_neighbours(a, np.max), _neighbours(a, np.min), _neighbours(a, np.median)),
+        np.clip(a, low, high),
+        np.where((a >= low) & (a <= high), 0, -1),
+        np.abs(wide - low),
+        np.clip(wide * low >> 4, -32768, 32767),
+        np.clip(wide + (low.astype(int) ** 2 >> 4), -32768, 32767),
+    ]
+    outcome = run(
+        *(int16_registers, "neighbours", launch((1, 6))),
+        *({"a": a, "b": low, "c": high}, {"result": ((len(expected), 6, 8), "int16")}),
+    )
+    for index, row in enumerate(expected):
+        np.testing.assert_array_equal(outcome.outputs["result"][index], row, err_msg=str(index))
+
+
+def test_lanewise_instructions_on_halves(int16_registers: Program) -> None:
+    a, b, c = (_rows(seed, np.float16) / np.float16(8) for seed in (4, 5, 6))
+    low, high = np.minimum(b, c), np.maximum(b, c)
+    stack = np.stack([a, low, high])
+    wide, other = a.astype(float), low.astype(float)
+    bilinear = np.zeros((6, 8))
+    for i in range(7):
+        upper = wide[:, i] + (wide[:, i + 1] - wide[:, i]) * 0.25
+        lower = other[:, i] + (other[:, i + 1] - other[:, i]) * 0.25
+        bilinear[:, i] = upper + (lower - upper) * 0.5
+    expected = [
+        *(stack.max(0), stack.min(0), _neighbours(a, np.max), np.clip(a, low, high)),
+        (wide + (other - wide) * 0.25).astype(np.float16),
+        bilinear.astype(np.float16),
+    ]
+    outcome = run(
+        *(int16_registers, "halves", launch((1, 6))),
+        *({"a": a, "b": low, "c": high}, {"result": ((len(expected), 6, 8), "float16")}),
+    )
+    for index, row in enumerate(expected):
+        np.testing.assert_array_equal(outcome.outputs["result"][index], row, err_msg=str(index))
+
+
+def test_bit_fields(int16_registers: Program) -> None:
+    a = _rows(7)
+    outcome = run(
+        *(int16_registers, "fields", launch((1, 6)), {"a": a}, {"result": ((1, 6, 8), "int16")}),
+    )
+    fields = ((0, 4), (4, 4), (8, 4), (12, 4), (16, 4), (20, 8), (24, 1), (120, 8))
+    for row, got in zip(a, outcome.outputs["result"][0], strict=True):
+        number = int.from_bytes(row.tobytes(), "little")
+        np.testing.assert_array_equal(got, [number >> at & (1 << size) - 1 for at, size in fields])
+
+
+Term = tuple[int, int, int, int, int]  # mode, A's source, A's lane, B's source, B's lane
+
+
+def _configuration(terms: dict[int, Term], constants: dict[int, int], word7: int = 0) -> bytes:
+    """The 16 words of a dot product, as the facts lay them out: field k of each is term k's."""
+    words = [0] * 16
+
+    def put(first: int, k: int, width: int, value: int) -> None:
+        words[first + k * width // 32] |= value << k * width % 32
+
+    for k, (mode, a_source, a_lane, b_source, b_lane) in terms.items():
+        for first, width, value in (
+            *((0, 2, mode), (1, 2, a_source), (2, 4, a_lane)),
+            *((4, 2, b_source), (5, 4, b_lane)),
+        ):
+            put(first, k, width, value)
+    for k, constant in constants.items():
+        put(8, k, 16, constant)
+    words[7] = word7
+    return np.array(words, np.uint32).tobytes()
+
+
+_INT16_CONSTANTS = 3 << 8
+_DOTS = {
+    "dp16x1": (1, "int32"),
+    "dp8x2": (2, "int32"),
+    "dp4x4": (4, "int32"),
+    "dp2x8": (8, "int16"),
+}
+
+
+@pytest.mark.parametrize("kernel", _DOTS)
+@pytest.mark.parametrize("shift", [0, 3])
+def test_dot_products(int16_registers: Program, kernel: str, shift: int) -> None:
+    """Of every 4 terms: A * B, minus A * B, A alone, A times a constant; both operands are A."""
+    outputs, dtype = _DOTS[kernel]
+    a, b = _rows(8), _rows(9)
+    pairs = (a.astype(int), b.astype(int))
+    sums = np.zeros((6, outputs))
+    terms: dict[int, Term] = {}
+    constants: dict[int, int] = {}
+    for k in range(16):
+        mode = (1, 2, 3, 1)[k % 4]
+        source, lane, other = k // 3 % 2, k % 8, (k * 5 + 1) % 8
+        constant = k % 4 == 3
+        terms[k] = (mode, source, lane, 2 if constant else 1 - source, 0 if constant else other)
+        constants[k] = (k - 8) % 65536 if constant else 0
+        term = pairs[source][:, lane]
+        if constant:
+            term = term * (k - 8)
+        elif mode != 3:
+            term = term * pairs[1 - source][:, other]
+        sums[:, k * outputs // 16] += -term if mode == 2 else term
+    limits = np.iinfo(dtype)
+    expected = np.clip(np.rint(sums / 2**shift), limits.min, limits.max)
+    outcome = run(
+        *(int16_registers, kernel, launch((1, 6)), {"a": a, "b": b}),
+        {"result": ((1, 6, outputs), dtype)},
+        uniforms={"configuration": _configuration(terms, constants, _INT16_CONSTANTS | shift)},
+    )
+    np.testing.assert_array_equal(outcome.outputs["result"][0], expected)
+
+
+def test_dot_products_between_half_and_float(int16_registers: Program) -> None:
+    one = int(np.float16(1).view(np.uint16))
+    halves = 1 << 8
+
+    def unpack(first: int) -> bytes:
+        terms = {4 * i: (1, 0, first + i, 2, 0) for i in range(4)}
+        return _configuration(terms, dict.fromkeys(terms, one), halves)
+
+    packed = {2 * i: (1, i // 4, 2 * (i % 4), 2, 0) for i in range(8)}
+    a = _rows(10, np.float16) / np.float16(16)
+    outcome = run(
+        *(int16_registers, "through_floats", launch((1, 6)), {"a": a}),
+        {"result": ((1, 6, 8), "float16")},
+        uniforms={
+            "unpack_low": unpack(0),
+            "unpack_high": unpack(4),
+            "pack": _configuration(packed, dict.fromkeys(packed, one), halves),
+        },
+    )
+    wide = a.astype(np.float32)
+    expected = np.concatenate([wide[:, :4] ** 2, wide[:, 4:] + 1], 1).astype(np.float16)
+    np.testing.assert_array_equal(outcome.outputs["result"][0], expected)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,14 +12,14 @@ from opkit.dot_product import Bin, Constant, Term, configuration
 from opkit.kernels.calls import Border
 from opkit.vx.compiler import Program, compile_vx
 from opkit.vx.runner import PAST_END
-from tests.vx.support import KERNELS, Array, float32, int32, launch, run, shared_folder
+from tests.vx.support import KERNELS, Array, float32, int32, launch, run
 
 FILLS = (0x7E7E7E7E, 0x3C3C3C3C)
 
 
 @pytest.fixture(scope="module")
-def operators(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    return compile_vx(KERNELS / "operators.vx", shared_folder(tmp_path_factory) / "cache")
+def operators(vx_folder: Path) -> Program:
+    return compile_vx(KERNELS / "operators.vx", vx_folder / "cache")
 
 
 def words(

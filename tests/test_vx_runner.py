@@ -16,17 +16,12 @@ from opkit.kernels.calls import Border, Items
 from opkit.vx.compiler import Program, compile_vx
 from opkit.vx.runner import PAST_END, VxOutcome, run_vx
 from tests.host_build import vx_runtime
-from tests.vx.support import KERNELS, Array, float32, int32, launch, shared_folder
+from tests.vx.support import KERNELS, Array, float32, int32, launch
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return shared_folder(tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def launches(folder: Path) -> Program:
-    return compile_vx(KERNELS / "launches.vx", folder / "cache")
+def launches(vx_folder: Path) -> Program:
+    return compile_vx(KERNELS / "launches.vx", vx_folder / "cache")
 
 
 X = np.arange(2 * 3 * 16, dtype=np.int16).reshape(2, 3, 16)
@@ -264,8 +259,8 @@ def test_outputs_hold_the_fill_whatever_the_border_is(
 # ---- Sources ------------------------------------------------------------------------------------
 
 
-def written(folder: Path, name: str, text: str) -> Path:
-    source = folder / f"{name}.vx"
+def written(vx_folder: Path, name: str, text: str) -> Path:
+    source = vx_folder / f"{name}.vx"
     source.write_text(text)
     return source
 
@@ -291,10 +286,10 @@ __kernel void {name}(image2d_array_t input, __write_only image2d_array_t output,
     ],
 )
 def test_a_kernel_may_have_the_name_of_a_function(
-    folder: Path, name: str, expression: str, expected: Any
+    vx_folder: Path, name: str, expression: str, expected: Any
 ) -> None:
-    source = written(folder, name, EXP.format(name=name, expression=expression))
-    program = compile_vx(source, folder / "cache")
+    source = written(vx_folder, name, EXP.format(name=name, expression=expression))
+    program = compile_vx(source, vx_folder / "cache")
     x = np.linspace(-2, 2, 16, dtype=np.float32).reshape(1, 2, 8)
     outcome = run_vx(
         *(program, name, launch((2, 2, 1), (4, 1, 1)), {"x": x}, {"y": (x.shape, x.dtype)}),
@@ -324,16 +319,16 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("statement", REFUSED)
-def test_what_is_refused(folder: Path, statement: str) -> None:
+def test_what_is_refused(vx_folder: Path, statement: str) -> None:
     source = written(
-        *(folder, f"refused_{list(REFUSED).index(statement)}"),
+        *(vx_folder, f"refused_{list(REFUSED).index(statement)}"),
         '#include "cl_viv_vx_ext.h"\nvoid nowhere(vxc_short8 v);\n'
         "__kernel void k(image2d_array_t x, image2d_array_t y) {\n"
         "    vxc_short8 v = (vxc_short8)(1);\n"
         f"    {statement}\n}}\n",
     )
     with pytest.raises(OpkitError, match=REFUSED[statement]) as caught:
-        started(compile_vx(source, folder / "cache"), "k")
+        started(compile_vx(source, vx_folder / "cache"), "k")
     assert "opkit/vx/prelude" not in str(caught.value)
 
 
@@ -404,52 +399,52 @@ _BY_VERSION: dict[int, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_what_is_not_emulated_is_refused_by_name(folder: Path, version: int) -> None:
+def test_what_is_not_emulated_is_refused_by_name(vx_folder: Path, version: int) -> None:
     refused = {**_EVERYWHERE, **_BY_VERSION[version]}
     statements = list(refused)
     for first in range(0, len(statements), 15):  # the compiler stops after twenty errors
         some = statements[first : first + 15]
         source = written(
-            *(folder, f"unavailable_{version}_{first}"),
+            *(vx_folder, f"unavailable_{version}_{first}"),
             "__kernel void k(image2d_array_t x, image2d_array_t y) {\n"
             "    vxc_short8 v = (vxc_short8)(1); int m = 0; long n = 1;\n"
             + "\n".join(some)
             + "}\n",
         )
         with pytest.raises(OpkitError) as caught:
-            compile_vx(source, folder / "cache", vx_version=version)
+            compile_vx(source, vx_folder / "cache", vx_version=version)
         for line, statement in enumerate(some, 3):
             expected = rf"\.vx:{line}:\d+: error: .*{refused[statement]}"
             assert re.search(expected, str(caught.value)), (statement, str(caught.value))
 
 
 @pytest.mark.parametrize("type_", ["short", "long", "double", "half", "char", "float4"])
-def test_scalars_that_are_not_32_bits_are_refused(folder: Path, type_: str) -> None:
-    source = written(folder, f"scalar_{type_}", f"__kernel void k({type_} s) {{ }}\n")
+def test_scalars_that_are_not_32_bits_are_refused(vx_folder: Path, type_: str) -> None:
+    source = written(vx_folder, f"scalar_{type_}", f"__kernel void k({type_} s) {{ }}\n")
     with pytest.raises(OpkitError, match=f"parameter 's' is of type {type_}; the board passes"):
-        compile_vx(source, folder / "cache")
+        compile_vx(source, vx_folder / "cache")
 
 
-def test_a_source_without_a_kernel(folder: Path) -> None:
+def test_a_source_without_a_kernel(vx_folder: Path) -> None:
     with pytest.raises(OpkitError, match=r"empty\.vx: there is no kernel"):
-        compile_vx(written(folder, "empty", "int f(int a) { return a; }\n"), folder / "cache")
+        compile_vx(written(vx_folder, "empty", "int f(int a) { return a; }\n"), vx_folder / "cache")
     with pytest.raises(OpkitError, match=r"absent\.vx cannot be read"):
-        compile_vx(folder / "absent.vx", folder / "cache")
+        compile_vx(vx_folder / "absent.vx", vx_folder / "cache")
 
 
-def test_another_pc_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_pc_is_refused(vx_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "aarch64")
     with pytest.raises(OpkitError, match="run on Linux on x86_64, and this is Linux on aarch64"):
-        compile_vx(KERNELS / "launches.vx", folder / "cache")
+        compile_vx(KERNELS / "launches.vx", vx_folder / "cache")
 
 
-def test_warnings_have_the_users_lines(folder: Path) -> None:
+def test_warnings_have_the_users_lines(vx_folder: Path) -> None:
     text = "__kernel void k(image2d_array_t y)\n{\n    int x = 4;\n    if (x = 5) { x++; }\n}\n"
-    program = compile_vx(written(folder, "warning", text), folder / "cache")
+    program = compile_vx(written(vx_folder, "warning", text), vx_folder / "cache")
     assert re.search(r"warning\.vx:4:11: warning: using the result of an assi", program.diagnostics)
 
 
-def test_signatures_come_from_the_preprocessed_source(folder: Path) -> None:
+def test_signatures_come_from_the_preprocessed_source(vx_folder: Path) -> None:
     text = """
 #define TENSOR __read_only image2d_array_t
 #define KERNEL(suffix) \\
@@ -460,29 +455,31 @@ KERNEL(two)
 kernel __attribute__((reqd_work_group_size(2, 3, 4))) void grouped(const float s, bool b) { }
 #endif
 """
-    kernels = compile_vx(written(folder, "signatures", text), folder / "cache").kernels
+    kernels = compile_vx(written(vx_folder, "signatures", text), vx_folder / "cache").kernels
     assert list(kernels) == ["of_one", "of_two", "grouped"]
     assert [(p.kind, p.type, p.name) for p in kernels["of_two"].parameters] == [
         *(("tensor", "image2d_array_t", "a"), ("pointer", "int *", "p")),
         ("array", "vx_array_int", "n"),
     ]
     assert kernels["grouped"].group == (2, 3, 4)
-    assert compile_vx(folder / "signatures.vx", folder / "cache", vx_version=1).kernels.keys() == {
+    assert compile_vx(
+        vx_folder / "signatures.vx", vx_folder / "cache", vx_version=1
+    ).kernels.keys() == {
         *("of_one", "of_two"),
     }
 
 
-def test_a_compiled_source_is_kept_until_something_changes(folder: Path) -> None:
+def test_a_compiled_source_is_kept_until_something_changes(vx_folder: Path) -> None:
     text = '#include "part.h"\n__kernel void k(image2d_array_t y) { int a = PART; }\n'
-    (folder / "part.h").write_text("#define PART 1\n")
-    source = written(folder, "kept", text)
-    libraries = [compile_vx(source, folder / "cache").library for _ in range(2)]
+    (vx_folder / "part.h").write_text("#define PART 1\n")
+    source = written(vx_folder, "kept", text)
+    libraries = [compile_vx(source, vx_folder / "cache").library for _ in range(2)]
     before = libraries[0].stat().st_mtime_ns
     assert libraries[0] == libraries[1]
-    assert compile_vx(source, folder / "cache").library.stat().st_mtime_ns == before
-    (folder / "part.h").write_text("#define PART 2\n")
-    assert compile_vx(source, folder / "cache").library != libraries[0]
-    assert compile_vx(source, folder / "cache", debug=True).library != libraries[0]
+    assert compile_vx(source, vx_folder / "cache").library.stat().st_mtime_ns == before
+    (vx_folder / "part.h").write_text("#define PART 2\n")
+    assert compile_vx(source, vx_folder / "cache").library != libraries[0]
+    assert compile_vx(source, vx_folder / "cache", debug=True).library != libraries[0]
 
 
 SPEED = """
@@ -514,8 +511,8 @@ __kernel void single(__read_only image2d_array_t input, __write_only image2d_arr
 
 
 @pytest.mark.parametrize(("kernel", "lanes", "seconds"), [("exp", 8, 0.15), ("single", 1, 0.1)])
-def test_a_million_elements(folder: Path, kernel: str, lanes: int, seconds: float) -> None:
-    program = compile_vx(written(folder, "speed", SPEED), folder / "cache")
+def test_a_million_elements(vx_folder: Path, kernel: str, lanes: int, seconds: float) -> None:
+    program = compile_vx(written(vx_folder, "speed", SPEED), vx_folder / "cache")
     x = np.random.default_rng(0).uniform(-4, 4, (1, 1000, 1000)).astype(np.float16)
     outcome = started(program, kernel, (1000 // lanes, 1000, 1), (lanes, 1, 1), x=x)
     wide = x.astype(np.float32)
@@ -524,8 +521,8 @@ def test_a_million_elements(folder: Path, kernel: str, lanes: int, seconds: floa
     assert outcome.seconds < seconds
 
 
-def test_the_first_run_of_a_kernel_and_the_next(folder: Path, tmp_path: Path) -> None:
-    source = written(folder, "first", SPEED)
+def test_the_first_run_of_a_kernel_and_the_next(vx_folder: Path, tmp_path: Path) -> None:
+    source = written(vx_folder, "first", SPEED)
     vx_runtime()
 
     def seconds(cache: Path) -> float:

@@ -18,6 +18,18 @@ from tests.host_build import vx_runtime
 
 Array = NDArray[Any]
 KERNELS = Path(__file__).parent
+# type of a kernel's whole numbers -> the least and the largest
+INTEGERS: dict[str, tuple[int, int]] = {
+    "char": (-(2**7), 2**7 - 1),
+    "uchar": (0, 2**8 - 1),
+    "short": (-(2**15), 2**15 - 1),
+    "ushort": (0, 2**16 - 1),
+    "int": (-(2**31), 2**31 - 1),
+    "uint": (0, 2**32 - 1),
+    "long": (-(2**63), 2**63 - 1),
+    "ulong": (0, 2**64 - 1),
+}
+UP_TO_32_BITS = [name for name in INTEGERS if not name.endswith("long")]
 
 
 def shared_folder(factory: pytest.TempPathFactory) -> Path:

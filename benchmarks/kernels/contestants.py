@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import importlib.util
 import math
 import shutil
 import sys
@@ -22,6 +21,7 @@ from rknn_op.repositories import check_description
 # isort: split
 # rknn_op.template has put opkit on the path.
 from benchmarks.kernels.programs import INCLUDE, compile_c, run
+from opkit.checks.operators import operator_of
 from opkit.kernels.calls import Call
 from opkit.kernels.host import HostKernel
 from opkit.scons.device_library import COMPILE
@@ -195,7 +195,7 @@ def operators(names: tuple[str, ...], folder: Path, loops: Loops) -> list[Operat
         kernels = {
             column: HostKernel(spec, library, host_runtime) for column, library in libraries.items()
         }
-        reference = _module(repository / f"{spec.lower}_reference.py")
+        reference = operator_of(repository).reference
         made.append(Operator(spec, name, kernels, reference, loops))
     return made
 
@@ -216,15 +216,6 @@ def _plain_library(repository: Path, spec: OpSpec, flags: tuple[str, ...]) -> Pa
         *(f"-L{copy}/build/x64/openvx", "-Wl,--no-as-needed", "-lOpenVX", "-lm"),
     )
     return library
-
-
-def _module(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 # ---- Conversions and memcpy ---------------------------------------------------------------------

@@ -1,11 +1,10 @@
-"""The operator that a repository holds: its description, its reference, its CPU kernel."""
+"""The operator that a repository holds: its description, its reference, its kernels."""
 
 from __future__ import annotations
 
 import importlib.util
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
@@ -16,8 +15,8 @@ import numpy as np
 from opkit.checks.cases import Case
 from opkit.errors import OpkitError
 from opkit.kernels import places
-from opkit.kernels.calls import TENSOR_TYPES, Array, Border, Call, Outcome, Runner, delivered
-from opkit.kernels.host import HostKernel
+from opkit.kernels.calls import TENSOR_TYPES, Array, Border, Runner, delivered
+from opkit.kernels.host import CpuKernel, HostKernel
 from opkit.kernels.remote import RemoteKernel
 from opkit.spec import OpSpec, parse
 from opkit.vx.kernel import POISON, EmulatedKernel
@@ -27,26 +26,6 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 class CheckError(OpkitError):
     """A case is not right; the message says in what."""
-
-
-@dataclass(frozen=True)
-class CpuKernel:
-    """The CPU kernel in both libraries for this PC. It is a Runner.
-
-    Attributes:
-        packed: the library that a package holds; it runs where time counts.
-        guarded: the same kernel, each of its tensors between forbidden pages.
-    """
-
-    packed: Runner
-    guarded: Runner
-
-    def run(
-        self, call: Call, fill: int | None = None, repeat: int = 1, limit: float = 10
-    ) -> Outcome:
-        """Run the kernel; see Runner."""
-        kernel = self.packed if fill is None else self.guarded
-        return kernel.run(call, fill, repeat, limit)
 
 
 class Operator:

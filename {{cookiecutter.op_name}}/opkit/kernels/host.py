@@ -10,6 +10,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -464,3 +465,23 @@ class HostKernel:
             tuple(execution.local_size),
             tuple(execution.global_size),
         )
+
+
+@dataclass(frozen=True)
+class CpuKernel:
+    """The CPU kernel in both libraries for this PC. It is a Runner.
+
+    Attributes:
+        packed: the library that a package holds; it runs where time counts.
+        guarded: the same kernel, each of its tensors between forbidden pages.
+    """
+
+    packed: HostKernel
+    guarded: HostKernel
+
+    def run(
+        self, call: Call, fill: int | None = None, repeat: int = 1, limit: float = 10
+    ) -> Outcome:
+        """Run the kernel; see Runner."""
+        kernel = self.packed if fill is None else self.guarded
+        return kernel.run(call, fill, repeat, limit)

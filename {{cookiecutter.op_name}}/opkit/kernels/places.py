@@ -27,6 +27,7 @@ EMULATORS = {
 
 _BOARD = "ssh:"
 _SSH = ("ssh", "-o", "ConnectTimeout=10")
+# On the board: /tmp is there even where the rest cannot be written.
 _RECEIVE = (
     'program=$(mktemp /tmp/opkit.XXXXXX) && cat >"$program" && chmod 700 "$program"'
     ' && echo "$program"'

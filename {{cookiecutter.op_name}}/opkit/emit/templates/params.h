@@ -33,9 +33,9 @@ struct ${lower}_arguments {
 };
 
 /*
- * Reads inputs and params and makes room for the outputs. Returns VX_SUCCESS, or the status of the
- * first parameter that is not what op.yml says, which is then in the log by name. In both cases
- * ${lower}_release has to follow.
+ * Makes room for all tensors, reads the inputs and then the params. Returns VX_SUCCESS, or the status
+ * of what failed, which is then in the log: a lack of memory, or the first parameter that is not what
+ * op.yml says, by name. In both cases ${lower}_release has to follow.
  */
 static inline vx_status ${lower}_read(const struct opkit_call *call, struct ${lower}_arguments *arguments)
 {

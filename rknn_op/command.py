@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from opkit import target_table
 from opkit.errors import OpkitError
-from opkit.platforms import CHIPS
+from opkit.runtimes.rknn import target_table
+from opkit.runtimes.rknn.chips import CHIPS
 from rknn_op import demo as demonstration
 from rknn_op import repositories
 
@@ -102,7 +102,7 @@ def check(ctx: click.Context, path: Path, options: tuple[str, ...]) -> None:
 )
 def inspect(files: tuple[Path, ...]) -> None:
     """Show what is in packages (.rknnop)."""
-    from opkit.rknnop import describe, unpack
+    from opkit.runtimes.rknn.rknnop import describe, unpack
 
     for index, file in enumerate(files):
         try:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import click
 
-from opkit import target_table
+from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.spec import OpSpec
+from opkit.runtimes.rknn import target_table
 from rknn_op import template
 from rknn_op.repositories import check_description, refuse_existing, scons
 

@@ -10,9 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from opkit.description.spec import OpSpec, parse
 from opkit.errors import OpkitError
 from opkit.repository import read_description
-from opkit.spec import OpSpec, parse
 from rknn_op import template
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import ziglang
 
-from opkit.kernels.host import Runtime, runtime
-from opkit.scons.host import VX_COMPILE, VX_LINK
+from opkit.runtimes.rknn.host import Runtime, runtime
+from opkit.runtimes.rknn.scons.host import VX_COMPILE, VX_LINK
 
 TESTS = Path(__file__).resolve().parent
 OPKIT = TESTS.parent / "{{cookiecutter.op_name}}" / "opkit"
@@ -23,7 +23,8 @@ STRICT = (
 )
 LIBRARY = (
     *("-std=c11", "-O2", "-g", "-fPIC", "-shared", "-fno-sanitize=undefined"),
-    f"-I{OPKIT / 'include'}",
+    f"-I{OPKIT.parent}",
+    f"-I{OPKIT / 'runtimes/rknn/include'}",
 )
 
 
@@ -50,7 +51,11 @@ def _folder() -> Path:
 def host_runtime() -> Path:
     """Compile the host runtime; a process has one."""
     path = _folder() / "libOpenVX.so"
-    compile_library(path, "-Wl,-soname,libOpenVX.so", *sorted((OPKIT / "hostrt").glob("*.c")))
+    compile_library(
+        path,
+        "-Wl,-soname,libOpenVX.so",
+        *sorted((OPKIT / "runtimes/rknn/host_runtime").glob("*.c")),
+    )
     return path
 
 
@@ -58,7 +63,7 @@ def host_runtime() -> Path:
 def vx_runtime() -> Path:
     """Compile the program that runs VX kernels, with the flags of a repository; once per run."""
     path = _folder() / "vx_runtime"
-    _compile(path, *VX_COMPILE, *sorted((OPKIT / "vx/runtime").glob("*.c")), *VX_LINK)
+    _compile(path, *VX_COMPILE, *sorted((OPKIT / "runtimes/rknn/vx/runtime").glob("*.c")), *VX_LINK)
     return path
 
 

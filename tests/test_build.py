@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from opkit.platforms import ABIS, CHIPS, TARGETS
-from opkit.rknnop import unpack
-from opkit.spec import parse
+from opkit.description.spec import parse
+from opkit.runtimes.rknn.chips import CHIPS, TARGETS
+from opkit.runtimes.rknn.rknnop import unpack
+from opkit.toolchains.abi import ABIS
 from tests.repositories import EXAMPLE_NAMES, Repository, generate, generate_example
 from tests.zig import C_SOURCES, ZIG
 

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from opkit import repository
-from opkit.platforms import CHIPS, TARGETS
+from opkit.runtimes.rknn.chips import CHIPS, TARGETS
 from rknn_op import template
 from rknn_op.command import main
 from tests.repositories import EXAMPLE_NAMES, EXAMPLES, ROOT, Repository, generate

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from opkit import repository
-from opkit.spec import OpSpec, parse
+from opkit.description.spec import OpSpec, parse
 from tests.repositories import EXAMPLES, ROOT, TEMPLATE, Repository, generate
 
 # Every file of a repository but those of opkit/, for an operator of the lower-case name {lower}.
@@ -161,7 +161,7 @@ def test_a_bytecode_folder_of_the_template_is_not_kept(
     (cache / "spec.cpython-300.pyc").write_bytes(b"old")
     done = cookiecutter(tmp_path, "--no-input", template=copy_of_template)
     assert done.returncode == 0, done.stdout
-    assert (tmp_path / "MyOperator/opkit/spec.py").is_file()
+    assert (tmp_path / "MyOperator/opkit/description/spec.py").is_file()
     assert not [*(tmp_path / "MyOperator").rglob("__pycache__")]
 
 

@@ -83,7 +83,7 @@ def test_create_and_update(template: Path, tmp_path: Path) -> None:
 
     # The file that the answer named is gone, and the template goes on: everywhere once.
     (tmp_path / "exp.yml").unlink()
-    platforms = template / TEMPLATE.name / "opkit/platforms.py"
+    platforms = template / TEMPLATE.name / "opkit/runtimes/rknn/chips.py"
     platforms.write_text(platforms.read_text() + "\n# new in opkit\n")
     hook = template / "hooks/post_gen_project.py"
     hook.write_text(hook.read_text() + "\n# new in a hook\n")
@@ -94,7 +94,7 @@ def test_create_and_update(template: Path, tmp_path: Path) -> None:
 
     assert "has been updated" in shown
     assert "cd " not in shown
-    assert (project / "opkit/platforms.py").read_bytes() == platforms.read_bytes()
+    assert (project / "opkit/runtimes/rknn/chips.py").read_bytes() == platforms.read_bytes()
     assert (project / "requirements.txt").read_bytes() == requirements.read_bytes()
     assert (project / "op.yml").read_text() == DESCRIPTION
     assert (project / "generated/exp_params.h").read_bytes() == header

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from opkit.platforms import ABIS, Abi
+from opkit.toolchains.abi import ABIS, Abi
 from tests.zig import C_SOURCES, build_library, compile_c
 
 Array = npt.NDArray[np.generic]

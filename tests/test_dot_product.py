@@ -10,8 +10,16 @@ from clang_format import get_executable  # type: ignore[import-untyped]
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opkit.dot_product import FORMS, TYPES, Bin, Constant, Term, c_array, configuration
 from opkit.errors import OpkitError
+from opkit.runtimes.rknn.dot_product import (
+    FORMS,
+    TYPES,
+    Bin,
+    Constant,
+    Term,
+    c_array,
+    configuration,
+)
 from tests.repositories import ROOT
 
 ONE = Constant(1.0)

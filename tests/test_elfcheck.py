@@ -13,9 +13,10 @@ from elftools.elf.elffile import ELFFile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opkit import elfcheck, toolchains
-from opkit.elfcheck import ElfError, check
-from opkit.platforms import ABIS, Abi
+from opkit import toolchains
+from opkit.toolchains import elf
+from opkit.toolchains.abi import ABIS, Abi
+from opkit.toolchains.elf import ElfError, check
 
 LIST = "vx_kernel_Op_list"
 BOARD = frozenset({"vxCopyScalar"})
@@ -104,15 +105,15 @@ def test_a_good_library_passes(abi: str, good: dict[str, Path]) -> None:
 
 @pytest.mark.parametrize("abi", ABIS)
 def test_what_is_read_from_a_good_library(abi: str, good: dict[str, Path]) -> None:
-    library = elfcheck.read(good[abi].read_bytes())
+    library = elf.read(good[abi].read_bytes())
     assert library.architecture == ARCHITECTURES[abi]
     assert library.shared
     assert library.exports == (LIST,)
     assert library.unversioned == ("vxCopyScalar",)
-    assert set(library.needed) == set(elfcheck.NEEDED)
+    assert set(library.needed) == set(elf.NEEDED)
     oldest = {"x64": "2.2.5", "aarch64": "2.17", "armhf": "2.4"}[abi]
     assert library.versions == {f"GLIBC_{oldest}": ("getenv", "pow", "powf")}
-    assert elfcheck.newest_glibc(library) == oldest
+    assert elf.newest_glibc(library) == oldest
     assert library.run_paths == ()
     assert not library.executable_stack
     assert not library.text_relocations
@@ -136,7 +137,7 @@ def test_a_newer_glibc(abi: str, build: Build, openvx: dict[str, str]) -> None:
         "with a compiler whose glibc is no newer"
         for need in ("GLIBC_2.27 (powf)", "GLIBC_2.29 (pow)")
     ]
-    assert elfcheck.newest_glibc(elfcheck.read(library.read_bytes())) == "2.29"
+    assert elf.newest_glibc(elf.read(library.read_bytes())) == "2.29"
     assert problems(library, dataclasses.replace(ABIS[abi], glibc_ceiling="2.29")) == []
     # 2.9 is older than 2.29, though it sorts after it as text. aarch64 begins with 2.17.
     too_new = 3 if abi == "aarch64" else 2
@@ -271,7 +272,7 @@ def section(library: Path, name: str) -> int:
 
 def test_a_hidden_symbol_is_no_export(build: Build, tmp_path: Path) -> None:
     library, symbol_size, other, hidden = build(BARE), 24, 5, b"\2"
-    assert elfcheck.read(library.read_bytes()).exports == (LIST,)
+    assert elf.read(library.read_bytes()).exports == (LIST,)
     # The list is the only symbol after the null symbol.
     at = section(library, ".dynsym") + symbol_size + other
     assert problems(patched(library, at, hidden, tmp_path), ABIS["x64"]) == [NO_LIST]
@@ -358,4 +359,4 @@ def test_what_is_no_library_at_all(good: dict[str, Path], tmp_path: Path) -> Non
 def test_every_cut_file_is_refused(good: dict[str, Path], cut: float) -> None:
     data = good["armhf"].read_bytes()
     with pytest.raises(ElfError):
-        elfcheck.read(data[: int(cut * len(data))])
+        elf.read(data[: int(cut * len(data))])

@@ -12,9 +12,9 @@ import pytest
 import yaml
 from clang_format import get_executable  # type: ignore[import-untyped]
 
-from opkit import emit
-from opkit.platforms import ABIS
-from opkit.spec import PARAM_TYPES, OpSpec, parse
+from opkit.description.spec import PARAM_TYPES, OpSpec, parse
+from opkit.runtimes.rknn import emit
+from opkit.toolchains.abi import ABIS
 from tests.repositories import EXAMPLES, ROOT
 from tests.zig import compile_c
 

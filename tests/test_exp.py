@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from opkit.kernels.calls import Call
-from opkit.kernels.comparison import ulp_distance
-from opkit.kernels.host import HostKernel
-from opkit.spec import parse
+from opkit.check.comparison import ulp_distance
+from opkit.check.invocation import Call
+from opkit.description.spec import parse
+from opkit.runtimes.rknn.host import HostKernel
 from tests.host_build import host_runtime
 from tests.repositories import Repository
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from opkit.platforms import ABIS, Abi
+from opkit.toolchains.abi import ABIS, Abi
 from tests.zig import C_SOURCES, HOST, STRICT, ZIG, compile_c
 
 Bits16 = npt.NDArray[np.uint16]

@@ -10,10 +10,10 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Symbol, SymbolTableSection
 
-from opkit.platforms import ABIS, Abi
-from tests.zig import C_SOURCES, INCLUDE, LANGUAGES, build_library, compile_c
+from opkit.toolchains.abi import ABIS, Abi
+from tests.zig import C_SOURCES, INCLUDE, LANGUAGES, RKNN, build_library, compile_c
 
-STUB = INCLUDE.parent / "openvx_stub.c"
+STUB = RKNN / "openvx_stub.c"
 HEADERS = sorted(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.glob("*/*.h"))
 ALL_VX = "".join(f"#include <{name}>\n" for name in HEADERS if name.startswith("VX/"))
 

@@ -16,10 +16,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from opkit.check.invocation import (
+    TYPES,
+    Array,
+    Call,
+    Items,
+    Launch,
+    RefusedError,
+    Scalar,
+    delivered,
+)
+from opkit.description.spec import PARAM_TYPES, Param, ParamType, parse
 from opkit.errors import OpkitError
-from opkit.kernels.calls import TYPES, Array, Call, Items, Launch, RefusedError, Scalar, delivered
-from opkit.kernels.host import HostKernel, Runtime
-from opkit.spec import PARAM_TYPES, Param, ParamType, parse
+from opkit.runtimes.rknn.host import HostKernel, Runtime
 from tests.host_build import host_runtime, loaded_runtime, operator_library, repository
 
 INVALID_PARAMETERS, INVALID_REFERENCE, NOT_SUPPORTED = -10, -12, -3

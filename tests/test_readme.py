@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit import target_table
+from opkit.runtimes.rknn import target_table
 from tests.repositories import EXAMPLES, ROOT, Repository
 
 README = (ROOT / "README.md").read_text()

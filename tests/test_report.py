@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.checks.results import Record, Result, load, output
+from opkit.check.results import Record, Result, load, output
+from opkit.description.spec import parse
 from opkit.report.page import Report, page, plot_key
 from opkit.report.plots import plot
-from opkit.rknnop import Package
-from opkit.spec import parse
+from opkit.runtimes.rknn.rknnop import Package
 from tests.browser import look
 from tests.repositories import Repository
 

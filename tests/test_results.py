@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from opkit.checks.results import (
+from opkit.check.results import (
     SAMPLE,
     Errors,
     Record,

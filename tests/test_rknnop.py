@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opkit import rknnop, toolchains
-from opkit.platforms import ABIS
-from opkit.rknnop import Package, PackageError, describe, pack, unpack
+from opkit import toolchains
+from opkit.runtimes.rknn import rknnop
+from opkit.runtimes.rknn.rknnop import Package, PackageError, describe, pack, unpack
+from opkit.toolchains.abi import ABIS
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 PACKAGES = st.sampled_from(sorted(rknnop.LIBRARIES)).flatmap(

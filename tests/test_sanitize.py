@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from opkit.check.sanitizers import chosen, explain
 from opkit.errors import OpkitError
-from opkit.kernels.sanitizers import chosen, explain
-from opkit.platforms import ABIS, CHIPS
+from opkit.runtimes.rknn.chips import CHIPS
+from opkit.toolchains.abi import ABIS
 from tests.repositories import Repository
 from tests.target_repositories import (
     FAULTS_C,

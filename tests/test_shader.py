@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from opkit import shader
 from opkit.errors import OpkitError
-from opkit.rknnop import Package, PackageError, pack
-from opkit.shader import ShaderError
+from opkit.runtimes.rknn import program_binary
+from opkit.runtimes.rknn.program_binary import ShaderError
+from opkit.runtimes.rknn.rknnop import Package, PackageError, pack
 
 STAND_IN = '''
 """What is known of `python3 -m rknn.bin.custom_op --action build --op_path DIR`."""
@@ -47,7 +47,7 @@ SOURCES = (
     "makefile.linux.armhf",
     "makefile.linux.x64",
     "op.yml",
-    "opkit/include/VX/vx.h",
+    "opkit/runtimes/rknn/include/VX/vx.h",
     "rknn_kernel_resizearea.vx",
 )
 PRODUCTS = (
@@ -113,7 +113,7 @@ class Toolkit:
 
     def build(self) -> bytes:
         python, name = str(self.python), "ResizeArea"
-        return shader.from_toolkit(python, self.repository, name, VENDORS_OP_YML, self.work)
+        return program_binary.from_toolkit(python, self.repository, name, VENDORS_OP_YML, self.work)
 
     def refused(self) -> str:
         with pytest.raises(OpkitError) as caught:
@@ -243,7 +243,9 @@ def test_a_python_that_is_a_link_is_run_as_the_link(toolkit: Toolkit) -> None:
 def test_a_repository_that_is_not_there(toolkit: Toolkit) -> None:
     missing = toolkit.root / "missing"
     with pytest.raises(ShaderError, match="missing: cannot be copied to "):
-        shader.from_toolkit(str(toolkit.python), missing, "Op", VENDORS_OP_YML, toolkit.work)
+        program_binary.from_toolkit(
+            str(toolkit.python), missing, "Op", VENDORS_OP_YML, toolkit.work
+        )
     assert list(toolkit.work.iterdir()) == []
 
 
@@ -251,7 +253,7 @@ def test_a_repository_that_is_not_there(toolkit: Toolkit) -> None:
 def test_a_shader_file(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "resizearea.vxbin"
     path.write_bytes(data)
-    assert shader.from_file(path) == data
+    assert program_binary.from_file(path) == data
 
 
 @pytest.mark.parametrize(
@@ -267,7 +269,7 @@ def test_a_file_that_is_no_shader(tmp_path: Path, data: bytes, what: str) -> Non
     path = tmp_path / "resizearea.vx"
     path.write_bytes(data)
     with pytest.raises(ShaderError) as caught:
-        shader.from_file(path)
+        program_binary.from_file(path)
     assert str(caught.value) == (
         f"{path}: the compiled VX kernel {what}; one that RKNN-Toolkit compiled begins with SHDR "
         "or FULLPRGM"
@@ -276,4 +278,4 @@ def test_a_file_that_is_no_shader(tmp_path: Path, data: bytes, what: str) -> Non
 
 def test_a_shader_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ShaderError, match="cannot be read: No such file or directory"):
-        shader.from_file(tmp_path / "missing")
+        program_binary.from_file(tmp_path / "missing")

@@ -7,8 +7,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opkit.platforms import CHIPS, FAMILIES, TARGETS
-from opkit.spec import PARAM_TYPES, DescriptionError, ParamType, keyword_of, parse
+from opkit.description.spec import PARAM_TYPES, DescriptionError, ParamType, keyword_of, parse
+from opkit.runtimes.rknn.chips import CHIPS, FAMILIES, TARGETS
 
 GUIDE = """\
 name: ResizeArea

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.kernels import remote
-from opkit.kernels.calls import Call
-from opkit.kernels.places import Place, PlaceError, started
-from opkit.kernels.remote import RemoteKernel
-from opkit.spec import parse
+from opkit.check import remote
+from opkit.check.executors import Place, PlaceError, started
+from opkit.check.invocation import Call
+from opkit.check.remote import RemoteKernel
+from opkit.description.spec import parse
 from tests.repositories import EXAMPLE_NAMES, Repository
 from tests.target_repositories import (
     DESCRIPTION,

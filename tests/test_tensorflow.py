@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from opkit.emit.toolkit_class import toolkit_class
-from opkit.spec import parse
+from opkit.description.spec import parse
+from opkit.runtimes.rknn.toolkit_class import toolkit_class
 
 TESTS = Path(__file__).parent
 EXAMPLES = TESTS.parent / "examples"

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opkit import testing
+from opkit.check.comparison import compare, ulp_distance
+from opkit.check.invocation import Array
 from opkit.errors import OpkitError
-from opkit.kernels.calls import Array
-from opkit.kernels.comparison import compare, ulp_distance
 from opkit.testing import (
     Case,
     Operator,
@@ -355,7 +355,7 @@ def run_pytest(root: Path, **environment: str) -> subprocess.CompletedProcess[st
         "-m",
         "pytest",
         "-p",
-        "opkit.pytest_plugin",
+        "opkit.check.pytest_plugin",
         "-p",
         "no:cacheprovider",
     ]

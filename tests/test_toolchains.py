@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from opkit import toolchains
-from opkit.platforms import ABIS
 from opkit.toolchains import Compiler, ToolchainError, find
+from opkit.toolchains.abi import ABIS
 
 LINARO = "gcc-linaro-6.3.1-2017.05-x86_64"
 AARCH64_GCC = f"{LINARO}_aarch64-linux-gnu/bin/aarch64-linux-gnu-gcc"

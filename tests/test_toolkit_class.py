@@ -20,9 +20,9 @@ import vermin
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from opkit.emit.toolkit_class import toolkit_class
+from opkit.description.spec import PARAM_TYPES, OpSpec, Param, Tensor, parse
 from opkit.errors import OpkitError
-from opkit.spec import PARAM_TYPES, OpSpec, Param, Tensor, parse
+from opkit.runtimes.rknn.toolkit_class import toolkit_class
 
 ROOT = Path(__file__).parent.parent
 STAND_IN = Path(__file__).parent / "rknn_stand_in"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from opkit.errors import OpkitError
-from opkit.vx.compiler import compile_vx
+from opkit.runtimes.rknn.vx.compiler import compile_vx
 from tests.vx.support import INTEGERS, compute
 
 INTEGER_TYPES = [*INTEGERS]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.vx import compiler
+from opkit.runtimes.rknn.vx import compiler
 from tests.vx.support import (
     INTEGERS,
     UP_TO_32_BITS,

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from opkit.dot_product import Bin, Constant, Term, c_array, configuration
-from opkit.vx.kernel import function_of
+from opkit.runtimes.rknn.dot_product import Bin, Constant, Term, c_array, configuration
+from opkit.runtimes.rknn.vx.kernel import function_of
 from tests.repositories import EXAMPLES, Repository, generate_example
 
 # The examples that have a VX kernel of their own.

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import DTypeLike
 
-from opkit.kernels.calls import Items, Scalar
-from opkit.vx.compiler import Program, compile_vx
-from opkit.vx.runner import PAST_END
+from opkit.check.invocation import Items, Scalar
+from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
+from opkit.runtimes.rknn.vx.runner import PAST_END
 from tests.vx.support import (
     KERNELS,
     Array,

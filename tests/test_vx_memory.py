@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.kernels.calls import Items
-from opkit.vx.compiler import Program, compile_vx
-from opkit.vx.runner import run_vx
+from opkit.check.invocation import Items
+from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
+from opkit.runtimes.rknn.vx.runner import run_vx
 from tests.host_build import vx_runtime
 from tests.vx.support import (
     KERNELS,

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.dot_product import Bin, Constant, Term, configuration
-from opkit.kernels.calls import Border
-from opkit.vx.compiler import Program, compile_vx
-from opkit.vx.runner import PAST_END
+from opkit.check.invocation import Border
+from opkit.runtimes.rknn.dot_product import Bin, Constant, Term, configuration
+from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
+from opkit.runtimes.rknn.vx.runner import PAST_END
 from tests.vx.support import KERNELS, Array, float32, int32, launch, run
 
 FILLS = (0x7E7E7E7E, 0x3C3C3C3C)

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from opkit.check.invocation import Border, Items
 from opkit.errors import OpkitError
-from opkit.kernels.calls import Border, Items
-from opkit.vx.compiler import Program, compile_vx
-from opkit.vx.runner import PAST_END, VxOutcome, run_vx
+from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
+from opkit.runtimes.rknn.vx.runner import PAST_END, VxOutcome, run_vx
 from tests.host_build import vx_runtime
 from tests.vx.support import KERNELS, Array, float32, int32, launch
 
@@ -329,7 +329,7 @@ def test_what_is_refused(vx_folder: Path, statement: str) -> None:
     )
     with pytest.raises(OpkitError, match=REFUSED[statement]) as caught:
         started(compile_vx(source, vx_folder / "cache"), "k")
-    assert "opkit/vx/prelude" not in str(caught.value)
+    assert "opkit/runtimes/rknn/vx/prelude" not in str(caught.value)
 
 
 _TABLE = "is not emulated: how its configuration encodes 32 terms, or three operands, is not known"

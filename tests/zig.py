@@ -8,12 +8,14 @@ from pathlib import Path
 
 import ziglang
 
-from opkit.platforms import ABIS, Abi
+from opkit.toolchains.abi import ABIS, Abi
 
 ZIG = Path(ziglang.__file__).parent / "zig"
-INCLUDE = Path(__file__).parent.parent / "{{cookiecutter.op_name}}" / "opkit" / "include"
+REPOSITORY = Path(__file__).parent.parent / "{{cookiecutter.op_name}}"
+RKNN = REPOSITORY / "opkit/runtimes/rknn"
+INCLUDE = RKNN / "include"
 C_SOURCES = Path(__file__).parent / "c"
-STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", str(INCLUDE))
+STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{REPOSITORY}", f"-I{INCLUDE}")
 LANGUAGES = {"c11": ("cc", "-x", "c", "-std=c11"), "c++11": ("c++", "-x", "c++", "-std=c++11")}
 HOST = next(abi for abi in ABIS.values() if abi.triple.startswith(platform.machine()))
 

@@ -21,11 +21,11 @@ from rknn_op.repositories import check_description
 # isort: split
 # rknn_op.template has put opkit on the path.
 from benchmarks.kernels.programs import INCLUDE, compile_c, run
-from opkit.checks.operators import operator_of
-from opkit.kernels.calls import Call
-from opkit.kernels.host import HostKernel
-from opkit.scons.device_library import COMPILE
-from opkit.spec import OpSpec
+from opkit.check.invocation import Call
+from opkit.check.operators import operator_of
+from opkit.description.spec import OpSpec
+from opkit.runtimes.rknn.host import HostKernel
+from opkit.runtimes.rknn.scons.device_library import COMPILE
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -204,14 +204,21 @@ def _plain_library(repository: Path, spec: OpSpec, flags: tuple[str, ...]) -> Pa
     """Build the kernel from the same files, but with those of plain/ in the place of ours."""
     copy = repository.with_name(f"{repository.name}{flags[0]}")
     shutil.copytree(repository, copy)
-    shutil.copytree(HERE / "plain/opkit", copy / "opkit/include/opkit", dirs_exist_ok=True)
+    shutil.copytree(HERE / "plain/compute", copy / "opkit/compute", dirs_exist_ok=True)
     compute = HERE / "plain" / f"{spec.lower}_compute.h"
     if compute.is_file():
         shutil.copy(compute, copy)
     library = copy / f"lib{spec.lower}.so"
     compile_c(
         "x64",
-        *("-std=c11", "-shared", "-fPIC", *flags, f"-I{copy}", f"-I{copy}/opkit/include"),
+        *(
+            "-std=c11",
+            "-shared",
+            "-fPIC",
+            *flags,
+            f"-I{copy}",
+            f"-I{copy}/opkit/runtimes/rknn/include",
+        ),
         *("-o", str(library), str(copy / f"rknn_kernel_{spec.lower}.c")),
         *(f"-L{copy}/build/x64/openvx", "-Wl,--no-as-needed", "-lOpenVX", "-lm"),
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.kernels.programs import INCLUDE, compile_c, run
 
 # isort: split
-from opkit.scons.device_library import COMPILE
+from opkit.runtimes.rknn.scons.device_library import COMPILE
 
 _ITERATIONS = 1000
 _LOOPS = {"half to float": "opkit_halves_to_floats", "float to half": "opkit_floats_to_halves"}
@@ -60,7 +60,7 @@ def cycles_per_element(mca: str, processor: Processor, folder: Path) -> dict[str
     """Return conversion -> cycles per element, with all data in the first cache."""
     source, assembly = folder / "conversions.c", folder / f"{processor.name}.s"
     source.write_text(
-        '#include "opkit/half.h"\n'
+        '#include "opkit/compute/half.h"\n'
         "void *const conversions[] = {(void *)opkit_halves_to_floats,"
         " (void *)opkit_floats_to_halves};\n"
     )

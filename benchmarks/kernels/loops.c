@@ -3,7 +3,7 @@
 #include <math.h>
 #include <time.h>
 
-#include "opkit/half.h"
+#include "opkit/compute/half.h"
 
 enum loop {
     COPY,

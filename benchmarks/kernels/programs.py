@@ -10,9 +10,9 @@ from rknn_op import template
 # isort: split
 # rknn_op.template has put opkit on the path.
 from opkit import toolchains
-from opkit.platforms import ABIS
+from opkit.toolchains.abi import ABIS
 
-INCLUDE = template.ROOT / "{{cookiecutter.op_name}}/opkit/include"
+INCLUDE = template.ROOT / "{{cookiecutter.op_name}}"
 
 
 def compile_c(abi: str, *arguments: str) -> str:

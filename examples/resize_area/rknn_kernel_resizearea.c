@@ -10,7 +10,7 @@
 #include "VX/vx_ext_program.h"
 
 #include "generated/resizearea_params.h"
-#include "opkit/launch.h"
+#include "opkit/runtimes/rknn/launch.h"
 #include "resizearea_compute.h"
 
 /* Any number does: the runtime writes its own here. */

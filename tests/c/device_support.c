@@ -1,5 +1,5 @@
 /*
- * opkit/openvx.h on an OpenVX that can be made to fail at any call, with an allocator that counts.
+ * opkit/runtimes/rknn/openvx.h on an OpenVX that can be made to fail at any call, with an allocator that counts.
  *
  * The OpenVX here is the least that openvx.h needs, and as strict as a board: exact sizes, exact ranks, dense strides.
  */
@@ -29,7 +29,7 @@ static void counted_free(void *memory)
 
 #define malloc counted_malloc
 #define free counted_free
-#include <opkit/openvx.h>
+#include <opkit/runtimes/rknn/openvx.h>
 #undef malloc
 #undef free
 

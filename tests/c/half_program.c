@@ -1,5 +1,5 @@
 /*
- * opkit/half.h as a filter, on every processor:
+ * opkit/compute/half.h as a filter, on every processor:
  *
  *   half_program arrays|single|in_place to_floats|to_halves [flush] < input > output
  *
@@ -10,7 +10,7 @@
  *
  * says yes or no.
  */
-#include <opkit/half.h>
+#include <opkit/compute/half.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "VX/vx_helper.h"
 #include "VX/vx_ext_program.h"
 
-#include "opkit/launch.h"
+#include "opkit/runtimes/rknn/launch.h"
 
 enum {
     INPUT,

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import DTypeLike, NDArray
 
-from opkit.kernels.calls import Border, Items, Launch, Scalar
-from opkit.vx.compiler import Program, compile_vx
-from opkit.vx.runner import VxOutcome, run_vx
+from opkit.check.invocation import Border, Items, Launch, Scalar
+from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
+from opkit.runtimes.rknn.vx.runner import VxOutcome, run_vx
 from tests.host_build import vx_runtime
 
 Array = NDArray[Any]

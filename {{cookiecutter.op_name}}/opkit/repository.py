@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from opkit import emit
+from opkit.description.spec import DescriptionError, OpSpec, parse
 from opkit.errors import OpkitError
-from opkit.spec import DescriptionError, OpSpec, parse
+from opkit.runtimes.rknn import emit
 
 
 def read_description(path: Path) -> str:

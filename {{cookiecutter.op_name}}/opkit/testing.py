@@ -19,12 +19,10 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from opkit.checks import results
-from opkit.checks.cases import Case, Values, cases, integers, ramp, special, uniform
-from opkit.checks.operators import REPOSITORY, CheckError, Operator, operator_of
-from opkit.checks.results import Result
-from opkit.errors import OpkitError
-from opkit.kernels.calls import (
+from opkit.check import results
+from opkit.check.cases import Case, Values, cases, integers, ramp, special, uniform
+from opkit.check.comparison import compare, surroundings, unwritten, wrong_elements
+from opkit.check.invocation import (
     Array,
     Border,
     Call,
@@ -33,8 +31,10 @@ from opkit.kernels.calls import (
     Runner,
     status_name,
 )
-from opkit.kernels.comparison import compare, surroundings, unwritten, wrong_elements
-from opkit.vx.kernel import POISON
+from opkit.check.operators import REPOSITORY, CheckError, Operator, operator_of
+from opkit.check.results import Result
+from opkit.errors import OpkitError
+from opkit.runtimes.rknn.vx.kernel import POISON
 
 __all__ = [
     "Border",

@@ -14,11 +14,11 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from opkit.checks.results import Errors, Output, Record, error_text, time_text, ulp_text
-from opkit.platforms import TARGETS
+from opkit.check.results import Errors, Output, Record, error_text, time_text, ulp_text
+from opkit.description.spec import OpSpec, Param
 from opkit.report.plots import Drawing, Plot
-from opkit.rknnop import Package, shader_kind
-from opkit.spec import OpSpec, Param
+from opkit.runtimes.rknn.chips import TARGETS
+from opkit.runtimes.rknn.rknnop import Package, shader_kind
 
 _KERNELS = ("the CPU kernel", "the VX kernel")  # by kernel_index
 _LISTED = 10  # failed cases at the top of the page; all of them are open further down

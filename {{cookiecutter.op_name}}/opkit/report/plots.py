@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from opkit.checks.results import Errors, Output
+from opkit.check.invocation import Array
+from opkit.check.results import Errors, Output
 from opkit.errors import OpkitError
-from opkit.kernels.calls import Array
 
 # Width and height in SVG units; left, top, width and height of the axes.
 _HISTOGRAM = (290, 210), (44, 20, 230, 150)

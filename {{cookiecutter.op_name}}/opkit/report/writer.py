@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from opkit.checks.results import load
+from opkit.check.results import load
+from opkit.description.spec import OpSpec
 from opkit.report.page import Report, page, plot_key
 from opkit.report.plots import plot
-from opkit.rknnop import Package, PackageError, unpack
-from opkit.spec import OpSpec
+from opkit.runtimes.rknn.rknnop import Package, PackageError, unpack
 
 
 def write(root: Path, operator: OpSpec, records: Path, check_failed: bool, file: Path) -> str:

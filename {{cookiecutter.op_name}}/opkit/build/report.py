@@ -1,0 +1,62 @@
+"""env.Report(): what `scons report` runs and writes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from SCons.Action import Action
+
+from opkit.build.host_check import run_cases
+from opkit.errors import OpkitError
+
+PAGE = Path("build/report.html")
+RECORDS = Path("build/results")
+
+
+def exists(env: Any) -> bool:
+    """Whether the tool can be used: always; missing matplotlib is named when it is needed."""
+    return True
+
+
+def generate(env: Any) -> None:
+    """Add the method to the environment."""
+    env.AddMethod(report, "Report")
+
+
+def report(env: Any, needed: list[Any], abis: list[str], sanitizers: list[str]) -> Any:
+    """Return the alias `report`: the check, and a page of what came of it.
+
+    Args:
+        env: the environment.
+        needed: the nodes of what the cases use on this PC.
+        abis: on which instruction sets they run as well.
+        sanitizers: with which sanitizers they run as well.
+    """
+    return env.HostCheck(needed, abis, sanitizers, "report", Action(_report, f"write {PAGE}"))
+
+
+def _report(target: Any, source: Any, env: Any) -> int:
+    """Run the cases and write the page, which a failing case does not prevent.
+
+    Returns:
+        The status of the check.
+    """
+    # Only the report waits for numpy to be imported.
+    from opkit.check.results import VARIABLE
+    from opkit.report.plots import require_matplotlib
+    from opkit.report.writer import write
+
+    try:
+        require_matplotlib()
+    except OpkitError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    shutil.rmtree(RECORDS, ignore_errors=True)
+    os.environ[VARIABLE] = str(RECORDS.absolute())
+    status = run_cases(target, source, env)
+    print(write(Path(), env["OPERATOR"], RECORDS, status != 0, PAGE))
+    return status

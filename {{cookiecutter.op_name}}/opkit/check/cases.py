@@ -1,0 +1,202 @@
+"""The cases of a repository's tests: every shape with all values and params."""
+
+from __future__ import annotations
+
+import itertools
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from opkit.check.invocation import Array
+
+# ---- Values -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Values:
+    """Makes the elements of an input.
+
+    Attributes:
+        name: what a case's name calls them.
+        full_name: the same, with arguments.
+        make: (shape, dtype, random generator, number of the input) -> array.
+    """
+
+    name: str
+    full_name: str
+    make: Callable[[tuple[int, ...], np.dtype[Any], np.random.Generator, int], Array]
+
+
+def uniform(low: float, high: float) -> Values:
+    """Values from low to high, all equally likely; whole numbers for an integer tensor."""
+
+    def make(
+        shape: tuple[int, ...], dtype: np.dtype[Any], random: np.random.Generator, _: int
+    ) -> Array:
+        if dtype.kind in "iu":
+            return random.integers(int(low), int(high), shape, dtype, endpoint=True)
+        return random.uniform(low, high, shape).astype(dtype)
+
+    return Values("uniform", f"uniform({low:g},{high:g})", make)
+
+
+def integers(low: int, high: int) -> Values:
+    """Whole numbers from low to high, both included, whatever the tensor's type."""
+
+    def make(
+        shape: tuple[int, ...], dtype: np.dtype[Any], random: np.random.Generator, _: int
+    ) -> Array:
+        return random.integers(low, high, shape, endpoint=True).astype(dtype)
+
+    return Values("integers", f"integers({low},{high})", make)
+
+
+def ramp() -> Values:
+    """0, 1, 2, ... in memory order, beginning anew after 1024."""
+
+    def make(
+        shape: tuple[int, ...], dtype: np.dtype[Any], _: np.random.Generator, __: int
+    ) -> Array:
+        period = min(1024, np.iinfo(dtype).max) if dtype.kind in "iu" else 1024
+        numbers: Array = np.arange(np.prod(shape)) % period
+        return numbers.reshape(shape).astype(dtype)
+
+    return Values("ramp", "ramp", make)
+
+
+def special() -> Values:
+    """What is apt to go wrong: zeros, subnormals, the largest, infinities and NaN, in turn.
+
+    Two inputs run through them at different speeds, so that many pairs meet.
+    """
+
+    def make(
+        shape: tuple[int, ...], dtype: np.dtype[Any], _: np.random.Generator, number: int
+    ) -> Array:
+        values = _special_values(dtype)
+        index: Array = np.arange(np.prod(shape))
+        turn: Array = (index + number * (index // len(values))) % len(values)
+        array: Array = values[turn].reshape(shape)
+        return array
+
+    return Values("special", "special", make)
+
+
+def _special_values(dtype: np.dtype[Any]) -> Array:
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        whole = np.array([0, 1, limits.min, limits.max, -(limits.min != 0)])
+        distinct: Array = np.unique(whole.astype(dtype))
+        return distinct
+    info = np.finfo(dtype)
+    positive = np.array(
+        [
+            *(0, info.smallest_subnormal, info.smallest_normal - info.smallest_subnormal),
+            *(info.smallest_normal, 1, 1 + info.eps, info.max, np.inf, np.nan),
+        ],
+        dtype,
+    )
+    return np.stack([positive, -positive], axis=1).ravel()
+
+
+# ---- Cases --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One call of the operator; str(case) is its name.
+
+    Attributes:
+        name: how the case is called in the table and on the command line.
+        inputs: name of each input -> array, slowest dimension first.
+        params: name of each param -> value; params with a default in op.yml may be left out.
+        output_dtypes: name of an output -> dtype; by default that of the first input.
+    """
+
+    name: str
+    inputs: Mapping[str, Array]
+    params: Mapping[str, Any] = field(default_factory=dict)
+    output_dtypes: Mapping[str, DTypeLike] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def cases(
+    shapes: Iterable[Mapping[str, tuple[int, ...]]],
+    values: Iterable[Values | Mapping[str, Values]],
+    params: Iterable[Mapping[str, Any]] = ({},),
+    dtype: str | Mapping[str, str] = "float16",
+) -> list[Case]:
+    """Return one case for each combination of shapes, values and params.
+
+    The values of a case depend on its name alone: they are the same in every run.
+
+    Args:
+        shapes: for each combination the shape of every input, slowest dimension first.
+        values: what the inputs hold: makers like `uniform(-1, 1)`, for all inputs or by name.
+        params: for each combination the value of every param.
+        dtype: of all tensors, or by name of inputs and outputs; float16 for an input that is not
+            named, the first input's for such an output.
+    """
+    makers = list(values)
+    made: list[Case] = []
+    taken: set[str] = set()
+    for sizes, (values_name, maker), settings in itertools.product(
+        shapes, zip(_names(makers), makers, strict=True), params
+    ):
+        dtypes = {name: _dtype(dtype, name) for name in sizes}
+        parts = ["+".join(_shown(shape, "x") for shape in sizes.values())]
+        if set(dtypes.values()) != {"float16"}:
+            parts.append("+".join(dict.fromkeys(dtypes.values())))
+        parts.append(values_name)
+        parts.extend(f"{name}={_shown(value)}" for name, value in settings.items())
+        case_name = _unique("-".join(parts), taken)
+        inputs = {}
+        for number, (name, shape) in enumerate(sizes.items()):
+            values_of = maker if isinstance(maker, Values) else maker[name]
+            random = np.random.default_rng(zlib.crc32(f"{case_name} {name}".encode()))
+            inputs[name] = values_of.make(shape, np.dtype(dtypes[name]), random, number)
+        outputs = (
+            {}
+            if isinstance(dtype, str)
+            else {name: type_ for name, type_ in dtype.items() if name not in sizes}
+        )
+        made.append(Case(case_name, inputs, dict(settings), outputs))
+    return made
+
+
+def _dtype(dtype: str | Mapping[str, str], name: str) -> str:
+    return dtype if isinstance(dtype, str) else dtype.get(name, "float16")
+
+
+def _names(makers: Sequence[Values | Mapping[str, Values]]) -> list[str]:
+    """Return the short names of the values, or the full ones where the short ones are alike."""
+
+    def name(maker: Values | Mapping[str, Values], attribute: str) -> str:
+        parts = [maker] if isinstance(maker, Values) else maker.values()
+        return "+".join(dict.fromkeys(str(getattr(part, attribute)) for part in parts))
+
+    short = [name(maker, "name") for maker in makers]
+    if len(set(short)) == len(short):
+        return short
+    return [name(maker, "full_name") for maker in makers]
+
+
+def _shown(value: Any, separator: str = ",") -> str:
+    if isinstance(value, (list, tuple)):
+        return separator.join(_shown(item) for item in value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    candidates = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
+    unique = next(candidate for candidate in candidates if candidate not in taken)
+    taken.add(unique)
+    return unique

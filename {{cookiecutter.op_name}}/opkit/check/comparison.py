@@ -1,0 +1,150 @@
+"""How far an output is from the reference, and how that is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from opkit.check.invocation import Array
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How far an output is from the reference.
+
+    Attributes:
+        max_error: the largest absolute difference.
+        max_ulp: the same, counted in representable values of the output's dtype.
+        wrong: how many elements are too far away.
+        first: index of the first of them.
+        first_ulp: how far away that one is.
+    """
+
+    max_error: float
+    max_ulp: int
+    wrong: int
+    first: tuple[int, ...]
+    first_ulp: int
+
+
+_NOT_COMPARABLE = 2**63  # ulp between a number and NaN
+
+
+def ulp_distance(actual: Array, expected: Array) -> Array:
+    """Return for each element how many representable values lie between, as uint64.
+
+    0 and -0 are the same, and so are all NaN. Between NaN and a number it is 2**63.
+    """
+
+    def ordered(array: Array) -> Array:
+        if array.dtype.kind != "f":
+            return array
+        bits = array.view(f"i{array.itemsize}").astype(np.int64)
+        return np.where(bits < 0, -(bits & (2 ** (8 * array.itemsize - 1) - 1)), bits)
+
+    first, second = ordered(actual), ordered(expected)
+    high = np.maximum(first, second).astype(np.int64).astype(np.uint64)
+    low = np.minimum(first, second).astype(np.int64).astype(np.uint64)
+    distance = high - low
+    if actual.dtype.kind == "f":
+        missing = np.isnan(actual), np.isnan(expected)
+        distance[missing[0] != missing[1]] = _NOT_COMPARABLE
+        distance[missing[0] & missing[1]] = 0
+    return distance
+
+
+def compare(
+    actual: Array, expected: Array, max_ulp: int = 0, max_error: float | None = None
+) -> Difference:
+    """Compare two arrays of one shape and dtype.
+
+    An element is right if it is within max_ulp or, when that is given, within max_error.
+    """
+    ulp = ulp_distance(actual, expected)
+    with np.errstate(all="ignore"):
+        error = np.abs(actual.astype(np.float64) - expected.astype(np.float64))
+    error[ulp == 0] = 0
+    error[np.isnan(error)] = np.inf
+    wrong = ulp > max_ulp
+    if max_error is not None:
+        wrong &= ~(error <= max_error)
+    first = _first(wrong)
+    return Difference(float(error.max()), int(ulp.max()), int(wrong.sum()), first, int(ulp[first]))
+
+
+def _first(mask: Array) -> tuple[int, ...]:
+    """The index of the first element that is true."""
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(mask)), mask.shape))
+
+
+def _index(name: str, index: tuple[int, ...]) -> str:
+    return f"{name}[{', '.join(map(str, index))}]"
+
+
+def wrong_elements(
+    name: str, actual: Array, expected: Array, difference: Difference, allowed: str
+) -> str:
+    """Say how many elements of an output are wrong, and what the first of them is."""
+    first = difference.first
+    distance = (
+        "NaN is only equal to NaN"
+        if difference.first_ulp == _NOT_COMPARABLE
+        else f"{difference.first_ulp} ulp apart, allowed: {allowed}"
+    )
+    return (
+        f"{difference.wrong} of {expected.size} elements of output '{name}' are wrong, "
+        f"the first is {_index(name, first)}: the kernel gives {actual[first]}, "
+        f"the reference {expected[first]} ({distance})"
+    )
+
+
+def surroundings(
+    inputs: Mapping[str, Array],
+    params: Mapping[str, Any],
+    shape: tuple[int, ...],
+    index: tuple[int, ...],
+) -> Iterator[str]:
+    """Yield what the kernel was called with, seen from one element of an output of this shape."""
+    for name, array in inputs.items():
+        try:
+            seen = np.broadcast_to(array, shape)[index]
+            yield f"{_index(name, index)} = {seen}"
+        except ValueError:
+            sizes = "x".join(map(str, array.shape))
+            with np.errstate(all="ignore"):
+                yield f"{name} is {array.dtype} {sizes}, from {array.min()} to {array.max()}"
+    for name, value in params.items():
+        yield f"{name} = {value}"
+
+
+def first_difference(
+    first: Mapping[str, Array], second: Mapping[str, Array]
+) -> tuple[str, int] | None:
+    """Compare two runs bit by bit.
+
+    Returns:
+        The first element that differs, as messages show it, and how many differ in that output;
+        None if all are equal.
+    """
+    for name, array in first.items():
+        bits = [
+            np.ascontiguousarray(output).view(f"u{output.itemsize}")
+            for output in (array, second[name])
+        ]
+        different = bits[0] != bits[1]
+        if different.any():
+            return _index(name, _first(different)), int(different.sum())
+    return None
+
+
+def unwritten(first: Mapping[str, Array], second: Mapping[str, Array]) -> str:
+    """Compare two runs bit by bit that began with different memory; say what differs, if any."""
+    difference = first_difference(first, second)
+    if difference is None:
+        return ""
+    element, count = difference
+    more = f", nor {count - 1} more," if count > 1 else ""
+    return f"nobody wrote output element {element}{more} (or it depends on memory that nobody set)"

@@ -1,0 +1,264 @@
+"""What a kernel is called with, what comes of it, and who runs it.
+
+What becomes of a param's value on its way into the kernel was measured on librknn_runtime 1.7.5.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from opkit.description.spec import MAX_ITEMS, Param
+from opkit.errors import OpkitError
+
+Array = NDArray[Any]
+
+TYPES = {
+    "VX_TYPE_CHAR": 0x001,
+    "VX_TYPE_INT8": 0x002,
+    "VX_TYPE_UINT8": 0x003,
+    "VX_TYPE_INT16": 0x004,
+    "VX_TYPE_UINT16": 0x005,
+    "VX_TYPE_INT32": 0x006,
+    "VX_TYPE_UINT32": 0x007,
+    "VX_TYPE_INT64": 0x008,
+    "VX_TYPE_UINT64": 0x009,
+    "VX_TYPE_FLOAT32": 0x00A,
+    "VX_TYPE_FLOAT64": 0x00B,
+    "VX_TYPE_FLOAT16": 0x00F,
+    "VX_TYPE_BOOL": 0x010,
+}
+
+TENSOR_TYPES = {
+    np.dtype(name): TYPES[f"VX_TYPE_{name.upper()}"]
+    for name in (
+        *("float16", "float32", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64"),
+    )
+}
+
+STATUS_NAMES = {
+    -1: "VX_FAILURE",
+    -2: "VX_ERROR_NOT_IMPLEMENTED",
+    -3: "VX_ERROR_NOT_SUPPORTED",
+    -4: "VX_ERROR_NOT_SUFFICIENT",
+    -5: "VX_ERROR_NOT_ALLOCATED",
+    -6: "VX_ERROR_NOT_COMPATIBLE",
+    -7: "VX_ERROR_NO_RESOURCES",
+    -8: "VX_ERROR_NO_MEMORY",
+    -9: "VX_ERROR_OPTIMIZED_AWAY",
+    -10: "VX_ERROR_INVALID_PARAMETERS",
+    -11: "VX_ERROR_INVALID_MODULE",
+    -12: "VX_ERROR_INVALID_REFERENCE",
+    -13: "VX_ERROR_INVALID_LINK",
+    -14: "VX_ERROR_INVALID_FORMAT",
+    -15: "VX_ERROR_INVALID_DIMENSION",
+    -16: "VX_ERROR_INVALID_VALUE",
+    -17: "VX_ERROR_INVALID_TYPE",
+    -18: "VX_ERROR_INVALID_GRAPH",
+    -19: "VX_ERROR_INVALID_NODE",
+    -20: "VX_ERROR_INVALID_SCOPE",
+    -21: "VX_ERROR_GRAPH_SCHEDULED",
+    -22: "VX_ERROR_GRAPH_ABANDONED",
+    -23: "VX_ERROR_MULTIPLE_WRITERS",
+    -24: "VX_ERROR_REFERENCE_NONZERO",
+}
+
+INT32_ARRAY = "VX_TYPE_INT32"  # the type of an array's items
+
+
+def status_name(status: int) -> str:
+    """Return a status as messages show it."""
+    return f"{STATUS_NAMES.get(status, 'status')} ({status})"
+
+
+# ---- Values on their way into the kernel --------------------------------------------------------
+
+
+class RefusedError(OpkitError):
+    """The board would not run the operator with this value."""
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A scalar as the kernel gets it: its type and its bytes, little endian."""
+
+    type: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Items:
+    """An array as the kernel gets it: items of type int32, with no room for more."""
+
+    items: tuple[int, ...]
+
+
+def _whole(number: float, low: int, high: int) -> int:
+    """Convert as the processor does: toward zero, saturating, and 0 for NaN."""
+    if math.isnan(number):
+        return 0
+    return (
+        int(min(max(number, low), high)) if math.isinf(number) else min(max(int(number), low), high)
+    )
+
+
+_INT32 = (-(2**31), 2**31 - 1)
+_UINT32 = (0, 2**32 - 1)
+_INT64 = (-(2**63), 2**63 - 1)
+_UINT64 = (0, 2**64 - 1)
+
+# type in op.yml -> type of the scalar, the range that the number is converted to first, and how
+# many of the low bytes arrive
+_WHOLE_NUMBERS = {
+    "VX_TYPE_BOOL": ("VX_TYPE_UINT8", _UINT32, 1),
+    "VX_TYPE_CHAR": ("VX_TYPE_CHAR", _UINT32, 1),
+    "VX_TYPE_UINT8": ("VX_TYPE_UINT8", _UINT32, 1),
+    "VX_TYPE_UINT16": ("VX_TYPE_UINT16", _UINT32, 2),
+    "VX_TYPE_UINT32": ("VX_TYPE_UINT32", _UINT32, 4),
+    "VX_TYPE_INT8": ("VX_TYPE_INT8", _INT32, 1),
+    "VX_TYPE_INT16": ("VX_TYPE_INT16", _INT32, 2),
+    "VX_TYPE_INT32": ("VX_TYPE_INT32", _INT32, 4),
+    "VX_TYPE_INT64": ("VX_TYPE_INT64", _INT64, 8),
+    "VX_TYPE_UINT64": ("VX_TYPE_UINT64", _UINT64, 8),
+}
+
+
+def delivered(param: Param, value: Any) -> Scalar | Items:
+    """Return what the kernel gets for a param's value.
+
+    Values come out of the model as numbers of type double; what does not fit is cut, not refused.
+
+    Raises:
+        RefusedError: the node would not be created with this value.
+    """
+    kind = param.type.name
+    if kind == "VX_TYPE_ARRAY":
+        items = tuple(_whole(float(item), *_INT32) for item in value)
+        if not 1 <= len(items) <= MAX_ITEMS:
+            raise RefusedError(
+                f"param '{param.name}' has {len(items)} items; the board takes 1 to {MAX_ITEMS}"
+            )
+        return Items(items)
+    number = float(value)
+    if kind in _WHOLE_NUMBERS:
+        scalar, (low, high), size = _WHOLE_NUMBERS[kind]
+        whole = _whole(number, low, high) % 2**64
+        return Scalar(scalar, whole.to_bytes(8, "little")[:size])
+    if kind == "VX_TYPE_FLOAT32":
+        with np.errstate(over="ignore"):
+            return Scalar(kind, np.float32(number).tobytes())
+    if kind == "VX_TYPE_FLOAT64":
+        return Scalar(kind, struct.pack("<d", number))
+    raise RefusedError(f"param '{param.name}': the board refuses the type {kind}")
+
+
+# ---- Calls and what comes of them ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a kernel is called with.
+
+    Attributes:
+        inputs: name -> array, in numpy's order of dimensions (slowest first), ranks 1 to 6.
+        params: name -> value, of every param.
+        outputs: name -> shape and dtype.
+    """
+
+    inputs: Mapping[str, Array]
+    params: Mapping[str, Any]
+    outputs: Mapping[str, tuple[tuple[int, ...], DTypeLike]]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Over which work items a VX kernel runs: what its initializer asked for."""
+
+    work_dim: int
+    global_offset: tuple[int, ...]
+    global_scale: tuple[int, ...]
+    local_size: tuple[int, ...]
+    global_size: tuple[int, ...]
+
+
+_POLICIES = ("poison", "edge", "constant")
+
+
+@dataclass(frozen=True)
+class Border:
+    """What a VX kernel reads outside of a tensor.
+
+    Attributes:
+        policy: `poison`, which is a pattern of bits that no result may depend on; `edge`, the
+            nearest element; `constant`.
+        fill: of `poison`: the pattern, 32 bits. Outputs hold it beforehand, whatever the policy.
+        value: of `constant`: a number, which becomes the nearest of the tensor's type, or bytes,
+            of which an element is as many of the first four as it has; one of eight has the four
+            twice.
+
+    Raises:
+        OpkitError: there is no such policy.
+    """
+
+    policy: str = "poison"
+    fill: int = 0x7E7E7E7E
+    value: float | bytes = 0
+
+    def __post_init__(self) -> None:
+        if self.policy not in _POLICIES:
+            allowed = ", ".join(_POLICIES)
+            raise OpkitError(f"unknown border '{self.policy}'; allowed: {allowed}")
+
+
+@dataclass
+class Outcome:
+    """What came of a call.
+
+    Attributes:
+        status: VX_SUCCESS, 0, or the first error.
+        stage: which callback gave the status.
+        outputs: name -> array; empty unless the status is 0.
+        seconds: the shortest time that the kernel function took.
+        fault: a sentence, when the call did not come back by itself.
+        log: the lines that the operator passed to vxAddLogEntry.
+        events: what the board accepts in silence, but nobody can mean.
+        leaks: what the operator took and did not give back.
+        launch: of a VX kernel, None of a CPU kernel.
+        uniforms: of a VX kernel, name -> value of each _viv_uniform that its initializer has set.
+        border: of a VX kernel, what its initializer has set; None if nothing.
+    """
+
+    status: int = 0
+    stage: str = ""
+    outputs: dict[str, Array] = field(default_factory=dict)
+    seconds: float = math.inf
+    fault: str = ""
+    log: list[str] = field(default_factory=list)
+    events: list[str] = field(default_factory=list)
+    leaks: list[str] = field(default_factory=list)
+    launch: Launch | None = None
+    uniforms: dict[str, bytes] = field(default_factory=dict)
+    border: Border | None = None
+
+
+class Runner(Protocol):
+    """Runs one kernel of one operator, wherever that may be."""
+
+    def run(
+        self, call: Call, fill: int | None = None, repeat: int = 1, limit: float = 10
+    ) -> Outcome:
+        """Run the kernel on arrays.
+
+        Args:
+            call: what with.
+            fill: the byte that outputs, and memory that the operator takes, hold beforehand; the
+                memory then is guarded as well. None: at full speed, for measuring time.
+            repeat: how often the kernel function runs.
+            limit: seconds that each callback may take.
+        """

@@ -1,0 +1,1 @@
+"""op.yml: what an operator is."""

@@ -1,0 +1,1 @@
+"""What executes an operator in the end: a folder and a row for each runtime."""

@@ -1,0 +1,1 @@
+"""RKNN-Toolkit 1.x: RK1806, RK1808, RK3399Pro, RV1109 and RV1126."""

@@ -1,0 +1,12 @@
+"""OpSpec -> text: every file of an operator repository that depends on the description.
+
+Nothing here reads or writes the repository; that is opkit.repository's part.
+"""
+
+from __future__ import annotations
+
+from opkit.runtimes.rknn.description import package_description
+from opkit.runtimes.rknn.generated import generated_files
+from opkit.runtimes.rknn.skeletons import skeleton_files, vx_arguments
+
+__all__ = ["generated_files", "package_description", "skeleton_files", "vx_arguments"]

@@ -1,0 +1,267 @@
+/*
+ * The host runtime: a small libOpenVX.so for the PC.
+ *
+ * It runs an operator's library as the board does. Sizes, error codes and the order in which they are tested were measured
+ * on the board's driver 1.7.5. What the board accepts in silence although it cannot be meant (a copy that copies nothing, say)
+ * behaves as on the board and is written down as an event, so that a test can fail on it.
+ *
+ *     types.c      what is known of each VX_TYPE_...
+ *     reference.c  what all objects have in common; contexts
+ *     tensor.c  scalar.c  array.c  kernel.c  graph.c
+ *     journal.c    the log of vxAddLogEntry, events and leaks
+ *     memory.c     blocks between guard pages: tensors; interpose.c gives them to the operator as malloc
+ *     call.c       calls a kernel so that its faults come back as a report
+ *
+ * A process has one runtime and calls it from one thread at a time.
+ */
+#ifndef HOSTRT_H
+#define HOSTRT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <VX/vx.h>
+#include <VX/vx_ext_program.h>
+#include <VX/vx_helper.h>
+
+#define HOSTRT_MAX_RANK 6
+
+/* ---- For whoever drives the runtime (opkit/kernels/host.py, opkit/check/harness/runner.c) --------------------------------------------- */
+
+enum hostrt_journal {
+    HOSTRT_LOG,   /* what the operator passed to vxAddLogEntry */
+    HOSTRT_EVENT, /* what the board would have accepted in silence */
+    HOSTRT_LEAK   /* what the operator took and did not give back */
+};
+
+/* The text of an entry and its status, in the order of writing; NULL after the last. */
+VX_API_ENTRY const char *hostrt_entry(enum hostrt_journal journal, vx_size index, vx_status *status);
+/* Empties all journals. */
+VX_API_ENTRY void hostrt_forget(void);
+
+/* Gives an object the name by which messages call it. Cut after VX_MAX_REFERENCE_NAME bytes. */
+VX_API_ENTRY vx_status hostrt_set_name(vx_reference reference, const char *name);
+
+enum hostrt_stage {
+    HOSTRT_VERIFY,  /* validate and initialize */
+    HOSTRT_PROCESS, /* the kernel function */
+    HOSTRT_RELEASE  /* the graph's release: deinitialize */
+};
+
+struct hostrt_report {
+    vx_status status;
+    vx_int32 signal;   /* 0: the stage came back by itself */
+    double seconds;    /* how long it took */
+    vx_char fault[512]; /* a sentence, when there was a signal */
+    uintptr_t instruction; /* at which it came; 0: not known */
+};
+
+/*
+ * A session is one life of a graph: begin, call each stage, end. With `guard`, memory that the operator takes lies between
+ * guard pages and is filled with the byte `fill`; without, it is libc's, for measuring time. Either way faults are caught.
+ */
+VX_API_ENTRY void hostrt_begin(bool guard, vx_uint8 fill);
+/* Runs one stage within a time limit. After a fault the graph can only be thrown away with its context. */
+VX_API_ENTRY void hostrt_call(vx_graph graph, enum hostrt_stage stage, double limit, struct hostrt_report *report);
+/* Writes leaks into the journal, unless there was a fault, and frees what the operator left. */
+VX_API_ENTRY void hostrt_end(void);
+
+/*
+ * For a kernel that is compiled with OPKIT_GUARDED: memory for the elements of a tensor that it opens. While memory is guarded
+ * it is a block of its own, which goes by itself after the stage; NULL if there is none. Otherwise it is `unguarded`.
+ */
+VX_API_ENTRY void *hostrt_tensor_memory(const char *name, size_t size, void *unguarded);
+
+/*
+ * Declares a _viv_uniform of the node's kernel, as the compiled shader would: its name and its size in bytes. When a
+ * kernel has any, vxSetNodeUniform copies that many bytes and refuses to set more uniforms than there are.
+ */
+VX_API_ENTRY vx_status hostrt_declare_uniform(vx_node node, const vx_char *name, vx_size size);
+/* The uniforms that were set: name, value (NULL when its size was not declared) and count; false after the last. */
+VX_API_ENTRY vx_bool hostrt_uniform(vx_node node, vx_size index, const vx_char **name, vx_size *count, const void **value, vx_size *size);
+
+/* ---- Inside ------------------------------------------------------------------------------------------------------ */
+
+#pragma GCC visibility push(hidden)
+
+/* Every object begins with this. It lives while somebody outside or inside the runtime holds it. */
+struct vx_reference_s {
+    vx_enum type;
+    vx_status status;  /* of an error object */
+    vx_context context;
+    vx_uint32 count;   /* references of the application and of the operator: VX_REFERENCE_COUNT */
+    vx_uint32 holds;   /* references of the runtime's own */
+    bool known;        /* existed when the session began, */
+    vx_uint32 count_at_begin; /* with this count */
+    vx_char name[VX_MAX_REFERENCE_NAME];
+    void (*destroy)(vx_reference reference);
+    vx_reference next; /* in the list of all objects */
+};
+
+struct vx_context_s {
+    struct vx_reference_s base;
+};
+
+struct vx_tensor_s {
+    struct vx_reference_s base;
+    vx_uint32 rank;
+    vx_enum data_type;
+    vx_uint32 dims[HOSTRT_MAX_RANK];
+    vx_size strides[HOSTRT_MAX_RANK]; /* bytes */
+    vx_uint8 *data;                   /* NULL until it is needed; a view's lies in its parent */
+    vx_tensor parent;                 /* NULL but in a view */
+    vx_size offset;                   /* of a view in its parent, bytes */
+    vx_int8 fixed_point_position;
+    vx_enum quant_format;
+    vx_int32 zero_point;
+    vx_float32 scale;
+    vx_enum order;
+    vx_enum precision;
+    vx_enum lifetime;
+    vx_enum value;
+};
+
+struct vx_scalar_s {
+    struct vx_reference_s base;
+    vx_enum data_type;
+    vx_uint8 value[40];
+};
+
+struct vx_array_s {
+    struct vx_reference_s base;
+    vx_enum item_type;
+    vx_size count;
+    vx_size capacity;
+    vx_size item_size;
+    vx_uint8 *items;
+};
+
+struct vx_program_s {
+    struct vx_reference_s base;
+    bool built;
+};
+
+struct vx_kernel_s {
+    struct vx_reference_s base;
+    vx_char kernel_name[VX_MAX_KERNEL_NAME];
+    vx_enum enumeration;
+    vx_kernel_f function; /* NULL: a VX kernel */
+    vx_kernel_validate_f validate;
+    vx_kernel_initialize_f initialize;
+    vx_kernel_deinitialize_f deinitialize;
+    vx_uint32 parameter_count;
+    vx_param_description_t *parameters;
+    bool finalized;
+};
+
+struct vx_graph_s {
+    struct vx_reference_s base;
+    vx_node *nodes;
+    vx_size node_count;
+    bool verified;
+};
+
+struct hostrt_uniform {
+    const vx_char *name; /* the caller's text, as on the board */
+    vx_char copy[VX_MAX_KERNEL_NAME];
+    vx_size count;
+    vx_size size;
+    void *value;
+    bool set;
+};
+
+struct vx_node_s {
+    struct vx_reference_s base;
+    vx_graph graph;
+    vx_kernel kernel;
+    vx_reference *parameters;
+    vx_uint32 parameter_count;
+    bool initialized;
+    bool local_data_settable; /* while initialize or deinitialize runs */
+    bool owns_local_data;
+    vx_status last_status;
+    vx_size local_data_size;
+    void *local_data;
+    vx_uint8 performance[64];
+    vx_border_t border;
+    vx_bool is_replicated;
+    vx_bool valid_rect_reset;
+    vx_kernel_execution_parameters_t execution;
+    struct hostrt_uniform *uniforms;
+    vx_size uniform_count;
+    bool uniforms_declared;
+};
+
+struct vx_meta_format_s {
+    struct vx_reference_s base;
+};
+
+/* types.c */
+vx_size hostrt_scalar_size(vx_enum type);  /* 0: scalars of this type cannot be stored */
+vx_size hostrt_element_size(vx_enum type); /* 0: no type of a tensor */
+bool hostrt_is_type(vx_enum type);
+const char *hostrt_type_name(vx_enum type);
+
+/* reference.c */
+void *hostrt_new(vx_context context, vx_enum type, size_t size, void (*destroy)(vx_reference));
+vx_reference hostrt_new_error(vx_context context, vx_status status);
+bool hostrt_is(const void *reference, vx_enum type); /* false for NULL, foreign and dead pointers */
+void hostrt_hold(void *reference);
+void hostrt_drop(void *reference);
+vx_status hostrt_release(vx_reference *reference, vx_enum type);
+void hostrt_remember_references(void);
+void hostrt_compare_references(bool report);
+vx_kernel hostrt_find_kernel(vx_context context, const vx_char *name); /* one more reference of it, or NULL */
+void hostrt_describe(vx_reference reference, char *text, size_t size);
+
+enum hostrt_access {
+    HOSTRT_READ,
+    HOSTRT_READ_WRITE,
+    HOSTRT_IN_CALLBACK /* settable while initialize or deinitialize runs */
+};
+
+/* An attribute that is a member of its object's struct. */
+struct hostrt_attribute {
+    vx_enum attribute;
+    size_t offset;
+    vx_size size;
+    enum hostrt_access access;
+};
+const struct hostrt_attribute *hostrt_find_attribute(const struct hostrt_attribute *table, size_t count, vx_enum attribute);
+bool hostrt_fits(const struct hostrt_attribute *attribute, const void *value, vx_size size); /* exact size, aligned to 4 bytes */
+vx_status hostrt_query(const struct hostrt_attribute *table, size_t count, const void *object, vx_enum attribute,
+                       void *value, vx_size size, vx_status unknown);
+
+/* A table of maps, shared by tensors and arrays. */
+vx_map_id hostrt_add_map(vx_reference owner);
+bool hostrt_remove_map(vx_reference owner, vx_map_id id);
+void hostrt_compare_maps(bool report);
+
+/* graph.c */
+extern const char *hostrt_phase;    /* the callback that runs, for messages */
+extern const char *hostrt_function; /* the function of this runtime that touches the operator's memory, or NULL */
+
+/* journal.c */
+void hostrt_write(enum hostrt_journal journal, vx_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void hostrt_add(enum hostrt_journal journal, vx_status status, const char *text);
+
+/* memory.c */
+void *hostrt_memory_new(size_t size, size_t alignment); /* for the operator; alignment 0: that of malloc here */
+void *hostrt_memory_resize(void *start, size_t size);
+bool hostrt_memory_free(void *start); /* false: not from here */
+void *hostrt_device_new(vx_reference owner, size_t size);
+void hostrt_device_free(void *start);
+void hostrt_memory_begin(bool guard, vx_uint8 fill);
+void hostrt_memory_use(bool active); /* whether the operator runs */
+bool hostrt_memory_guards(void);     /* whether memory is to be guarded now */
+vx_uint8 hostrt_memory_fill(void);
+void hostrt_memory_end(bool report);
+bool hostrt_memory_explain(const void *address, char *text, size_t size);
+
+/* call.c */
+bool hostrt_faulted(void); /* the operator's callbacks are not to be called any more */
+
+#pragma GCC visibility pop
+
+#endif

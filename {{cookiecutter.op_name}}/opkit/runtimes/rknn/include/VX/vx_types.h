@@ -1,0 +1,438 @@
+/*
+ * The types, constants and callbacks of OpenVX 1.2 and of Vivante's extensions, as custom operators
+ * use them.
+ *
+ * string.h is part of it: kernel sources written for the vendor's toolkit call memset without
+ * including it.
+ */
+#ifndef OPKIT_VX_TYPES_H
+#define OPKIT_VX_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define VX_API_ENTRY __attribute__((visibility("default"))) /* a function of the library */
+#define VX_API_CALL /* the calling convention: the platform's own */
+#define VX_CALLBACK /* the same, of a function that the library calls */
+
+#ifdef __cplusplus
+#define VX_STATIC_ASSERT(condition, message) static_assert(condition, message)
+extern "C" {
+#else
+#define VX_STATIC_ASSERT(condition, message) _Static_assert(condition, message)
+#endif
+
+/*
+ * One of two numbers: the first where pointers have 64 bits (x64, aarch64), the second where they
+ * have 32 (armhf).
+ */
+#define VX_BY_POINTER_SIZE(bits64, bits32) (sizeof(void *) == 8 ? (bits64) : (bits32))
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+typedef char vx_char; /* signed on x64, unsigned on both ARM ABIs: do not rely on its sign */
+typedef int8_t vx_int8;
+typedef uint8_t vx_uint8;
+typedef int16_t vx_int16;
+typedef uint16_t vx_uint16;
+typedef int32_t vx_int32;
+typedef uint32_t vx_uint32;
+typedef int64_t vx_int64;
+typedef uint64_t vx_uint64;
+typedef float vx_float32;
+typedef double vx_float64;
+/*
+ * There is no vx_float16: the elements of a VX_TYPE_FLOAT16 tensor are kept in uint16_t (see
+ * opkit/compute/half.h).
+ */
+
+typedef size_t vx_size; /* 8 bytes on x64 and aarch64, 4 on armhf */
+typedef uintptr_t vx_map_id;
+typedef int32_t vx_enum;
+typedef vx_enum vx_status;
+typedef vx_enum vx_action;
+typedef uint32_t vx_bitfield;
+typedef uint32_t vx_df_image;
+
+/* 4 bytes. A VX_TYPE_BOOL parameter of an operator is NOT one of these: see VX_TYPE_BOOL. */
+typedef vx_enum vx_bool;
+
+enum vx_bool_e {
+    vx_false_e = 0,
+    vx_true_e = 1
+};
+
+/* ---- Objects --------------------------------------------------------------------------------- */
+
+/*
+ * Handles. Each kind of object may be cast to vx_reference, explicitly; a vx_reference to the kind
+ * that it really is.
+ */
+typedef struct vx_reference_s *vx_reference;
+typedef struct vx_context_s *vx_context;
+typedef struct vx_graph_s *vx_graph;
+typedef struct vx_node_s *vx_node;
+typedef struct vx_kernel_s *vx_kernel;
+typedef struct vx_parameter_s *vx_parameter;
+typedef struct vx_program_s *vx_program;
+typedef struct vx_scalar_s *vx_scalar;
+typedef struct vx_array_s *vx_array;
+typedef struct vx_tensor_s *vx_tensor;
+typedef struct vx_image_s *vx_image;
+typedef struct vx_meta_format_s *vx_meta_format;
+
+/* ---- Limits ---------------------------------------------------------------------------------- */
+
+#define VX_MAX_KERNEL_NAME 256 /* an operator's name: below 128, the board copies it unchecked */
+#define VX_MAX_LOG_MESSAGE_LEN 1024
+#define VX_MAX_LOG_NUM_ENTRIES 1024
+#define VX_MAX_IMPLEMENTATION_NAME 64
+#define VX_MAX_REFERENCE_NAME 64
+#define VX_MAX_WORK_ITEM_DIMENSIONS 3
+/*
+ * Tensors have at most 6 dimensions on the board; no header of the vendor has a name for that
+ * number.
+ */
+
+/* ---- How constants are composed -------------------------------------------------------------- */
+
+#define VX_ID_KHRONOS 0x000
+#define VX_ID_VIVANTE 0x007
+#define VX_ID_USER 0xFFE /* for kernels of one's own, before they have an owner */
+#define VX_ID_DEFAULT 0xFFF
+
+#define VX_ENUM_BASE(vendor, id) ((vx_enum)(((uint32_t)(vendor) << 20) | ((uint32_t)(id) << 12)))
+#define VX_ATTRIBUTE_BASE(vendor, object) \
+    ((vx_enum)(((uint32_t)(vendor) << 20) | ((uint32_t)(object) << 8)))
+#define VX_KERNEL_BASE(vendor, library) \
+    ((vx_enum)(((uint32_t)(vendor) << 20) | ((uint32_t)(library) << 12)))
+
+enum vx_enum_e {
+    VX_ENUM_DIRECTION = 0x00,
+    VX_ENUM_PARAMETER_STATE = 0x08,
+    VX_ENUM_CONVERT_POLICY = 0x0A,
+    VX_ENUM_BORDER = 0x0C,
+    VX_ENUM_MEMORY_TYPE = 0x0E,
+    VX_ENUM_ACCESSOR = 0x11,
+    VX_ENUM_ROUND_POLICY = 0x12
+};
+
+/* ---- Status ---------------------------------------------------------------------------------- */
+
+enum vx_status_e {
+    VX_STATUS_MIN = -25,
+    VX_ERROR_REFERENCE_NONZERO = -24,
+    VX_ERROR_MULTIPLE_WRITERS = -23,
+    VX_ERROR_GRAPH_ABANDONED = -22,
+    VX_ERROR_GRAPH_SCHEDULED = -21,
+    VX_ERROR_INVALID_SCOPE = -20,
+    VX_ERROR_INVALID_NODE = -19,
+    VX_ERROR_INVALID_GRAPH = -18,
+    VX_ERROR_INVALID_TYPE = -17,
+    VX_ERROR_INVALID_VALUE = -16,
+    VX_ERROR_INVALID_DIMENSION = -15,
+    VX_ERROR_INVALID_FORMAT = -14,
+    VX_ERROR_INVALID_LINK = -13,
+    VX_ERROR_INVALID_REFERENCE = -12,
+    VX_ERROR_INVALID_MODULE = -11,
+    VX_ERROR_INVALID_PARAMETERS = -10, /* also: wrong size, unknown attribute in vxQueryTensor */
+    VX_ERROR_OPTIMIZED_AWAY = -9,
+    VX_ERROR_NO_MEMORY = -8,
+    VX_ERROR_NO_RESOURCES = -7,
+    VX_ERROR_NOT_COMPATIBLE = -6,
+    VX_ERROR_NOT_ALLOCATED = -5,
+    VX_ERROR_NOT_SUFFICIENT = -4,
+    VX_ERROR_NOT_SUPPORTED = -3,
+    VX_ERROR_NOT_IMPLEMENTED = -2,
+    VX_FAILURE = -1,
+    VX_SUCCESS = 0
+};
+
+/* ---- Types of data and of objects ------------------------------------------------------------ */
+
+/*
+ * Scalars hold any type up to VX_TYPE_BOOL but VX_TYPE_FLOAT16. The elements of a tensor are INT8,
+ * UINT8, BOOL8 (1 byte), INT16, UINT16, FLOAT16, BFLOAT16 (2), INT32, UINT32, FLOAT32 (4) or INT64
+ * (8); the board knows no other.
+ */
+enum vx_type_e {
+    VX_TYPE_INVALID = 0x000,
+    VX_TYPE_CHAR = 0x001,
+    VX_TYPE_INT8 = 0x002,
+    VX_TYPE_UINT8 = 0x003,
+    VX_TYPE_INT16 = 0x004,
+    VX_TYPE_UINT16 = 0x005,
+    VX_TYPE_INT32 = 0x006,
+    VX_TYPE_UINT32 = 0x007,
+    VX_TYPE_INT64 = 0x008,
+    VX_TYPE_UINT64 = 0x009,
+    VX_TYPE_FLOAT32 = 0x00A,
+    VX_TYPE_FLOAT64 = 0x00B,
+    VX_TYPE_ENUM = 0x00C, /* refused by the board as an operator's parameter, as is VX_TYPE_SIZE */
+    VX_TYPE_SIZE = 0x00D,
+    VX_TYPE_DF_IMAGE = 0x00E,
+    /* Tensors only: the driver can neither read nor write a scalar of this type. */
+    VX_TYPE_FLOAT16 = 0x00F,
+    /* 4 bytes; but a BOOL parameter of an operator arrives as a VX_TYPE_UINT8 scalar, 1 byte. */
+    VX_TYPE_BOOL = 0x010,
+    VX_TYPE_BOOL8 = 0x011, /* Vivante; tensors only, 1 byte */
+
+    VX_TYPE_USER_STRUCT_START = 0x100,
+    VX_TYPE_VENDOR_STRUCT_START = 0x400,
+
+    VX_TYPE_KHRONOS_OBJECT_START = 0x800,
+    VX_TYPE_REFERENCE = 0x800, /* as the type of a kernel's parameter: any object */
+    VX_TYPE_CONTEXT = 0x801,
+    VX_TYPE_GRAPH = 0x802,
+    VX_TYPE_NODE = 0x803,
+    VX_TYPE_KERNEL = 0x804,
+    VX_TYPE_PARAMETER = 0x805,
+    VX_TYPE_DELAY = 0x806,
+    VX_TYPE_LUT = 0x807,
+    VX_TYPE_DISTRIBUTION = 0x808,
+    VX_TYPE_PYRAMID = 0x809,
+    VX_TYPE_THRESHOLD = 0x80A,
+    VX_TYPE_MATRIX = 0x80B,
+    VX_TYPE_CONVOLUTION = 0x80C,
+    VX_TYPE_SCALAR = 0x80D,
+    VX_TYPE_ARRAY = 0x80E, /* as an operator's parameter: 1 to 16 items, always VX_TYPE_INT32 */
+    VX_TYPE_IMAGE = 0x80F,
+    VX_TYPE_REMAP = 0x810,
+    VX_TYPE_ERROR = 0x811,
+    VX_TYPE_META_FORMAT = 0x812,
+    VX_TYPE_OBJECT_ARRAY = 0x813,
+    VX_TYPE_TENSOR = 0x815,
+
+    VX_TYPE_TARGET = 0x816, /* Vivante, as all that follow */
+    VX_TYPE_TENSOR_VIEW = 0x817,
+    VX_TYPE_TENSOR_ADDRESS = 0x818,
+    VX_TYPE_TENSOR_MEM = 0x819,
+    VX_TYPE_BFLOAT16 = 0x81A,
+    VX_TYPE_PROGRAM = 0x900,
+
+    VX_TYPE_VENDOR_OBJECT_START = 0xC00
+};
+
+/* ---- Values of arguments --------------------------------------------------------------------- */
+
+/*
+ * The board refuses a parameter that is both input and output, so VX_BIDIRECTIONAL is not declared.
+ */
+enum vx_direction_e {
+    VX_INPUT = 0x0,
+    VX_OUTPUT = 0x1
+};
+
+enum vx_parameter_state_e {
+    VX_PARAMETER_STATE_REQUIRED = 0x8000,
+    VX_PARAMETER_STATE_OPTIONAL = 0x8001
+};
+
+enum vx_convert_policy_e {
+    VX_CONVERT_POLICY_WRAP = 0xA000,
+    VX_CONVERT_POLICY_SATURATE = 0xA001
+};
+
+/*
+ * What a VX kernel reads outside of a tensor. The numbers are Khronos', composed as all others are;
+ * no board was asked.
+ */
+enum vx_border_e {
+    VX_BORDER_UNDEFINED = 0xC000, /* whatever the driver has there */
+    VX_BORDER_CONSTANT = 0xC001,
+    VX_BORDER_REPLICATE = 0xC002 /* the nearest element */
+};
+
+/* An element of any type, at the beginning of 16 bytes. */
+typedef union {
+    vx_uint8 reserved[16];
+    vx_uint8 U8;
+    vx_int16 S16;
+    vx_uint16 U16;
+    vx_int32 S32;
+    vx_uint32 U32;
+} vx_pixel_value_t;
+
+typedef struct {
+    vx_enum mode;                    /* enum vx_border_e */
+    vx_pixel_value_t constant_value; /* of VX_BORDER_CONSTANT */
+} vx_border_t;
+
+/*
+ * Pass VX_MEMORY_TYPE_HOST. vxCopyScalar requires it; vxCopyTensorPatch and vxCopyArrayRange do not
+ * look at it.
+ */
+enum vx_memory_type_e {
+    VX_MEMORY_TYPE_NONE = 0xE000,
+    VX_MEMORY_TYPE_HOST = 0xE001
+};
+
+/* What the caller does with the object's data. A vxCopy... takes one of the first two only. */
+enum vx_accessor_e {
+    VX_READ_ONLY = 0x11001,  /* object -> user's memory */
+    VX_WRITE_ONLY = 0x11002, /* user's memory -> object */
+    VX_READ_AND_WRITE = 0x11003
+};
+
+enum vx_round_policy_e {
+    VX_ROUND_POLICY_TO_ZERO = 0x12001,
+    VX_ROUND_POLICY_TO_NEAREST_EVEN = 0x12002
+};
+
+enum vx_map_flag_e {
+    VX_NOGAP_X = 1
+};
+
+/* How a tensor is quantized; the tensors of a custom operator are float16 and not quantized. */
+enum vx_quantized_format_e {
+    VX_QUANT_NONE = 0,
+    VX_QUANT_DYNAMIC_FIXED_POINT = 1,
+    VX_QUANT_AFFINE_SCALE = 2,
+    VX_QUANT_AFFINE_SCALE_PER_CHANNEL = 3
+};
+
+/* What VX_TENSOR_RANK answers: the order of the dimensions. */
+enum vx_tensor_rank_type_e {
+    VX_TENSOR_RANK_WHCN = 0,
+    VX_TENSOR_RANK_CWHN = 1,
+    VX_TENSOR_RANK_SN = 2
+};
+
+enum vx_tensor_precision_type_e {
+    VX_TENSOR_PRECISION_AUTO = 0
+};
+
+/* ---- Attributes: what vxQuery... and vxSet...Attribute name ---------------------------------- */
+
+/* The comment gives the type of the value. Its size must be exactly that of the type. */
+enum vx_reference_attribute_e {
+    VX_REFERENCE_COUNT = 0x080000, /* vx_uint32 */
+    VX_REFERENCE_TYPE = 0x080001,  /* vx_enum */
+    VX_REFERENCE_NAME = 0x080002   /* const vx_char * */
+};
+
+enum vx_context_attribute_e {
+    VX_CONTEXT_MAX_TENSOR_DIMS = 0x08010E /* vx_size */
+};
+
+enum vx_node_attribute_e {
+    VX_NODE_STATUS = 0x080300,          /* vx_status */
+    VX_NODE_PERFORMANCE = 0x080301,     /* 64 bytes */
+    VX_NODE_BORDER = 0x080302,          /* vx_border_t; set it in the VX kernel's initializer */
+    VX_NODE_LOCAL_DATA_SIZE = 0x080303, /* vx_size; set it in initialize or deinitialize only */
+    VX_NODE_LOCAL_DATA_PTR = 0x080304,  /* void *; the same */
+    VX_NODE_PARAMETERS = 0x080305,      /* vx_uint32 */
+    VX_NODE_IS_REPLICATED = 0x080306,   /* vx_bool */
+    VX_NODE_REPLICATE_FLAGS = 0x080307, /* vx_bool[number of parameters] */
+    VX_NODE_VALID_RECT_RESET = 0x080308 /* vx_bool */
+};
+
+enum vx_kernel_attribute_e {
+    VX_KERNEL_PARAMETERS = 0x080400,     /* vx_uint32 */
+    VX_KERNEL_NAME = 0x080401,           /* vx_char[VX_MAX_KERNEL_NAME] */
+    VX_KERNEL_ENUM = 0x080402,           /* vx_enum */
+    VX_KERNEL_LOCAL_DATA_SIZE = 0x080403 /* vx_size */
+};
+
+enum vx_scalar_attribute_e {
+    VX_SCALAR_TYPE = 0x080D00 /* vx_enum */
+};
+
+enum vx_array_attribute_e {
+    VX_ARRAY_ITEMTYPE = 0x080E00, /* vx_enum */
+    VX_ARRAY_NUMITEMS = 0x080E01, /* vx_size */
+    VX_ARRAY_CAPACITY = 0x080E02, /* vx_size */
+    VX_ARRAY_ITEMSIZE = 0x080E03  /* vx_size */
+};
+
+/*
+ * Boards differ from the OpenVX standard here: the number of dimensions and each dimension are
+ * vx_uint32, not vx_size. VX_TENSOR_NUMBER_OF_DIMS wants a size of exactly 4; VX_TENSOR_DIMS of 4 *
+ * rank to 24 bytes. Anything else fails with VX_ERROR_INVALID_PARAMETERS. dims[0] is the dimension
+ * that varies fastest, and whether that is the width or the channels is up to the model.
+ */
+enum vx_tensor_attribute_e {
+    VX_TENSOR_NUMBER_OF_DIMS = 0x081500,       /* vx_uint32 */
+    VX_TENSOR_DIMS = 0x081501,                 /* vx_uint32[rank] */
+    VX_TENSOR_DATA_TYPE = 0x081502,            /* vx_enum */
+    VX_TENSOR_FIXED_POINT_POSITION = 0x081503, /* vx_int8 */
+
+    /* Vivante's own. */
+    VX_TENSOR_QUANT_FORMAT = 0x781500, /* enum vx_quantized_format_e, 4 bytes */
+    VX_TENSOR_ZERO_POINT = 0x781501,   /* vx_int32 */
+    VX_TENSOR_SCALE = 0x781502,        /* vx_float32 */
+    VX_TENSOR_RANK =
+        0x781503, /* enum vx_tensor_rank_type_e, 4 bytes; not the number of dimensions */
+    VX_TENSOR_PRECISION = 0x781504, /* 4 bytes */
+    VX_TENSOR_LIFETIME = 0x781505, /* 4 bytes */
+    VX_TENSOR_VALUE = 0x781506 /* 4 bytes */
+};
+
+/* ---- Callbacks of a kernel ------------------------------------------------------------------- */
+
+/*
+ * The functions of an operator that the runtime calls. `parameters` are its references in the order
+ * inputs, outputs, params; `count` says how many. Anything but VX_SUCCESS fails the node
+ * (execution) or the graph (the others).
+ */
+
+/* Executes the CPU kernel. */
+typedef vx_status(VX_CALLBACK *vx_kernel_f)(vx_node node, const vx_reference *parameters,
+                                            vx_uint32 count);
+/*
+ * Runs once before the first execution: the VX kernel sets its execution parameters here. May be
+ * NULL.
+ */
+typedef vx_status(VX_CALLBACK *vx_kernel_initialize_f)(vx_node node, const vx_reference *parameters,
+                                                       vx_uint32 count);
+/* Runs when the node goes away, and before a graph is verified again. May be NULL. */
+typedef vx_status(VX_CALLBACK *vx_kernel_deinitialize_f)(vx_node node,
+                                                         const vx_reference *parameters,
+                                                         vx_uint32 count);
+/*
+ * Says whether the parameters fit, and describes the outputs in `metas`, one for each parameter.
+ * Must not be NULL.
+ */
+typedef vx_status(VX_CALLBACK *vx_kernel_validate_f)(vx_node node, const vx_reference parameters[],
+                                                     vx_uint32 count, vx_meta_format metas[]);
+
+/* ---- What the board's ABI relies on ---------------------------------------------------------- */
+
+VX_STATIC_ASSERT(sizeof(vx_bool) == 4 && sizeof(vx_enum) == 4 && sizeof(vx_status) == 4,
+                 "enumerations have 4 bytes");
+VX_STATIC_ASSERT(sizeof(vx_size) == sizeof(void *) && sizeof(vx_map_id) == sizeof(void *),
+                 "sizes are as wide as pointers");
+VX_STATIC_ASSERT(VX_PARAMETER_STATE_REQUIRED ==
+                     VX_ENUM_BASE(VX_ID_KHRONOS, VX_ENUM_PARAMETER_STATE),
+                 "composition");
+VX_STATIC_ASSERT(VX_CONVERT_POLICY_WRAP == VX_ENUM_BASE(VX_ID_KHRONOS, VX_ENUM_CONVERT_POLICY),
+                 "composition");
+VX_STATIC_ASSERT(VX_BORDER_UNDEFINED == VX_ENUM_BASE(VX_ID_KHRONOS, VX_ENUM_BORDER), "composition");
+VX_STATIC_ASSERT(sizeof(vx_border_t) == 20, "as the board demands");
+VX_STATIC_ASSERT(VX_MEMORY_TYPE_NONE == VX_ENUM_BASE(VX_ID_KHRONOS, VX_ENUM_MEMORY_TYPE),
+                 "composition");
+VX_STATIC_ASSERT(VX_READ_ONLY == VX_ENUM_BASE(VX_ID_KHRONOS, VX_ENUM_ACCESSOR) + 1, "composition");
+VX_STATIC_ASSERT(VX_ROUND_POLICY_TO_ZERO == VX_ENUM_BASE(VX_ID_KHRONOS, VX_ENUM_ROUND_POLICY) + 1,
+                 "composition");
+VX_STATIC_ASSERT(VX_REFERENCE_COUNT == VX_ATTRIBUTE_BASE(VX_ID_KHRONOS, VX_TYPE_REFERENCE),
+                 "composition");
+VX_STATIC_ASSERT(VX_CONTEXT_MAX_TENSOR_DIMS ==
+                     VX_ATTRIBUTE_BASE(VX_ID_KHRONOS, VX_TYPE_CONTEXT) + 0xE,
+                 "composition");
+VX_STATIC_ASSERT(VX_NODE_STATUS == VX_ATTRIBUTE_BASE(VX_ID_KHRONOS, VX_TYPE_NODE), "composition");
+VX_STATIC_ASSERT(VX_KERNEL_PARAMETERS == VX_ATTRIBUTE_BASE(VX_ID_KHRONOS, VX_TYPE_KERNEL),
+                 "composition");
+VX_STATIC_ASSERT(VX_SCALAR_TYPE == VX_ATTRIBUTE_BASE(VX_ID_KHRONOS, VX_TYPE_SCALAR), "composition");
+VX_STATIC_ASSERT(VX_ARRAY_ITEMTYPE == VX_ATTRIBUTE_BASE(VX_ID_KHRONOS, VX_TYPE_ARRAY),
+                 "composition");
+VX_STATIC_ASSERT(VX_TENSOR_NUMBER_OF_DIMS == VX_ATTRIBUTE_BASE(VX_ID_KHRONOS, VX_TYPE_TENSOR),
+                 "composition");
+VX_STATIC_ASSERT(VX_TENSOR_QUANT_FORMAT == VX_ATTRIBUTE_BASE(VX_ID_VIVANTE, VX_TYPE_TENSOR),
+                 "composition");
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

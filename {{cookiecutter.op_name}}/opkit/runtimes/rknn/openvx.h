@@ -1,0 +1,400 @@
+/*
+ * What a CPU kernel needs to get at its parameters: tensors, scalars and arrays, read and written
+ * with every status checked.
+ *
+ * Each function returns VX_SUCCESS, or logs one line that names the operator and the parameter and
+ * returns the status of what failed. On failure nothing stays allocated.
+ *
+ * Remarks on boards were measured on the driver 1.7.5.
+ */
+#ifndef OPKIT_OPENVX_H
+#define OPKIT_OPENVX_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <VX/vx.h>
+
+#include "../../compute/half.h"
+#include "../../compute/tensor.h"
+
+/* One call of a kernel: what the runtime passed, and whom messages are about. */
+struct opkit_call {
+    const char *operator_name;
+    vx_node node; /* where messages are logged; may be NULL */
+    const vx_reference *parameters;
+    vx_uint32 count;
+};
+
+/* Returns from a function of type vx_status at the first thing that fails. */
+#define OPKIT_TRY(expression)                        \
+    do {                                             \
+        const vx_status opkit_status = (expression); \
+        if (opkit_status != VX_SUCCESS) {            \
+            return opkit_status;                     \
+        }                                            \
+    } while (0)
+
+/*
+ * Logs "ResizeArea: parameter 'size': <message>" (without the middle part if `parameter` is NULL)
+ * to the node's log and to stderr. Returns `status`.
+ */
+__attribute__((format(printf, 4, 5))) OPKIT_SMALL vx_status
+opkit_fail(const struct opkit_call *call, vx_status status, const char *parameter,
+           const char *format, ...)
+{
+    char line[VX_MAX_LOG_MESSAGE_LEN];
+    const int written = snprintf(line, sizeof line, parameter ? "%s: parameter '%s': " : "%s: ",
+                                 call->operator_name, parameter);
+    if (written >= 0 && (size_t)written < sizeof line) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(line + written, sizeof line - (size_t)written, format, arguments);
+        va_end(arguments);
+    }
+    fprintf(stderr, "%s\n", line);
+    if (call->node != NULL) {
+        vxAddLogEntry((vx_reference)call->node, status, "%s", line);
+    }
+    return status;
+}
+
+/* Passes a status on, and logs one that is a failure: of an action like "read its shape". */
+OPKIT_SMALL vx_status opkit_check(const struct opkit_call *call, const char *parameter,
+                                  const char *action, vx_status status)
+{
+    if (status == VX_SUCCESS) {
+        return VX_SUCCESS;
+    }
+    return opkit_fail(call, status, parameter, "cannot %s: OpenVX status %d", action, (int)status);
+}
+
+/* Fails unless least <= value <= most. */
+OPKIT_SMALL vx_status opkit_check_range(const struct opkit_call *call, const char *parameter,
+                                        const char *what, size_t value, size_t least, size_t most)
+{
+    if (least <= value && value <= most) {
+        return VX_SUCCESS;
+    }
+    return opkit_fail(call, VX_ERROR_INVALID_DIMENSION, parameter,
+                      "%s is %zu; it must be at least %zu and at most %zu", what, value, least,
+                      most);
+}
+
+/* What is known of a VX_TYPE_.... */
+struct opkit_type_info {
+    uint8_t data_type;
+    uint8_t element_size; /* of a tensor, in bytes; 0: no tensor of this type can be read */
+    uint8_t type;         /* enum opkit_type: what the elements of such a tensor become */
+    char name[8];         /* not a pointer, which the loader would have to set for every row */
+};
+
+/* The row of a type; for a type of no parameter and no tensor one with the name "?". */
+OPKIT_SMALL const struct opkit_type_info *opkit_find_type(vx_enum data_type)
+{
+    static const struct opkit_type_info types[] = {
+        {VX_TYPE_CHAR, 0, OPKIT_INT8, "CHAR"},
+        {VX_TYPE_INT8, 1, OPKIT_INT8, "INT8"},
+        {VX_TYPE_UINT8, 1, OPKIT_UINT8, "UINT8"},
+        {VX_TYPE_INT16, 2, OPKIT_INT16, "INT16"},
+        {VX_TYPE_UINT16, 2, OPKIT_UINT16, "UINT16"},
+        {VX_TYPE_INT32, 4, OPKIT_INT32, "INT32"},
+        {VX_TYPE_UINT32, 4, OPKIT_UINT32, "UINT32"},
+        {VX_TYPE_INT64, 8, OPKIT_INT64, "INT64"},
+        {VX_TYPE_UINT64, 0, OPKIT_INT64, "UINT64"},
+        {VX_TYPE_FLOAT32, 4, OPKIT_FLOAT32, "FLOAT32"},
+        {VX_TYPE_FLOAT64, 0, OPKIT_FLOAT32, "FLOAT64"},
+        {VX_TYPE_FLOAT16, 2, OPKIT_FLOAT32, "FLOAT16"},
+        {VX_TYPE_BOOL8, 1, OPKIT_UINT8, "BOOL8"},
+        {VX_TYPE_INVALID, 0, OPKIT_FLOAT32, "?"},
+    };
+    const struct opkit_type_info *info = types;
+    while (info->data_type != VX_TYPE_INVALID && info->data_type != data_type) {
+        info++;
+    }
+    return info;
+}
+
+/* Fails unless the type of a scalar, or of an array's items, is the expected one. */
+OPKIT_SMALL vx_status opkit_check_type(const struct opkit_call *call, const char *parameter,
+                                       vx_enum type, vx_enum expected)
+{
+    if (type == expected) {
+        return VX_SUCCESS;
+    }
+    return opkit_fail(call, VX_ERROR_INVALID_TYPE, parameter,
+                      "it holds type 0x%03X (VX_TYPE_%s) instead of VX_TYPE_%s", (unsigned)type,
+                      opkit_find_type(type)->name, opkit_find_type(expected)->name);
+}
+
+/* The reference at `index`. */
+OPKIT_SMALL vx_status opkit_find_reference(const struct opkit_call *call, vx_uint32 index,
+                                           const char *name, vx_reference *reference)
+{
+    if (index >= call->count || call->parameters[index] == NULL) {
+        return opkit_fail(call, VX_ERROR_INVALID_REFERENCE, name,
+                          "it is not among the %u parameters that the runtime passed",
+                          (unsigned)call->count);
+    }
+    *reference = call->parameters[index];
+    return VX_SUCCESS;
+}
+
+/*
+ * A tensor of the device: all that vxCopyTensorPatch wants to know. dims[0] is the fastest
+ * dimension.
+ */
+struct opkit_device_tensor {
+    vx_tensor handle;
+    const struct opkit_type_info *info;
+    vx_size rank;
+    vx_size start[OPKIT_MAX_RANK];  /* elements */
+    vx_size end[OPKIT_MAX_RANK];    /* elements */
+    vx_size stride[OPKIT_MAX_RANK]; /* bytes */
+};
+
+/*
+ * Describes the tensor at `index`, both as the device has it and as compute sees it (without data).
+ */
+OPKIT_SMALL vx_status opkit_describe_tensor(const struct opkit_call *call, vx_uint32 index,
+                                            const char *name, struct opkit_device_tensor *device,
+                                            struct opkit_tensor *tensor)
+{
+    vx_reference reference;
+    vx_enum data_type = VX_TYPE_INVALID;
+    /* Boards count dimensions in vx_uint32, not in the standard's vx_size, and check the size. */
+    vx_uint32 rank = 0;
+    vx_uint32 dims[OPKIT_MAX_RANK] = {0};
+
+    memset(device, 0, sizeof *device);
+    memset(tensor, 0, sizeof *tensor);
+    OPKIT_TRY(opkit_find_reference(call, index, name, &reference));
+    device->handle = (vx_tensor)reference;
+
+    OPKIT_TRY(opkit_check(
+        call, name, "read its type",
+        vxQueryTensor(device->handle, VX_TENSOR_DATA_TYPE, &data_type, sizeof data_type)));
+    device->info = opkit_find_type(data_type);
+    if (device->info->element_size == 0) {
+        return opkit_fail(call, VX_ERROR_INVALID_TYPE, name,
+                          "tensors of type 0x%03X (VX_TYPE_%s) are not supported",
+                          (unsigned)data_type, device->info->name);
+    }
+
+    OPKIT_TRY(opkit_check(
+        call, name, "read its rank",
+        vxQueryTensor(device->handle, VX_TENSOR_NUMBER_OF_DIMS, &rank, sizeof rank)));
+    OPKIT_TRY(opkit_check_range(call, name, "its rank", rank, 1, OPKIT_MAX_RANK));
+    OPKIT_TRY(opkit_check(
+        call, name, "read its shape",
+        vxQueryTensor(device->handle, VX_TENSOR_DIMS, dims, rank * sizeof dims[0])));
+
+    device->rank = rank;
+    tensor->type = (enum opkit_type)device->info->type;
+    tensor->rank = rank;
+    tensor->size = 1;
+    for (size_t i = 0; i < OPKIT_MAX_RANK; i++) {
+        tensor->shape[i] = 1;
+    }
+
+    /*
+     * The driver keeps strides in 32 bits, so no tensor may have more bytes, even with the largest
+     * elements; and with that no product here overflows.
+     */
+    const vx_uint32 limit = UINT32_MAX / sizeof(int64_t);
+    for (size_t i = 0; i < rank; i++) {
+        OPKIT_TRY(
+            opkit_check_range(call, name, "one dimension", dims[i], 1, limit / tensor->size));
+        device->end[i] = dims[i];
+        device->stride[i] = tensor->size * device->info->element_size;
+        tensor->shape[rank - 1 - i] = dims[i];
+        tensor->size *= dims[i];
+    }
+    return VX_SUCCESS;
+}
+
+/*
+ * Copies all elements between the tensor at `index` of the device and an open tensor, which must
+ * have its type and shape: VX_READ_ONLY from the device, VX_WRITE_ONLY to it.
+ *
+ * The driver gets the device's own element size as user_stride[0]: with any other it would convert,
+ * truncating instead of rounding. Halves are converted here, within the memory of the floats.
+ */
+OPKIT_SMALL vx_status opkit_copy_tensor(const struct opkit_call *call, vx_uint32 index,
+                                        const char *name, const struct opkit_tensor *tensor,
+                                        vx_enum usage)
+{
+    const bool reading = usage == VX_READ_ONLY;
+    struct opkit_device_tensor device;
+    struct opkit_tensor expected;
+    uint16_t *memory = tensor->uint16;
+
+    OPKIT_TRY(opkit_describe_tensor(call, index, name, &device, &expected));
+    if (memory == NULL || tensor->type != expected.type || tensor->rank != expected.rank ||
+        memcmp(tensor->shape, expected.shape, sizeof expected.shape) != 0) {
+        return opkit_fail(call, VX_ERROR_INVALID_FORMAT, name,
+                          "the data does not have the tensor's type and shape");
+    }
+
+    const bool is_half = device.info->data_type == VX_TYPE_FLOAT16;
+    if (is_half && reading) {
+        memory += expected.size;
+    } else if (is_half) {
+        opkit_floats_to_halves(tensor->float32, memory, expected.size);
+    }
+    OPKIT_TRY(opkit_check(
+        call, name, reading ? "read its data" : "write its data",
+        vxCopyTensorPatch(device.handle, device.rank, device.start, device.end, device.stride,
+                          memory, usage, VX_MEMORY_TYPE_HOST)));
+    if (is_half && reading) {
+        opkit_halves_to_floats(memory, tensor->float32, expected.size);
+    }
+    return VX_SUCCESS;
+}
+
+/*
+ * Writes an open tensor's elements to the tensor at `index` of the device, which must have the same
+ * type and shape. Halves are made in the memory of the floats, so the elements are undefined
+ * afterwards.
+ */
+static inline vx_status opkit_write_tensor(const struct opkit_call *call, vx_uint32 index,
+                                           const char *name, const struct opkit_tensor *tensor)
+{
+    return opkit_copy_tensor(call, index, name, tensor, VX_WRITE_ONLY);
+}
+
+/* A tensor among the parameters of a call, for opkit_open_tensors. */
+struct opkit_tensor_parameter {
+    vx_uint32 index;
+    vx_enum usage; /* VX_READ_ONLY: an input; VX_WRITE_ONLY: an output */
+    const char *name;
+    struct opkit_tensor *tensor; /* what becomes of it */
+};
+
+#if defined(OPKIT_GUARDED)
+/*
+ * In a check, the host runtime's: memory for a tensor that lies between forbidden pages and goes by
+ * itself when the call is over; `unguarded` while it does not guard.
+ */
+extern void *hostrt_tensor_memory(const char *name, size_t size, void *unguarded);
+#endif
+
+/* The bytes that a tensor's elements take, up to where the next tensor's may begin. */
+static inline uint64_t opkit_room(const struct opkit_tensor *tensor)
+{
+    const uint64_t cache_line = 64;
+    const uint64_t size = (uint64_t)tensor->size * opkit_element_size(tensor->type);
+    return (size + cache_line - 1) / cache_line * cache_line;
+}
+
+/*
+ * Describes tensors, takes memory for the elements of all of them, in one block, and reads the
+ * inputs' from the device; the outputs' are undefined. `*memory` is the block, which the caller
+ * frees; after a failure it is NULL.
+ */
+OPKIT_SMALL vx_status opkit_open_tensors(const struct opkit_call *call,
+                                         const struct opkit_tensor_parameter *tensors,
+                                         size_t count, void **memory)
+{
+    const struct opkit_tensor_parameter *end = tensors + count;
+    vx_status status = VX_SUCCESS;
+    uint64_t size = 0;
+
+    *memory = NULL;
+    for (const struct opkit_tensor_parameter *each = tensors; each < end; each++) {
+        struct opkit_device_tensor device;
+        OPKIT_TRY(opkit_describe_tensor(call, each->index, each->name, &device, each->tensor));
+        size += opkit_room(each->tensor);
+    }
+    char *place = (size_t)size == size ? (char *)malloc((size_t)size) : NULL;
+    if (place == NULL) {
+        return opkit_fail(call, VX_ERROR_NO_MEMORY, NULL, "no memory for %llu bytes of tensors",
+                          (unsigned long long)size);
+    }
+    *memory = place;
+    for (; tensors < end && status == VX_SUCCESS; tensors++) {
+        struct opkit_tensor *tensor = tensors->tensor;
+        tensor->data = place;
+        place += opkit_room(tensor);
+#if defined(OPKIT_GUARDED)
+        tensor->data = hostrt_tensor_memory(
+            tensors->name, tensor->size * opkit_element_size(tensor->type), tensor->data);
+#endif
+        if (tensors->usage == VX_READ_ONLY) {
+            status = opkit_copy_tensor(call, tensors->index, tensors->name, tensor, VX_READ_ONLY);
+        }
+    }
+    if (status != VX_SUCCESS) {
+        free(*memory);
+        *memory = NULL;
+    }
+    return status;
+}
+
+/*
+ * Reads the scalar at `index`. `type` is the type that the board delivers (VX_TYPE_UINT8 for a BOOL
+ * parameter), which must be the scalar's own, and `size` that type's size, in bytes.
+ */
+OPKIT_SMALL vx_status opkit_read_scalar(const struct opkit_call *call, vx_uint32 index,
+                                        const char *name, vx_enum type, void *value, size_t size)
+{
+    vx_reference reference;
+    vx_enum delivered = VX_TYPE_INVALID;
+    vx_uint64 buffer = 0; /* drivers want aligned memory, which a bool or char need not have */
+
+    OPKIT_TRY(opkit_find_reference(call, index, name, &reference));
+    const vx_scalar scalar = (vx_scalar)reference;
+    OPKIT_TRY(opkit_check(call, name, "read its type",
+                          vxQueryScalar(scalar, VX_SCALAR_TYPE, &delivered, sizeof delivered)));
+    OPKIT_TRY(opkit_check_type(call, name, delivered, type));
+    OPKIT_TRY(opkit_check(call, name, "read its data",
+                          vxCopyScalar(scalar, &buffer, VX_READ_ONLY, VX_MEMORY_TYPE_HOST)));
+    memcpy(value, &buffer, size);
+    return VX_SUCCESS;
+}
+
+/* Reads the BOOL at `index`, which the board delivers as a scalar of one byte. */
+OPKIT_SMALL vx_status opkit_read_bool(const struct opkit_call *call, vx_uint32 index,
+                                      const char *name, bool *value)
+{
+    vx_uint8 byte = 0;
+    OPKIT_TRY(opkit_read_scalar(call, index, name, VX_TYPE_UINT8, &byte, sizeof byte));
+    *value = byte != 0;
+    return VX_SUCCESS;
+}
+
+/*
+ * Reads the array at `index`, which must have `length` items; 0 stands for any number up to
+ * OPKIT_MAX_ITEMS.
+ */
+OPKIT_SMALL vx_status opkit_read_int32_array(const struct opkit_call *call, vx_uint32 index,
+                                             const char *name, size_t length,
+                                             struct opkit_int32_array *array)
+{
+    vx_reference reference;
+    vx_enum item_type = VX_TYPE_INVALID;
+    vx_size count = 0;
+
+    memset(array, 0, sizeof *array);
+    OPKIT_TRY(opkit_find_reference(call, index, name, &reference));
+    const vx_array handle = (vx_array)reference;
+    OPKIT_TRY(opkit_check(call, name, "read its type",
+                          vxQueryArray(handle, VX_ARRAY_ITEMTYPE, &item_type, sizeof item_type)));
+    OPKIT_TRY(opkit_check_type(call, name, item_type, VX_TYPE_INT32));
+    OPKIT_TRY(opkit_check(call, name, "read its length",
+                          vxQueryArray(handle, VX_ARRAY_NUMITEMS, &count, sizeof count)));
+    OPKIT_TRY(opkit_check_range(call, name, "its length", count, length,
+                                length != 0 ? length : OPKIT_MAX_ITEMS));
+    if (count > 0) { /* drivers refuse to copy nothing */
+        OPKIT_TRY(opkit_check(call, name, "read its data",
+                              vxCopyArrayRange(handle, 0, count, sizeof array->items[0],
+                                               array->items, VX_READ_ONLY, VX_MEMORY_TYPE_HOST)));
+    }
+    array->count = count;
+    return VX_SUCCESS;
+}
+
+#endif

@@ -1,0 +1,1 @@
+"""SCons tools of this runtime, one file each."""

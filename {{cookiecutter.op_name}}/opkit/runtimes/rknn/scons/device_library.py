@@ -1,0 +1,102 @@
+"""env.DeviceLibrary(abi): compiles, links and examines the library that a board loads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from SCons.Action import Action
+
+from opkit import toolchains
+from opkit.build.reporting import reported
+from opkit.toolchains.abi import ABIS
+
+# Optimised for speed, but without what a C library of a few kilobytes does not need: unrolled
+# loops, tables for unwinding, functions that nobody calls.
+COMPILE = (
+    "-std=c11 -O2 -g0 -fPIC -fno-unroll-loops -fomit-frame-pointer"
+    " -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections"
+    " -fno-ident"
+).split()
+LINK = "-s -Wl,--gc-sections -Wl,--hash-style=gnu -Wl,--build-id=none -Wl,-z,noexecstack".split()
+WARNINGS = "-Wall -Wextra -Wpedantic".split()
+
+
+def exists(env: Any) -> bool:
+    """Whether the tool can be used: always; a missing compiler is named when it is needed."""
+    return True
+
+
+def generate(env: Any) -> None:
+    """Add the method to the environment."""
+    env.AddMethod(compiler_for, "CompilerFor")
+    env.AddMethod(device_library, "DeviceLibrary")
+
+
+def compiler_for(env: Any, abi_name: str) -> Any:
+    """Return an environment that compiles C for the ABI.
+
+    Raises:
+        ToolchainError: the compiler is not there.
+    """
+    abi = ABIS[abi_name]
+    compiler = toolchains.find(env["toolchain"], abi, env["prefix"], env["sysroot"])
+    compact = abi.zig_compact if compiler.toolchain == "zig" else abi.gnu_compact
+    return env.Clone(
+        CC=list(compiler.command),
+        CCFLAGS=[*compiler.flags, *compact, *COMPILE],
+        CPPPATH=["#", "#opkit/runtimes/rknn/include"],
+        LINKFLAGS=[*compiler.flags, *LINK],
+        SHAREDCOM="$CC -shared $LINKFLAGS -o $TARGET $SOURCES $LIBRARIES",
+        LIBRARIES=[],
+    )
+
+
+def device_library(env: Any, abi_name: str) -> Any:
+    """Return the node of `build/<abi>/lib<operator>.so`.
+
+    It exports the kernel list and nothing else, so that two operators live in one process. It is
+    linked against a stub of libOpenVX.so; the board has the real one.
+    """
+    operator = env["OPERATOR"]
+    folder = f"build/{abi_name}"
+    abi_env = compiler_for(env, abi_name)
+    stub = abi_env.Command(
+        f"{folder}/openvx/libOpenVX.so",
+        abi_env.SharedObject(
+            f"{folder}/openvx/stub.o", "opkit/runtimes/rknn/openvx_stub.c", CPPPATH=[]
+        ),
+        Action("$SHAREDCOM", "$SHAREDCOMSTR"),
+        LIBRARIES=["-Wl,-soname,libOpenVX.so"],
+    )
+    kernel = f"rknn_kernel_{operator.lower}"
+    exports = f"generated/{operator.lower}.exports"
+    library = abi_env.Command(
+        f"{folder}/lib{operator.lower}.so",
+        abi_env.SharedObject(
+            f"{folder}/{kernel}.o", f"{kernel}.c", CCFLAGS=abi_env["CCFLAGS"] + WARNINGS
+        ),
+        [
+            Action("$SHAREDCOM", "$SHAREDCOMSTR"),
+            Action(reported(_examine), None, varlist=["ABI_NAME"]),
+        ],
+        ABI_NAME=abi_name,
+        LIBRARIES=[
+            f"-Wl,--version-script={exports}",
+            "-Wl,-z,defs",
+            f"-L{folder}/openvx",
+            "-Wl,--no-as-needed",
+            "-lOpenVX",
+            "-Wl,--as-needed",
+            "-lm",
+        ],
+    )
+    abi_env.Depends(library, [stub, exports])
+    return library
+
+
+def _examine(target: Any, source: Any, env: Any) -> None:
+    from opkit.toolchains import elf
+
+    list_symbol = f"vx_kernel_{env['OPERATOR'].name}_list"
+    elf.check(Path(target[0].path), ABIS[env["ABI_NAME"]], list_symbol)

@@ -1,0 +1,93 @@
+"""env.Package(target): packs the device libraries into `build/<target>/<Name>.rknnop`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from SCons.Action import Action
+
+from opkit.build.reporting import reported
+from opkit.errors import OpkitError
+from opkit.runtimes.rknn import emit, program_binary, rknnop
+from opkit.toolchains.abi import ABIS
+
+
+def exists(env: Any) -> bool:
+    """Whether the tool can be used: always."""
+    return True
+
+
+def generate(env: Any) -> None:
+    """Add the method to the environment."""
+    env.AddMethod(package, "Package")
+
+
+def package(env: Any, target: str, libraries: list[Any]) -> Any:
+    """Return the node of the package for one chip.
+
+    Args:
+        env: the environment.
+        target: the chip.
+        libraries: the nodes of the device libraries, in the order of opkit.toolchains.abi.ABIS.
+
+    Raises:
+        OpkitError: op.yml asks for the VX kernel and nothing says where to take it from.
+    """
+    operator = env["OPERATOR"]
+    compiled_kernel = _compiled_vx_kernel(env, target)
+    if operator.kernel_index == 1 and not compiled_kernel:
+        raise OpkitError(
+            "op.yml: kernel_index: 1 runs the VX kernel, which only the vendor's compiler can "
+            "make. Say scons vx_binary=FILE (a compiled kernel) or scons rknn_python=PATH (a "
+            "Python that has RKNN-Toolkit), or write kernel_index: 0 to run the CPU kernel"
+        )
+    return env.Command(
+        f"build/{target}/{operator.name}.rknnop",
+        [*libraries, f"rknn_op_{operator.lower}.py", *compiled_kernel],
+        Action(reported(_pack), "pack $TARGET", varlist=["DESCRIPTION"]),
+        DESCRIPTION=emit.package_description(operator, target),
+    )
+
+
+def _compiled_vx_kernel(env: Any, target: str) -> list[Any]:
+    operator = env["OPERATOR"]
+    if env["vx_binary"]:
+        program_binary.from_file(Path(env["vx_binary"]))
+        return [env.File(env["vx_binary"])]
+    if not env["rknn_python"]:
+        return []
+    sources = [f"rknn_kernel_{operator.lower}.vx", f"rknn_kernel_{operator.lower}.c", "op.yml"]
+    compiled: list[Any] = env.Command(
+        f"build/{target}/{operator.lower}.vxbin",
+        sources,
+        Action(reported(_compile_vx_kernel), "compile $TARGET", varlist=["rknn_python"]),
+        DESCRIPTION=emit.package_description(operator, target),
+    )
+    return compiled
+
+
+def _compile_vx_kernel(target: Any, source: Any, env: Any) -> None:
+    path = Path(target[0].path)
+    binary = program_binary.from_toolkit(
+        env["rknn_python"], Path(), env["OPERATOR"].name, env["DESCRIPTION"], path.parent
+    )
+    path.write_bytes(binary)
+
+
+def _pack(target: Any, source: Any, env: Any) -> None:
+    path = Path(target[0].path)
+    *libraries, python = (Path(node.path).read_bytes() for node in source[: len(ABIS) + 1])
+    compiled = source[len(ABIS) + 1 :]
+    package = rknnop.Package(
+        version=2,
+        vx_binary=program_binary.from_file(Path(compiled[0].path)) if compiled else b"",
+        libraries=dict(zip(ABIS, libraries, strict=True)),
+        description=env["DESCRIPTION"],
+        python=python.decode(),
+    )
+    part = path.with_suffix(".part")
+    part.write_bytes(rknnop.pack(package))
+    part.replace(path)
+    kernel = "with" if package.vx_binary else "without"
+    print(f"{path}: {path.stat().st_size} bytes, {kernel} a compiled VX kernel")

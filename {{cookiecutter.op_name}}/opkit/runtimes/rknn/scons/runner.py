@@ -1,0 +1,103 @@
+"""env.TargetRunner(abi), env.SanitizedRunner(names): executables that run the cases elsewhere.
+
+Each is the kernel, the host runtime and kernels/runner.c in one program, in a folder of its own
+below `build/check/`; nothing of it is ever packed.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from SCons.Action import Action
+
+from opkit.check.sanitizers import FLAGS
+from opkit.errors import OpkitError
+from opkit.runtimes.rknn.scons.host import GUARDED
+from opkit.toolchains.abi import ABIS
+
+FOLDER = "build/check"
+COMPILE = "-std=c11 -O2 -g0 -DHOSTRT_STATIC".split()
+# The lines in a report are those of the source only where little is optimised.
+SANITIZED = (
+    "-std=c11 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all -DHOSTRT_STATIC"
+).split()
+# So the kernel gets its memory from the host runtime, which guards it.
+GUARDED_MALLOC = [
+    f"-D{name}=hostrt_{name}"
+    for name in ("malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign")
+]
+
+
+def exists(env: Any) -> bool:
+    """Whether the tool can be used: always; a missing compiler is named when it is needed."""
+    return True
+
+
+def generate(env: Any) -> None:
+    """Add the methods to the environment."""
+    env.AddMethod(target_runner, "TargetRunner")
+    env.AddMethod(sanitized_runner, "SanitizedRunner")
+
+
+def target_runner(env: Any, abi_name: str) -> Any:
+    """Return the node of `build/check/<abi>/runner`, a static program for the ABI.
+
+    The kernel in it is compiled as in the device library. zig has no static glibc, so that the
+    libc, and with it functions like expf, is musl's there.
+    """
+    abi = ABIS[abi_name]
+    abi_env = env.CompilerFor(abi_name)
+    glibc, musl = f"{abi.triple}.{abi.glibc_ceiling}", abi.triple.replace("gnu", "musl")
+    abi_env.Replace(CC=[musl if part == glibc else part for part in abi_env["CC"]])
+    kernel_flags = [*abi_env["CCFLAGS"], *GUARDED, *GUARDED_MALLOC]
+    abi_env.Replace(
+        CCFLAGS=[*abi_env["CCFLAGS"], *COMPILE], LINKFLAGS=[*abi_env["LINKFLAGS"], "-static"]
+    )
+    return _runner(abi_env, abi_name, kernel_flags)
+
+
+def sanitized_runner(env: Any, names: list[str]) -> Any:
+    """Return the node of `build/check/<names>/runner`, a program for this PC with sanitizers.
+
+    Raises:
+        OpkitError: there is neither gcc nor clang; zig comes without the sanitizers' libraries.
+    """
+    compiler = shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        raise OpkitError(
+            f"sanitize={','.join(names)} needs gcc or clang, and neither is on PATH; "
+            "install one with sudo apt install gcc"
+        )
+    print(f"sanitize={','.join(names)}: compiled with {compiler}")
+    flags = [flag for name in names for flag in FLAGS[name]]
+    pc_env = env.CompilerFor("x64")
+    pc_env.Replace(CC=[compiler], CCFLAGS=[*SANITIZED, *flags], LINKFLAGS=flags)
+    # AddressSanitizer has guards of its own, which know who took the memory.
+    malloc = [] if "address" in names else GUARDED_MALLOC
+    return _runner(pc_env, ",".join(names), [*pc_env["CCFLAGS"], *GUARDED, *malloc])
+
+
+def _runner(env: Any, name: str, kernel_flags: list[str]) -> Any:
+    operator = env["OPERATOR"]
+    folder = f"{FOLDER}/{name}"
+
+    def compiled(source: str, **settings: Any) -> Any:
+        return env.SharedObject(f"{folder}/{Path(source).stem}.o", source, **settings)
+
+    return env.Command(
+        f"{folder}/runner",
+        [
+            compiled(f"rknn_kernel_{operator.lower}.c", CCFLAGS=kernel_flags),
+            compiled(
+                "opkit/check/harness/runner.c",
+                CPPDEFINES={"RUNNER_KERNELS": f"vx_kernel_{operator.name}_list"},
+            ),
+            *(
+                compiled(f"opkit/runtimes/rknn/host_runtime/{file.name}")
+                for file in env.Glob("opkit/runtimes/rknn/host_runtime/*.c")
+            ),
+        ],
+        Action("$CC $LINKFLAGS -o $TARGET $SOURCES -lm", "$SHAREDCOMSTR"),
+    )

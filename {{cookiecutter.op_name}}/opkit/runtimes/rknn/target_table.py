@@ -1,0 +1,29 @@
+"""The chips as a table, for help texts and READMEs."""
+
+from __future__ import annotations
+
+from opkit.runtimes.rknn.chips import CHIPS, TARGETS
+
+_HEADINGS = ("target", "family", "ABI", "must run at least", "where to look that up")
+
+
+def _rows() -> list[tuple[str, ...]]:
+    targets = [TARGETS[name] for name in CHIPS]
+    return [(t.name, t.family or "", t.abi, t.needs, t.look_up) for t in targets]
+
+
+def plain() -> str:
+    """Return the table as text with aligned columns."""
+    rows = [_HEADINGS, *_rows()]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def markdown() -> str:
+    """Return the table in Markdown."""
+    rows = [_HEADINGS, ["---"] * len(_HEADINGS), *_rows()]
+    escaped = ([cell.replace("|", r"\|") for cell in row] for row in rows)
+    return "\n".join(f"| {' | '.join(row)} |" for row in escaped)

@@ -7,7 +7,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opkit.description.spec import PARAM_TYPES, DescriptionError, ParamType, keyword_of, parse
+from opkit.description.spec import DescriptionError, keyword_of, parse
+from opkit.description.types import PARAM_TYPES, ParamType
 from opkit.runtimes.rknn.chips import CHIPS, FAMILIES, TARGETS
 
 GUIDE = """\

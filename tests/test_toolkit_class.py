@@ -20,7 +20,8 @@ import vermin
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from opkit.description.spec import PARAM_TYPES, OpSpec, Param, Tensor, parse
+from opkit.description.spec import OpSpec, Param, Tensor, parse
+from opkit.description.types import PARAM_TYPES
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.toolkit_class import toolkit_class
 

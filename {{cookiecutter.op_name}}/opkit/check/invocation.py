@@ -6,7 +6,6 @@ What becomes of a param's value on its way into the kernel was measured on librk
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -15,31 +14,17 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from opkit.description.spec import MAX_ITEMS, Param
+from opkit.description.types import ELEMENT_TYPES, ElementType
 from opkit.errors import OpkitError
 
 Array = NDArray[Any]
 
-TYPES = {
-    "VX_TYPE_CHAR": 0x001,
-    "VX_TYPE_INT8": 0x002,
-    "VX_TYPE_UINT8": 0x003,
-    "VX_TYPE_INT16": 0x004,
-    "VX_TYPE_UINT16": 0x005,
-    "VX_TYPE_INT32": 0x006,
-    "VX_TYPE_UINT32": 0x007,
-    "VX_TYPE_INT64": 0x008,
-    "VX_TYPE_UINT64": 0x009,
-    "VX_TYPE_FLOAT32": 0x00A,
-    "VX_TYPE_FLOAT64": 0x00B,
-    "VX_TYPE_FLOAT16": 0x00F,
-    "VX_TYPE_BOOL": 0x010,
-}
+# The values of OpenVX's names.
+TYPES = {row.vx_name: row.vx_number for row in ELEMENT_TYPES.values() if row.vx_name}
 
+# Of which a kernel can get a tensor.
 TENSOR_TYPES = {
-    np.dtype(name): TYPES[f"VX_TYPE_{name.upper()}"]
-    for name in (
-        *("float16", "float32", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64"),
-    )
+    np.dtype(row.name): row.vx_number for row in ELEMENT_TYPES.values() if row.computed_as
 }
 
 STATUS_NAMES = {
@@ -99,34 +84,14 @@ class Items:
     items: tuple[int, ...]
 
 
-def _whole(number: float, low: int, high: int) -> int:
+def _whole(number: float, element: ElementType) -> int:
     """Convert as the processor does: toward zero, saturating, and 0 for NaN."""
+    limits = element.limits
+    assert limits is not None
     if math.isnan(number):
         return 0
-    return (
-        int(min(max(number, low), high)) if math.isinf(number) else min(max(int(number), low), high)
-    )
-
-
-_INT32 = (-(2**31), 2**31 - 1)
-_UINT32 = (0, 2**32 - 1)
-_INT64 = (-(2**63), 2**63 - 1)
-_UINT64 = (0, 2**64 - 1)
-
-# type in op.yml -> type of the scalar, the range that the number is converted to first, and how
-# many of the low bytes arrive
-_WHOLE_NUMBERS = {
-    "VX_TYPE_BOOL": ("VX_TYPE_UINT8", _UINT32, 1),
-    "VX_TYPE_CHAR": ("VX_TYPE_CHAR", _UINT32, 1),
-    "VX_TYPE_UINT8": ("VX_TYPE_UINT8", _UINT32, 1),
-    "VX_TYPE_UINT16": ("VX_TYPE_UINT16", _UINT32, 2),
-    "VX_TYPE_UINT32": ("VX_TYPE_UINT32", _UINT32, 4),
-    "VX_TYPE_INT8": ("VX_TYPE_INT8", _INT32, 1),
-    "VX_TYPE_INT16": ("VX_TYPE_INT16", _INT32, 2),
-    "VX_TYPE_INT32": ("VX_TYPE_INT32", _INT32, 4),
-    "VX_TYPE_INT64": ("VX_TYPE_INT64", _INT64, 8),
-    "VX_TYPE_UINT64": ("VX_TYPE_UINT64", _UINT64, 8),
-}
+    low, high = limits
+    return (high if number > 0 else low) if math.isinf(number) else min(max(int(number), low), high)
 
 
 def delivered(param: Param, value: Any) -> Scalar | Items:
@@ -137,25 +102,22 @@ def delivered(param: Param, value: Any) -> Scalar | Items:
     Raises:
         RefusedError: the node would not be created with this value.
     """
-    kind = param.type.name
-    if kind == "VX_TYPE_ARRAY":
-        items = tuple(_whole(float(item), *_INT32) for item in value)
+    type_ = param.type
+    if type_.delivered is None:
+        raise RefusedError(f"param '{param.name}': the board refuses the type {type_.name}")
+    if type_.is_list:
+        items = tuple(_whole(float(item), type_.element) for item in value)
         if not 1 <= len(items) <= MAX_ITEMS:
             raise RefusedError(
                 f"param '{param.name}' has {len(items)} items; the board takes 1 to {MAX_ITEMS}"
             )
         return Items(items)
     number = float(value)
-    if kind in _WHOLE_NUMBERS:
-        scalar, (low, high), size = _WHOLE_NUMBERS[kind]
-        whole = _whole(number, low, high) % 2**64
-        return Scalar(scalar, whole.to_bytes(8, "little")[:size])
-    if kind == "VX_TYPE_FLOAT32":
-        with np.errstate(over="ignore"):
-            return Scalar(kind, np.float32(number).tobytes())
-    if kind == "VX_TYPE_FLOAT64":
-        return Scalar(kind, struct.pack("<d", number))
-    raise RefusedError(f"param '{param.name}': the board refuses the type {kind}")
+    if type_.converted is not None:
+        whole = _whole(number, type_.converted) % 2**64
+        return Scalar(type_.delivered, whole.to_bytes(8, "little")[: type_.size])
+    with np.errstate(over="ignore"):
+        return Scalar(type_.delivered, np.dtype(type_.element.name).type(number).tobytes())
 
 
 # ---- Calls and what comes of them ---------------------------------------------------------------

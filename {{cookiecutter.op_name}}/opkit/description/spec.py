@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import yaml
 
+from opkit.description.types import PARAM_TYPES, ParamType
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.chips import CHIPS
 
@@ -27,69 +28,13 @@ MAX_ITEMS = 16  # the runtime refuses a longer array
 ParamValue = bool | int | float | tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class ParamType:
-    """A type that a param may have.
-
-    Attributes:
-        name: as in op.yml, for instance `VX_TYPE_BOOL`.
-        delivered: the type of the scalar, or `VX_TYPE_ARRAY`, that the kernel really gets.
-        c_type: the type of the member in the operator's params struct.
-        size: bytes of one value on the board; of one item for an array.
-        limits: the smallest and the largest value, or None for floating point.
-    """
-
-    name: str
-    delivered: str
-    c_type: str
-    size: int
-    limits: tuple[int, int] | None
-
-    @property
-    def is_array(self) -> bool:
-        """Whether the param is a list of numbers."""
-        return self.name == "VX_TYPE_ARRAY"
-
-    @property
-    def is_bool(self) -> bool:
-        """Whether the param is true or false."""
-        return self.name == "VX_TYPE_BOOL"
-
-
-_INT32 = (-(2**31), 2**31 - 1)
-
-
-def _integer(name: str, c_type: str, bits: int, signed: bool) -> ParamType:
-    limits = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
-    return ParamType(name, name, c_type, bits // 8, limits)
-
-
-PARAM_TYPES: dict[str, ParamType] = {
-    type_.name: type_
-    for type_ in (
-        # The runtime delivers a BOOL as a scalar of one byte, and the items of an array as int32.
-        ParamType("VX_TYPE_BOOL", "VX_TYPE_UINT8", "bool", 1, None),
-        ParamType("VX_TYPE_ARRAY", "VX_TYPE_ARRAY", "struct opkit_int32_array", 4, _INT32),
-        _integer("VX_TYPE_CHAR", "char", 8, signed=False),
-        _integer("VX_TYPE_INT8", "int8_t", 8, signed=True),
-        _integer("VX_TYPE_UINT8", "uint8_t", 8, signed=False),
-        _integer("VX_TYPE_INT16", "int16_t", 16, signed=True),
-        _integer("VX_TYPE_UINT16", "uint16_t", 16, signed=False),
-        _integer("VX_TYPE_INT32", "int32_t", 32, signed=True),
-        _integer("VX_TYPE_UINT32", "uint32_t", 32, signed=False),
-        _integer("VX_TYPE_INT64", "int64_t", 64, signed=True),
-        _integer("VX_TYPE_UINT64", "uint64_t", 64, signed=False),
-        ParamType("VX_TYPE_FLOAT32", "VX_TYPE_FLOAT32", "float", 4, None),
-        ParamType("VX_TYPE_FLOAT64", "VX_TYPE_FLOAT64", "double", 8, None),
-    )
-}
-
 REFUSED_TYPES: dict[str, str] = {
     "VX_TYPE_ENUM": "the board's runtime refuses it while loading the model; use VX_TYPE_INT32",
     "VX_TYPE_SIZE": "the board's runtime refuses it while loading the model; use VX_TYPE_UINT32",
     "VX_TYPE_FLOAT16": "the board's runtime refuses it when it makes the node; use VX_TYPE_FLOAT32",
     "VX_TYPE_TENSOR": "a tensor is an input or an output, not a param",
     "VX_TYPE_SCALAR": "name the scalar's own type, for instance VX_TYPE_INT32",
+    "FLOATS": "RKNN-Toolkit delivers no list of floats; use several VX_TYPE_FLOAT32",
 }
 
 
@@ -382,17 +327,18 @@ class _Reader:
 
     def param_type(self, node: yaml.Node, where: str) -> ParamType:
         name = self.text(node, where)
+        allowed = [row.name for row in PARAM_TYPES.values() if row.delivered is not None]
         type_ = PARAM_TYPES.get(name.upper())
-        if type_ is None:
+        if type_ is None or type_.name not in allowed:
             reason = REFUSED_TYPES.get(name.upper())
-            nearest = difflib.get_close_matches(name.upper(), PARAM_TYPES, 1)
+            nearest = difflib.get_close_matches(name.upper(), allowed, 1)
             if reason is None and nearest:
                 reason = f"did you mean {nearest[0]}?"
             self.fail(
                 node,
                 where,
                 f"{name!r} cannot be{': ' + reason if reason else ''}. "
-                f"Allowed: {', '.join(PARAM_TYPES)}",
+                f"Allowed: {', '.join(allowed)}",
             )
         return type_
 

@@ -9,7 +9,8 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
-from opkit.description.spec import MAX_ITEMS, OpSpec, Param, ParamType, Tensor
+from opkit.description.spec import MAX_ITEMS, OpSpec, Param, Tensor
+from opkit.description.types import ParamType
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.python_versions import check_reference
 from opkit.text import fill

@@ -12,7 +12,6 @@ import pytest
 from opkit.check.invocation import Items, delivered
 from opkit.description.spec import MAX_ITEMS, Param
 from opkit.description.types import ELEMENT_TYPES, PARAM_TYPES, TENSOR_TYPES, ElementType, ParamType
-from tests.host_build import host_runtime
 from tests.zig import RKNN, compile_c
 
 NUMPY_KINDS = {"bool": "b", "unsigned": "u", "signed": "i", "float": "f"}
@@ -72,8 +71,11 @@ int main(void)
 """
     )
     program = tmp_path / "types"
-    runtime = host_runtime()
-    compiled = compile_c(source, program, str(runtime), f"-Wl,-rpath,{runtime.parent}")
+    compiled = compile_c(
+        source,
+        program,
+        str(RKNN / "host_runtime/types.c"),
+    )
     assert compiled.returncode == 0, compiled.stderr
     lines = subprocess.run([program], capture_output=True, text=True, check=True).stdout
     computed = _computed_types()

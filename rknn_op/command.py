@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import click
@@ -10,6 +9,7 @@ import click
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import target_table
 from opkit.runtimes.rknn.chips import CHIPS
+from opkit.version import VERSION
 from rknn_op import demo as demonstration
 from rknn_op import repositories
 
@@ -25,15 +25,8 @@ class _Verbs(click.Group):
             ctx.exit(1)
 
 
-def _version() -> str:
-    try:
-        return version("rknn-op-template")
-    except PackageNotFoundError:
-        return "of a checkout, not installed"
-
-
 @click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(_version(), prog_name="rknn-op")
+@click.version_option(VERSION, prog_name="rknn-op")
 def main() -> None:
     """Custom operators for Rockchip's RKNN-Toolkit, from one YAML file to a checked package."""
 

@@ -14,6 +14,7 @@ from opkit.errors import OpkitError
 from opkit.runtimes.rknn import target_table
 from opkit.runtimes.rknn.chips import TARGETS
 from opkit.toolchains import TOOLCHAINS
+from opkit.version import VERSION
 
 
 def declare_options(arguments: dict[str, str], operator: OpSpec) -> Any:
@@ -79,7 +80,7 @@ def refuse_unknown_options(options: Any) -> None:
 def usage(operator: OpSpec, options_help: str) -> str:
     """Return the text of `scons -h`."""
     return f"""
-{operator.name}: an operator for RKNN-Toolkit
+{operator.name}: an operator for RKNN-Toolkit; made by rknn-op-template {VERSION}
 
   scons                 build and pack for {operator.target_platform}, the target_platform of op.yml
   scons target=rv1126   ... for another chip; target=all: for every chip

@@ -1,0 +1,65 @@
+"""generated/manifest.json: what was written into a repository, and by which version."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+
+from opkit.errors import OpkitError
+from opkit.version import VERSION, is_newer
+
+PATH = "generated/manifest.json"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a repository was made of.
+
+    Attributes:
+        version: of the template that wrote the generated files last.
+        once: path -> the version that wrote it, of each file that is the user's since then.
+        generated: the paths of the files that are written at every build.
+    """
+
+    version: str = VERSION
+    once: dict[str, str] = field(default_factory=dict)
+    generated: tuple[str, ...] = ()
+
+
+def to_text(manifest: Manifest) -> str:
+    """Return the file's text."""
+    content = {
+        "version": manifest.version,
+        "written once": dict(sorted(manifest.once.items())),
+        "generated": sorted(manifest.generated),
+    }
+    return json.dumps(content, indent=2) + "\n"
+
+
+def from_text(text: str) -> Manifest:
+    """Read the file's text.
+
+    Raises:
+        OpkitError: it is not such a file, or a newer version has written it.
+    """
+    try:
+        content = json.loads(text)
+        version, once = content["version"], content["written once"]
+        generated = content["generated"]
+        entries = [version, *once, *once.values(), *generated]
+        if not all(isinstance(entry, str) for entry in entries):
+            raise TypeError
+        if not all(re.fullmatch(r"\d+(\.\d+)*", number) for number in (version, *once.values())):
+            raise ValueError
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise OpkitError(
+            f"{PATH}: this is not what a build writes; bring it back (`git checkout {PATH}`)"
+        ) from None
+    if is_newer(version):
+        raise OpkitError(
+            f"{PATH}: version {version} of the template wrote this repository, but opkit/ is of "
+            f"{VERSION}; bring opkit/ back (`git checkout opkit`), or install that version "
+            f"(`pip install 'rknn-op-template>={version}'`)"
+        )
+    return Manifest(version, once, tuple(generated))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import sys
@@ -15,19 +14,17 @@ sys.dont_write_bytecode = True
 OUTPUT_DIR = json.loads(r""" {{ cookiecutter._output_dir | default("") | tojson }} """)
 
 
-def next_steps(name: str, lower: str, project: Path, here: str) -> str:
+def next_steps(name: str, lower: str, project: Path) -> str:
     """Return what to do next.
 
     Args:
         name: the operator's name.
         lower: the same in lower case.
         project: the new repository.
-        here: the folder of the user's shell; empty when it is not known.
     """
-    near = bool(here) and project.is_relative_to(here)
-    folder = shlex.quote(str(project.relative_to(here) if near else project))
+    folder = shlex.quote(str(project))
     return f"""
-{name} is in {folder}. It builds as it is; what it does so far is copy its first input.
+{name} is ready. It builds as it is; what it does so far is copy its first input.
 
     cd {folder}
     python3 -m venv .venv && .venv/bin/pip install -r requirements.txt
@@ -53,7 +50,7 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     if OUTPUT_DIR:
-        print(next_steps(spec.name, spec.lower, project, os.environ.get("PWD", "")), end="")
+        print(next_steps(spec.name, spec.lower, project), end="")
     return 0
 
 

@@ -93,7 +93,7 @@ def cookiecutter(
     return subprocess.run(
         [sys.executable, "-m", "cookiecutter", str(template), *answers],
         cwd=folder,
-        env={**os.environ, "HOME": str(home), "PWD": str(folder)},
+        env={**os.environ, "HOME": str(home)},
         capture_output=True,
         text=True,
         check=False,
@@ -257,8 +257,7 @@ def test_what_is_printed(tmp_path: Path) -> None:
     done = cookiecutter(tmp_path, "--no-input", "op_name=Relu6", "-o", "a/b")
     assert done.returncode == 0
     assert done.stderr == ""
-    assert "Relu6 is in a/b/Relu6." in done.stdout
-    assert "    cd a/b/Relu6\n" in done.stdout
+    assert f"    cd {tmp_path}/a/b/Relu6\n" in done.stdout
     assert "relu6_compute.h and relu6_reference.py" in done.stdout
     assert len(done.stdout.splitlines()) < 12
 

@@ -85,7 +85,7 @@ def test_the_walk(tmp_path: Path) -> None:
         result = subprocess.run(
             ["/bin/sh", "-c", command.replace("gh:org/rknn-op-template", f"'{ROOT}'")],
             cwd=folder,
-            env={**os.environ, "PATH": str(tools), "PWD": str(folder)},
+            env={**os.environ, "PATH": str(tools)},
             capture_output=True,
             text=True,
             check=False,

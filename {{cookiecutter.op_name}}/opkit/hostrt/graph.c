@@ -216,7 +216,7 @@ vx_status vxProcessGraph(vx_graph graph)
         return VX_ERROR_INVALID_REFERENCE;
     }
     graph->kernel_status = VX_SUCCESS;
-    vx_status status = vxVerifyGraph(graph);
+    vx_status status = graph->verified ? VX_SUCCESS : vxVerifyGraph(graph);
     for (vx_size i = 0; status == VX_SUCCESS && i < graph->node_count; i++) {
         status = process(graph->nodes[i]);
         graph->nodes[i]->last_status = status;

@@ -418,6 +418,13 @@ static void deinitialize_after_a_failing_initialize(void)
     EXPECT(0, strcmp(calls, "vid"));
 }
 
+static void a_node_that_was_never_verified(void)
+{
+    struct operator operator = new_operator();
+    release(&operator);
+    EXPECT(0, strcmp(calls, ""));
+}
+
 static void a_second_verification(void)
 {
     struct operator operator = new_operator();
@@ -597,6 +604,7 @@ static const struct {
     TEST(metas_of_outputs),
     TEST(deinitialize_after_a_failing_validate),
     TEST(deinitialize_after_a_failing_initialize),
+    TEST(a_node_that_was_never_verified),
     TEST(a_second_verification),
     TEST(local_data_in_deinitialize),
     TEST(execution_parameters_are_not_told),

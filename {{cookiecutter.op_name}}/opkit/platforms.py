@@ -77,7 +77,7 @@ ABIS: dict[str, Abi] = {
 }
 """Every package carries a device library for each of these, in this order."""
 
-_RUNTIME = "strings /usr/lib/librknn_runtime.so | grep 'librknn_runtime version'"
+_RUNTIME = "strings /usr/lib64/librknn_runtime.so | grep 'librknn_runtime version'"
 _DRIVER = "the line 'DRV: ...' that RKNN-Toolkit's rknn.get_sdk_version() prints"
 
 TARGETS: dict[str, Target] = {

@@ -1,4 +1,4 @@
-"""A CPU kernel that fails is loud where the board is silent: in the log, on stderr, in its outputs."""
+"""A CPU kernel that fails is loud where the board is silent: in its log and in its outputs."""
 
 from __future__ import annotations
 

@@ -849,6 +849,17 @@ def test_the_kernel_sees_what_is_delivered(tmp_path: Path) -> None:
             assert tuple(row[8:20].view(np.int32)) == expected.items
 
 
+def test_strides_of_numpy_that_are_0_do_not_reach_the_driver() -> None:
+    array = np.arange(3, dtype=np.float16)[None]
+    assert array.strides[0] == 0
+    runtime = loaded_runtime()
+    with runtime.context() as context:
+        tensor = runtime.tensor(context, "x", array)
+        back = np.zeros((1, 3), np.float16)
+        runtime.copy(tensor, back, READ)
+    assert back.tolist() == [[0, 1, 2]]
+
+
 # ---- VX kernels: the callbacks run, and what they ask for is known ----
 
 LAUNCH = """\

@@ -7,6 +7,7 @@ import functools
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import ziglang
@@ -76,6 +77,14 @@ def operator_library(output: Path, source: str) -> None:
     """Compile an operator's library from a file in tests/c."""
     folder = host_runtime().parent
     compile_library(output, TESTS / "c" / source, f"-L{folder}", "-lOpenVX")
+
+
+def compile_program(output: Path, *sources: Path, include: Sequence[Path] = ()) -> None:
+    """Compile a program that drives the host runtime and takes its malloc, as operators do."""
+    folder = host_runtime().parent
+    headers = [f"-I{path}" for path in (OPKIT / "include", OPKIT / "hostrt", *include)]
+    libraries = [f"-L{folder}", "-lOpenVX", f"-Wl,-rpath,{folder}"]
+    _compile(output, "-std=c11", "-O1", "-g", *headers, *sources, *libraries)
 
 
 def repository(root: Path, source: str, description: str, reference: str) -> Path:

@@ -189,6 +189,40 @@ def test_halves_are_rounded_not_truncated(device: Device) -> None:
     device.library.close_tensor(ctypes.byref(tensor))
 
 
+@pytest.mark.parametrize("data_type", TENSOR_TYPES, ids=hex)
+def test_invalid_tensor_holds_nothing_plausible(device: Device, data_type: int) -> None:
+    device_type = np.dtype(TENSOR_TYPES[data_type][0])
+    memory = device.set_tensor(0, data_type, np.ones((2, 3), device_type))
+    assert device.call("invalidate_tensor", 0) == SUCCESS
+    if device_type.kind == "f":
+        assert np.isnan(memory).all()
+    else:
+        expected = -1 if device_type.kind == "i" else 2 ** (8 * device_type.itemsize) - 1
+        assert (memory == expected).all()
+    assert device.allocations == 0
+    assert device.log == ""
+
+
+# Three queries and a copy; one allocation.
+@pytest.mark.parametrize(
+    ("cause", "number", "message"),
+    [
+        *(("fail_call", number, ": OpenVX status -1") for number in (1, 2, 3)),
+        ("fail_call", 4, "cannot mark it as invalid: OpenVX status -1"),
+        ("fail_allocation", 1, "no memory for 12 bytes to mark it as invalid"),
+    ],
+)
+def test_tensor_that_cannot_be_invalidated_is_reported(
+    device: Device, cause: str, number: int, message: str
+) -> None:
+    device.set_tensor(0, FLOAT16, np.ones((2, 3), np.float16))
+    getattr(device.library, cause)(number, FAILURE)
+    assert device.call("invalidate_tensor", 0) != SUCCESS
+    assert device.log.startswith("ResizeArea: parameter 'tensor': ")
+    assert device.log.endswith(message)
+    assert device.allocations == 0
+
+
 def test_bool_parameter_is_a_uint8_scalar(device: Device) -> None:
     device.set_scalar(0, UINT8, np.array([1], np.uint8))
     around = (ctypes.c_uint8 * 3)(7, 7, 7)

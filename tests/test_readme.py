@@ -141,6 +141,7 @@ def test_the_demo_command_in_a_fresh_clone(tmp_path: Path) -> None:
 
 def test_the_tables_of_targets_are_the_platforms() -> None:
     assert target_table.markdown() in README
+    assert "strings /usr/lib64/librknn_runtime.so" in README
 
 
 def test_a_generated_readme(fresh: Repository) -> None:

@@ -36,6 +36,9 @@ static vx_status VX_CALLBACK cpu_kernel_function(vx_node node, const vx_referenc
         status = exp_write(&call, &arguments);
     }
     exp_release(&arguments);
+    if (status != VX_SUCCESS) {
+        exp_invalidate(&call); /* the board reports success even so */
+    }
     return status;
 }
 

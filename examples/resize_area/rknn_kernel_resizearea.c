@@ -36,6 +36,9 @@ static vx_status VX_CALLBACK cpu_kernel_function(vx_node node, const vx_referenc
         status = resizearea_write(&call, &arguments);
     }
     resizearea_release(&arguments);
+    if (status != VX_SUCCESS) {
+        resizearea_invalidate(&call); /* the board reports success even so */
+    }
     return status;
 }
 

@@ -36,6 +36,9 @@ static vx_status VX_CALLBACK cpu_kernel_function(vx_node node, const vx_referenc
         status = truncatediv_write(&call, &arguments);
     }
     truncatediv_release(&arguments);
+    if (status != VX_SUCCESS) {
+        truncatediv_invalidate(&call); /* the board reports success even so */
+    }
     return status;
 }
 

@@ -201,6 +201,7 @@ TEST_FUNCTION vx_status open_tensor(vx_uint32 index, struct opkit_tensor *tensor
 TEST_FUNCTION vx_status read_tensor(vx_uint32 index, struct opkit_tensor *tensor);
 TEST_FUNCTION vx_status open_all(vx_uint32 count, struct opkit_tensor *tensors, size_t *places);
 TEST_FUNCTION vx_status write_tensor(vx_uint32 index, struct opkit_tensor *tensor);
+TEST_FUNCTION vx_status invalidate_tensor(vx_uint32 index);
 TEST_FUNCTION void close_tensor(struct opkit_tensor *tensor);
 TEST_FUNCTION vx_status read_scalar(vx_uint32 index, vx_enum type, void *value, size_t size);
 TEST_FUNCTION vx_status read_array(vx_uint32 index, size_t length, struct opkit_int32_array *array);
@@ -295,6 +296,11 @@ vx_status open_all(vx_uint32 count, struct opkit_tensor *tensors, size_t *places
 vx_status write_tensor(vx_uint32 index, struct opkit_tensor *tensor)
 {
     return opkit_write_tensor(&the_call, index, "tensor", tensor);
+}
+
+vx_status invalidate_tensor(vx_uint32 index)
+{
+    return opkit_invalidate_tensor(&the_call, index, "tensor");
 }
 
 void close_tensor(struct opkit_tensor *tensor)

@@ -26,7 +26,7 @@ class Target:
     look_up: str
 
 
-_RUNTIME = "strings /usr/lib/librknn_runtime.so | grep 'librknn_runtime version'"
+_RUNTIME = "strings /usr/lib64/librknn_runtime.so | grep 'librknn_runtime version'"
 _DRIVER = "the line 'DRV: ...' that RKNN-Toolkit's rknn.get_sdk_version() prints"
 
 TARGETS: dict[str, Target] = {

@@ -72,6 +72,9 @@ def _params_header(spec: OpSpec) -> str:
         where = f'call, {index(output)}, "{output.name}", &arguments->outputs.{output.name}'
         return f"    OPKIT_TRY(opkit_write_tensor({where}));"
 
+    def invalidate(output: Tensor) -> str:
+        return f'    (void)opkit_invalidate_tensor(call, {index(output)}, "{output.name}");'
+
     rows: list[tuple[Tensor | Param, str, str]] = [
         *((tensor_, "VX_INPUT", "VX_TYPE_TENSOR") for tensor_ in spec.inputs),
         *((tensor_, "VX_OUTPUT", "VX_TYPE_TENSOR") for tensor_ in spec.outputs),
@@ -97,6 +100,7 @@ def _params_header(spec: OpSpec) -> str:
         tensors="\n".join(tensors),
         reads="".join(f"    OPKIT_TRY({_read_param(upper, param)});\n" for param in spec.params),
         writes="\n".join(map(write, spec.outputs)),
+        invalidates="\n".join(map(invalidate, spec.outputs)),
     )
 
 

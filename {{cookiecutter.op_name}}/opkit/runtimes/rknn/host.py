@@ -37,7 +37,6 @@ from opkit.errors import OpkitError
 
 _READ_ONLY, _WRITE_ONLY = 0x11001, 0x11002
 _HOST_MEMORY = 0xE001
-_EXECUTION_PARAMETERS = 0x780300
 _BORDER = 0x080302
 _RUNTIME_ENUMERATION = 0xFFF03080  # the number that the runtime writes into every custom kernel
 
@@ -122,6 +121,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "vxSetParameterByIndex": (_Enum, _Handle, ctypes.c_uint32, _Handle),
     "vxQueryNode": (_Enum, _Handle, _Enum, ctypes.c_void_p, _Size),
     "hostrt_set_name": (_Enum, _Handle, _Name),
+    "hostrt_launch": (_Enum, _Handle, ctypes.POINTER(_Execution)),
     "hostrt_declare_uniform": (_Enum, _Handle, _Name, _Size),
     "hostrt_uniform": (_Enum, _Handle, _Size, *map(ctypes.POINTER, _UNIFORM)),
     "hostrt_forget": (None,),
@@ -205,8 +205,9 @@ class Runtime:
         """Copy all of a tensor from (_WRITE_ONLY) or to (_READ_ONLY) a contiguous array."""
         sizes = _Size * array.ndim
         start, end = sizes(), sizes(*reversed(array.shape))
-        strides = sizes(*reversed(array.strides))
-        strides[0] = array.itemsize
+        # Not numpy's strides: those of an extent of 1 may be 0, which the driver refuses.
+        dense = [array.itemsize * math.prod(array.shape[i:]) for i in range(array.ndim, 0, -1)]
+        strides = sizes(*dense)
         self.do(
             *("vxCopyTensorPatch", tensor, array.ndim, start, end, strides),
             *(array.ctypes.data, usage, _HOST_MEMORY),
@@ -457,7 +458,7 @@ class HostKernel:
 
     def _launch(self, node: Any) -> Launch:
         execution = _Execution()
-        self._query(node, _EXECUTION_PARAMETERS, execution)
+        self.runtime.do("hostrt_launch", node, ctypes.byref(execution))
         return Launch(
             execution.work_dim,
             tuple(execution.global_offset),

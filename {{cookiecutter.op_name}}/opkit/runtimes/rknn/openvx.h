@@ -266,6 +266,32 @@ static inline vx_status opkit_write_tensor(const struct opkit_call *call, vx_uin
     return opkit_copy_tensor(call, index, name, tensor, VX_WRITE_ONLY);
 }
 
+/*
+ * Fills the tensor at `index` with bytes 0xFF: NaN where its elements are floats, -1 or the largest
+ * number where they are integers. An output of a call that failed would otherwise hold what an
+ * earlier call computed, and boards do not report the failure.
+ */
+OPKIT_SMALL vx_status opkit_invalidate_tensor(const struct opkit_call *call, vx_uint32 index,
+                                              const char *name)
+{
+    struct opkit_device_tensor device;
+    struct opkit_tensor tensor;
+
+    OPKIT_TRY(opkit_describe_tensor(call, index, name, &device, &tensor));
+    const size_t size = tensor.size * device.info->element_size;
+    void *memory = malloc(size);
+    if (memory == NULL) {
+        return opkit_fail(call, VX_ERROR_NO_MEMORY, name,
+                          "no memory for %zu bytes to mark it as invalid", size);
+    }
+    memset(memory, 0xFF, size);
+    const vx_status status =
+        vxCopyTensorPatch(device.handle, device.rank, device.start, device.end, device.stride,
+                          memory, VX_WRITE_ONLY, VX_MEMORY_TYPE_HOST);
+    free(memory);
+    return opkit_check(call, name, "mark it as invalid", status);
+}
+
 /* A tensor among the parameters of a call, for opkit_open_tensors. */
 struct opkit_tensor_parameter {
     vx_uint32 index;

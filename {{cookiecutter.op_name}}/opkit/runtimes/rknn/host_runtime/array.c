@@ -1,4 +1,4 @@
-/* Arrays: items of one scalar type, as many as there is room for. */
+/* Arrays: items of one type, as many as there is room for. */
 #include "hostrt.h"
 
 static void destroy_array(vx_reference reference)
@@ -11,7 +11,7 @@ vx_array vxCreateArray(vx_context context, vx_enum item_type, vx_size capacity)
     if (!hostrt_is(context, VX_TYPE_CONTEXT)) {
         return NULL;
     }
-    const vx_size item_size = hostrt_scalar_size(item_type);
+    const vx_size item_size = hostrt_item_size(item_type);
     if (capacity == 0) {
         return (vx_array)hostrt_new_error(context, VX_ERROR_INVALID_PARAMETERS);
     }

@@ -120,13 +120,19 @@ static __attribute__((noinline)) void paint_stack(void)
     __asm__ volatile("" : : "r"(painted) : "memory");
 }
 
+static vx_status process(vx_graph graph)
+{
+    const vx_status status = vxProcessGraph(graph);
+    return status == VX_SUCCESS ? graph->kernel_status : status;
+}
+
 static __attribute__((noinline)) vx_status run(vx_graph graph, enum hostrt_stage stage)
 {
     switch (stage) {
     case HOSTRT_VERIFY:
         return vxVerifyGraph(graph);
     case HOSTRT_PROCESS:
-        return vxProcessGraph(graph);
+        return process(graph);
     case HOSTRT_RELEASE:
         return vxReleaseGraph(&graph);
     }

@@ -9,6 +9,7 @@ const char *hostrt_function;
 
 /* ---- Callbacks ---- */
 
+/* Outputs alone have a meta: those of inputs are NULL. */
 static vx_status validate(vx_node node)
 {
     const vx_uint32 count = node->parameter_count;
@@ -16,14 +17,23 @@ static vx_status validate(vx_node node)
     vx_status status = metas != NULL ? VX_SUCCESS : VX_ERROR_NO_MEMORY;
 
     for (vx_uint32 i = 0; status == VX_SUCCESS && i < count; i++) {
+        const vx_param_description_t *description = &node->kernel->parameters[i];
+        if (description->direction == VX_INPUT) {
+            continue;
+        }
         metas[i] = hostrt_new(node->base.context, VX_TYPE_META_FORMAT, sizeof *metas[i], NULL);
-        status = metas[i] != NULL ? VX_SUCCESS : VX_ERROR_NO_MEMORY;
+        if (metas[i] != NULL) {
+            metas[i]->described = description->data_type;
+        } else {
+            status = VX_ERROR_NO_MEMORY;
+        }
     }
     if (status == VX_SUCCESS) {
         hostrt_phase = "the validator";
+        node->validated = true;
         status = node->kernel->validate(node, node->parameters, count, metas);
     }
-    for (vx_uint32 i = 0; metas != NULL && i < count && metas[i] != NULL; i++) {
+    for (vx_uint32 i = 0; metas != NULL && i < count; i++) {
         vx_reference meta = (vx_reference)metas[i];
         hostrt_release(&meta, VX_TYPE_META_FORMAT);
     }
@@ -56,13 +66,16 @@ static vx_status initialize(vx_node node)
         node->owns_local_data = node->local_data != NULL;
         status = node->local_data != NULL ? VX_SUCCESS : VX_ERROR_NO_MEMORY;
     }
-    node->initialized = status == VX_SUCCESS;
     return status;
 }
 
+/*
+ * Runs whether or not validator and initializer succeeded, as on the board. For a node that was never verified it does not run
+ * here; what the board does then is not known.
+ */
 static void deinitialize(vx_node node)
 {
-    if (node->initialized && node->kernel->deinitialize != NULL && !hostrt_faulted()) {
+    if (node->validated && node->kernel->deinitialize != NULL && !hostrt_faulted()) {
         hostrt_phase = "the deinitializer";
         node->local_data_settable = true;
         const vx_status status = node->kernel->deinitialize(node, node->parameters, node->parameter_count);
@@ -71,7 +84,7 @@ static void deinitialize(vx_node node)
             hostrt_write(HOSTRT_EVENT, status, "the deinitializer returns %d; the board does not look at it", (int)status);
         }
     }
-    node->initialized = false;
+    node->validated = false;
     forget_local_data(node);
 }
 
@@ -116,6 +129,16 @@ static void check_border(vx_node node)
     }
 }
 
+/* A CPU kernel that fails is silent on the board: the status is neither the graph's nor the node's, and other nodes run on. */
+static void run_function(vx_node node)
+{
+    hostrt_phase = "the kernel function";
+    const vx_status status = node->kernel->function(node, node->parameters, node->parameter_count);
+    if (node->graph->kernel_status == VX_SUCCESS) {
+        node->graph->kernel_status = status;
+    }
+}
+
 static vx_status process(vx_node node)
 {
     if (node->kernel->function == NULL) {
@@ -124,19 +147,22 @@ static vx_status process(vx_node node)
         check_border(node);
         return check_launch(&node->execution);
     }
-    hostrt_phase = "the kernel function";
-    return node->kernel->function(node, node->parameters, node->parameter_count);
+    run_function(node);
+    return VX_SUCCESS;
 }
 
 /* ---- Graphs ---- */
 
+/* Deinitializers that run now still see the graph, verified or not. A node that somebody else holds loses it. */
 static void destroy_graph(vx_reference reference)
 {
     vx_graph graph = (vx_graph)reference;
-    graph->verified = false;
     for (vx_size i = 0; i < graph->node_count; i++) {
-        graph->nodes[i]->graph = NULL;
-        hostrt_drop(graph->nodes[i]);
+        vx_node node = graph->nodes[i];
+        if (node->base.count > 0) {
+            node->graph = NULL;
+        }
+        hostrt_drop(node);
     }
     __libc_free(graph->nodes);
 }
@@ -158,19 +184,22 @@ static vx_status verify(vx_node node)
             return VX_ERROR_NOT_SUFFICIENT;
         }
     }
-    if (node->initialized) {
+    if (node->validated) {
         deinitialize(node);
     }
     const vx_status status = validate(node);
     return status == VX_SUCCESS ? initialize(node) : status;
 }
 
+/* Does nothing for a graph that is verified. */
 vx_status vxVerifyGraph(vx_graph graph)
 {
     if (!hostrt_is(graph, VX_TYPE_GRAPH)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
-    graph->verified = false;
+    if (graph->verified) {
+        return VX_SUCCESS;
+    }
     for (vx_size i = 0; i < graph->node_count; i++) {
         const vx_status status = verify(graph->nodes[i]);
         if (status != VX_SUCCESS) {
@@ -186,6 +215,7 @@ vx_status vxProcessGraph(vx_graph graph)
     if (!hostrt_is(graph, VX_TYPE_GRAPH)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
+    graph->kernel_status = VX_SUCCESS;
     vx_status status = graph->verified ? VX_SUCCESS : vxVerifyGraph(graph);
     for (vx_size i = 0; status == VX_SUCCESS && i < graph->node_count; i++) {
         status = process(graph->nodes[i]);
@@ -295,7 +325,7 @@ static const struct hostrt_attribute ATTRIBUTES[] = {
     {VX_NODE_IS_REPLICATED, offsetof(struct vx_node_s, is_replicated), sizeof(vx_bool), HOSTRT_READ},
     {VX_NODE_VALID_RECT_RESET, offsetof(struct vx_node_s, valid_rect_reset), sizeof(vx_bool), HOSTRT_READ},
     {VX_NODE_ATTRIBUTE_KERNEL_EXECUTION_PARAMETERS, offsetof(struct vx_node_s, execution),
-     sizeof(vx_kernel_execution_parameters_t), HOSTRT_READ_WRITE},
+     sizeof(vx_kernel_execution_parameters_t), HOSTRT_WRITE},
 };
 
 vx_status vxQueryNode(vx_node node, vx_enum attribute, void *value, vx_size size)
@@ -323,6 +353,15 @@ vx_status vxSetNodeAttribute(vx_node node, vx_enum attribute, const void *value,
         return VX_ERROR_INVALID_PARAMETERS;
     }
     memcpy((vx_uint8 *)node + found->offset, value, size);
+    return VX_SUCCESS;
+}
+
+vx_status hostrt_launch(vx_node node, vx_kernel_execution_parameters_t *launch)
+{
+    if (!hostrt_is(node, VX_TYPE_NODE)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    *launch = node->execution;
     return VX_SUCCESS;
 }
 
@@ -424,13 +463,43 @@ vx_status vxSelectKernelSubname(vx_node node, const vx_char *name)
 
 /* ---- What validators say about outputs: taken, and not compared with the outputs ---- */
 
+/* An attribute that a meta has, and its sizes, which are inferred: those that a query takes. */
+struct meta_attribute {
+    vx_enum type; /* of the output */
+    vx_enum attribute;
+    vx_size least; /* bytes */
+    vx_size most;
+};
+
+static const struct meta_attribute *find_meta_attribute(vx_enum type, vx_enum attribute)
+{
+    static const struct meta_attribute ATTRIBUTES[] = {
+        {VX_TYPE_TENSOR, VX_TENSOR_NUMBER_OF_DIMS, sizeof(vx_uint32), sizeof(vx_uint32)},
+        {VX_TYPE_TENSOR, VX_TENSOR_DIMS, sizeof(vx_uint32), HOSTRT_MAX_RANK * sizeof(vx_uint32)},
+        {VX_TYPE_TENSOR, VX_TENSOR_DATA_TYPE, sizeof(vx_enum), sizeof(vx_enum)},
+        {VX_TYPE_TENSOR, VX_TENSOR_FIXED_POINT_POSITION, sizeof(vx_int8), sizeof(vx_int8)},
+        {VX_TYPE_SCALAR, VX_SCALAR_TYPE, sizeof(vx_enum), sizeof(vx_enum)},
+        {VX_TYPE_ARRAY, VX_ARRAY_ITEMTYPE, sizeof(vx_enum), sizeof(vx_enum)},
+        {VX_TYPE_ARRAY, VX_ARRAY_CAPACITY, sizeof(vx_size), sizeof(vx_size)},
+    };
+    for (size_t i = 0; i < dimof(ATTRIBUTES); i++) {
+        if (ATTRIBUTES[i].type == type && ATTRIBUTES[i].attribute == attribute) {
+            return &ATTRIBUTES[i];
+        }
+    }
+    return NULL;
+}
+
 vx_status vxSetMetaFormatAttribute(vx_meta_format meta, vx_enum attribute, const void *value, vx_size size)
 {
-    (void)attribute;
     if (!hostrt_is(meta, VX_TYPE_META_FORMAT)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
-    return value != NULL && size > 0 ? VX_SUCCESS : VX_ERROR_INVALID_PARAMETERS;
+    const struct meta_attribute *found = find_meta_attribute(meta->described, attribute);
+    if (found == NULL) {
+        return VX_ERROR_INVALID_TYPE;
+    }
+    return value != NULL && size >= found->least && size <= found->most ? VX_SUCCESS : VX_ERROR_INVALID_PARAMETERS;
 }
 
 vx_status vxSetMetaFormatFromReference(vx_meta_format meta, vx_reference reference)

@@ -62,7 +62,10 @@ struct hostrt_report {
  * guard pages and is filled with the byte `fill`; without, it is libc's, for measuring time. Either way faults are caught.
  */
 VX_API_ENTRY void hostrt_begin(bool guard, vx_uint8 fill);
-/* Runs one stage within a time limit. After a fault the graph can only be thrown away with its context. */
+/*
+ * Runs one stage within a time limit. The status is also that of a CPU kernel that fails, of which vxProcessGraph says
+ * nothing, as on the board. After a fault the graph can only be thrown away with its context.
+ */
 VX_API_ENTRY void hostrt_call(vx_graph graph, enum hostrt_stage stage, double limit, struct hostrt_report *report);
 /* Writes leaks into the journal, unless there was a fault, and frees what the operator left. */
 VX_API_ENTRY void hostrt_end(void);
@@ -72,6 +75,9 @@ VX_API_ENTRY void hostrt_end(void);
  * it is a block of its own, which goes by itself after the stage; NULL if there is none. Otherwise it is `unguarded`.
  */
 VX_API_ENTRY void *hostrt_tensor_memory(const char *name, size_t size, void *unguarded);
+
+/* How the node's VX kernel is launched: what its initializer set. vxQueryNode does not answer that. */
+VX_API_ENTRY vx_status hostrt_launch(vx_node node, vx_kernel_execution_parameters_t *launch);
 
 /*
  * Declares a _viv_uniform of the node's kernel, as the compiled shader would: its name and its size in bytes. When a
@@ -160,6 +166,7 @@ struct vx_graph_s {
     vx_node *nodes;
     vx_size node_count;
     bool verified;
+    vx_status kernel_status; /* of the first CPU kernel that failed; vxProcessGraph does not tell, as on the board */
 };
 
 struct hostrt_uniform {
@@ -177,7 +184,7 @@ struct vx_node_s {
     vx_kernel kernel;
     vx_reference *parameters;
     vx_uint32 parameter_count;
-    bool initialized;
+    bool validated; /* its validator ran, so its deinitializer has to */
     bool local_data_settable; /* while initialize or deinitialize runs */
     bool owns_local_data;
     vx_status last_status;
@@ -195,10 +202,12 @@ struct vx_node_s {
 
 struct vx_meta_format_s {
     struct vx_reference_s base;
+    vx_enum described; /* the type of the output that it is about */
 };
 
 /* types.c */
 vx_size hostrt_scalar_size(vx_enum type);  /* 0: scalars of this type cannot be stored */
+vx_size hostrt_item_size(vx_enum type);    /* 0: no type of an array's items */
 vx_size hostrt_element_size(vx_enum type); /* 0: no type of a tensor */
 bool hostrt_is_type(vx_enum type);
 const char *hostrt_type_name(vx_enum type);
@@ -218,6 +227,7 @@ void hostrt_describe(vx_reference reference, char *text, size_t size);
 enum hostrt_access {
     HOSTRT_READ,
     HOSTRT_READ_WRITE,
+    HOSTRT_WRITE,
     HOSTRT_IN_CALLBACK /* settable while initialize or deinitialize runs */
 };
 
@@ -229,7 +239,7 @@ struct hostrt_attribute {
     enum hostrt_access access;
 };
 const struct hostrt_attribute *hostrt_find_attribute(const struct hostrt_attribute *table, size_t count, vx_enum attribute);
-bool hostrt_fits(const struct hostrt_attribute *attribute, const void *value, vx_size size); /* exact size, aligned to 4 bytes */
+bool hostrt_fits(const struct hostrt_attribute *attribute, const void *value, vx_size size); /* exact size; aligned to 4 bytes, unless smaller */
 vx_status hostrt_query(const struct hostrt_attribute *table, size_t count, const void *object, vx_enum attribute,
                        void *value, vx_size size, vx_status unknown);
 

@@ -13,7 +13,7 @@ static vx_kernel add_kernel(vx_context context, const vx_char *name, vx_enum enu
                             vx_uint32 parameter_count, vx_kernel_validate_f validate,
                             vx_kernel_initialize_f initialize, vx_kernel_deinitialize_f deinitialize)
 {
-    if (name == NULL || name[0] == '\0' || memchr(name, '\0', VX_MAX_KERNEL_NAME) == NULL ||
+    if (name == NULL || name[strspn(name, ":")] == '\0' || memchr(name, '\0', VX_MAX_KERNEL_NAME) == NULL ||
         parameter_count == 0 || validate == NULL) {
         return (vx_kernel)hostrt_new_error(context, VX_ERROR_INVALID_PARAMETERS);
     }

@@ -190,7 +190,8 @@ const struct hostrt_attribute *hostrt_find_attribute(const struct hostrt_attribu
 
 bool hostrt_fits(const struct hostrt_attribute *attribute, const void *value, vx_size size)
 {
-    return value != NULL && size == attribute->size && ((uintptr_t)value & 3) == 0;
+    const bool aligned = size < sizeof(vx_uint32) || ((uintptr_t)value & 3) == 0;
+    return value != NULL && size == attribute->size && aligned;
 }
 
 vx_status hostrt_query(const struct hostrt_attribute *table, size_t count, const void *object, vx_enum attribute,
@@ -200,7 +201,7 @@ vx_status hostrt_query(const struct hostrt_attribute *table, size_t count, const
     if (found == NULL) {
         return unknown;
     }
-    if (!hostrt_fits(found, value, size)) {
+    if (found->access == HOSTRT_WRITE || !hostrt_fits(found, value, size)) {
         return VX_ERROR_INVALID_PARAMETERS;
     }
     memcpy(value, (const vx_uint8 *)object + found->offset, size);
@@ -229,6 +230,9 @@ vx_status vxQueryReference(vx_reference reference, vx_enum attribute, void *valu
 
 vx_status vxGetStatus(vx_reference reference)
 {
+    if (reference == NULL) {
+        return VX_ERROR_NO_RESOURCES;
+    }
     if (!hostrt_is(reference, VX_TYPE_REFERENCE)) {
         return VX_ERROR_INVALID_REFERENCE;
     }

@@ -43,23 +43,18 @@ static void destroy_tensor(vx_reference reference)
     }
 }
 
+/* A call that cannot be gives NULL, not an error object. */
 vx_tensor vxCreateTensor(vx_context context, vx_size number_of_dims, const vx_size *dims, vx_enum data_type, vx_int8 fixed_point_position)
 {
     if (!hostrt_is(context, VX_TYPE_CONTEXT)) {
         return NULL;
     }
-    if (dims == NULL || number_of_dims == 0) {
-        return (vx_tensor)hostrt_new_error(context, VX_ERROR_INVALID_PARAMETERS);
-    }
-    if (number_of_dims > HOSTRT_MAX_RANK) {
-        return (vx_tensor)hostrt_new_error(context, VX_ERROR_INVALID_DIMENSION);
-    }
-    if (hostrt_element_size(data_type) == 0) {
-        return (vx_tensor)hostrt_new_error(context, VX_ERROR_INVALID_TYPE);
+    if (dims == NULL || number_of_dims == 0 || number_of_dims > HOSTRT_MAX_RANK || hostrt_element_size(data_type) == 0) {
+        return NULL;
     }
     for (vx_size i = 0; i < number_of_dims; i++) {
         if (dims[i] == 0 || dims[i] > UINT32_MAX) {
-            return (vx_tensor)hostrt_new_error(context, VX_ERROR_INVALID_DIMENSION);
+            return NULL;
         }
     }
     vx_tensor tensor = hostrt_new(context, VX_TYPE_TENSOR, sizeof *tensor, destroy_tensor);
@@ -69,6 +64,9 @@ vx_tensor vxCreateTensor(vx_context context, vx_size number_of_dims, const vx_si
     tensor->rank = (vx_uint32)number_of_dims;
     tensor->data_type = data_type;
     tensor->fixed_point_position = fixed_point_position;
+    tensor->quant_format = VX_QUANT_DYNAMIC_FIXED_POINT;
+    tensor->scale = 1;
+    tensor->lifetime = 1;
     vx_size stride = hostrt_element_size(data_type);
     for (vx_size i = 0; i < number_of_dims; i++) {
         tensor->dims[i] = (vx_uint32)dims[i];
@@ -83,16 +81,15 @@ vx_tensor vxCreateTensorFromView(vx_tensor tensor, vx_size number_of_dims, const
     if (!hostrt_is(tensor, VX_TYPE_TENSOR)) {
         return NULL;
     }
-    vx_context context = tensor->base.context;
     if (view_start == NULL || view_end == NULL || number_of_dims != tensor->rank) {
-        return (vx_tensor)hostrt_new_error(context, VX_ERROR_INVALID_PARAMETERS);
+        return NULL;
     }
     for (vx_size i = 0; i < number_of_dims; i++) {
         if (view_end[i] <= view_start[i] || view_end[i] > tensor->dims[i]) {
-            return (vx_tensor)hostrt_new_error(context, VX_ERROR_INVALID_PARAMETERS);
+            return NULL;
         }
     }
-    vx_tensor view = hostrt_new(context, VX_TYPE_TENSOR, sizeof *view, destroy_tensor);
+    vx_tensor view = hostrt_new(tensor->base.context, VX_TYPE_TENSOR, sizeof *view, destroy_tensor);
     if (view == NULL) {
         return NULL;
     }
@@ -135,7 +132,7 @@ static vx_status query_dims(vx_tensor tensor, void *value, vx_size size)
     const vx_size needed = tensor->rank * sizeof(vx_uint32);
     vx_uint32 answer[HOSTRT_MAX_RANK];
 
-    if (value == NULL || ((uintptr_t)value & 3) != 0 || size < needed || size > sizeof answer) {
+    if (value == NULL || size < needed || size > sizeof answer) {
         return VX_ERROR_INVALID_PARAMETERS;
     }
     if (size > needed) {
@@ -319,7 +316,7 @@ static vx_status check_patch(vx_tensor tensor, vx_size number_of_dims, const vx_
             return VX_ERROR_INVALID_PARAMETERS;
         }
     }
-    return number_of_dims == tensor->rank ? VX_SUCCESS : VX_ERROR_INVALID_REFERENCE;
+    return VX_SUCCESS;
 }
 
 vx_status vxCopyTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_size *view_start, const vx_size *view_end,
@@ -332,6 +329,18 @@ vx_status vxCopyTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_s
     if (status != VX_SUCCESS) {
         return status;
     }
+    if (number_of_dims != tensor->rank) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    vx_uint32 extents[HOSTRT_MAX_RANK];
+    vx_size strides[HOSTRT_MAX_RANK];
+    for (vx_uint32 i = 0; i < tensor->rank; i++) {
+        extents[i] = (vx_uint32)(view_end[i] - view_start[i]);
+        strides[i] = (vx_uint32)user_stride[i];
+        if (strides[i] == 0) { /* even where it is not used, for an extent of 1 */
+            return VX_ERROR_INVALID_REFERENCE;
+        }
+    }
     const vx_size element = hostrt_element_size(tensor->data_type);
     if ((user_stride[0] != element && user_stride[0] != 4 && user_stride[0] != 2) ||
         (usage != VX_READ_ONLY && usage != VX_WRITE_ONLY)) {
@@ -339,12 +348,6 @@ vx_status vxCopyTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_s
     }
 
     const bool to_user = usage == VX_READ_ONLY;
-    vx_uint32 extents[HOSTRT_MAX_RANK];
-    vx_size strides[HOSTRT_MAX_RANK];
-    for (vx_uint32 i = 0; i < tensor->rank; i++) {
-        extents[i] = (vx_uint32)(view_end[i] - view_start[i]);
-        strides[i] = (vx_uint32)user_stride[i];
-    }
     if (user_memory_type != 0 && user_memory_type != VX_MEMORY_TYPE_NONE && user_memory_type != VX_MEMORY_TYPE_HOST) {
         hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "vxCopyTensorPatch gets the unknown memory type 0x%X; pass VX_MEMORY_TYPE_HOST",
                      (unsigned)user_memory_type);
@@ -377,6 +380,7 @@ vx_status vxCopyTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_s
 
 /* ---- Mapping ---- */
 
+/* Unlike a copy it takes fewer dimensions than the tensor has. That the others then begin at 0 is inferred. */
 vx_status vxMapTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_size *view_start, const vx_size *view_end,
                            vx_map_id *map_id, vx_size *stride, void **memory, vx_enum usage, vx_enum memory_type)
 {
@@ -392,7 +396,7 @@ vx_status vxMapTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_si
         return VX_ERROR_NOT_SUPPORTED;
     }
     vx_uint8 *start = storage(tensor);
-    for (vx_uint32 i = 0; i < tensor->rank; i++) {
+    for (vx_size i = 0; i < number_of_dims; i++) {
         start += view_start[i] * tensor->strides[i];
         stride[i] = tensor->strides[i];
     }

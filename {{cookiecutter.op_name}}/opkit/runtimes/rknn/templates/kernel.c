@@ -36,6 +36,9 @@ static vx_status VX_CALLBACK cpu_kernel_function(vx_node node, const vx_referenc
         status = ${lower}_write(&call, &arguments);
     }
     ${lower}_release(&arguments);
+    if (status != VX_SUCCESS) {
+        ${lower}_invalidate(&call); /* the board reports success even so */
+    }
     return status;
 }
 
@@ -61,7 +64,7 @@ static vx_status VX_CALLBACK cpu_kernel_initializer(vx_node node, const vx_refer
     return VX_SUCCESS;
 }
 
-/* Called once, after the last inference. */
+/* Called once, after the last inference; also when validator or initializer failed. */
 static vx_status VX_CALLBACK cpu_kernel_deinitializer(vx_node node, const vx_reference *parameters, vx_uint32 parameter_count)
 {
     (void)node;

@@ -55,6 +55,15 @@ $writes
     return VX_SUCCESS;
 }
 
+/*
+ * For a call that failed: makes the elements of each output NaN, or -1 or the largest number if they
+ * are integers. What keeps it from doing so is in the log.
+ */
+static inline void ${lower}_invalidate(const struct opkit_call *call)
+{
+$invalidates
+}
+
 /* Frees what ${lower}_read took. */
 static inline void ${lower}_release(struct ${lower}_arguments *arguments)
 {

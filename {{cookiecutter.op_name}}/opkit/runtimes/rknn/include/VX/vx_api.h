@@ -4,7 +4,8 @@
  * vxCreateNodeByStructure and math_gcd, which OpenVX's sample code declares, are missing there, and
  * so are missing here.)
  *
- * Functions that make an object return an error object when they fail, not NULL; vxGetStatus tells.
+ * Functions that make an object return an error object when they fail, those of tensors NULL; of
+ * both vxGetStatus tells.
  * Functions that release one take the address of the handle and set it to NULL.
  */
 #ifndef OPKIT_VX_API_H
@@ -20,6 +21,7 @@ extern "C" {
 
 VX_API_ENTRY vx_status VX_API_CALL vxQueryReference(vx_reference reference, vx_enum attribute,
                                                     void *value, vx_size size);
+/* Of NULL: VX_ERROR_NO_RESOURCES. */
 VX_API_ENTRY vx_status VX_API_CALL vxGetStatus(vx_reference reference);
 VX_API_ENTRY vx_context VX_API_CALL vxGetContext(vx_reference reference);
 VX_API_ENTRY vx_status VX_API_CALL vxReleaseReference(vx_reference *reference);
@@ -37,15 +39,18 @@ VX_API_ENTRY void VX_API_CALL vxAddLogEntry(vx_reference reference, vx_status st
 VX_API_ENTRY vx_context VX_API_CALL vxCreateContext(void);
 VX_API_ENTRY vx_status VX_API_CALL vxReleaseContext(vx_context *context);
 VX_API_ENTRY vx_graph VX_API_CALL vxCreateGraph(vx_context context);
+/* Does nothing for a graph that is verified. */
 VX_API_ENTRY vx_status VX_API_CALL vxVerifyGraph(vx_graph graph);
+/* On the board VX_SUCCESS even if a CPU kernel returned an error. */
 VX_API_ENTRY vx_status VX_API_CALL vxProcessGraph(vx_graph graph);
 VX_API_ENTRY vx_status VX_API_CALL vxReleaseGraph(vx_graph *graph);
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 /*
- * `name` must not be empty, parameter_count not 0, function and validate not NULL; name has room
- * for VX_MAX_KERNEL_NAME.
+ * `name` must be more than ":", parameter_count not 0, function and validate not NULL; name has room
+ * for VX_MAX_KERNEL_NAME. deinitialize runs when the node is released, also after validate or
+ * initialize failed.
  */
 VX_API_ENTRY vx_kernel VX_API_CALL vxAddUserKernel(vx_context context, const vx_char *name,
                                                    vx_enum enumeration, vx_kernel_f function,
@@ -73,7 +78,10 @@ VX_API_ENTRY vx_status VX_API_CALL vxSetNodeAttribute(vx_node node, vx_enum attr
                                                       const void *value, vx_size size);
 VX_API_ENTRY vx_status VX_API_CALL vxReleaseNode(vx_node *node);
 
-/* In validate: says what an output will be. */
+/*
+ * In validate: says what an output will be. On the board the metas of inputs are NULL, which gives
+ * VX_ERROR_INVALID_REFERENCE; an attribute that the output does not have, VX_ERROR_INVALID_TYPE.
+ */
 VX_API_ENTRY vx_status VX_API_CALL vxSetMetaFormatAttribute(vx_meta_format meta, vx_enum attribute,
                                                             const void *value, vx_size size);
 VX_API_ENTRY vx_status VX_API_CALL vxSetMetaFormatFromReference(vx_meta_format meta,
@@ -83,7 +91,7 @@ VX_API_ENTRY vx_status VX_API_CALL vxSetMetaFormatFromReference(vx_meta_format m
 
 /*
  * `data_type` is a tensor type of enum vx_type_e. dims[0] is the fastest; here they are vx_size, in
- * queries vx_uint32.
+ * queries vx_uint32. On the board both functions return NULL, not an error object, when they fail.
  */
 VX_API_ENTRY vx_tensor VX_API_CALL vxCreateTensor(vx_context context, vx_size number_of_dims,
                                                   const vx_size *dims, vx_enum data_type,
@@ -94,7 +102,7 @@ VX_API_ENTRY vx_tensor VX_API_CALL vxCreateTensorFromView(vx_tensor tensor, vx_s
 VX_API_ENTRY vx_status VX_API_CALL vxReleaseTensor(vx_tensor *tensor);
 /*
  * See enum vx_tensor_attribute_e: dimensions are vx_uint32, and sizes are checked. `value` must be
- * aligned to 4 bytes.
+ * aligned to 4 bytes, but for DIMS and FIXED_POINT_POSITION.
  */
 VX_API_ENTRY vx_status VX_API_CALL vxQueryTensor(vx_tensor tensor, vx_enum attribute, void *value,
                                                  vx_size size);
@@ -110,6 +118,7 @@ VX_API_ENTRY vx_status VX_API_CALL vxSetTensorAttribute(vx_tensor tensor, vx_enu
  *
  * On the board:
  *   - number_of_dims must be the tensor's rank, at most 6; the standard allows fewer dimensions.
+ *   - no stride may be 0, not even that of a dimension of which the box has one element.
  *   - user_stride[0] says what the user's elements are: the tensor's element size = copy them as
  *     they are; else 4 = float and 2 = half. The driver then converts between FLOAT16 and FLOAT32,
  *     and badly: it truncates instead of rounding, drops subnormals and makes 65504 of infinity and
@@ -125,7 +134,7 @@ VX_API_ENTRY vx_status VX_API_CALL vxCopyTensorPatch(vx_tensor tensor, vx_size n
 
 /*
  * Of OpenVX 1.3. On the board stride[0] is the element size, and the strides are those of the
- * whole, dense tensor.
+ * whole, dense tensor; number_of_dims may be less than the tensor's rank.
  */
 VX_API_ENTRY vx_status VX_API_CALL vxMapTensorPatch(vx_tensor tensor, vx_size number_of_dims,
                                                     const vx_size *view_start,

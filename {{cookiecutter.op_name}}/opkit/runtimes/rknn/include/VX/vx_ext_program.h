@@ -32,7 +32,7 @@ typedef struct {
 enum vx_node_attribute_vivante_e {
     /*
      * vx_kernel_execution_parameters_t, copied; set with vxSetNodeAttribute from the VX kernel's
-     * initialize
+     * initialize. A query of it is refused.
      */
     VX_NODE_ATTRIBUTE_KERNEL_EXECUTION_PARAMETERS = 0x780300
 };

@@ -152,7 +152,8 @@ enum vx_status_e {
 /* ---- Types of data and of objects ------------------------------------------------------------ */
 
 /*
- * Scalars hold any type up to VX_TYPE_BOOL but VX_TYPE_FLOAT16. The elements of a tensor are INT8,
+ * Scalars hold any type up to VX_TYPE_COORDINATES3D but FLOAT16 and BOOL8, the items of an array also
+ * FLOAT16. The elements of a tensor are INT8,
  * UINT8, BOOL8 (1 byte), INT16, UINT16, FLOAT16, BFLOAT16 (2), INT32, UINT32, FLOAT32 (4) or INT64
  * (8); the board knows no other.
  */
@@ -172,11 +173,17 @@ enum vx_type_e {
     VX_TYPE_ENUM = 0x00C, /* refused by the board as an operator's parameter, as is VX_TYPE_SIZE */
     VX_TYPE_SIZE = 0x00D,
     VX_TYPE_DF_IMAGE = 0x00E,
-    /* Tensors only: the driver can neither read nor write a scalar of this type. */
+    /* Tensors and arrays: the driver can neither read nor write a scalar of this type. */
     VX_TYPE_FLOAT16 = 0x00F,
     /* 4 bytes; but a BOOL parameter of an operator arrives as a VX_TYPE_UINT8 scalar, 1 byte. */
     VX_TYPE_BOOL = 0x010,
     VX_TYPE_BOOL8 = 0x011, /* Vivante; tensors only, 1 byte */
+
+    /* Structs of 16, 28, 8 and 12 bytes: of scalars and of an array's items. */
+    VX_TYPE_RECTANGLE = 0x020,
+    VX_TYPE_KEYPOINT = 0x021,
+    VX_TYPE_COORDINATES2D = 0x022,
+    VX_TYPE_COORDINATES3D = 0x023,
 
     VX_TYPE_USER_STRUCT_START = 0x100,
     VX_TYPE_VENDOR_STRUCT_START = 0x400,
@@ -320,7 +327,7 @@ enum vx_node_attribute_e {
     VX_NODE_STATUS = 0x080300,          /* vx_status */
     VX_NODE_PERFORMANCE = 0x080301,     /* 64 bytes */
     VX_NODE_BORDER = 0x080302,          /* vx_border_t; set it in the VX kernel's initializer */
-    VX_NODE_LOCAL_DATA_SIZE = 0x080303, /* vx_size; set it in initialize or deinitialize only */
+    VX_NODE_LOCAL_DATA_SIZE = 0x080303, /* vx_size; set it in initialize only */
     VX_NODE_LOCAL_DATA_PTR = 0x080304,  /* void *; the same */
     VX_NODE_PARAMETERS = 0x080305,      /* vx_uint32 */
     VX_NODE_IS_REPLICATED = 0x080306,   /* vx_bool */

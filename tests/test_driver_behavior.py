@@ -1,0 +1,36 @@
+"""The host runtime answers as the driver 1.7.5 did; the points are in driver_behavior.c."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.host_build import TESTS, compile_program
+
+SOURCE = TESTS / "c" / "driver_behavior.c"
+NAMES = re.findall(r"^    TEST\((\w+)\),$", SOURCE.read_text(), re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("driver") / "driver_behavior"
+    compile_program(path, SOURCE)
+    return path
+
+
+def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_host_runtime_is_like_the_driver(program: Path, name: str) -> None:
+    result = run(program, name)
+    assert result.returncode == 0, result.stderr
+
+
+def test_every_point_is_run(program: Path) -> None:
+    assert run(program).stdout.split() == NAMES
+    assert run(program, "no_such_point").returncode == 2

@@ -82,7 +82,9 @@ def operator_library(output: Path, source: str) -> None:
 def compile_program(output: Path, *sources: Path, include: Sequence[Path] = ()) -> None:
     """Compile a program that drives the host runtime and takes its malloc, as operators do."""
     folder = host_runtime().parent
-    headers = [f"-I{path}" for path in (OPKIT / "include", OPKIT / "hostrt", *include)]
+    room = OPKIT / "runtimes/rknn"
+    folders = (OPKIT.parent, room / "include", room / "host_runtime", *include)
+    headers = [f"-I{path}" for path in folders]
     libraries = [f"-L{folder}", "-lOpenVX", f"-Wl,-rpath,{folder}"]
     _compile(output, "-std=c11", "-O1", "-g", *headers, *sources, *libraries)
 

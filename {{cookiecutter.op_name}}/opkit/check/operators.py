@@ -93,7 +93,7 @@ class Operator:
         Raises:
             OpkitError: the operator has none.
         """
-        require_vx_kernel(self.spec, "the test of the VX kernel")
+        require_vx_kernel(self.spec, "this test runs the VX kernel", "delete the test")
         if border not in self._vx_kernels:
             self._vx_kernels[border] = EmulatedKernel(self.spec, self.root, border)
         return self._vx_kernels[border]

@@ -11,12 +11,13 @@ from opkit.runtimes.rknn import skeletons
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
-def require_vx_kernel(spec: OpSpec, what: str) -> None:
+def require_vx_kernel(spec: OpSpec, what: str, remedy: str = "") -> None:
     """Refuse what only an operator with a VX kernel can do.
 
     Args:
         spec: the operator.
         what: what needs the VX kernel, as the message calls it.
+        remedy: what to do other than to add a VX kernel.
 
     Raises:
         OpkitError: op.yml says that there is none.
@@ -24,7 +25,7 @@ def require_vx_kernel(spec: OpSpec, what: str) -> None:
     if not spec.has_vx_kernel:
         raise OpkitError(
             f"{what}: {spec.name} has no VX kernel, because op.yml has `kernels: [cpu]`; "
-            "for one, write `kernels: [cpu, vx]` and run scons"
+            f"{remedy + ', or ' if remedy else ''}write `kernels: [cpu, vx]` and run scons to add one"
         )
 
 

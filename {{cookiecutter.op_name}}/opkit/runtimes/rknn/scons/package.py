@@ -56,7 +56,7 @@ def _compiled_vx_kernel(env: Any, target: str) -> list[Any]:
     operator = env["OPERATOR"]
     for option in ("vx_binary", "rknn_python"):
         if env[option]:
-            require_vx_kernel(operator, f"{option}=")
+            require_vx_kernel(operator, f"{option}=", "leave it out")
     if env["vx_binary"]:
         program_binary.from_file(Path(env["vx_binary"]))
         return [env.File(env["vx_binary"])]

@@ -39,6 +39,7 @@ _STARTER = f"""\
 name: $name
 framework: tensorflow
 target_platform: RK1808  # {", ".join(CHIPS)}
+# kernels: [cpu]  # for an operator without a VX kernel, the one for the NPU
 
 # Every build reads this file; the kernels get inputs, outputs and params in this order.
 inputs:

@@ -129,9 +129,8 @@ def _closing_words(folder: Path, spec: OpSpec) -> str:
         "target": spec.target_platform,
         "size": package.stat().st_size,
     }
-    files = [
-        (str(folder / path.format(**values)), text.format(**values)) for path, text in _MEANINGS
-    ]
+    meanings = ((folder / path.format(**values), text) for path, text in _MEANINGS)
+    files = [(str(path), text.format(**values)) for path, text in meanings if path.exists()]
     width = max(len(path) for path, _ in files)
     listing = "\n".join(f"    {path.ljust(width)}  {text}" for path, text in files)
     return f"""\

@@ -246,6 +246,7 @@ def test_starter_is_one_input_one_output_and_its_comments_are_right(starter: Rep
     assert [p.name for p in parse(text).parameters] == ["input", "output"]
     with_params: OpSpec = parse(re.sub(r"^  # (?=\w+: )", "  ", text, flags=re.MULTILINE))
     assert [p.name for p in with_params.params] == ["size", "align_corners", "epsilon"]
+    assert parse(text.replace("# kernels:", "kernels:")).kernels == ("cpu",)
 
 
 def test_starter_has_the_folder_s_name(tmp_path: Path) -> None:

@@ -144,6 +144,34 @@ def test_a_packages_description_keeps_order_and_drops_our_keys() -> None:
     }
 
 
+def test_an_operator_without_a_vx_kernel_has_nothing_of_one() -> None:
+    spec = parse("kernels: [cpu]\n" + DESCRIPTIONS["every_type"])
+    both = parse(DESCRIPTIONS["every_type"])
+    files, files_of_both = all_files(spec), all_files(both)
+    assert set(files_of_both) - set(files) == {"rknn_kernel_everytype.vx"}
+    for path, text in files.items():
+        lines = text.replace("vx_kernel_EveryType_list", "").splitlines()
+        named = [
+            line
+            for line in lines
+            if re.search(r"\bvx_kernel(?!_description_t)|VX kernel|\.vx\b|launch", line)
+        ]
+        assert named == [], path
+    assert "`kernels: [cpu, vx]`" in files["README.md"]
+    assert emit.package_description(spec, "rv1126") == emit.package_description(both, "rv1126")
+
+
+@pytest.mark.parametrize("name", ["resize_area", "truncate_div", "many", "names_of_ours"])
+def test_the_math_shows_how_an_element_of_the_first_input_is_read(name: str) -> None:
+    spec = parse(DESCRIPTIONS[name])
+    first = f"inputs->{spec.inputs[0].name}"
+    math = all_files(spec)[f"{spec.lower}_compute.h"]
+    comment, code = math.split("#ifndef")
+    assert f"{first}.float32[row * {first}.shape[1] + column]" in comment
+    for output in spec.outputs:
+        assert f"        outputs->{output.name}.float32[i] = {first}.float32[i];\n" in code
+
+
 def test_the_same_description_gives_the_same_text() -> None:
     for text in DESCRIPTIONS.values():
         assert all_files(parse(text)) == all_files(parse(text))

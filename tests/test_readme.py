@@ -22,10 +22,10 @@ def blocks(language: str, text: str = README) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-def console() -> Iterator[tuple[str, list[str]]]:
-    """Yield each command of the walk with the lines that it is said to print."""
+def console(text: str = README) -> Iterator[tuple[str, list[str]]]:
+    """Yield each command of a text, by default of the walk, with what it is said to print."""
     command, printed = "", list[str]()
-    for line in "".join(blocks("console")).splitlines():
+    for line in "".join(blocks("console", text)).splitlines():
         if line.startswith("$ "):
             if command:
                 yield command, printed

@@ -51,6 +51,22 @@ def test_a_packages_own_description_can_be_read_again() -> None:
     assert parse(MINIMAL + packed) == parse(MINIMAL)
 
 
+@pytest.mark.parametrize(
+    ("line", "kernels"),
+    [
+        ("", ("cpu", "vx")),
+        ("kernels: [cpu]", ("cpu",)),
+        ("kernels: [cpu, vx]", ("cpu", "vx")),
+        ("kernels: [VX, Cpu]", ("cpu", "vx")),
+        ("kernels: [cpu, vx]\nkernel_index: 1", ("cpu", "vx")),
+    ],
+)
+def test_kernels(line: str, kernels: tuple[str, ...]) -> None:
+    spec = parse(f"{MINIMAL}{line}\n")
+    assert spec.kernels == kernels
+    assert spec.has_vx_kernel == (len(kernels) == 2)
+
+
 def test_keys_that_we_add() -> None:
     spec = parse(
         MINIMAL + "params:\n"

@@ -133,7 +133,7 @@ static vx_status VX_CALLBACK vx_kernel_deinitializer(vx_node node, const vx_refe
     return VX_SUCCESS;
 }
 
-/* The descriptions are not const: the runtime writes the enumeration. */
+/* Descriptions are not const: the runtime writes the enumeration. */
 static vx_kernel_description_t cpu_kernel_description = {
     .enumeration = KERNEL_ENUM,
     .name = "reducemean_cpu",

@@ -38,7 +38,8 @@ def update(root: Path) -> OpSpec:
     """Bring the repository's files in line with op.yml and return the operator.
 
     The first time, when nothing is generated yet, the user's files are written too, each that is
-    not there. Later they are only looked at.
+    not there. Later they are only looked at, but for the .vx file: it is written when op.yml has
+    been given a VX kernel.
 
     Raises:
         OpkitError: op.yml or the reference is wrong, or a file of the user's is missing.
@@ -50,6 +51,10 @@ def update(root: Path) -> OpSpec:
             if not (root / path).exists():
                 _write(root / path, text)
     _require(root, spec)
+    vx_file = emit.vx_file(spec)
+    if vx_file in skeletons and not (root / vx_file).exists():
+        _write(root / vx_file, skeletons[vx_file])
+        print(f"write {vx_file}: op.yml names a VX kernel, and there was no such file")
     reference = root / f"{spec.lower}_reference.py"
     generated = emit.generated_files(spec, reference.read_text(encoding="utf-8"))
     for path, text in generated.items():
@@ -62,22 +67,28 @@ def update(root: Path) -> OpSpec:
 
 def misfits(root: Path, spec: OpSpec) -> list[str]:
     """Return what in the user's files no longer fits op.yml, each with the text that would."""
-    path = root / f"rknn_kernel_{spec.lower}.vx"
-    if not path.is_file():
+    if not spec.has_vx_kernel:
         return []
+    source = (root / f"rknn_kernel_{spec.lower}.c").read_text(encoding="utf-8", errors="replace")
+    found = (emit.missing_vx_kernel(spec, source), _vx_arguments_that_differ(root, spec))
+    return [misfit for misfit in found if misfit]
+
+
+def _vx_arguments_that_differ(root: Path, spec: OpSpec) -> str:
+    path = root / emit.vx_file(spec)
     wanted = emit.vx_arguments(spec)
     found = _vx_parameter_list(path.read_text(encoding="utf-8", errors="replace"), spec.lower)
     if found is not None and [_kind_and_name(a) for a in found] == [
         _kind_and_name(a) for a in wanted
     ]:
-        return []
+        return ""
     problem = (
         f"{path.name}: there is no `__kernel void {spec.lower}(...)`"
         if found is None
         else f"{path.name}: the arguments of {spec.lower} are not those of op.yml"
     )
     right = ",\n".join(f"    {argument}" for argument in wanted)
-    return [f"{problem}; write\n\n__kernel void {spec.lower}(\n{right}\n)\n"]
+    return f"{problem}; write\n\n__kernel void {spec.lower}(\n{right}\n)\n"
 
 
 def _write(path: Path, text: str) -> None:
@@ -95,6 +106,8 @@ def _require(root: Path, spec: OpSpec) -> None:
         f"rknn_kernel_{spec.lower}.c",
     )
     missing = [name for name in needed if not (root / name).is_file()]
+    if missing and spec.has_vx_kernel and not (root / emit.vx_file(spec)).is_file():
+        missing.append(emit.vx_file(spec))
     if missing:
         raise OpkitError(
             f"op.yml names the operator {spec.name}, but there is no {', '.join(missing)}. "

@@ -262,6 +262,7 @@ def check_vx_kernel(
         case,
         max_ulp,
         max_error,
+        lambda operator: operator.vx_kernel(border or POISON).advice,
     )
 
 
@@ -271,7 +272,9 @@ def _check(
     case: Case,
     max_ulp: int,
     max_error: float | None,
+    advice: Callable[[Operator], str] = lambda operator: "",
 ) -> None:
+    """Run the kernels on a case and fail the test with what is wrong, and with the advice."""
     import pytest
 
     problems = []
@@ -285,6 +288,8 @@ def _check(
             if result.problem:
                 title = f"{name} of {operator.spec.name}, case {case}:"
                 problems += [title, *(f"  {line}" for line in result.problem.splitlines())]
+        if problems and (text := advice(operator)):
+            problems.append(text)
     except OpkitError as error:
         pytest.fail(str(error), pytrace=False)
     if problems:

@@ -77,8 +77,14 @@ def refuse_unknown_options(options: Any) -> None:
         raise OpkitError(f"unknown option '{name}'.{hint} Allowed: {allowed}; see scons -h")
 
 
+_VX_USAGE = """
+  scons vx              compile the VX kernel for this PC and show what is wrong with it
+  scons vx-gdb case=NAME   print the gdb command that stops at its first line; run=1: start it"""
+
+
 def usage(operator: OpSpec, options_help: str) -> str:
     """Return the text of `scons -h`."""
+    vx = _VX_USAGE if operator.has_vx_kernel else ""
     return f"""
 {operator.name}: an operator for RKNN-Toolkit; made by rknn-op-template {VERSION}
 
@@ -87,9 +93,7 @@ def usage(operator: OpSpec, options_help: str) -> str:
   scons check           run every case of tests/ on this PC: kernels against numpy
   scons target=rv1126 check    ... and on the instruction set of that chip; target=all: on every one
   scons sanitize=address,undefined check   ... and with the compiler's sanitizers
-  scons report          run the check and write build/report.html, a page of what came of it
-  scons vx              compile the VX kernel for this PC and show what is wrong with it
-  scons vx-gdb case=NAME   print the gdb command that stops at its first line; run=1: start it
+  scons report          run the check and write build/report.html, a page of what came of it{vx}
   scons compiledb       write compile_commands.json for editors
   scons -c              delete what was built
 

@@ -19,6 +19,7 @@ from opkit.check.remote import RemoteKernel
 from opkit.description.spec import OpSpec, parse
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.host import CpuKernel, HostKernel
+from opkit.runtimes.rknn.kernels import require_vx_kernel
 from opkit.runtimes.rknn.vx.kernel import POISON, EmulatedKernel
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -88,7 +89,11 @@ class Operator:
 
         Args:
             border: what it reads outside of a tensor.
+
+        Raises:
+            OpkitError: the operator has none.
         """
+        require_vx_kernel(self.spec, "this test runs the VX kernel", "delete the test")
         if border not in self._vx_kernels:
             self._vx_kernels[border] = EmulatedKernel(self.spec, self.root, border)
         return self._vx_kernels[border]

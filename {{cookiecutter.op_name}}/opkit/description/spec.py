@@ -25,6 +25,8 @@ MAX_NAME = 127  # the runtime copies a name into 128 bytes without looking at it
 MAX_PARAMETERS = 128  # the runtime's table of references
 MAX_ITEMS = 16  # the runtime refuses a longer array
 
+KERNELS = ("cpu", "vx")  # in the order of the list that the runtime looks up
+
 ParamValue = bool | int | float | tuple[int, ...]
 
 
@@ -78,6 +80,12 @@ class OpSpec:
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     params: tuple[Param, ...] = field(default=())
+    kernels: tuple[str, ...] = KERNELS
+
+    @property
+    def has_vx_kernel(self) -> bool:
+        """Whether there is a VX kernel besides the CPU kernel."""
+        return "vx" in self.kernels
 
     @property
     def lower(self) -> str:
@@ -107,7 +115,10 @@ def parse(text: str, file: str = "op.yml") -> OpSpec:
     return _Reader(file).operator(text)
 
 
-_TOP_KEYS = ("name", "framework", "target_platform", "kernel_index", "inputs", "outputs", "params")
+_TOP_KEYS = (
+    *("name", "framework", "target_platform", "kernels", "kernel_index"),
+    *("inputs", "outputs", "params"),
+)
 # What a package's op.yml holds besides; the build writes these anew.
 _PACKAGE_KEYS = ("out_binary", "op_py_file", "vx_file", "op_version")
 _TENSOR_KEYS = ("type", "doc")
@@ -166,15 +177,17 @@ class _Reader:
             if key not in entries:
                 self.fail(root, key, f"is missing; write `{_EXAMPLES[key]}`")
         name = self.operator_name(entries["name"])
+        kernels = self.kernels(entries.get("kernels"))
         seen: dict[str, str] = {}
         return OpSpec(
             name=name,
             framework=self.choice(entries, "framework", ("tensorflow",), "tensorflow"),
             target_platform=self.choice(entries, "target_platform", CHIPS, "rk1808"),
-            kernel_index=int(self.choice(entries, "kernel_index", ("0", "1"), "0")),
+            kernel_index=self.kernel_index(entries, kernels),
             inputs=tuple(self.tensors(entries["inputs"], "inputs", seen)),
             outputs=tuple(self.tensors(entries["outputs"], "outputs", seen)),
             params=tuple(self.params(entries.get("params"), seen)),
+            kernels=kernels,
         )
 
     def root(self, text: str) -> yaml.Node:
@@ -236,6 +249,41 @@ class _Reader:
         if value.lower() not in allowed:
             self.fail(entries[key], key, f"unknown value {value!r}; allowed: {', '.join(allowed)}")
         return value.lower()
+
+    def kernels(self, node: yaml.Node | None) -> tuple[str, ...]:
+        """Return the kernels of the operator, in the order of KERNELS."""
+        if node is None:
+            return KERNELS
+        allowed = "allowed: [cpu] or [cpu, vx]"
+        if not isinstance(node, yaml.SequenceNode):
+            self.fail(node, "kernels", f"must be a list, not {_shown(node)}; {allowed}")
+        found: list[str] = []
+        for index, item in enumerate(node.value):
+            where = f"kernels[{index}]"
+            kernel = self.text(item, where).lower()
+            if kernel not in KERNELS:
+                known = ", ".join(KERNELS)
+                self.fail(item, where, f"unknown kernel {_shown(item)}; allowed: {known}")
+            if kernel in found:
+                self.fail(item, where, f"duplicate kernel '{kernel}'; delete one of them")
+            found.append(kernel)
+        if not found:
+            self.fail(node, "kernels", f"is empty; {allowed}")
+        if "cpu" not in found:
+            self.fail(node, "kernels", f"has no cpu, the runtime's kernel 0; {allowed}")
+        return tuple(kernel for kernel in KERNELS if kernel in found)
+
+    def kernel_index(self, entries: dict[str, yaml.Node], kernels: tuple[str, ...]) -> int:
+        index = int(self.choice(entries, "kernel_index", ("0", "1"), "0"))
+        if index >= len(kernels):
+            line = entries["kernels"].start_mark.line + 1
+            self.fail(
+                entries["kernel_index"],
+                "kernel_index",
+                f"{index} is the VX kernel, but kernels in line {line} is [{', '.join(kernels)}]; "
+                "write `kernel_index: 0`, or `kernels: [cpu, vx]`",
+            )
+        return index
 
     def name(self, node: yaml.Node, where: str, name: str) -> str:
         if not _IDENTIFIER.fullmatch(name):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.runtimes.rknn.readme import readme
 from opkit.text import fill
 
 LINE_LENGTH = 100
+LAUNCH_HEADER = "opkit/runtimes/rknn/launch.h"
 
 
 def skeleton_files(spec: OpSpec) -> dict[str, str]:
@@ -14,14 +17,21 @@ def skeleton_files(spec: OpSpec) -> dict[str, str]:
 
     Together they are a working operator, whose outputs are copies of the first input.
     """
-    return {
+    files = {
         "README.md": readme(spec),
         f"{spec.lower}_compute.h": _compute(spec),
         f"{spec.lower}_reference.py": _reference(spec),
         f"rknn_kernel_{spec.lower}.c": _kernel(spec),
-        f"rknn_kernel_{spec.lower}.vx": _vx_kernel(spec),
         f"tests/test_{spec.lower}.py": _test(spec),
     }
+    if spec.has_vx_kernel:
+        files[vx_file(spec)] = vx_kernel(spec)
+    return files
+
+
+def vx_file(spec: OpSpec) -> str:
+    """Return the name of the file that holds the VX kernel."""
+    return f"rknn_kernel_{spec.lower}.vx"
 
 
 def _compute(spec: OpSpec) -> str:
@@ -32,15 +42,7 @@ def _compute(spec: OpSpec) -> str:
         *((f"outputs->{output.name}", output.doc) for output in spec.outputs),
     ]
     width = max(len(member) for member, _ in lines)
-    copies = [
-        f"    if (outputs->{output.name}.type != inputs->{first}.type"
-        f" || outputs->{output.name}.size != inputs->{first}.size) {{\n"
-        f'        return "{output.name} differs from {first} in type or size";\n'
-        "    }\n"
-        f"    memcpy(outputs->{output.name}.data, inputs->{first}.data,"
-        f" inputs->{first}.size * opkit_element_size(inputs->{first}.type));\n"
-        for output in spec.outputs
-    ]
+    copies = [_copy(first, output.name) for output in spec.outputs]
     return fill(
         "compute.h",
         name=spec.name,
@@ -50,8 +52,24 @@ def _compute(spec: OpSpec) -> str:
         arguments="\n".join(
             f" *   {member.ljust(width)}  {_inside_comment(doc)}".rstrip() for member, doc in lines
         ),
-        copies="".join(copies),
+        first=first,
+        copies="\n".join(copies),
     )
+
+
+def _copy(input_: str, output: str) -> str:
+    """Return the C statements that copy an input to an output, element by element."""
+    return f"""\
+    if (inputs->{input_}.type != OPKIT_FLOAT32 || outputs->{output}.type != OPKIT_FLOAT32) {{
+        return "{input_} and {output} must be float16 or float32";
+    }}
+    if (outputs->{output}.size != inputs->{input_}.size) {{
+        return "{output} must be as large as {input_}";
+    }}
+    for (size_t i = 0; i < outputs->{output}.size; i++) {{
+        outputs->{output}.float32[i] = inputs->{input_}.float32[i];
+    }}
+"""
 
 
 def _described(param: Param) -> str:
@@ -99,16 +117,60 @@ def _python_kind(param: Param) -> str:
     return "float" if param.type.limits is None else "int"
 
 
+_ABOUT = """\
+ * The runtime loads this library, looks up vx_kernel_{name}_list and takes the CPU kernel from it.
+ * It works as generated; the math is in {lower}_compute.h."""
+_ABOUT_BOTH = """\
+ * The runtime loads this library, looks up vx_kernel_{name}_list and takes from it the description
+ * that op.yml's kernel_index names: 0 is the CPU kernel, 1 the VX kernel. It works as generated;
+ * the math is in {lower}_compute.h, the VX kernel's program in rknn_kernel_{lower}.vx."""
+
+
 def _kernel(spec: OpSpec) -> str:
-    first_output = spec.outputs[0].name
+    about = _ABOUT_BOTH if spec.has_vx_kernel else _ABOUT
     return fill(
         "kernel.c",
         name=spec.name,
         lower=spec.lower,
         upper=spec.lower.upper(),
+        about=about.format(name=spec.name, lower=spec.lower),
+        includes=_includes(spec),
+        launch=f"{vx_launch(spec)}\n" if spec.has_vx_kernel else "",
+        description=f"{vx_description(spec)}\n" if spec.has_vx_kernel else "",
+        list=kernel_list(spec),
+    )
+
+
+def _includes(spec: OpSpec) -> str:
+    vendor = ["VX/vx_khr_cnn.h", "VX/vx_helper.h"]
+    own = [f"generated/{spec.lower}_params.h", f"{spec.lower}_compute.h"]
+    if spec.has_vx_kernel:
+        vendor.append("VX/vx_ext_program.h")
+        own.insert(1, LAUNCH_HEADER)
+    return "\n".join(f'#include "{path}"' if path else "" for path in (*vendor, "", *own))
+
+
+def vx_launch(spec: OpSpec) -> str:
+    """Return the functions of the .c file that set up the VX kernel."""
+    first_output = spec.outputs[0].name
+    return fill(
+        "kernel_vx_launch.c",
+        name=spec.name,
+        upper=spec.lower.upper(),
         first_output=first_output.upper(),
         first_output_name=first_output,
     )
+
+
+def vx_description(spec: OpSpec) -> str:
+    """Return the description of the VX kernel in the .c file."""
+    return fill("kernel_vx_description.c", lower=spec.lower, upper=spec.lower.upper())
+
+
+def kernel_list(spec: OpSpec, kernels: Sequence[str] | None = None) -> str:
+    """Return the line of the .c file that lists the kernels; those of op.yml by default."""
+    entries = ", ".join(f"&{kernel}_kernel_description" for kernel in kernels or spec.kernels)
+    return f"vx_kernel_description_t *vx_kernel_{spec.name}_list[] = {{{entries}, NULL}};"
 
 
 def vx_arguments(spec: OpSpec) -> list[str]:
@@ -159,7 +221,8 @@ def _free(name: str, spec: OpSpec) -> str:
     return name
 
 
-def _vx_kernel(spec: OpSpec) -> str:
+def vx_kernel(spec: OpSpec) -> str:
+    """Return the text of the .vx file."""
     modifier = "VXC_MODIFIER(0, 7, 0, VXC_RM_TowardZero, 0)"
     coord, elements = (_free(name, spec) for name in ("coord", "elements"))
     return fill(
@@ -182,13 +245,22 @@ def _test(spec: OpSpec) -> str:
         return _dict(" " * 8, {input_.name: repr(shape) for input_ in spec.inputs}, ",")
 
     params = {param.name: repr(_sample(param)) for param in spec.params}
+    checks = [f"check_{kernel}_kernel" for kernel in spec.kernels]
     return fill(
         "test.py",
+        kernels="both kernels" if spec.has_vx_kernel else "the CPU kernel",
+        imports=", ".join(["cases", *checks, "special", "uniform"]),
+        vx_test=f"\n\n{vx_test()}" if spec.has_vx_kernel else "",
         name=spec.name,
         lower=spec.lower,
         shapes="\n".join(shapes(shape) for shape in ((7,), (3, 5), (1, 4, 5, 3))),
         params=_dict(" " * 8, params, ","),
     )
+
+
+def vx_test() -> str:
+    """Return the test that runs the VX kernel on every case."""
+    return fill("test_vx.py")
 
 
 def _sample(param: Param) -> ParamValue | list[int]:

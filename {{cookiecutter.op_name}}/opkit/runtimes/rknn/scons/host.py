@@ -27,7 +27,8 @@ def generate(env: Any) -> None:
 def host(env: Any) -> list[Any]:
     """Return the nodes of all that the cases need besides the device library for this PC."""
     runtime = _host_runtime(env)
-    return [runtime, _guarded_library(env, runtime), _vx_runtime(env)]
+    emulator = [_vx_runtime(env)] if env["OPERATOR"].has_vx_kernel else []
+    return [runtime, _guarded_library(env, runtime), *emulator]
 
 
 def _host_runtime(env: Any) -> Any:

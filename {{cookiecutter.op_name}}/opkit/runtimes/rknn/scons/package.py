@@ -10,6 +10,7 @@ from SCons.Action import Action
 from opkit.build.reporting import reported
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import emit, program_binary, rknnop
+from opkit.runtimes.rknn.kernels import require_vx_kernel
 from opkit.toolchains.abi import ABIS
 
 
@@ -32,7 +33,8 @@ def package(env: Any, target: str, libraries: list[Any]) -> Any:
         libraries: the nodes of the device libraries, in the order of opkit.toolchains.abi.ABIS.
 
     Raises:
-        OpkitError: op.yml asks for the VX kernel and nothing says where to take it from.
+        OpkitError: op.yml asks for the VX kernel and nothing says where to take it from, or the
+            other way round.
     """
     operator = env["OPERATOR"]
     compiled_kernel = _compiled_vx_kernel(env, target)
@@ -52,6 +54,9 @@ def package(env: Any, target: str, libraries: list[Any]) -> Any:
 
 def _compiled_vx_kernel(env: Any, target: str) -> list[Any]:
     operator = env["OPERATOR"]
+    for option in ("vx_binary", "rknn_python"):
+        if env[option]:
+            require_vx_kernel(operator, f"{option}=", "leave it out")
     if env["vx_binary"]:
         program_binary.from_file(Path(env["vx_binary"]))
         return [env.File(env["vx_binary"])]
@@ -89,5 +94,6 @@ def _pack(target: Any, source: Any, env: Any) -> None:
     part = path.with_suffix(".part")
     part.write_bytes(rknnop.pack(package))
     part.replace(path)
-    kernel = "with" if package.vx_binary else "without"
-    print(f"{path}: {path.stat().st_size} bytes, {kernel} a compiled VX kernel")
+    kernel = f", {'with' if compiled else 'without'} a compiled VX kernel"
+    has_vx_kernel = env["OPERATOR"].has_vx_kernel
+    print(f"{path}: {path.stat().st_size} bytes{kernel if has_vx_kernel else ''}")

@@ -11,6 +11,8 @@ from SCons.Action import Action
 
 from opkit.build.reporting import reported
 from opkit.errors import OpkitError
+from opkit.runtimes.rknn.kernels import require_vx_kernel
+from opkit.runtimes.rknn.skeletons import vx_file
 
 
 def exists(env: Any) -> bool:
@@ -26,7 +28,9 @@ def generate(env: Any) -> None:
 
 def vx_kernel(env: Any) -> Any:
     """Return the alias `vx`: what the compiler says of the .vx file, with the file's own lines."""
-    source = f"rknn_kernel_{env['OPERATOR'].lower}.vx"
+    if not env["OPERATOR"].has_vx_kernel:
+        return _refusal(env, "vx")
+    source = vx_file(env["OPERATOR"])
     alias = env.Alias("vx", source, Action(reported(_compile), f"compile {source}"))
     env.AlwaysBuild(alias)
     return alias
@@ -42,11 +46,24 @@ def vx_debugger(env: Any, needed: list[Any]) -> Any:
     Raises:
         OpkitError: no case is named.
     """
+    if not env["OPERATOR"].has_vx_kernel:
+        return _refusal(env, "vx-gdb")
     if not env["case"]:
         raise OpkitError(
             "vx-gdb stops in one case; name it with case=, as the table of scons check"
         )
     alias = env.Alias("vx-gdb", needed, Action(_debug, None))
+    env.AlwaysBuild(alias)
+    return alias
+
+
+def _refusal(env: Any, name: str) -> Any:
+    """Return an alias that fails with a sentence, because the operator has no VX kernel."""
+
+    def refuse(target: Any, source: Any, env: Any) -> None:
+        require_vx_kernel(env["OPERATOR"], f"scons {name}")
+
+    alias = env.Alias(name, [], Action(reported(refuse), None))
     env.AlwaysBuild(alias)
     return alias
 

@@ -2,14 +2,17 @@
  * The math of ${name}: the only C that has to be written.
  *
  * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
- * in ${lower}_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in all.
- * Floating-point tensors are arrays of float, whatever the model holds; integer tensors are as they
- * are (opkit/compute/tensor.h). An output has its final shape already.
+ * in ${lower}_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in all. An
+ * output has its final shape already.
+ *
+ * The elements are behind the member that the tensor's `type` names: `float32` for floating point,
+ * whatever the model holds, and `int32` or its like for integers (opkit/compute/tensor.h). Of a
+ * tensor with two dimensions, the element in a row and a column is
+ *
+ *     inputs->${first}.float32[row * inputs->${first}.shape[1] + column]
  */
 #ifndef ${upper}_COMPUTE_H
 #define ${upper}_COMPUTE_H
-
-#include <string.h>
 
 #include "generated/${lower}.h"
 

@@ -17,8 +17,8 @@ $indices
 };
 
 /*
- * The description of the parameters, for the CPU kernel and the VX kernel alike. The runtime refuses
- * a reference that does not fit its row; every type of scalar is VX_TYPE_SCALAR here.
+ * The description of the parameters, the same for every kernel. The runtime refuses a reference that
+ * does not fit its row; every type of scalar is VX_TYPE_SCALAR here.
  */
 static vx_param_description_t kernel_params[] = {
 $descriptions

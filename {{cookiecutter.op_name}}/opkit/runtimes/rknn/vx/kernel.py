@@ -18,6 +18,8 @@ from opkit.check.invocation import Border, Call, Outcome, delivered
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.host import HostKernel
+from opkit.runtimes.rknn.kernels import unwritten_vx_kernel
+from opkit.runtimes.rknn.skeletons import vx_file
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.runner import PAST_END, VxOutcome, run_vx, write_job
 
@@ -35,8 +37,7 @@ def compiled(root: Path, spec: OpSpec, debug: bool = False) -> Program:
     Raises:
         OpkitError: it does not compile; the message has the compiler's, with the file's own lines.
     """
-    name = f"rknn_kernel_{spec.lower}.vx"
-    return compile_vx(root / name, root / "build" / "vx", debug=debug)
+    return compile_vx(root / vx_file(spec), root / "build" / "vx", debug=debug)
 
 
 class EmulatedKernel:
@@ -71,6 +72,12 @@ class EmulatedKernel:
             index=1,
             uniforms=variables(self.program.library),
         )
+
+    @property
+    def advice(self) -> str:
+        """What a case that fails says besides: that nobody has written the kernel yet."""
+        path = self.root / vx_file(self.spec)
+        return unwritten_vx_kernel(self.spec, path.read_text(encoding="utf-8", errors="replace"))
 
     def run(
         self, call: Call, fill: int | None = None, repeat: int = 1, limit: float = 10

@@ -1,0 +1,76 @@
+"""docs/cases.md: its examples run, in a repository of the operator that the page describes."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from opkit import testing
+from opkit.check.invocation import TENSOR_TYPES
+from tests.repositories import ROOT, TEMPLATE, Repository, generate
+from tests.test_readme import assert_printed, blocks, console
+from tests.zig import C_SOURCES
+
+PAGE = ROOT / "docs/cases.md"
+TEXT = PAGE.read_text()
+TESTS = "".join(blocks("python", TEXT))
+
+REFERENCE = """\
+import numpy as np
+
+
+def output_shapes(input_shapes, params):
+    return {"rows": (input_shapes["indices"][0], input_shapes["table"][1])}
+
+
+def reference(inputs, params):
+    rows = inputs["table"][inputs["indices"].astype(np.int64)]
+    return {"rows": rows * np.float32(params["scale"])}
+"""
+
+
+@pytest.fixture(scope="module")
+def take_rows(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """Return the repository of the page's operator, with the page's examples as its tests."""
+    (description,) = blocks("yaml", TEXT)
+    repository = generate(tmp_path_factory.mktemp("take_rows"), description)
+    shutil.copy(C_SOURCES / "takerows_compute.h", repository.path)
+    (repository.path / "takerows_reference.py").write_text(REFERENCE)
+    test_file = TESTS.splitlines()[0].removeprefix("# ")
+    assert (repository.path / test_file).is_file()
+    (repository.path / test_file).write_text(TESTS)
+    return repository
+
+
+@pytest.mark.parametrize("number", range(len(list(console(TEXT)))))
+def test_a_command_prints_what_the_page_says(take_rows: Repository, number: int) -> None:
+    command, expected = list(console(TEXT))[number]
+    tool, *arguments = shlex.split(command)
+    printed = take_rows.run({"scons": "SCons"}.get(tool, tool), *arguments).stdout
+    assert_printed(expected, printed)
+    assert "FAILED" not in printed
+
+
+def test_the_page_names_every_maker_and_every_dtype() -> None:
+    makers = {
+        name
+        for name in testing.__all__
+        if getattr(testing, name).__annotations__.get("return") == "Values"
+    }
+    assert makers == set(re.findall(r"^\| `(\w+)\(", TEXT, re.MULTILINE))
+    (listed,) = re.findall(r"The kernels take ([^.]*)\.", TEXT)
+    assert set(re.findall(r"u?int\d+|float\d+", listed)) == {dtype.name for dtype in TENSOR_TYPES}
+
+
+def test_there_is_one_page(fresh: Repository) -> None:
+    assert PAGE.resolve() == TEMPLATE / "opkit/docs/cases.md"
+    for text in (fresh.path / "README.md", ROOT / "README.md"):
+        (link,) = re.findall(r"\]\((\S*cases\.md)\)", text.read_text())
+        assert (text.parent / link).read_text() == TEXT
+    tests: Path = fresh.path / "tests/test_myoperator.py"
+    (named,) = re.findall(r"\S*cases\.md", tests.read_text())
+    assert (fresh.path / named).is_file()

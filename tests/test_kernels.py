@@ -1,0 +1,194 @@
+"""Operators with and without a VX kernel: how one is made, and how it becomes the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from opkit.description.spec import parse
+from opkit.runtimes.rknn import emit
+from opkit.runtimes.rknn.kernels import missing_vx_kernel, unwritten_vx_kernel
+from tests.repositories import EXAMPLES, Repository, generate
+
+TENSORS = "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
+CPU = f"name: Copy\nkernels: [cpu]\n{TENSORS}"
+BOTH = CPU.replace("[cpu]", "[cpu, vx]")
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text, f"{path}: {old}"
+    path.write_text(text.replace(old, new))
+
+
+def kernels_of(output: str) -> set[str]:
+    """Return the kernels in the table of cases."""
+    return set(re.findall(r"^(\w+ kernel)  ", output, re.MULTILINE))
+
+
+@pytest.fixture(scope="module")
+def decode_boxes(example: Callable[[str], Repository]) -> Repository:
+    """Return the repository of the example that has a CPU kernel alone."""
+    return example("decode_boxes")
+
+
+def test_an_operator_of_the_cpu_alone_is_checked_and_packed_without_a_word_on_vx(
+    decode_boxes: Repository,
+) -> None:
+    checked = decode_boxes.scons("check")
+    assert kernels_of(checked.stdout) == {"CPU kernel"}
+    assert checked.stderr == ""
+    package = decode_boxes.path / "build/rv1126/DecodeBoxes.rknnop"
+    package.unlink()
+    packed = decode_boxes.scons("-Q")
+    assert packed.stderr == ""
+    assert re.search(r"^build/rv1126/DecodeBoxes\.rknnop: \d+ bytes$", packed.stdout, re.MULTILINE)
+    assert not [*decode_boxes.path.glob("build/host/vx*"), *decode_boxes.path.glob("*.vx")]
+    assert "vx-gdb case=" not in decode_boxes.scons("-h").stdout
+
+
+@pytest.mark.parametrize(
+    ("what", "arguments"),
+    [
+        ("scons vx", ["vx"]),
+        ("scons vx-gdb", ["vx-gdb", "case=any"]),
+        ("scons vx-gdb", ["vx-gdb"]),
+    ],
+)
+def test_targets_for_a_vx_kernel_say_that_there_is_none(
+    what: str, arguments: list[str], decode_boxes: Repository
+) -> None:
+    refused = decode_boxes.scons("-Q", *arguments, check=False)
+    assert refused.returncode != 0
+    assert refused.stderr.splitlines()[0] == (
+        f"error: {what}: DecodeBoxes has no VX kernel, because op.yml has `kernels: [cpu]`; "
+        "write `kernels: [cpu, vx]` and run scons to add one"
+    )
+    assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.parametrize("option", ["vx_binary=kernel.bin", "rknn_python=python3"])
+def test_a_compiled_vx_kernel_is_refused(option: str, decode_boxes: Repository) -> None:
+    refused = decode_boxes.scons("-Q", "-n", option, check=False)
+    assert refused.returncode == 2
+    assert f"{option.split('=')[0]}=: DecodeBoxes has no VX kernel" in refused.stderr
+
+
+def text_after(heading: str, message: str) -> str:
+    """Return what a message says to add below one of its headings."""
+    headings = ("add to the includes", "before the list", "to the list", "and to tests/")
+    following = "|".join(map(re.escape, headings))
+    pattern = rf"{re.escape(heading)}[^\n]*\n\n(.*?)(?=\n\n(?:{following})|\Z)"
+    found = re.search(pattern, message, re.DOTALL)
+    assert found is not None, message
+    return found[1].strip("\n")
+
+
+def test_a_vx_kernel_is_added_later(tmp_path: Path) -> None:
+    """Do what the build says, to the letter, and both kernels are green."""
+    repository = generate(tmp_path, CPU)
+    source = repository.path / "rknn_kernel_copy.c"
+    tests = repository.path / "tests/test_copy.py"
+    yours = {file: file.read_bytes() for file in (source, tests, repository.path / "README.md")}
+    edit(repository.path / "op.yml", "[cpu]", "[cpu, vx]")
+    built = repository.scons("target=x64")
+    assert yours == {file: file.read_bytes() for file in yours}
+    assert "write rknn_kernel_copy.vx: op.yml names a VX kernel" in built.stdout
+    generated = emit.skeleton_files(parse(BOTH))["rknn_kernel_copy.vx"]
+    assert (repository.path / "rknn_kernel_copy.vx").read_text() == generated
+
+    message = built.stderr
+    assert message.startswith("warning: rknn_kernel_copy.c: the list holds the CPU kernel alone")
+    list_before = (
+        "vx_kernel_description_t *vx_kernel_Copy_list[] = {&cpu_kernel_description, NULL};"
+    )
+    last_include = '#include "copy_compute.h"\n'
+    edit(source, last_include, f"{last_include}{text_after('add to the includes', message)}\n")
+    above = "/* What the runtime looks up"
+    edit(source, above, f"{text_after('before the list', message)}\n\n{above}")
+    edit(source, list_before, text_after("to the list", message))
+    with tests.open("a") as file:
+        file.write(f"\n\n{text_after('and to tests/', message)}\n")
+
+    checked = repository.scons("check")
+    assert checked.stderr == ""
+    assert kernels_of(checked.stdout) == {"CPU kernel", "VX kernel"}
+
+
+def test_only_the_generated_list_is_known_to_lack_a_vx_kernel() -> None:
+    """A list that the user wrote is not judged."""
+    source = emit.skeleton_files(parse(CPU))["rknn_kernel_copy.c"]
+    assert missing_vx_kernel(parse(BOTH), source)
+    edited = source.replace("vx_kernel_Copy_list[] = {&cpu", "vx_kernel_Copy_list[] = {&mine, &cpu")
+    assert missing_vx_kernel(parse(BOTH), edited) == ""
+    both = emit.skeleton_files(parse(BOTH))["rknn_kernel_copy.c"]
+    assert missing_vx_kernel(parse(BOTH), both) == ""
+
+
+DOUBLED = {
+    "myoperator_compute.h": ("= inputs->input.float32[i];", "= 2.0F * inputs->input.float32[i];"),
+    "myoperator_reference.py": ('inputs["input"]', '2 * inputs["input"]'),
+}
+
+
+def test_a_vx_kernel_that_nobody_wrote_and_both_ways_out(copy_of_fresh: Repository) -> None:
+    root = copy_of_fresh.path
+    for file, change in DOUBLED.items():
+        edit(root / file, *change)
+    checked = copy_of_fresh.scons("check", check=False)
+    assert checked.returncode != 0
+    assert not re.search(r"^CPU kernel .* FAILED$", checked.stdout, re.MULTILINE)
+    advice = "rknn_kernel_myoperator.vx is still the generated one, which copies the first input."
+    assert advice in checked.stdout
+    assert "`kernels: [cpu]`" in checked.stdout
+    assert "delete test_vx_kernel from tests/test_myoperator.py" in checked.stdout
+
+    edit(root / "op.yml", "# kernels: [cpu]", "kernels: [cpu]")
+    refused = copy_of_fresh.scons("check", check=False)
+    assert "warning" not in refused.stderr
+    assert (
+        "this test runs the VX kernel: MyOperator has no VX kernel, because op.yml has "
+        "`kernels: [cpu]`; delete the test, or write " in refused.stdout
+    )
+    tests = root / "tests/test_myoperator.py"
+    tests.write_text(tests.read_text().replace("def test_vx_kernel", "def no_longer_a_test"))
+    checked = copy_of_fresh.scons("check")
+    assert checked.stderr == ""
+    assert kernels_of(checked.stdout) == {"CPU kernel"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "generated"),
+    [
+        ("", "", True),
+        ("/* Write the real math here.", "/* Not yet.", True),
+        ("\n    VXC_Write", "\n\n  VXC_Write", True),
+        ("/*\n * Copy on", "// and more\n/*\n * Copy on", True),
+        ("VXC_Write", "elements += (vxc_short8)(1);\n    VXC_Write", False),
+        ("VXC_5BITOFFSET_XY(0, 0)", "VXC_5BITOFFSET_XY(0, 1)", False),
+    ],
+)
+def test_a_vx_file_is_the_generated_one_as_long_as_its_code_is(
+    old: str, new: str, generated: bool
+) -> None:
+    source = emit.skeleton_files(parse(BOTH))["rknn_kernel_copy.vx"]
+    assert old in source
+    assert bool(unwritten_vx_kernel(parse(BOTH), source.replace(old, new))) == generated
+
+
+def test_no_example_has_a_vx_kernel_that_nobody_wrote() -> None:
+    for description in EXAMPLES.glob("*/*.yml"):
+        spec = parse(description.read_text())
+        path = description.parent / emit.vx_file(spec)
+        assert path.is_file() == spec.has_vx_kernel
+        assert not path.is_file() or unwritten_vx_kernel(spec, path.read_text()) == ""
+
+
+def test_a_renamed_operator_is_told_of_its_vx_file_too(copy_of_fresh: Repository) -> None:
+    edit(copy_of_fresh.path / "op.yml", "name: MyOperator", "name: Other")
+    refused = copy_of_fresh.scons(check=False)
+    assert "rknn_kernel_other.c, rknn_kernel_other.vx. " in refused.stderr
+    assert not (copy_of_fresh.path / "rknn_kernel_other.vx").exists()

@@ -1,0 +1,89 @@
+"""Which kernels an operator has, and what its repository holds or lacks of them."""
+
+from __future__ import annotations
+
+import re
+
+from opkit.description.spec import OpSpec
+from opkit.errors import OpkitError
+from opkit.runtimes.rknn import skeletons
+
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+
+
+def require_vx_kernel(spec: OpSpec, what: str, remedy: str = "") -> None:
+    """Refuse what only an operator with a VX kernel can do.
+
+    Args:
+        spec: the operator.
+        what: what needs the VX kernel, as the message calls it.
+        remedy: what to do other than to add a VX kernel.
+
+    Raises:
+        OpkitError: op.yml says that there is none.
+    """
+    if not spec.has_vx_kernel:
+        raise OpkitError(
+            f"{what}: {spec.name} has no VX kernel, because op.yml has `kernels: [cpu]`; "
+            f"{remedy + ', or ' if remedy else ''}write `kernels: [cpu, vx]` and run scons to add one"
+        )
+
+
+def unwritten_vx_kernel(spec: OpSpec, source: str) -> str:
+    """Say so if the .vx file still is the generated one, which copies the first input.
+
+    Args:
+        spec: the operator.
+        source: the text of the .vx file.
+
+    Returns:
+        A sentence that names both ways out; nothing if the user has written the kernel.
+    """
+    if _code(source) != _code(skeletons.vx_kernel(spec)):
+        return ""
+    return (
+        f"{skeletons.vx_file(spec)} is still the generated one, which copies the first input. "
+        f"Write the VX kernel; or, for an operator with a CPU kernel alone, write "
+        f"`kernels: [cpu]` in op.yml and delete test_vx_kernel from tests/test_{spec.lower}.py"
+    )
+
+
+def _code(source: str) -> list[str]:
+    """Return the words of a source, without comments and spacing."""
+    return re.findall(r"\w+|[^\w\s]", _COMMENT.sub(" ", source))
+
+
+def missing_vx_kernel(spec: OpSpec, source: str) -> str:
+    """Say what the user's files lack for a VX kernel that op.yml has been given later.
+
+    Args:
+        spec: the operator, which has a VX kernel.
+        source: the text of `rknn_kernel_<op>.c`.
+
+    Returns:
+        A message with the text to add; nothing unless the list in the source is the one that is
+        generated for the CPU kernel alone.
+    """
+    list_before = skeletons.kernel_list(spec, ("cpu",))
+    if list_before not in source.splitlines():
+        return ""
+    return f"""\
+rknn_kernel_{spec.lower}.c: the list holds the CPU kernel alone, but op.yml has \
+`kernels: [cpu, vx]`; add to the includes
+
+#include "{skeletons.LAUNCH_HEADER}"
+
+before the list
+
+{skeletons.vx_launch(spec)}
+{skeletons.vx_description(spec)}
+to the list
+
+{skeletons.kernel_list(spec)}
+
+and to tests/test_{spec.lower}.py
+
+from opkit.testing import check_vx_kernel
+
+
+{skeletons.vx_test()}"""

@@ -238,7 +238,7 @@ class _Description:
             f"border {_border(border)}",
             f"launch {' '.join(map(str, numbers))}",
             *self.lines,
-            f"run vx_entry_{self.kernel.name}",
+            f"run __opkit_entry_{self.kernel.name}",
         ]
         return "\n".join(lines) + "\n"
 

@@ -147,7 +147,7 @@ def _parameters(text: str, where: str) -> Iterator[KernelParameter]:
 
 
 _LOADS = {
-    "tensor": "*(struct vx_image *)arguments[{index}]",
+    "tensor": "*(struct __opkit_image *)arguments[{index}]",
     "array": "*({type} *)arguments[{index}]",
     "scalar": "*({type} *)arguments[{index}]",
     "pointer": "({type})arguments[{index}]",
@@ -157,9 +157,9 @@ _LOADS = {
 def entry_points(found: dict[str, VxKernel]) -> str:
     """Return the source text by which the runtime calls each kernel, and finds local memory."""
     lines = [
-        'extern uchar __start_vx_local[] __attribute__((weak, visibility("hidden")));',
-        'extern uchar __stop_vx_local[] __attribute__((weak, visibility("hidden")));',
-        "uchar *vx_local_memory[2] = {__start_vx_local, __stop_vx_local};",
+        'extern uchar __start___opkit_local[] __attribute__((weak, visibility("hidden")));',
+        'extern uchar __stop___opkit_local[] __attribute__((weak, visibility("hidden")));',
+        "uchar *__opkit_local_memory[2] = {__start___opkit_local, __stop___opkit_local};",
     ]
     for kernel in found.values():
         loads = ", ".join(
@@ -168,5 +168,5 @@ def entry_points(found: dict[str, VxKernel]) -> str:
             else _LOADS[parameter.kind].format(type=parameter.type, index=index)
             for index, parameter in enumerate(kernel.parameters)
         )
-        lines.append(f"void vx_entry_{kernel.name}(void **arguments) {{ {kernel.name}({loads}); }}")
+        lines.append(f"void __opkit_entry_{kernel.name}(void **arguments) {{ {kernel.name}({loads}); }}")
     return "\n".join(lines) + "\n"

@@ -66,53 +66,47 @@
     __OPKIT_WIDE_VECTORS(__OPKIT_##arity##_VECTOR, float, name) \
     __OPKIT_NARROW_VECTORS(__OPKIT_##arity##_HALF, half, name)
 
-/* These are the runtime's, under names that no kernel has. */
-#define __OPKIT_LIBRARY_UNARY(name) \
-    float __opkit_##name(float);    \
-    __OPKIT_FLOAT(UNARY, name)
-#define __OPKIT_LIBRARY_BINARY(name)    \
-    float __opkit_##name(float, float); \
-    __OPKIT_FLOAT(BINARY, name)
-__OPKIT_LIBRARY_UNARY(exp)
-__OPKIT_LIBRARY_UNARY(exp2)
-__OPKIT_LIBRARY_UNARY(exp10)
-__OPKIT_LIBRARY_UNARY(expm1)
-__OPKIT_LIBRARY_UNARY(log)
-__OPKIT_LIBRARY_UNARY(log2)
-__OPKIT_LIBRARY_UNARY(log10)
-__OPKIT_LIBRARY_UNARY(log1p)
-__OPKIT_LIBRARY_UNARY(logb)
-__OPKIT_LIBRARY_UNARY(cbrt)
-__OPKIT_LIBRARY_UNARY(sin)
-__OPKIT_LIBRARY_UNARY(cos)
-__OPKIT_LIBRARY_UNARY(tan)
-__OPKIT_LIBRARY_UNARY(asin)
-__OPKIT_LIBRARY_UNARY(acos)
-__OPKIT_LIBRARY_UNARY(atan)
-__OPKIT_LIBRARY_UNARY(sinh)
-__OPKIT_LIBRARY_UNARY(cosh)
-__OPKIT_LIBRARY_UNARY(tanh)
-__OPKIT_LIBRARY_UNARY(asinh)
-__OPKIT_LIBRARY_UNARY(acosh)
-__OPKIT_LIBRARY_UNARY(atanh)
-__OPKIT_LIBRARY_UNARY(sinpi)
-__OPKIT_LIBRARY_UNARY(cospi)
-__OPKIT_LIBRARY_UNARY(tanpi)
-__OPKIT_LIBRARY_UNARY(asinpi)
-__OPKIT_LIBRARY_UNARY(acospi)
-__OPKIT_LIBRARY_UNARY(atanpi)
-__OPKIT_LIBRARY_UNARY(erf)
-__OPKIT_LIBRARY_UNARY(erfc)
-__OPKIT_LIBRARY_UNARY(tgamma)
-__OPKIT_LIBRARY_UNARY(lgamma)
-__OPKIT_LIBRARY_UNARY(round)
-__OPKIT_LIBRARY_BINARY(pow)
-__OPKIT_LIBRARY_BINARY(powr)
-__OPKIT_LIBRARY_BINARY(fmod)
-__OPKIT_LIBRARY_BINARY(remainder)
-__OPKIT_LIBRARY_BINARY(atan2)
-__OPKIT_LIBRARY_BINARY(atan2pi)
-__OPKIT_LIBRARY_BINARY(hypot)
+/* Of these, the one for a float is the runtime's: shared.h declares it. */
+__OPKIT_FLOAT(UNARY, exp)
+__OPKIT_FLOAT(UNARY, exp2)
+__OPKIT_FLOAT(UNARY, exp10)
+__OPKIT_FLOAT(UNARY, expm1)
+__OPKIT_FLOAT(UNARY, log)
+__OPKIT_FLOAT(UNARY, log2)
+__OPKIT_FLOAT(UNARY, log10)
+__OPKIT_FLOAT(UNARY, log1p)
+__OPKIT_FLOAT(UNARY, logb)
+__OPKIT_FLOAT(UNARY, cbrt)
+__OPKIT_FLOAT(UNARY, sin)
+__OPKIT_FLOAT(UNARY, cos)
+__OPKIT_FLOAT(UNARY, tan)
+__OPKIT_FLOAT(UNARY, asin)
+__OPKIT_FLOAT(UNARY, acos)
+__OPKIT_FLOAT(UNARY, atan)
+__OPKIT_FLOAT(UNARY, sinh)
+__OPKIT_FLOAT(UNARY, cosh)
+__OPKIT_FLOAT(UNARY, tanh)
+__OPKIT_FLOAT(UNARY, asinh)
+__OPKIT_FLOAT(UNARY, acosh)
+__OPKIT_FLOAT(UNARY, atanh)
+__OPKIT_FLOAT(UNARY, sinpi)
+__OPKIT_FLOAT(UNARY, cospi)
+__OPKIT_FLOAT(UNARY, tanpi)
+__OPKIT_FLOAT(UNARY, asinpi)
+__OPKIT_FLOAT(UNARY, acospi)
+__OPKIT_FLOAT(UNARY, atanpi)
+__OPKIT_FLOAT(UNARY, erf)
+__OPKIT_FLOAT(UNARY, erfc)
+__OPKIT_FLOAT(UNARY, tgamma)
+__OPKIT_FLOAT(UNARY, lgamma)
+__OPKIT_FLOAT(UNARY, round)
+__OPKIT_FLOAT(BINARY, pow)
+__OPKIT_FLOAT(BINARY, powr)
+__OPKIT_FLOAT(BINARY, fmod)
+__OPKIT_FLOAT(BINARY, remainder)
+__OPKIT_FLOAT(BINARY, atan2)
+__OPKIT_FLOAT(BINARY, atan2pi)
+__OPKIT_FLOAT(BINARY, hypot)
 
 #define __OPKIT_ELEMENT_UNARY(name, expression)    \
     __OPKIT_FUNCTION float __opkit_##name(float a) \
@@ -156,7 +150,6 @@ __OPKIT_FLOAT(TERNARY, mix)
 __OPKIT_FLOAT(TERNARY, smoothstep)
 
 /* The product of two halves and a third one are exact as double. */
-float __opkit_fma(float, float, float);
 __OPKIT_FUNCTION float fma(float a, float b, float c)
 {
     return __opkit_fma(a, b, c);
@@ -317,7 +310,6 @@ __OPKIT_LONG_LANES(__OPKIT_NAN_VECTOR, half, half, ushort, 0x7e00, 0x1ff)
         return name(a, (int##lanes)b);                \
     }
 #define __OPKIT_WITH_INTEGER(name)                                 \
-    float __opkit_##name(float, int);                              \
     __OPKIT_FLOAT_SCALARS(__OPKIT_WITH_INTEGER_SCALAR, name)       \
     __OPKIT_WIDE_VECTORS(__OPKIT_WITH_INTEGER_VECTOR, float, name) \
     __OPKIT_NARROW_VECTORS(__OPKIT_WITH_INTEGER_HALF, half, name)  \
@@ -326,7 +318,6 @@ __OPKIT_WITH_INTEGER(ldexp)
 __OPKIT_WITH_INTEGER(pown)
 __OPKIT_WITH_INTEGER(rootn)
 
-int __opkit_ilogb(float);
 #define __OPKIT_ILOGB_SCALAR(T, _)      \
     __OPKIT_FUNCTION int ilogb(T a)     \
     {                                   \
@@ -377,9 +368,6 @@ __OPKIT_WIDE_VECTORS(__OPKIT_TWO_RESULTS_VECTOR, float, 0x1.fffffep-1f)
 __OPKIT_NARROW_VECTORS(__OPKIT_TWO_RESULTS_VECTOR, half, 0x1.ffcp-1f)
 
 /* A second result that is an integer. */
-float __opkit_frexp(float, int *);
-float __opkit_lgamma_r(float, int *);
-float __opkit_remquo(float, float, int *);
 #define __OPKIT_AND_INTEGER_SCALAR(T, _)                        \
     __OPKIT_FUNCTION T frexp(T a, int *exponent)                \
     {                                                           \

@@ -4,12 +4,6 @@
  * What lies inside a tensor is done here, so that it costs little; all else goes to the runtime, which counts and reports it.
  */
 
-void __opkit_read_carefully(const struct __opkit_operand *destination, const struct __opkit_image *image, int x, int y, int z, int info);
-void __opkit_write_carefully(const struct __opkit_operand *source, const struct __opkit_image *image, int x, int y, int z, int info);
-int __opkit_slice_of(const struct __opkit_image *image, int address);
-void __opkit_fetch(const struct __opkit_image *image, int x, int y, int z, double *values, int wanted);
-void __opkit_put(const struct __opkit_image *image, int x, int y, int z, const double *values, int wanted);
-
 /* Offsets are two numbers of five bits, from -16 to 15. */
 #define VXC_5BITOFFSET_XY(x, y) (((x) & 31) | ((y) & 31) << 5)
 __OPKIT_FUNCTION int __opkit_offset(int bits)

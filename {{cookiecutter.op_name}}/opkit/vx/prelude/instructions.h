@@ -28,9 +28,6 @@
          int unused;                           \
      }))
 
-void __opkit_dot_product(int outputs, const struct __opkit_operand *destination, const struct __opkit_operand *a, const struct __opkit_operand *b, int info, const void *configuration);
-void __opkit_lanewise(enum __opkit_instruction instruction, const struct __opkit_operand *destination, const struct __opkit_operand *a, const struct __opkit_operand *b, const struct __opkit_operand *c, int info);
-
 #define __OPKIT_DOT(outputs, destination, source0, source1, info, configuration)                                                                                            \
     do {                                                                                                                                                                    \
         __auto_type __opkit_a = (source0);                                                                                                                                  \

@@ -96,8 +96,6 @@ __OPKIT_STORES_ROUNDED(_rtn, __OPKIT_TOWARD_MINUS_INFINITY)
 
 /* Copies by a whole group are made when it waits for them: who does not wait finds nothing copied. An event is a list of copies. */
 #define event_t struct __opkit_copy *
-event_t __opkit_copy_later(void *to, const void *from, size_t count, size_t size, size_t step, event_t event);
-void __opkit_wait_for_copies(int count, event_t *events);
 #define async_work_group_copy(to, from, count, event) async_work_group_strided_copy(to, from, count, 1, event)
 /* The step is that of the side which is not in local memory. */
 #define async_work_group_strided_copy(to, from, count, step, event)                                                                                                                                      \

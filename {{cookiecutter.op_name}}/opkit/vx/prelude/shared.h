@@ -94,4 +94,77 @@ enum __opkit_instruction {
     __OPKIT_FILTER3X3,
 };
 
+/* ---- What kernels use of the runtime: declared here only, so that a definition that differs does not compile -------- */
+
+extern struct __opkit_work_item __opkit_item;
+
+/* work_items.h */
+void __opkit_barrier(void);
+int __opkit_print(const struct __opkit_operand *values, int count);
+
+/* images.h */
+void __opkit_read_carefully(const struct __opkit_operand *destination, const struct __opkit_image *image, int x, int y, int z, int info);
+void __opkit_write_carefully(const struct __opkit_operand *source, const struct __opkit_image *image, int x, int y, int z, int info);
+int __opkit_slice_of(const struct __opkit_image *image, int address);
+void __opkit_fetch(const struct __opkit_image *image, int x, int y, int z, double *values, int wanted);
+void __opkit_put(const struct __opkit_image *image, int x, int y, int z, const double *values, int wanted);
+
+/* instructions.h */
+void __opkit_dot_product(int outputs, const struct __opkit_operand *destination, const struct __opkit_operand *a, const struct __opkit_operand *b, int info, const void *configuration);
+void __opkit_lanewise(enum __opkit_instruction instruction, const struct __opkit_operand *destination, const struct __opkit_operand *a, const struct __opkit_operand *b, const struct __opkit_operand *c, int info);
+
+/* memory.h: a copy by a whole group, put into the list `event` of copies to wait for */
+struct __opkit_copy *__opkit_copy_later(void *to, const void *from, unsigned long count, unsigned long size, unsigned long step, struct __opkit_copy *event);
+void __opkit_wait_for_copies(int count, struct __opkit_copy **events);
+
+/* floats.h */
+float __opkit_exp(float a);
+float __opkit_exp2(float a);
+float __opkit_exp10(float a);
+float __opkit_expm1(float a);
+float __opkit_log(float a);
+float __opkit_log2(float a);
+float __opkit_log10(float a);
+float __opkit_log1p(float a);
+float __opkit_logb(float a);
+float __opkit_cbrt(float a);
+float __opkit_sin(float a);
+float __opkit_cos(float a);
+float __opkit_tan(float a);
+float __opkit_asin(float a);
+float __opkit_acos(float a);
+float __opkit_atan(float a);
+float __opkit_sinh(float a);
+float __opkit_cosh(float a);
+float __opkit_tanh(float a);
+float __opkit_asinh(float a);
+float __opkit_acosh(float a);
+float __opkit_atanh(float a);
+float __opkit_sinpi(float a);
+float __opkit_cospi(float a);
+float __opkit_tanpi(float a);
+float __opkit_asinpi(float a);
+float __opkit_acospi(float a);
+float __opkit_atanpi(float a);
+float __opkit_erf(float a);
+float __opkit_erfc(float a);
+float __opkit_tgamma(float a);
+float __opkit_lgamma(float a);
+float __opkit_round(float a);
+float __opkit_pow(float a, float b);
+float __opkit_powr(float a, float b);
+float __opkit_fmod(float a, float b);
+float __opkit_remainder(float a, float b);
+float __opkit_atan2(float a, float b);
+float __opkit_atan2pi(float a, float b);
+float __opkit_hypot(float a, float b);
+float __opkit_ldexp(float a, int b);
+float __opkit_pown(float a, int b);
+float __opkit_rootn(float a, int b);
+float __opkit_fma(float a, float b, float c);
+float __opkit_frexp(float a, int *exponent);
+int __opkit_ilogb(float a);
+float __opkit_lgamma_r(float a, int *sign_of_gamma);
+float __opkit_remquo(float a, float b, int *quotient);
+
 #endif

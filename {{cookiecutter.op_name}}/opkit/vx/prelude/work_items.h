@@ -25,8 +25,6 @@
 #define __local static __attribute__((section("__opkit_local")))
 #define local __local
 
-extern struct __opkit_work_item __opkit_item;
-
 #define __OPKIT_ID(name, member, outside)                                \
     __OPKIT_FUNCTION size_t name(uint dimension)                         \
     {                                                                    \
@@ -49,7 +47,6 @@ __OPKIT_FUNCTION uint get_work_dim(void)
 
 #define CLK_LOCAL_MEM_FENCE 1
 #define CLK_GLOBAL_MEM_FENCE 2
-void __opkit_barrier(void);
 __OPKIT_FUNCTION void barrier(uint fences)
 {
     __opkit_barrier();
@@ -108,7 +105,6 @@ __OPKIT_FUNCTION float atomic_xchg(volatile float *place, float operand)
 }
 
 /* What a kernel prints comes back with its outputs. Of each argument, and of the format, the runtime knows the type. */
-int __opkit_print(const struct __opkit_operand *values, int count);
 #define __OPKIT_PRINTED(value) \
     {(void *)(__typeof__((0, value))[1]){value}, __opkit_type_of(__OPKIT_NOTHING(value)), sizeof(__OPKIT_ELEMENT(__OPKIT_NOTHING(value))), __opkit_spacing(__OPKIT_NOTHING(value)), sizeof(__OPKIT_NOTHING(value))}
 #define __OPKIT_NOTHING(value) ((__typeof__((0, value))[1]){}[0])

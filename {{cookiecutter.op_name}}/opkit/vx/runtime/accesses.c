@@ -88,7 +88,6 @@ static int lanes_used(const struct __opkit_operand *operand, const struct __opki
     return first + count > most ? most - first : count;
 }
 
-void __opkit_read_carefully(const struct __opkit_operand *destination, const struct __opkit_image *image, int x, int y, int z, int info);
 void __opkit_read_carefully(const struct __opkit_operand *destination, const struct __opkit_image *image, int x, int y, int z, int info)
 {
     const void *address = __builtin_return_address(0);
@@ -104,7 +103,6 @@ void __opkit_read_carefully(const struct __opkit_operand *destination, const str
     }
 }
 
-void __opkit_write_carefully(const struct __opkit_operand *source, const struct __opkit_image *image, int x, int y, int z, int info);
 void __opkit_write_carefully(const struct __opkit_operand *source, const struct __opkit_image *image, int x, int y, int z, int info)
 {
     const void *address = __builtin_return_address(0);
@@ -125,7 +123,6 @@ void __opkit_write_carefully(const struct __opkit_operand *source, const struct 
 }
 
 /* The slice that begins at an address which a kernel computed from the descriptor. */
-int __opkit_slice_of(const struct __opkit_image *image, int address);
 int __opkit_slice_of(const struct __opkit_image *image, int address)
 {
     long distance = (long)(unsigned)address - image->address;
@@ -150,7 +147,6 @@ static bool fits(int type, int wanted)
 
 #define NEIGHBOURS 4
 
-void __opkit_fetch(const struct __opkit_image *image, int x, int y, int z, double *values, int wanted);
 void __opkit_fetch(const struct __opkit_image *image, int x, int y, int z, double *values, int wanted)
 {
     const void *address = __builtin_return_address(0);
@@ -166,7 +162,6 @@ void __opkit_fetch(const struct __opkit_image *image, int x, int y, int z, doubl
     }
 }
 
-void __opkit_put(const struct __opkit_image *image, int x, int y, int z, const double *values, int wanted);
 void __opkit_put(const struct __opkit_image *image, int x, int y, int z, const double *values, int wanted)
 {
     const void *address = __builtin_return_address(0);

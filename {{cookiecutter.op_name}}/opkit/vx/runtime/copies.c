@@ -21,7 +21,6 @@ static bool is_local(const void *place)
     return byte >= __opkit_local_start && byte < __opkit_local_start + __opkit_local_size;
 }
 
-struct __opkit_copy *__opkit_copy_later(void *to, const void *from, size_t count, size_t size, size_t step, struct __opkit_copy *event);
 struct __opkit_copy *__opkit_copy_later(void *to, const void *from, size_t count, size_t size, size_t step, struct __opkit_copy *event)
 {
     struct __opkit_copy *copy = malloc(sizeof *copy);
@@ -34,7 +33,6 @@ struct __opkit_copy *__opkit_copy_later(void *to, const void *from, size_t count
     return copy;
 }
 
-void __opkit_wait_for_copies(int count, struct __opkit_copy **events);
 void __opkit_wait_for_copies(int count, struct __opkit_copy **events)
 {
     for (int i = 0; i < count; i++) {

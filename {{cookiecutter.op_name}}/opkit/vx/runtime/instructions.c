@@ -47,7 +47,6 @@ static double bin(const struct __opkit_operand *operand, unsigned number, const 
     return place % operand->spacing == 0 && has_lane(operand, place / operand->spacing, caller) ? __opkit_lane(operand, place / operand->spacing) : 0;
 }
 
-void __opkit_dot_product(int outputs, const struct __opkit_operand *destination, const struct __opkit_operand *a, const struct __opkit_operand *b, int info, const void *configuration);
 void __opkit_dot_product(int outputs, const struct __opkit_operand *destination, const struct __opkit_operand *a, const struct __opkit_operand *b, int info, const void *configuration)
 {
     const struct __opkit_operand *operands[] = {a, b};
@@ -204,7 +203,6 @@ static double compute(enum __opkit_instruction instruction, const struct __opkit
     return 0;
 }
 
-void __opkit_lanewise(enum __opkit_instruction instruction, const struct __opkit_operand *destination, const struct __opkit_operand *a, const struct __opkit_operand *b, const struct __opkit_operand *c, int info);
 void __opkit_lanewise(enum __opkit_instruction instruction, const struct __opkit_operand *destination, const struct __opkit_operand *a, const struct __opkit_operand *b, const struct __opkit_operand *c, int info)
 {
     /* Which operands an instruction takes lane by lane, and how many lanes further it looks. */

@@ -84,7 +84,6 @@ static void print_lane(const struct conversion *conversion, const struct __opkit
     }
 }
 
-int __opkit_print(const struct __opkit_operand *values, int count);
 int __opkit_print(const struct __opkit_operand *values, int count)
 {
     const char *format;

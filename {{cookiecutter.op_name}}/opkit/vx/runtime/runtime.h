@@ -43,7 +43,6 @@ struct __opkit_tensor {
     size_t offset; /* in the file that is shared */
 };
 
-extern struct __opkit_work_item __opkit_item;
 extern struct __opkit_tensor __opkit_tensors[__OPKIT_MAX_ARGUMENTS];
 extern enum __opkit_border __opkit_border;
 extern uint32_t __opkit_fill;
@@ -53,7 +52,6 @@ extern size_t __opkit_local_size;
 
 /* groups.c: runs the kernel for each work item; where local memory lies, if there is any. */
 void __opkit_run(const struct __opkit_launch *launch, void (*kernel)(void **), void **arguments, unsigned char *local, size_t local_size);
-void __opkit_barrier(void);
 
 /* copies.c: an event if there are copies that nobody waited for. */
 void __opkit_report_copies(void);

@@ -206,9 +206,15 @@ __OPKIT_ARRAY(int);
 __OPKIT_ARRAY(uint);
 __OPKIT_ARRAY(float);
 
-/* Every image is the same here: how it is used says what it is. */
-#define image1d_t struct __opkit_image
-#define image1d_array_t struct __opkit_image
-#define image2d_t struct __opkit_image
-#define image2d_array_t struct __opkit_image
-#define image3d_t struct __opkit_image
+/* Every image is the same here: how it is used says what it is. The names are keywords, which a typedef cannot have. */
+#define __OPKIT_IMAGE(name) typedef struct __opkit_image __opkit_##name
+__OPKIT_IMAGE(image1d_t);
+#define image1d_t __opkit_image1d_t
+__OPKIT_IMAGE(image1d_array_t);
+#define image1d_array_t __opkit_image1d_array_t
+__OPKIT_IMAGE(image2d_t);
+#define image2d_t __opkit_image2d_t
+__OPKIT_IMAGE(image2d_array_t);
+#define image2d_array_t __opkit_image2d_array_t
+__OPKIT_IMAGE(image3d_t);
+#define image3d_t __opkit_image3d_t

@@ -1,7 +1,8 @@
 /* Qualifiers, the ids of a work item, barriers and local memory, atomics, printf. */
 
-#define __kernel
-#define kernel
+/* What the syntax tree is read for has a mark in it: see syntax_tree.py. */
+#define __kernel __attribute__((annotate("kernel", __OPKIT_KERNEL)))
+#define kernel __kernel
 #define __read_only
 #define read_only
 #define __write_only
@@ -14,15 +15,24 @@
 #define __generic
 #define __constant const
 #define constant const
-#define _viv_uniform
+#define _viv_uniform __attribute__((annotate("uniform", __OPKIT_UNIFORM)))
 #define restrict
 #define __restrict
-#define reqd_work_group_size(x, y, z) annotate("reqd_work_group_size")
+#define reqd_work_group_size(x, y, z) annotate("reqd_work_group_size", __OPKIT_GROUP, x, y, z)
 #define work_group_size_hint(x, y, z) annotate("work_group_size_hint")
 #define vec_type_hint(type) annotate("vec_type_hint")
 
-/* Local memory is static, since groups run one after the other; the runtime finds it by its section. */
-#define __local static __attribute__((section("__opkit_local")))
+/*
+ * Local memory is static, since groups run one after the other; the runtime finds it by its section. A __local in front of what
+ * a pointer points to is nothing. Which one it is, the syntax tree has told before: it is the first if there is a macro
+ * __OPKIT_VARIABLE_<n> with the number of the __local, counted from the beginning of the source.
+ */
+#define __local __OPKIT_LOCAL(__COUNTER__)
+#define __OPKIT_LOCAL(number) __OPKIT_LOCAL_NUMBERED(number)
+#define __OPKIT_LOCAL_NUMBERED(number) __OPKIT_SECOND(__OPKIT_VARIABLE_##number, , )
+#define __OPKIT_SECOND(...) __OPKIT_SECOND_OF(__VA_ARGS__)
+#define __OPKIT_SECOND_OF(first, second, ...) second
+#define __OPKIT_STATIC static __attribute__((section("__opkit_local")))
 #define local __local
 
 #define __OPKIT_ID(name, member, outside)                                \

@@ -77,7 +77,7 @@ def read(source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) ->
         text = data.decode()
     except (OSError, UnicodeDecodeError) as error:
         raise OpkitError(f"{source} cannot be read: {error}") from None
-    name = key(str(source), str(Path.cwd()), text, *language(vx_version), *prelude_texts())
+    name = key(str(source.resolve()), text, *language(vx_version), *prelude_texts())
     kept = folder / f"read-{source.stem}-{name}.json"
     if kept.is_file():
         known = _from_json(kept.read_text(encoding="utf-8"))

@@ -289,13 +289,15 @@ class _Locals:
                 continue
             variables, pointers = _roles(node)
             self.pointers |= pointers
-            if node["kind"] == "VarDecl":
+            what = _NOT_EMULATED.get(node["kind"])
+            if what is None and variables and "*" in node["type"]["qualType"]:
+                what = "a pointer itself"
+            if what is None:
                 self.variables |= variables
             elif variables:
-                what = "a typedef" if node["kind"] == "TypedefDecl" else "a member of a struct"
                 self.problems.append(
                     f"{_place(node)}: `__local` of {what}, '{node.get('name', '')}', is not "
-                    "emulated; write it where the variable is declared"
+                    "emulated; write it where a variable is declared"
                 )
 
     def mixed(self) -> Iterator[tuple[Declarator, ...]]:
@@ -310,14 +312,19 @@ class _Locals:
                         "pointers to it is not emulated in a macro or header; write two"
                     )
                     continue
+                # A name's own range leaves out a `__local` at the beginning.
+                begin = _file_place(statement["range"]["begin"])["offset"]
                 yield tuple(
                     Declarator(
-                        _file_place(node["range"]["begin"])["offset"],
+                        begin,
                         node["loc"]["offset"],
                         _end(_file_place(node["range"]["end"])),
                     )
                     for node in names
                 )
+
+
+_NOT_EMULATED = {"TypedefDecl": "a typedef", "FieldDecl": "a member of a struct"}
 
 
 def _roles(node: Node) -> tuple[set[int], set[int]]:

@@ -25,7 +25,7 @@
 #define __OPKIT_REFUSED_UNLESS(condition, why) \
     (0 * (int)sizeof(struct {                  \
          _Static_assert(condition, why);       \
-         int unused;                           \
+         int __opkit_unused;                   \
      }))
 
 #define __OPKIT_DOT(outputs, destination, source0, source1, info, configuration)                                                                                            \

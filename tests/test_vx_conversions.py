@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.runtimes.rknn.vx import compiler
+from opkit.runtimes.rknn.vx import clang
 from tests.vx.support import (
     INTEGERS,
     UP_TO_32_BITS,
@@ -77,9 +77,9 @@ def test_conversions_to_half(vx_folder: Path) -> None:
 def test_halves_are_the_same_with_and_without_instructions_for_them(
     vx_folder: Path, processor: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if processor == "x86-64-v3" and compiler.processor() != "-march=x86-64-v3":
+    if processor == "x86-64-v3" and clang.processor() != "-march=x86-64-v3":
         processor = "x86-64-v2"
-    monkeypatch.setattr(compiler, "processor", lambda: f"-march={processor}")
+    monkeypatch.setattr(clang, "processor", lambda: f"-march={processor}")
     every = np.arange(2**16, dtype=np.uint16).view(np.float16)
     every = every[~np.isnan(every)]
     with np.errstate(over="ignore"):

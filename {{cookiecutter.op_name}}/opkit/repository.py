@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from opkit.description.spec import DescriptionError, OpSpec, parse
@@ -65,32 +64,6 @@ def update(root: Path) -> OpSpec:
     return spec
 
 
-def misfits(root: Path, spec: OpSpec) -> list[str]:
-    """Return what in the user's files no longer fits op.yml, each with the text that would."""
-    if not spec.has_vx_kernel:
-        return []
-    source = (root / f"rknn_kernel_{spec.lower}.c").read_text(encoding="utf-8", errors="replace")
-    found = (emit.missing_vx_kernel(spec, source), _vx_arguments_that_differ(root, spec))
-    return [misfit for misfit in found if misfit]
-
-
-def _vx_arguments_that_differ(root: Path, spec: OpSpec) -> str:
-    path = root / emit.vx_file(spec)
-    wanted = emit.vx_arguments(spec)
-    found = _vx_parameter_list(path.read_text(encoding="utf-8", errors="replace"), spec.lower)
-    if found is not None and [_kind_and_name(a) for a in found] == [
-        _kind_and_name(a) for a in wanted
-    ]:
-        return ""
-    problem = (
-        f"{path.name}: there is no `__kernel void {spec.lower}(...)`"
-        if found is None
-        else f"{path.name}: the arguments of {spec.lower} are not those of op.yml"
-    )
-    right = ",\n".join(f"    {argument}" for argument in wanted)
-    return f"{problem}; write\n\n__kernel void {spec.lower}(\n{right}\n)\n"
-
-
 def _write(path: Path, text: str) -> None:
     """Write the text unless it is there already, so that nothing looks newer than it is."""
     data = text.encode()
@@ -114,31 +87,3 @@ def _require(root: Path, spec: OpSpec) -> None:
             "Bring the file back (`git checkout`), or rename yours if the operator has a new name "
             "(`git mv`), or delete the folder generated/ to have missing files written afresh."
         )
-
-
-_ATTRIBUTES = r"(?:__attribute__\s*\(\([^;{]*?\)\)\s*)*"
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_QUALIFIERS = frozenset(
-    "__read_only __write_only __read_write read_only write_only read_write const".split()
-)
-
-
-def _vx_parameter_list(source: str, function: str) -> list[str] | None:
-    code = _COMMENT.sub(" ", source)
-    match = re.search(
-        rf"\b(?:__)?kernel\s+{_ATTRIBUTES}void\s+{_ATTRIBUTES}{function}\s*\(([^)]*)\)", code
-    )
-    if match is None:
-        return None
-    return [argument.strip() for argument in match[1].split(",")]
-
-
-def _kind_and_name(argument: str) -> tuple[str, str]:
-    """What of an argument has to agree with op.yml: image, array or scalar, and its name."""
-    words = [word for word in re.findall(r"\w+", argument) if word not in _QUALIFIERS]
-    if not words:
-        return "", ""
-    kind = next(
-        (kind for kind in ("image", "vx_array") if any(w.startswith(kind) for w in words)), "scalar"
-    )
-    return kind, words[-1]

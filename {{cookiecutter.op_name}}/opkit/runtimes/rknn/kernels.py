@@ -25,7 +25,8 @@ def require_vx_kernel(spec: OpSpec, what: str, remedy: str = "") -> None:
     if not spec.has_vx_kernel:
         raise OpkitError(
             f"{what}: {spec.name} has no VX kernel, because op.yml has `kernels: [cpu]`; "
-            f"{remedy + ', or ' if remedy else ''}write `kernels: [cpu, vx]` and run scons to add one"
+            f"{remedy + ', or ' if remedy else ''}write `kernels: [cpu, vx]` "
+            "and run scons to add one"
         )
 
 

@@ -6,45 +6,17 @@ results are kept in a folder, under names that tell what they were made of.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import platform
-import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from functools import cache
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn.vx import names
-from opkit.runtimes.rknn.vx.diagnostics import readable
-from opkit.runtimes.rknn.vx.signatures import (
-    KernelParameter,
-    VxKernel,
-    entry_points,
-    kernels,
-    without_local_pointers,
-)
-from opkit.toolchains import find
-from opkit.toolchains.abi import ABIS
-
-_HERE = Path(__file__).parent
-_PRELUDE = _HERE / "prelude"
-
-_LANGUAGE = (
-    *("-cl-std=CL2.0", "-cl-no-stdinc", "-cl-single-precision-constant"),
-    *("-Xclang", "-cl-ext=+cl_khr_fp16,+cl_khr_fp64"),
-    *("-Dcl_viv_vx_extension=1", "-Wno-ignored-pragmas", "-fgnu89-inline", "-fno-builtin"),
-)
-# The same numbers on every PC: no fused operations, uninitialised variables hold a pattern.
-_CODE = (
-    *("-target", "x86_64-linux-gnu", "-fPIC", "-g", "-fno-omit-frame-pointer"),
-    *("-fno-strict-aliasing", "-ffp-contract=off", "-ftrivial-auto-var-init=pattern"),
-)
-_SANITIZE = ("-fsanitize=undefined,float-cast-overflow", "-fno-sanitize=function,vptr,object-size")
-_PROCESSOR_FLAGS = frozenset("avx2 bmi1 bmi2 f16c fma abm movbe".split())
+from opkit.runtimes.rknn.vx import clang
+from opkit.runtimes.rknn.vx.reader import Reading, read
+from opkit.runtimes.rknn.vx.syntax_tree import KernelParameter, VxKernel
 
 
 @dataclass(frozen=True)
@@ -85,54 +57,28 @@ def compile_vx(
         OpkitError: the source does not compile; the message has the compiler's, with the source's
             own lines. Or this PC cannot run VX kernels.
     """
-    try:
-        text = source.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise OpkitError(f"{source} cannot be read: {error}") from None
     _refuse_other_pcs()
     folder = folder.resolve()
-    language = (*_LANGUAGE, f"-DVX_VERSION={vx_version}")
-    code = (*_CODE, processor(), "-O0" if debug else "-O2", *(_SANITIZE if sanitize else ()))
-    header = _precompiled(folder, (*language, *code))
-    quoted = ("-iquote", str(source.parent.resolve()), "-I", str(_PRELUDE))
-    preprocessed = _clang(
-        *("-E", "-x", "cl", *language, "-DOPKIT_VX_SIGNATURES", *quoted, str(source)), folder=folder
-    )
-    key = _key(str(source), str(Path.cwd()), text, preprocessed.stdout, str(header), *code)
+    code = clang.code(sanitize, debug)
+    flags = (*clang.language(vx_version), *code)
+    reading = read(source, folder, vx_version, code)
+    if reading is None:
+        raise OpkitError(_why_not(source, folder, flags))
+    _refuse_other_kernels(source, reading)
 
     def build(target: Path) -> None:
-        found = kernels(preprocessed.stdout, str(source))
-        copy = target / "kernel.cl"
-        # A kernel may have the name of a macro of the prelude.
-        free = "".join(f"#undef {name}\n" for name in found)
-        copy.write_text(
-            f"{free}#line 1 {json.dumps(str(source))}\n{without_local_pointers(text)}\n"
-            f'#line 1 "entry points"\n{entry_points(found)}',
-            encoding="utf-8",
-        )
-        compiled = _clang(
-            *("-x", "cl", *language, *code, "-include-pch", str(header), *quoted),
-            *("-c", str(copy), "-o", str(target / "kernel.o")),
-            folder=folder,
-        )
-        _run(
-            *(_zig(), "ld.lld", "-shared", "-Bsymbolic", str(target / "kernel.o")),
+        warnings = _compile(_translated(source, reading), source, target, folder, flags)
+        clang.run(
+            *(clang.zig(), "ld.lld", "-shared", "-Bsymbolic", str(target / "kernel.o")),
             *("-o", str(target / "kernel.so")),
         )
-        description = {
-            "kernels": [asdict(kernel) for kernel in found.values()],
-            "diagnostics": compiled.stderr,
-        }
-        (target / "program.json").write_text(json.dumps(description), encoding="utf-8")
+        (target / "diagnostics").write_text(warnings, encoding="utf-8")
 
-    made = _made(folder, f"{source.stem}-{key}", build)
-    description = json.loads((made / "program.json").read_text(encoding="utf-8"))
-    return Program(
-        source,
-        made / "kernel.so",
-        {kernel["name"]: _kernel(kernel) for kernel in description["kernels"]},
-        description["diagnostics"],
-    )
+    header = clang.precompiled(folder, flags)
+    key = clang.key(str(source), str(Path.cwd()), reading.key(), str(header), *code)
+    made = clang.made(folder, f"{source.stem}-{key}", build)
+    diagnostics = (made / "diagnostics").read_text(encoding="utf-8")
+    return Program(source, made / "kernel.so", reading.kernels, diagnostics)
 
 
 def _refuse_other_pcs() -> None:
@@ -143,112 +89,97 @@ def _refuse_other_pcs() -> None:
         )
 
 
-def _kernel(description: dict[str, object]) -> VxKernel:
-    parameters = description["parameters"]
-    group = description["group"]
-    uniforms = description["uniforms"]
-    assert isinstance(parameters, list)
-    assert isinstance(uniforms, list)
-    return VxKernel(
-        str(description["name"]),
-        tuple(KernelParameter(**parameter) for parameter in parameters),
-        (group[0], group[1], group[2]) if isinstance(group, list) else None,
-        bool(description["barrier"]),
-        tuple(uniforms),
-    )
+def _refuse_other_kernels(source: Path, reading: Reading) -> None:
+    """Refuse a source without a kernel, and kernels that the board could not call."""
+    if reading.problems:
+        raise OpkitError("\n".join(reading.problems))
+    if not reading.kernels:
+        raise OpkitError(f"{source}: there is no kernel; one begins with `__kernel void name(`")
+    for kernel in reading.kernels.values():
+        where = f"{source}: kernel '{kernel.name}'"
+        if kernel.returns != "void":
+            raise OpkitError(f"{where} returns {kernel.returns}; a kernel returns nothing: void")
+        for parameter in kernel.parameters:
+            if parameter.kind == "other":
+                raise OpkitError(
+                    f"{where}: parameter '{parameter.name}' is of type {parameter.type}; the board "
+                    "passes a tensor (image2d_array_t), an array (vx_array_int) or a scalar of 32 "
+                    "bits (int, uint, float, bool)"
+                )
 
 
-# ---- What is made once ---------------------------------------------------------------------------
+def _why_not(source: Path, folder: Path, flags: tuple[str, ...]) -> str:
+    """Return the compiler's messages for a source that does not compile."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".") as target:
+        try:
+            _compile(
+                _of(source, source.read_text(encoding="utf-8")), source, Path(target), folder, flags
+            )
+        except OpkitError as error:
+            return str(error)
+    return f"{source}: what it declares cannot be read"
 
 
-def _precompiled(folder: Path, flags: tuple[str, ...]) -> Path:
-    """Return the prelude as clang reads it fast. It refers to the files that it was made of."""
-    macros = names.macros()
-    written = _made(
-        folder,
-        f"names-{_key(macros)}",
-        lambda target: _write(target / "names.h", macros),
-    )
-    key = _key(*flags, str(written), *_texts(_PRELUDE))
+def _compile(text: str, source: Path, target: Path, folder: Path, flags: tuple[str, ...]) -> str:
+    """Compile a text to kernel.o in a folder; return the warnings.
 
-    def build(target: Path) -> None:
-        _clang(
-            *("-x", "cl-header", *flags, "-Xclang", "-fno-pch-timestamp"),
-            *("-include", str(written / "names.h"), str(_PRELUDE / "prelude.h")),
-            *("-o", str(target / "prelude.pch")),
-            folder=folder,
-        )
-
-    return _made(folder, f"prelude-{key}", build) / "prelude.pch"
+    Raises:
+        OpkitError: it does not compile; the message has the compiler's.
+    """
+    copy = target / "kernel.cl"
+    copy.write_text(text, encoding="utf-8")
+    return clang.clang(
+        *("-x", "cl", *flags, "-include-pch", str(clang.precompiled(folder, flags))),
+        *("-iquote", str(source.parent.resolve()), "-I", str(clang.PRELUDE)),
+        *("-c", str(copy), "-o", str(target / "kernel.o")),
+        folder=folder,
+    ).stderr
 
 
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
+# ---- The text that is compiled -------------------------------------------------------------------
+
+_LOADS = {
+    "tensor": "*(struct __opkit_image *)arguments[{index}]",
+    "array": "*({type} *)arguments[{index}]",
+    "scalar": "*({type} *)arguments[{index}]",
+    "pointer": "arguments[{index}]",
+}
 
 
-def _made(folder: Path, name: str, build: Callable[[Path], None]) -> Path:
-    """Return a subfolder; if it is not there it is built aside, so it is whole or absent."""
-    made = folder / name
-    if not made.is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".") as aside:
-            target = Path(aside) / name
-            target.mkdir()
-            build(target)
-            try:
-                target.rename(made)
-            except OSError:
-                if not made.is_dir():  # nobody else was faster
-                    raise
-    return made
+def _translated(source: Path, reading: Reading) -> str:
+    """Return the source with what the reader has found out, and with what the runtime needs."""
+    # A kernel may have the name of a macro of the prelude.
+    lines = [f"#undef {name}" for name in reading.kernels]
+    lines += [f"#define __OPKIT_VARIABLE_{n} , __OPKIT_STATIC" for n in reading.local_variables]
+    lines += [_of(source, reading.text), '#line 1 "entry points"']
+    return "\n".join((*lines, *_entry_points(reading.kernels.values()), ""))
 
 
-def _texts(folder: Path) -> list[str]:
-    return [f"{path}\n{path.read_text(encoding='utf-8')}" for path in sorted(folder.glob("*.h"))]
+def _of(source: Path, text: str) -> str:
+    return f"#line 1 {json.dumps(str(source))}\n{text}"
 
 
-def _key(*parts: str) -> str:
-    return hashlib.sha256("\0".join((_version(), *parts)).encode()).hexdigest()[:16]
+def _entry_points(kernels: Iterable[VxKernel]) -> list[str]:
+    """Return the lines by which the runtime calls each kernel, and finds local memory."""
+    bounds = "__start___opkit_local", "__stop___opkit_local"
+    return [
+        *(
+            f'extern uchar {bound}[] __attribute__((weak, visibility("hidden")));'
+            for bound in bounds
+        ),
+        f"uchar *__opkit_local_memory[2] = {{{', '.join(bounds)}}};",
+        *(
+            f"void __opkit_entry_{kernel.name}(void **arguments) {{ {_call(kernel)}; }}"
+            for kernel in kernels
+        ),
+    ]
 
 
-# ---- The compiler --------------------------------------------------------------------------------
+def _call(kernel: VxKernel) -> str:
+    return f"{kernel.name}({', '.join(_load(*each) for each in enumerate(kernel.parameters))})"
 
 
-@cache
-def _zig() -> str:
-    return find("zig", ABIS["x64"]).command[0]
-
-
-@cache
-def _version() -> str:
-    return _run(_zig(), "version").stdout
-
-
-@cache
-def processor() -> str:
-    """Return the flag for this PC: halves are converted by instructions where it has them."""
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:
-        text = ""
-    flags = next((line.split() for line in text.splitlines() if line.startswith("flags")), [])
-    return "-march=x86-64-v3" if set(flags) >= _PROCESSOR_FLAGS else "-march=x86-64-v2"
-
-
-def _clang(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return _run(_zig(), "clang", *arguments, cleaned=folder)
-
-
-def _run(*command: str, cleaned: Path | None = None) -> subprocess.CompletedProcess[str]:
-    result = _finished(command)
-    if cleaned is not None:
-        result.stderr = readable(result.stderr, str(_PRELUDE), str(cleaned))
-    if result.returncode != 0:
-        raise OpkitError(result.stderr.strip() or f"{command[0]} {command[1]} failed")
-    return result
-
-
-def _finished(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"}
-    )
+def _load(index: int, parameter: KernelParameter) -> str:
+    if parameter.type == "bool":
+        return f"*(int *)arguments[{index}] != 0"
+    return _LOADS[parameter.kind].format(type=parameter.type, index=index)

@@ -40,11 +40,11 @@ _WORDING: tuple[tuple[re.Pattern[str], str], ...] = (
         r"\1; a coordinate is an int, int2 or int4, and samplers are not emulated",
     ),
     (
-        re.compile(r"use of undeclared identifier 'VX_ASM_(\w+)'"),
+        re.compile(r"use of undeclared identifier '__OPKIT_ASM_(\w+)'"),
         r"_viv_asm has no operation '\1'",
     ),
     (
-        re.compile(r"use of undeclared identifier 'VX_OP4_(\w+)'"),
+        re.compile(r"use of undeclared identifier '__OPKIT_OP4_(\w+)'"),
         r"'\1' is not emulated: of VXC_OP4, img_load_3d and img_store_3d are",
     ),
     (
@@ -52,7 +52,7 @@ _WORDING: tuple[tuple[re.Pattern[str], str], ...] = (
         r"'\1' is not emulated, or not part of the language",
     ),
     (re.compile(r"'__(?:private|generic|global) "), "'"),
-    (re.compile(r"vx_small_(\w+)' values"), r"\1' values, not packed: 32 bits for each"),
+    (re.compile(r"__opkit_small_(\w+)' values"), r"\1' values, not packed: 32 bits for each"),
 )
 
 

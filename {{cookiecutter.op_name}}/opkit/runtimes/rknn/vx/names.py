@@ -8,11 +8,11 @@ _INTEGERS = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong")
 _FLOATS = ("half", "float", "double")
 _LANES = ("", "2", "3", "4", "8", "16")
 _ROUNDINGS = {
-    "": "VX_DEFAULT_ROUNDING",
-    "_rte": "VX_NEAREST_EVEN",
-    "_rtz": "VX_TOWARD_ZERO",
-    "_rtp": "VX_TOWARD_INFINITY",
-    "_rtn": "VX_TOWARD_MINUS_INFINITY",
+    "": "__OPKIT_DEFAULT_ROUNDING",
+    "_rte": "__OPKIT_NEAREST_EVEN",
+    "_rtz": "__OPKIT_TOWARD_ZERO",
+    "_rtp": "__OPKIT_TOWARD_INFINITY",
+    "_rtn": "__OPKIT_TOWARD_MINUS_INFINITY",
 }
 
 
@@ -23,13 +23,13 @@ def macros() -> str:
         type_ = element + lanes
         if lanes:
             lines.append(f"#define {type_}(...) ({type_})(__VA_ARGS__)")
-        lines.append(f"#define as_{type_}(value) VX_AS({type_}, value)")
+        lines.append(f"#define as_{type_}(value) __OPKIT_AS({type_}, value)")
         for saturation, (suffix, rounding) in product(("", "_sat"), _ROUNDINGS.items()):
             if saturation and element in _FLOATS:
                 continue
             name = f"convert_{type_}{saturation}{suffix}"
             saturates = int(bool(saturation))
             lines.append(
-                f"#define {name}(value) VX_CONVERT({type_}, value, {saturates}, {rounding})"
+                f"#define {name}(value) __OPKIT_CONVERT({type_}, value, {saturates}, {rounding})"
             )
     return "\n".join(lines) + "\n"

@@ -18,7 +18,7 @@ from opkit.check.debug_info import line_of
 from opkit.check.invocation import Array, Border, Items, Launch, Scalar
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx.compiler import Program
-from opkit.runtimes.rknn.vx.signatures import VxKernel
+from opkit.runtimes.rknn.vx.syntax_tree import VxKernel
 
 # The numbers of shared.h
 _TYPES = {
@@ -238,7 +238,7 @@ class _Description:
             f"border {_border(border)}",
             f"launch {' '.join(map(str, numbers))}",
             *self.lines,
-            f"run vx_entry_{self.kernel.name}",
+            f"run __opkit_entry_{self.kernel.name}",
         ]
         return "\n".join(lines) + "\n"
 

@@ -1,15 +1,15 @@
-/* Conversions of numbers and of bits, and _viv_asm. names.py makes convert_int4_sat_rte and the like out of VX_CONVERT. */
+/* Conversions of numbers and of bits, and _viv_asm. names.py makes convert_int4_sat_rte and the like out of __OPKIT_CONVERT. */
 
-#define VX_DEFAULT_ROUNDING -1 /* to an integer: toward zero; to floating point: to the nearest, even */
+#define __OPKIT_DEFAULT_ROUNDING -1 /* to an integer: toward zero; to floating point: to the nearest, even */
 
-VX_FUNCTION double vx_round(double value, int rounding)
+__OPKIT_FUNCTION double __opkit_round(double value, int rounding)
 {
     switch (rounding) {
-    case VX_NEAREST_EVEN:
+    case __OPKIT_NEAREST_EVEN:
         return __builtin_rint(value);
-    case VX_TOWARD_INFINITY:
+    case __OPKIT_TOWARD_INFINITY:
         return __builtin_ceil(value);
-    case VX_TOWARD_MINUS_INFINITY:
+    case __OPKIT_TOWARD_MINUS_INFINITY:
         return __builtin_floor(value);
     default:
         return __builtin_trunc(value);
@@ -17,25 +17,25 @@ VX_FUNCTION double vx_round(double value, int rounding)
 }
 
 /* An element as a wider number that holds it exactly. */
-#define VX_WIDEN(T, wide)              \
-    VX_FUNCTION wide vx_widen(T value) \
-    {                                  \
-        return (wide)value;            \
+#define __OPKIT_WIDEN(T, wide)                   \
+    __OPKIT_FUNCTION wide __opkit_widen(T value) \
+    {                                            \
+        return (wide)value;                      \
     }
-VX_NARROW_SCALARS(VX_WIDEN, long)
-VX_WIDEN(bool, long)
-VX_WIDEN(int, long)
-VX_WIDEN(uint, long)
-VX_WIDEN(long, long)
-VX_WIDEN(ulong, ulong)
-VX_FLOAT_SCALARS(VX_WIDEN, float)
-VX_WIDEN(double, double)
+__OPKIT_NARROW_SCALARS(__OPKIT_WIDEN, long)
+__OPKIT_WIDEN(bool, long)
+__OPKIT_WIDEN(int, long)
+__OPKIT_WIDEN(uint, long)
+__OPKIT_WIDEN(long, long)
+__OPKIT_WIDEN(ulong, ulong)
+__OPKIT_FLOAT_SCALARS(__OPKIT_WIDEN, float)
+__OPKIT_WIDEN(double, double)
 
 /* A number that an integer type does not have wraps around, unless it is to saturate. */
-#define VX_TO_INTEGER(T, low, high)                                                                                   \
-    VX_FUNCTION void vx_convert(T *to, double from, bool saturates, int rounding)                                     \
+#define __OPKIT_TO_INTEGER(T, low, high)                                                                              \
+    __OPKIT_FUNCTION void __opkit_convert(T *to, double from, bool saturates, int rounding)                           \
     {                                                                                                                 \
-        from = vx_round(from, rounding);                                                                              \
+        from = __opkit_round(from, rounding);                                                                         \
         if (from >= (double)(low) && from < (double)(high) + 1) {                                                     \
             *to = (T)from;                                                                                            \
         } else if (saturates) {                                                                                       \
@@ -45,11 +45,11 @@ VX_WIDEN(double, double)
             *to = from > -0x1p63 && from < 0x1p63 ? (T)(long)from : 0;                                                \
         }                                                                                                             \
     }                                                                                                                 \
-    VX_FUNCTION void vx_convert(T *to, float from, bool saturates, int rounding)                                      \
+    __OPKIT_FUNCTION void __opkit_convert(T *to, float from, bool saturates, int rounding)                            \
     {                                                                                                                 \
-        vx_convert(to, (double)from, saturates, rounding);                                                            \
+        __opkit_convert(to, (double)from, saturates, rounding);                                                       \
     }                                                                                                                 \
-    VX_FUNCTION void vx_convert(T *to, long from, bool saturates, int rounding)                                       \
+    __OPKIT_FUNCTION void __opkit_convert(T *to, long from, bool saturates, int rounding)                             \
     {                                                                                                                 \
         if (saturates) {                                                                                              \
             from = from < 0 ? (low) < 0 && from<(long)(low) ? (long)(low) : (low) < 0 ? from                          \
@@ -59,22 +59,22 @@ VX_WIDEN(double, double)
         }                                                                                                             \
         *to = (T)from;                                                                                                \
     }                                                                                                                 \
-    VX_FUNCTION void vx_convert(T *to, ulong from, bool saturates, int rounding)                                      \
+    __OPKIT_FUNCTION void __opkit_convert(T *to, ulong from, bool saturates, int rounding)                            \
     {                                                                                                                 \
         *to = saturates && from > (ulong)(high) ? (T)(high) : (T)from;                                                \
     }
-VX_TO_INTEGER(char, -128, 127)
-VX_TO_INTEGER(uchar, 0, 255)
-VX_TO_INTEGER(short, -32768, 32767)
-VX_TO_INTEGER(ushort, 0, 65535)
-VX_TO_INTEGER(int, -0x7fffffff - 1, 0x7fffffff)
-VX_TO_INTEGER(uint, 0, 0xffffffffu)
-VX_TO_INTEGER(long, -0x7fffffffffffffffL - 1, 0x7fffffffffffffffL)
-VX_TO_INTEGER(ulong, 0, 0xffffffffffffffffUL)
+__OPKIT_TO_INTEGER(char, -128, 127)
+__OPKIT_TO_INTEGER(uchar, 0, 255)
+__OPKIT_TO_INTEGER(short, -32768, 32767)
+__OPKIT_TO_INTEGER(ushort, 0, 65535)
+__OPKIT_TO_INTEGER(int, -0x7fffffff - 1, 0x7fffffff)
+__OPKIT_TO_INTEGER(uint, 0, 0xffffffffu)
+__OPKIT_TO_INTEGER(long, -0x7fffffffffffffffL - 1, 0x7fffffffffffffffL)
+__OPKIT_TO_INTEGER(ulong, 0, 0xffffffffffffffffUL)
 
 /* The next number of a floating-point type, up or down: the next pattern of bits. */
-#define VX_NEIGHBOUR(T, bits, sign)                                              \
-    VX_FUNCTION T vx_neighbour(T value, bool up)                                 \
+#define __OPKIT_NEIGHBOUR(T, bits, sign)                                         \
+    __OPKIT_FUNCTION T __opkit_neighbour(T value, bool up)                       \
     {                                                                            \
         bits pattern = *(bits *)&value;                                          \
         if (value == 0) {                                                        \
@@ -86,75 +86,75 @@ VX_TO_INTEGER(ulong, 0, 0xffffffffffffffffUL)
     }
 
 /* Whether what came of a number is above it (1) or below (-1). */
-VX_FUNCTION int vx_order(double to, double from)
+__OPKIT_FUNCTION int __opkit_order(double to, double from)
 {
     return (to > from) - (to < from);
 }
-VX_FUNCTION int vx_order(double to, long from)
+__OPKIT_FUNCTION int __opkit_order(double to, long from)
 {
     return to >= 0x1p63f ? 1 : ((long)to > from) - ((long)to < from);
 }
-VX_FUNCTION int vx_order(double to, ulong from)
+__OPKIT_FUNCTION int __opkit_order(double to, ulong from)
 {
     return to >= 0x1p64f ? 1 : ((ulong)to > from) - ((ulong)to < from);
 }
 
 /* To the nearest, and one step back if that is the wrong side. Saturated, what is too large is the largest number. */
-#define VX_ROUNDED(T, from_type)                                                                                  \
-    VX_FUNCTION void vx_convert(T *to, from_type from, bool saturates, int rounding)                              \
-    {                                                                                                             \
-        *to = (T)from;                                                                                            \
-        if (rounding != VX_DEFAULT_ROUNDING && rounding != VX_NEAREST_EVEN) {                                     \
-            bool toward_minus = rounding == VX_TOWARD_MINUS_INFINITY || (rounding == VX_TOWARD_ZERO && from > 0); \
-            int order = vx_order(*to, from);                                                                      \
-            if (order != 0 && order > 0 == toward_minus) {                                                        \
-                *to = vx_neighbour(*to, !toward_minus);                                                           \
-            }                                                                                                     \
-        }                                                                                                         \
-        if (saturates && *to == *to && *to - *to != 0) {                                                          \
-            *to = vx_neighbour(*to, *to < 0);                                                                     \
-        }                                                                                                         \
+#define __OPKIT_ROUNDED(T, from_type)                                                                                       \
+    __OPKIT_FUNCTION void __opkit_convert(T *to, from_type from, bool saturates, int rounding)                              \
+    {                                                                                                                       \
+        *to = (T)from;                                                                                                      \
+        if (rounding != __OPKIT_DEFAULT_ROUNDING && rounding != __OPKIT_NEAREST_EVEN) {                                     \
+            bool toward_minus = rounding == __OPKIT_TOWARD_MINUS_INFINITY || (rounding == __OPKIT_TOWARD_ZERO && from > 0); \
+            int order = __opkit_order(*to, from);                                                                           \
+            if (order != 0 && order > 0 == toward_minus) {                                                                  \
+                *to = __opkit_neighbour(*to, !toward_minus);                                                                \
+            }                                                                                                               \
+        }                                                                                                                   \
+        if (saturates && *to == *to && *to - *to != 0) {                                                                    \
+            *to = __opkit_neighbour(*to, *to < 0);                                                                          \
+        }                                                                                                                   \
     }
-#define VX_TO_FLOAT(T, bits, sign) \
-    VX_NEIGHBOUR(T, bits, sign)    \
-    VX_ROUNDED(T, float)           \
-    VX_ROUNDED(T, double)          \
-    VX_ROUNDED(T, long)            \
-    VX_ROUNDED(T, ulong)
-VX_TO_FLOAT(half, ushort, 0x8000)
-VX_TO_FLOAT(float, uint, 0x80000000u)
-VX_TO_FLOAT(double, ulong, 0x8000000000000000UL)
+#define __OPKIT_TO_FLOAT(T, bits, sign) \
+    __OPKIT_NEIGHBOUR(T, bits, sign)    \
+    __OPKIT_ROUNDED(T, float)           \
+    __OPKIT_ROUNDED(T, double)          \
+    __OPKIT_ROUNDED(T, long)            \
+    __OPKIT_ROUNDED(T, ulong)
+__OPKIT_TO_FLOAT(half, ushort, 0x8000)
+__OPKIT_TO_FLOAT(float, uint, 0x80000000u)
+__OPKIT_TO_FLOAT(double, ulong, 0x8000000000000000UL)
 
 /* Converts lane by lane, as many lanes as both have. */
-#define VX_CONVERT_LANES(to, from, saturates, rounding)                                                                      \
-    do {                                                                                                                     \
-        VX_ELEMENT(to) *vx_to_lane = (VX_ELEMENT(to) *)&to;                                                                  \
-        VX_ELEMENT(from) *vx_from_lane = (VX_ELEMENT(from) *)&from;                                                          \
-        for (int vx_i = 0; vx_i < sizeof(to) / sizeof(*vx_to_lane) && vx_i < sizeof(from) / sizeof(*vx_from_lane); vx_i++) { \
-            vx_convert(&vx_to_lane[vx_i], vx_widen(vx_from_lane[vx_i]), saturates, rounding);                                \
-        }                                                                                                                    \
+#define __OPKIT_CONVERT_LANES(to, from, saturates, rounding)                                                                                               \
+    do {                                                                                                                                                   \
+        __OPKIT_ELEMENT(to) *__opkit_to_lane = (__OPKIT_ELEMENT(to) *)&to;                                                                                 \
+        __OPKIT_ELEMENT(from) *__opkit_from_lane = (__OPKIT_ELEMENT(from) *)&from;                                                                         \
+        for (int __opkit_i = 0; __opkit_i < sizeof(to) / sizeof(*__opkit_to_lane) && __opkit_i < sizeof(from) / sizeof(*__opkit_from_lane); __opkit_i++) { \
+            __opkit_convert(&__opkit_to_lane[__opkit_i], __opkit_widen(__opkit_from_lane[__opkit_i]), saturates, rounding);                                \
+        }                                                                                                                                                  \
     } while (0)
-#define VX_CONVERT(T, value, saturates, rounding)              \
-    __extension__({                                            \
-        __auto_type vx_from = (value);                         \
-        T vx_to;                                               \
-        VX_SAME_LANES(vx_to, vx_from, "convert_" #T);          \
-        VX_CONVERT_LANES(vx_to, vx_from, saturates, rounding); \
-        vx_to;                                                 \
+#define __OPKIT_CONVERT(T, value, saturates, rounding)                        \
+    __extension__({                                                           \
+        __auto_type __opkit_from = (value);                                   \
+        T __opkit_to;                                                         \
+        __OPKIT_SAME_LANES(__opkit_to, __opkit_from, "convert_" #T);          \
+        __OPKIT_CONVERT_LANES(__opkit_to, __opkit_from, saturates, rounding); \
+        __opkit_to;                                                           \
     })
-#define VX_SAME_LANES(a, b, name) \
-    _Static_assert(sizeof(a) / sizeof(VX_ELEMENT(a)) == sizeof(b) / sizeof(VX_ELEMENT(b)), name " needs a value of as many elements as its result has")
-#define VX_AS(T, value)                                                                               \
-    __extension__({                                                                                   \
-        __auto_type vx_from = (value);                                                                \
-        T vx_to;                                                                                      \
-        _Static_assert(sizeof(vx_to) == sizeof(vx_from), "as_" #T " needs a value of the same size"); \
-        __builtin_memcpy(&vx_to, &vx_from, sizeof(vx_to));                                            \
-        vx_to;                                                                                        \
+#define __OPKIT_SAME_LANES(a, b, name) \
+    _Static_assert(sizeof(a) / sizeof(__OPKIT_ELEMENT(a)) == sizeof(b) / sizeof(__OPKIT_ELEMENT(b)), name " needs a value of as many elements as its result has")
+#define __OPKIT_AS(T, value)                                                                                    \
+    __extension__({                                                                                             \
+        __auto_type __opkit_from = (value);                                                                     \
+        T __opkit_to;                                                                                           \
+        _Static_assert(sizeof(__opkit_to) == sizeof(__opkit_from), "as_" #T " needs a value of the same size"); \
+        __builtin_memcpy(&__opkit_to, &__opkit_from, sizeof(__opkit_to));                                       \
+        __opkit_to;                                                                                             \
     })
 
 /* Copies bytes of a register's image to another's. In it, the lanes of a small vector that is not packed are 4 bytes apart. */
-VX_FUNCTION void vx_copy(const struct vx_operand *to, const struct vx_operand *from, int bytes)
+__OPKIT_FUNCTION void __opkit_copy(const struct __opkit_operand *to, const struct __opkit_operand *from, int bytes)
 {
     if (to->spacing == to->element_size && from->spacing == from->element_size) {
         bytes = bytes < to->size ? bytes : to->size;
@@ -171,47 +171,47 @@ VX_FUNCTION void vx_copy(const struct vx_operand *to, const struct vx_operand *f
     }
 }
 
-#define VX_ASM_CONVERT(to, from, saturates, rounding)          \
-    do {                                                       \
-        __auto_type vx_from = (from);                          \
-        __typeof__(to) vx_to = (to);                           \
-        VX_CONVERT_LANES(vx_to, vx_from, saturates, rounding); \
-        (to) = vx_to;                                          \
+#define __OPKIT_ASM_CONVERT(to, from, saturates, rounding)                    \
+    do {                                                                      \
+        __auto_type __opkit_from = (from);                                    \
+        __typeof__(to) __opkit_to = (to);                                     \
+        __OPKIT_CONVERT_LANES(__opkit_to, __opkit_from, saturates, rounding); \
+        (to) = __opkit_to;                                                    \
     } while (0)
-#define VX_ASM_CONV(to, from) VX_ASM_CONVERT(to, from, 0, VX_DEFAULT_ROUNDING)
-#define VX_ASM_CONV_RTE(to, from) VX_ASM_CONVERT(to, from, 0, VX_NEAREST_EVEN)
-#define VX_ASM_CONV_RTZ(to, from) VX_ASM_CONVERT(to, from, 0, VX_TOWARD_ZERO)
-#define VX_ASM_CONV_RTP(to, from) VX_ASM_CONVERT(to, from, 0, VX_TOWARD_INFINITY)
-#define VX_ASM_CONV_RTN(to, from) VX_ASM_CONVERT(to, from, 0, VX_TOWARD_MINUS_INFINITY)
-#define VX_ASM_CONV_SAT(to, from) VX_ASM_CONVERT(to, from, 1, VX_DEFAULT_ROUNDING)
-#define VX_ASM_CONV_SAT_RTE(to, from) VX_ASM_CONVERT(to, from, 1, VX_NEAREST_EVEN)
-#define VX_ASM_CONV_SAT_RTZ(to, from) VX_ASM_CONVERT(to, from, 1, VX_TOWARD_ZERO)
-#define VX_ASM_CONV_SAT_RTP(to, from) VX_ASM_CONVERT(to, from, 1, VX_TOWARD_INFINITY)
-#define VX_ASM_CONV_SAT_RTN(to, from) VX_ASM_CONVERT(to, from, 1, VX_TOWARD_MINUS_INFINITY)
-#define VX_ASM_COPY(to, from, bytes)                                                      \
-    do {                                                                                  \
-        __auto_type vx_from = (from);                                                     \
-        __typeof__(to) vx_to = (to);                                                      \
-        struct vx_operand vx_target = VX_OPERAND(vx_to), vx_source = VX_OPERAND(vx_from); \
-        vx_copy(&vx_target, &vx_source, bytes);                                           \
-        (to) = vx_to;                                                                     \
+#define __OPKIT_ASM_CONV(to, from) __OPKIT_ASM_CONVERT(to, from, 0, __OPKIT_DEFAULT_ROUNDING)
+#define __OPKIT_ASM_CONV_RTE(to, from) __OPKIT_ASM_CONVERT(to, from, 0, __OPKIT_NEAREST_EVEN)
+#define __OPKIT_ASM_CONV_RTZ(to, from) __OPKIT_ASM_CONVERT(to, from, 0, __OPKIT_TOWARD_ZERO)
+#define __OPKIT_ASM_CONV_RTP(to, from) __OPKIT_ASM_CONVERT(to, from, 0, __OPKIT_TOWARD_INFINITY)
+#define __OPKIT_ASM_CONV_RTN(to, from) __OPKIT_ASM_CONVERT(to, from, 0, __OPKIT_TOWARD_MINUS_INFINITY)
+#define __OPKIT_ASM_CONV_SAT(to, from) __OPKIT_ASM_CONVERT(to, from, 1, __OPKIT_DEFAULT_ROUNDING)
+#define __OPKIT_ASM_CONV_SAT_RTE(to, from) __OPKIT_ASM_CONVERT(to, from, 1, __OPKIT_NEAREST_EVEN)
+#define __OPKIT_ASM_CONV_SAT_RTZ(to, from) __OPKIT_ASM_CONVERT(to, from, 1, __OPKIT_TOWARD_ZERO)
+#define __OPKIT_ASM_CONV_SAT_RTP(to, from) __OPKIT_ASM_CONVERT(to, from, 1, __OPKIT_TOWARD_INFINITY)
+#define __OPKIT_ASM_CONV_SAT_RTN(to, from) __OPKIT_ASM_CONVERT(to, from, 1, __OPKIT_TOWARD_MINUS_INFINITY)
+#define __OPKIT_ASM_COPY(to, from, bytes)                                                                                    \
+    do {                                                                                                                     \
+        __auto_type __opkit_from = (from);                                                                                   \
+        __typeof__(to) __opkit_to = (to);                                                                                    \
+        struct __opkit_operand __opkit_target = __OPKIT_OPERAND(__opkit_to), __opkit_source = __OPKIT_OPERAND(__opkit_from); \
+        __opkit_copy(&__opkit_target, &__opkit_source, bytes);                                                               \
+        (to) = __opkit_to;                                                                                                   \
     } while (0)
-#define VX_ASM_MOV(to, from) (to) = (from)
-#define VX_ASM_CLAMP0MAX(to, value, maximum)                                                       \
-    do {                                                                                           \
-        __auto_type vx_limit = (maximum);                                                          \
-        __typeof__(to) vx_to = (value);                                                            \
-        VX_ELEMENT(vx_to) *vx_lane = (VX_ELEMENT(vx_to) *)&vx_to;                                  \
-        VX_ELEMENT(vx_limit) *vx_most = (VX_ELEMENT(vx_limit) *)&vx_limit;                         \
-        for (int vx_i = 0; vx_i < sizeof(vx_to) / sizeof(*vx_lane); vx_i++) {                      \
-            VX_ELEMENT(vx_to)                                                                      \
-            vx_high = vx_most[vx_i % (sizeof(vx_limit) / sizeof(*vx_most))];                       \
-            vx_lane[vx_i] = vx_lane[vx_i] > vx_high ? vx_high : vx_lane[vx_i] < 0 ? 0              \
-                                                                                  : vx_lane[vx_i]; \
-        }                                                                                          \
-        (to) = vx_to;                                                                              \
+#define __OPKIT_ASM_MOV(to, from) (to) = (from)
+#define __OPKIT_ASM_CLAMP0MAX(to, value, maximum)                                                                                                    \
+    do {                                                                                                                                             \
+        __auto_type __opkit_limit = (maximum);                                                                                                       \
+        __typeof__(to) __opkit_to = (value);                                                                                                         \
+        __OPKIT_ELEMENT(__opkit_to) *__opkit_lane = (__OPKIT_ELEMENT(__opkit_to) *)&__opkit_to;                                                      \
+        __OPKIT_ELEMENT(__opkit_limit) *__opkit_most = (__OPKIT_ELEMENT(__opkit_limit) *)&__opkit_limit;                                             \
+        for (int __opkit_i = 0; __opkit_i < sizeof(__opkit_to) / sizeof(*__opkit_lane); __opkit_i++) {                                               \
+            __OPKIT_ELEMENT(__opkit_to)                                                                                                              \
+            __opkit_high = __opkit_most[__opkit_i % (sizeof(__opkit_limit) / sizeof(*__opkit_most))];                                                \
+            __opkit_lane[__opkit_i] = __opkit_lane[__opkit_i] > __opkit_high ? __opkit_high : __opkit_lane[__opkit_i] < 0 ? 0                        \
+                                                                                                                          : __opkit_lane[__opkit_i]; \
+        }                                                                                                                                            \
+        (to) = __opkit_to;                                                                                                                           \
     } while (0)
-#define VX_ASM_ADDSAT(to, a, b) (to) = add_sat(a, b)
-#define VX_ASM_SUBSAT(to, a, b) (to) = sub_sat(a, b)
-#define VX_ASM_NAMED(operation, ...) VX_ASM_##operation(__VA_ARGS__)
-#define _viv_asm(operation, ...) VX_ASM_NAMED(operation, __VA_ARGS__)
+#define __OPKIT_ASM_ADDSAT(to, a, b) (to) = add_sat(a, b)
+#define __OPKIT_ASM_SUBSAT(to, a, b) (to) = sub_sat(a, b)
+#define __OPKIT_ASM_NAMED(operation, ...) __OPKIT_ASM_##operation(__VA_ARGS__)
+#define _viv_asm(operation, ...) __OPKIT_ASM_NAMED(operation, __VA_ARGS__)

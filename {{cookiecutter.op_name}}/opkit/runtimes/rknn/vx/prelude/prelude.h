@@ -13,10 +13,7 @@
  *     memory.h        vload, vstore, asynchronous copies, shuffle
  *     instructions.h  VXC_DP..., VXC_VertMax3 and the other VXC_ instructions
  *     unavailable.h   what is not emulated, by name
- *
- * With OPKIT_VX_SIGNATURES nothing is defined: kernels are then found by their qualifier.
  */
-#ifndef OPKIT_VX_SIGNATURES
 #include "shared.h"
 #include "types.h"
 #include "work_items.h"
@@ -29,4 +26,3 @@
 #include "memory.h"
 #include "instructions.h"
 #include "unavailable.h"
-#endif

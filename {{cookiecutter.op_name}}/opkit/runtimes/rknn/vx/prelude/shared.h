@@ -1,24 +1,24 @@
 /* What a compiled kernel and the runtime have in common. Included by both, so it is plain C. */
-#ifndef OPKIT_VX_SHARED_H
-#define OPKIT_VX_SHARED_H
+#ifndef __OPKIT_SHARED_H
+#define __OPKIT_SHARED_H
 
 /* The types of elements, by the numbers that the configuration of a dot product uses; the rest is ours. */
-enum vx_type {
-    VX_FLOAT32,
-    VX_FLOAT16,
-    VX_INT32,
-    VX_INT16,
-    VX_INT8,
-    VX_UINT32,
-    VX_UINT16,
-    VX_UINT8,
-    VX_INT64,
-    VX_UINT64,
-    VX_FLOAT64,
+enum __opkit_type {
+    __OPKIT_FLOAT32,
+    __OPKIT_FLOAT16,
+    __OPKIT_INT32,
+    __OPKIT_INT16,
+    __OPKIT_INT8,
+    __OPKIT_UINT32,
+    __OPKIT_UINT16,
+    __OPKIT_UINT8,
+    __OPKIT_INT64,
+    __OPKIT_UINT64,
+    __OPKIT_FLOAT64,
 };
 
 /* A tensor as a kernel gets it. Kernels copy the first 32 bytes, the PPU's own descriptor, and compute addresses from them. */
-struct vx_image {
+struct __opkit_image {
     int address;      /* s0: below 2 GiB */
     int row_stride;   /* s1, bytes */
     int width;        /* s2, elements; that s2 and s3 are these is inferred */
@@ -29,21 +29,21 @@ struct vx_image {
     unsigned char *data;
     unsigned char *written; /* one byte for each element of an output; NULL for an input */
     int element_size;
-    int type;  /* enum vx_type */
+    int type;  /* enum __opkit_type */
     int index; /* among the tensors, for messages */
 };
 
 /* A value of any vector or scalar type, as an instruction sees it. */
-struct vx_operand {
+struct __opkit_operand {
     void *data;
-    int type;         /* of an element: enum vx_type */
+    int type;         /* of an element: enum __opkit_type */
     int element_size; /* bytes */
     int spacing;      /* bytes from one lane of the register to the next: 4 where a small vector is not packed */
     int size;         /* bytes in memory */
 };
 
 /* The work item that runs. */
-struct vx_work_item {
+struct __opkit_work_item {
     unsigned long global_id[3];
     unsigned long local_id[3];
     unsigned long group_id[3];
@@ -54,44 +54,124 @@ struct vx_work_item {
 };
 
 /* The modifier word. */
-#define VX_ROUNDING(info) ((info) >> 2 & 3)
-#define VX_SOURCE_BIN(info) ((info) >> 4 & 15)
-#define VX_END_BIN(info) ((info) >> 8 & 15)
-#define VX_START_BIN(info) ((info) >> 12 & 15)
-#define VX_FILTER(info) ((info) >> 16 & 15)
-#define VX_SATURATES(info) ((info) >> 22 & 1)
-#define VX_REGISTER_SIZE 16
+#define __OPKIT_ROUNDING(info) ((info) >> 2 & 3)
+#define __OPKIT_SOURCE_BIN(info) ((info) >> 4 & 15)
+#define __OPKIT_END_BIN(info) ((info) >> 8 & 15)
+#define __OPKIT_START_BIN(info) ((info) >> 12 & 15)
+#define __OPKIT_FILTER(info) ((info) >> 16 & 15)
+#define __OPKIT_SATURATES(info) ((info) >> 22 & 1)
+#define __OPKIT_REGISTER_SIZE 16
 
-enum vx_rounding {
-    VX_TOWARD_ZERO,
-    VX_TOWARD_INFINITY, /* up */
-    VX_NEAREST_EVEN,
-    VX_TOWARD_MINUS_INFINITY, /* of convert_..._rtn and CONV_RTN; no modifier can say it */
+enum __opkit_rounding {
+    __OPKIT_TOWARD_ZERO,
+    __OPKIT_TOWARD_INFINITY, /* up */
+    __OPKIT_NEAREST_EVEN,
+    __OPKIT_TOWARD_MINUS_INFINITY, /* of convert_..._rtn and CONV_RTN; no modifier can say it */
 };
 
-enum vx_filter {
-    VX_FILTER_MAX = 8,
-    VX_FILTER_MIN,
-    VX_FILTER_MEDIAN,
+enum __opkit_filter {
+    __OPKIT_FILTER_MAX = 8,
+    __OPKIT_FILTER_MIN,
+    __OPKIT_FILTER_MEDIAN,
+};
+
+/* Marks of declarations; syntax_tree.py has the same numbers. */
+enum __opkit_mark {
+    __OPKIT_KERNEL = 1,
+    __OPKIT_GROUP, /* and the sizes that reqd_work_group_size asks for */
+    __OPKIT_UNIFORM
 };
 
 /* Instructions that work on one lane after the other. */
-enum vx_instruction {
-    VX_VERT_MAX3,
-    VX_VERT_MIN3,
-    VX_VERT_MED3,
-    VX_HORZ_MAX3,
-    VX_HORZ_MIN3,
-    VX_HORZ_MED3,
-    VX_CLAMP,
-    VX_ABS_DIFF,
-    VX_BIT_EXTRACT,
-    VX_MUL_SHIFT,
-    VX_ACC_SQUARE,
-    VX_LERP,
-    VX_BILINEAR,
-    VX_ADD3,
-    VX_FILTER3X3,
+enum __opkit_instruction {
+    __OPKIT_VERT_MAX3,
+    __OPKIT_VERT_MIN3,
+    __OPKIT_VERT_MED3,
+    __OPKIT_HORZ_MAX3,
+    __OPKIT_HORZ_MIN3,
+    __OPKIT_HORZ_MED3,
+    __OPKIT_CLAMP,
+    __OPKIT_ABS_DIFF,
+    __OPKIT_BIT_EXTRACT,
+    __OPKIT_MUL_SHIFT,
+    __OPKIT_ACC_SQUARE,
+    __OPKIT_LERP,
+    __OPKIT_BILINEAR,
+    __OPKIT_ADD3,
+    __OPKIT_FILTER3X3,
 };
+
+/* ---- What kernels use of the runtime: declared here only, so that a definition that differs does not compile -------- */
+
+extern struct __opkit_work_item __opkit_item;
+
+/* work_items.h */
+void __opkit_barrier(void);
+int __opkit_print(const struct __opkit_operand *values, int count);
+
+/* images.h */
+void __opkit_read_carefully(const struct __opkit_operand *destination, const struct __opkit_image *image, int x, int y, int z, int info);
+void __opkit_write_carefully(const struct __opkit_operand *source, const struct __opkit_image *image, int x, int y, int z, int info);
+int __opkit_slice_of(const struct __opkit_image *image, int address);
+void __opkit_fetch(const struct __opkit_image *image, int x, int y, int z, double *values, int wanted);
+void __opkit_put(const struct __opkit_image *image, int x, int y, int z, const double *values, int wanted);
+
+/* instructions.h */
+void __opkit_dot_product(int outputs, const struct __opkit_operand *destination, const struct __opkit_operand *a, const struct __opkit_operand *b, int info, const void *configuration);
+void __opkit_lanewise(enum __opkit_instruction instruction, const struct __opkit_operand *destination, const struct __opkit_operand *a, const struct __opkit_operand *b, const struct __opkit_operand *c, int info);
+
+/* memory.h: a copy by a whole group, put into the list `event` of copies to wait for */
+struct __opkit_copy *__opkit_copy_later(void *to, const void *from, unsigned long count, unsigned long size, unsigned long step, struct __opkit_copy *event);
+void __opkit_wait_for_copies(int count, struct __opkit_copy **events);
+
+/* floats.h */
+float __opkit_exp(float a);
+float __opkit_exp2(float a);
+float __opkit_exp10(float a);
+float __opkit_expm1(float a);
+float __opkit_log(float a);
+float __opkit_log2(float a);
+float __opkit_log10(float a);
+float __opkit_log1p(float a);
+float __opkit_logb(float a);
+float __opkit_cbrt(float a);
+float __opkit_sin(float a);
+float __opkit_cos(float a);
+float __opkit_tan(float a);
+float __opkit_asin(float a);
+float __opkit_acos(float a);
+float __opkit_atan(float a);
+float __opkit_sinh(float a);
+float __opkit_cosh(float a);
+float __opkit_tanh(float a);
+float __opkit_asinh(float a);
+float __opkit_acosh(float a);
+float __opkit_atanh(float a);
+float __opkit_sinpi(float a);
+float __opkit_cospi(float a);
+float __opkit_tanpi(float a);
+float __opkit_asinpi(float a);
+float __opkit_acospi(float a);
+float __opkit_atanpi(float a);
+float __opkit_erf(float a);
+float __opkit_erfc(float a);
+float __opkit_tgamma(float a);
+float __opkit_lgamma(float a);
+float __opkit_round(float a);
+float __opkit_pow(float a, float b);
+float __opkit_powr(float a, float b);
+float __opkit_fmod(float a, float b);
+float __opkit_remainder(float a, float b);
+float __opkit_atan2(float a, float b);
+float __opkit_atan2pi(float a, float b);
+float __opkit_hypot(float a, float b);
+float __opkit_ldexp(float a, int b);
+float __opkit_pown(float a, int b);
+float __opkit_rootn(float a, int b);
+float __opkit_fma(float a, float b, float c);
+float __opkit_frexp(float a, int *exponent);
+int __opkit_ilogb(float a);
+float __opkit_lgamma_r(float a, int *sign_of_gamma);
+float __opkit_remquo(float a, float b, int *quotient);
 
 #endif

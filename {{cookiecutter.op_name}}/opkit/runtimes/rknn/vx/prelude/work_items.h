@@ -1,7 +1,8 @@
 /* Qualifiers, the ids of a work item, barriers and local memory, atomics, printf. */
 
-#define __kernel
-#define kernel
+/* What the syntax tree is read for has a mark in it: see syntax_tree.py. */
+#define __kernel __attribute__((annotate("kernel", __OPKIT_KERNEL)))
+#define kernel __kernel
 #define __read_only
 #define read_only
 #define __write_only
@@ -14,93 +15,99 @@
 #define __generic
 #define __constant const
 #define constant const
-#define _viv_uniform
+#define _viv_uniform __attribute__((annotate("uniform", __OPKIT_UNIFORM)))
 #define restrict
 #define __restrict
-#define reqd_work_group_size(x, y, z) annotate("reqd_work_group_size")
+#define reqd_work_group_size(x, y, z) annotate("reqd_work_group_size", __OPKIT_GROUP, x, y, z)
 #define work_group_size_hint(x, y, z) annotate("work_group_size_hint")
 #define vec_type_hint(type) annotate("vec_type_hint")
 
-/* Local memory is static, since groups run one after the other; the runtime finds it by its section. */
-#define __local static __attribute__((section("vx_local")))
+/*
+ * Local memory is static, since groups run one after the other; the runtime finds it by its section. A __local in front of what
+ * a pointer points to is nothing. Which one it is, the syntax tree has told before: it is the first if there is a macro
+ * __OPKIT_VARIABLE_<n> with the number of the __local, counted from the beginning of the source.
+ */
+#define __local __OPKIT_LOCAL(__COUNTER__)
+#define __OPKIT_LOCAL(number) __OPKIT_LOCAL_NUMBERED(number)
+#define __OPKIT_LOCAL_NUMBERED(number) __OPKIT_SECOND(__OPKIT_VARIABLE_##number, , )
+#define __OPKIT_SECOND(...) __OPKIT_SECOND_OF(__VA_ARGS__)
+#define __OPKIT_SECOND_OF(first, second, ...) second
+#define __OPKIT_STATIC static __attribute__((section("__opkit_local")))
 #define local __local
 
-extern struct vx_work_item vx_item;
-
-#define VX_ID(name, member, outside)                                \
-    VX_FUNCTION size_t name(uint dimension)                         \
-    {                                                               \
-        return dimension < 3 ? vx_item.member[dimension] : outside; \
+#define __OPKIT_ID(name, member, outside)                                \
+    __OPKIT_FUNCTION size_t name(uint dimension)                         \
+    {                                                                    \
+        return dimension < 3 ? __opkit_item.member[dimension] : outside; \
     }
-VX_ID(get_global_id, global_id, 0)
-VX_ID(get_local_id, local_id, 0)
-VX_ID(get_group_id, group_id, 0)
-VX_ID(get_global_size, global_size, 1)
-VX_ID(get_global_offset, global_offset, 0)
-VX_ID(get_local_size, local_size, 1)
-VX_FUNCTION size_t get_num_groups(uint dimension)
+__OPKIT_ID(get_global_id, global_id, 0)
+__OPKIT_ID(get_local_id, local_id, 0)
+__OPKIT_ID(get_group_id, group_id, 0)
+__OPKIT_ID(get_global_size, global_size, 1)
+__OPKIT_ID(get_global_offset, global_offset, 0)
+__OPKIT_ID(get_local_size, local_size, 1)
+__OPKIT_FUNCTION size_t get_num_groups(uint dimension)
 {
-    return dimension < 3 ? vx_item.global_size[dimension] / vx_item.local_size[dimension] : 1;
+    return dimension < 3 ? __opkit_item.global_size[dimension] / __opkit_item.local_size[dimension] : 1;
 }
-VX_FUNCTION uint get_work_dim(void)
+__OPKIT_FUNCTION uint get_work_dim(void)
 {
-    return vx_item.dimensions;
+    return __opkit_item.dimensions;
 }
 
 #define CLK_LOCAL_MEM_FENCE 1
 #define CLK_GLOBAL_MEM_FENCE 2
-void vx_barrier(void);
-VX_FUNCTION void barrier(uint fences)
+__OPKIT_FUNCTION void barrier(uint fences)
 {
-    vx_barrier();
+    __opkit_barrier();
 }
 /* Work items run one after the other, so what one wrote is there for the next. */
-VX_FUNCTION void mem_fence(uint fences)
+__OPKIT_FUNCTION void mem_fence(uint fences)
 {
 }
-VX_FUNCTION void read_mem_fence(uint fences)
+__OPKIT_FUNCTION void read_mem_fence(uint fences)
 {
 }
-VX_FUNCTION void write_mem_fence(uint fences)
+__OPKIT_FUNCTION void write_mem_fence(uint fences)
 {
 }
 
-#define VX_ATOMIC(T, name, value)                    \
-    VX_FUNCTION T name(volatile T *place, T operand) \
-    {                                                \
-        T old = *place;                              \
-        *place = value;                              \
-        return old;                                  \
+#define __OPKIT_ATOMIC(T, name, value)                    \
+    __OPKIT_FUNCTION T name(volatile T *place, T operand) \
+    {                                                     \
+        T old = *place;                                   \
+        *place = value;                                   \
+        return old;                                       \
     }
-#define VX_ATOMIC_UNARY(T, name, value)   \
-    VX_FUNCTION T name(volatile T *place) \
-    {                                     \
-        T old = *place;                   \
-        *place = value;                   \
-        return old;                       \
+#define __OPKIT_ATOMIC_UNARY(T, name, value)   \
+    __OPKIT_FUNCTION T name(volatile T *place) \
+    {                                          \
+        T old = *place;                        \
+        *place = value;                        \
+        return old;                            \
     }
-#define VX_ATOMICS(T, prefix)                                               \
-    VX_ATOMIC(T, prefix##add, old + operand)                                \
-    VX_ATOMIC(T, prefix##sub, old - operand)                                \
-    VX_ATOMIC(T, prefix##xchg, operand)                                     \
-    VX_ATOMIC(T, prefix##min, old < operand ? old : operand)                \
-    VX_ATOMIC(T, prefix##max, old > operand ? old : operand)                \
-    VX_ATOMIC(T, prefix##and, old &operand)                                 \
-    VX_ATOMIC(T, prefix## or, old | operand)                                \
-    VX_ATOMIC(T, prefix## xor, old ^ operand)                               \
-    VX_ATOMIC_UNARY(T, prefix##inc, old + 1)                                \
-    VX_ATOMIC_UNARY(T, prefix##dec, old - 1)                                \
-    VX_FUNCTION T prefix##cmpxchg(volatile T *place, T expected, T operand) \
-    {                                                                       \
-        T old = *place;                                                     \
-        *place = old == expected ? operand : old;                           \
-        return old;                                                         \
+#define __OPKIT_ATOMICS(T, prefix)                                               \
+    __OPKIT_ATOMIC(T, prefix##add, old + operand)                                \
+    __OPKIT_ATOMIC(T, prefix##sub, old - operand)                                \
+    __OPKIT_ATOMIC(T, prefix##xchg, operand)                                     \
+    __OPKIT_ATOMIC(T, prefix##min, old < operand ? old : operand)                \
+    __OPKIT_ATOMIC(T, prefix##max, old > operand ? old : operand)                \
+    __OPKIT_ATOMIC(T, prefix##and, old &operand)                                 \
+    __OPKIT_ATOMIC(T, prefix## or, old | operand)                                \
+    __OPKIT_ATOMIC(T, prefix## xor, old ^ operand)                               \
+    __OPKIT_ATOMIC_UNARY(T, prefix##inc, old + 1)                                \
+    __OPKIT_ATOMIC_UNARY(T, prefix##dec, old - 1)                                \
+    __OPKIT_FUNCTION T prefix##cmpxchg(volatile T *place, T expected, T operand) \
+    {                                                                            \
+        T old = *place;                                                          \
+        *place = old == expected ? operand : old;                                \
+        return old;                                                              \
     }
-VX_ATOMICS(int, atomic_)
-VX_ATOMICS(uint, atomic_)
-VX_ATOMICS(int, atom_)
-VX_ATOMICS(uint, atom_)
-VX_FUNCTION float atomic_xchg(volatile float *place, float operand)
+__OPKIT_ATOMICS(int, atomic_)
+__OPKIT_ATOMICS(uint, atomic_)
+__OPKIT_ATOMICS(int, atom_)
+__OPKIT_ATOMICS(uint, atom_)
+__OPKIT_FUNCTION float atomic_xchg(volatile float *place, float operand)
 {
     float old = *place;
     *place = operand;
@@ -108,29 +115,28 @@ VX_FUNCTION float atomic_xchg(volatile float *place, float operand)
 }
 
 /* What a kernel prints comes back with its outputs. Of each argument, and of the format, the runtime knows the type. */
-int vx_print(const struct vx_operand *values, int count);
-#define VX_PRINTED(value) \
-    {(void *)(__typeof__((0, value))[1]){value}, vx_type_of(VX_NOTHING(value)), sizeof(VX_ELEMENT(VX_NOTHING(value))), vx_spacing(VX_NOTHING(value)), sizeof(VX_NOTHING(value))}
-#define VX_NOTHING(value) ((__typeof__((0, value))[1]){}[0])
-#define VX_COUNT_OF(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, count, ...) count
-#define VX_EACH_OF(count) VX_EACH_NUMBERED(count)
-#define VX_EACH_NUMBERED(count) VX_EACH_##count
-#define VX_EACH_1(X, value) X(value)
-#define VX_EACH_2(X, value, ...) X(value), VX_EACH_1(X, __VA_ARGS__)
-#define VX_EACH_3(X, value, ...) X(value), VX_EACH_2(X, __VA_ARGS__)
-#define VX_EACH_4(X, value, ...) X(value), VX_EACH_3(X, __VA_ARGS__)
-#define VX_EACH_5(X, value, ...) X(value), VX_EACH_4(X, __VA_ARGS__)
-#define VX_EACH_6(X, value, ...) X(value), VX_EACH_5(X, __VA_ARGS__)
-#define VX_EACH_7(X, value, ...) X(value), VX_EACH_6(X, __VA_ARGS__)
-#define VX_EACH_8(X, value, ...) X(value), VX_EACH_7(X, __VA_ARGS__)
-#define VX_EACH_9(X, value, ...) X(value), VX_EACH_8(X, __VA_ARGS__)
-#define VX_EACH_10(X, value, ...) X(value), VX_EACH_9(X, __VA_ARGS__)
-#define VX_EACH_11(X, value, ...) X(value), VX_EACH_10(X, __VA_ARGS__)
-#define VX_EACH_12(X, value, ...) X(value), VX_EACH_11(X, __VA_ARGS__)
-#define VX_EACH_13(X, value, ...) X(value), VX_EACH_12(X, __VA_ARGS__)
-#define VX_EACH_14(X, value, ...) X(value), VX_EACH_13(X, __VA_ARGS__)
-#define VX_EACH_15(X, value, ...) X(value), VX_EACH_14(X, __VA_ARGS__)
-#define VX_EACH_16(X, value, ...) X(value), VX_EACH_15(X, __VA_ARGS__)
-#define VX_EACH_17(X, value, ...) X(value), VX_EACH_16(X, __VA_ARGS__)
-#define VX_COUNT(...) VX_COUNT_OF(__VA_ARGS__, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
-#define printf(...) vx_print((struct vx_operand[]){VX_EACH_OF(VX_COUNT(__VA_ARGS__))(VX_PRINTED, __VA_ARGS__)}, VX_COUNT(__VA_ARGS__))
+#define __OPKIT_PRINTED(value) \
+    {(void *)(__typeof__((0, value))[1]){value}, __opkit_type_of(__OPKIT_NOTHING(value)), sizeof(__OPKIT_ELEMENT(__OPKIT_NOTHING(value))), __opkit_spacing(__OPKIT_NOTHING(value)), sizeof(__OPKIT_NOTHING(value))}
+#define __OPKIT_NOTHING(value) ((__typeof__((0, value))[1]){}[0])
+#define __OPKIT_COUNT_OF(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, count, ...) count
+#define __OPKIT_EACH_OF(count) __OPKIT_EACH_NUMBERED(count)
+#define __OPKIT_EACH_NUMBERED(count) __OPKIT_EACH_##count
+#define __OPKIT_EACH_1(X, value) X(value)
+#define __OPKIT_EACH_2(X, value, ...) X(value), __OPKIT_EACH_1(X, __VA_ARGS__)
+#define __OPKIT_EACH_3(X, value, ...) X(value), __OPKIT_EACH_2(X, __VA_ARGS__)
+#define __OPKIT_EACH_4(X, value, ...) X(value), __OPKIT_EACH_3(X, __VA_ARGS__)
+#define __OPKIT_EACH_5(X, value, ...) X(value), __OPKIT_EACH_4(X, __VA_ARGS__)
+#define __OPKIT_EACH_6(X, value, ...) X(value), __OPKIT_EACH_5(X, __VA_ARGS__)
+#define __OPKIT_EACH_7(X, value, ...) X(value), __OPKIT_EACH_6(X, __VA_ARGS__)
+#define __OPKIT_EACH_8(X, value, ...) X(value), __OPKIT_EACH_7(X, __VA_ARGS__)
+#define __OPKIT_EACH_9(X, value, ...) X(value), __OPKIT_EACH_8(X, __VA_ARGS__)
+#define __OPKIT_EACH_10(X, value, ...) X(value), __OPKIT_EACH_9(X, __VA_ARGS__)
+#define __OPKIT_EACH_11(X, value, ...) X(value), __OPKIT_EACH_10(X, __VA_ARGS__)
+#define __OPKIT_EACH_12(X, value, ...) X(value), __OPKIT_EACH_11(X, __VA_ARGS__)
+#define __OPKIT_EACH_13(X, value, ...) X(value), __OPKIT_EACH_12(X, __VA_ARGS__)
+#define __OPKIT_EACH_14(X, value, ...) X(value), __OPKIT_EACH_13(X, __VA_ARGS__)
+#define __OPKIT_EACH_15(X, value, ...) X(value), __OPKIT_EACH_14(X, __VA_ARGS__)
+#define __OPKIT_EACH_16(X, value, ...) X(value), __OPKIT_EACH_15(X, __VA_ARGS__)
+#define __OPKIT_EACH_17(X, value, ...) X(value), __OPKIT_EACH_16(X, __VA_ARGS__)
+#define __OPKIT_COUNT(...) __OPKIT_COUNT_OF(__VA_ARGS__, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define printf(...) __opkit_print((struct __opkit_operand[]){__OPKIT_EACH_OF(__OPKIT_COUNT(__VA_ARGS__))(__OPKIT_PRINTED, __VA_ARGS__)}, __OPKIT_COUNT(__VA_ARGS__))

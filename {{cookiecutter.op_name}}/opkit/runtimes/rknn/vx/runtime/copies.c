@@ -5,8 +5,8 @@
 #include "runtime.h"
 
 /* A copy that is not made yet, and those that have the same event. */
-struct vx_copy {
-    struct vx_copy *next;
+struct __opkit_copy {
+    struct __opkit_copy *next;
     char *to;
     const char *from;
     size_t count, size;        /* elements, and bytes of one */
@@ -18,28 +18,26 @@ static unsigned long waiting;
 static bool is_local(const void *place)
 {
     const unsigned char *byte = place;
-    return byte >= vx_local_start && byte < vx_local_start + vx_local_size;
+    return byte >= __opkit_local_start && byte < __opkit_local_start + __opkit_local_size;
 }
 
-struct vx_copy *vx_copy_later(void *to, const void *from, size_t count, size_t size, size_t step, struct vx_copy *event);
-struct vx_copy *vx_copy_later(void *to, const void *from, size_t count, size_t size, size_t step, struct vx_copy *event)
+struct __opkit_copy *__opkit_copy_later(void *to, const void *from, size_t count, size_t size, size_t step, struct __opkit_copy *event)
 {
-    struct vx_copy *copy = malloc(sizeof *copy);
+    struct __opkit_copy *copy = malloc(sizeof *copy);
 
     if (copy == NULL) {
-        vx_fail("no memory for a copy of a group");
+        __opkit_fail("no memory for a copy of a group");
     }
-    *copy = (struct vx_copy){event, to, from, count, size, is_local(to) ? size : step * size, is_local(to) ? step * size : size};
+    *copy = (struct __opkit_copy){event, to, from, count, size, is_local(to) ? size : step * size, is_local(to) ? step * size : size};
     waiting++;
     return copy;
 }
 
-void vx_wait_for_copies(int count, struct vx_copy **events);
-void vx_wait_for_copies(int count, struct vx_copy **events)
+void __opkit_wait_for_copies(int count, struct __opkit_copy **events)
 {
     for (int i = 0; i < count; i++) {
         while (events[i] != NULL) {
-            struct vx_copy *copy = events[i];
+            struct __opkit_copy *copy = events[i];
             for (size_t k = 0; k < copy->count; k++) {
                 memcpy(copy->to + k * copy->to_step, copy->from + k * copy->from_step, copy->size);
             }
@@ -48,12 +46,12 @@ void vx_wait_for_copies(int count, struct vx_copy **events)
             waiting--;
         }
     }
-    vx_barrier();
+    __opkit_barrier();
 }
 
-void vx_report_copies(void)
+void __opkit_report_copies(void)
 {
     if (waiting > 0) {
-        vx_event("copy of a group that nobody waits for", -1, 0, 0, 0, waiting, NULL);
+        __opkit_event("copy of a group that nobody waits for", -1, 0, 0, 0, waiting, NULL);
     }
 }

@@ -6,11 +6,11 @@
 
 #include "runtime.h"
 
-struct vx_work_item vx_item;
-const unsigned char *vx_local_start;
-size_t vx_local_size;
+struct __opkit_work_item __opkit_item;
+const unsigned char *__opkit_local_start;
+size_t __opkit_local_size;
 
-static const struct vx_launch *launch;
+static const struct __opkit_launch *launch;
 static void (*kernel)(void **);
 static void **arguments;
 
@@ -40,10 +40,10 @@ struct fibre {
 static ucontext_t scheduler;
 static struct fibre *running;
 
-void vx_barrier(void)
+void __opkit_barrier(void)
 {
     if (running == NULL) {
-        vx_event("barrier that was not seen in the source", -1, 0, 0, 0, 1, __builtin_return_address(0));
+        __opkit_event("barrier that was not seen in the source", -1, 0, 0, 0, 1, __builtin_return_address(0));
         return;
     }
     running->state = WAITING;
@@ -60,9 +60,9 @@ static void fibre_main(void)
 static void set_item(const unsigned long *local_id)
 {
     for (int i = 0; i < 3; i++) {
-        unsigned long index = vx_item.group_id[i] * launch->local_size[i] + local_id[i];
-        vx_item.local_id[i] = local_id[i];
-        vx_item.global_id[i] = launch->global_offset[i] + index * launch->global_scale[i];
+        unsigned long index = __opkit_item.group_id[i] * launch->local_size[i] + local_id[i];
+        __opkit_item.local_id[i] = local_id[i];
+        __opkit_item.global_id[i] = launch->global_offset[i] + index * launch->global_scale[i];
     }
 }
 
@@ -79,7 +79,7 @@ static struct fibre *new_fibres(unsigned long count)
     char *stacks = mmap(NULL, count * STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (fibres == NULL || stacks == MAP_FAILED) {
-        vx_fail("no memory for %lu work items that wait for each other", count);
+        __opkit_fail("no memory for %lu work items that wait for each other", count);
     }
     for (unsigned long i = 0; i < count; i++) {
         /* A guard page below each stack. */
@@ -112,7 +112,7 @@ static void run_together(struct fibre *fibres, unsigned long count)
             *(running->state == FINISHED ? &finished : &waiting) += 1;
         }
         if (waiting > 0 && finished > 0) {
-            vx_event("barrier that only some work items of a group reach", -1, 0, 0, 0, waiting, NULL);
+            __opkit_event("barrier that only some work items of a group reach", -1, 0, 0, 0, waiting, NULL);
         }
     }
     running = NULL;
@@ -135,37 +135,37 @@ static void run_singles(void)
 {
     unsigned long count[3];
 
-    memcpy(count, vx_item.global_size, sizeof count);
+    memcpy(count, __opkit_item.global_size, sizeof count);
     for (unsigned long k = 0; k < count[2]; k++) {
-        vx_item.group_id[2] = launch->reverse ? count[2] - 1 - k : k;
-        vx_item.global_id[2] = launch->global_offset[2] + vx_item.group_id[2] * launch->global_scale[2];
+        __opkit_item.group_id[2] = launch->reverse ? count[2] - 1 - k : k;
+        __opkit_item.global_id[2] = launch->global_offset[2] + __opkit_item.group_id[2] * launch->global_scale[2];
         for (unsigned long j = 0; j < count[1]; j++) {
-            vx_item.group_id[1] = launch->reverse ? count[1] - 1 - j : j;
-            vx_item.global_id[1] = launch->global_offset[1] + vx_item.group_id[1] * launch->global_scale[1];
+            __opkit_item.group_id[1] = launch->reverse ? count[1] - 1 - j : j;
+            __opkit_item.global_id[1] = launch->global_offset[1] + __opkit_item.group_id[1] * launch->global_scale[1];
             for (unsigned long i = 0; i < count[0]; i++) {
-                vx_item.group_id[0] = launch->reverse ? count[0] - 1 - i : i;
-                vx_item.global_id[0] = launch->global_offset[0] + vx_item.group_id[0] * launch->global_scale[0];
+                __opkit_item.group_id[0] = launch->reverse ? count[0] - 1 - i : i;
+                __opkit_item.global_id[0] = launch->global_offset[0] + __opkit_item.group_id[0] * launch->global_scale[0];
                 kernel(arguments);
             }
         }
     }
 }
 
-void vx_run(const struct vx_launch *how, void (*what)(void **), void **with, unsigned char *local, size_t local_size)
+void __opkit_run(const struct __opkit_launch *how, void (*what)(void **), void **with, unsigned char *local, size_t local_size)
 {
     unsigned long groups[3], total = 1, items = 1;
     struct fibre *fibres = NULL;
 
-    vx_local_start = local;
-    vx_local_size = local_size;
+    __opkit_local_start = local;
+    __opkit_local_size = local_size;
     launch = how;
     kernel = what;
     arguments = with;
-    vx_item.dimensions = launch->dimensions;
+    __opkit_item.dimensions = launch->dimensions;
     for (int i = 0; i < 3; i++) {
-        vx_item.global_size[i] = launch->global_size[i];
-        vx_item.global_offset[i] = launch->global_offset[i];
-        vx_item.local_size[i] = launch->local_size[i];
+        __opkit_item.global_size[i] = launch->global_size[i];
+        __opkit_item.global_offset[i] = launch->global_offset[i];
+        __opkit_item.local_size[i] = launch->local_size[i];
         groups[i] = launch->global_size[i] / launch->local_size[i];
         total *= groups[i];
         items *= launch->local_size[i];
@@ -179,9 +179,9 @@ void vx_run(const struct vx_launch *how, void (*what)(void **), void **with, uns
     }
     for (unsigned long k = 0; k < total; k++) {
         unsigned long group = launch->reverse ? total - 1 - k : k;
-        vx_item.group_id[0] = group % groups[0];
-        vx_item.group_id[1] = group / groups[0] % groups[1];
-        vx_item.group_id[2] = group / groups[0] / groups[1];
+        __opkit_item.group_id[0] = group % groups[0];
+        __opkit_item.group_id[1] = group / groups[0] % groups[1];
+        __opkit_item.group_id[2] = group / groups[0] / groups[1];
         if (local_size > 0) {
             memset(local, LOCAL_FILL, local_size);
         }

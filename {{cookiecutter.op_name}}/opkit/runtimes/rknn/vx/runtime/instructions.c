@@ -5,20 +5,20 @@
 #include "runtime.h"
 
 /* Reports a lane that a register does not have; what a device does with it is not known. */
-static bool has_lane(const struct vx_operand *operand, int lane, const void *caller)
+static bool has_lane(const struct __opkit_operand *operand, int lane, const void *caller)
 {
-    if (lane < vx_lane_count(operand)) {
+    if (lane < __opkit_lane_count(operand)) {
         return true;
     }
-    vx_event("instruction: names a lane beyond the register", -1, lane, 0, 0, 1, caller);
+    __opkit_event("instruction: names a lane beyond the register", -1, lane, 0, 0, 1, caller);
     return false;
 }
 
 /* Writes a lane, rounded and saturated as the modifier says. */
-static void put(const struct vx_operand *destination, int lane, double value, int info, const void *caller)
+static void put(const struct __opkit_operand *destination, int lane, double value, int info, const void *caller)
 {
     if (has_lane(destination, lane, caller)) {
-        vx_set((char *)destination->data + lane * destination->element_size, destination->type, value, VX_ROUNDING(info), VX_SATURATES(info));
+        __opkit_set((char *)destination->data + lane * destination->element_size, destination->type, value, __OPKIT_ROUNDING(info), __OPKIT_SATURATES(info));
     }
 }
 
@@ -40,17 +40,16 @@ static unsigned field(const uint32_t *words, int k, int width)
 }
 
 /* The element at a bin: lanes of a small vector that is not packed are 32 bits apart, so that every second bin of halves is empty. */
-static double bin(const struct vx_operand *operand, unsigned number, const void *caller)
+static double bin(const struct __opkit_operand *operand, unsigned number, const void *caller)
 {
     int place = (int)number * operand->element_size;
 
-    return place % operand->spacing == 0 && has_lane(operand, place / operand->spacing, caller) ? vx_lane(operand, place / operand->spacing) : 0;
+    return place % operand->spacing == 0 && has_lane(operand, place / operand->spacing, caller) ? __opkit_lane(operand, place / operand->spacing) : 0;
 }
 
-void vx_dot_product(int outputs, const struct vx_operand *destination, const struct vx_operand *a, const struct vx_operand *b, int info, const void *configuration);
-void vx_dot_product(int outputs, const struct vx_operand *destination, const struct vx_operand *a, const struct vx_operand *b, int info, const void *configuration)
+void __opkit_dot_product(int outputs, const struct __opkit_operand *destination, const struct __opkit_operand *a, const struct __opkit_operand *b, int info, const void *configuration)
 {
-    const struct vx_operand *operands[] = {a, b};
+    const struct __opkit_operand *operands[] = {a, b};
     const void *caller = __builtin_return_address(0);
     uint32_t words[16];
     double sums[8] = {0};
@@ -68,25 +67,25 @@ void vx_dot_product(int outputs, const struct vx_operand *destination, const str
             continue;
         }
         if (a_select > 1 || (mode != ADD_A && b_select > 2)) {
-            vx_event("dot product: selects what is not there", -1, k, 0, 0, 1, caller);
+            __opkit_event("dot product: selects what is not there", -1, k, 0, 0, 1, caller);
             continue;
         }
-        if (vx_size_of(constant_type) > 4 || (mode != ADD_A && b_select == 2 && vx_size_of(constant_type) > 2)) {
-            vx_event("dot product: constants of 32 bits", -1, k, 0, 0, 1, caller);
+        if (__opkit_size_of(constant_type) > 4 || (mode != ADD_A && b_select == 2 && __opkit_size_of(constant_type) > 2)) {
+            __opkit_event("dot product: constants of 32 bits", -1, k, 0, 0, 1, caller);
             continue;
         }
         term = bin(operands[a_select], field(&words[2], k, 4), caller);
         if (mode != ADD_A) {
             if (b_select == 2) {
                 uint16_t constant = (uint16_t)field(&words[8], k, 16);
-                term *= vx_get(&constant, constant_type);
+                term *= __opkit_get(&constant, constant_type);
             } else {
                 term *= bin(operands[b_select], field(&words[5], k, 4), caller);
             }
         }
         sums[k * outputs / TERMS] += mode == SUBTRACT ? -term : term;
     }
-    for (int i = 0, lane = VX_START_BIN(info); i < outputs && lane <= VX_END_BIN(info); i++, lane++) {
+    for (int i = 0, lane = __OPKIT_START_BIN(info); i < outputs && lane <= __OPKIT_END_BIN(info); i++, lane++) {
         put(destination, lane, ldexp(sums[i], -(int)(words[7] & 31)), info, caller);
     }
 }
@@ -107,12 +106,12 @@ static double middle(double a, double b, double c)
 }
 
 /* Of three lanes of each of three registers. */
-static double filtered(const struct vx_operand *const operands[3], int lane, int filter)
+static double filtered(const struct __opkit_operand *const operands[3], int lane, int filter)
 {
     double values[9];
 
     for (int i = 0; i < 9; i++) {
-        double value = vx_lane(operands[i / 3], lane + i % 3);
+        double value = __opkit_lane(operands[i / 3], lane + i % 3);
         int place = i;
         while (place > 0 && values[place - 1] > value) {
             values[place] = values[place - 1];
@@ -120,25 +119,25 @@ static double filtered(const struct vx_operand *const operands[3], int lane, int
         }
         values[place] = value;
     }
-    return values[filter == VX_FILTER_MAX ? 8 : filter == VX_FILTER_MIN ? 0
-                                                                        : 4];
+    return values[filter == __OPKIT_FILTER_MAX ? 8 : filter == __OPKIT_FILTER_MIN ? 0
+                                                                                  : 4];
 }
 
 /* A value of one element serves every lane. */
-static double lane_or_only(const struct vx_operand *operand, int lane)
+static double lane_or_only(const struct __opkit_operand *operand, int lane)
 {
-    return vx_lane(operand, vx_lane_count(operand) == 1 ? 0 : lane);
+    return __opkit_lane(operand, __opkit_lane_count(operand) == 1 ? 0 : lane);
 }
 
-static double extract(const struct vx_operand *source, unsigned offset, unsigned width)
+static double extract(const struct __opkit_operand *source, unsigned offset, unsigned width)
 {
-    unsigned char bytes[VX_REGISTER_SIZE + 8] = {0};
+    unsigned char bytes[__OPKIT_REGISTER_SIZE + 8] = {0};
     uint64_t bits;
 
-    if (width > 32 || offset + width > 8 * VX_REGISTER_SIZE) {
+    if (width > 32 || offset + width > 8 * __OPKIT_REGISTER_SIZE) {
         return 0;
     }
-    for (int lane = 0; lane < vx_lane_count(source) && (lane + 1) * source->spacing <= VX_REGISTER_SIZE; lane++) {
+    for (int lane = 0; lane < __opkit_lane_count(source) && (lane + 1) * source->spacing <= __OPKIT_REGISTER_SIZE; lane++) {
         memcpy(bytes + lane * source->spacing, (const char *)source->data + lane * source->element_size, (size_t)source->element_size);
     }
     memcpy(&bits, bytes + offset / 8, sizeof bits);
@@ -147,94 +146,93 @@ static double extract(const struct vx_operand *source, unsigned offset, unsigned
 
 static double all_ones(int type)
 {
-    return type == VX_FLOAT32 || type == VX_FLOAT16 || type == VX_INT32 || type == VX_INT16 || type == VX_INT8 ? -1 : ldexp(1, 8 * vx_size_of(type)) - 1;
+    return type == __OPKIT_FLOAT32 || type == __OPKIT_FLOAT16 || type == __OPKIT_INT32 || type == __OPKIT_INT16 || type == __OPKIT_INT8 ? -1 : ldexp(1, 8 * __opkit_size_of(type)) - 1;
 }
 
 /* One lane; `b` and `c` are the operands after `a`. */
-static double compute(enum vx_instruction instruction, const struct vx_operand *a_operand, const struct vx_operand *b_operand, const struct vx_operand *c_operand, int lane, int info, int type)
+static double compute(enum __opkit_instruction instruction, const struct __opkit_operand *a_operand, const struct __opkit_operand *b_operand, const struct __opkit_operand *c_operand, int lane, int info, int type)
 {
-    double a = vx_lane(a_operand, lane);
+    double a = __opkit_lane(a_operand, lane);
     double b = lane_or_only(b_operand, lane);
     double c = lane_or_only(c_operand, lane);
-    double a1 = vx_lane(a_operand, lane + 1);
-    double a2 = vx_lane(a_operand, lane + 2);
+    double a1 = __opkit_lane(a_operand, lane + 1);
+    double a2 = __opkit_lane(a_operand, lane + 2);
 
     switch (instruction) {
-    case VX_VERT_MAX3:
+    case __OPKIT_VERT_MAX3:
         return most(most(a, b), c);
-    case VX_VERT_MIN3:
+    case __OPKIT_VERT_MIN3:
         return least(least(a, b), c);
-    case VX_VERT_MED3:
+    case __OPKIT_VERT_MED3:
         return middle(a, b, c);
-    case VX_HORZ_MAX3:
+    case __OPKIT_HORZ_MAX3:
         return most(most(a, a1), a2);
-    case VX_HORZ_MIN3:
+    case __OPKIT_HORZ_MIN3:
         return least(least(a, a1), a2);
-    case VX_HORZ_MED3:
+    case __OPKIT_HORZ_MED3:
         return middle(a, a1, a2);
-    case VX_CLAMP:
+    case __OPKIT_CLAMP:
         if (info & 2) {
             return a >= b && a <= c ? 0 : all_ones(type);
         }
         return a < b ? b : a > c ? c
                                  : a;
-    case VX_ABS_DIFF:
+    case __OPKIT_ABS_DIFF:
         return fabs(a - b);
-    case VX_BIT_EXTRACT:
+    case __OPKIT_BIT_EXTRACT:
         return extract(a_operand, (unsigned)b, (unsigned)c);
-    case VX_MUL_SHIFT:
+    case __OPKIT_MUL_SHIFT:
         return floor(ldexp(a * b, -(int)c));
-    case VX_ACC_SQUARE:
+    case __OPKIT_ACC_SQUARE:
         return a + floor(ldexp(b * b, -(int)c));
-    case VX_LERP:
+    case __OPKIT_LERP:
         return a + (b - a) * c;
-    case VX_BILINEAR: {
-        double b1 = vx_lane(b_operand, lane + 1);
-        double fraction_x = vx_lane(c_operand, 0);
-        double fraction_y = vx_lane(c_operand, 1);
+    case __OPKIT_BILINEAR: {
+        double b1 = __opkit_lane(b_operand, lane + 1);
+        double fraction_x = __opkit_lane(c_operand, 0);
+        double fraction_y = __opkit_lane(c_operand, 1);
         double upper = a + (a1 - a) * fraction_x;
         double lower = b + (b1 - b) * fraction_x;
         return upper + (lower - upper) * fraction_y;
     }
-    case VX_ADD3:
+    case __OPKIT_ADD3:
         return a + b + c;
-    case VX_FILTER3X3:
-        return filtered((const struct vx_operand *const[]){a_operand, b_operand, c_operand}, lane, VX_FILTER(info));
+    case __OPKIT_FILTER3X3:
+        return filtered((const struct __opkit_operand *const[]){a_operand, b_operand, c_operand}, lane, __OPKIT_FILTER(info));
     }
     return 0;
 }
 
-void vx_lanewise(enum vx_instruction instruction, const struct vx_operand *destination, const struct vx_operand *a, const struct vx_operand *b, const struct vx_operand *c, int info);
-void vx_lanewise(enum vx_instruction instruction, const struct vx_operand *destination, const struct vx_operand *a, const struct vx_operand *b, const struct vx_operand *c, int info)
+void __opkit_lanewise(enum __opkit_instruction instruction, const struct __opkit_operand *destination, const struct __opkit_operand *a, const struct __opkit_operand *b, const struct __opkit_operand *c, int info)
 {
     /* Which operands an instruction takes lane by lane, and how many lanes further it looks. */
     static const struct {
         int first, last, neighbours;
     } LANES[] = {
-        [VX_VERT_MAX3] = {0, 2, 0},
-        [VX_VERT_MIN3] = {0, 2, 0},
-        [VX_VERT_MED3] = {0, 2, 0},
-        [VX_HORZ_MAX3] = {0, 0, 2},
-        [VX_HORZ_MIN3] = {0, 0, 2},
-        [VX_HORZ_MED3] = {0, 0, 2},
-        [VX_CLAMP] = {0, 2, 0},
-        [VX_ABS_DIFF] = {0, 1, 0},
-        [VX_BIT_EXTRACT] = {1, 2, 0},
-        [VX_MUL_SHIFT] = {0, 2, 0},
-        [VX_ACC_SQUARE] = {0, 2, 0},
-        [VX_LERP] = {0, 2, 0},
-        [VX_BILINEAR] = {0, 1, 1},
-        [VX_ADD3] = {0, 2, 0},
-        [VX_FILTER3X3] = {0, 2, 2},
+        [__OPKIT_VERT_MAX3] = {0, 2, 0},
+        [__OPKIT_VERT_MIN3] = {0, 2, 0},
+        [__OPKIT_VERT_MED3] = {0, 2, 0},
+        [__OPKIT_HORZ_MAX3] = {0, 0, 2},
+        [__OPKIT_HORZ_MIN3] = {0, 0, 2},
+        [__OPKIT_HORZ_MED3] = {0, 0, 2},
+        [__OPKIT_CLAMP] = {0, 2, 0},
+        [__OPKIT_ABS_DIFF] = {0, 1, 0},
+        [__OPKIT_BIT_EXTRACT] = {1, 2, 0},
+        [__OPKIT_MUL_SHIFT] = {0, 2, 0},
+        [__OPKIT_ACC_SQUARE] = {0, 2, 0},
+        [__OPKIT_LERP] = {0, 2, 0},
+        [__OPKIT_BILINEAR] = {0, 1, 1},
+        [__OPKIT_ADD3] = {0, 2, 0},
+        [__OPKIT_FILTER3X3] = {0, 2, 2},
     };
-    const struct vx_operand *operands[] = {a, b, c};
+    const struct __opkit_operand *operands[] = {a, b, c};
     const void *caller = __builtin_return_address(0);
-    int start = VX_START_BIN(info);
+    int start = __OPKIT_START_BIN(info);
 
-    for (int lane = start; lane <= VX_END_BIN(info); lane++) {
-        int from = lane - start + VX_SOURCE_BIN(info);
+    for (int lane = start; lane <= __OPKIT_END_BIN(info); lane++) {
+        int from = lane - start + __OPKIT_SOURCE_BIN(info);
         for (int i = LANES[instruction].first; i <= LANES[instruction].last; i++) {
-            if (vx_lane_count(operands[i]) > 1) { /* one element serves every lane */
+            if (__opkit_lane_count(operands[i]) > 1) { /* one element serves every lane */
                 has_lane(operands[i], from + LANES[instruction].neighbours, caller);
             }
         }

@@ -14,13 +14,13 @@ static FILE *report;
 static uintptr_t library_start, library_end;
 
 /* The report takes standard output for itself; what a kernel prints goes to standard error. */
-void vx_journal_open(void)
+void __opkit_journal_open(void)
 {
     report = fdopen(dup(STDOUT_FILENO), "w");
     dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
-void vx_say(const char *format, ...)
+void __opkit_say(const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -30,7 +30,7 @@ void vx_say(const char *format, ...)
     fflush(report);
 }
 
-void vx_fail(const char *format, ...)
+void __opkit_fail(const char *format, ...)
 {
     va_list values;
     fputs("error\t", report);
@@ -66,7 +66,7 @@ static unsigned long offset_of(uintptr_t address)
 }
 
 /* Counts an event; where the first of its kind happened is kept. */
-void vx_event(const char *kind, int tensor, int x, int y, int z, unsigned long count, const void *address)
+void __opkit_event(const char *kind, int tensor, int x, int y, int z, unsigned long count, const void *address)
 {
     struct event *event = events;
 
@@ -83,18 +83,18 @@ void vx_event(const char *kind, int tensor, int x, int y, int z, unsigned long c
         event->at[0] = x;
         event->at[1] = y;
         event->at[2] = z;
-        memcpy(event->item, vx_item.global_id, sizeof event->item);
+        memcpy(event->item, __opkit_item.global_id, sizeof event->item);
         event->address = (uintptr_t)address;
     }
     event->count += count;
 }
 
-void vx_report_events(void)
+void __opkit_report_events(void)
 {
     for (const struct event *event = events; event < events + event_count; event++) {
-        vx_say("event\t%s\t%s\t%lu\t%d,%d,%d\t%lu,%lu,%lu\t%lu", event->kind, event->tensor < 0 ? "" : vx_tensors[event->tensor].name,
-               event->count, event->at[0], event->at[1], event->at[2], event->item[0], event->item[1], event->item[2],
-               offset_of(event->address));
+        __opkit_say("event\t%s\t%s\t%lu\t%d,%d,%d\t%lu,%lu,%lu\t%lu", event->kind, event->tensor < 0 ? "" : __opkit_tensors[event->tensor].name,
+                    event->count, event->at[0], event->at[1], event->at[2], event->item[0], event->item[1], event->item[2],
+                    offset_of(event->address));
     }
 }
 
@@ -119,14 +119,14 @@ static void on_signal(int number, siginfo_t *information, void *context)
 {
     /* A second fault, while this one is written, ends the process. */
     signal(SIGSEGV, SIG_DFL);
-    vx_report_events();
-    vx_say("fault\t%d\t%#lx\t%lu,%lu,%lu\t%lu", number, number == SIGALRM ? 0 : (unsigned long)information->si_addr, vx_item.global_id[0],
-           vx_item.global_id[1], vx_item.global_id[2], kernel_address(context));
+    __opkit_report_events();
+    __opkit_say("fault\t%d\t%#lx\t%lu,%lu,%lu\t%lu", number, number == SIGALRM ? 0 : (unsigned long)information->si_addr, __opkit_item.global_id[0],
+                __opkit_item.global_id[1], __opkit_item.global_id[2], kernel_address(context));
     _exit(0);
 }
 
 /* From here on, faults are reported, and a kernel that does not end is stopped. */
-void vx_watch(const char *library_base, size_t library_size, double seconds)
+void __opkit_watch(const char *library_base, size_t library_size, double seconds)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
     static char stack[1 << 16];
@@ -154,8 +154,8 @@ static void undefined(struct place *place, const char *what)
 {
     uint32_t column = __atomic_exchange_n(&place->column, UINT32_MAX, __ATOMIC_RELAXED);
     if (column != UINT32_MAX) {
-        vx_say("undefined\t%s\t%u\t%u\t%s\t%lu,%lu,%lu", place->file, place->line, column, what, vx_item.global_id[0], vx_item.global_id[1],
-               vx_item.global_id[2]);
+        __opkit_say("undefined\t%s\t%u\t%u\t%s\t%lu,%lu,%lu", place->file, place->line, column, what, __opkit_item.global_id[0], __opkit_item.global_id[1],
+                    __opkit_item.global_id[2]);
     }
 }
 

@@ -16,10 +16,10 @@
 
 #include "runtime.h"
 
-struct vx_tensor vx_tensors[VX_MAX_ARGUMENTS];
-enum vx_border vx_border;
-uint32_t vx_fill;
-double vx_constant;
+struct __opkit_tensor __opkit_tensors[__OPKIT_MAX_ARGUMENTS];
+enum __opkit_border __opkit_border;
+uint32_t __opkit_fill;
+double __opkit_constant;
 
 /* A vx_array of any items. */
 struct array {
@@ -31,9 +31,9 @@ static uint32_t unwritten; /* the pattern of bits that outputs hold beforehand *
 static void *library;
 static unsigned char *data; /* the file that is shared with whoever started this process */
 static size_t data_size;
-static struct vx_launch launch;
+static struct __opkit_launch launch;
 static double limit = 10;
-static void *arguments[VX_MAX_ARGUMENTS];
+static void *arguments[__OPKIT_MAX_ARGUMENTS];
 static int argument_count, tensor_count;
 
 /* Memory below 2 GiB between guard pages, since kernels hold addresses in an int. The last byte touches the upper guard. */
@@ -44,7 +44,7 @@ static unsigned char *device_memory(size_t size)
     unsigned char *start = mmap(NULL, whole + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
 
     if (start == MAP_FAILED || mprotect(start + page, whole, PROT_READ | PROT_WRITE) != 0) {
-        vx_fail("no memory for a tensor of %zu bytes below 2 GiB", size);
+        __opkit_fail("no memory for a tensor of %zu bytes below 2 GiB", size);
     }
     return start + page + (whole - size) / 16 * 16;
 }
@@ -52,12 +52,12 @@ static unsigned char *device_memory(size_t size)
 static void *shared(size_t offset, size_t size)
 {
     if (offset > data_size || size > data_size - offset) {
-        vx_fail("the job's data are too short");
+        __opkit_fail("the job's data are too short");
     }
     return data + offset;
 }
 
-static size_t tensor_size(const struct vx_image *image)
+static size_t tensor_size(const struct __opkit_image *image)
 {
     return (size_t)image->slice_stride * (size_t)image->depth;
 }
@@ -76,7 +76,7 @@ static void read_values(const char *line, int count, const char *format, ...)
     va_list places;
     va_start(places, format);
     if (vsscanf(line, format, places) != count) {
-        vx_fail("this line of the job is not understood: %s", line);
+        __opkit_fail("this line of the job is not understood: %s", line);
     }
     va_end(places);
 }
@@ -85,7 +85,7 @@ static void on_library(const char *line)
 {
     library = dlopen(line, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
-        vx_fail("%s", dlerror());
+        __opkit_fail("%s", dlerror());
     }
 }
 
@@ -95,12 +95,12 @@ static void on_data(const char *line)
     int file = open(line, O_RDWR);
 
     if (file < 0 || fstat(file, &status) != 0) {
-        vx_fail("%s cannot be opened", line);
+        __opkit_fail("%s cannot be opened", line);
     }
     data_size = (size_t)status.st_size;
     data = mmap(NULL, data_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (data == MAP_FAILED) {
-        vx_fail("%s cannot be mapped", line);
+        __opkit_fail("%s cannot be mapped", line);
     }
     close(file);
 }
@@ -118,8 +118,8 @@ static void on_fill(const char *line)
 static void on_border(const char *line)
 {
     int border;
-    read_values(line, 3, "%d %u %lf", &border, &vx_fill, &vx_constant);
-    vx_border = (enum vx_border)border;
+    read_values(line, 3, "%d %u %lf", &border, &__opkit_fill, &__opkit_constant);
+    __opkit_border = (enum __opkit_border)border;
 }
 
 static void on_launch(const char *line)
@@ -136,8 +136,8 @@ static void on_launch(const char *line)
 /* The place of the next argument. */
 static void **next_argument(void)
 {
-    if (argument_count == VX_MAX_ARGUMENTS) {
-        vx_fail("more than %d arguments", VX_MAX_ARGUMENTS);
+    if (argument_count == __OPKIT_MAX_ARGUMENTS) {
+        __opkit_fail("more than %d arguments", __OPKIT_MAX_ARGUMENTS);
     }
     return &arguments[argument_count++];
 }
@@ -145,13 +145,13 @@ static void **next_argument(void)
 static void on_tensor(const char *line)
 {
     void **argument = next_argument();
-    struct vx_tensor *tensor = &vx_tensors[tensor_count];
-    struct vx_image *image = &tensor->image;
+    struct __opkit_tensor *tensor = &__opkit_tensors[tensor_count];
+    struct __opkit_image *image = &tensor->image;
     long offset, written;
     size_t size;
 
     read_values(line, 7, "%255s %d %d %d %d %ld %ld", tensor->name, &image->type, &image->width, &image->height, &image->depth, &offset, &written);
-    image->element_size = vx_size_of(image->type);
+    image->element_size = __opkit_size_of(image->type);
     image->row_stride = image->width * image->element_size;
     image->slice_stride = image->row_stride * image->height;
     image->index = tensor_count++;
@@ -191,7 +191,7 @@ static void on_array(const char *line)
 
 static void on_uniform(const char *line)
 {
-    char name[VX_MAX_NAME];
+    char name[__OPKIT_MAX_NAME];
     size_t offset, size;
     ElfW(Sym) *symbol = NULL;
     Dl_info information;
@@ -200,11 +200,11 @@ static void on_uniform(const char *line)
     read_values(line, 3, "%255s %zu %zu", name, &offset, &size);
     variable = dlsym(library, name);
     if (variable == NULL) {
-        vx_fail("the kernel has no _viv_uniform '%s'", name);
+        __opkit_fail("the kernel has no _viv_uniform '%s'", name);
     }
     dladdr1(variable, &information, (void **)&symbol, RTLD_DL_SYMENT);
     if (symbol == NULL || symbol->st_size != size) {
-        vx_fail("the _viv_uniform '%s' has %zu bytes, but its value %zu", name, symbol == NULL ? 0 : (size_t)symbol->st_size, size);
+        __opkit_fail("the _viv_uniform '%s' has %zu bytes, but its value %zu", name, symbol == NULL ? 0 : (size_t)symbol->st_size, size);
     }
     memcpy(variable, shared(offset, size), size);
 }
@@ -226,7 +226,7 @@ static void *symbol_of(const char *name)
 {
     void *symbol = dlsym(library, name);
     if (symbol == NULL) {
-        vx_fail("%s", dlerror());
+        __opkit_fail("%s", dlerror());
     }
     return symbol;
 }
@@ -235,25 +235,25 @@ static void on_run(const char *line)
 {
     void (*kernel)(void **);
     void *symbol = symbol_of(line);
-    unsigned char **local = symbol_of("vx_local_memory");
+    unsigned char **local = symbol_of("__opkit_local_memory");
     struct timespec begin, end;
     Dl_info information;
 
     memcpy(&kernel, &symbol, sizeof kernel);
     dladdr(symbol, &information);
-    vx_watch(information.dli_fbase, library_size(information.dli_fbase), limit);
+    __opkit_watch(information.dli_fbase, library_size(information.dli_fbase), limit);
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    vx_run(&launch, kernel, arguments, local[0], (size_t)(local[1] - local[0]));
+    __opkit_run(&launch, kernel, arguments, local[0], (size_t)(local[1] - local[0]));
     clock_gettime(CLOCK_MONOTONIC, &end);
     for (int i = 0; i < tensor_count; i++) {
-        const struct vx_image *image = &vx_tensors[i].image;
+        const struct __opkit_image *image = &__opkit_tensors[i].image;
         if (image->written != NULL) {
-            memcpy(shared(vx_tensors[i].offset, tensor_size(image)), image->data, tensor_size(image));
+            memcpy(shared(__opkit_tensors[i].offset, tensor_size(image)), image->data, tensor_size(image));
         }
     }
-    vx_report_copies();
-    vx_report_events();
-    vx_say("seconds\t%.9f", (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9);
+    __opkit_report_copies();
+    __opkit_report_events();
+    __opkit_say("seconds\t%.9f", (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9);
 }
 
 static const struct {
@@ -277,7 +277,7 @@ int main(void)
 {
     static char line[8192];
 
-    vx_journal_open();
+    __opkit_journal_open();
     while (fgets(line, sizeof line, stdin) != NULL) {
         size_t k = 0;
         line[strcspn(line, "\n")] = '\0';
@@ -285,7 +285,7 @@ int main(void)
             k++;
         }
         if (k == sizeof lines / sizeof *lines) {
-            vx_fail("this line of the job is not understood: %s", line);
+            __opkit_fail("this line of the job is not understood: %s", line);
         }
         lines[k].handle(line + strlen(lines[k].word));
     }

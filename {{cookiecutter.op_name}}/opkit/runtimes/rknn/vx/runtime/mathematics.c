@@ -6,22 +6,19 @@
 #define PI 3.14159265358979323846
 
 #define UNARY(name, expression)     \
-    float vx_##name(float a);       \
-    float vx_##name(float a)        \
+    float __opkit_##name(float a)   \
     {                               \
         return (float)(expression); \
     }
-#define BINARY(name, expression)       \
-    float vx_##name(float a, float b); \
-    float vx_##name(float a, float b)  \
-    {                                  \
-        return (float)(expression);    \
+#define BINARY(name, expression)           \
+    float __opkit_##name(float a, float b) \
+    {                                      \
+        return (float)(expression);        \
     }
-#define WITH_INTEGER(name, expression) \
-    float vx_##name(float a, int b);   \
-    float vx_##name(float a, int b)    \
-    {                                  \
-        return (float)(expression);    \
+#define WITH_INTEGER(name, expression)   \
+    float __opkit_##name(float a, int b) \
+    {                                    \
+        return (float)(expression);      \
     }
 
 /* sin(pi * (a + shift)), exact at whole and half numbers. */
@@ -114,34 +111,29 @@ WITH_INTEGER(ldexp, ldexpf(a, b))
 WITH_INTEGER(pown, pow(a, b))
 WITH_INTEGER(rootn, root(a, b))
 
-float vx_fma(float a, float b, float c);
-float vx_fma(float a, float b, float c)
+float __opkit_fma(float a, float b, float c)
 {
     return fmaf(a, b, c);
 }
 
-int vx_ilogb(float a);
-int vx_ilogb(float a)
+int __opkit_ilogb(float a)
 {
     return ilogbf(a);
 }
 
-float vx_frexp(float a, int *exponent);
-float vx_frexp(float a, int *exponent)
+float __opkit_frexp(float a, int *exponent)
 {
     *exponent = 0;
     return frexpf(a, exponent);
 }
 
-float vx_lgamma_r(float a, int *sign_of_gamma);
-float vx_lgamma_r(float a, int *sign_of_gamma)
+float __opkit_lgamma_r(float a, int *sign_of_gamma)
 {
     return lgammaf_r(a, sign_of_gamma);
 }
 
 /* The quotient is the nearest whole number, of which the lowest seven bits are returned, with its sign. */
-float vx_remquo(float a, float b, int *quotient);
-float vx_remquo(float a, float b, int *quotient)
+float __opkit_remquo(float a, float b, int *quotient)
 {
     double size = fabs((double)b);
     double rest = fmod(fabs((double)a), 128 * size);

@@ -26,11 +26,11 @@ static float half_to_float(uint16_t half)
 static double round_as(double value, int rounding)
 {
     switch (rounding) {
-    case VX_NEAREST_EVEN:
+    case __OPKIT_NEAREST_EVEN:
         return nearbyint(value);
-    case VX_TOWARD_INFINITY:
+    case __OPKIT_TOWARD_INFINITY:
         return ceil(value);
-    case VX_TOWARD_MINUS_INFINITY:
+    case __OPKIT_TOWARD_MINUS_INFINITY:
         return floor(value);
     default:
         return trunc(value);
@@ -55,7 +55,7 @@ static uint16_t double_to_half(double value, int rounding)
     steps = round_as(copysign(ldexp(size, 10 - exponent), value), rounding);
     size = ldexp(fabs(steps), exponent - 10);
     if (size >= 65536) {
-        bool overflows = rounding == VX_NEAREST_EVEN || (rounding == VX_TOWARD_INFINITY && sign == 0) || (rounding == VX_TOWARD_MINUS_INFINITY && sign != 0);
+        bool overflows = rounding == __OPKIT_NEAREST_EVEN || (rounding == __OPKIT_TOWARD_INFINITY && sign == 0) || (rounding == __OPKIT_TOWARD_MINUS_INFINITY && sign != 0);
         return sign | (overflows ? 0x7c00 : 0x7bff);
     }
     if (size < 0x1p-14) {
@@ -66,29 +66,29 @@ static uint16_t double_to_half(double value, int rounding)
 }
 
 /* What the compiler calls for half where the processor has no instruction. Their arguments travel in vector registers. */
-typedef _Float16 vx_half;
-float __extendhfsf2(vx_half half);
-vx_half __truncsfhf2(float value);
-vx_half __truncdfhf2(double value);
-float __extendhfsf2(vx_half half)
+typedef _Float16 __opkit_half;
+float __extendhfsf2(__opkit_half half);
+__opkit_half __truncsfhf2(float value);
+__opkit_half __truncdfhf2(double value);
+float __extendhfsf2(__opkit_half half)
 {
     uint16_t bits;
     memcpy(&bits, &half, sizeof bits);
     return half_to_float(bits);
 }
-vx_half __truncdfhf2(double value)
+__opkit_half __truncdfhf2(double value)
 {
-    uint16_t bits = double_to_half(value, VX_NEAREST_EVEN);
-    vx_half half;
+    uint16_t bits = double_to_half(value, __OPKIT_NEAREST_EVEN);
+    __opkit_half half;
     memcpy(&half, &bits, sizeof half);
     return half;
 }
-vx_half __truncsfhf2(float value)
+__opkit_half __truncsfhf2(float value)
 {
     return __truncdfhf2(value);
 }
 
-int vx_size_of(int type)
+int __opkit_size_of(int type)
 {
     static const int sizes[] = {4, 2, 4, 2, 1, 4, 2, 1, 8, 8, 8};
     return sizes[type];
@@ -96,28 +96,28 @@ int vx_size_of(int type)
 
 #define AS(T) (*(T *)memcpy(&(T){0}, element, sizeof(T)))
 
-double vx_get(const void *element, int type)
+double __opkit_get(const void *element, int type)
 {
     switch (type) {
-    case VX_FLOAT32:
+    case __OPKIT_FLOAT32:
         return AS(float);
-    case VX_FLOAT16:
+    case __OPKIT_FLOAT16:
         return half_to_float(AS(uint16_t));
-    case VX_INT32:
+    case __OPKIT_INT32:
         return AS(int32_t);
-    case VX_INT16:
+    case __OPKIT_INT16:
         return AS(int16_t);
-    case VX_INT8:
+    case __OPKIT_INT8:
         return AS(int8_t);
-    case VX_UINT32:
+    case __OPKIT_UINT32:
         return AS(uint32_t);
-    case VX_UINT16:
+    case __OPKIT_UINT16:
         return AS(uint16_t);
-    case VX_UINT8:
+    case __OPKIT_UINT8:
         return AS(uint8_t);
-    case VX_INT64:
+    case __OPKIT_INT64:
         return (double)AS(int64_t);
-    case VX_UINT64:
+    case __OPKIT_UINT64:
         return (double)AS(uint64_t);
     default:
         return AS(double);
@@ -127,13 +127,13 @@ double vx_get(const void *element, int type)
 static double low_of(int type)
 {
     switch (type) {
-    case VX_INT8:
+    case __OPKIT_INT8:
         return -128;
-    case VX_INT16:
+    case __OPKIT_INT16:
         return -32768;
-    case VX_INT32:
+    case __OPKIT_INT32:
         return -0x1p31;
-    case VX_INT64:
+    case __OPKIT_INT64:
         return -0x1p63;
     default:
         return 0;
@@ -141,24 +141,24 @@ static double low_of(int type)
 }
 
 /* Sets an element. Without saturation, the low bits of a whole number that does not fit. */
-void vx_set(void *element, int type, double value, int rounding, bool saturates)
+void __opkit_set(void *element, int type, double value, int rounding, bool saturates)
 {
-    if (type == VX_FLOAT32) {
+    if (type == __OPKIT_FLOAT32) {
         float single = (float)value;
-        if (rounding == VX_TOWARD_ZERO && fabsf(single) > fabs(value)) {
+        if (rounding == __OPKIT_TOWARD_ZERO && fabsf(single) > fabs(value)) {
             single = nextafterf(single, 0);
         }
         memcpy(element, &single, sizeof single);
-    } else if (type == VX_FLOAT16) {
+    } else if (type == __OPKIT_FLOAT16) {
         uint16_t half = double_to_half(value, rounding);
         if (saturates && (half & 0x7fff) == 0x7c00) {
             half--;
         }
         memcpy(element, &half, sizeof half);
-    } else if (type == VX_FLOAT64) {
+    } else if (type == __OPKIT_FLOAT64) {
         memcpy(element, &value, sizeof value);
     } else {
-        int size = vx_size_of(type);
+        int size = __opkit_size_of(type);
         double low = low_of(type);
         double end = low + ldexp(1, 8 * size); /* the first number that is too large */
         uint64_t bits = 0;
@@ -177,15 +177,15 @@ void vx_set(void *element, int type, double value, int rounding, bool saturates)
     }
 }
 
-int vx_lane_count(const struct vx_operand *operand)
+int __opkit_lane_count(const struct __opkit_operand *operand)
 {
     return operand->size / operand->element_size;
 }
 
-double vx_lane(const struct vx_operand *operand, int lane)
+double __opkit_lane(const struct __opkit_operand *operand, int lane)
 {
-    if (lane >= vx_lane_count(operand)) {
+    if (lane >= __opkit_lane_count(operand)) {
         return 0;
     }
-    return vx_get((const char *)operand->data + lane * operand->element_size, operand->type);
+    return __opkit_get((const char *)operand->data + lane * operand->element_size, operand->type);
 }

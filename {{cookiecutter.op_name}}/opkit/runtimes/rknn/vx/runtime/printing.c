@@ -50,10 +50,10 @@ static const char *parse(const char *format, struct conversion *conversion)
 
 static bool is_float(int type)
 {
-    return type == VX_FLOAT16 || type == VX_FLOAT32 || type == VX_FLOAT64;
+    return type == __OPKIT_FLOAT16 || type == __OPKIT_FLOAT32 || type == __OPKIT_FLOAT64;
 }
 
-static void print_lane(const struct conversion *conversion, const struct vx_operand *value, int lane)
+static void print_lane(const struct conversion *conversion, const struct __opkit_operand *value, int lane)
 {
     const char *element = (const char *)value->data + lane * value->element_size;
     char format[48];
@@ -61,13 +61,13 @@ static void print_lane(const struct conversion *conversion, const struct vx_oper
 
     if (strchr("aAeEfFgG", conversion->letter) != NULL) {
         snprintf(format, sizeof format, "%s%c", conversion->start, conversion->letter);
-        printf(format, vx_get(element, value->type));
+        printf(format, __opkit_get(element, value->type));
         return;
     }
     if (value->element_size == 8) {
         memcpy(&bits, element, sizeof bits);
     } else {
-        bits = (unsigned long long)(long long)vx_get(element, value->type);
+        bits = (unsigned long long)(long long)__opkit_get(element, value->type);
     }
     if (strchr("sp", conversion->letter) != NULL) {
         snprintf(format, sizeof format, "%s%c", conversion->start, conversion->letter);
@@ -84,8 +84,7 @@ static void print_lane(const struct conversion *conversion, const struct vx_oper
     }
 }
 
-int vx_print(const struct vx_operand *values, int count);
-int vx_print(const struct vx_operand *values, int count)
+int __opkit_print(const struct __opkit_operand *values, int count)
 {
     const char *format;
     int next = 1;
@@ -101,11 +100,11 @@ int vx_print(const struct vx_operand *values, int count)
         }
         format = parse(format + 1, &conversion);
         if (next == count || conversion.letter == '\0' || strchr("aAeEfFgGdiouxXcsp", conversion.letter) == NULL) {
-            vx_event("printf without a value, or with a conversion that it has not", -1, 0, 0, 0, 1, __builtin_return_address(0));
+            __opkit_event("printf without a value, or with a conversion that it has not", -1, 0, 0, 0, 1, __builtin_return_address(0));
             return -1;
         }
-        if (vx_lane_count(&values[next]) != (conversion.lanes == 0 ? 1 : conversion.lanes) + (conversion.lanes == 3) || (strchr("aAeEfFgG", conversion.letter) != NULL) != is_float(values[next].type)) {
-            vx_event("printf of another type", -1, 0, 0, 0, 1, __builtin_return_address(0));
+        if (__opkit_lane_count(&values[next]) != (conversion.lanes == 0 ? 1 : conversion.lanes) + (conversion.lanes == 3) || (strchr("aAeEfFgG", conversion.letter) != NULL) != is_float(values[next].type)) {
+            __opkit_event("printf of another type", -1, 0, 0, 0, 1, __builtin_return_address(0));
             return -1;
         }
         for (int lane = 0; lane == 0 || lane < conversion.lanes; lane++) {

@@ -1,0 +1,175 @@
+"""The clang inside of zig, the prelude that it has read once, and a folder for results."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+
+from opkit.errors import OpkitError
+from opkit.runtimes.rknn.vx import names
+from opkit.runtimes.rknn.vx.diagnostics import readable
+from opkit.toolchains import find
+from opkit.toolchains.abi import ABIS
+
+PRELUDE = Path(__file__).parent / "prelude"
+
+_LANGUAGE = (
+    *("-cl-std=CL2.0", "-cl-no-stdinc", "-cl-single-precision-constant"),
+    *("-Xclang", "-cl-ext=+cl_khr_fp16,+cl_khr_fp64"),
+    *("-Dcl_viv_vx_extension=1", "-Wno-ignored-pragmas", "-fgnu89-inline", "-fno-builtin"),
+)
+# The same numbers on every PC: no fused operations, uninitialised variables hold a pattern.
+_CODE = (
+    *("-target", "x86_64-linux-gnu", "-fPIC", "-g", "-fno-omit-frame-pointer"),
+    *("-fno-strict-aliasing", "-ffp-contract=off", "-ftrivial-auto-var-init=pattern"),
+)
+_SANITIZE = ("-fsanitize=undefined,float-cast-overflow", "-fno-sanitize=function,vptr,object-size")
+_PROCESSOR_FLAGS = frozenset("avx2 bmi1 bmi2 f16c fma abm movbe".split())
+
+
+def language(vx_version: int) -> tuple[str, ...]:
+    """Return the flags by which clang takes a source for one in our language."""
+    return (*_LANGUAGE, f"-DVX_VERSION={vx_version}")
+
+
+def code(sanitize: bool, debug: bool) -> tuple[str, ...]:
+    """Return the flags for what a source is compiled to."""
+    return (*_CODE, processor(), "-O0" if debug else "-O2", *(_SANITIZE if sanitize else ()))
+
+
+@cache
+def processor() -> str:
+    """Return the flag for this PC: halves are converted by instructions where it has them."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        text = ""
+    flags = next((line.split() for line in text.splitlines() if line.startswith("flags")), [])
+    return "-march=x86-64-v3" if set(flags) >= _PROCESSOR_FLAGS else "-march=x86-64-v2"
+
+
+# ---- What is made once ---------------------------------------------------------------------------
+
+
+def precompiled(folder: Path, flags: tuple[str, ...]) -> Path:
+    """Return the prelude as clang reads it fast. It refers to the files that it was made of."""
+    macros = names.macros()
+    written = made(
+        folder,
+        f"names-{key(macros)}",
+        lambda target: _write(target / "names.h", macros),
+    )
+
+    def build(target: Path) -> None:
+        clang(
+            *("-x", "cl-header", *flags, "-Xclang", "-fno-pch-timestamp"),
+            *("-include", str(written / "names.h"), str(PRELUDE / "prelude.h")),
+            *("-o", str(target / "prelude.pch")),
+            folder=folder,
+        )
+
+    name = f"prelude-{key(*flags, str(written), *prelude_texts())}"
+    return made(folder, name, build) / "prelude.pch"
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def made(folder: Path, name: str, build: Callable[[Path], None]) -> Path:
+    """Return a subfolder; if it is not there it is built aside, so it is whole or absent."""
+    finished = folder / name
+    if not finished.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".") as aside:
+            target = Path(aside) / name
+            target.mkdir()
+            build(target)
+            try:
+                target.rename(finished)
+            except OSError:
+                if not finished.is_dir():  # nobody else was faster
+                    raise
+    return finished
+
+
+@cache
+def prelude_texts() -> tuple[str, ...]:
+    """Return the files of the prelude, each with its path."""
+    return tuple(
+        f"{path}\n{path.read_text(encoding='utf-8')}" for path in sorted(PRELUDE.glob("*.h"))
+    )
+
+
+def key(*parts: str) -> str:
+    """Return a name for what is made of these texts by this compiler."""
+    return digest("\0".join((_compiler(), *parts)).encode())[:16]
+
+
+def digest(data: bytes) -> str:
+    """Return what tells these bytes from all others."""
+    return hashlib.sha256(data).hexdigest()
+
+
+# ---- The compiler --------------------------------------------------------------------------------
+
+
+@cache
+def zig() -> str:
+    """Return the path of zig.
+
+    Raises:
+        OpkitError: there is none; the message says how to install it.
+    """
+    return find("zig", ABIS["x64"]).command[0]
+
+
+@cache
+def _compiler() -> str:
+    """Return what tells this compiler from another one, without starting it."""
+    status = Path(zig()).stat()
+    return f"{zig()} {status.st_size} {status.st_mtime_ns}"
+
+
+def clang(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run clang; its messages do not speak of the prelude, nor of files in the folder.
+
+    Raises:
+        OpkitError: it fails; the message is its messages.
+    """
+    result = finished(zig(), "clang", *arguments)
+    result.stderr = readable(result.stderr, str(PRELUDE), str(folder))
+    return _successful(result)
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command.
+
+    Raises:
+        OpkitError: it fails; the message is what it wrote.
+    """
+    return _successful(finished(*command))
+
+
+def finished(*command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command, whatever comes of it."""
+    return subprocess.run(
+        command,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+        env={**os.environ, "LC_ALL": "C"},
+    )
+
+
+def _successful(result: subprocess.CompletedProcess[str]) -> subprocess.CompletedProcess[str]:
+    if result.returncode != 0:
+        command: Sequence[str] = result.args
+        raise OpkitError(result.stderr.strip() or f"{command[0]} {command[1]} failed")
+    return result

@@ -1,0 +1,36 @@
+/*
+ * Included after prelude.h by who only reads what a source declares: the tree of it becomes small and quick to write. Of each
+ * instruction it has the operands, and the type of the value; each __local is a tag, with its number, on the type.
+ */
+#undef __local
+#define __local __OPKIT_TAGGED(__COUNTER__)
+#define __OPKIT_TAGGED(number) __attribute__((btf_type_tag("__local " __OPKIT_TEXT(number))))
+#define __OPKIT_TEXT(number) __OPKIT_TEXT_OF(number)
+#define __OPKIT_TEXT_OF(number) #number
+
+#define __OPKIT_VALUE(T, value) (*(T *)((void)(value), (void *)0))
+
+#undef __OPKIT_READ
+#define __OPKIT_READ(destination, image, coord, plane, offset, info) ((void)(destination), (void)(image), (void)(coord), (void)(offset), (void)(info))
+#undef __OPKIT_WRITE
+#define __OPKIT_WRITE(image, coord, plane, color, info) ((void)(image), (void)(coord), (void)(color), (void)(info))
+#undef __OPKIT_DOT
+#define __OPKIT_DOT(outputs, destination, source0, source1, info, configuration) ((void)(destination), (void)(source0), (void)(source1), (void)(info), (void)(configuration))
+#undef __OPKIT_LANEWISE
+#define __OPKIT_LANEWISE(instruction, destination, source0, source1, source2, info) ((void)(destination), (void)(source0), (void)(source1), (void)(source2), (void)(info))
+#undef __OPKIT_VLOAD
+#define __OPKIT_VLOAD(destination, address, offset) ((void)(destination), (void)(address), (void)(offset))
+#undef __OPKIT_VSTORE
+#define __OPKIT_VSTORE(address, offset, data) ((void)(address), (void)(offset), (void)(data))
+#undef __OPKIT_CONVERT
+#define __OPKIT_CONVERT(T, value, saturates, rounding) __OPKIT_VALUE(T, value)
+#undef __OPKIT_AS
+#define __OPKIT_AS(T, value) __OPKIT_VALUE(T, value)
+#undef __OPKIT_ASM_CONVERT
+#define __OPKIT_ASM_CONVERT(to, from, saturates, rounding) ((void)(to), (void)(from))
+#undef __OPKIT_ASM_COPY
+#define __OPKIT_ASM_COPY(to, from, bytes) ((void)(to), (void)(from), (void)(bytes))
+#undef __OPKIT_ASM_CLAMP0MAX
+#define __OPKIT_ASM_CLAMP0MAX(to, value, maximum) ((void)(to), (void)(value), (void)(maximum))
+#undef printf
+#define printf(...) ((void)(__VA_ARGS__), 0)

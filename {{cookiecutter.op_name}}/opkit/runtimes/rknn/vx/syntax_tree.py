@@ -1,0 +1,380 @@
+"""What a `.vx` source declares, from the syntax tree that clang writes as JSON.
+
+The tree is that of the source with prelude/outline.h: kernels, uniforms and work group sizes have a
+mark, which is an `annotate` attribute with numbers, and the type behind a `__local` has a tag.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+Node = dict[str, Any]
+
+
+class Mark(IntEnum):
+    """The numbers of `enum __opkit_mark` in prelude/shared.h."""
+
+    KERNEL = 1
+    GROUP = 2
+    UNIFORM = 3
+
+
+_SCALARS = {"int": "int", "unsigned int": "uint", "float": "float", "bool": "bool", "_Bool": "bool"}
+_BARRIERS = frozenset(("barrier", "wait_group_events"))
+_LOCAL = re.compile(r'__attribute__\(\(btf_type_tag\("__local (\d+)"\)\)\)')
+_QUALIFIER = re.compile(
+    r"\b(?:const|volatile|restrict|__restrict|struct|__(?:private|generic|global|constant|local))\b"
+)
+
+
+@dataclass(frozen=True)
+class KernelParameter:
+    """A parameter of a VX kernel.
+
+    Attributes:
+        kind: `tensor`, `array`, `scalar`, `pointer` (to a scalar); `other` is what no board passes.
+        type: without qualifiers; a scalar's is `int`, `uint`, `float` or `bool`, whatever name the
+            source has for it.
+        name: its name.
+    """
+
+    kind: str
+    type: str
+    name: str
+
+
+@dataclass(frozen=True)
+class VxKernel:
+    """A kernel of a `.vx` source.
+
+    Attributes:
+        name: its name.
+        parameters: in order.
+        group: what reqd_work_group_size asks for, or None.
+        barrier: whether it, or a function that it calls, waits at a barrier.
+        uniforms: the _viv_uniform variables that it uses, or a function that it calls.
+        returns: the type of its result; the board knows `void` only.
+    """
+
+    name: str
+    parameters: tuple[KernelParameter, ...]
+    group: tuple[int, int, int] | None
+    barrier: bool
+    uniforms: tuple[str, ...]
+    returns: str = "void"
+
+
+@dataclass(frozen=True)
+class Declarator:
+    """One name of a declaration, by its place in the source's bytes.
+
+    Attributes:
+        begin: where the declaration begins, the same for all its names.
+        name: where the name is.
+        end: where what belongs to the name ends: before the next comma, or the semicolon.
+    """
+
+    begin: int
+    name: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Declarations:
+    """What a source declares.
+
+    Attributes:
+        kernels: by name, in the order of the source.
+        local_variables: the numbers of the `__local` that stand before variables, not pointers.
+        mixed: the declarations of both at once, which have to be split.
+        problems: uses of `__local` that are not emulated: sentences that begin with a line.
+        foreign: kernels whose names are not the source's: macros of the prelude have replaced them.
+    """
+
+    kernels: dict[str, VxKernel]
+    local_variables: tuple[int, ...] = ()
+    mixed: tuple[tuple[Declarator, ...], ...] = ()
+    problems: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
+
+
+@dataclass
+class _Function:
+    """What a function's body names."""
+
+    node: Node
+    functions: set[str] = field(default_factory=set)
+    variables: set[str] = field(default_factory=set)
+
+
+def kernel_names(tree: str) -> list[str]:
+    """Return the names of what is declared as a kernel, whatever else the tree lacks."""
+    return [node["name"] for node in json.loads(tree)["inner"] if Mark.KERNEL in _marks(node)]
+
+
+def declarations(tree: str, source: str, prelude: str) -> Declarations:
+    """Return what a source declares.
+
+    Args:
+        tree: what clang writes with -ast-dump=json for a source that has no error.
+        source: the source, as clang names it.
+        prelude: the folder of the prelude, as clang names it.
+    """
+    nodes = json.loads(tree, object_hook=_Places().complete).get("inner", [])
+    functions = {
+        node["name"]: _function(node)
+        for node in nodes
+        if node["kind"] == "FunctionDecl" and _body(node)
+    }
+    uniforms = {
+        node["id"]: node["name"]
+        for node in nodes
+        if node["kind"] == "VarDecl" and Mark.UNIFORM in _marks(node)
+    }
+    marked = {name: each for name, each in functions.items() if Mark.KERNEL in _marks(each.node)}
+    locals_ = _Locals(source)
+    for node in nodes:
+        locals_.visit(node)
+    return Declarations(
+        {name: _kernel(name, functions, uniforms) for name in marked},
+        tuple(sorted(locals_.variables)),
+        tuple(locals_.mixed()),
+        tuple(locals_.problems),
+        tuple(
+            name
+            for name, each in marked.items()
+            if each.node["loc"].get("spellingLoc", {}).get("file", "").startswith(prelude)
+        ),
+    )
+
+
+class _Places:
+    """Completes the places of a tree: clang leaves out a file or a line that is the last one's."""
+
+    def __init__(self) -> None:
+        self.file = ""
+        self.line = 0
+
+    def complete(self, node: Node) -> Node:
+        if "offset" in node and "tokLen" in node:
+            self.line = node.setdefault("line", self.line)
+            self.file = node.setdefault("file", self.file)
+        return node
+
+
+def _children(node: Node) -> list[Node]:
+    return [child for child in node.get("inner", ()) if "kind" in child]
+
+
+def _walk(node: Node) -> Iterator[Node]:
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += _children(node)
+
+
+def _body(node: Node) -> Node | None:
+    return next((child for child in _children(node) if child["kind"] == "CompoundStmt"), None)
+
+
+def _marks(node: Node) -> dict[int, list[int]]:
+    """Return the marks of a declaration, and the numbers that each of them has."""
+    marks: dict[int, list[int]] = {}
+    for attribute in _children(node):
+        if attribute["kind"] == "AnnotateAttr":
+            numbers = [int(each["value"]) for each in _children(attribute) if "value" in each]
+            if numbers:
+                marks[numbers[0]] = numbers[1:]
+    return marks
+
+
+def _function(node: Node) -> _Function:
+    function = _Function(node)
+    for each in _walk(_body(node) or node):
+        named = each.get("referencedDecl", {})
+        if named.get("kind") == "FunctionDecl":
+            function.functions.add(named["name"])
+        elif named.get("kind") == "VarDecl":
+            function.variables.add(named["id"])
+    return function
+
+
+def _kernel(name: str, functions: dict[str, _Function], uniforms: dict[str, str]) -> VxKernel:
+    node = functions[name].node
+    group = _marks(node).get(Mark.GROUP)
+    reached = _reached(name, functions)
+    variables = set[str]().union(*(functions[each].variables for each in reached))
+    called = set[str]().union(*(functions[each].functions for each in reached))
+    used = dict.fromkeys(uniform for id_, uniform in uniforms.items() if id_ in variables)
+    return VxKernel(
+        name,
+        tuple(_parameter(child) for child in _children(node) if child["kind"] == "ParmVarDecl"),
+        (group[0], group[1], group[2]) if group else None,
+        not _BARRIERS.isdisjoint(called - functions.keys()),
+        tuple(used),
+        _plain(node["type"]["qualType"].partition("(")[0]),
+    )
+
+
+def _reached(name: str, functions: dict[str, _Function]) -> set[str]:
+    """Return the functions that one calls, also through others, and itself."""
+    reached, waiting = set[str](), [name]
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += functions[name].functions & functions.keys()
+    return reached
+
+
+# ---- Types ---------------------------------------------------------------------------------------
+
+
+def _parameter(node: Node) -> KernelParameter:
+    written, meant = _plain(node["type"]["qualType"]), _plain(_desugared(node))
+    name = node.get("name", "")
+    if _LOCAL.search(_both(node)):
+        return KernelParameter("other", f"__local {written}", name)
+    if "*" in meant:
+        return KernelParameter("pointer", written, name)
+    if meant == "__opkit_image":
+        return KernelParameter("tensor", written.removeprefix("__opkit_"), name)
+    if meant.startswith("vx_array_"):
+        return KernelParameter("array", written, name)
+    if meant in _SCALARS:
+        return KernelParameter("scalar", _SCALARS[meant], name)
+    return KernelParameter("other", written, name)
+
+
+def _plain(type_: str) -> str:
+    return " ".join(_QUALIFIER.sub(" ", _LOCAL.sub(" ", type_)).split())
+
+
+def _desugared(node: Node) -> str:
+    type_ = node["type"]
+    return str(type_.get("desugaredQualType", type_["qualType"]))
+
+
+def _both(node: Node) -> str:
+    """Return a type as it is written, or as it is meant if a typedef hides a tag."""
+    written = str(node["type"]["qualType"])
+    return written if _LOCAL.search(written) else _desugared(node)
+
+
+# ---- Local memory --------------------------------------------------------------------------------
+
+
+class _Locals:
+    """Finds which `__local` stand before a variable, and which before what a pointer points to."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.variables: set[int] = set()
+        self.pointers: set[int] = set()
+        self.problems: list[str] = []
+        self._declarations: list[Node] = []
+
+    def visit(self, top: Node) -> None:
+        """Look at all declarations below a node, and at itself."""
+        for node in _walk(top):
+            if node["kind"] == "DeclStmt":
+                self._declarations.append(node)
+            if node["kind"] not in ("VarDecl", "FieldDecl", "TypedefDecl"):
+                continue
+            variables, pointers = _roles(node)
+            self.pointers |= pointers
+            what = _NOT_EMULATED.get(node["kind"])
+            if what is None and variables and "*" in node["type"]["qualType"]:
+                what = "a pointer itself"
+            if what is None:
+                self.variables |= variables
+            elif variables:
+                self.problems.append(
+                    f"{_place(node)}: `__local` of {what}, '{node.get('name', '')}', is not "
+                    "emulated; write it where a variable is declared"
+                )
+
+    def mixed(self) -> Iterator[tuple[Declarator, ...]]:
+        """Yield the declarations whose `__local` stands before variables and pointers at once."""
+        both = self.variables & self.pointers
+        for statement in self._declarations:
+            names = [node for node in _children(statement) if node["kind"] == "VarDecl"]
+            if len(names) > 1 and both.intersection(*map(_numbers, names)):
+                if any(node["loc"].get("file") != self.source for node in names):
+                    self.problems.append(
+                        f"{_place(names[0])}: one declaration of variables in local memory and of "
+                        "pointers to it is not emulated in a macro or header; write two"
+                    )
+                    continue
+                # A name's own range leaves out a `__local` at the beginning.
+                begin = _file_place(statement["range"]["begin"])["offset"]
+                yield tuple(
+                    Declarator(
+                        begin,
+                        node["loc"]["offset"],
+                        _end(_file_place(node["range"]["end"])),
+                    )
+                    for node in names
+                )
+
+
+_NOT_EMULATED = {"TypedefDecl": "a typedef", "FieldDecl": "a member of a struct"}
+
+
+def _roles(node: Node) -> tuple[set[int], set[int]]:
+    """Return the numbers of the `__local` of a declaration: its own, and of what it points to."""
+    own, pointee = set[int](), set[int]()
+    type_ = str(node["type"]["qualType"])
+    for tag in _LOCAL.finditer(type_):
+        (pointee if "*" in type_[tag.end() :] else own).add(int(tag[1]))
+    return own, pointee
+
+
+def _numbers(node: Node) -> set[int]:
+    own, pointee = _roles(node)
+    return own | pointee
+
+
+def _file_place(place: Node) -> Node:
+    expansion: Node = place.get("expansionLoc", place)
+    return expansion
+
+
+def _end(place: Node) -> int:
+    return int(place["offset"]) + int(place["tokLen"])
+
+
+def _place(node: Node) -> str:
+    place = _file_place(node["loc"])
+    return f"{place['file']}:{place['line']}"
+
+
+_DECLARATOR = re.compile(rb"[\s(]*(?:\*(?:\s|[(*]|(?:const|volatile|restrict)\b)*)?\Z")
+_COMMA = re.compile(rb"/\*.*?\*/|//[^\n]*|,", re.DOTALL)
+
+
+def split(source: bytes, mixed: tuple[tuple[Declarator, ...], ...]) -> bytes:
+    """Return a source with declarations of one name each; every line and column stays.
+
+    `__local int a[4], *p = a;` becomes `__local int a[4]; __local int *p = a;`.
+    """
+    for names in sorted(mixed, reverse=True):
+        first = names[0]
+        specifiers = _DECLARATOR.sub(b"", source[first.begin : first.name])
+        for last, name in zip(names[-2::-1], names[:0:-1], strict=True):
+            comma = next(
+                last.end + found.start()
+                for found in _COMMA.finditer(source[last.end : name.name])
+                if found[0] == b","
+            )
+            line = source.count(b"\n", 0, comma) + 1
+            column = source[source.rfind(b"\n", 0, comma) + 1 : comma + 1]
+            between = b";\n%s\n#line %d\n%s" % (specifiers, line, re.sub(rb"[^\t]", b" ", column))
+            source = source[:comma] + between + source[comma + 1 :]
+    return source

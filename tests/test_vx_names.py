@@ -248,7 +248,7 @@ def test_what_kernels_call_is_declared_in_one_header(prelude: list[str]) -> None
 def test_another_prototype_does_not_compile(
     tmp_path: Path, file: str, prototype: str, other: str
 ) -> None:
-    shutil.copytree(OPKIT / "vx", tmp_path / "vx")
+    shutil.copytree(OPKIT / "runtimes/rknn/vx", tmp_path / "vx")
     shared = tmp_path / "vx/prelude/shared.h"
     assert shared.read_text().count(prototype) == 1
     shared.write_text(shared.read_text().replace(prototype, other))

@@ -1,0 +1,18 @@
+"""What in the user's files no longer fits op.yml."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from opkit.description.spec import OpSpec
+from opkit.runtimes.rknn.kernels import missing_vx_kernel
+from opkit.runtimes.rknn.vx.drift import drift as vx_drift
+
+
+def drift(root: Path, spec: OpSpec) -> list[str]:
+    """Return what no longer fits, each with the text that would."""
+    if not spec.has_vx_kernel:
+        return []
+    source = (root / f"rknn_kernel_{spec.lower}.c").read_text(encoding="utf-8", errors="replace")
+    missing = missing_vx_kernel(spec, source)
+    return [*([missing] if missing else []), *vx_drift(root, spec)]

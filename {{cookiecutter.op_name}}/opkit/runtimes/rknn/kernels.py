@@ -23,10 +23,10 @@ def require_vx_kernel(spec: OpSpec, what: str, remedy: str = "") -> None:
         OpkitError: op.yml says that there is none.
     """
     if not spec.has_vx_kernel:
+        add = "write `kernels: [cpu, vx]` and run scons to add one"
         raise OpkitError(
             f"{what}: {spec.name} has no VX kernel, because op.yml has `kernels: [cpu]`; "
-            f"{remedy + ', or ' if remedy else ''}write `kernels: [cpu, vx]` "
-            "and run scons to add one"
+            + (f"{remedy}, or {add}" if remedy else add)
         )
 
 

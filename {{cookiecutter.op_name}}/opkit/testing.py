@@ -286,7 +286,7 @@ def _check(
         _refuse_arguments(case, max_ulp, max_error)
         problems = _problems(operator or operator_of(REPOSITORY), kernels, case, max_ulp, max_error)
     except OpkitError as error:
-        pytest.fail(str(error), pytrace=False)
+        problems = [str(error)]
     if problems:
         pytest.fail("\n".join(problems), pytrace=False)
 

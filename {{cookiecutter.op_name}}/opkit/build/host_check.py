@@ -21,7 +21,9 @@ from opkit.runtimes.rknn.kernels import CPU_KERNEL, promised
 
 SESSION = Path("build/check/session.json")
 LOG = Path("build/check/log.jsonl")
-NO_TESTS = 5  # the status of pytest when it has collected none
+# Of pytest, which takes long to import.
+NO_TESTS = 5
+USAGE_ERROR = 4
 
 
 def exists(env: Any) -> bool:
@@ -132,8 +134,9 @@ def _run_pytest(session: Session, kernels: Mapping[Kernel, str]) -> int:
     log = run_log.read(LOG)
     elsewhere = {CPU_KERNEL.name: [CPU_KERNEL.on(place.name) for place in session.places]}
     files = sorted(path.as_posix() for path in Path("tests").rglob("test_*.py"))
-    # Where pytest has failed, it has said what on.
-    told = log.status is not None and status not in (0, NO_TESTS)
+    # Where pytest has failed by itself, it has said what on.
+    could_not_begin = status == USAGE_ERROR and not log.collected
+    told = could_not_begin or log.status not in (None, 0, NO_TESTS)
     missing = [] if told else run_log.missing(log, kernels, elsewhere, files)
     print(run_log.summary(log), flush=True)
     for sentence in missing:

@@ -176,6 +176,7 @@ class Operator:
                 full once for each line of it.
         """
         params = self.check(case)
+        _ = self.reference.module  # that it cannot be imported has nothing to do with the case
         try:
             expected = self._expected(case, params)
         except CheckError as error:

@@ -61,7 +61,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         if problem:
             pytest.exit(f"`scons target=x64` failed:\n{problem}", returncode=1)
     try:
-        operator_of(REPOSITORY).reference.module  # noqa: B018 - a mistake in it is told here, once
+        _ = operator_of(REPOSITORY).reference.module  # so a mistake in it is told once
     except OpkitError as error:
         raise pytest.UsageError(str(error)) from None
 

@@ -42,7 +42,7 @@ class Kernel:
 
 
 @dataclass(frozen=True)
-class Test:
+class Finished:
     """What came of a test.
 
     Attributes:
@@ -69,7 +69,7 @@ class RunLog:
     collected: dict[str, None] = field(default_factory=dict)
     skipped_files: set[str] = field(default_factory=set)
     started: str = ""
-    finished: dict[str, Test] = field(default_factory=dict)
+    finished: dict[str, Finished] = field(default_factory=dict)
     status: int | None = None
 
     def add(self, line: Mapping[str, Any]) -> None:
@@ -82,7 +82,7 @@ class RunLog:
             case {"started": test}:
                 self.started = test
             case {"finished": test, "outcome": outcome, "results": results}:
-                self.finished[test] = Test(outcome, [(name, failed) for name, failed in results])
+                self.finished[test] = Finished(outcome, [(kernel, bad) for kernel, bad in results])
             case {"complete": status}:
                 self.status = status
 
@@ -118,10 +118,11 @@ def unchecked(log: RunLog, kernels: Mapping[Kernel, str]) -> Iterator[str]:
         kernels: those that should have run, each with the reason.
     """
     ran = {name for name, _ in log.results()}
-    skipped = sum(test.outcome == "skipped" for test in log.finished.values())
+    skipped = [test for test, finished in log.finished.items() if finished.outcome == "skipped"]
+    skipped += sorted(log.skipped_files)
     for kernel, reason in kernels.items():
         if kernel.name not in ran:
-            cause = f"{_count(skipped, 'test')} skipped; " if skipped else ""
+            cause = f"{len(skipped)} skipped, the first is {skipped[0]}; " if skipped else ""
             yield (
                 f"no case ran on the {kernel.name} ({reason}): {cause}"
                 f"a test in tests/ has to call {kernel.check} for at least one case"
@@ -144,12 +145,7 @@ def missing(
         files: the test files of the repository, as the ids of tests name them.
     """
     if log.status is None:
-        where = f"in the middle of {log.started}" if log.started else "before the first test"
-        tests = f"{len(log.finished)} of {_count(len(log.collected), 'test')}"
-        return [
-            f"pytest ended {where}, after {tests}; does a kernel, a test or the reference end the "
-            "process, with exit for instance?"
-        ]
+        return [_cut_off(log)]
     return [
         *_not_run(log),
         *_files_without_tests(log, files),
@@ -157,6 +153,17 @@ def missing(
         *_not_everywhere(log, elsewhere),
         *_unnoticed_failures(log),
     ]
+
+
+def _cut_off(log: RunLog) -> str:
+    where = "before the first test"
+    if log.started:
+        count = f"{len(log.finished)} of {_count(len(log.collected), 'test')}"
+        where = f"in the middle of {log.started}, after {count}"
+    return (
+        f"pytest ended {where}; does a kernel, a test or the reference end the process, "
+        "with exit for instance?"
+    )
 
 
 def _not_run(log: RunLog) -> Iterator[str]:
@@ -189,10 +196,18 @@ def _not_everywhere(log: RunLog, elsewhere: Mapping[str, Sequence[str]]) -> Iter
 
 
 def _unnoticed_failures(log: RunLog) -> Iterator[str]:
-    for test, finished in log.finished.items():
-        for name in dict.fromkeys(name for name, failed in finished.results if failed):
-            if finished.outcome == "passed":
-                yield f"{test} passed, although the {name} failed in it"
+    unnoticed = {
+        test: name
+        for test, finished in log.finished.items()
+        for name, failed in finished.results
+        if failed and finished.outcome == "passed"
+    }
+    if unnoticed:
+        test, kernel = next(iter(unnoticed.items()))
+        yield (
+            f"{_count(len(unnoticed), 'test')} passed although a case failed in it, the first is "
+            f"{test} on the {kernel}; does it catch what check_... raises?"
+        )
 
 
 def summary(log: RunLog) -> str:
@@ -202,12 +217,12 @@ def summary(log: RunLog) -> str:
     parts = [
         f"{name}: {_count(count, 'case')}" + (f", {failed[name]} failed" if failed[name] else "")
         for name, count in cases.items()
-    ]
+    ] or ["nothing"]
     for outcome in ("skipped", "xfailed"):
         count = sum(test.outcome == outcome for test in log.finished.values())
         parts += [f"{_count(count, 'test')} {outcome}"] if count else []
-    parts += [f"skipped {file}" for file in sorted(log.skipped_files)]
-    return f"checked {'; '.join(parts) or 'nothing'}"
+    parts += [f"{file} skipped" for file in sorted(log.skipped_files)]
+    return f"checked {'; '.join(parts)}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -14,7 +14,7 @@ from tests.repositories import Repository, generate, generate_example
 from tests.vx.support import shared_folder
 
 # Tests see neither a compiler nor settings of the machine that runs them.
-for variable in ("CC", "CFLAGS", "LDFLAGS", "OPKIT_BUILT", "PYTHONPATH"):
+for variable in ("CC", "CFLAGS", "LDFLAGS", "PYTEST_ADDOPTS", "PYTHONPATH"):
     os.environ.pop(variable, None)
 sys.dont_write_bytecode = True
 # A test with a home of its own still shares what zig has compiled.

@@ -1,8 +1,12 @@
-"""`scons check` in a repository: what it says of a compute that touches what is not its own."""
+"""`scons check` in a repository: what a kernel must not touch, and that green means all ran."""
 
 from __future__ import annotations
 
 import re
+import shutil
+from collections.abc import Iterator
+
+import pytest
 
 from tests.repositories import Repository
 from tests.target_repositories import check, misbehave, need, said_of
@@ -43,3 +47,159 @@ def test_every_tensor_is_guarded_and_faults_have_their_line(copy_of_fresh: Repos
     for text, message in zip(on_target, MISBEHAVIOUR.values(), strict=True):
         # An ARM processor does not say which way the bytes went.
         assert text.startswith(f"  {re.sub(' (reads|writes) ', ' touches ', message)}")
+
+
+# ---- Green means that everything ran -------------------------------------------------------------
+
+TESTS = """\
+import pytest
+from opkit.testing import cases, check_cpu_kernel, check_vx_kernel, uniform
+CASES = cases([{"input": (3,)}, {"input": (4,)}], [uniform(-1, 1)])
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case)
+
+def test_vx_kernel():
+    check_vx_kernel(CASES[0])
+
+@pytest.mark.skip("later")
+def test_more():
+    check_cpu_kernel(CASES[0])
+"""
+SUMMARY = "checked CPU kernel: 2 cases; VX kernel: 1 case; 1 test skipped"
+
+
+@pytest.fixture(scope="module")
+def small_repository(fresh: Repository, tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """A built repository with few cases, which each test leaves as it was."""
+    path = tmp_path_factory.mktemp("small") / fresh.path.name
+    shutil.copytree(fresh.path, path)
+    (path / "tests/test_myoperator.py").write_text(TESTS)
+    return Repository(path)
+
+
+@pytest.fixture
+def small(small_repository: Repository) -> Iterator[Repository]:
+    """The same, with files that the test may change."""
+    folder = small_repository.path
+    names = ("op.yml", "pytest.ini", "myoperator_reference.py", "rknn_kernel_myoperator.vx")
+    files = {name: (folder / name).read_text() for name in names}
+    yield small_repository
+    shutil.rmtree(folder / "tests")
+    (folder / "tests").mkdir()
+    for name, text in {**files, "tests/test_myoperator.py": TESTS}.items():
+        (folder / name).write_text(text)
+
+
+def errors(output: str) -> list[str]:
+    return re.findall(r"^error: (.*)$", output, re.MULTILINE)
+
+
+def test_a_whole_check_says_what_it_has_checked(small: Repository) -> None:
+    run = check(small)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert run.stdout.splitlines()[-1] == SUMMARY
+    assert errors(run.stderr) == []
+
+
+IN_THE_MIDDLE = (
+    "pytest ended in the middle of tests/test_myoperator.py::test_cpu_kernel[3-uniform], after 0 "
+    "of 4 tests; does a kernel, a test or the reference end the process"
+)
+NO_CPU_CASE = "no case ran on the CPU kernel (every operator has one): "
+NO_VX_CASE = "no case ran on the VX kernel (op.yml says kernel_index: 1, so that the board runs it)"
+NOT_RUN = "tests did not run, the first is tests/test_myoperator.py::test_"
+TEST_FILE = "tests/test_myoperator.py"
+KERNEL_INDEX_1 = {"op.yml": ("framework:", "kernel_index: 1\nframework:")}
+
+# What takes the place of what in which file (None: the file is deleted) -> what is said.
+INCOMPLETE: dict[str, tuple[dict[str, tuple[str, str] | None], list[str]]] = {
+    "the reference ends the process": (
+        {"myoperator_reference.py": ("    shape =", "    import os; os._exit(0)\n    shape =")},
+        [IN_THE_MIDDLE],
+    ),
+    "a test file ends the process": (
+        {TEST_FILE: ("import pytest", "import os, pytest; os._exit(0)")},
+        ["pytest ended before the first test; does"],
+    ),
+    "a test ends the run": (
+        {TEST_FILE: ("    check_cpu_kernel(case)", "    pytest.exit('now', 0)")},
+        [f"4 of 4 {NOT_RUN}", NO_CPU_CASE],
+    ),
+    "the status of failures is changed": (
+        {
+            "myoperator_reference.py": ("return", "return 1 #"),
+            TEST_FILE: ("import pytest", "import atexit, os, pytest; atexit.register(os._exit, 0)"),
+        },
+        [],
+    ),
+    "emptied": ({TEST_FILE: (TESTS, "")}, [f"{TEST_FILE} has no test, or pytest", NO_CPU_CASE]),
+    "deleted": ({TEST_FILE: None}, [NO_CPU_CASE]),
+    "all skipped": (
+        {TEST_FILE: ("import pytest", "import pytest; pytestmark = pytest.mark.skip('')")},
+        [f"{NO_CPU_CASE}4 skipped, the first is tests/test_myoperator.py::test_cpu_kernel[3-"],
+    ),
+    "the file skips itself": (
+        {TEST_FILE: ("import pytest", "import pytest; pytest.skip('', allow_module_level=True)")},
+        [f"{NO_CPU_CASE}1 skipped, the first is tests/test_myoperator.py; a test in tests/ has"],
+    ),
+    "an option deselects": (
+        {"pytest.ini": ("addopts =", "addopts = -k 3-uniform")},
+        [f"3 of 4 {NOT_RUN}cpu_kernel[4-uniform]"],
+    ),
+    "conftest.py takes tests out": (
+        {"tests/conftest.py": ("", "def pytest_collection_modifyitems(items): del items[2:]")},
+        [f"2 of 4 {NOT_RUN}vx_kernel"],
+    ),
+    "a test catches the failure": (
+        {
+            "myoperator_reference.py": ('np.array(inputs["input"])', 'inputs["input"] + 1'),
+            TEST_FILE: (
+                TESTS,
+                TESTS.replace("    check", "    with pytest.raises(BaseException): check"),
+            ),
+        },
+        ["3 tests passed although a case failed in it, the first is tests/test_myoperator.py::"],
+    ),
+    "no VX test": ({**KERNEL_INDEX_1, TEST_FILE: ("def test_vx_kernel", "def vx")}, [NO_VX_CASE]),
+    "no .vx file": (
+        {**KERNEL_INDEX_1, "rknn_kernel_myoperator.vx": None},
+        ["there is no rknn_kernel_myoperator.vx, but the VX kernel is to be checked (op.yml says"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INCOMPLETE)
+def test_what_did_not_run_is_not_green(name: str, small: Repository) -> None:
+    edits, sentences = INCOMPLETE[name]
+    edit(small, edits)
+    run = check(small)
+    assert run.returncode == 2, run.stdout + run.stderr
+    found = errors(run.stderr)
+    assert len(found) == len(sentences), run.stdout + run.stderr
+    for said, sentence in zip(found, sentences, strict=True):
+        assert sentence in said
+
+
+def edit(repository: Repository, edits: dict[str, tuple[str, str] | None]) -> None:
+    for file, change in edits.items():
+        path = repository.path / file
+        if change is None:
+            path.unlink()
+            continue
+        text = path.read_text() if path.exists() else ""
+        assert change[0] in text
+        path.write_text(text.replace(*change))
+
+
+def test_a_bare_pytest_with_no_case_is_not_green_but_may_be_asked_for_a_few(
+    small: Repository,
+) -> None:
+    few = small.run("pytest", "-q", "-k", "more", check=False)
+    assert (few.returncode, errors(few.stdout)) == (0, []), few.stdout
+    edit(small, {TEST_FILE: ("import pytest", "import pytest; pytestmark = pytest.mark.skip('')")})
+    run = small.run("pytest", "-q", check=False)
+    assert run.returncode == 1, run.stdout
+    (said,) = errors(run.stdout)
+    assert said.startswith(NO_CPU_CASE)

@@ -11,12 +11,15 @@ from opkit.check.results import (
     Errors,
     Record,
     Result,
+    RunningTest,
     errors,
     load,
     output,
+    running,
     running_test,
     save,
 )
+from opkit.check.session import Session
 
 
 def steps(value: float, count: int) -> float:
@@ -124,5 +127,12 @@ def test_records_are_loaded_in_the_order_of_the_run(tmp_path: Path) -> None:
     assert load(tmp_path / "nothing") == []
 
 
-def test_the_running_test_is_known() -> None:
-    assert running_test() == "test_the_running_test_is_known"
+def test_the_results_of_the_running_test_are_its_own() -> None:
+    outer, inner = RunningTest(function="outer"), RunningTest(function="inner")
+    with running(outer):
+        with running(inner):
+            running_test().results.append(Result("CPU kernel", "a"))
+        assert running_test() is outer
+    assert (len(inner.results), outer.results) == (1, [])
+    assert running_test().results == []
+    assert running_test().session == Session()

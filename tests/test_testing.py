@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from opkit import testing
 from opkit.check.comparison import compare, ulp_distance
 from opkit.check.invocation import Array
+from opkit.check.session import Session
 from opkit.errors import OpkitError
 from opkit.testing import (
     Case,
@@ -151,7 +152,7 @@ def test_an_error_within_the_limits_is_right(faults: Operator) -> None:
     assert "0 ulp or 2.48" in run_cpu_kernel(case, max_error=2.48, operator=faults).problem
 
 
-# ---- Cases and references that break the rules ----
+# ---- Cases that break the rules; of references, see test_mistakes.py ----
 
 
 @pytest.mark.parametrize(
@@ -170,26 +171,6 @@ def test_an_error_within_the_limits_is_right(faults: Operator) -> None:
 )
 def test_a_case_that_does_not_fit_is_explained(faults: Operator, case: Case, message: str) -> None:
     assert message in run_cpu_kernel(case, operator=faults).problem
-
-
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        ("inputs['input'] += 1; return {'output': inputs['input']}", "changes its input 'input'"),
-        ("return {'output': inputs['input'][:1]}", "with shape (1, 5, 4), but its output_shapes"),
-        ("return {}", "the reference's reference returns nothing for 'output'"),
-    ],
-)
-def test_a_reference_that_breaks_its_rules_is_explained(
-    faults: Operator, body: str, message: str, tmp_path: Path
-) -> None:
-    broken = Operator(tmp_path)
-    (tmp_path / "op.yml").write_text(DESCRIPTION)
-    (tmp_path / "faults_reference.py").write_text(
-        REFERENCE.replace('return {"output": inputs["input"]}', body)
-    )
-    broken.__dict__["cpu_kernel"] = faults.cpu_kernel
-    assert message in run_cpu_kernel(fault_case("NONE"), operator=broken).problem
 
 
 def test_a_repository_that_is_not_built_is_named(tmp_path: Path) -> None:
@@ -349,7 +330,7 @@ def test_cpu_kernel(case):
 """
 
 
-def run_pytest(root: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def run_pytest(root: Path, *options: str) -> subprocess.CompletedProcess[str]:
     command = [
         sys.executable,
         "-m",
@@ -360,9 +341,9 @@ def run_pytest(root: Path, **environment: str) -> subprocess.CompletedProcess[st
         "no:cacheprovider",
     ]
     return subprocess.run(
-        [*command, "-o", "pythonpath=.", "test_faults.py"],
+        [*command, "-o", "pythonpath=.", "test_faults.py", *options],
         cwd=root,
-        env={"PATH": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1", **environment},
+        env={"PATH": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
         check=False,
@@ -378,7 +359,8 @@ def own_repository(tmp_path: Path) -> Path:
 
 
 def test_plugin_shows_a_table_and_goes_on_after_a_crash(own_repository: Path) -> None:
-    run = run_pytest(own_repository, OPKIT_BUILT="1")
+    Session().write(own_repository / "session.json")
+    run = run_pytest(own_repository, "--opkit-session=session.json")
     assert run.returncode == 1, run.stdout + run.stderr
     assert "1 failed, 1 passed" in run.stdout
     assert "reads just past the end of a block of 12 bytes (allocation 2)" in run.stdout

@@ -15,25 +15,36 @@ def test_cpu_kernel(case):
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
+from typing import Any
 
 from opkit.check import results
-from opkit.check.cases import Case, Values, cases, integers, ramp, special, uniform
+from opkit.check.cases import (
+    Case,
+    Values,
+    cases,
+    dtype_and_shape,
+    integers,
+    ramp,
+    special,
+    uniform,
+)
 from opkit.check.comparison import compare, surroundings, unwritten, wrong_elements
+from opkit.check.executors import Place
 from opkit.check.invocation import (
     Array,
     Border,
-    Call,
     Outcome,
     RefusedError,
     Runner,
     status_name,
 )
-from opkit.check.operators import REPOSITORY, CheckError, Operator, operator_of
-from opkit.check.results import Result
+from opkit.check.mistakes import REPOSITORY, CheckError, users_line
+from opkit.check.operators import Operator, Prepared, operator_of
+from opkit.check.results import Result, RunningTest, running_test
 from opkit.errors import OpkitError
+from opkit.runtimes.rknn.kernels import CPU_KERNEL, VX_KERNEL
 from opkit.runtimes.rknn.vx.kernel import POISON
 
 __all__ = [
@@ -91,58 +102,51 @@ def run_kernel(
         max_ulp: how far an element may be from the reference, in representable values.
         max_error: an element that is within this absolute difference is right as well.
     """
-    return _compared(kernel, operator, case, name, max_ulp, max_error)[0]
+    try:
+        prepared = operator.prepare(case)
+    except CheckError as error:
+        return Result(name, case.name, str(error))
+    return _compared(kernel, prepared, name, max_ulp, max_error)[0]
 
 
 def _compared(
-    kernel: Runner,
-    operator: Operator,
-    case: Case,
-    name: str,
-    max_ulp: int,
-    max_error: float | None,
+    kernel: Runner, prepared: Prepared, name: str, max_ulp: int, max_error: float | None
 ) -> tuple[Result, dict[str, tuple[Array, Array]]]:
     """Return the result, and for each output what the kernel and the reference have computed."""
-    result = Result(name, case.name)
+    result = Result(name, prepared.case.name)
     compared: dict[str, tuple[Array, Array]] = {}
     try:
-        _run(kernel, operator, case, result, compared, max_ulp, max_error)
+        _run(kernel, prepared, result, compared, max_ulp, max_error)
     except (CheckError, RefusedError) as error:
         result.problem = str(error)
     return result, compared
 
 
-def _record(
-    folder: Path, case: Case, result: Result, compared: Mapping[str, tuple[Array, Array]]
+def _take_note(
+    test: RunningTest, case: Case, result: Result, compared: Mapping[str, tuple[Array, Array]]
 ) -> None:
-    record = results.Record(
-        result,
-        results.running_test(),
-        {
-            name: f"{array.dtype} {'x'.join(map(str, array.shape))}"
-            for name, array in case.inputs.items()
-        },
-        case.params,
-        tuple(results.output(name, *arrays) for name, arrays in compared.items()),
-    )
-    results.save(folder, record)
+    """Add a result to those of the test, and to the records of the session."""
+    test.results.append(result)
+    if test.session.records is not None:
+        record = results.Record(
+            result,
+            test.function,
+            {name: dtype_and_shape(array) for name, array in case.inputs.items()},
+            case.params,
+            tuple(results.output(name, *arrays) for name, arrays in compared.items()),
+        )
+        results.save(test.session.records, record)
 
 
 def _run(
     kernel: Runner,
-    operator: Operator,
-    case: Case,
+    prepared: Prepared,
     result: Result,
     compared: dict[str, tuple[Array, Array]],
     max_ulp: int,
     max_error: float | None,
 ) -> None:
-    operator.check_inputs(case)
-    params = operator.params(case)
-    expected = operator.expected(case, params)
-    shapes = {name: (array.shape, array.dtype) for name, array in expected.items()}
-    call = Call(case.inputs, params, shapes)
-
+    call, expected = prepared.call, prepared.expected
     runs = []
     for fill in FILLS:
         outcome = kernel.run(call, fill=fill, limit=TIME_LIMIT)
@@ -161,7 +165,7 @@ def _run(
             allowed = f"{max_ulp} ulp" + (f" or {max_error:g}" if max_error is not None else "")
             lines = [
                 wrong_elements(name, runs[0][name], array, difference, allowed),
-                *surroundings(case.inputs, params, array.shape, difference.first),
+                *surroundings(call.inputs, call.params, array.shape, difference.first),
             ]
             problems.append("\n    ".join(lines))
     if problems:
@@ -187,10 +191,8 @@ def run_cpu_kernel(
         OpkitError: the repository is not built, or its op.yml is wrong.
     """
     operator = operator or operator_of(REPOSITORY)
-    return run_kernel(operator.cpu_kernel, operator, case, "CPU kernel", max_ulp, max_error)
-
-
-RESULTS: list[Result] = []  # of the test that runs; the plugin takes them out after each
+    kernel = operator.cpu_kernel
+    return run_kernel(kernel, operator, case, CPU_KERNEL.name, max_ulp, max_error)
 
 
 def check_cpu_kernel(
@@ -210,7 +212,13 @@ def check_cpu_kernel(
     The kernel runs on this PC and, as `scons check` was told, in other places: target= has it run
     on the target's instruction set, sanitize= with the compiler's sanitizers.
     """
-    _check(operator, lambda operator: operator.cpu_kernels, case, max_ulp, max_error)
+    _check(
+        operator,
+        lambda operator, places: operator.cpu_kernels(places),
+        case,
+        max_ulp,
+        max_error,
+    )
 
 
 def run_vx_kernel(
@@ -227,7 +235,7 @@ def run_vx_kernel(
     """
     operator = operator or operator_of(REPOSITORY)
     kernel = operator.vx_kernel(border or POISON)
-    return run_kernel(kernel, operator, case, "VX kernel", max_ulp, max_error)
+    return run_kernel(kernel, operator, case, VX_KERNEL.name, max_ulp, max_error)
 
 
 def check_vx_kernel(
@@ -258,7 +266,7 @@ def check_vx_kernel(
     """
     _check(
         operator,
-        lambda operator: {"VX kernel": operator.vx_kernel(border or POISON)},
+        lambda operator, _: {VX_KERNEL.name: operator.vx_kernel(border or POISON)},
         case,
         max_ulp,
         max_error,
@@ -268,7 +276,7 @@ def check_vx_kernel(
 
 def _check(
     operator: Operator | None,
-    kernels: Callable[[Operator], Mapping[str, Runner]],
+    kernels: Callable[[Operator, Sequence[Place]], Mapping[str, Runner]],
     case: Case,
     max_ulp: int,
     max_error: float | None,
@@ -277,20 +285,52 @@ def _check(
     """Run the kernels on a case and fail the test with what is wrong, and with the advice."""
     import pytest
 
-    problems = []
     try:
+        _refuse_arguments(case, max_ulp, max_error)
         operator = operator or operator_of(REPOSITORY)
-        for name, kernel in kernels(operator).items():
-            result, compared = _compared(kernel, operator, case, name, max_ulp, max_error)
-            RESULTS.append(result)
-            if folder := os.environ.get(results.VARIABLE):
-                _record(Path(folder), case, result, compared)
-            if result.problem:
-                title = f"{name} of {operator.spec.name}, case {case}:"
-                problems += [title, *(f"  {line}" for line in result.problem.splitlines())]
+        problems = _problems(operator, kernels, case, max_ulp, max_error)
         if problems and (text := advice(operator)):
             problems.append(text)
     except OpkitError as error:
-        pytest.fail(str(error), pytrace=False)
+        problems = [str(error)]
     if problems:
         pytest.fail("\n".join(problems), pytrace=False)
+
+
+def _refuse_arguments(case: Any, max_ulp: Any, max_error: Any) -> None:
+    """Stop at an argument that is no case or no tolerance, with the line of the test."""
+    if not isinstance(case, Case):
+        raise CheckError(f"{users_line()}: the case is a {type(case).__name__}; write cases(...)")
+    for name, value in (("max_ulp", max_ulp), ("max_error", max_error or 0)):
+        if not isinstance(value, Real) or not float(value) >= 0:
+            raise CheckError(f"{users_line()}: {name}={value!r}; write a number, 0 or larger")
+
+
+def _problems(
+    operator: Operator,
+    kernels: Callable[[Operator, Sequence[Place]], Mapping[str, Runner]],
+    case: Case,
+    max_ulp: int,
+    max_error: float | None,
+) -> list[str]:
+    """Run a case on all kernels; return the lines that say what is wrong."""
+    test = running_test()
+    runners = kernels(operator, test.session.places)
+    try:
+        prepared = operator.prepare(case)
+    except CheckError as error:
+        for name in runners:
+            _take_note(test, case, Result(name, case.name, str(error)), {})
+        return [f"{operator.spec.name}, case {case}:", *_indented(str(error))]
+    problems = []
+    for name, kernel in runners.items():
+        result, compared = _compared(kernel, prepared, name, max_ulp, max_error)
+        _take_note(test, case, result, compared)
+        if result.problem:
+            title = f"{name} of {operator.spec.name}, case {case}:"
+            problems += [title, *_indented(result.problem)]
+    return problems
+
+
+def _indented(text: str) -> list[str]:
+    return [f"  {line}" for line in text.splitlines()]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,18 @@ from typing import Any
 from SCons.Action import Action
 
 from opkit.check import executors as places
+from opkit.check import run_log
+from opkit.check.run_log import Kernel
 from opkit.check.sanitizers import ENVIRONMENT
+from opkit.check.session import Session
 from opkit.errors import OpkitError
+from opkit.runtimes.rknn.kernels import CPU_KERNEL, promised
+
+SESSION = Path("build/check/session.json")
+LOG = Path("build/check/log.jsonl")
+# Of pytest, which takes long to import.
+NO_TESTS = 5
+USAGE_ERROR = 4
 
 
 def exists(env: Any) -> bool:
@@ -64,8 +74,28 @@ def host_check(
     return check
 
 
-def run_cases(target: Any, source: Any, env: Any) -> int:
-    """Run the cases on this PC and wherever HostCheck was told; return 0 if all is well."""
+def run_cases(target: Any, source: Any, env: Any, records: Path | None = None) -> int:
+    """Run the cases on this PC and wherever HostCheck was told.
+
+    Args:
+        target: SCons's.
+        source: SCons's.
+        env: the environment.
+        records: the folder for what the report shows.
+
+    Returns:
+        0 if all is well, and all that was to run has run.
+    """
+    kernels = promised(env["OPERATOR"])
+    for kernel, reason in kernels.items():
+        file = kernel.source.format(env["OPERATOR"].lower)
+        if not Path(file).is_file():
+            print(
+                f"error: there is no {file}, but the {kernel.name} is to be checked ({reason}); "
+                "bring the file back (git checkout), or change op.yml",
+                file=sys.stderr,
+            )
+            return 1
     not_run = []
     prepared = []
     with ExitStack() as stack:
@@ -83,11 +113,32 @@ def run_cases(target: Any, source: Any, env: Any) -> int:
                 prepared.append(stack.enter_context(started))
             except places.PlaceError as error:
                 not_run.append(f"the cases did not run on {abi}: {error}")
-        environment = {**os.environ, "OPKIT_BUILT": "1", **places.to_environment(prepared)}
-        command = [sys.executable, "-m", "pytest", "-q"]
-        status = subprocess.run(command, env=environment, check=False).returncode
+        status = _run_pytest(Session(tuple(prepared), LOG, records), kernels)
     required = env["require_target"]
     for problem in not_run:
         hint = "; require_target=0 does without" if required else ""
         print(f"{'error' if required else 'warning'}: {problem}{hint}", file=sys.stderr)
     return status or int(required and bool(not_run))
+
+
+def _run_pytest(session: Session, kernels: Mapping[Kernel, str]) -> int:
+    """Run the tests, and say how much ran and what is missing; return 0 if nothing is."""
+    LOG.unlink(missing_ok=True)
+    session.write(SESSION)
+    command = [
+        *(sys.executable, "-m", "pytest", "-q"),
+        *("-p", "opkit.check.pytest_plugin", f"--opkit-session={SESSION}"),
+        *("-o", "empty_parameter_set_mark=fail_at_collect"),
+    ]
+    status = subprocess.run(command, check=False).returncode
+    log = run_log.read(LOG)
+    elsewhere = {CPU_KERNEL.name: [CPU_KERNEL.on(place.name) for place in session.places]}
+    files = sorted(path.as_posix() for path in Path("tests").rglob("test_*.py"))
+    # Where pytest has failed by itself, it has said what on.
+    could_not_begin = status == USAGE_ERROR and not log.collected
+    told = could_not_begin or log.status not in (None, 0, NO_TESTS)
+    missing = [] if told else run_log.missing(log, kernels, elsewhere, files)
+    print(run_log.summary(log), flush=True)
+    for sentence in missing:
+        print(f"error: {sentence}", file=sys.stderr)
+    return status or log.status or int(bool(missing))

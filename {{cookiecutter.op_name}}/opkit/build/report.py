@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -46,7 +45,6 @@ def _report(target: Any, source: Any, env: Any) -> int:
         The status of the check.
     """
     # Only the report waits for numpy to be imported.
-    from opkit.check.results import VARIABLE
     from opkit.report.plots import require_matplotlib
     from opkit.report.writer import write
 
@@ -56,7 +54,6 @@ def _report(target: Any, source: Any, env: Any) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     shutil.rmtree(RECORDS, ignore_errors=True)
-    os.environ[VARIABLE] = str(RECORDS.absolute())
-    status = run_cases(target, source, env)
+    status = run_cases(target, source, env, RECORDS)
     print(write(Path(), env["OPERATOR"], RECORDS, status != 0, PAGE))
     return status

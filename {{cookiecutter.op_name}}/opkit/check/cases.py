@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from opkit.check.invocation import Array
+from opkit.check.invocation import TENSOR_TYPES, Array
+from opkit.check.mistakes import CheckError, users_line
 
 # ---- Values -------------------------------------------------------------------------------------
 
@@ -115,12 +117,14 @@ class Case:
         inputs: name of each input -> array, slowest dimension first.
         params: name of each param -> value; params with a default in op.yml may be left out.
         output_dtypes: name of an output -> dtype; by default that of the first input.
+        origin: file:line that made the case, for messages.
     """
 
     name: str
     inputs: Mapping[str, Array]
     params: Mapping[str, Any] = field(default_factory=dict)
     output_dtypes: Mapping[str, DTypeLike] = field(default_factory=dict)
+    origin: str = field(default_factory=users_line, repr=False)
 
     def __str__(self) -> str:
         return self.name
@@ -142,8 +146,15 @@ def cases(
         params: for each combination the value of every param.
         dtype: of all tensors, or by name of inputs and outputs; float16 for an input that is not
             named, the first input's for such an output.
+
+    Raises:
+        CheckError: an argument is of another form; the message begins with the caller's line.
     """
-    makers = list(values)
+    origin = users_line()
+    shapes, makers, params = map(_listed, (shapes, values, params))
+    problem = _problem_of_arguments(shapes, makers, params, dtype)
+    if problem:
+        raise CheckError(f"{origin}: cases(): {problem}")
     made: list[Case] = []
     taken: set[str] = set()
     for sizes, (values_name, maker), settings in itertools.product(
@@ -160,14 +171,75 @@ def cases(
         for number, (name, shape) in enumerate(sizes.items()):
             values_of = maker if isinstance(maker, Values) else maker[name]
             random = np.random.default_rng(zlib.crc32(f"{case_name} {name}".encode()))
-            inputs[name] = values_of.make(shape, np.dtype(dtypes[name]), random, number)
+            with np.errstate(all="ignore"):  # what a type cannot hold becomes infinite
+                inputs[name] = values_of.make(shape, np.dtype(dtypes[name]), random, number)
         outputs = (
             {}
             if isinstance(dtype, str)
             else {name: type_ for name, type_ in dtype.items() if name not in sizes}
         )
-        made.append(Case(case_name, inputs, dict(settings), outputs))
+        made.append(Case(case_name, inputs, dict(settings), outputs, origin))
     return made
+
+
+def _listed(values: Any) -> Any:
+    """An argument of cases() as a list; as it is, if that is a mistake."""
+    if isinstance(values, (str, Mapping)) or not isinstance(values, Iterable):
+        return values
+    return list(values)
+
+
+def _problem_of_arguments(shapes: Any, makers: Any, params: Any, dtype: Any) -> str:
+    """Return what is wrong with the arguments of cases(), or nothing."""
+    return next(_problems_of_arguments(shapes, makers, params, dtype), "")
+
+
+_EXAMPLES = {
+    "shapes": '[{"input": (1, 6, 5, 3)}]',
+    "values": "[uniform(-1, 1), special()]",
+    "params": '[{"size": [4, 4]}]',
+}
+
+
+def _problems_of_arguments(shapes: Any, makers: Any, params: Any, dtype: Any) -> Iterator[str]:
+    for name, given in (("shapes", shapes), ("values", makers), ("params", params)):
+        example = f"write a list, as {name}={_EXAMPLES[name]}"
+        if not isinstance(given, list):
+            yield f"{name} is {_kind(given)}; {example}"
+        elif not given:
+            yield f"{name} is empty, so that there is no case; {example}"
+        for entry in given:
+            if not isinstance(entry, Mapping) and not (
+                name == "values" and isinstance(entry, Values)
+            ):
+                yield f"{name} has {entry!r}; {example}"
+    for sizes in shapes:
+        for name, shape in sizes.items():
+            if not isinstance(shape, (tuple, list)) or not all(map(_is_size, shape)):
+                yield f"the shape of '{name}' is {shape!r}; write whole numbers, as (1, 6, 5, 3)"
+        for maker in makers:
+            for name in [] if isinstance(maker, Values) else sizes:
+                if not isinstance(maker.get(name), Values):
+                    yield f"values has nothing for the input '{name}', which is in shapes"
+    by_name = dtype if isinstance(dtype, Mapping) else {"": dtype}
+    allowed = [type_.name for type_ in TENSOR_TYPES]
+    for name, type_ in by_name.items():
+        if type_ not in allowed:
+            of = f" of '{name}'" if name else ""
+            yield f"unknown dtype {type_!r}{of}; allowed: {', '.join(allowed)}"
+
+
+def _is_size(number: Any) -> bool:
+    return isinstance(number, Integral) and not isinstance(number, bool) and int(number) >= 0
+
+
+def _kind(value: Any) -> str:
+    return "a single dict" if isinstance(value, Mapping) else repr(value)
+
+
+def dtype_and_shape(array: Array) -> str:
+    """Return what a tensor is as messages show it, for instance `float16 1x6x5x3`."""
+    return f"{array.dtype} {'x'.join(map(str, array.shape))}"
 
 
 def _dtype(dtype: str | Mapping[str, str], name: str) -> str:

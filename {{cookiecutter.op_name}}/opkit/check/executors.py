@@ -1,23 +1,20 @@
 """Where the cases run besides this PC's own process: under an emulator, on a board, sanitized.
 
-`scons check` prepares the places and names them to the tests in an environment variable.
+`scons check` prepares the places and names them to the tests in the file of the session.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from opkit.errors import OpkitError
-
-VARIABLE = "OPKIT_PLACES"
 
 EMULATORS = {
     "aarch64": ("qemu-aarch64-static", "qemu-aarch64"),
@@ -53,16 +50,6 @@ class Place:
     command: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
     measures: bool = False
-
-
-def from_environment() -> list[Place]:
-    """Return the places that `scons check` has prepared; none in a bare `pytest`."""
-    return [Place(**place) for place in json.loads(os.environ.get(VARIABLE, "[]"))]
-
-
-def to_environment(places: Sequence[Place]) -> dict[str, str]:
-    """Return the environment variable that names places to the tests."""
-    return {VARIABLE: json.dumps([asdict(place) for place in places])}
 
 
 def is_board(qemu: str) -> bool:

@@ -2,31 +2,51 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
+from numbers import Real
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from opkit.check import executors as places
-from opkit.check.cases import Case
-from opkit.check.invocation import TENSOR_TYPES, Array, Border, Runner, delivered
+from opkit.check.cases import Case, dtype_and_shape
+from opkit.check.executors import Place
+from opkit.check.invocation import (
+    TENSOR_TYPES,
+    Array,
+    Border,
+    Call,
+    RefusedError,
+    Runner,
+    delivered,
+)
+from opkit.check.mistakes import REPOSITORY, CheckError
+from opkit.check.reference import Reference
 from opkit.check.remote import RemoteKernel
-from opkit.description.spec import OpSpec, parse
+from opkit.description.spec import OpSpec, Param, parse
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.host import CpuKernel, HostKernel
-from opkit.runtimes.rknn.kernels import require_vx_kernel
+from opkit.runtimes.rknn.kernels import CPU_KERNEL, require_vx_kernel
 from opkit.runtimes.rknn.vx.kernel import POISON, EmulatedKernel
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+__all__ = ["REPOSITORY", "CheckError", "Operator", "Prepared", "operator_of"]
 
 
-class CheckError(OpkitError):
-    """A case is not right; the message says in what."""
+@dataclass(frozen=True)
+class Prepared:
+    """A case, ready for every kernel.
+
+    Attributes:
+        case: the case.
+        call: what a kernel is called with.
+        expected: name of each output -> what the reference computes, in the output's dtype.
+    """
+
+    case: Case
+    call: Call
+    expected: Mapping[str, Array]
 
 
 class Operator:
@@ -39,6 +59,8 @@ class Operator:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._vx_kernels: dict[Border, EmulatedKernel] = {}
+        self._remote_kernels: dict[str, RemoteKernel] = {}
+        self._first_case: dict[str, str] = {}  # line of a mistake -> the first case that met it
 
     @cached_property
     def spec(self) -> OpSpec:
@@ -50,20 +72,9 @@ class Operator:
             raise OpkitError(f"{path} cannot be read: {error.strerror}") from None
 
     @cached_property
-    def reference(self) -> ModuleType:
-        """The module `<operator>_reference`, the same that the repository's tests import."""
-        name = f"{self.spec.lower}_reference"
-        path = self.root / f"{name}.py"
-        module = sys.modules.get(name)
-        if module is not None and Path(str(module.__file__)).resolve() == path.resolve():
-            return module
-        spec = importlib.util.spec_from_file_location(name, path)
-        if spec is None or spec.loader is None or not path.is_file():
-            raise OpkitError(f"{path} is not there; run `scons target=x64`, which makes one")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-        return module
+    def reference(self) -> Reference:
+        """The math and the shape rule in numpy."""
+        return Reference(self.root / f"{self.spec.lower}_reference.py", self.spec)
 
     @cached_property
     def cpu_kernel(self) -> Runner:
@@ -75,14 +86,19 @@ class Operator:
             guarded=HostKernel(self.spec, build / "host" / name, host_runtime),
         )
 
-    @cached_property
-    def cpu_kernels(self) -> dict[str, Runner]:
-        """The CPU kernel on this PC, and in every other place that `scons check` has prepared."""
+    def cpu_kernels(self, places: Sequence[Place] = ()) -> dict[str, Runner]:
+        """Return the CPU kernel on this PC, and in other places.
+
+        Args:
+            places: where it runs besides; each has a process that lives as long as this object.
+        """
+        for place in places:
+            if place.name not in self._remote_kernels:
+                self._remote_kernels[place.name] = RemoteKernel(self.spec, place, self.root)
         elsewhere = {
-            f"CPU kernel, {place.name}": RemoteKernel(self.spec, place, self.root)
-            for place in places.from_environment()
+            CPU_KERNEL.on(place.name): self._remote_kernels[place.name] for place in places
         }
-        return {"CPU kernel": self.cpu_kernel, **elsewhere}
+        return {CPU_KERNEL.name: self.cpu_kernel, **elsewhere}
 
     def vx_kernel(self, border: Border = POISON) -> EmulatedKernel:
         """The VX kernel in the emulator.
@@ -98,8 +114,48 @@ class Operator:
             self._vx_kernels[border] = EmulatedKernel(self.spec, self.root, border)
         return self._vx_kernels[border]
 
-    def params(self, case: Case) -> dict[str, Any]:
-        """Return the value of every param: the case's, or the default in op.yml."""
+    def check(self, case: Case) -> dict[str, Any]:
+        """Refuse a case that op.yml does not fit, or that no tensor can hold.
+
+        Returns:
+            The value of every param: the case's, or the default in op.yml.
+
+        Raises:
+            CheckError: the case is wrong; the message begins with the line that made it.
+        """
+        try:
+            self._check_inputs(case)
+            self._check_output_dtypes(case)
+            return self._params(case)
+        except (CheckError, RefusedError) as error:
+            raise CheckError(f"{case.origin}: {error}") from None
+
+    def _check_inputs(self, case: Case) -> None:
+        expected = [tensor.name for tensor in self.spec.inputs]
+        if sorted(case.inputs) != sorted(expected):
+            raise CheckError(
+                f"the case has the inputs {', '.join(case.inputs) or 'none'}; "
+                f"op.yml has: {', '.join(expected)}"
+            )
+        for name, array in case.inputs.items():
+            if not isinstance(array, np.ndarray):
+                raise CheckError(f"input '{name}' is a {type(array).__name__}, not a numpy array")
+            _check_tensor(f"input '{name}'", array.shape, array.dtype)
+
+    def _check_output_dtypes(self, case: Case) -> None:
+        expected = [tensor.name for tensor in self.spec.outputs]
+        for name, dtype in case.output_dtypes.items():
+            if name not in expected:
+                raise CheckError(
+                    f"the case has a dtype for '{name}', which is no tensor; op.yml has the "
+                    f"outputs: {', '.join(expected)}"
+                )
+            try:
+                _check_dtype(f"output '{name}'", np.dtype(dtype))
+            except TypeError:
+                raise CheckError(f"output '{name}' has the unknown dtype {dtype!r}") from None
+
+    def _params(self, case: Case) -> dict[str, Any]:
         names = [param.name for param in self.spec.params]
         for name in case.params:
             if name not in names:
@@ -112,79 +168,111 @@ class Operator:
                 raise CheckError(
                     f"the case does not set param '{param.name}', which has no default in op.yml"
                 )
-            params[param.name] = list(value) if isinstance(value, (list, tuple)) else value
+            params[param.name] = _param_value(param, value)
             delivered(param, params[param.name])
         return params
 
-    def check_inputs(self, case: Case) -> None:
-        """Refuse a case whose inputs are not those of op.yml, or that no tensor can hold."""
-        expected = [tensor.name for tensor in self.spec.inputs]
-        if sorted(case.inputs) != sorted(expected):
-            raise CheckError(
-                f"the case has the inputs {', '.join(case.inputs) or 'none'}; "
-                f"op.yml has: {', '.join(expected)}"
-            )
-        for name, array in case.inputs.items():
-            _check_tensor(f"input '{name}'", array.shape, array.dtype)
-
-    def expected(self, case: Case, params: Mapping[str, Any]) -> dict[str, Array]:
-        """Return what the reference computes, rounded to the outputs' dtypes.
+    def prepare(self, case: Case) -> Prepared:
+        """Compute what every kernel should make of a case.
 
         Raises:
-            CheckError: the reference does not keep to its rules.
+            CheckError: the case or the reference is wrong. A mistake of the reference is told in
+                full once for each line of it.
         """
+        params = self.check(case)
+        _ = self.reference.module  # that it cannot be imported has nothing to do with the case
+        try:
+            expected = self._expected(case, params)
+        except CheckError as error:
+            message = str(error)
+            line = message.partition(": ")[0]
+            if line in self._first_case:
+                raise CheckError(f"{message}; as in case {self._first_case[line]}") from None
+            self._first_case[line] = case.name
+            lines = [f"{name}: {dtype_and_shape(array)}" for name, array in case.inputs.items()]
+            lines += [f"{name} = {value}" for name, value in params.items()]
+            raise CheckError("\n    ".join([message, *lines])) from None
+        shapes = {name: (array.shape, array.dtype) for name, array in expected.items()}
+        return Prepared(case, Call(case.inputs, params, shapes), expected)
+
+    def _expected(self, case: Case, params: Mapping[str, Any]) -> dict[str, Array]:
+        """Return what the reference computes, rounded to the outputs' dtypes."""
         shapes = self.reference.output_shapes(
-            {name: tuple(array.shape) for name, array in case.inputs.items()}, dict(params)
+            {name: tuple(array.shape) for name, array in case.inputs.items()}, params
         )
         inputs = {name: _as_reference_sees(array) for name, array in case.inputs.items()}
-        results = self.reference.reference(inputs, dict(params))
+        results = self.reference.reference(inputs, params)
+        place = self.reference.line_of(self.reference.module.reference)
         for name, array in case.inputs.items():
             if inputs[name].tobytes() != _as_reference_sees(array).tobytes():
-                raise CheckError(f"the reference changes its input '{name}'; let it copy first")
+                raise CheckError(
+                    f"{place}: the reference changes its input '{name}'; let it copy first"
+                )
         first = case.inputs[self.spec.inputs[0].name].dtype
         expected = {}
-        for tensor in self.spec.outputs:
-            name = tensor.name
-            for function, answer in (("output_shapes", shapes), ("reference", results)):
-                if name not in answer:
-                    raise CheckError(f"the reference's {function} returns nothing for '{name}'")
-            result = np.asarray(results[name])
-            if result.shape != tuple(shapes[name]):
+        for name, result in results.items():
+            if result.shape != shapes[name]:
                 raise CheckError(
-                    f"the reference returns '{name}' with shape {result.shape}, but its "
-                    f"output_shapes says {tuple(shapes[name])}"
+                    f"{place}: the reference returns '{name}' with shape {result.shape}, but its "
+                    f"output_shapes says {shapes[name]}"
                 )
             dtype = np.dtype(case.output_dtypes.get(name, first))
-            _check_tensor(f"output '{name}'", result.shape, dtype)
-            expected[name] = _rounded(name, result, dtype)
+            _check_tensor(f"{place}: output '{name}'", result.shape, dtype)
+            expected[name] = _rounded(f"{place}: the reference", name, result, dtype)
         return expected
+
+
+def _check_tensor(what: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    if not 1 <= len(shape) <= 6 or 0 in shape:
+        raise CheckError(f"{what} has shape {shape}; the board takes 1 to 6 dimensions, none 0")
+    _check_dtype(what, dtype)
+
+
+def _check_dtype(what: str, dtype: np.dtype[Any]) -> None:
+    if dtype not in TENSOR_TYPES:
+        allowed = ", ".join(type_.name for type_ in TENSOR_TYPES)
+        raise CheckError(f"{what} is {dtype}; the board's tensors are one of: {allowed}")
+
+
+def _param_value(param: Param, value: Any) -> Any:
+    """The value as the reference gets it: a number, or a list of numbers for an array."""
+    if param.type.is_array:
+        items = list(value) if isinstance(value, (list, tuple, np.ndarray)) else [None]
+        if not all(_is_number(item) for item in items):
+            raise CheckError(f"param '{param.name}' is {value!r}; op.yml wants a list of numbers")
+        if param.length not in (None, len(items)):
+            raise CheckError(
+                f"param '{param.name}' has {len(items)} items; op.yml says length: {param.length}"
+            )
+        return items
+    if not _is_number(value):
+        kind = param.type.name
+        raise CheckError(f"param '{param.name}' is {value!r}; op.yml wants a number, {kind}")
+    return value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (Real, np.bool_))
+
+
+def _as_reference_sees(array: Array) -> Array:
+    """A copy; of half-precision tensors as float32, which is what kernels compute with."""
+    with np.errstate(all="ignore"):  # a signaling NaN
+        return array.astype(np.float32) if array.dtype == np.float16 else array.copy()
+
+
+def _rounded(what: str, name: str, result: Array, dtype: np.dtype[Any]) -> Array:
+    with np.errstate(all="ignore"):
+        rounded = result.astype(dtype)
+    if dtype.kind in "iu" and not np.array_equal(rounded, result):
+        raise CheckError(
+            f"{what} returns '{name}' as {result.dtype} with values that {dtype} does not "
+            "have; round them, or name the output's dtype in the cases"
+        )
+    return rounded
 
 
 @cache
 def operator_of(root: Path) -> Operator:
     """Return the operator of a repository, loaded once in a process."""
     return Operator(root)
-
-
-def _check_tensor(what: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    if not 1 <= len(shape) <= 6 or 0 in shape:
-        raise CheckError(f"{what} has shape {shape}; the board takes 1 to 6 dimensions, none 0")
-    if dtype not in TENSOR_TYPES:
-        allowed = ", ".join(type_.name for type_ in TENSOR_TYPES)
-        raise CheckError(f"{what} is {dtype}; the board's tensors are one of: {allowed}")
-
-
-def _as_reference_sees(array: Array) -> Array:
-    """A copy; of half-precision tensors as float32, which is what kernels compute with."""
-    return array.astype(np.float32) if array.dtype == np.float16 else array.copy()
-
-
-def _rounded(name: str, result: Array, dtype: np.dtype[Any]) -> Array:
-    with np.errstate(all="ignore"):
-        rounded = result.astype(dtype)
-    if dtype.kind in "iu" and not np.array_equal(rounded, result):
-        raise CheckError(
-            f"the reference returns '{name}' as {result.dtype} with values that {dtype} does not "
-            "have; round them, or name the output's dtype in the cases"
-        )
-    return rounded

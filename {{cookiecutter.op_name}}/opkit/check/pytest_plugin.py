@@ -1,37 +1,69 @@
 """pytest plugin of an operator repository: builds before the tests, and shows a table after them.
 
 `pytest.ini` loads it. It keeps a bare `pytest` from testing a library that is older than its
-sources; `scons check` has built already, and says so with OPKIT_BUILT in the environment.
+sources, and from being green when no case has run. `scons check` has built already; it names the
+file of its session with --opkit-session, and judges by the log that is written here.
 """
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from opkit import testing
-from opkit.check.operators import REPOSITORY
-from opkit.check.results import Result, error_text, time_text, ulp_text
+from opkit.check import run_log
+from opkit.check.cases import Case
+from opkit.check.mistakes import REPOSITORY, CheckError, explained
+from opkit.check.operators import operator_of
+from opkit.check.results import Result, RunningTest, error_text, running, time_text, ulp_text
+from opkit.check.run_log import RunLog
+from opkit.check.session import Session
+from opkit.errors import OpkitError
+from opkit.runtimes.rknn.kernels import promised
 
+_OPTION = "--opkit-session"
 _PROPERTY = "opkit"
+_SESSION = pytest.StashKey[Session]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option by which `scons check` says where the cases run, and what it wants to know."""
+    parser.getgroup("opkit").addoption(
+        _OPTION, metavar="FILE", help="written by `scons check`, which has built before"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the session, and begin the log."""
+    file = config.getoption(_OPTION)
+    session = Session.read(Path(file)) if file else Session()
+    config.stash[_SESSION] = session
+    config.pluginmanager.register(_Logger(config, session.log), "opkit-log")
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    """Whether this is one of pytest-xdist's processes, which report to the first one."""
+    return hasattr(config, "workerinput")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Build the library for this PC, once, unless that is done or nothing will run."""
+    """Build the library for this PC, unless that is done or nothing will run; load the operator."""
     config = session.config
-    is_worker = hasattr(config, "workerinput")
-    if os.environ.get("OPKIT_BUILT") or is_worker or config.option.collectonly:
+    if _is_worker(config):
         return
-    problem = build(REPOSITORY)
-    if problem:
-        pytest.exit(f"`scons target=x64` failed:\n{problem}", returncode=1)
+    if not config.getoption(_OPTION) and not config.option.collectonly:
+        problem = build(REPOSITORY)
+        if problem:
+            pytest.exit(f"`scons target=x64` failed:\n{problem}", returncode=1)
+    try:
+        _ = operator_of(REPOSITORY).reference.module  # so a mistake in it is told once
+    except OpkitError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 def build(root: Path) -> str:
@@ -47,24 +79,144 @@ def build(root: Path) -> str:
     return "" if run.returncode == 0 else run.stdout.strip() or f"exit status {run.returncode}"
 
 
+# ---- Collecting ----------------------------------------------------------------------------------
+
+
+class _TestFile(pytest.Module):
+    """A file of tests/; a mistake in it is one message, without a traceback through opkit."""
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        try:
+            return super().collect()
+        except (Exception, SystemExit) as error:
+            # pytest itself raises a CollectError when it cannot import the file.
+            cause = error.__cause__ if isinstance(error, self.CollectError) else error
+            message = explained(cause, REPOSITORY) if cause else ""
+            if not message:
+                raise
+            raise self.CollectError(message) from None
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:
+    """Collect a file."""
+    module: pytest.Module = _TestFile.from_parent(parent, path=module_path)
+    return module
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makeitem(collector: pytest.Collector) -> Generator[None, Any, Any]:
+    """Refuse cases that op.yml does not fit: once, before any of them runs."""
+    made = yield
+    mistakes = dict.fromkeys(_mistakes(made if isinstance(made, list) else [made]))
+    if mistakes:
+        raise collector.CollectError("\n".join(mistakes))
+    return made
+
+
+def _mistakes(items: Iterable[Any]) -> Iterator[str]:
+    operator = operator_of(REPOSITORY)
+    for item in items:
+        parameters = getattr(item, "callspec", None)
+        for case in parameters.params.values() if parameters else ():
+            if isinstance(case, Case):
+                try:
+                    operator.check(case)
+                except CheckError as error:
+                    yield str(error)
+
+
+# ---- Running -------------------------------------------------------------------------------------
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Attach the results of a test to its report, which crosses process borders."""
-    testing.RESULTS.clear()
+    function = getattr(item, "originalname", item.name)
+    test = RunningTest(item.config.stash[_SESSION], function)
     try:
-        return (yield)
+        with running(test):
+            return (yield)
     finally:
-        item.user_properties += [(_PROPERTY, asdict(result)) for result in testing.RESULTS]
+        item.user_properties += [(_PROPERTY, asdict(result)) for result in test.results]
+
+
+def _results(report: Any) -> list[Result]:
+    return [Result(**value) for name, value in report.user_properties if name == _PROPERTY]
+
+
+class _Logger:
+    """Logs the run; fails one that was to run everything and has checked nothing.
+
+    Args:
+        config: pytest's.
+        file: where the log is written for `scons check`, which then judges by it.
+    """
+
+    def __init__(self, config: pytest.Config, file: Path | None) -> None:
+        self.config = config
+        self.file = file
+        self.log = RunLog()
+        self.missing: list[str] = []
+
+    def add(self, **line: Any) -> None:
+        """Add a line to the log."""
+        self.log.add(line)
+        if self.file is not None:
+            run_log.append(self.file, line)
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """Log a test, which an option may take out afterwards."""
+        self.add(collected=item.nodeid)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Log a file that skips itself."""
+        if report.skipped and not _is_worker(self.config):
+            self.add(skipped=report.nodeid)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Log that a test begins, for the case that it does not come to its end."""
+        if not _is_worker(self.config):
+            self.add(started=nodeid)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Log what came of a test."""
+        is_last = report.when == "call" or (report.when == "setup" and not report.passed)
+        if is_last and not _is_worker(self.config):
+            outcome = "xfailed" if hasattr(report, "wasxfail") else report.outcome
+            results = [(result.kernel, bool(result.problem)) for result in _results(report)]
+            self.add(finished=report.nodeid, outcome=outcome, results=results)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Log the end."""
+        if _is_worker(self.config):
+            return
+        if self.file is None and self._has_run_everything(session):
+            self.missing += run_log.unchecked(self.log, promised(operator_of(REPOSITORY).spec))
+            if self.missing and session.exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        self.add(complete=int(session.exitstatus))
+
+    def _has_run_everything(self, session: pytest.Session) -> bool:
+        """Whether all went well with all tests; a bare pytest may well be asked for a few."""
+        went_well = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+        is_whole = self.config.args_source is not pytest.Config.ArgsSource.ARGS
+        return went_well and is_whole and self.log.collected.keys() == self.log.finished.keys()
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Print what is missing."""
+        for sentence in self.missing:
+            terminalreporter.write_line(f"error: {sentence}", red=True)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Print the table of cases."""
     results = [
-        Result(**value)
+        result
         for outcome in ("passed", "failed")
         for report in terminalreporter.stats.get(outcome, ())
-        for name, value in getattr(report, "user_properties", ())
-        if name == _PROPERTY and report.when == "call"
+        if getattr(report, "when", "") == "call"
+        for result in _results(report)
     ]
     if results:
         terminalreporter.section("kernels against their reference")

@@ -1,7 +1,6 @@
 """The record of a run: what each kernel made of each case, one file each, for `scons report`.
 
-Whoever runs cases with the environment variable OPKIT_RESULTS writes it into the folder of that
-name. Processes may write into one folder at the same time.
+Processes may write into one folder at the same time.
 """
 
 from __future__ import annotations
@@ -9,7 +8,9 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,8 @@ import numpy as np
 
 from opkit.check.comparison import Difference, ulp_distance
 from opkit.check.invocation import Array
+from opkit.check.session import Session
 
-VARIABLE = "OPKIT_RESULTS"
 SAMPLE = 2048  # elements of an output that are kept; a plot of a few hundred pixels shows no more
 WORST = 64  # of them, those that are farthest from the reference
 
@@ -153,10 +154,37 @@ class Record:
     outputs: tuple[Output, ...] = ()
 
 
-def running_test() -> str:
-    """Return the name of the test function that pytest runs now, without its parameters."""
-    _, _, name = os.environ.get("PYTEST_CURRENT_TEST", "").partition("::")
-    return name.partition("[")[0].partition(" ")[0]
+@dataclass
+class RunningTest:
+    """The test that pytest runs now, as the plugin has set it up.
+
+    Attributes:
+        session: where the cases run.
+        function: the function of tests/, without its parameters.
+        results: what came of its cases so far.
+    """
+
+    session: Session = field(default_factory=Session)
+    function: str = ""
+    results: list[Result] = field(default_factory=list)
+
+
+_RUNNING: ContextVar[RunningTest] = ContextVar("running test")
+
+
+def running_test() -> RunningTest:
+    """Return the test that runs now; without the plugin, one that nobody asks for its results."""
+    return _RUNNING.get(None) or RunningTest()
+
+
+@contextmanager
+def running(test: RunningTest) -> Iterator[None]:
+    """While the context lasts, this is the test that runs."""
+    token = _RUNNING.set(test)
+    try:
+        yield
+    finally:
+        _RUNNING.reset(token)
 
 
 def save(folder: Path, record: Record) -> None:

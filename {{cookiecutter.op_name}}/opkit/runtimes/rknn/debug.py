@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 
 from opkit.check.cases import Case
-from opkit.check.invocation import Call
 from opkit.check.operators import REPOSITORY, Operator
 from opkit.errors import OpkitError
 
@@ -65,11 +64,7 @@ def gdb_command(root: Path, name: str) -> list[str]:
     """
     operator = Operator(root)
     case = find_case(root, name)
-    operator.check_inputs(case)
-    params = operator.params(case)
-    expected = operator.expected(case, params)
-    shapes = {name: (array.shape, array.dtype) for name, array in expected.items()}
-    call = Call(case.inputs, params, shapes)
+    call = operator.prepare(case).call
     return operator.vx_kernel().gdb_command(call, root / "build" / "vx" / "gdb")
 
 

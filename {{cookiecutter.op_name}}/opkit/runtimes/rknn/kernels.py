@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import re
 
+from opkit.check.run_log import Kernel
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import skeletons
 
+CPU_KERNEL = Kernel("CPU kernel", "check_cpu_kernel", "rknn_kernel_{}.c")
+VX_KERNEL = Kernel("VX kernel", "check_vx_kernel", "rknn_kernel_{}.vx")
+
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+
+
+def promised(spec: OpSpec) -> dict[Kernel, str]:
+    """Return the kernels that `scons check` has to have seen, each with the reason."""
+    promises = {CPU_KERNEL: "every operator has one"}
+    if spec.kernel_index == 1:
+        promises[VX_KERNEL] = "op.yml says kernel_index: 1, so that the board runs it"
+    return promises
 
 
 def require_vx_kernel(spec: OpSpec, what: str, remedy: str = "") -> None:

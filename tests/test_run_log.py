@@ -1,0 +1,139 @@
+"""The log of a run of pytest: what is missing in it, and how it is summed up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opkit.check import run_log
+from opkit.check.executors import Place
+from opkit.check.run_log import Finished, Kernel, RunLog
+from opkit.check.session import Session
+
+CPU = Kernel("CPU kernel", "check_cpu_kernel", "kernel_{}.c")
+VX = Kernel("VX kernel", "check_vx_kernel", "kernel_{}.vx")
+BOTH = {CPU: "every operator has one", VX: "op.yml says so"}
+ELSEWHERE = {"CPU kernel": ["CPU kernel, armhf"]}
+PASSED = [("CPU kernel", False), ("CPU kernel, armhf", False)]
+
+
+def whole() -> RunLog:
+    """Return the log of a check in which all is well."""
+    return RunLog(
+        collected=dict.fromkeys(["t.py::cpu", "t.py::vx"]),
+        started="t.py::vx",
+        finished={"t.py::cpu": Finished("passed", PASSED), "t.py::vx": passed("VX kernel")},
+        status=0,
+    )
+
+
+def passed(kernel: str, failed: bool = False) -> Finished:
+    return Finished("passed", [(kernel, failed)])
+
+
+def test_nothing_is_missing_in_a_whole_log() -> None:
+    assert run_log.missing(whole(), BOTH, ELSEWHERE, ["t.py"]) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"status": None}, "pytest ended in the middle of t.py::vx, after 2 of 2 tests; does a"),
+        ({"status": None, "started": ""}, "pytest ended before the first test; does a kernel"),
+        (
+            {"collected": dict.fromkeys(["t.py::cpu", "t.py::b", "t.py::c", "t.py::vx"])},
+            "2 of 4 tests did not run, the first is t.py::b; which option of pytest (in pytest.ini",
+        ),
+        (
+            {
+                "finished": {
+                    "t.py::cpu": Finished("passed", PASSED),
+                    "t.py::vx": Finished("skipped"),
+                }
+            },
+            "no case ran on the VX kernel (op.yml says so): 1 skipped, the first is t.py::vx; "
+            "a test in tests/ has to call check_vx_kernel",
+        ),
+        (
+            {"finished": {"t.py::cpu": Finished("passed", PASSED), "t.py::vx": Finished("passed")}},
+            "no case ran on the VX kernel (op.yml says so): a test in tests/ has to call check_vx",
+        ),
+        (
+            {"finished": {"t.py::cpu": passed("CPU kernel"), "t.py::vx": passed("VX kernel")}},
+            "t.py::cpu has 1 result of the CPU kernel, but 0 of the CPU kernel, armhf",
+        ),
+        (
+            {
+                "finished": {
+                    "t.py::cpu": Finished("passed", PASSED),
+                    "t.py::vx": passed("VX kernel", True),
+                }
+            },
+            "1 test passed although a case failed in it, the first is t.py::vx on the VX kernel",
+        ),
+    ],
+)
+def test_what_is_missing_is_one_sentence(change: dict[str, Any], sentence: str) -> None:
+    log = whole()
+    for name, value in change.items():
+        setattr(log, name, value)
+    (said,) = run_log.missing(log, BOTH, ELSEWHERE, ["t.py"])
+    assert sentence in said
+
+
+def test_a_file_without_tests_is_named_unless_it_skips_itself() -> None:
+    log = whole()
+    log.skipped_files.add("skipped.py")
+    (said,) = run_log.missing(log, BOTH, ELSEWHERE, ["empty.py", "skipped.py", "t.py"])
+    assert said.startswith("empty.py has no test")
+
+
+def test_an_expected_failure_is_no_unnoticed_one() -> None:
+    log = whole()
+    log.finished["t.py::vx"] = Finished("xfailed", [("VX kernel", True)])
+    assert run_log.missing(log, BOTH, ELSEWHERE, ["t.py"]) == []
+
+
+def test_the_summary_counts_cases_on_each_kernel_and_what_was_skipped() -> None:
+    log = whole()
+    assert run_log.summary(log) == (
+        "checked CPU kernel: 1 case; CPU kernel, armhf: 1 case; VX kernel: 1 case"
+    )
+    log.finished["t.py::more"] = Finished("failed", [("CPU kernel", True), ("CPU kernel", False)])
+    log.finished["t.py::a"] = log.finished["t.py::b"] = Finished("skipped")
+    log.skipped_files.add("u.py")
+    assert run_log.summary(log) == (
+        "checked CPU kernel: 3 cases, 1 failed; CPU kernel, armhf: 1 case; VX kernel: 1 case; "
+        "2 tests skipped; u.py skipped"
+    )
+    assert run_log.summary(RunLog()) == "checked nothing"
+
+
+def test_a_log_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    file = tmp_path / "log"
+    assert run_log.read(file) == RunLog()
+    for line in (
+        {"collected": "t.py::cpu"},
+        {"collected": "t.py::vx"},
+        {"started": "t.py::cpu"},
+        {"finished": "t.py::cpu", "outcome": "passed", "results": PASSED},
+        {"started": "t.py::vx"},
+        {"finished": "t.py::vx", "outcome": "passed", "results": [("VX kernel", False)]},
+        {"skipped": "u.py"},
+    ):
+        run_log.append(file, line)
+    read = run_log.read(file)
+    assert (read.status, read.skipped_files) == (None, {"u.py"})
+    run_log.append(file, {"complete": 0})
+    read = run_log.read(file)
+    read.skipped_files.clear()
+    assert read == whole()
+
+
+def test_a_session_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    place = Place("armhf", ["qemu-arm", "runner"], {"A": "b"}, True)
+    for session in (Session(), Session((place,), Path("log"), Path("records"))):
+        session.write(tmp_path / "new/session.json")
+        assert Session.read(tmp_path / "new/session.json") == session

@@ -1,0 +1,78 @@
+"""A user's mistake as one message, which begins with a line of the user's own files."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from traceback import walk_tb
+from types import FrameType
+
+from opkit.errors import OpkitError
+
+OPKIT = Path(__file__).resolve().parents[1]
+REPOSITORY = OPKIT.parent
+
+
+class CheckError(OpkitError):
+    """A case, or the reference, is not right; the message says in what."""
+
+
+def users_line(root: Path = REPOSITORY) -> str:
+    """Return file:line of the nearest caller that is not opkit's; the file as seen from root."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_generated_or_opkits(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    file = Path(frame.f_code.co_filename)
+    shown = file.relative_to(root) if file.is_relative_to(root) else file
+    return f"{shown.as_posix()}:{frame.f_lineno}"
+
+
+def _is_generated_or_opkits(file: str) -> bool:
+    return file.startswith("<") or Path(file).is_relative_to(OPKIT)
+
+
+def explained(error: BaseException, root: Path, otherwise: str = "") -> str:
+    """Return `file:line: what is wrong` for an exception that the user's code has caused.
+
+    Args:
+        error: the exception. The message of an OpkitError is complete, and returned as it is.
+        root: the repository, whose files but for opkit/ are the user's.
+        otherwise: file:line for an exception that no line of the user's has raised.
+
+    Returns:
+        The message; nothing if the exception has no line of the user's.
+    """
+    if isinstance(error, OpkitError):
+        return str(error)
+    place = _place(error, root) or otherwise
+    return f"{place}: {_described(error)}" if place else ""
+
+
+def _place(error: BaseException, root: Path) -> str:
+    """The line that the compiler complains of, or else the innermost of the user's that ran."""
+    if isinstance(error, SyntaxError) and (file := _users_file(error.filename or "", root)):
+        return f"{file}:{error.lineno or 1}"
+    frames = [
+        (file, line)
+        for frame, line in walk_tb(error.__traceback__)
+        if (file := _users_file(frame.f_code.co_filename, root))
+    ]
+    return "{}:{}".format(*frames[-1]) if frames else ""
+
+
+def _users_file(file: str, root: Path) -> str:
+    """The file as seen from the repository; nothing if it is not the user's."""
+    path = Path(file).resolve()
+    if not path.is_relative_to(root.resolve()) or "site-packages" in path.parts:
+        return ""
+    relative = path.relative_to(root.resolve())
+    return "" if relative.parts[:1] in ((), ("opkit",)) else relative.as_posix()
+
+
+def _described(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return f"exit({error.code!r}) is called, which ends the check; delete the call"
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

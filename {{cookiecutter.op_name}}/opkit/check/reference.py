@@ -1,0 +1,159 @@
+"""An operator's `<operator>_reference.py`, called so that a mistake in it is one message."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import operator
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from opkit.check.invocation import Array
+from opkit.check.mistakes import CheckError, explained
+from opkit.description.spec import OpSpec
+from opkit.errors import OpkitError
+
+
+class Reference:
+    """The operator's math and shape rule in numpy.
+
+    A warning that the reference causes is passed on once, not in every case.
+
+    Args:
+        path: the file.
+        spec: the operator description.
+    """
+
+    def __init__(self, path: Path, spec: OpSpec) -> None:
+        self.path = path
+        self.spec = spec
+        self._warned: set[tuple[str, str, int]] = set()
+
+    @cached_property
+    def module(self) -> ModuleType:
+        """The module, the same that the repository's tests import.
+
+        Raises:
+            CheckError: it cannot be imported.
+            OpkitError: it is not there.
+        """
+        name = self.path.stem
+        module = sys.modules.get(name)
+        if module is not None and Path(str(module.__file__)).resolve() == self.path.resolve():
+            return module
+        spec = importlib.util.spec_from_file_location(name, self.path)
+        if spec is None or spec.loader is None or not self.path.is_file():
+            raise OpkitError(f"{self.path} is not there; run `scons target=x64`, which makes one")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+        except (Exception, SystemExit) as error:
+            del sys.modules[name]
+            raise CheckError(explained(error, self.path.parent, f"{self.path.name}:1")) from None
+        return module
+
+    def output_shapes(
+        self, input_shapes: Mapping[str, tuple[int, ...]], params: Mapping[str, Any]
+    ) -> dict[str, tuple[int, ...]]:
+        """Return the shape of each output.
+
+        Raises:
+            CheckError: the function does not keep to its rules.
+        """
+        shapes, place = self._call("output_shapes", dict(input_shapes), dict(params))
+        return {name: _shape(name, shapes[name], place) for name in shapes}
+
+    def reference(self, inputs: Mapping[str, Array], params: Mapping[str, Any]) -> dict[str, Array]:
+        """Return the array of each output, in the dtype that the function gives it.
+
+        Raises:
+            CheckError: the function does not keep to its rules.
+        """
+        arrays, place = self._call("reference", dict(inputs), dict(params))
+        return {name: _array(name, arrays[name], place) for name in arrays}
+
+    def _call(
+        self, name: str, tensors: dict[str, Any], params: dict[str, Any]
+    ) -> tuple[dict[str, Any], str]:
+        """Return the outputs by name, in the order of op.yml, and file:line of the function."""
+        function = getattr(self.module, name, None)
+        if not callable(function):
+            arguments = "input_shapes, params" if name == "output_shapes" else "inputs, params"
+            raise CheckError(f"{self.path.name}: there is no function {name}({arguments})")
+        place = self.line_of(function)
+        try:
+            result = self._warning_once(lambda: function(tensors, params))
+        except (Exception, SystemExit) as error:
+            problem = explained(error, self.path.parent, place)
+            if isinstance(error, KeyError):
+                names = ", ".join(tensors), ", ".join(params) or "none"
+                problem += "; there are the inputs {} and the params {}".format(*names)
+            raise CheckError(problem) from None
+        return self._outputs(name, result, place), place
+
+    def _outputs(self, name: str, result: Any, place: str) -> dict[str, Any]:
+        wanted = [output.name for output in self.spec.outputs]
+        example = ", ".join(f'"{output}": ...' for output in wanted)
+        if not isinstance(result, Mapping):
+            what = "None" if result is None else f"a {type(result).__name__}"
+            raise CheckError(f"{place}: {name} returns {what}; write return {{{example}}}")
+        for output in wanted:
+            if output not in result:
+                raise CheckError(
+                    f"{place}: {name} returns nothing for '{output}'; write return {{{example}}}"
+                )
+        for output in result:
+            if output not in wanted:
+                raise CheckError(
+                    f"{place}: {name} returns the unknown output '{output}'; "
+                    f"op.yml has: {', '.join(wanted)}"
+                )
+        return {output: result[output] for output in wanted}
+
+    def line_of(self, function: Callable[..., Any]) -> str:
+        """Return file:line of a function of the reference, or the file alone."""
+        code = getattr(inspect.unwrap(function), "__code__", None)
+        return f"{self.path.name}:{code.co_firstlineno}" if code else self.path.name
+
+    def _warning_once(self, call: Callable[[], Any]) -> Any:
+        with warnings.catch_warnings(record=True) as caught:
+            result = call()
+        for warning in caught:
+            key = str(warning.message), warning.filename, warning.lineno
+            if key not in self._warned:
+                self._warned.add(key)
+                warnings.warn_explicit(
+                    warning.message, warning.category, warning.filename, warning.lineno
+                )
+        return result
+
+
+def _shape(name: str, shape: Any, place: str) -> tuple[int, ...]:
+    try:
+        return tuple(operator.index(size) for size in shape)
+    except TypeError:
+        raise CheckError(
+            f"{place}: output_shapes returns {shape!r} for '{name}'; "
+            "a shape is a tuple of whole numbers, as (1, 6, 5, 3)"
+        ) from None
+
+
+def _array(name: str, value: Any, place: str) -> Array:
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise CheckError(f"{place}: what reference returns for '{name}': {error}") from None
+    if array.dtype.kind not in "biuf":
+        raise CheckError(
+            f"{place}: reference returns '{name}' with dtype {array.dtype}; "
+            "an output has floats, whole numbers or bool"
+        )
+    return array

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from opkit.errors import OpkitError
-from opkit.spec import MAX_ITEMS, Param
+from opkit.spec import MAX_ITEMS, TENSOR_DTYPES, Param
 
 Array = NDArray[Any]
 
@@ -35,12 +35,7 @@ TYPES = {
     "VX_TYPE_BOOL": 0x010,
 }
 
-TENSOR_TYPES = {
-    np.dtype(name): TYPES[f"VX_TYPE_{name.upper()}"]
-    for name in (
-        *("float16", "float32", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64"),
-    )
-}
+TENSOR_TYPES = {np.dtype(name): TYPES[f"VX_TYPE_{name.upper()}"] for name in TENSOR_DTYPES}
 
 STATUS_NAMES = {
     -1: "VX_FAILURE",

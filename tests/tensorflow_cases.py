@@ -234,7 +234,7 @@ def case_truncate_div() -> None:
 
 
 def case_truncate_div_of_floats() -> None:
-    """TensorFlow 1.11 has none; up to 2.2 at least it only divides, later it truncates, as we do."""
+    """TensorFlow 1.11 has none, up to 2.2 at least it only divides, later it truncates as we do."""
     if VERSION < (1, 13):
         return
     x = RANDOM.uniform(-100, 100, (2, 500)).astype(np.float32)

@@ -21,6 +21,7 @@ from opkit.checks.operators import REPOSITORY
 from opkit.checks.results import Result, error_text, time_text, ulp_text
 
 _PROPERTY = "opkit"
+_INTEGER_INPUT = "opkit_integer_input"
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -51,25 +52,35 @@ def build(root: Path) -> str:
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Attach the results of a test to its report, which crosses process borders."""
     testing.RESULTS.clear()
+    testing.INTEGER_INPUTS.clear()
     try:
         return (yield)
     finally:
         item.user_properties += [(_PROPERTY, asdict(result)) for result in testing.RESULTS]
+        item.user_properties += [(_INTEGER_INPUT, name) for name in testing.INTEGER_INPUTS]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Print the table of cases."""
-    results = [
-        Result(**value)
+    properties = [
+        (name, value)
         for outcome in ("passed", "failed")
         for report in terminalreporter.stats.get(outcome, ())
         for name, value in getattr(report, "user_properties", ())
-        if name == _PROPERTY and report.when == "call"
+        if report.when == "call"
     ]
+    results = [Result(**value) for name, value in properties if name == _PROPERTY]
+    integer_inputs = dict.fromkeys(value for name, value in properties if name == _INTEGER_INPUT)
     if results:
         terminalreporter.section("kernels against their reference")
         for line in table(results):
             terminalreporter.write_line(line)
+    if integer_inputs:
+        inputs = ", ".join(integer_inputs)
+        terminalreporter.write_line(
+            f"note: cases have integer inputs ({inputs}), but RKNN-Toolkit hands custom operators "
+            "float16, in which integers are exact up to 2048"
+        )
 
 
 def table(results: Iterable[Result]) -> list[str]:

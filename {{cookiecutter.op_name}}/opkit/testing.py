@@ -191,6 +191,7 @@ def run_cpu_kernel(
 
 
 RESULTS: list[Result] = []  # of the test that runs; the plugin takes them out after each
+INTEGER_INPUTS: list[str] = []  # as "name: dtype"; likewise
 
 
 def check_cpu_kernel(
@@ -277,6 +278,11 @@ def _check(
     problems = []
     try:
         operator = operator or operator_of(REPOSITORY)
+        INTEGER_INPUTS.extend(
+            f"{name}: {array.dtype}"
+            for name, array in case.inputs.items()
+            if array.dtype.kind in "iu"
+        )
         for name, kernel in kernels(operator).items():
             result, compared = _compared(kernel, operator, case, name, max_ulp, max_error)
             RESULTS.append(result)

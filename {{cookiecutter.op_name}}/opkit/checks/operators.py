@@ -18,7 +18,7 @@ from opkit.kernels import places
 from opkit.kernels.calls import TENSOR_TYPES, Array, Border, Runner, delivered
 from opkit.kernels.host import CpuKernel, HostKernel
 from opkit.kernels.remote import RemoteKernel
-from opkit.spec import OpSpec, parse
+from opkit.spec import OpSpec, Tensor, parse
 from opkit.vx.kernel import POISON, EmulatedKernel
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -136,7 +136,6 @@ class Operator:
         for name, array in case.inputs.items():
             if inputs[name].tobytes() != _as_reference_sees(array).tobytes():
                 raise CheckError(f"the reference changes its input '{name}'; let it copy first")
-        first = case.inputs[self.spec.inputs[0].name].dtype
         expected = {}
         for tensor in self.spec.outputs:
             name = tensor.name
@@ -149,10 +148,28 @@ class Operator:
                     f"the reference returns '{name}' with shape {result.shape}, but its "
                     f"output_shapes says {tuple(shapes[name])}"
                 )
-            dtype = np.dtype(case.output_dtypes.get(name, first))
+            dtype = self._output_dtype(tensor, case)
             _check_tensor(f"output '{name}'", result.shape, dtype)
             expected[name] = _rounded(name, result, dtype)
         return expected
+
+    def _output_dtype(self, output: Tensor, case: Case) -> np.dtype[Any]:
+        """Return the dtype of an output: the one that RKNN-Toolkit's class has, or another float.
+
+        Raises:
+            CheckError: the case names one that the class does not have.
+        """
+        first = case.inputs[self.spec.inputs[0].name].dtype
+        described = np.dtype(output.dtype or first)
+        dtype = np.dtype(case.output_dtypes.get(output.name, described))
+        if dtype != described and not dtype.kind == described.kind == "f":
+            source = "op.yml" if output.dtype else "the first input"
+            raise CheckError(
+                f"output '{output.name}' is {dtype} in the case, but {described} in the class that "
+                f"RKNN-Toolkit calls, as {source} says; write `dtype: {dtype}` in op.yml at "
+                f"outputs.{output.name}, or leave the dtype out of the case"
+            )
+        return dtype
 
 
 @cache
@@ -180,6 +197,6 @@ def _rounded(name: str, result: Array, dtype: np.dtype[Any]) -> Array:
     if dtype.kind in "iu" and not np.array_equal(rounded, result):
         raise CheckError(
             f"the reference returns '{name}' as {result.dtype} with values that {dtype} does not "
-            "have; round them, or name the output's dtype in the cases"
+            f"have; round them, or write the output's dtype in op.yml: outputs.{name}.dtype"
         )
     return rounded

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from opkit.emit.readme import readme
 from opkit.emit.template import fill
 from opkit.spec import OpSpec, Param, ParamValue, Tensor
@@ -29,18 +31,23 @@ def _compute(spec: OpSpec) -> str:
     lines = [
         *((f"inputs->{input_.name}", input_.doc) for input_ in spec.inputs),
         *((f"params->{param.name}", param.doc or _described(param)) for param in spec.params),
-        *((f"outputs->{output.name}", output.doc) for output in spec.outputs),
+        *((f"outputs->{output.name}", _output_doc(output)) for output in spec.outputs),
     ]
     width = max(len(member) for member, _ in lines)
-    copies = [
+    statements = [
         f"    if (outputs->{output.name}.type != inputs->{first}.type"
         f" || outputs->{output.name}.size != inputs->{first}.size) {{\n"
         f'        return "{output.name} differs from {first} in type or size";\n'
         "    }\n"
         f"    memcpy(outputs->{output.name}.data, inputs->{first}.data,"
         f" inputs->{first}.size * opkit_element_size(inputs->{first}.type));\n"
+        if _is_copy(output)
+        else f"    memset(outputs->{output.name}.data, 0,"
+        f" outputs->{output.name}.size * opkit_element_size(outputs->{output.name}.type));\n"
         for output in spec.outputs
     ]
+    if not any(map(_is_copy, spec.outputs)):
+        statements.insert(0, "    (void)inputs;\n")
     return fill(
         "compute.h",
         name=spec.name,
@@ -50,8 +57,26 @@ def _compute(spec: OpSpec) -> str:
         arguments="\n".join(
             f" *   {member.ljust(width)}  {_inside_comment(doc)}".rstrip() for member, doc in lines
         ),
-        copies="".join(copies),
+        so_far=_so_far(spec),
+        statements="".join(statements),
     )
+
+
+def _is_copy(output: Tensor) -> bool:
+    """Whether an output can begin as a copy of the first input, which is half in the cases."""
+    return output.dtype in (None, "float16")
+
+
+def _so_far(spec: OpSpec) -> str:
+    """Return what the math does until it is written."""
+    copies = sum(map(_is_copy, spec.outputs))
+    if copies == len(spec.outputs):
+        return "each output is a copy of the first input"
+    return "outputs with a dtype in op.yml are 0" + (", the others copies" if copies else "")
+
+
+def _output_doc(output: Tensor) -> str:
+    return ": ".join(part for part in (output.dtype, output.doc) if part)
 
 
 def _described(param: Param) -> str:
@@ -65,8 +90,13 @@ def _inside_comment(text: str) -> str:
 
 
 def _reference(spec: OpSpec) -> str:
-    def outputs(value: str) -> str:
-        return _dict("    return ", {output.name: value for output in spec.outputs})
+    def outputs(value: Callable[[Tensor], str]) -> str:
+        return _dict("    return ", {output.name: value(output) for output in spec.outputs})
+
+    def array(output: Tensor) -> str:
+        if _is_copy(output):
+            return f"np.array(inputs[{first}])"
+        return f'np.zeros(inputs[{first}].shape, "{output.dtype}")'
 
     first = f'"{spec.inputs[0].name}"'
     kinds = [f"        {param.name}: {_python_kind(param)}" for param in spec.params]
@@ -76,8 +106,9 @@ def _reference(spec: OpSpec) -> str:
         name=spec.name,
         first=first,
         param_values="\n".join(kinds),
-        shapes=outputs("shape"),
-        arrays=outputs(f"np.array(inputs[{first}])"),
+        shapes=outputs(lambda _: "shape"),
+        so_far=_so_far(spec),
+        arrays=outputs(array),
     )
 
 
@@ -182,10 +213,15 @@ def _test(spec: OpSpec) -> str:
         return _dict(" " * 8, {input_.name: repr(shape) for input_ in spec.inputs}, ",")
 
     params = {param.name: repr(_sample(param)) for param in spec.params}
+    # The generated VX kernel copies halves.
+    has_vx_test = all(map(_is_copy, spec.outputs))
     return fill(
         "test.py",
         name=spec.name,
         lower=spec.lower,
+        kernels="both kernels" if has_vx_test else "the CPU kernel",
+        vx_import="check_vx_kernel, " if has_vx_test else "",
+        vx_test=f"\n\n{fill('test_vx.py')}" if has_vx_test else "",
         shapes="\n".join(shapes(shape) for shape in ((7,), (3, 5), (1, 4, 5, 3))),
         params=_dict(" " * 8, params, ","),
     )

@@ -34,6 +34,11 @@ DESCRIPTIONS = {
     + "".join(f"  i{n}: {{type: VX_TYPE_TENSOR}}\n" for n in range(9))
     + "outputs:\n"
     + "".join(f"  o{n}: {{type: VX_TYPE_TENSOR}}\n" for n in range(5)),
+    "output_dtypes": "name: OutputDtypes\ninputs: {x: {type: VX_TYPE_TENSOR}}\n"
+    "outputs: {index: {type: VX_TYPE_TENSOR, dtype: int32, doc: of the largest},"
+    " value: {type: VX_TYPE_TENSOR}}\n",
+    "integer_output": "name: IntegerOutput\ninputs: {x: {type: VX_TYPE_TENSOR}}\n"
+    "outputs: {y: {type: VX_TYPE_TENSOR, dtype: int64}}\n",
     "names_of_ours": "name: Names\n"
     "inputs: {inputs: {type: VX_TYPE_TENSOR}, params: {type: VX_TYPE_TENSOR}}\n"
     "outputs: {outputs: {type: VX_TYPE_TENSOR}, call: {type: VX_TYPE_TENSOR}}\n"
@@ -110,7 +115,7 @@ def test_the_vx_kernels_own_names_meet_no_parameter() -> None:
 def test_a_packages_description_keeps_order_and_drops_our_keys() -> None:
     spec = parse(
         "name: TwoIn\ninputs: {z: {type: VX_TYPE_TENSOR, doc: d}, a: {type: VX_TYPE_TENSOR}}\n"
-        "outputs: {y: {type: VX_TYPE_TENSOR}}\n"
+        "outputs: {y: {type: VX_TYPE_TENSOR, dtype: int32}}\n"
         "params: {q: {type: vx_type_array, length: 1, default: [2], source: const:q, doc: e},"
         " b: {type: VX_TYPE_BOOL}}\n"
     )

@@ -30,12 +30,20 @@ CASES = [
 ]
 
 PYTHON_VARIABLE = "RKNN_OP_TENSORFLOW_PYTHON"
+OLD_PYTHON_VARIABLE = "RKNN_OP_OLD_TENSORFLOW_PYTHON"
 REQUIRE_VARIABLE = "RKNN_OP_REQUIRE_TENSORFLOW"
-ADVICE = (
-    "no Python with TensorFlow. Run `pip install '.[tf]'`, or "
-    f"`{PYTHON_VARIABLE}=$(.ci/tensorflow_environment .venv-tensorflow) pytest`; "
-    "the variable takes several Pythons, separated by `:`"
-)
+SEVERAL = "the variable takes several Pythons, separated by `:`"
+ADVICE = {
+    PYTHON_VARIABLE: (
+        "no Python with TensorFlow. Run `pip install '.[tf]'`, or "
+        f"`{PYTHON_VARIABLE}=$(.ci/tensorflow_environment .venv-tensorflow) pytest`; {SEVERAL}"
+    ),
+    OLD_PYTHON_VARIABLE: (
+        "no Python with a TensorFlow that RKNN-Toolkit asks for, 1.11 or 1.13. Run "
+        f"`{OLD_PYTHON_VARIABLE}=$(PYTHON=python3.6 .ci/tensorflow_environment "
+        f".venv-tensorflow-1.11.0 tensorflow==1.11.0) pytest`; {SEVERAL}"
+    ),
+}
 
 TENSORS = "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
 SAME = """
@@ -45,6 +53,20 @@ def output_shapes(input_shapes, params):
 
 def reference(inputs, params):
     return {"y": inputs["x"]}
+"""
+
+STRIDED_SLICE = """
+def slices(params):
+    return [slice(*numbers) for numbers in zip(params["begin"], params["end"], params["strides"])]
+
+
+def output_shapes(input_shapes, params):
+    lengths = zip(input_shapes["x"], slices(params))
+    return {"y": tuple(len(range(*part.indices(length))) for length, part in lengths)}
+
+
+def reference(inputs, params):
+    return {"y": inputs["x"][tuple(slices(params))]}
 """
 
 # Operators besides the examples: description, reference.
@@ -100,6 +122,39 @@ def params_from_tf(node_def, constants):
     return {"padding": int(node_def.attr["padding"].s == b"SAME")}
 """,
     ),
+    "StridedSlice": (
+        f"""name: StridedSlice
+{TENSORS}params:
+  end: {{type: VX_TYPE_ARRAY, source: const:end}}
+  begin: {{type: VX_TYPE_ARRAY, source: const:begin}}
+  strides: {{type: VX_TYPE_ARRAY, source: const:StridedSlice/strides}}
+""",
+        STRIDED_SLICE,
+    ),
+    "StridedSliceByAlias": (
+        f"""name: StridedSliceByAlias
+{TENSORS}params:
+  strides: {{type: VX_TYPE_ARRAY, source: const:C_2}}
+  end: {{type: VX_TYPE_ARRAY, source: const:C_1}}
+  begin: {{type: VX_TYPE_ARRAY, source: const:C}}
+""",
+        STRIDED_SLICE,
+    ),
+    "LargestOf": (
+        """
+        name: LargestOf
+        inputs: {x: {type: VX_TYPE_TENSOR}}
+        outputs: {index: {type: VX_TYPE_TENSOR, dtype: int32}, value: {type: VX_TYPE_TENSOR}}
+        """,
+        """
+def output_shapes(input_shapes, params):
+    return {"index": input_shapes["x"][:-1], "value": input_shapes["x"][:-1]}
+
+
+def reference(inputs, params):
+    return {"index": inputs["x"].argmax(-1), "value": inputs["x"].max(-1)}
+""",
+    ),
     "ResizeAreaByPosition": (
         f"""name: ResizeAreaByPosition
 {TENSORS}params: {{size: {{type: VX_TYPE_ARRAY}}}}
@@ -114,22 +169,22 @@ def params_from_tf(node_def, constants):
 }
 
 
-def tensorflow_pythons() -> list[str]:
-    """Return the Pythons that have TensorFlow: those that were named, or this one."""
-    named = os.environ.get(PYTHON_VARIABLE, "")
+def tensorflow_pythons(variable: str) -> list[str]:
+    """Return the Pythons that have TensorFlow: those that were named, or this one if it is new."""
+    named = os.environ.get(variable, "")
     if named:
         return [python for python in named.split(os.pathsep) if python]
-    return [sys.executable] if importlib.util.find_spec("tensorflow") else []
+    is_here = variable == PYTHON_VARIABLE and importlib.util.find_spec("tensorflow") is not None
+    return [sys.executable] if is_here else []
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run every case in every Python; where there is none, one case that says so."""
-    pythons = tensorflow_pythons()
-    if pythons:
-        metafunc.parametrize("case", CASES)
-        metafunc.parametrize("python", pythons)
-    else:
-        metafunc.parametrize(("case", "python"), [("all", "")])
+    runs = []
+    for variable in ADVICE:
+        pythons = tensorflow_pythons(variable)
+        runs += [(case, python) for python in pythons for case in CASES] or [("all", variable)]
+    metafunc.parametrize(("case", "python"), runs)
 
 
 @pytest.fixture(scope="module")
@@ -137,10 +192,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the generated classes."""
     made = tmp_path_factory.mktemp("tensorflow")
     operators = dict(OPERATORS)
-    for name in ("resize_area", "exp", "truncate_div"):
-        description = (EXAMPLES / name / f"{name}.yml").read_text(encoding="utf-8")
-        reference = EXAMPLES / name / f"{parse(description).lower}_reference.py"
-        operators[name] = (description, reference.read_text(encoding="utf-8"))
+    for path in EXAMPLES.glob("*/*.yml"):
+        description = path.read_text(encoding="utf-8")
+        reference = path.with_name(f"{parse(description).lower}_reference.py")
+        operators[path.stem] = (description, reference.read_text(encoding="utf-8"))
     for description, source in operators.values():
         spec = parse(description)
         text = toolkit_class(spec, source)
@@ -166,9 +221,9 @@ def results_of(python: str, folder: Path) -> dict[str, str | None]:
 
 
 def test_in_tensorflow(case: str, python: str, folder: Path) -> None:
-    if not python:
-        if os.environ.get(REQUIRE_VARIABLE) == "1":
-            pytest.fail(ADVICE)
-        pytest.skip(ADVICE)
+    if python in ADVICE:
+        if python == PYTHON_VARIABLE and os.environ.get(REQUIRE_VARIABLE) == "1":
+            pytest.fail(ADVICE[python])
+        pytest.skip(ADVICE[python])
     problem = results_of(python, folder)[case]
     assert problem is None, problem

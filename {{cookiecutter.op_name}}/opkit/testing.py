@@ -315,6 +315,9 @@ def _problems(
 ) -> list[str]:
     """Run a case on all kernels; return the lines that say what is wrong."""
     test = running_test()
+    test.integer_inputs += [
+        f"{name}: {array.dtype}" for name, array in case.inputs.items() if array.dtype.kind in "iu"
+    ]
     runners = kernels(operator, test.session.places)
     try:
         prepared = operator.prepare(case)

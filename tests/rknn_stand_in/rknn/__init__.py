@@ -1,1 +1,1 @@
-"""A stand-in of RKNN-Toolkit, of which only what the generated class needs is here."""
+"""A stand-in of RKNN-Toolkit, of which only what an operator's class needs is here."""

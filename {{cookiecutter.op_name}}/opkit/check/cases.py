@@ -116,7 +116,8 @@ class Case:
         name: how the case is called in the table and on the command line.
         inputs: name of each input -> array, slowest dimension first.
         params: name of each param -> value; params with a default in op.yml may be left out.
-        output_dtypes: name of an output -> dtype; by default that of the first input.
+        output_dtypes: name of an output -> dtype; by default that of op.yml, or else that of the
+            first input. It may differ from these only in the size of a float.
         origin: file:line that made the case, for messages.
     """
 
@@ -145,7 +146,7 @@ def cases(
         values: what the inputs hold: makers like `uniform(-1, 1)`, for all inputs or by name.
         params: for each combination the value of every param.
         dtype: of all tensors, or by name of inputs and outputs; float16 for an input that is not
-            named, the first input's for such an output.
+            named, for such an output op.yml's, or else the first input's.
 
     Raises:
         CheckError: an argument is of another form; the message begins with the caller's line.

@@ -126,6 +126,7 @@ class Operator:
         try:
             self._check_inputs(case)
             self._check_output_dtypes(case)
+            self._output_dtypes(case)
             return self._params(case)
         except (CheckError, RefusedError) as error:
             raise CheckError(f"{case.origin}: {error}") from None
@@ -154,6 +155,27 @@ class Operator:
                 _check_dtype(f"output '{name}'", np.dtype(dtype))
             except TypeError:
                 raise CheckError(f"output '{name}' has the unknown dtype {dtype!r}") from None
+
+    def _output_dtypes(self, case: Case) -> dict[str, np.dtype[Any]]:
+        """Return the dtype of each output: that of RKNN-Toolkit's class, or another float.
+
+        Raises:
+            CheckError: the case names one that the class does not have.
+        """
+        first = case.inputs[self.spec.inputs[0].name].dtype
+        dtypes = {}
+        for output in self.spec.outputs:
+            described = np.dtype(output.dtype or first)
+            dtype = np.dtype(case.output_dtypes.get(output.name, described))
+            if dtype != described and not dtype.kind == described.kind == "f":
+                source = "op.yml" if output.dtype else "the first input"
+                raise CheckError(
+                    f"output '{output.name}' is {dtype} in the case, but {described} in the class "
+                    f"that RKNN-Toolkit calls, as {source} says; write `dtype: {dtype}` in op.yml "
+                    f"at outputs.{output.name}, or leave the dtype out of the case"
+                )
+            dtypes[output.name] = dtype
+        return dtypes
 
     def _params(self, case: Case) -> dict[str, Any]:
         names = [param.name for param in self.spec.params]
@@ -208,7 +230,7 @@ class Operator:
                 raise CheckError(
                     f"{place}: the reference changes its input '{name}'; let it copy first"
                 )
-        first = case.inputs[self.spec.inputs[0].name].dtype
+        dtypes = self._output_dtypes(case)
         expected = {}
         for name, result in results.items():
             if result.shape != shapes[name]:
@@ -216,7 +238,7 @@ class Operator:
                     f"{place}: the reference returns '{name}' with shape {result.shape}, but its "
                     f"output_shapes says {shapes[name]}"
                 )
-            dtype = np.dtype(case.output_dtypes.get(name, first))
+            dtype = dtypes[name]
             _check_tensor(f"{place}: output '{name}'", result.shape, dtype)
             expected[name] = _rounded(f"{place}: the reference", name, result, dtype)
         return expected
@@ -267,7 +289,7 @@ def _rounded(what: str, name: str, result: Array, dtype: np.dtype[Any]) -> Array
     if dtype.kind in "iu" and not np.array_equal(rounded, result):
         raise CheckError(
             f"{what} returns '{name}' as {result.dtype} with values that {dtype} does not "
-            "have; round them, or name the output's dtype in the cases"
+            "have; round them, or write the output's dtype in op.yml: outputs.{name}.dtype"
         )
     return rounded
 

@@ -28,6 +28,7 @@ from opkit.runtimes.rknn.kernels import promised
 
 _OPTION = "--opkit-session"
 _PROPERTY = "opkit"
+_INTEGER_INPUT = "opkit_integer_input"
 _SESSION = pytest.StashKey[Session]()
 
 
@@ -138,6 +139,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
             return (yield)
     finally:
         item.user_properties += [(_PROPERTY, asdict(result)) for result in test.results]
+        item.user_properties += [(_INTEGER_INPUT, name) for name in test.integer_inputs]
 
 
 def _results(report: Any) -> list[Result]:
@@ -210,18 +212,25 @@ class _Logger:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print the table of cases."""
-    results = [
-        result
+    """Print the table of cases, and what is to be known of their inputs."""
+    reports = [
+        report
         for outcome in ("passed", "failed")
         for report in terminalreporter.stats.get(outcome, ())
         if getattr(report, "when", "") == "call"
-        for result in _results(report)
     ]
+    results = [result for report in reports for result in _results(report)]
     if results:
         terminalreporter.section("kernels against their reference")
         for line in table(results):
             terminalreporter.write_line(line)
+    properties = [pair for report in reports for pair in report.user_properties]
+    integers = dict.fromkeys(value for name, value in properties if name == _INTEGER_INPUT)
+    if integers:
+        terminalreporter.write_line(
+            f"note: cases have integer inputs ({', '.join(integers)}), but RKNN-Toolkit hands "
+            "custom operators float16, in which integers are exact up to 2048"
+        )
 
 
 def table(results: Iterable[Result]) -> list[str]:

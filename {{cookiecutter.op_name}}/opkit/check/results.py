@@ -162,11 +162,13 @@ class RunningTest:
         session: where the cases run.
         function: the function of tests/, without its parameters.
         results: what came of its cases so far.
+        integer_inputs: the inputs of its cases that are integers, as `name: dtype`.
     """
 
     session: Session = field(default_factory=Session)
     function: str = ""
     results: list[Result] = field(default_factory=list)
+    integer_inputs: list[str] = field(default_factory=list)
 
 
 _RUNNING: ContextVar[RunningTest] = ContextVar("running test")

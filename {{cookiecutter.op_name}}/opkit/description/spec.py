@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from opkit.description.types import PARAM_TYPES, ParamType
+from opkit.description.types import PARAM_TYPES, TENSOR_TYPES, ParamType
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.chips import CHIPS
 
@@ -40,12 +40,23 @@ REFUSED_TYPES: dict[str, str] = {
 }
 
 
+TENSOR_DTYPES = tuple(row.name for row in TENSOR_TYPES)
+"""What the elements of a tensor may be, by numpy's names."""
+
+
 @dataclass(frozen=True)
 class Tensor:
-    """An input or an output."""
+    """An input or an output.
+
+    Attributes:
+        name: its name, a C identifier.
+        doc: one sentence for the reader of the generated code.
+        dtype: of an output, one of TENSOR_DTYPES; None: that of the first input.
+    """
 
     name: str
     doc: str = ""
+    dtype: str | None = None
 
 
 @dataclass(frozen=True)
@@ -121,7 +132,7 @@ _TOP_KEYS = (
 )
 # What a package's op.yml holds besides; the build writes these anew.
 _PACKAGE_KEYS = ("out_binary", "op_py_file", "vx_file", "op_version")
-_TENSOR_KEYS = ("type", "doc")
+_TENSOR_KEYS = ("type", "doc", "dtype")
 _PARAM_KEYS = ("type", "doc", "default", "source", "length")
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -355,7 +366,21 @@ class _Reader:
                     f"{where}.{name}.type",
                     f"{type_!r} cannot be; allowed: VX_TYPE_TENSOR",
                 )
-            yield Tensor(name, self.doc(details, f"{where}.{name}"))
+            dtype = self.dtype(details.get("dtype"), where, f"{where}.{name}.dtype")
+            yield Tensor(name, self.doc(details, f"{where}.{name}"), dtype)
+
+    def dtype(self, node: yaml.Node | None, group: str, where: str) -> str | None:
+        if node is None:
+            return None
+        if group != "outputs":
+            problem = (
+                "only an output has a dtype; an input has what the model and the cases give it"
+            )
+            self.fail(node, where, problem)
+        dtype = self.text(node, where)
+        if dtype not in TENSOR_DTYPES:
+            self.fail(node, where, f"invalid {dtype!r} (expected {', '.join(TENSOR_DTYPES)})")
+        return dtype
 
     def params(self, node: yaml.Node | None, seen: dict[str, str]) -> Iterator[Param]:
         if node is None or _is_null(node):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
+from opkit.description.types import ELEMENT_TYPES
 from opkit.runtimes.rknn.readme import readme
 from opkit.text import fill
 
@@ -39,10 +40,14 @@ def _compute(spec: OpSpec) -> str:
     lines = [
         *((f"inputs->{input_.name}", input_.doc) for input_ in spec.inputs),
         *((f"params->{param.name}", param.doc or _described(param)) for param in spec.params),
-        *((f"outputs->{output.name}", output.doc) for output in spec.outputs),
+        *((f"outputs->{output.name}", _output_doc(output)) for output in spec.outputs),
     ]
     width = max(len(member) for member, _ in lines)
-    copies = [_copy(first, output.name) for output in spec.outputs]
+    statements = [
+        _copy(first, output.name) if _is_copy(output) else _zero(output) for output in spec.outputs
+    ]
+    if not any(map(_is_copy, spec.outputs)):
+        statements.insert(0, "    (void)inputs;\n")
     return fill(
         "compute.h",
         name=spec.name,
@@ -53,8 +58,22 @@ def _compute(spec: OpSpec) -> str:
             f" *   {member.ljust(width)}  {_inside_comment(doc)}".rstrip() for member, doc in lines
         ),
         first=first,
-        copies="\n".join(copies),
+        so_far=_so_far(spec),
+        statements="\n".join(statements),
     )
+
+
+def _is_copy(output: Tensor) -> bool:
+    """Whether an output can begin as a copy of the first input, which is half in the cases."""
+    return output.dtype in (None, "float16")
+
+
+def _so_far(spec: OpSpec) -> str:
+    """Return what the math does until it is written."""
+    copies = sum(map(_is_copy, spec.outputs))
+    if copies == len(spec.outputs):
+        return "each output is a copy of the first input"
+    return "outputs with a dtype in op.yml are 0" + (", the others copies" if copies else "")
 
 
 def _copy(input_: str, output: str) -> str:
@@ -72,6 +91,25 @@ def _copy(input_: str, output: str) -> str:
 """
 
 
+def _zero(output: Tensor) -> str:
+    """Return the C statements that set an output with a dtype to 0."""
+    assert output.dtype is not None
+    member = ELEMENT_TYPES[output.dtype].computed_as
+    assert member is not None
+    return f"""\
+    if (outputs->{output.name}.type != OPKIT_{member.upper()}) {{
+        return "{output.name} must be {output.dtype}";
+    }}
+    for (size_t i = 0; i < outputs->{output.name}.size; i++) {{
+        outputs->{output.name}.{member}[i] = 0;
+    }}
+"""
+
+
+def _output_doc(output: Tensor) -> str:
+    return ": ".join(part for part in (output.dtype, output.doc) if part)
+
+
 def _described(param: Param) -> str:
     if param.type.is_array:
         return f"{param.length or '1 to 16'} whole numbers: `count`, `items[]`"
@@ -83,8 +121,13 @@ def _inside_comment(text: str) -> str:
 
 
 def _reference(spec: OpSpec) -> str:
-    def outputs(value: str) -> str:
-        return _dict("    return ", {output.name: value for output in spec.outputs})
+    def outputs(value: Callable[[Tensor], str]) -> str:
+        return _dict("    return ", {output.name: value(output) for output in spec.outputs})
+
+    def array(output: Tensor) -> str:
+        if _is_copy(output):
+            return f"np.array(inputs[{first}])"
+        return f'np.zeros(inputs[{first}].shape, "{output.dtype}")'
 
     first = f'"{spec.inputs[0].name}"'
     kinds = [f"        {param.name}: {_python_kind(param)}" for param in spec.params]
@@ -94,8 +137,9 @@ def _reference(spec: OpSpec) -> str:
         name=spec.name,
         first=first,
         param_values="\n".join(kinds),
-        shapes=outputs("shape"),
-        arrays=outputs(f"np.array(inputs[{first}])"),
+        shapes=outputs(lambda _: "shape"),
+        so_far=_so_far(spec),
+        arrays=outputs(array),
     )
 
 
@@ -245,12 +289,16 @@ def _test(spec: OpSpec) -> str:
         return _dict(" " * 8, {input_.name: repr(shape) for input_ in spec.inputs}, ",")
 
     params = {param.name: repr(_sample(param)) for param in spec.params}
-    checks = [f"check_{kernel}_kernel" for kernel in spec.kernels]
+    # The generated VX kernel copies halves.
+    kernels = [
+        kernel for kernel in spec.kernels if kernel != "vx" or all(map(_is_copy, spec.outputs))
+    ]
+    checks = [f"check_{kernel}_kernel" for kernel in kernels]
     return fill(
         "test.py",
-        kernels="both kernels" if spec.has_vx_kernel else "the CPU kernel",
+        kernels="both kernels" if "vx" in kernels else "the CPU kernel",
         imports=", ".join(["cases", *checks, "special", "uniform"]),
-        vx_test=f"\n\n{vx_test()}" if spec.has_vx_kernel else "",
+        vx_test=f"\n\n{vx_test()}" if "vx" in kernels else "",
         name=spec.name,
         lower=spec.lower,
         shapes="\n".join(shapes(shape) for shape in ((7,), (3, 5), (1, 4, 5, 3))),

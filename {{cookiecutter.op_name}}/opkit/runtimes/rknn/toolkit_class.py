@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
+import json
 import math
 import symtable
-import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
-from opkit.description.spec import MAX_ITEMS, OpSpec, Param, Tensor
+from opkit.description.spec import MAX_ITEMS, OpSpec, Param
 from opkit.description.types import ParamType
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.python_versions import check_reference
@@ -47,10 +47,19 @@ def toolkit_class(spec: OpSpec, reference_source: str) -> str:
     class_text = fill(
         "rknn_op.py",
         name=spec.name,
-        inputs=_literal([_tensor(input_) for input_ in spec.inputs], 4, "_INPUTS = "),
-        outputs=_literal([_tensor(output) for output in spec.outputs], 4, "_OUTPUTS = "),
-        params=_literal([_param(param) for param in spec.params], 4, "_PARAMS = "),
-        given="dict(params_from_tf(node_def, constants))" if has_params_from_tf else "{}",
+        def_input=_ports("in", len(spec.inputs)),
+        def_output=_ports("out", len(spec.outputs)),
+        inputs=_literal([input_.name for input_ in spec.inputs], "_INPUTS = "),
+        outputs=_literal([output.name for output in spec.outputs], "_OUTPUTS = "),
+        dtypes=_bracketed(
+            [
+                f"tf.{output.dtype}" if output.dtype else "inputs_tensor[0].dtype"
+                for output in spec.outputs
+            ],
+            "dtypes = ",
+            8,
+        ),
+        params=_params(spec, has_params_from_tf),
     )
     _check_names(spec, source, class_text)
     # Two lines before the reference: so a line in it that names an encoding is not one any more.
@@ -61,8 +70,47 @@ def toolkit_class(spec: OpSpec, reference_source: str) -> str:
     )
 
 
-def _tensor(tensor: Tensor) -> tuple[str, str]:
-    return tensor.name, tensor.doc
+def _ports(direction: str, count: int) -> str:
+    ports = [
+        f'IoMap("{direction}{index}", "{direction}", "{direction}put port {index}")'
+        for index in range(count)
+    ]
+    return _bracketed(ports, f"def_{direction}put = ")
+
+
+def _params(spec: OpSpec, has_params_from_tf: bool) -> str:
+    """Return load_params_from_tf with no more than this operator needs."""
+    if not spec.params:
+        return fill("rknn_op_no_params.py")
+    sources = [param.source for param in spec.params if param.source]
+    more_values = []
+    if sources or has_params_from_tf:
+        more_values += [
+            "tensor_data_map = tensor_data_map or {}",
+            "constants = self._constants(node_def, tensor_data_map)",
+            'values.update(("const:" + name, value) for name, value in constants.items())',
+        ]
+    if len(sources) == 1:
+        more_values += [
+            "if len(tensor_data_map) == 1:  # then its name does not matter",
+            f"    (values[{_literal(sources[0], '')}],) = tensor_data_map.values()",
+        ]
+    if has_params_from_tf:
+        more_values += [
+            "for name, value in params_from_tf(node_def, constants).items():",
+            '    values[self._PARAMS.get(name, {}).get("source", name)] = value',
+        ]
+    return fill(
+        "rknn_op_params.py",
+        params=_literal(dict(map(_param, spec.params)), "_PARAMS = "),
+        more_values="".join(f"        {line}\n" for line in more_values),
+        has_default=(
+            '"default" in facts and (source == name or not tensor_data_map)'
+            if sources
+            else '"default" in facts'
+        ),
+        constants=f"\n{fill('rknn_op_constants.py')}" if more_values else "",
+    )
 
 
 def _param(param: Param) -> tuple[str, dict[str, Any]]:
@@ -70,7 +118,7 @@ def _param(param: Param) -> tuple[str, dict[str, Any]]:
     if param.type.is_array:
         facts["lengths"] = [param.length] if param.length else range(1, MAX_ITEMS + 1)
     if param.source is not None:
-        facts["source"] = param.source.removeprefix("const:")
+        facts["source"] = param.source
     if param.default is not None:
         default = param.default
         facts["default"] = list(default) if isinstance(default, tuple) else default
@@ -144,42 +192,33 @@ def _bindings(source: str) -> Iterator[tuple[int, str, str]]:
             nodes.extend(ast.iter_child_nodes(node))
 
 
-def _literal(value: Any, indent: int = 0, key: str = "") -> str:
-    """Return a Python literal as a formatter would write it.
-
-    Args:
-        value: a str, number, bool, range, or a list, tuple or dict of some.
-        indent: the column at which its line begins.
-        key: what stands before it on its line.
-    """
+def _literal(value: Any, before: str, indent: int = 4) -> str:
+    """Return a Python literal as a formatter would write it; arguments as for _bracketed."""
     if isinstance(value, str):
-        return _string(value)
+        return json.dumps(value, ensure_ascii=False)
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
-    if not isinstance(value, (list, tuple, dict)):
-        return repr(value).replace("e+", "e")
-    opening, closing = {list: ("[", "]"), tuple: ("(", ")"), dict: ("{", "}")}[type(value)]
-    pairs = value.items() if isinstance(value, dict) else [("", item) for item in value]
-    befores = [f"{_string(name)}: " if name else "" for name, _ in pairs]
-    items = (before + _literal(item) for before, (_, item) in zip(befores, pairs, strict=True))
-    line = opening + ", ".join(items) + closing
-    if indent + len(key) + _width(line) + len(",") <= LINE_LENGTH:
+    if isinstance(value, dict):
+        keys = [f"{_literal(key, '')}: " for key in value]
+        pairs = zip(keys, value.values(), strict=True)
+        items = [key + _literal(item, key, indent + 4) for key, item in pairs]
+        return _bracketed(items, before, indent, "{}")
+    if isinstance(value, list):
+        return _bracketed([_literal(item, "", indent + 4) for item in value], before, indent)
+    return repr(value).replace("e+", "e")
+
+
+def _bracketed(items: list[str], before: str, indent: int = 4, brackets: str = "[]") -> str:
+    """Return a list on one line, or on several if it is too long for one.
+
+    Args:
+        items: the text of each item.
+        before: what stands before the list on its line.
+        indent: the column at which that line begins.
+        brackets: the opening one and the closing one.
+    """
+    line = brackets[0] + ", ".join(items) + brackets[1]
+    if indent + len(before) + len(line) + len(",") <= LINE_LENGTH:
         return line
-    lines = [
-        f"{' ' * (indent + 4)}{before}{_literal(item, indent + 4, before)},\n"
-        for before, (_, item) in zip(befores, pairs, strict=True)
-    ]
-    return f"{opening}\n{''.join(lines)}{' ' * indent}{closing}"
-
-
-def _string(text: str) -> str:
-    quote = "'" if text.count('"') > text.count("'") else '"'
-    other = "'" if quote == '"' else '"'
-    # repr puts a lone quote into the other kind, so only the one that ends the text needs more.
-    escapes = {quote: f"\\{quote}", other: other}
-    return quote + "".join(escapes.get(one, repr(one)[1:-1]) for one in text) + quote
-
-
-def _width(text: str) -> int:
-    """Return how many columns a text takes."""
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+    lines = "".join(f"{' ' * (indent + 4)}{item},\n" for item in items)
+    return f"{brackets[0]}\n{lines}{' ' * indent}{brackets[1]}"

@@ -29,8 +29,8 @@ ${pad}struct ${lower}_outputs *outputs)
 {
     (void)params;
 
-    /* Write the real math here. Until then, each output is a copy of the first input. */
-$copies
+    /* Write the real math here. Until then, $so_far. */
+$statements
     return NULL;
 }
 

@@ -25,5 +25,5 @@ def reference(inputs, params):
     inputs: the name of each input -> its array; half-precision tensors arrive as float32.
     params: as above.
     """
-    # Write the real math here. Until then, each output is a copy of the first input.
+    # Write the real math here. Until then, $so_far.
 $arrays

@@ -1,0 +1,120 @@
+"""An output's dtype in op.yml: the check, the class and a new repository agree on it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from opkit.description.spec import TENSOR_DTYPES, parse
+from opkit.testing import CheckError, Operator, cases, uniform
+from tests.repositories import Repository
+
+DESCRIPTION = """\
+name: Largest
+inputs: {x: {type: VX_TYPE_TENSOR}}
+outputs: {index: {type: VX_TYPE_TENSOR, dtype: int32}, value: {type: VX_TYPE_TENSOR}}
+"""
+REFERENCE = """\
+def output_shapes(input_shapes, params):
+    return {name: input_shapes["x"][:-1] for name in ("index", "value")}
+
+
+def reference(inputs, params):
+    return {"index": inputs["x"].argmax(-1), "value": inputs["x"].max(-1)}
+"""
+
+
+def expected_dtypes(folder: Path, dtype: str | dict[str, str]) -> dict[str, str]:
+    """Return the dtypes that the check expects of the outputs."""
+    (folder / "op.yml").write_text(DESCRIPTION)
+    (folder / "largest_reference.py").write_text(REFERENCE)
+    (case,) = cases([{"x": (3, 9)}], [uniform(-9, 9)], dtype=dtype)
+    expected = Operator(folder).prepare(case).expected
+    return {name: str(array.dtype) for name, array in expected.items()}
+
+
+@pytest.mark.parametrize("dtype", TENSOR_DTYPES)
+def test_every_dtype_is_read(dtype: str) -> None:
+    index, value = parse(DESCRIPTION.replace("int32", dtype)).outputs
+    assert (index.dtype, value.dtype) == (dtype, None)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "index", "value"),
+    [
+        ("float16", "int32", "float16"),
+        ("int8", "int32", "int8"),
+        ({"index": "int32"}, "int32", "float16"),
+        ({"x": "float32", "value": "float16"}, "int32", "float16"),
+    ],
+)
+def test_output_has_the_dtype_of_op_yml(
+    dtype: str | dict[str, str], index: str, value: str, tmp_path: Path
+) -> None:
+    assert expected_dtypes(tmp_path, dtype) == {"index": index, "value": value}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "message"),
+    [
+        (
+            {"index": "int64"},
+            "output 'index' is int64 in the case, but int32 in the class that RKNN-Toolkit calls, "
+            "as op.yml says; write `dtype: int64` in op.yml at outputs.index, or leave the dtype "
+            "out of the case",
+        ),
+        ({"index": "float16"}, "output 'index' is float16 in the case, but int32 in the class"),
+        ({"value": "int32"}, "output 'value' is int32 in the case, but float16 in the class that"),
+    ],
+)
+def test_case_that_differs_is_refused(dtype: dict[str, str], message: str, tmp_path: Path) -> None:
+    with pytest.raises(CheckError) as caught:
+        expected_dtypes(tmp_path, dtype)
+    assert message in str(caught.value)
+
+
+def test_result_that_does_not_fit_says_where_the_dtype_goes(tmp_path: Path) -> None:
+    (tmp_path / "op.yml").write_text(DESCRIPTION)
+    (tmp_path / "largest_reference.py").write_text(REFERENCE.replace("argmax(-1)", "max(-1)"))
+    (case,) = cases([{"x": (3, 9)}], [uniform(0.1, 0.9)])
+    with pytest.raises(CheckError, match=r"op\.yml: outputs\.index\.dtype"):
+        Operator(tmp_path).prepare(case)
+
+
+def test_new_repository_with_an_integer_output_is_green(copy_of_fresh: Repository) -> None:
+    root = copy_of_fresh.path
+    (root / "op.yml").write_text(DESCRIPTION)
+    shutil.rmtree(root / "generated")
+    for path in (root / "tests").iterdir():
+        path.unlink()
+    run = copy_of_fresh.scons("check")
+    assert "6 passed" in run.stdout  # three shapes, two kinds of values
+    assert "VX kernel" not in run.stdout
+    assert "note:" not in run.stdout
+    text = (root / "rknn_op_largest.py").read_text()
+    assert "dtypes = [tf.int32, inputs_tensor[0].dtype]" in text
+    # The CPU kernel writes int32: what is not 0 differs from the reference by whole numbers.
+    path = root / "largest_compute.h"
+    path.write_text(
+        path.read_text().replace(
+            "return NULL;", "outputs->index.int32[0] = 65537;\n    return NULL;"
+        )
+    )
+    run = copy_of_fresh.scons("check", check=False)
+    assert run.returncode != 0
+    assert "65537" in run.stdout, run.stdout
+
+
+def test_integer_inputs_are_noted_once(copy_of_fresh: Repository) -> None:
+    (path,) = (copy_of_fresh.path / "tests").glob("test_*.py")
+    text, _, _ = path.read_text().rpartition("@pytest.mark")  # without the VX kernel's test
+    text = text.replace("uniform(-1, 1), special()", "uniform(-9, 9)")
+    path.write_text(text.replace('"float16"', '"int32"'))
+    run = copy_of_fresh.scons("check")
+    notes = [line for line in run.stdout.splitlines() if "float16" in line]
+    assert notes == [
+        "note: cases have integer inputs (input: int32), but RKNN-Toolkit hands custom operators "
+        "float16, in which integers are exact up to 2048"
+    ]

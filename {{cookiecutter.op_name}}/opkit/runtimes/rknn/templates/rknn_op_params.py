@@ -1,0 +1,37 @@
+    _PARAMS = $params
+
+    def load_params_from_tf(self, node_def, tensor_data_map):
+        values = {name: self._value(attribute) for name, attribute in node_def.attr.items()}
+$more_values        params = {}
+        for name, facts in self._PARAMS.items():
+            source = facts.get("source", name)
+            try:
+                if source in values:
+                    value = values[source]
+                elif $has_default:
+                    value = facts["default"]
+                else:
+                    problem = "no '{}' among {}; the node's inputs are {}"
+                    raise ValueError(problem.format(source, sorted(values), list(node_def.input)))
+                params[name] = self._convert(value, facts)
+            except (OverflowError, TypeError, ValueError) as error:
+                where = (self.op, node_def.name, name)
+                raise ValueError("{}: node '{}': param '{}': {}".format(*where, error))
+        return params
+$constants
+    def _value(self, attribute):
+        kind = attribute.WhichOneof("value")
+        if kind == "list":  # one of its fields is filled, or none
+            return [item for _, items in attribute.list.ListFields() for item in items]
+        return getattr(attribute, kind or "s")
+
+    def _convert(self, value, facts):
+        items = np.ravel(value)
+        result = items.astype(facts["type"])
+        if "float" not in facts["type"] and not np.array_equal(result, items):
+            raise ValueError("{} does not fit {}".format(items.tolist(), facts["type"]))
+        if "lengths" not in facts:  # then it is one number
+            return result.item()
+        if len(result) not in facts["lengths"]:
+            raise ValueError("{} items, not {}".format(len(result), facts["lengths"]))
+        return result.tolist()

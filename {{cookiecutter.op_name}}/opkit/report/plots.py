@@ -22,7 +22,7 @@ from opkit.report.rendering import render
 _HISTOGRAM = (290, 210), (44, 20, 230, 150)
 _PARITY = (230, 210), (56, 20, 150, 150)
 _BARS = "fill: var(--series)"
-# A dot is a line of no length with round ends, so that it stays round where a plot is stretched.
+# A dot is a very short line with round ends, so that it stays round where a plot is stretched.
 _DOTS = "fill: none; stroke: var(--series); stroke-width: 3.5; stroke-linecap: round"
 
 _FACTORS = (1, 2, 2.5, 5, 10)  # of a power of ten: distances between ticks that are easy to read
@@ -166,7 +166,7 @@ def _parity(kernel: Array, reference: Array, group: str) -> Drawing:
     # Two dots of one place look like one.
     places = np.round((points - low) / (high - low) * box[2])
     _, first = np.unique(places, axis=0, return_index=True)
-    dots = np.stack([points[first], points[first]], axis=1)
+    dots = np.stack([points[first], points[first] + ((high - low) * 1e-3, 0)], axis=1)
     ticks = _ticks(low, high, unit)
     x_axis = _Axis("reference", (low, high), _across(box), ticks)
     y_axis = _Axis("kernel", (low, high), _upwards(box), ticks)

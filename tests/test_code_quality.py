@@ -41,12 +41,15 @@ def test_c_is_formatted() -> None:
     run(get_executable("clang-format"), "--dry-run", "-Werror", *map(str, files))
 
 
-def test_only_op_yml_is_a_template_for_jinja() -> None:
+def test_only_op_yml_and_the_report_are_templates_for_jinja() -> None:
+    """The report's are filled in by opkit; cookiecutter copies them as they are."""
+    report = TEMPLATE / "opkit" / "report"
+    templates = {TEMPLATE / "op.yml", report / "page.html", report / "plot.svg"}
     for path in tracked():
         if path.is_relative_to(TEMPLATE):
             text = path.read_text()
             holds_jinja = re.search(r"\{\{ ?cookiecutter|\{%|\{#", text) is not None
-            assert holds_jinja == (path == TEMPLATE / "op.yml"), path
+            assert holds_jinja == (path in templates), path
 
 
 def test_nothing_is_left_to_do_and_no_machine_is_named() -> None:

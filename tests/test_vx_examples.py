@@ -216,7 +216,7 @@ def test_the_emulators_runtime_is_made_anew_when_its_sources_change(
         said = copy_of_fresh.scons("-Q", "-n", *targets).stdout
         return {*re.findall("^(?:compile|link) build/host/(vx.*)", said, re.MULTILINE)}
 
-    emulator = copy_of_fresh.path / "opkit" / "vx"
+    emulator = copy_of_fresh.path / "opkit/runtimes/rknn/vx"
     objects = {f"vx/{source.stem}.o" for source in emulator.glob("runtime/*.c")}
     shutil.rmtree(copy_of_fresh.path / "build" / "host", ignore_errors=True)
     assert outdated("vx") == set()

@@ -49,8 +49,8 @@ def declare_options(arguments: dict[str, str], operator: OpSpec) -> Any:
             f"with check: compile with sanitizers, of {','.join(SANITIZERS)}; needs gcc or clang",
             "",
         ),
-        ("case", "with vx-gdb: the case to stop in, by its name in the table of check", ""),
-        BoolVariable("run", "with vx-gdb: start gdb instead of printing its command", False),
+        ("case", "with gdb, vx-gdb: the case to stop in, by its name in the table of check", ""),
+        BoolVariable("run", "with gdb, vx-gdb: start gdb instead of printing its command", False),
         BoolVariable("verbose", "show whole commands", False),
     )
     options.FormatVariableHelpText = _option_help
@@ -93,7 +93,8 @@ def usage(operator: OpSpec, options_help: str) -> str:
   scons check           run every case of tests/ on this PC: kernels against numpy
   scons target=rv1126 check    ... and on the instruction set of that chip; target=all: on every one
   scons sanitize=address,undefined check   ... and with the compiler's sanitizers
-  scons report          run the check and write build/report.html, a page of what came of it{vx}
+  scons report          run the check and write build/report.html, a page of what came of it
+  scons gdb case=NAME   print the gdb command that stops in the CPU kernel; run=1: start it{vx}
   scons compiledb       write compile_commands.json for editors
   scons -c              delete what was built
 

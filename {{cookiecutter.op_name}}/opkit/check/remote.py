@@ -61,11 +61,11 @@ class RemoteKernel:
         self, call: Call, fill: int | None = None, repeat: int = 1, limit: float = 10
     ) -> Outcome:
         """Run the kernel; see Runner."""
-        request = b"".join(_request(self.spec, call, fill, repeat, limit))
+        asked = b"".join(request(self.spec, call, fill, repeat, limit))
         if self._process is None:
             self._process = _Process(self.place)
         try:
-            answer = self._process.ask(request, PATIENCE + limit * (repeat + 2))
+            answer = self._process.ask(asked, PATIENCE + limit * (repeat + 2))
         except _EndedError as end:
             self._process = None
             return Outcome(fault=explain(end.said, self.root) or str(end))
@@ -87,9 +87,11 @@ def _npy(array: Array) -> bytes:
     return file.getvalue()
 
 
-def _request(
+def request(
     spec: OpSpec, call: Call, fill: int | None, repeat: int, limit: float
 ) -> Iterator[bytes]:
+    """Yield what a runner reads to run the kernel once; see Runner for the arguments."""
+
     def parameter(kind: str, type_: int, name: str, data: bytes) -> bytes:
         return f"{kind} {type_} {name[:LONGEST_NAME]} {len(data)}\n".encode() + data
 

@@ -1,38 +1,36 @@
-"""Plots of a case, drawn by matplotlib and made to fit into the page.
+"""Plots of a case, as SVG for the page.
 
-A plot has no colours and no font of its own: it names the page's CSS variables, so that it follows
+A plot has no colors and no font of its own: it names the page's CSS variables, so that it follows
 the reader's light or dark scheme. Whatever shows the data is a group with an id, of which the
 table of cases makes its small pictures.
 """
 
 from __future__ import annotations
 
-import io
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
 from opkit.check.invocation import Array
 from opkit.check.results import Errors, Output
-from opkit.errors import OpkitError
+from opkit.report.rendering import render
 
 # Width and height in SVG units; left, top, width and height of the axes.
 _HISTOGRAM = (290, 210), (44, 20, 230, 150)
 _PARITY = (230, 210), (56, 20, 150, 150)
-_TEXT_SIZE = 9
-_DOT = 3.5  # diameter
+_BARS = "fill: var(--series)"
+# A dot is a very short line with round ends, so that it stays round where a plot is stretched.
+_DOTS = "fill: none; stroke: var(--series); stroke-width: 3.5; stroke-linecap: round"
 
-# What stands for a CSS variable while matplotlib draws.
-_COLOURS = {"#000001": "--muted", "#000002": "--rule", "#000003": "--series"}
-_TEXT, _RULE, _SERIES = _COLOURS
+_FACTORS = (1, 2, 2.5, 5, 10)  # of a power of ten: distances between ticks that are easy to read
 
 _MINUS = "\N{MINUS SIGN}"
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+_Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class Drawing:
 
     width: int
     height: int
-    content: str
+    content: Markup
     group: str
     box: tuple[int, int, int, int]
 
@@ -64,18 +62,30 @@ class Plot:
 
 @dataclass(frozen=True)
 class _Tick:
-    position: float
+    """A label at a place of an axis: in the axis' own numbers, or in SVG units."""
+
+    place: float
     label: str
 
 
-def require_matplotlib() -> None:
-    """Do nothing if plots can be drawn.
+@dataclass(frozen=True)
+class _Axis:
+    """A range of numbers, and where it lies in the drawing, in SVG units."""
 
-    Raises:
-        OpkitError: matplotlib is not installed; the message says how to install it.
-    """
-    if find_spec("matplotlib") is None:
-        raise OpkitError("the report's plots need matplotlib: pip install matplotlib")
+    name: str
+    numbers: _Range
+    units: _Range
+    ticks: Sequence[_Tick]
+
+    def place(self, values: Any) -> Any:
+        """Return where numbers are, in SVG units."""
+        (low, high), (start, end) = self.numbers, self.units
+        return np.round(start + (values - low) / (high - low) * (end - start), 1)
+
+    @property
+    def placed_ticks(self) -> list[_Tick]:
+        """The ticks, in SVG units."""
+        return [_Tick(float(self.place(tick.place)), tick.label) for tick in self.ticks]
 
 
 def plot(output: Output, key: str) -> Plot:
@@ -86,84 +96,43 @@ def plot(output: Output, key: str) -> Plot:
         key: makes the ids of these plots different from those of all others on the page.
     """
     return Plot(
-        _drawing(f"{key}-errors", *_HISTOGRAM, partial(_draw_histogram, output.errors)),
-        _drawing(f"{key}-parity", *_PARITY, partial(_draw_parity, output.kernel, output.reference)),
+        _histogram(output.errors, f"{key}-errors"),
+        _parity(output.kernel, output.reference, f"{key}-parity"),
     )
-
-
-def _drawing(
-    group: str,
-    size: tuple[int, int],
-    box: tuple[int, int, int, int],
-    draw: Callable[[str, Any], None],
-) -> Drawing:
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    (all_width, all_height), (left, top, width, height) = size, box
-    figure = Figure((all_width / 72, all_height / 72))
-    FigureCanvasSVG(figure)
-    axes = figure.add_axes(
-        (
-            left / all_width,
-            1 - (top + height) / all_height,
-            width / all_width,
-            height / all_height,
-        )
-    )
-    axes.tick_params(bottom=False, left=False, labelsize=_TEXT_SIZE, labelcolor=_TEXT, pad=4)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    for side in ("bottom", "left"):
-        axes.spines[side].set(color=_RULE, linewidth=1)
-    draw(group, axes)
-    text = io.StringIO()
-    # Text stays text, and small steps of a path stay steps.
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": group, "path.simplify": False}):
-        figure.savefig(text, format="svg", transparent=True)
-    return Drawing(all_width, all_height, _for_page(text.getvalue(), group), group, box)
-
-
-def _name_axes(axes: Any, across: str, upwards: str) -> None:
-    """Say what the axes are; upwards is said above, where it needs no turning of the head."""
-    axes.set_xlabel(across, color=_TEXT, size=_TEXT_SIZE)
-    width = axes.get_position().width * axes.figure.bbox.width
-    left = axes.get_position().x0 * axes.figure.bbox.width
-    axes.set_title(upwards, loc="left", color=_TEXT, size=_TEXT_SIZE, pad=7, x=(8 - left) / width)
-
-
-def _set_ticks(axis: Any, ticks: Sequence[_Tick]) -> None:
-    axis.set_ticks([tick.position for tick in ticks], [tick.label for tick in ticks])
 
 
 # ---- Errors -------------------------------------------------------------------------------------
 
 
-def _draw_histogram(errors: Errors, group: str, axes: Any) -> None:
+def _histogram(errors: Errors, group: str) -> Drawing:
     reach = max([3, *map(abs, errors.bins)])
     top = max(1, *errors.bins.values(), errors.incomparable)
-    floor = np.log10(0.5)  # a bar for one element is still a bar
+    floor = float(np.log10(0.5))  # a bar for one element is still a bar
     bars = list(errors.bins.items())
     ticks = [
         _Tick(sign * number, _bin_label(sign * number))
         for number in range(0, reach + 1, 1 + reach // 5)
         for sign in ((-1, 1) if number else (1,))
     ]
-    right = reach
+    end = reach
     if errors.incomparable:
-        right += 1 + reach // 3
-        bars.append((right, errors.incomparable))
-        ticks.append(_Tick(right, "NaN"))
-    axes.add_artist(_path(_rectangles(bars, floor), group, facecolor=_SERIES, linewidth=0))
-    axes.set_xlim(-reach - 0.6, right + 0.6)
-    axes.set_ylim(floor, np.log10(top) * 1.05 + 0.3)
-    _set_ticks(axes.xaxis, ticks)
+        end += 1 + reach // 3
+        bars.append((end, errors.incomparable))
+        ticks.append(_Tick(end, "NaN"))
+    size, box = _HISTOGRAM
     decades = range(0, int(np.log10(top)) + 1, 1 + int(np.log10(top)) // 4)
-    _set_ticks(axes.yaxis, [_Tick(power, _number(10**power)) for power in decades])
-    axes.grid(axis="y", color=_RULE, linewidth=0.5)
-    axes.set_axisbelow(True)
-    _name_axes(axes, "error of the kernel, in ulp", "elements")
+    x_axis = _Axis("error of the kernel, in ulp", (-reach - 0.6, end + 0.6), _across(box), ticks)
+    y_axis = _Axis(
+        "elements",
+        (floor, float(np.log10(top)) * 1.05 + 0.3),
+        _upwards(box),
+        [_Tick(power, _number(10**power)) for power in decades],
+    )
+    path = _path(_rectangles(bars, floor), x_axis, y_axis)
+    content = render(
+        "plot.svg", group=group, x=x_axis, y=y_axis, path=path, style=_BARS, grid=True, note=""
+    )
+    return Drawing(*size, content, group, box)
 
 
 def _bin_label(number: int) -> str:
@@ -185,30 +154,28 @@ def _rectangles(bars: Iterable[tuple[int, int]], floor: float) -> Array:
 # ---- Kernel against reference -------------------------------------------------------------------
 
 
-def _draw_parity(kernel: Array, reference: Array, group: str, axes: Any) -> None:
+def _parity(kernel: Array, reference: Array, group: str) -> Drawing:
     points = np.stack([reference, kernel], axis=1).astype(np.float64)
     points = points[np.isfinite(points).all(axis=1)]
     unit = _unit(points)
     points = _scaled(points, unit)
-    low, high = (points.min(), points.max()) if points.size else (-1.0, 1.0)
+    low, high = (float(points.min()), float(points.max())) if points.size else (-1.0, 1.0)
     margin = (high - low) * 0.06 or max(abs(high), 1.0) * 0.1
     low, high = low - margin, high + margin
+    size, box = _PARITY
     # Two dots of one place look like one.
-    places = np.round((points - low) / (high - low) * _PARITY[1][2])
+    places = np.round((points - low) / (high - low) * box[2])
     _, first = np.unique(places, axis=0, return_index=True)
-    # A dot is a line with round ends; matplotlib leaves out one that has no length at all.
     dots = np.stack([points[first], points[first] + ((high - low) * 1e-3, 0)], axis=1)
-    if not points.size:
-        nothing = {"color": _TEXT, "size": _TEXT_SIZE, "ha": "right", "va": "bottom"}
-        axes.text(0.98, 0.02, "no finite numbers", transform=axes.transAxes, **nothing)
-    axes.axline((low, low), (high, high), color=_RULE, linewidth=1, zorder=1, clip_on=False)
-    style = {"edgecolor": _SERIES, "facecolor": "none", "linewidth": _DOT, "capstyle": "round"}
-    axes.add_artist(_path(dots, group, **style))
-    axes.set(xlim=(low, high), ylim=(low, high))
     ticks = _ticks(low, high, unit)
-    _set_ticks(axes.xaxis, ticks)
-    _set_ticks(axes.yaxis, ticks)
-    _name_axes(axes, "reference", "kernel")
+    x_axis = _Axis("reference", (low, high), _across(box), ticks)
+    y_axis = _Axis("kernel", (low, high), _upwards(box), ticks)
+    path = _path(dots, x_axis, y_axis)
+    note = "" if points.size else "no finite numbers"
+    content = render(
+        "plot.svg", group=group, x=x_axis, y=y_axis, path=path, style=_DOTS, grid=False, note=note
+    )
+    return Drawing(*size, content, group, box)
 
 
 def _unit(points: Array) -> float | None:
@@ -225,10 +192,7 @@ def _scaled(values: Any, unit: float | None) -> Any:
 
 def _ticks(low: float, high: float, unit: float | None) -> list[_Tick]:
     if unit is None:
-        from matplotlib.ticker import MaxNLocator
-
-        values = MaxNLocator(4).tick_values(low, high)
-        return [_Tick(value, _number(value)) for value in values if low <= value <= high]
+        return [_Tick(value, _number(value)) for value in _round_numbers(low, high)]
     top = int(np.floor(np.log10(unit * np.sinh(max(-low, high)))))
     bottom = int(np.ceil(np.log10(unit)))
     on_each_side = 2 if low < -1 and high > 1 else 4
@@ -238,7 +202,15 @@ def _ticks(low: float, high: float, unit: float | None) -> list[_Tick]:
     for power in powers:
         place = float(_scaled(10.0**power, unit))
         ticks += [_Tick(place, _decade(power)), _Tick(-place, _MINUS + _decade(power))]
-    return [tick for tick in ticks if low <= tick.position <= high]
+    return [tick for tick in ticks if low <= tick.place <= high]
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """Return the two to five multiples of a round number that lie in a range."""
+    power = 10.0 ** np.floor(np.log10((high - low) / 4))
+    step = next(power * factor for factor in _FACTORS if power * factor * 4 >= high - low)
+    numbers = range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)
+    return [float(number * step) for number in numbers]
 
 
 def _decade(power: int) -> str:
@@ -253,37 +225,20 @@ def _number(value: float) -> str:
     return f"{value:g}".replace("-", _MINUS).replace("e+0", "e").replace("e+", "e")
 
 
-# ---- From matplotlib to the page ----------------------------------------------------------------
+# ---- SVG ----------------------------------------------------------------------------------------
+
+_Box = tuple[int, int, int, int]
 
 
-def _path(shapes: Array, group: str, **style: Any) -> Any:
-    """Return one artist of many shapes, (shapes, corners, 2); closed ones if they have an area."""
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path
-
-    codes = np.full(shapes.shape[:2], Path.LINETO)
-    codes[:, :1] = Path.MOVETO
-    path = Path(shapes.reshape(-1, 2), codes.ravel())
-    # The id is found again in another place of the page, where the clip path would not be.
-    return PathPatch(path, gid=group, clip_on=False, **style)
+def _across(box: _Box) -> _Range:
+    return box[0], box[0] + box[2]
 
 
-def _for_page(svg: str, group: str) -> str:
-    """Return the inside of matplotlib's SVG, without what the page says or does not need."""
-    inside = svg[svg.index("<g id=") : svg.rindex("</svg>")]
-    for colour, variable in _COLOURS.items():
-        inside = inside.replace(colour, f"var({variable})")
-    for pattern, replacement in (
-        (r"<!--.*?-->", ""),
-        (r"<defs>.*?</defs>", ""),
-        (rf' id="(?!{re.escape(group)})[^"]*"', ""),
-        (r' clip-path="[^"]*"', ""),
-        (r" font-family: [^;\"]*;?", ""),
-        (r"-?\d+\.\d+(?=[^<>]*>)", lambda match: f"{float(match[0]):.1f}".removesuffix(".0")),
-        (r' transform="rotate\(-0[^"]*"', ""),
-        (r"\s+", " "),
-        (r"(?<=[\d\"]) (?=[MLz])|(?<=[ML]) ", ""),
-        (r"> <", "><"),
-    ):
-        inside = re.sub(pattern, replacement, inside, flags=re.DOTALL)
-    return inside
+def _upwards(box: _Box) -> _Range:
+    return box[1] + box[3], box[1]
+
+
+def _path(shapes: Array, x_axis: _Axis, y_axis: _Axis) -> str:
+    """Return the path of many shapes, (shapes, corners, 2)."""
+    places = np.stack([x_axis.place(shapes[..., 0]), y_axis.place(shapes[..., 1])], axis=-1)
+    return "".join("M" + "L".join(f"{x:g} {y:g}" for x, y in shape) for shape in places.tolist())

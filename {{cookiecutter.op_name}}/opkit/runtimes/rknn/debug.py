@@ -1,6 +1,7 @@
-"""Finds the gdb command that stops in a VX kernel: python -m opkit.runtimes.rknn.debug CASE [run].
+"""Finds the gdb command that stops in a kernel: python -m opkit.runtimes.rknn.debug gdb CASE [run].
 
-`scons vx-gdb case=CASE run=1` calls it. Cases are those of tests/, by the names in the table.
+`scons gdb case=CASE run=1` calls it for the CPU kernel, and with vx-gdb instead of gdb `scons
+vx-gdb` for the VX kernel. Cases are those of tests/, by the names in the table.
 """
 
 from __future__ import annotations
@@ -17,8 +18,13 @@ from pathlib import Path
 import pytest
 
 from opkit.check.cases import Case
+from opkit.check.invocation import Call
 from opkit.check.operators import REPOSITORY, Operator
+from opkit.check.remote import request
 from opkit.errors import OpkitError
+from opkit.testing import FILLS
+
+_TIME_LIMIT = 10**6  # seconds that a kernel may take while somebody looks at it
 
 
 class _Collector:
@@ -56,23 +62,47 @@ def find_case(root: Path, name: str) -> Case:
     return collector.cases[name]
 
 
-def gdb_command(root: Path, name: str) -> list[str]:
-    """Return the gdb command that stops at the VX kernel's first line in a case.
+def vx_kernel_command(operator: Operator, call: Call) -> list[str]:
+    """Return the gdb command that stops at the VX kernel's first line.
 
     Raises:
-        OpkitError: there is no such case, or the kernel or its initializer is wrong.
+        OpkitError: the kernel or its initializer is wrong.
     """
-    operator = Operator(root)
-    case = find_case(root, name)
-    call = operator.prepare(case).call
-    return operator.vx_kernel().gdb_command(call, root / "build" / "vx" / "gdb")
+    return operator.vx_kernel().gdb_command(call, operator.root / "build" / "vx" / "gdb")
+
+
+def cpu_kernel_command(operator: Operator, call: Call) -> list[str]:
+    """Return the gdb command that stops at the first line of `<operator>_compute`.
+
+    Memory is guarded and filled as in the first run of a check: without another breakpoint, gdb
+    stops where the kernel reads or writes outside of a tensor.
+    """
+    folder = operator.root / "build" / "check" / "gdb"
+    job, answer, script = folder / "job", folder / "answer", folder / "job.gdb"
+    job.write_bytes(b"".join(request(operator.spec, call, FILLS[0], 1, _TIME_LIMIT)))
+    compute = f"{operator.spec.lower}_compute"
+    script.write_text(
+        f"set confirm off\nbreak {compute}.h:{compute}\nrun < {_quoted(job)} > {_quoted(answer)}\n",
+        encoding="utf-8",
+    )
+    return ["gdb", "-q", "-x", str(script), str(folder / "runner")]
+
+
+def _quoted(path: Path) -> str:
+    return shlex.quote(str(path))
+
+
+COMMANDS = {"gdb": cpu_kernel_command, "vx-gdb": vx_kernel_command}
+"""What `scons` calls the debugging of a kernel -> what makes its gdb command."""
 
 
 def main(arguments: list[str]) -> int:
     """Print the command, or run it if that is asked for; return its status."""
-    name, *run = arguments
+    kernel, name, *run = arguments
     try:
-        command = gdb_command(REPOSITORY, name)
+        operator = Operator(REPOSITORY)
+        call = operator.prepare(find_case(REPOSITORY, name)).call
+        command = COMMANDS[kernel](operator, call)
         if run and shutil.which(command[0]) is None:
             raise OpkitError("gdb is not on PATH; install it (apt install gdb)")
     except OpkitError as error:

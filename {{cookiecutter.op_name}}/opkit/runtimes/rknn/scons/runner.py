@@ -1,4 +1,4 @@
-"""env.TargetRunner(abi), env.SanitizedRunner(names): executables that run the cases elsewhere.
+"""env.TargetRunner(abi) and its like: executables that run the cases elsewhere, or for gdb.
 
 Each is the kernel, the host runtime and kernels/runner.c in one program, in a folder of its own
 below `build/check/`; nothing of it is ever packed.
@@ -23,6 +23,8 @@ COMPILE = "-std=c11 -O2 -g0 -DHOSTRT_STATIC".split()
 SANITIZED = (
     "-std=c11 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all -DHOSTRT_STATIC"
 ).split()
+# Unoptimized, every line is there to stop at, and every variable to look at.
+DEBUGGED = "-O0 -g -fno-omit-frame-pointer -DHOSTRT_STATIC".split()
 # So the kernel gets its memory from the host runtime, which guards it.
 GUARDED_MALLOC = [
     f"-D{name}=hostrt_{name}"
@@ -39,6 +41,7 @@ def generate(env: Any) -> None:
     """Add the methods to the environment."""
     env.AddMethod(target_runner, "TargetRunner")
     env.AddMethod(sanitized_runner, "SanitizedRunner")
+    env.AddMethod(debugged_runner, "DebuggedRunner")
 
 
 def target_runner(env: Any, abi_name: str) -> Any:
@@ -77,6 +80,19 @@ def sanitized_runner(env: Any, names: list[str]) -> Any:
     # AddressSanitizer has guards of its own, which know who took the memory.
     malloc = [] if "address" in names else GUARDED_MALLOC
     return _runner(pc_env, ",".join(names), [*pc_env["CCFLAGS"], *GUARDED, *malloc])
+
+
+def debugged_runner(env: Any) -> Any:
+    """Return the node of `build/check/gdb/runner`, a program for this PC to look into."""
+    pc_env = env.CompilerFor("x64")
+    # zig leaves debug information out once it has been told to, whatever comes later.
+    flags, link_flags = (
+        [flag for flag in pc_env[name] if flag not in ("-g0", "-s")]
+        for name in ("CCFLAGS", "LINKFLAGS")
+    )
+    flags += DEBUGGED
+    pc_env.Replace(CCFLAGS=flags, LINKFLAGS=link_flags)
+    return _runner(pc_env, "gdb", [*flags, *GUARDED, *GUARDED_MALLOC])
 
 
 def _runner(env: Any, name: str, kernel_flags: list[str]) -> Any:

@@ -7,6 +7,8 @@
  * outputs, then the params, in the order of op.yml.
  */
 
+#include <VX/vx_helper.h>
+
 #include "${lower}.h"
 #include "opkit/runtimes/rknn/openvx.h"
 

@@ -37,6 +37,12 @@ def language(vx_version: int) -> tuple[str, ...]:
     return (*_LANGUAGE, f"-DVX_VERSION={vx_version}")
 
 
+def editor_arguments(vx_version: int = 2) -> tuple[str, ...]:
+    """Return the arguments by which clangd reads `.vx` files: it finds the prelude, no more."""
+    target = ("-target", "x86_64-linux-gnu")
+    return (*language(vx_version), *target, "-I", str(PRELUDE))
+
+
 def code(sanitize: bool, debug: bool) -> tuple[str, ...]:
     """Return the flags for what a source is compiled to."""
     return (*_CODE, processor(), "-O0" if debug else "-O2", *(_SANITIZE if sanitize else ()))

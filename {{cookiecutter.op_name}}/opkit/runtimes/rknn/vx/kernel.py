@@ -7,6 +7,7 @@ and the border, is what the emulator gets together with the .vx file.
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, cached_property
@@ -154,7 +155,8 @@ class EmulatedKernel:
         # With its file's name, because a kernel may be called like a function of the C library.
         place = f"{program.source.name}:{self.function}"
         script.write_text(
-            f"set breakpoint pending on\nset confirm off\nbreak {place}\nrun < {job}\n",
+            f"set breakpoint pending on\nset confirm off\nbreak {place}\n"
+            f"run < {shlex.quote(str(job))}\n",
             encoding="utf-8",
         )
         return ["gdb", "-q", "-x", str(script), str(self.runtime.absolute())]

@@ -1,0 +1,138 @@
+"""env.CompileCommands(rooms): `scons compiledb` writes compile_commands.json, which editors read.
+
+Its commands are for clangd. They understand a file as the compiler of this PC's library does, and
+name the folders of that compiler's headers, so that clangd needs none that are installed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from SCons.Action import Action
+
+from opkit import toolchains
+from opkit.build.reporting import reported
+from opkit.description.spec import OpSpec
+from opkit.toolchains.abi import ABIS
+from opkit.toolchains.headers import glibc_version, system_folders
+
+DATABASE = "compile_commands.json"
+# What calls a header's static functions is elsewhere.
+_LANGUAGES = {".c": ("-x", "c"), ".h": ("-Wno-unused-function", "-x", "c-header")}
+_WARNINGS = ("-Wall", "-Wextra", "-Wpedantic")
+# Templates are C only when they are filled in.
+_NOT_OURS = frozenset(("build", "templates", "node_modules"))
+
+
+@dataclass(frozen=True)
+class RoomCommands:
+    """What a runtime says of its files.
+
+    Attributes:
+        commands: file -> the arguments that clangd compiles it with, for files that are not like
+            any other C file.
+        headers: file -> the text of a header that the commands name and that has to be written.
+    """
+
+    commands: Mapping[str, Sequence[str]]
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Room = Callable[[Path, OpSpec, Sequence[str]], RoomCommands]
+"""Takes the repository, its operator, and the arguments for C."""
+
+
+def exists(env: Any) -> bool:
+    """Whether the tool can be used: always; a missing compiler is named when it is needed."""
+    return True
+
+
+def generate(env: Any) -> None:
+    """Add the method to the environment."""
+    env.AddMethod(compile_commands, "CompileCommands")
+
+
+def compile_commands(env: Any, rooms: Sequence[Room]) -> Any:
+    """Return the alias `compiledb`. Nothing is compiled for it.
+
+    Args:
+        env: the environment.
+        rooms: the runtimes that have files of their own kind.
+    """
+    database = env.Command(
+        DATABASE,
+        [],
+        Action(reported(_write), f"write {DATABASE}"),
+        ROOMS=rooms,
+        INCLUDE=[env.Dir(folder).path for folder in env.CompilerFor("x64")["CPPPATH"]],
+    )
+    env.AlwaysBuild(database)
+    return env.Alias("compiledb", database)
+
+
+def _write(target: Any, source: Any, env: Any) -> None:
+    root = Path().absolute()
+    c_arguments = _c_arguments(env)
+    commands = {file: (*c_arguments, *_LANGUAGES[Path(file).suffix]) for file in c_files(root)}
+    for room in env["ROOMS"]:
+        described = room(root, env["OPERATOR"], c_arguments)
+        commands.update(described.commands)
+        for name, text in described.headers.items():
+            header = root / name
+            header.parent.mkdir(parents=True, exist_ok=True)
+            header.write_text(text, encoding="utf-8")
+    text = json.dumps(database_entries(root, commands), indent=4)
+    Path(target[0].abspath).write_text(f"{text}\n", encoding="utf-8")
+
+
+def database_entries(
+    root: Path, commands: Mapping[str, Sequence[str]]
+) -> list[dict[str, str | list[str]]]:
+    """Return the entries of compile_commands.json.
+
+    Args:
+        root: the folder that files and folders in the commands are relative to.
+        commands: file -> the arguments of its command, without the compiler and the file.
+    """
+    return [
+        {
+            "directory": str(root),
+            "file": file,
+            "arguments": ["clang", *arguments, file],
+        }
+        for file, arguments in sorted(commands.items())
+    ]
+
+
+def c_files(root: Path) -> Iterator[str]:
+    """Yield the C sources and headers of a repository, relative to it."""
+    for folder, subfolders, files in os.walk(root):
+        here = Path(folder)
+        subfolders[:] = [name for name in subfolders if _is_ours(here / name)]
+        for name in files:
+            if Path(name).suffix in _LANGUAGES:
+                yield (here / name).relative_to(root).as_posix()
+
+
+def _is_ours(folder: Path) -> bool:
+    hidden = folder.name.startswith(".") or folder.name in _NOT_OURS
+    return not hidden and not (folder / "pyvenv.cfg").exists()
+
+
+def _c_arguments(env: Any) -> tuple[str, ...]:
+    """Return what clangd has to know of every C file."""
+    abi = ABIS["x64"]
+    compiler = toolchains.find(env["toolchain"], abi, env["prefix"], env["sysroot"])
+    return (
+        *(f"--target={abi.triple}", *abi.gnu_flags, "-std=c11", *_WARNINGS),
+        # clangd has headers of its own for what the compiler defines, such as stddef.h.
+        "-nostdlibinc",
+        *glibc_version(compiler, abi),
+        *(part for folder in system_folders(compiler) for part in ("-isystem", folder)),
+        *(f"-I{folder}" for folder in env["INCLUDE"]),
+    )

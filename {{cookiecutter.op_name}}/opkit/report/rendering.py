@@ -1,0 +1,24 @@
+"""The templates of the page: Jinja2 escapes whatever they are filled with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+_ENVIRONMENT = Environment(
+    loader=FileSystemLoader(Path(__file__).parent),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_ENVIRONMENT.filters["as_written"] = json.dumps  # a value as op.yml has it
+
+
+def render(template: str, **values: Any) -> Markup:
+    """Return a template of this folder, filled in; it may be put into another one as it is."""
+    return Markup(_ENVIRONMENT.get_template(template).render(values))

@@ -163,10 +163,6 @@ INCOMPLETE: dict[str, tuple[dict[str, tuple[str, str] | None], list[str]]] = {
         ["3 tests passed although a case failed in it, the first is tests/test_myoperator.py::"],
     ),
     "no VX test": ({**KERNEL_INDEX_1, TEST_FILE: ("def test_vx_kernel", "def vx")}, [NO_VX_CASE]),
-    "no .vx file": (
-        {**KERNEL_INDEX_1, "rknn_kernel_myoperator.vx": None},
-        ["there is no rknn_kernel_myoperator.vx, but the VX kernel is to be checked (op.yml says"],
-    ),
 }
 
 
@@ -203,3 +199,11 @@ def test_a_bare_pytest_with_no_case_is_not_green_but_may_be_asked_for_a_few(
     assert run.returncode == 1, run.stdout
     (said,) = errors(run.stdout)
     assert said.startswith(NO_CPU_CASE)
+
+
+def test_without_a_vx_file_the_generated_one_is_named(small: Repository) -> None:
+    doubled = {"myoperator_reference.py": ('np.array(inputs["input"])', 'inputs["input"] * 2')}
+    edit(small, {**KERNEL_INDEX_1, **doubled, "rknn_kernel_myoperator.vx": None})
+    run = check(small)
+    assert run.returncode == 2, run.stdout + run.stderr
+    assert "rknn_kernel_myoperator.vx is still the generated one" in run.stdout

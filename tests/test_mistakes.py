@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opkit.check.mistakes import CheckError
+from opkit.check.mistakes import CheckError, explained
 from opkit.check.operators import Operator
 from opkit.check.session import Session
 from opkit.testing import Case, cases, check_cpu_kernel, integers, special, uniform
@@ -150,6 +150,18 @@ def test_a_reference_that_failed_to_import_is_imported_anew(shrink: Operator) ->
         shrink.prepare(case())
     (shrink.root / "shrink_reference.py").write_text(REFERENCE)
     assert shrink.prepare(case()).expected["output"].shape == (2, 3)
+
+
+def test_a_mistake_that_no_line_of_the_users_has_made_has_no_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ZeroDivisionError) as raised:
+        exec(compile("1 / 0", "<frozen>", "exec"))
+    assert explained(raised.value, tmp_path) == ""
+    assert explained(raised.value, tmp_path, "mine.py:3") == "mine.py:3: ZeroDivisionError: " + str(
+        raised.value
+    )
 
 
 # ---- Warnings ------------------------------------------------------------------------------------

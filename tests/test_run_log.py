@@ -12,8 +12,8 @@ from opkit.check.executors import Place
 from opkit.check.run_log import Finished, Kernel, RunLog
 from opkit.check.session import Session
 
-CPU = Kernel("CPU kernel", "check_cpu_kernel", "kernel_{}.c")
-VX = Kernel("VX kernel", "check_vx_kernel", "kernel_{}.vx")
+CPU = Kernel("CPU kernel", "check_cpu_kernel")
+VX = Kernel("VX kernel", "check_vx_kernel")
 BOTH = {CPU: "every operator has one", VX: "op.yml says so"}
 ELSEWHERE = {"CPU kernel": ["CPU kernel, armhf"]}
 PASSED = [("CPU kernel", False), ("CPU kernel, armhf", False)]

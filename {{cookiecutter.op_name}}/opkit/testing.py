@@ -288,9 +288,7 @@ def _check(
     try:
         _refuse_arguments(case, max_ulp, max_error)
         operator = operator or operator_of(REPOSITORY)
-        problems = _problems(operator, kernels, case, max_ulp, max_error)
-        if problems and (text := advice(operator)):
-            problems.append(text)
+        problems = _problems(operator, kernels, case, max_ulp, max_error, advice)
     except OpkitError as error:
         problems = [str(error)]
     if problems:
@@ -312,6 +310,7 @@ def _problems(
     case: Case,
     max_ulp: int,
     max_error: float | None,
+    advice: Callable[[Operator], str],
 ) -> list[str]:
     """Run a case on all kernels; return the lines that say what is wrong."""
     test = running_test()
@@ -332,6 +331,8 @@ def _problems(
         if result.problem:
             title = f"{name} of {operator.spec.name}, case {case}:"
             problems += [title, *_indented(result.problem)]
+    if problems and (text := advice(operator)):
+        problems.append(text)
     return problems
 
 

@@ -65,7 +65,8 @@ def _place(error: BaseException, root: Path) -> str:
 def _users_file(file: str, root: Path) -> str:
     """The file as seen from the repository; nothing if it is not the user's."""
     path = Path(file).resolve()
-    if not path.is_relative_to(root.resolve()) or "site-packages" in path.parts:
+    is_elsewhere = not path.is_relative_to(root.resolve()) or "site-packages" in path.parts
+    if file.startswith("<") or is_elsewhere:  # <frozen importlib._bootstrap>, <string>
         return ""
     relative = path.relative_to(root.resolve())
     return "" if relative.parts[:1] in ((), ("opkit",)) else relative.as_posix()

@@ -18,7 +18,7 @@ import pytest
 
 from opkit.check import run_log
 from opkit.check.cases import Case
-from opkit.check.mistakes import REPOSITORY, CheckError, explained
+from opkit.check.mistakes import OPKIT, REPOSITORY, CheckError, explained
 from opkit.check.operators import operator_of
 from opkit.check.results import Result, RunningTest, error_text, running, time_text, ulp_text
 from opkit.check.run_log import RunLog
@@ -81,6 +81,11 @@ def build(root: Path) -> str:
 
 
 # ---- Collecting ----------------------------------------------------------------------------------
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out opkit/, which has templates that are called like tests."""
+    return True if collection_path == OPKIT else None
 
 
 class _TestFile(pytest.Module):

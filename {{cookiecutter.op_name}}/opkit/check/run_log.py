@@ -29,12 +29,10 @@ class Kernel:
     Attributes:
         name: what the table of cases calls it.
         check: the function of opkit.testing that checks it.
-        source: the name of its file, with {} for the operator's.
     """
 
     name: str
     check: str
-    source: str
 
     def on(self, place: str) -> str:
         """Return what the table of cases calls it elsewhere than on this PC."""

@@ -9,8 +9,8 @@ from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import skeletons
 
-CPU_KERNEL = Kernel("CPU kernel", "check_cpu_kernel", "rknn_kernel_{}.c")
-VX_KERNEL = Kernel("VX kernel", "check_vx_kernel", "rknn_kernel_{}.vx")
+CPU_KERNEL = Kernel("CPU kernel", "check_cpu_kernel")
+VX_KERNEL = Kernel("VX kernel", "check_vx_kernel")
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 

@@ -17,7 +17,7 @@ Node = dict[str, Any]
 
 
 class Mark(IntEnum):
-    """The numbers of `enum __opkit_mark` in prelude/shared.h."""
+    """The numbers of `enum __opkit_mark` in prelude/outline.h."""
 
     KERNEL = 1
     GROUP = 2

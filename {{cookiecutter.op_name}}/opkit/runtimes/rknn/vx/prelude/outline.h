@@ -1,7 +1,22 @@
 /*
  * Included after prelude.h by who only reads what a source declares: the tree of it becomes small and quick to write. Of each
- * instruction it has the operands, and the type of the value; each __local is a tag, with its number, on the type.
+ * instruction it has the operands, and the type of the value.
  */
+
+/* The declarations that are looked for have a mark. The compiler writes the numbers of it into the tree; syntax_tree.py has the same ones. */
+enum __opkit_mark {
+    __OPKIT_KERNEL = 1,
+    __OPKIT_GROUP, /* and the sizes that are asked for */
+    __OPKIT_UNIFORM
+};
+#undef __kernel
+#define __kernel __attribute__((annotate("kernel", __OPKIT_KERNEL)))
+#undef _viv_uniform
+#define _viv_uniform __attribute__((annotate("uniform", __OPKIT_UNIFORM)))
+#undef reqd_work_group_size
+#define reqd_work_group_size(x, y, z) annotate("reqd_work_group_size", __OPKIT_GROUP, x, y, z)
+
+/* Each __local is a tag on the type, with its number. */
 #undef __local
 #define __local __OPKIT_TAGGED(__COUNTER__)
 #define __OPKIT_TAGGED(number) __attribute__((btf_type_tag("__local " __OPKIT_TEXT(number))))

@@ -75,13 +75,6 @@ enum __opkit_filter {
     __OPKIT_FILTER_MEDIAN,
 };
 
-/* Marks of declarations; syntax_tree.py has the same numbers. */
-enum __opkit_mark {
-    __OPKIT_KERNEL = 1,
-    __OPKIT_GROUP, /* and the sizes that reqd_work_group_size asks for */
-    __OPKIT_UNIFORM
-};
-
 /* Instructions that work on one lane after the other. */
 enum __opkit_instruction {
     __OPKIT_VERT_MAX3,

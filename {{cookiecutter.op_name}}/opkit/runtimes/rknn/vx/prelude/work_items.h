@@ -1,7 +1,6 @@
 /* Qualifiers, the ids of a work item, barriers and local memory, atomics, printf. */
 
-/* What the syntax tree is read for has a mark in it: see syntax_tree.py. */
-#define __kernel __attribute__((annotate("kernel", __OPKIT_KERNEL)))
+#define __kernel
 #define kernel __kernel
 #define __read_only
 #define read_only
@@ -15,10 +14,10 @@
 #define __generic
 #define __constant const
 #define constant const
-#define _viv_uniform __attribute__((annotate("uniform", __OPKIT_UNIFORM)))
+#define _viv_uniform
 #define restrict
 #define __restrict
-#define reqd_work_group_size(x, y, z) annotate("reqd_work_group_size", __OPKIT_GROUP, x, y, z)
+#define reqd_work_group_size(x, y, z) annotate("reqd_work_group_size")
 #define work_group_size_hint(x, y, z) annotate("work_group_size_hint")
 #define vec_type_hint(type) annotate("vec_type_hint")
 

@@ -47,9 +47,22 @@ def compiler_for(env: Any, abi_name: str) -> Any:
         CCFLAGS=[*compiler.flags, *compact, *COMPILE],
         CPPPATH=["#", "#opkit/runtimes/rknn/include"],
         LINKFLAGS=[*compiler.flags, *LINK],
-        SHAREDCOM="$CC -shared $LINKFLAGS -o $TARGET $SOURCES $LIBRARIES",
+        SHAREDCOM=_link_command(compiler, "-shared"),
+        PROGRAMCOM=_link_command(compiler, ""),
         LIBRARIES=[],
     )
+
+
+def _link_command(compiler: toolchains.Compiler, kind: str) -> str:
+    """Return the command that links a shared library or, with no kind, a program.
+
+    zig compiles its run-time library anew for every ABI, which takes seconds and is next to never
+    needed. So it comes in only where the link fails without it, and that link's messages are shown.
+    """
+    link = f"$CC {kind} $LINKFLAGS -o $TARGET $SOURCES $LIBRARIES"
+    if compiler.toolchain != "zig":
+        return link
+    return f"{link} -nostdlib -lc 2>/dev/null || {link}"
 
 
 def device_library(env: Any, abi_name: str) -> Any:

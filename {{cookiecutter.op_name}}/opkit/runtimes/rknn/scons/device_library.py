@@ -10,6 +10,7 @@ from SCons.Action import Action
 from opkit import toolchains
 from opkit.build.reporting import reported
 from opkit.toolchains.abi import ABIS
+from opkit.toolchains.warnings import c_errors
 
 # Optimised for speed, but without what a C library of a few kilobytes does not need: unrolled
 # loops, tables for unwinding, functions that nobody calls.
@@ -19,7 +20,6 @@ COMPILE = (
     " -fno-ident"
 ).split()
 LINK = "-s -Wl,--gc-sections -Wl,--hash-style=gnu -Wl,--build-id=none -Wl,-z,noexecstack".split()
-WARNINGS = "-Wall -Wextra -Wpedantic".split()
 
 
 def exists(env: Any) -> bool:
@@ -50,6 +50,7 @@ def compiler_for(env: Any, abi_name: str) -> Any:
         SHAREDCOM=_link_command(compiler, "-shared"),
         PROGRAMCOM=_link_command(compiler, ""),
         LIBRARIES=[],
+        C_ERRORS=c_errors(compiler.toolchain),
     )
 
 
@@ -82,13 +83,10 @@ def device_library(env: Any, abi_name: str) -> Any:
         Action("$SHAREDCOM", "$SHAREDCOMSTR"),
         LIBRARIES=["-Wl,-soname,libOpenVX.so"],
     )
-    kernel = f"rknn_kernel_{operator.lower}"
     exports = f"generated/{operator.lower}.exports"
     library = abi_env.Command(
         f"{folder}/lib{operator.lower}.so",
-        abi_env.SharedObject(
-            f"{folder}/{kernel}.o", f"{kernel}.c", CCFLAGS=abi_env["CCFLAGS"] + WARNINGS
-        ),
+        abi_env.KernelObjects(folder),
         [
             Action("$SHAREDCOM", "$SHAREDCOMSTR"),
             Action(reported(_examine), None, varlist=["ABI_NAME"]),

@@ -55,7 +55,6 @@ def _guarded_library(env: Any, host_runtime: Any) -> Any:
     its tensors. It is never packed.
     """
     operator = env["OPERATOR"]
-    kernel = f"rknn_kernel_{operator.lower}"
     exports = f"generated/{operator.lower}.exports"
     host_env = env.CompilerFor("x64")
 
@@ -64,9 +63,7 @@ def _guarded_library(env: Any, host_runtime: Any) -> Any:
 
     library = host_env.Command(
         f"{FOLDER}/lib{operator.lower}.so",
-        host_env.SharedObject(
-            f"{FOLDER}/{kernel}.o", f"{kernel}.c", CCFLAGS=[*with_lines("CCFLAGS"), *GUARDED]
-        ),
+        host_env.KernelObjects(FOLDER, CCFLAGS=[*with_lines("CCFLAGS"), *GUARDED]),
         Action("$SHAREDCOM", "$SHAREDCOMSTR"),
         LINKFLAGS=with_lines("LINKFLAGS"),
         LIBRARIES=[

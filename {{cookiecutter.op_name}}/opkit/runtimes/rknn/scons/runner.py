@@ -16,6 +16,7 @@ from opkit.check.sanitizers import FLAGS
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.scons.host import GUARDED
 from opkit.toolchains.abi import ABIS
+from opkit.toolchains.warnings import C_ERRORS
 
 FOLDER = "build/check"
 COMPILE = "-std=c11 -O2 -g0 -DHOSTRT_STATIC".split()
@@ -73,7 +74,7 @@ def sanitized_runner(env: Any, names: list[str]) -> Any:
     print(f"sanitize={','.join(names)}: compiled with {compiler}")
     flags = [flag for name in names for flag in FLAGS[name]]
     pc_env = env.CompilerFor("x64")
-    pc_env.Replace(CC=[compiler], CCFLAGS=[*SANITIZED, *flags], LINKFLAGS=flags)
+    pc_env.Replace(CC=[compiler], C_ERRORS=C_ERRORS, CCFLAGS=[*SANITIZED, *flags], LINKFLAGS=flags)
     # AddressSanitizer has guards of its own, which know who took the memory.
     malloc = [] if "address" in names else GUARDED_MALLOC
     return _runner(pc_env, ",".join(names), [*pc_env["CCFLAGS"], *GUARDED, *malloc])
@@ -89,7 +90,7 @@ def _runner(env: Any, name: str, kernel_flags: list[str]) -> Any:
     return env.Command(
         f"{folder}/runner",
         [
-            compiled(f"rknn_kernel_{operator.lower}.c", CCFLAGS=kernel_flags),
+            *env.KernelObjects(folder, CCFLAGS=kernel_flags),
             compiled(
                 "opkit/check/harness/runner.c",
                 CPPDEFINES={"RUNNER_KERNELS": f"vx_kernel_{operator.name}_list"},

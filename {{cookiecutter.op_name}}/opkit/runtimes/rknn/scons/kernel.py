@@ -1,0 +1,35 @@
+"""env.KernelObjects(folder): compiles the operator's own sources for what holds the kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opkit.toolchains.warnings import ERRORS, WARNINGS
+
+
+def exists(env: Any) -> bool:
+    """Whether the tool can be used: always; a missing compiler is named when it is needed."""
+    return True
+
+
+def generate(env: Any) -> None:
+    """Add the method to the environment."""
+    env.AddMethod(kernel_objects, "KernelObjects")
+
+
+def kernel_objects(env: Any, folder: str, **settings: Any) -> list[Any]:
+    """Return the nodes of the operator's objects.
+
+    Args:
+        env: the environment of an ABI's compiler, env.CompilerFor(abi).
+        folder: where the objects are made.
+        settings: construction variables that are others for these objects.
+    """
+    sources = [f"rknn_kernel_{env['OPERATOR'].lower}.c"]
+    kernel_env = env.Clone(**settings)
+    kernel_env.Append(CCFLAGS=[*WARNINGS, *ERRORS], CFLAGS=env["C_ERRORS"])
+    return [
+        node
+        for source in sources
+        for node in kernel_env.SharedObject(f"{folder}/{source}.o", source)
+    ]

@@ -11,12 +11,19 @@ import keyword
 import math
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any, NoReturn
 
 import yaml
 
+from opkit.description.build_keys import (
+    RepositoryPath,
+    flag_problem,
+    path_problem,
+    source_problem,
+)
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.chips import CHIPS
 
@@ -124,7 +131,11 @@ class Param:
 
 @dataclass(frozen=True)
 class OpSpec:
-    """The operator description, checked. Order is that of the file, everywhere."""
+    """The operator description, checked. Order is that of the file, everywhere.
+
+    The last three say what is compiled besides the operator's kernel list: sources, folders that
+    are searched for headers, and flags for the compilers.
+    """
 
     name: str
     framework: str
@@ -133,6 +144,9 @@ class OpSpec:
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     params: tuple[Param, ...] = field(default=())
+    sources: tuple[RepositoryPath, ...] = field(default=())
+    include: tuple[RepositoryPath, ...] = field(default=())
+    cflags: tuple[str, ...] = field(default=())
 
     @property
     def lower(self) -> str:
@@ -162,7 +176,11 @@ def parse(text: str, file: str = "op.yml") -> OpSpec:
     return _Reader(file).operator(text)
 
 
-_TOP_KEYS = ("name", "framework", "target_platform", "kernel_index", "inputs", "outputs", "params")
+_BUILD_KEYS = ("sources", "include", "cflags")
+_TOP_KEYS = (
+    *("name", "framework", "target_platform", "kernel_index", "inputs", "outputs", "params"),
+    *_BUILD_KEYS,
+)
 # What a package's op.yml holds besides; the build writes these anew.
 _PACKAGE_KEYS = ("out_binary", "op_py_file", "vx_file", "op_version")
 _TENSOR_KEYS = ("type", "doc")
@@ -230,6 +248,11 @@ class _Reader:
             inputs=tuple(self.tensors(entries["inputs"], "inputs", seen)),
             outputs=tuple(self.tensors(entries["outputs"], "outputs", seen)),
             params=tuple(self.params(entries.get("params"), seen)),
+            sources=tuple(self.paths(entries.get("sources"), "sources", source_problem)),
+            include=tuple(self.paths(entries.get("include"), "include", path_problem)),
+            cflags=tuple(
+                text for _, _, text in self.items(entries.get("cflags"), "cflags", flag_problem)
+            ),
         )
 
     def root(self, text: str) -> yaml.Node:
@@ -380,6 +403,32 @@ class _Reader:
                 length,
             )
 
+    def items(
+        self, node: yaml.Node | None, where: str, problem_of: Callable[[str], str | None]
+    ) -> Iterator[tuple[yaml.Node, str, str]]:
+        """Yield node, field and text of each item of a list of texts; no key is an empty list."""
+        if node is None or _is_null(node):
+            return
+        if not isinstance(node, yaml.SequenceNode):
+            self.fail(node, where, f"must be a list, as `{_EXAMPLES[where]}`, not {_shown(node)}")
+        for index, item in enumerate(node.value):
+            text = self.text(item, f"{where}[{index}]")
+            problem = problem_of(text)
+            if problem:
+                self.fail(item, f"{where}[{index}]", f"{_shortened(text)!r} {problem}")
+            yield item, f"{where}[{index}]", text
+
+    def paths(
+        self, node: yaml.Node | None, where: str, problem_of: Callable[[str], str | None]
+    ) -> Iterator[RepositoryPath]:
+        seen: set[str] = set()
+        for item, place, text in self.items(node, where, problem_of):
+            path = str(PurePosixPath(text))
+            if path in seen:
+                self.fail(item, place, f"{text!r} is there twice; delete one of them")
+            seen.add(path)
+            yield RepositoryPath(path, f"{self.file}:{item.start_mark.line + 1}: {place}")
+
     def param_type(self, node: yaml.Node, where: str) -> ParamType:
         name = self.text(node, where)
         type_ = PARAM_TYPES.get(name.upper())
@@ -477,6 +526,9 @@ _EXAMPLES = {
     "name": "name: ResizeArea",
     "inputs": "inputs: {input: {type: VX_TYPE_TENSOR}}",
     "outputs": "outputs: {output: {type: VX_TYPE_TENSOR}}",
+    "sources": "sources: [src/area.c]",
+    "include": "include: [src]",
+    "cflags": "cflags: [-DSTEPS=4, -ffast-math]",
 }
 
 

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../hostrt/hostrt.h"
+#include "../../runtimes/rknn/host_runtime/hostrt.h"
 
 #define RUNTIME_ENUMERATION 0xFFF03080 /* what the board's runtime writes into every custom kernel */
 

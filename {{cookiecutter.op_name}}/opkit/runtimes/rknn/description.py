@@ -10,7 +10,8 @@ from opkit.description.spec import OpSpec
 def package_description(spec: OpSpec, target: str) -> str:
     """Return the op.yml of the package for one chip, in the vendor's keys, order kept.
 
-    What only this project knows (`doc`, `default`, `source`, `length`) is left out. The values of
+    What only this project knows (`doc`, `default`, `source`, `length`, and `sources`, `include` and
+    `cflags`) is left out. The values of
     `out_binary`, `op_py_file` and `vx_file` are the plain file names: the vendor's packages hold
     these keys, but what RKNN-Toolkit does with the values is not published.
     """

@@ -9,13 +9,14 @@ from SCons.Action import Action
 
 from opkit import toolchains
 from opkit.build.reporting import reported
+from opkit.runtimes.rknn.sources import C_LANGUAGE, CXX_LANGUAGE, has_cxx
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.warnings import c_errors
 
 # Optimised for speed, but without what a C library of a few kilobytes does not need: unrolled
 # loops, tables for unwinding, functions that nobody calls.
 COMPILE = (
-    "-std=c11 -O2 -g0 -fPIC -fno-unroll-loops -fomit-frame-pointer"
+    "-O2 -g0 -fPIC -fno-unroll-loops -fomit-frame-pointer"
     " -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections"
     " -fno-ident"
 ).split()
@@ -44,6 +45,9 @@ def compiler_for(env: Any, abi_name: str) -> Any:
     compact = abi.zig_compact if compiler.toolchain == "zig" else abi.gnu_compact
     return env.Clone(
         CC=list(compiler.command),
+        CXX=list(toolchains.cxx_command(compiler)) if has_cxx(env["OPERATOR"]) else [],
+        CFLAGS=list(C_LANGUAGE),
+        CXXFLAGS=list(CXX_LANGUAGE),
         CCFLAGS=[*compiler.flags, *compact, *COMPILE],
         CPPPATH=["#", "#opkit/runtimes/rknn/include"],
         LINKFLAGS=[*compiler.flags, *LINK],

@@ -10,7 +10,7 @@ FOLDER = "build/host"
 # Each tensor that the kernel opens lies between forbidden pages, instead of all in one block.
 GUARDED = ["-DOPKIT_GUARDED"]
 # zig would check for undefined behaviour by default, and compile a library for that.
-RUNTIME_COMPILE = "-std=c11 -O2 -g -fno-omit-frame-pointer -fno-sanitize=undefined".split()
+RUNTIME_COMPILE = "-O2 -g -fno-omit-frame-pointer -fno-sanitize=undefined".split()
 LINK = "-fno-sanitize=undefined -Wl,-z,defs".split()
 VX_COMPILE = "-std=c11 -D_GNU_SOURCE -O2 -fno-sanitize=undefined".split()
 # A kernel, which is a library, finds the functions that it calls in the program.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from opkit.runtimes.rknn.sources import kernel_sources
 from opkit.toolchains.warnings import ERRORS, WARNINGS
 
 
@@ -25,11 +26,15 @@ def kernel_objects(env: Any, folder: str, **settings: Any) -> list[Any]:
         folder: where the objects are made.
         settings: construction variables that are others for these objects.
     """
-    sources = [f"rknn_kernel_{env['OPERATOR'].lower}.c"]
+    operator = env["OPERATOR"]
     kernel_env = env.Clone(**settings)
-    kernel_env.Append(CCFLAGS=[*WARNINGS, *ERRORS], CFLAGS=env["C_ERRORS"])
+    kernel_env.Append(
+        CCFLAGS=[*WARNINGS, *ERRORS, *operator.cflags],
+        CFLAGS=env["C_ERRORS"],
+        CPPPATH=[f"#{folder.path}" for folder in operator.include],
+    )
     return [
         node
-        for source in sources
+        for source in kernel_sources(operator)
         for node in kernel_env.SharedObject(f"{folder}/{source}.o", source)
     ]

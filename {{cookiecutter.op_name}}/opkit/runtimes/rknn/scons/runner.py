@@ -15,15 +15,14 @@ from SCons.Action import Action
 from opkit.check.sanitizers import FLAGS
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.scons.host import GUARDED
+from opkit.toolchains import beside
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.warnings import C_ERRORS
 
 FOLDER = "build/check"
-COMPILE = "-std=c11 -O2 -g0 -DHOSTRT_STATIC".split()
+COMPILE = "-O2 -g0 -DHOSTRT_STATIC".split()
 # The lines in a report are those of the source only where little is optimised.
-SANITIZED = (
-    "-std=c11 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all -DHOSTRT_STATIC"
-).split()
+SANITIZED = ("-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all -DHOSTRT_STATIC").split()
 # So the kernel gets its memory from the host runtime, which guards it.
 GUARDED_MALLOC = [
     f"-D{name}=hostrt_{name}"
@@ -51,7 +50,8 @@ def target_runner(env: Any, abi_name: str) -> Any:
     abi = ABIS[abi_name]
     abi_env = env.CompilerFor(abi_name)
     glibc, musl = f"{abi.triple}.{abi.glibc_ceiling}", abi.triple.replace("gnu", "musl")
-    abi_env.Replace(CC=[musl if part == glibc else part for part in abi_env["CC"]])
+    for compiler in ("CC", "CXX"):
+        abi_env[compiler] = [musl if part == glibc else part for part in abi_env[compiler]]
     kernel_flags = [*abi_env["CCFLAGS"], *GUARDED, *GUARDED_MALLOC]
     abi_env.Replace(
         CCFLAGS=[*abi_env["CCFLAGS"], *COMPILE], LINKFLAGS=[*abi_env["LINKFLAGS"], "-static"]
@@ -74,7 +74,8 @@ def sanitized_runner(env: Any, names: list[str]) -> Any:
     print(f"sanitize={','.join(names)}: compiled with {compiler}")
     flags = [flag for name in names for flag in FLAGS[name]]
     pc_env = env.CompilerFor("x64")
-    pc_env.Replace(CC=[compiler], C_ERRORS=C_ERRORS, CCFLAGS=[*SANITIZED, *flags], LINKFLAGS=flags)
+    pc_env.Replace(CC=[compiler], CXX=[beside(compiler)], C_ERRORS=C_ERRORS)
+    pc_env.Replace(CCFLAGS=[*SANITIZED, *flags], LINKFLAGS=flags)
     # AddressSanitizer has guards of its own, which know who took the memory.
     malloc = [] if "address" in names else GUARDED_MALLOC
     return _runner(pc_env, ",".join(names), [*pc_env["CCFLAGS"], *GUARDED, *malloc])

@@ -7,8 +7,8 @@
  * outputs, then the params, in the order of op.yml.
  */
 
+#include "../opkit/runtimes/rknn/openvx.h"
 #include "${lower}.h"
-#include "opkit/runtimes/rknn/openvx.h"
 
 /* The place of each parameter in that array. */
 enum {

@@ -61,11 +61,11 @@ def _guarded_library(env: Any, host_runtime: Any) -> Any:
     def with_lines(flags: str) -> list[str]:
         return ["-g" if flag in ("-g0", "-s") else flag for flag in host_env[flags]]
 
+    host_env.Replace(CCFLAGS=with_lines("CCFLAGS"), LINKFLAGS=with_lines("LINKFLAGS"))
     library = host_env.Command(
         f"{FOLDER}/lib{operator.lower}.so",
-        host_env.KernelObjects(FOLDER, CCFLAGS=[*with_lines("CCFLAGS"), *GUARDED]),
+        host_env.KernelObjects(FOLDER, CCFLAGS=GUARDED),
         Action("$SHAREDCOM", "$SHAREDCOMSTR"),
-        LINKFLAGS=with_lines("LINKFLAGS"),
         LIBRARIES=[
             f"-Wl,--version-script={exports}",
             "-Wl,-z,defs",

@@ -18,16 +18,17 @@ def generate(env: Any) -> None:
     env.AddMethod(kernel_objects, "KernelObjects")
 
 
-def kernel_objects(env: Any, folder: str, **settings: Any) -> list[Any]:
+def kernel_objects(env: Any, folder: str, **flags: list[str]) -> list[Any]:
     """Return the nodes of the operator's objects.
 
     Args:
         env: the environment of an ABI's compiler, env.CompilerFor(abi).
         folder: where the objects are made.
-        settings: construction variables that are others for these objects.
+        flags: what is appended to construction variables for these objects, such as CCFLAGS.
     """
     operator = env["OPERATOR"]
-    kernel_env = env.Clone(**settings)
+    kernel_env = env.Clone()
+    kernel_env.Append(**flags)
     kernel_env.Append(
         CCFLAGS=[*WARNINGS, *ERRORS, *operator.cflags],
         CFLAGS=env["C_ERRORS"],

@@ -24,10 +24,13 @@ COMPILE = "-O2 -g0 -DHOSTRT_STATIC".split()
 # The lines in a report are those of the source only where little is optimised.
 SANITIZED = ("-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all -DHOSTRT_STATIC").split()
 # So the kernel gets its memory from the host runtime, which guards it.
-GUARDED_MALLOC = [
-    f"-D{name}=hostrt_{name}"
-    for name in ("malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign")
-]
+GUARDED_MALLOC = {
+    "CFLAGS": [
+        f"-D{name}=hostrt_{name}"
+        for name in ("malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign")
+    ],
+    "CXXFLAGS": ["-include", "opkit/check/harness/guarded_malloc.h"],
+}
 
 
 def exists(env: Any) -> bool:
@@ -52,11 +55,10 @@ def target_runner(env: Any, abi_name: str) -> Any:
     glibc, musl = f"{abi.triple}.{abi.glibc_ceiling}", abi.triple.replace("gnu", "musl")
     for compiler in ("CC", "CXX"):
         abi_env[compiler] = [musl if part == glibc else part for part in abi_env[compiler]]
-    kernel_flags = [*abi_env["CCFLAGS"], *GUARDED, *GUARDED_MALLOC]
     abi_env.Replace(
         CCFLAGS=[*abi_env["CCFLAGS"], *COMPILE], LINKFLAGS=[*abi_env["LINKFLAGS"], "-static"]
     )
-    return _runner(abi_env, abi_name, kernel_flags)
+    return _runner(abi_env, abi_name, GUARDED_MALLOC)
 
 
 def sanitized_runner(env: Any, names: list[str]) -> Any:
@@ -77,11 +79,11 @@ def sanitized_runner(env: Any, names: list[str]) -> Any:
     pc_env.Replace(CC=[compiler], CXX=[beside(compiler)], C_ERRORS=C_ERRORS)
     pc_env.Replace(CCFLAGS=[*SANITIZED, *flags], LINKFLAGS=flags)
     # AddressSanitizer has guards of its own, which know who took the memory.
-    malloc = [] if "address" in names else GUARDED_MALLOC
-    return _runner(pc_env, ",".join(names), [*pc_env["CCFLAGS"], *GUARDED, *malloc])
+    malloc = {} if "address" in names else GUARDED_MALLOC
+    return _runner(pc_env, ",".join(names), malloc)
 
 
-def _runner(env: Any, name: str, kernel_flags: list[str]) -> Any:
+def _runner(env: Any, name: str, malloc: dict[str, list[str]]) -> Any:
     operator = env["OPERATOR"]
     folder = f"{FOLDER}/{name}"
 
@@ -91,7 +93,7 @@ def _runner(env: Any, name: str, kernel_flags: list[str]) -> Any:
     return env.Command(
         f"{folder}/runner",
         [
-            *env.KernelObjects(folder, CCFLAGS=kernel_flags),
+            *env.KernelObjects(folder, CCFLAGS=GUARDED, **malloc),
             compiled(
                 "opkit/check/harness/runner.c",
                 CPPDEFINES={"RUNNER_KERNELS": f"vx_kernel_{operator.name}_list"},

@@ -137,3 +137,25 @@ def test_diagnostics_of_gcc_and_clang() -> None:
         "b.h:9:9: error: e\n"
     )
     assert output.unprinted("ld: undefined symbol: f\n") == "ld: undefined symbol: f\n"
+
+
+# glibc 2.29 has a new exp, which whatever is linked on a newer PC asks for.
+NEWER_GLIBC = """\
+    extern double exp(double);
+    if (exp((double)inputs->input.size) < 1) return "exp is wrong";
+"""
+
+
+def test_newer_glibc_is_refused_in_packages_alone(copy_of_fresh: Repository) -> None:
+    need("x86_64-linux-gnu-gcc", "gcc")
+    compute(copy_of_fresh, NEWER_GLIBC)
+    checked = scons(copy_of_fresh, "toolchain=gnu", "check")
+    assert re.search(r"^\d+ passed", checked.stdout, re.MULTILINE)
+    gcc_for_x64 = ("toolchain=prefix", "prefix=x86_64-linux-gnu-", "target=rv1126")
+    refused = scons(copy_of_fresh, *gcc_for_x64, check=False)
+    assert refused.returncode == 2
+    assert re.search(
+        r"libmyoperator\.so: not a library that every x64 .*:\n  - it needs GLIBC_2\.29 \(exp\)",
+        refused.stderr,
+    )
+    assert not (copy_of_fresh.path / "build/rv1126/MyOperator.rknnop").exists()

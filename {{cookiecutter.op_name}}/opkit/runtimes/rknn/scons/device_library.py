@@ -113,5 +113,6 @@ def device_library(env: Any, abi_name: str) -> Any:
 def _examine(target: Any, source: Any, env: Any) -> None:
     from opkit.toolchains import elf
 
+    # What runs on this PC alone may use its glibc; the rest of the rules holds for a check, too.
     list_symbol = f"vx_kernel_{env['OPERATOR'].name}_list"
-    elf.check(Path(target[0].path), ABIS[env["ABI_NAME"]], list_symbol)
+    elf.check(Path(target[0].path), ABIS[env["ABI_NAME"]], list_symbol, any_glibc=True)

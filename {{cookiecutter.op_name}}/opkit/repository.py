@@ -37,15 +37,17 @@ def update(root: Path) -> OpSpec:
     """Bring the repository's files in line with op.yml and return the operator.
 
     The first time, when nothing is generated yet, the user's files are written too, each that is
-    not there. Later they are only looked at, but for the .vx file: it is written when op.yml has
-    been given a VX kernel.
+    not there, and sources that op.yml lists may still be missing. Later they are only looked at,
+    but for the .vx file: it is written when op.yml has been given a VX kernel.
 
     Raises:
         OpkitError: op.yml or the reference is wrong, or a file of the user's is missing.
     """
     spec = load(root)
     skeletons = emit.skeleton_files(spec)
-    if not (root / "generated").is_dir():
+    if (root / "generated").is_dir():
+        _require_what_is_compiled(root, spec)
+    else:
         for path, text in skeletons.items():
             if not (root / path).exists():
                 _write(root / path, text)
@@ -87,3 +89,12 @@ def _require(root: Path, spec: OpSpec) -> None:
             "Bring the file back (`git checkout`), or rename yours if the operator has a new name "
             "(`git mv`), or delete the folder generated/ to have missing files written afresh."
         )
+
+
+def _require_what_is_compiled(root: Path, spec: OpSpec) -> None:
+    for source in spec.sources:
+        if not (root / source.path).is_file():
+            raise OpkitError(f"{source.where}: there is no file {source.path} in the repository")
+    for folder in spec.include:
+        if not (root / folder.path).is_dir():
+            raise OpkitError(f"{folder.where}: there is no folder {folder.path} in the repository")

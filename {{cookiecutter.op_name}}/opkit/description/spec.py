@@ -11,12 +11,19 @@ import keyword
 import math
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any, NoReturn
 
 import yaml
 
+from opkit.description.build_keys import (
+    RepositoryPath,
+    flag_problem,
+    path_problem,
+    source_problem,
+)
 from opkit.description.types import PARAM_TYPES, TENSOR_TYPES, ParamType
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.chips import CHIPS
@@ -82,7 +89,11 @@ class Param:
 
 @dataclass(frozen=True)
 class OpSpec:
-    """The operator description, checked. Order is that of the file, everywhere."""
+    """The operator description, checked. Order is that of the file, everywhere.
+
+    The last three say what is compiled besides the operator's kernel list: sources, folders that
+    are searched for headers, and flags for the compilers.
+    """
 
     name: str
     framework: str
@@ -92,6 +103,9 @@ class OpSpec:
     outputs: tuple[Tensor, ...]
     params: tuple[Param, ...] = field(default=())
     kernels: tuple[str, ...] = KERNELS
+    sources: tuple[RepositoryPath, ...] = field(default=())
+    include: tuple[RepositoryPath, ...] = field(default=())
+    cflags: tuple[str, ...] = field(default=())
 
     @property
     def has_vx_kernel(self) -> bool:
@@ -126,9 +140,11 @@ def parse(text: str, file: str = "op.yml") -> OpSpec:
     return _Reader(file).operator(text)
 
 
+_BUILD_KEYS = ("sources", "include", "cflags")
 _TOP_KEYS = (
     *("name", "framework", "target_platform", "kernels", "kernel_index"),
     *("inputs", "outputs", "params"),
+    *_BUILD_KEYS,
 )
 # What a package's op.yml holds besides; the build writes these anew.
 _PACKAGE_KEYS = ("out_binary", "op_py_file", "vx_file", "op_version")
@@ -199,6 +215,11 @@ class _Reader:
             outputs=tuple(self.tensors(entries["outputs"], "outputs", seen)),
             params=tuple(self.params(entries.get("params"), seen)),
             kernels=kernels,
+            sources=tuple(self.paths(entries.get("sources"), "sources", source_problem)),
+            include=tuple(self.paths(entries.get("include"), "include", path_problem)),
+            cflags=tuple(
+                text for _, _, text in self.items(entries.get("cflags"), "cflags", flag_problem)
+            ),
         )
 
     def root(self, text: str) -> yaml.Node:
@@ -398,6 +419,32 @@ class _Reader:
                 length,
             )
 
+    def items(
+        self, node: yaml.Node | None, where: str, problem_of: Callable[[str], str | None]
+    ) -> Iterator[tuple[yaml.Node, str, str]]:
+        """Yield node, field and text of each item of a list of texts; no key is an empty list."""
+        if node is None or _is_null(node):
+            return
+        if not isinstance(node, yaml.SequenceNode):
+            self.fail(node, where, f"must be a list, as `{_EXAMPLES[where]}`, not {_shown(node)}")
+        for index, item in enumerate(node.value):
+            text = self.text(item, f"{where}[{index}]")
+            problem = problem_of(text)
+            if problem:
+                self.fail(item, f"{where}[{index}]", f"{_shortened(text)!r} {problem}")
+            yield item, f"{where}[{index}]", text
+
+    def paths(
+        self, node: yaml.Node | None, where: str, problem_of: Callable[[str], str | None]
+    ) -> Iterator[RepositoryPath]:
+        seen: set[str] = set()
+        for item, place, text in self.items(node, where, problem_of):
+            path = str(PurePosixPath(text))
+            if path in seen:
+                self.fail(item, place, f"{text!r} is there twice; delete one of them")
+            seen.add(path)
+            yield RepositoryPath(path, f"{self.file}:{item.start_mark.line + 1}: {place}")
+
     def param_type(self, node: yaml.Node, where: str) -> ParamType:
         name = self.text(node, where)
         allowed = [row.name for row in PARAM_TYPES.values() if row.delivered is not None]
@@ -496,6 +543,9 @@ _EXAMPLES = {
     "name": "name: ResizeArea",
     "inputs": "inputs: {input: {type: VX_TYPE_TENSOR}}",
     "outputs": "outputs: {output: {type: VX_TYPE_TENSOR}}",
+    "sources": "sources: [src/area.c]",
+    "include": "include: [src]",
+    "cflags": "cflags: [-DSTEPS=4, -ffast-math]",
 }
 
 

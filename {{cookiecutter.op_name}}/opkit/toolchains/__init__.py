@@ -18,6 +18,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import platform
+import re
 import shlex
 import shutil
 import sys
@@ -110,6 +111,32 @@ def find(
             return found
         missing.append(found)
     raise _not_found(toolchain, abi, missing)
+
+
+def cxx_command(compiler: Compiler) -> tuple[str, ...]:
+    """Return the command of the C++ compiler that goes with a C compiler.
+
+    Raises:
+        ToolchainError: it is not there.
+    """
+    program, *rest = compiler.command
+    if compiler.toolchain == "zig":
+        return (program, "c++", *rest[1:])
+    cxx = beside(program)
+    if shutil.which(cxx) is None:
+        raise ToolchainError(
+            f"op.yml lists C++ sources, and there is no C++ compiler for {compiler.abi}: no {cxx} "
+            f"beside {program}. Install it (for Debian's gcc: sudo apt install "
+            f"{Path(cxx).name.replace('_', '-')}), or build with toolchain=zig"
+        )
+    return (cxx, *rest)
+
+
+def beside(program: str) -> str:
+    """Return the path of the C++ compiler that comes with gcc or clang."""
+    return re.sub(
+        r"(gcc|clang)$", lambda found: {"gcc": "g++", "clang": "clang++"}[found[1]], program
+    )
 
 
 def _zig(abi: Abi, home: Path) -> Compiler | _Missing:

@@ -69,7 +69,11 @@ class Library:
 
 
 def check(
-    path: Path, abi: Abi, list_symbol: str, openvx_symbols: frozenset[str] | None = None
+    path: Path,
+    abi: Abi,
+    list_symbol: str,
+    openvx_symbols: frozenset[str] | None = None,
+    any_glibc: bool = False,
 ) -> None:
     """Check a device library against what the boards of an ABI accept.
 
@@ -78,6 +82,8 @@ def check(
         abi: what it has to be compiled for.
         list_symbol: the one symbol that it has to export, `vx_kernel_<Name>_list`.
         openvx_symbols: what the board's libOpenVX.so exports; None leaves that unchecked.
+        any_glibc: whether it may ask for a glibc that boards do not have, as a library that only
+            runs on this PC may.
 
     Raises:
         ElfError: it would not load, or not as it should; the message lists every reason.
@@ -92,7 +98,7 @@ def check(
         *_file(library, abi),
         *_exports(library, list_symbol),
         *_needed(library),
-        *_glibc(library, abi),
+        *(() if any_glibc else _glibc(library, abi)),
         *_undefined(library, openvx_symbols),
         *_memory(library),
     ]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from opkit.description.spec import OpSpec, Param, Tensor
+from opkit.runtimes.rknn.makefiles import makefiles
 from opkit.runtimes.rknn.toolkit_class import toolkit_class
 from opkit.text import c_comment, fill
-from opkit.toolchains.abi import ABIS, Abi
 
 
 def generated_files(spec: OpSpec, reference_source: str) -> dict[str, str]:
@@ -16,14 +16,15 @@ def generated_files(spec: OpSpec, reference_source: str) -> dict[str, str]:
         reference_source: the text of `<lower>_reference.py`, which the toolkit's class carries.
 
     Raises:
-        OpkitError: the reference cannot run in RKNN-Toolkit's Python.
+        OpkitError: the reference cannot run in RKNN-Toolkit's Python, or op.yml lists a source
+            that is compiled anyway.
     """
     return {
         f"generated/{spec.lower}.h": _operator_header(spec),
         f"generated/{spec.lower}_params.h": _params_header(spec),
         f"generated/{spec.lower}.exports": fill("exports", name=spec.name),
         f"rknn_op_{spec.lower}.py": toolkit_class(spec, reference_source),
-        **{f"makefile.linux.{abi.name}": _makefile(spec, abi) for abi in ABIS.values()},
+        **makefiles(spec),
     }
 
 
@@ -102,9 +103,3 @@ def _params_header(spec: OpSpec) -> str:
         writes="\n".join(map(write, spec.outputs)),
         invalidates="\n".join(map(invalidate, spec.outputs)),
     )
-
-
-def _makefile(spec: OpSpec, abi: Abi) -> str:
-    compiler = "gcc" if abi.name == "x64" else f"{abi.triple}-gcc"
-    flags = " ".join(abi.gnu_flags)
-    return fill("makefile.linux", lower=spec.lower, abi=abi.name, compiler=compiler, flags=flags)

@@ -9,6 +9,9 @@ from SCons.Action import Action
 FOLDER = "build/host"
 # Each tensor that the kernel opens lies between forbidden pages, instead of all in one block.
 GUARDED = ["-DOPKIT_GUARDED"]
+# zig would check for undefined behaviour by default, and compile a library for that.
+RUNTIME_COMPILE = "-O2 -g -fno-omit-frame-pointer -fno-sanitize=undefined".split()
+LINK = "-fno-sanitize=undefined -Wl,-z,defs".split()
 VX_COMPILE = "-std=c11 -D_GNU_SOURCE -O2 -fno-sanitize=undefined".split()
 # A kernel, which is a library, finds the functions that it calls in the program.
 VX_LINK = "-rdynamic -lm -ldl".split()
@@ -34,7 +37,7 @@ def host(env: Any) -> list[Any]:
 def _host_runtime(env: Any) -> Any:
     """Return the node of `libOpenVX.so`: our own small OpenVX."""
     host_env = env.CompilerFor("x64")
-    host_env.Replace(CCFLAGS="-std=c11 -O2 -g -fno-omit-frame-pointer", LINKFLAGS="")
+    host_env.Replace(CCFLAGS=RUNTIME_COMPILE, LINKFLAGS=LINK)
     return host_env.Command(
         f"{FOLDER}/libOpenVX.so",
         [
@@ -53,21 +56,24 @@ def _guarded_library(env: Any, host_runtime: Any) -> Any:
     its tensors. It is never packed.
     """
     operator = env["OPERATOR"]
-    kernel = f"rknn_kernel_{operator.lower}"
     exports = f"generated/{operator.lower}.exports"
     host_env = env.CompilerFor("x64")
 
     def with_lines(flags: str) -> list[str]:
         return ["-g" if flag in ("-g0", "-s") else flag for flag in host_env[flags]]
 
+    host_env.Replace(CCFLAGS=with_lines("CCFLAGS"), LINKFLAGS=with_lines("LINKFLAGS"))
     library = host_env.Command(
         f"{FOLDER}/lib{operator.lower}.so",
-        host_env.SharedObject(
-            f"{FOLDER}/{kernel}.o", f"{kernel}.c", CCFLAGS=[*with_lines("CCFLAGS"), *GUARDED]
-        ),
+        host_env.KernelObjects(FOLDER, CCFLAGS=GUARDED),
         Action("$SHAREDCOM", "$SHAREDCOMSTR"),
-        LINKFLAGS=with_lines("LINKFLAGS"),
-        LIBRARIES=[f"-Wl,--version-script={exports}", f"-L{FOLDER}", "-lOpenVX", "-lm"],
+        LIBRARIES=[
+            f"-Wl,--version-script={exports}",
+            "-Wl,-z,defs",
+            f"-L{FOLDER}",
+            "-lOpenVX",
+            "-lm",
+        ],
     )
     host_env.Depends(library, [host_runtime, exports])
     return library
@@ -76,13 +82,13 @@ def _guarded_library(env: Any, host_runtime: Any) -> Any:
 def _vx_runtime(env: Any) -> Any:
     """Return the node of `vx_runtime`, the program that runs VX kernels."""
     vx_env = env.CompilerFor("x64")
-    vx_env.Replace(CCFLAGS=VX_COMPILE, CPPPATH=[])
+    vx_env.Replace(CCFLAGS=VX_COMPILE, CPPPATH=[], LINKFLAGS=LINK)
     return vx_env.Command(
         f"{FOLDER}/vx_runtime",
         [
             vx_env.SharedObject(f"{FOLDER}/vx/{source.name[:-2]}.o", source)
             for source in env.Glob("opkit/runtimes/rknn/vx/runtime/*.c")
         ],
-        Action("$CC -o $TARGET $SOURCES $LIBRARIES", "$SHAREDCOMSTR"),
+        Action("$PROGRAMCOM", "$SHAREDCOMSTR"),
         LIBRARIES=VX_LINK,
     )

@@ -81,7 +81,11 @@ def _compile_vx_kernel(target: Any, source: Any, env: Any) -> None:
 
 
 def _pack(target: Any, source: Any, env: Any) -> None:
+    from opkit.toolchains import elf
+
     path = Path(target[0].path)
+    for abi, node in zip(ABIS.values(), source, strict=False):
+        elf.check(Path(node.path), abi, f"vx_kernel_{env['OPERATOR'].name}_list")
     *libraries, python = (Path(node.path).read_bytes() for node in source[: len(ABIS) + 1])
     compiled = source[len(ABIS) + 1 :]
     package = rknnop.Package(

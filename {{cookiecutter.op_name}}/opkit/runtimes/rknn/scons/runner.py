@@ -15,21 +15,24 @@ from SCons.Action import Action
 from opkit.check.sanitizers import FLAGS
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.scons.host import GUARDED
+from opkit.toolchains import beside
 from opkit.toolchains.abi import ABIS
+from opkit.toolchains.warnings import C_ERRORS
 
 FOLDER = "build/check"
-COMPILE = "-std=c11 -O2 -g0 -DHOSTRT_STATIC".split()
+COMPILE = "-O2 -g0 -DHOSTRT_STATIC".split()
 # The lines in a report are those of the source only where little is optimised.
-SANITIZED = (
-    "-std=c11 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all -DHOSTRT_STATIC"
-).split()
+SANITIZED = "-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all -DHOSTRT_STATIC".split()
 # Unoptimized, every line is there to stop at, and every variable to look at.
 DEBUGGED = "-O0 -g -fno-omit-frame-pointer -DHOSTRT_STATIC".split()
 # So the kernel gets its memory from the host runtime, which guards it.
-GUARDED_MALLOC = [
-    f"-D{name}=hostrt_{name}"
-    for name in ("malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign")
-]
+GUARDED_MALLOC = {
+    "CFLAGS": [
+        f"-D{name}=hostrt_{name}"
+        for name in ("malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign")
+    ],
+    "CXXFLAGS": ["-include", "opkit/check/harness/guarded_malloc.h"],
+}
 
 
 def exists(env: Any) -> bool:
@@ -53,12 +56,12 @@ def target_runner(env: Any, abi_name: str) -> Any:
     abi = ABIS[abi_name]
     abi_env = env.CompilerFor(abi_name)
     glibc, musl = f"{abi.triple}.{abi.glibc_ceiling}", abi.triple.replace("gnu", "musl")
-    abi_env.Replace(CC=[musl if part == glibc else part for part in abi_env["CC"]])
-    kernel_flags = [*abi_env["CCFLAGS"], *GUARDED, *GUARDED_MALLOC]
+    for compiler in ("CC", "CXX"):
+        abi_env[compiler] = [musl if part == glibc else part for part in abi_env[compiler]]
     abi_env.Replace(
         CCFLAGS=[*abi_env["CCFLAGS"], *COMPILE], LINKFLAGS=[*abi_env["LINKFLAGS"], "-static"]
     )
-    return _runner(abi_env, abi_name, kernel_flags)
+    return _runner(abi_env, abi_name, GUARDED_MALLOC)
 
 
 def sanitized_runner(env: Any, names: list[str]) -> Any:
@@ -76,10 +79,11 @@ def sanitized_runner(env: Any, names: list[str]) -> Any:
     print(f"sanitize={','.join(names)}: compiled with {compiler}")
     flags = [flag for name in names for flag in FLAGS[name]]
     pc_env = env.CompilerFor("x64")
-    pc_env.Replace(CC=[compiler], CCFLAGS=[*SANITIZED, *flags], LINKFLAGS=flags)
+    pc_env.Replace(CC=[compiler], CXX=[beside(compiler)], C_ERRORS=C_ERRORS)
+    pc_env.Replace(CCFLAGS=[*SANITIZED, *flags], LINKFLAGS=flags)
     # AddressSanitizer has guards of its own, which know who took the memory.
-    malloc = [] if "address" in names else GUARDED_MALLOC
-    return _runner(pc_env, ",".join(names), [*pc_env["CCFLAGS"], *GUARDED, *malloc])
+    malloc = {} if "address" in names else GUARDED_MALLOC
+    return _runner(pc_env, ",".join(names), malloc)
 
 
 def debugged_runner(env: Any) -> Any:
@@ -90,12 +94,11 @@ def debugged_runner(env: Any) -> Any:
         [flag for flag in pc_env[name] if flag not in ("-g0", "-s")]
         for name in ("CCFLAGS", "LINKFLAGS")
     )
-    flags += DEBUGGED
-    pc_env.Replace(CCFLAGS=flags, LINKFLAGS=link_flags)
-    return _runner(pc_env, "gdb", [*flags, *GUARDED, *GUARDED_MALLOC])
+    pc_env.Replace(CCFLAGS=[*flags, *DEBUGGED], LINKFLAGS=link_flags)
+    return _runner(pc_env, "gdb", GUARDED_MALLOC)
 
 
-def _runner(env: Any, name: str, kernel_flags: list[str]) -> Any:
+def _runner(env: Any, name: str, malloc: dict[str, list[str]]) -> Any:
     operator = env["OPERATOR"]
     folder = f"{FOLDER}/{name}"
 
@@ -105,7 +108,7 @@ def _runner(env: Any, name: str, kernel_flags: list[str]) -> Any:
     return env.Command(
         f"{folder}/runner",
         [
-            compiled(f"rknn_kernel_{operator.lower}.c", CCFLAGS=kernel_flags),
+            *env.KernelObjects(folder, CCFLAGS=GUARDED, **malloc),
             compiled(
                 "opkit/check/harness/runner.c",
                 CPPDEFINES={"RUNNER_KERNELS": f"vx_kernel_{operator.name}_list"},

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "opkit/compute/tensor.h"
+#include "../opkit/compute/tensor.h"
 
 struct ${lower}_inputs {
 $inputs

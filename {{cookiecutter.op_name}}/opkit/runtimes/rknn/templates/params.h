@@ -9,8 +9,8 @@
 
 #include <VX/vx_helper.h>
 
+#include "../opkit/runtimes/rknn/openvx.h"
 #include "${lower}.h"
-#include "opkit/runtimes/rknn/openvx.h"
 
 /* The place of each parameter in that array. */
 enum {

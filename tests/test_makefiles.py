@@ -1,0 +1,96 @@
+"""The makefiles for the vendor's build command, run as that command may run them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.repositories import Repository
+from tests.target_repositories import need
+
+LIBRARY = ".out/x64/libmyoperator.so"
+
+
+@pytest.fixture(scope="module")
+def made(fresh: Repository, tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """Return a repository whose x64 library was made by its makefile."""
+    need("make", "make")
+    need("gcc", "gcc")
+    path = shutil.copytree(fresh.path, tmp_path_factory.mktemp("made") / fresh.path.name)
+    make(path)
+    return Repository(path)
+
+
+def make(path: Path, *arguments: str, **environment: str) -> str:
+    """Run the makefile for x64 and return the commands that it ran."""
+    return subprocess.run(
+        ["make", "-f", "makefile.linux.x64", *arguments],
+        cwd=path,
+        env={**os.environ, **environment},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+
+
+def headers(path: Path) -> list[str]:
+    """Return the headers that the kernel's source includes, those of the system left out."""
+    printed = subprocess.run(
+        ["gcc", "-MM", "-I.", "-Iopkit/runtimes/rknn/include", "rknn_kernel_myoperator.c"],
+        cwd=path,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    return re.findall(r"\S+\.h", printed)
+
+
+def test_nothing_to_do_twice_and_a_target_all(made: Repository) -> None:
+    assert "Nothing to be done for 'all'" in make(made.path)
+    assert "Nothing to be done for 'all'" in make(made.path, "all")
+
+
+def test_depends_on_every_header_and_on_what_op_yml_makes(made: Repository) -> None:
+    names = [*headers(made.path), "generated/myoperator.exports", "makefile.linux.x64"]
+    assert {"generated/myoperator.h", "generated/myoperator_params.h"} <= set(names)
+    for name in names:
+        # As if the file had been changed after everything else was made.
+        times = (made.path / name).stat()
+        later = (made.path / LIBRARY).stat().st_mtime + 100
+        os.utime(made.path / name, (later, later))
+        assert f"-o {LIBRARY}" in make(made.path, "-n"), name
+        os.utime(made.path / name, (times.st_atime, times.st_mtime))
+    assert f"-o {LIBRARY}" not in make(made.path, "-n")
+
+
+@pytest.mark.parametrize("how", ["argument", "environment"])
+def test_compiler_from_outside(how: str, made: Repository) -> None:
+    """The vendor's own makefiles leave CC to be set; whether it exports it is not published."""
+    compiler = "/opt/sdk/arm-linux-gnueabihf-gcc"
+    if how == "argument":
+        printed = make(made.path, "-n", "-B", f"CC={compiler}")
+    else:
+        printed = make(made.path, "-n", "-B", CC=compiler)
+    assert len(re.findall(rf"^{compiler} ", printed, re.MULTILINE)) == 3
+
+
+VENDORS_MAKEFILE = """\
+all:
+	$(CC) -shared -fPIC -I$(VENDOR) -o library.so rknn_kernel_myoperator.c
+"""
+
+
+def test_only_the_vendors_include_path_is_needed(made: Repository, tmp_path: Path) -> None:
+    """The vendor's generator writes makefiles of its own, which know no -I of this project."""
+    vendor = tmp_path / "vendor"
+    vendor.mkdir()
+    shutil.copytree(made.path / "opkit/runtimes/rknn/include/VX", vendor / "VX")
+    path = shutil.copytree(made.path, tmp_path / "MyOperator")
+    (path / "makefile.linux.x64").write_text(VENDORS_MAKEFILE)
+    make(path, f"VENDOR={vendor}")
+    assert (path / "library.so").is_file()

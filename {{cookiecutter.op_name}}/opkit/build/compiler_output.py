@@ -1,0 +1,89 @@
+"""What compilers and linkers say: in one piece for each command, and every diagnostic once.
+
+The same source is compiled for several ABIs, several of them at the same time. As SCons runs the
+commands, their output would be mixed, and each warning would be there once for each ABI.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+# What stands above a diagnostic: who includes the file, or in which function it is.
+_CONTEXT = re.compile(r"In file included from |\s+from |In file included|\S+: (In|At) ")
+_DIAGNOSTIC = re.compile(r"\S.*?:\d+:\d+: (fatal error|error|warning): ")
+# How many diagnostics there are: as many as are shown.
+_COUNT = re.compile(r"\d+ (warning|error)s?( and \d+ errors?)? generated\.|cc1(plus)?: some warn")
+
+
+def exists(env: Any) -> bool:
+    """Whether the tool can be used: always."""
+    return True
+
+
+def generate(env: Any) -> None:
+    """Let commands of the environment, and of its clones, run by one Output."""
+    env["SPAWN"] = Output().spawn
+
+
+class Output:
+    """What was printed so far of the output of one run of SCons."""
+
+    def __init__(self) -> None:
+        self._printed: set[str] = set()
+        self._lock = threading.Lock()
+
+    def spawn(
+        self,
+        shell: str,
+        escape: object,
+        command: str,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+    ) -> int:
+        """Run a command as SCons' SPAWN does, print what it says, and return its status."""
+        run = subprocess.run(
+            [shell, "-c", " ".join(arguments)],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        with self._lock:
+            sys.stderr.write(self.unprinted(run.stdout))
+            sys.stderr.flush()
+        return run.returncode
+
+    def unprinted(self, text: str) -> str:
+        """Return what of a command's output was not there before, and take it as printed."""
+        new = []
+        for context, diagnostic in _diagnostics(text):
+            if diagnostic not in self._printed:
+                self._printed.add(diagnostic)
+                new.append(context + diagnostic)
+        return "".join(new)
+
+
+def _diagnostics(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each diagnostic, with the notes below it, after the lines above that belong to it."""
+    context, diagnostic = "", ""
+    for line in text.splitlines(keepends=True):
+        if _COUNT.match(line):
+            continue
+        above = bool(_CONTEXT.match(line))
+        if (above or _DIAGNOSTIC.match(line)) and diagnostic:
+            yield context, diagnostic
+            context, diagnostic = "", ""
+        if above:
+            context += line
+        else:
+            diagnostic += line
+    if context or diagnostic:
+        yield context, diagnostic

@@ -1,0 +1,59 @@
+"""The keys of a description that say what is compiled besides the generated files."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+SOURCE_SUFFIXES = (".c", ".cc", ".cpp", ".cxx")
+
+_PATH = re.compile(r"[A-Za-z0-9_./+-]+")
+_FLAG = re.compile(
+    r"-(D[A-Za-z_]\w*(=[\w.+-]*)?|U[A-Za-z_]\w*|O[0-3s]|f(?!sanitize)[a-z][a-z0-9=-]*"
+    r"|W[a-z][a-z0-9=+-]*)"
+)
+
+
+@dataclass(frozen=True)
+class RepositoryPath:
+    """A file or folder of the repository that the description names.
+
+    Attributes:
+        path: as seen from the repository.
+        where: file, line and field that name it, for messages.
+    """
+
+    path: str
+    where: str = field(compare=False)
+
+
+def path_problem(text: str) -> str | None:
+    """Return why a text cannot be a path in the repository, or None."""
+    if text.startswith(("/", "~")):
+        return "is absolute; write it as seen from the repository, and have the file in it"
+    if ".." in PurePosixPath(text).parts:
+        return "may lead out of the repository; have the file in it, and write no '..'"
+    if not _PATH.fullmatch(text):
+        return "has a character that makefiles cannot take; allowed: letters, digits and _ . / + -"
+    return None
+
+
+def source_problem(text: str) -> str | None:
+    """Return why a text cannot be the path of a C or C++ source, or None."""
+    if not text.endswith(SOURCE_SUFFIXES):
+        return f"is not a C or C++ source; allowed: {', '.join(SOURCE_SUFFIXES)}"
+    return path_problem(text)
+
+
+def flag_problem(text: str) -> str | None:
+    """Return why a text cannot be a flag for the compilers, or None."""
+    if text.startswith("-I"):
+        return "is an include folder; write it under `include`"
+    if text.startswith("-fsanitize"):
+        return "is for `scons sanitize=address,undefined check`"
+    if not _FLAG.fullmatch(text):
+        return (
+            "invalid flag; expected -DNAME, -DNAME=VALUE, -UNAME, -O0 to -O3, -Os, -f... or -W..."
+        )
+    return None

@@ -1,0 +1,33 @@
+"""The operator's own C and C++ sources: what all that holds its kernels is made of."""
+
+from __future__ import annotations
+
+from opkit.description.spec import OpSpec
+from opkit.errors import OpkitError
+
+CXX_SUFFIXES = (".cc", ".cpp", ".cxx")
+
+C_LANGUAGE = ("-std=c11",)
+
+CXX_LANGUAGE = ("-std=c++14", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
+"""C++ that needs nothing of a C++ library at run time: boards may have none, or an older one."""
+
+
+def kernel_sources(spec: OpSpec) -> list[str]:
+    """Return the paths of the sources, the kernel list's first.
+
+    Raises:
+        OpkitError: op.yml lists the file of the kernel list, which is compiled anyway.
+    """
+    kernel = f"rknn_kernel_{spec.lower}.c"
+    for source in spec.sources:
+        if source.path == kernel:
+            raise OpkitError(
+                f"{source.where}: {kernel} is compiled anyway; delete it from the list"
+            )
+    return [kernel, *(source.path for source in spec.sources)]
+
+
+def has_cxx(spec: OpSpec) -> bool:
+    """Return whether any of the sources is C++."""
+    return any(source.path.endswith(CXX_SUFFIXES) for source in spec.sources)

@@ -26,9 +26,10 @@ _write_no_bytecode = sys.dont_write_bytecode
 sys.dont_write_bytecode = True  # opkit's folder is copied as it is: nothing may be added to it
 sys.path.insert(0, str(ROOT / PROJECT))
 try:
-    from opkit.description.spec import MAX_NAME, OpSpec, parse
+    from opkit.description.spec import MAX_NAME, OpSpec
     from opkit.errors import OpkitError
     from opkit.repository import read_description
+    from opkit.runtimes import parse
     from opkit.runtimes.rknn.chips import CHIPS
 finally:
     sys.path.remove(str(ROOT / PROJECT))

@@ -18,8 +18,8 @@ DESCRIPTION = json.loads(r""" {{ cookiecutter.__description | tojson }} """)
 def main() -> int:
     """Return the exit status: 0 when the description can be used."""
     sys.path.insert(0, OPKIT_PARENT)
-    from opkit.description.spec import parse
     from opkit.errors import OpkitError
+    from opkit.runtimes import parse
 
     try:
         parse(DESCRIPTION)

@@ -10,9 +10,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from opkit.description.spec import OpSpec, parse
+from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.repository import read_description
+from opkit.runtimes import parse
 from rknn_op import template
 
 

@@ -14,7 +14,8 @@ import pytest
 from click.testing import CliRunner
 from cookiecutter.cli import main as cookiecutter_command
 
-from opkit.description.spec import DescriptionError, parse
+from opkit.description.reader import DescriptionError
+from opkit.runtimes import parse
 from rknn_op.command import main as rknn_op
 
 ROOT = Path(__file__).resolve().parent.parent

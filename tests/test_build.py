@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit.description.spec import parse
+from opkit.runtimes import parse
 from opkit.runtimes.rknn.chips import CHIPS, TARGETS
 from opkit.runtimes.rknn.rknnop import unpack
 from opkit.toolchains.abi import ABIS

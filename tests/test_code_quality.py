@@ -35,8 +35,7 @@ def test_types() -> None:
 
 
 def test_c_is_formatted() -> None:
-    templates = TEMPLATE / "opkit/runtimes/rknn/templates"
-    files = [path for path in tracked("*.c", "*.h") if path.parent != templates]
+    files = [path for path in tracked("*.c", "*.h") if path.parent.name != "templates"]
     assert len(files) > 20
     run(get_executable("clang-format"), "--dry-run", "-Werror", *map(str, files))
 

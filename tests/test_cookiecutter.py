@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 
 from opkit import repository
-from opkit.description.spec import OpSpec, parse
+from opkit.description.spec import OpSpec
+from opkit.runtimes import parse
+from opkit.runtimes.rknn.settings import settings
 from tests.repositories import EXAMPLES, ROOT, TEMPLATE, Repository, generate
 
 # Every file of a repository but those of opkit/, for an operator of the lower-case name {lower}.
@@ -246,7 +248,7 @@ def test_starter_is_one_input_one_output_and_its_comments_are_right(starter: Rep
     assert [p.name for p in parse(text).parameters] == ["input", "output"]
     with_params: OpSpec = parse(re.sub(r"^  # (?=\w+: )", "  ", text, flags=re.MULTILINE))
     assert [p.name for p in with_params.params] == ["size", "align_corners", "epsilon"]
-    assert parse(text.replace("# kernels:", "kernels:")).kernels == ("cpu",)
+    assert settings(parse(text.replace("# kernels:", "kernels:"))).kernels == ("cpu",)
 
 
 def test_starter_has_the_folder_s_name(tmp_path: Path) -> None:

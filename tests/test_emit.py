@@ -12,11 +12,14 @@ import pytest
 import yaml
 from clang_format import get_executable  # type: ignore[import-untyped]
 
-from opkit.description.spec import OpSpec, parse
+from opkit.description.spec import OpSpec
 from opkit.description.types import PARAM_TYPES
-from opkit.runtimes.rknn import emit
+from opkit.runtimes import parse
+from opkit.runtimes.rknn.description import package_description
+from opkit.runtimes.rknn.skeletons import vx_arguments
 from opkit.toolchains.abi import ABIS
 from tests.repositories import EXAMPLES, ROOT
+from tests.texts import generated_files, once_only_files
 from tests.zig import compile_c
 
 HEAD = "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
@@ -53,9 +56,9 @@ DESCRIPTIONS = {
 
 
 def all_files(spec: OpSpec) -> dict[str, str]:
-    skeletons = emit.skeleton_files(spec)
+    skeletons = once_only_files(spec)
     reference = skeletons[f"{spec.lower}_reference.py"]
-    return skeletons | emit.generated_files(spec, reference)
+    return skeletons | generated_files(spec, reference)
 
 
 @pytest.fixture(params=DESCRIPTIONS)
@@ -97,7 +100,7 @@ def test_every_scalar_is_a_scalar_row_and_an_array_an_array_row() -> None:
 
 
 def test_the_vx_kernels_arguments_by_hand() -> None:
-    assert emit.vx_arguments(parse(DESCRIPTIONS["resize_area"])) == [
+    assert vx_arguments(parse(DESCRIPTIONS["resize_area"])) == [
         "__read_only image2d_array_t input",
         "__write_only image2d_array_t output",
         "vx_array_int size",
@@ -107,7 +110,7 @@ def test_the_vx_kernels_arguments_by_hand() -> None:
 
 def test_the_vx_kernels_own_names_meet_no_parameter() -> None:
     spec = parse("name: A\n" + HEAD + "params: {coord: {type: VX_TYPE_INT32}}\n")
-    kernel = emit.skeleton_files(spec)["rknn_kernel_a.vx"]
+    kernel = once_only_files(spec)["rknn_kernel_a.vx"]
     assert "int4 coord_ = " in kernel
     assert "VXC_WriteImage2DArray(y, coord_, elements, " in kernel
 
@@ -119,7 +122,7 @@ def test_a_packages_description_keeps_order_and_drops_our_keys() -> None:
         "params: {q: {type: vx_type_array, length: 1, default: [2], source: const:q, doc: e},"
         " b: {type: VX_TYPE_BOOL}}\n"
     )
-    text = emit.package_description(spec, "rv1126")
+    text = package_description(spec, "rv1126")
     assert text.splitlines() == [
         "name: TwoIn",
         "framework: tensorflow",
@@ -163,7 +166,7 @@ def test_an_operator_without_a_vx_kernel_has_nothing_of_one() -> None:
         ]
         assert named == [], path
     assert "`kernels: [cpu, vx]`" in files["README.md"]
-    assert emit.package_description(spec, "rv1126") == emit.package_description(both, "rv1126")
+    assert package_description(spec, "rv1126") == package_description(both, "rv1126")
 
 
 @pytest.mark.parametrize("name", ["resize_area", "truncate_div", "many", "names_of_ours"])

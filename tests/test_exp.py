@@ -8,7 +8,7 @@ import numpy as np
 
 from opkit.check.comparison import ulp_distance
 from opkit.check.invocation import Call
-from opkit.description.spec import parse
+from opkit.runtimes import parse
 from opkit.runtimes.rknn.host import HostKernel
 from tests.host_build import host_runtime
 from tests.repositories import Repository

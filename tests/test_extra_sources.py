@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from opkit.description.spec import DescriptionError, parse
-from opkit.runtimes.rknn.emit import package_description
+from opkit.description.reader import DescriptionError
+from opkit.runtimes import parse
+from opkit.runtimes.rknn.description import package_description
 from tests.repositories import Repository, generate
 from tests.target_repositories import check, need
 

@@ -26,9 +26,10 @@ from opkit.check.invocation import (
     Scalar,
     delivered,
 )
-from opkit.description.spec import Param, parse
+from opkit.description.spec import Param
 from opkit.description.types import PARAM_TYPES, ParamType
 from opkit.errors import OpkitError
+from opkit.runtimes import parse
 from opkit.runtimes.rknn.host import HostKernel, Runtime
 from tests.host_build import host_runtime, loaded_runtime, operator_library, repository
 

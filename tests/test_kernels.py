@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from opkit.description.spec import parse
-from opkit.runtimes.rknn import emit
+from opkit.runtimes import parse
 from opkit.runtimes.rknn.kernels import missing_vx_kernel, unwritten_vx_kernel
+from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.skeletons import vx_file
 from tests.repositories import EXAMPLES, Repository, generate
+from tests.texts import once_only_files
 
 TENSORS = "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
 CPU = f"name: Copy\nkernels: [cpu]\n{TENSORS}"
@@ -97,7 +99,7 @@ def test_a_vx_kernel_is_added_later(tmp_path: Path) -> None:
     built = repository.scons("target=x64")
     assert yours == {file: file.read_bytes() for file in yours}
     assert "write rknn_kernel_copy.vx: op.yml names a VX kernel" in built.stdout
-    generated = emit.skeleton_files(parse(BOTH))["rknn_kernel_copy.vx"]
+    generated = once_only_files(parse(BOTH))["rknn_kernel_copy.vx"]
     assert (repository.path / "rknn_kernel_copy.vx").read_text() == generated
 
     message = built.stderr
@@ -120,11 +122,11 @@ def test_a_vx_kernel_is_added_later(tmp_path: Path) -> None:
 
 def test_only_the_generated_list_is_known_to_lack_a_vx_kernel() -> None:
     """A list that the user wrote is not judged."""
-    source = emit.skeleton_files(parse(CPU))["rknn_kernel_copy.c"]
+    source = once_only_files(parse(CPU))["rknn_kernel_copy.c"]
     assert missing_vx_kernel(parse(BOTH), source)
     edited = source.replace("vx_kernel_Copy_list[] = {&cpu", "vx_kernel_Copy_list[] = {&mine, &cpu")
     assert missing_vx_kernel(parse(BOTH), edited) == ""
-    both = emit.skeleton_files(parse(BOTH))["rknn_kernel_copy.c"]
+    both = once_only_files(parse(BOTH))["rknn_kernel_copy.c"]
     assert missing_vx_kernel(parse(BOTH), both) == ""
 
 
@@ -174,7 +176,7 @@ def test_a_vx_kernel_that_nobody_wrote_and_both_ways_out(copy_of_fresh: Reposito
 def test_a_vx_file_is_the_generated_one_as_long_as_its_code_is(
     old: str, new: str, generated: bool
 ) -> None:
-    source = emit.skeleton_files(parse(BOTH))["rknn_kernel_copy.vx"]
+    source = once_only_files(parse(BOTH))["rknn_kernel_copy.vx"]
     assert old in source
     assert bool(unwritten_vx_kernel(parse(BOTH), source.replace(old, new))) == generated
 
@@ -182,8 +184,8 @@ def test_a_vx_file_is_the_generated_one_as_long_as_its_code_is(
 def test_no_example_has_a_vx_kernel_that_nobody_wrote() -> None:
     for description in EXAMPLES.glob("*/*.yml"):
         spec = parse(description.read_text())
-        path = description.parent / emit.vx_file(spec)
-        assert path.is_file() == spec.has_vx_kernel
+        path = description.parent / vx_file(spec)
+        assert path.is_file() == settings(spec).has_vx_kernel
         assert not path.is_file() or unwritten_vx_kernel(spec, path.read_text()) == ""
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from opkit.description.spec import TENSOR_DTYPES, parse
+from opkit.description.spec import TENSOR_DTYPES
+from opkit.runtimes import parse
 from opkit.testing import CheckError, Operator, cases, uniform
 from tests.repositories import Repository
 

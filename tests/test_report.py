@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from opkit.check.results import Record, Result, load, output
-from opkit.description.spec import parse
 from opkit.report.page import Report, page, plot_key
 from opkit.report.plots import plot
+from opkit.runtimes import parse
 from opkit.runtimes.rknn.rknnop import Package
 from tests.browser import look
 from tests.repositories import Repository

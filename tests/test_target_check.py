@@ -16,7 +16,7 @@ from opkit.check import remote
 from opkit.check.executors import Place, PlaceError, started
 from opkit.check.invocation import Call
 from opkit.check.remote import RemoteKernel
-from opkit.description.spec import parse
+from opkit.runtimes import parse
 from tests.repositories import EXAMPLE_NAMES, Repository
 from tests.target_repositories import (
     DESCRIPTION,

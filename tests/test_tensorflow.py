@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit.description.spec import parse
+from opkit.runtimes import parse
 from opkit.runtimes.rknn.toolkit_class import toolkit_class
 
 TESTS = Path(__file__).parent

@@ -20,9 +20,10 @@ import vermin
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from opkit.description.spec import OpSpec, Param, Tensor, parse
+from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.description.types import PARAM_TYPES
 from opkit.errors import OpkitError
+from opkit.runtimes import parse
 from opkit.runtimes.rknn.toolkit_class import toolkit_class
 
 ROOT = Path(__file__).parent.parent
@@ -67,7 +68,7 @@ def conversion() -> Any:
 
 
 def operator(*params: Param, name: str = "Copy") -> OpSpec:
-    return OpSpec(name, "tensorflow", "rk1808", 0, (Tensor("input"),), (Tensor("output"),), params)
+    return OpSpec(name, "tensorflow", "rk1808", (Tensor("input"),), (Tensor("output"),), params)
 
 
 def param(type_: str, **facts: Any) -> Param:
@@ -328,7 +329,7 @@ def test_constant_by_position_or_alias(source: str, inputs: list[str], expected:
 def test_constant_that_is_an_input_of_the_operator_does_not_count() -> None:
     tensors = (Tensor("x"), Tensor("y"))
     sizes = [Param(name, PARAM_TYPES["VX_TYPE_ARRAY"], source=f"const:{name}") for name in "ab"]
-    spec = OpSpec("Two", "tensorflow", "rk1808", 0, tensors, (Tensor("z"),), tuple(sizes))
+    spec = OpSpec("Two", "tensorflow", "rk1808", tensors, (Tensor("z"),), tuple(sizes))
     node = NodeDef(input=["x", "y_constant", "b", "a"])
     params = instance(spec).load_params_from_tf(node, TWO_CONSTANTS)
     assert params == {"b": [4, 5], "a": [6, 7]}
@@ -483,7 +484,6 @@ TWO = OpSpec(
     "Two",
     "tensorflow",
     "rk1808",
-    0,
     (Tensor("mask"), Tensor("image")),
     (Tensor("joined"), Tensor("small")),
     (),
@@ -857,7 +857,6 @@ NASTY = OpSpec(
     "Nasty",
     "tensorflow",
     "rk1808",
-    1,
     (
         Tensor("a", 'It\'s "quoted" \\ and long: ' + "word " * 20),
         Tensor("b", 'He said "yes"'),

@@ -50,6 +50,8 @@ def from_text(text: str) -> Manifest:
         entries = [version, *once, *once.values(), *generated]
         if not all(isinstance(entry, str) for entry in entries):
             raise TypeError
+        if any(path.startswith("/") or ".." in path.split("/") for path in (*once, *generated)):
+            raise ValueError
         if not all(re.fullmatch(r"\d+(\.\d+)*", number) for number in (version, *once.values())):
             raise ValueError
     except (AttributeError, KeyError, TypeError, ValueError):

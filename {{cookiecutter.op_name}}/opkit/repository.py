@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from opkit.description.spec import DescriptionError, OpSpec, parse
+from opkit import manifest, runtimes
+from opkit.description.reader import DescriptionError
+from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn import emit
+from opkit.files.generated import generated_files
+from opkit.files.skeletons import once_only_files
+from opkit.manifest import Manifest
+from opkit.version import VERSION
 
 
 def read_description(path: Path) -> str:
@@ -30,40 +36,68 @@ def load(root: Path) -> OpSpec:
     Raises:
         DescriptionError: op.yml is missing or wrong.
     """
-    return parse(read_description(root / "op.yml"), "op.yml")
+    return runtimes.parse(read_description(root / "op.yml"), "op.yml")
 
 
 def update(root: Path) -> OpSpec:
     """Bring the repository's files in line with op.yml and return the operator.
 
-    The first time, when nothing is generated yet, the user's files are written too, each that is
-    not there, and sources that op.yml lists may still be missing. Later they are only looked at,
-    but for the .vx file: it is written when op.yml has been given a VX kernel.
+    A file that is the user's is written if no build has written it before and it is not there: all
+    of them the first time, later those that op.yml asks for anew, for a runtime or a kernel that it
+    did not have. Otherwise they are only looked at.
 
     Raises:
-        OpkitError: op.yml or the reference is wrong, or a file of the user's is missing.
+        OpkitError: op.yml or the reference is wrong, or a file of the user's is missing; or a newer
+            version has written the repository.
     """
     spec = load(root)
-    skeletons = emit.skeleton_files(spec)
-    if (root / "generated").is_dir():
+    before = read_manifest(root)
+    is_new = not (root / "generated").is_dir()
+    if not is_new:
+        _require_files(root, spec, (f"{spec.lower}_compute.h", f"{spec.lower}_reference.py"))
         _require_what_is_compiled(root, spec)
-    else:
-        for path, text in skeletons.items():
-            if not (root / path).exists():
-                _write(root / path, text)
-    _require(root, spec)
-    vx_file = emit.vx_file(spec)
-    if vx_file in skeletons and not (root / vx_file).exists():
-        _write(root / vx_file, skeletons[vx_file])
-        print(f"write {vx_file}: op.yml names a VX kernel, and there was no such file")
-    reference = root / f"{spec.lower}_reference.py"
-    generated = emit.generated_files(spec, reference.read_text(encoding="utf-8"))
-    for path, text in generated.items():
+    once = _write_once(root, spec, before.once, is_new)
+    required = [path for each in runtimes.of(spec) for path in each.required_files(spec)]
+    _require_files(root, spec, required)
+    reference = (root / f"{spec.lower}_reference.py").read_text(encoding="utf-8")
+    generated = generated_files(spec, reference, runtimes.of(spec))
+    for path in {*before.generated} - {*generated}:
+        (root / path).unlink(missing_ok=True)
+    now = Manifest(VERSION, once, (*generated, manifest.PATH))
+    for path, text in {**generated, manifest.PATH: manifest.to_text(now)}.items():
         _write(root / path, text)
-    for stale in (root / "generated").iterdir():
-        if f"generated/{stale.name}" not in generated:
-            stale.unlink()
     return spec
+
+
+def _write_once(root: Path, spec: OpSpec, before: Mapping[str, str], quiet: bool) -> dict[str, str]:
+    """Write what is the user's from now on, unless it was written before or is there.
+
+    Returns:
+        path -> the version that wrote it, of all that was ever written.
+    """
+    once = dict(before)
+    for path, text in once_only_files(spec, runtimes.of(spec)).items():
+        if path not in once and not (root / path).exists():
+            _write(root / path, text)
+            if not quiet:
+                print(f"write {path}: op.yml asks for it, and there was no such file")
+        once.setdefault(path, VERSION)
+    return once
+
+
+def drift(root: Path, spec: OpSpec) -> list[str]:
+    """Return what in the user's files no longer fits op.yml, each with the text that would."""
+    return [text for runtime in runtimes.of(spec) for text in runtime.drift(root, spec)]
+
+
+def read_manifest(root: Path) -> Manifest:
+    """Return what was written into the repository; of one without a manifest, nothing is known.
+
+    Raises:
+        OpkitError: the manifest is not one, or a newer version has written it.
+    """
+    path = root / manifest.PATH
+    return manifest.from_text(path.read_text(encoding="utf-8")) if path.is_file() else Manifest()
 
 
 def _write(path: Path, text: str) -> None:
@@ -74,15 +108,8 @@ def _write(path: Path, text: str) -> None:
         path.write_bytes(data)
 
 
-def _require(root: Path, spec: OpSpec) -> None:
-    needed = (
-        f"{spec.lower}_compute.h",
-        f"{spec.lower}_reference.py",
-        f"rknn_kernel_{spec.lower}.c",
-    )
-    missing = [name for name in needed if not (root / name).is_file()]
-    if missing and spec.has_vx_kernel and not (root / emit.vx_file(spec)).is_file():
-        missing.append(emit.vx_file(spec))
+def _require_files(root: Path, spec: OpSpec, paths: Sequence[str]) -> None:
+    missing = [path for path in paths if not (root / path).is_file()]
     if missing:
         raise OpkitError(
             f"op.yml names the operator {spec.name}, but there is no {', '.join(missing)}. "

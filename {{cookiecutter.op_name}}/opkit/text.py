@@ -1,16 +1,26 @@
-"""The texts with $placeholders beside this file, and how C comments are made of user's text."""
+"""Templates with $placeholders, and how C comments are made of user's text."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from string import Template
+from typing import Protocol
 
-_FOLDER = Path(__file__).parent / "runtimes/rknn/templates"
+
+class Render(Protocol):
+    """Fills in a template."""
+
+    def __call__(self, template: str, /, **values: str) -> str:
+        """Return the text of the template of this name, with every placeholder replaced."""
 
 
-def fill(template: str, **values: str) -> str:
-    """Return the template of this name with every placeholder replaced."""
-    return Template((_FOLDER / template).read_text(encoding="utf-8")).substitute(values)
+def renderer(folder: Path) -> Render:
+    """Return what fills in the templates of a folder."""
+
+    def render(template: str, /, **values: str) -> str:
+        return Template((folder / template).read_text(encoding="utf-8")).substitute(values)
+
+    return render
 
 
 def c_comment(text: str) -> str:

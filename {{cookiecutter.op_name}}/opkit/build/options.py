@@ -9,10 +9,12 @@ from typing import Any
 from SCons.Variables import BoolVariable, EnumVariable, Variables
 
 from opkit.check.sanitizers import SANITIZERS
+from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import target_table
 from opkit.runtimes.rknn.chips import TARGETS
+from opkit.runtimes.rknn.settings import settings
 from opkit.toolchains import TOOLCHAINS
 from opkit.version import VERSION
 
@@ -25,7 +27,7 @@ def declare_options(arguments: dict[str, str], operator: OpSpec) -> Any:
             "target",
             "what to build for; all: every chip; x64: this PC, no package",
             operator.target_platform,
-            allowed_values=(*TARGETS, "all"),
+            allowed_values=(*TARGETS, PC, "all"),
             ignorecase=2,
         ),
         EnumVariable(
@@ -84,7 +86,7 @@ _VX_USAGE = """
 
 def usage(operator: OpSpec, options_help: str) -> str:
     """Return the text of `scons -h`."""
-    vx = _VX_USAGE if operator.has_vx_kernel else ""
+    vx = _VX_USAGE if settings(operator).has_vx_kernel else ""
     return f"""
 {operator.name}: an operator for RKNN-Toolkit; made by rknn-op-template {VERSION}
 

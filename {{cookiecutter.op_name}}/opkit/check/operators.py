@@ -25,8 +25,9 @@ from opkit.check.invocation import (
 from opkit.check.mistakes import REPOSITORY, CheckError
 from opkit.check.reference import Reference
 from opkit.check.remote import RemoteKernel
-from opkit.description.spec import OpSpec, Param, parse
+from opkit.description.spec import OpSpec, Param
 from opkit.errors import OpkitError
+from opkit.runtimes import parse
 from opkit.runtimes.rknn.host import CpuKernel, HostKernel
 from opkit.runtimes.rknn.kernels import CPU_KERNEL, require_vx_kernel
 from opkit.runtimes.rknn.vx.kernel import POISON, EmulatedKernel

@@ -13,6 +13,7 @@ from opkit.report.plots import Plot
 from opkit.report.rendering import render
 from opkit.runtimes.rknn.chips import TARGETS
 from opkit.runtimes.rknn.rknnop import Package, shader_kind
+from opkit.runtimes.rknn.settings import settings
 
 _KERNELS = ("the CPU kernel", "the VX kernel")  # by kernel_index
 _LISTED = 10  # failed cases at the top of the page; all of them are open further down
@@ -51,7 +52,7 @@ def page(report: Report) -> str:
         "page.html",
         operator=operator,
         family=TARGETS[operator.target_platform].family,
-        kernel=_KERNELS[operator.kernel_index],
+        kernel=_KERNELS[settings(operator).kernel_index],
         time=report.time,
         check_failed=report.check_failed,
         parameters=list(_parameters(operator)),

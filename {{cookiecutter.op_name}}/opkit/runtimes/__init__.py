@@ -1,1 +1,46 @@
-"""What executes an operator in the end: a folder and a row for each runtime."""
+"""What executes an operator in the end: a folder for each runtime.
+
+A repository carries only the folders of its runtimes; `runtimes` in op.yml names them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from pathlib import Path
+
+from opkit.description import parser
+from opkit.description.spec import OpSpec
+from opkit.runtimes.interface import Runtime
+
+FOLDER = Path(__file__).parent
+DEFAULT = "rknn"
+"""The runtime of a description that names none."""
+
+
+@cache
+def available() -> dict[str, Runtime]:
+    """Return the runtimes that are here, by name, the default first."""
+    names = sorted(
+        (path.parent.name for path in FOLDER.glob("*/__init__.py")),
+        key=lambda name: (name != DEFAULT, name),
+    )
+    return {name: importlib.import_module(f"opkit.runtimes.{name}").RUNTIME for name in names}
+
+
+def of(spec: OpSpec) -> list[Runtime]:
+    """Return the runtimes of an operator."""
+    return [available()[name] for name in spec.runtimes]
+
+
+def parse(text: str, file: str = "op.yml") -> OpSpec:
+    """Read an operator description.
+
+    Args:
+        text: the YAML.
+        file: the name by which messages call it.
+
+    Raises:
+        DescriptionError: the first thing that is wrong, with file, line and field.
+    """
+    return parser.parse(text, file, available())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import yaml
 
 from opkit.description.spec import OpSpec
+from opkit.runtimes.rknn.settings import settings
 
 
 def package_description(spec: OpSpec, target: str) -> str:
@@ -26,7 +27,7 @@ def package_description(spec: OpSpec, target: str) -> str:
         "inputs": {input_.name: dict(tensor) for input_ in spec.inputs},
         "outputs": {output.name: dict(tensor) for output in spec.outputs},
         "params": {param.name: {"type": param.type.name} for param in spec.params},
-        "kernel_index": spec.kernel_index,
+        "kernel_index": settings(spec).kernel_index,
         "op_version": 2,
         "out_binary": f"{spec.name}.rknnop",
         "op_py_file": f"rknn_op_{spec.lower}.py",

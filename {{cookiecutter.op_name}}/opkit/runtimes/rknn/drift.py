@@ -6,12 +6,13 @@ from pathlib import Path
 
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn.kernels import missing_vx_kernel
+from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.vx.drift import drift as vx_drift
 
 
 def drift(root: Path, spec: OpSpec) -> list[str]:
     """Return what no longer fits, each with the text that would."""
-    if not spec.has_vx_kernel:
+    if not settings(spec).has_vx_kernel:
         return []
     source = (root / f"rknn_kernel_{spec.lower}.c").read_text(encoding="utf-8", errors="replace")
     missing = missing_vx_kernel(spec, source)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.runtimes.rknn.makefiles import makefiles
+from opkit.runtimes.rknn.text import render
 from opkit.runtimes.rknn.toolkit_class import toolkit_class
-from opkit.text import c_comment, fill
 
 
 def generated_files(spec: OpSpec, reference_source: str) -> dict[str, str]:
@@ -20,32 +20,11 @@ def generated_files(spec: OpSpec, reference_source: str) -> dict[str, str]:
             that is compiled anyway.
     """
     return {
-        f"generated/{spec.lower}.h": _operator_header(spec),
         f"generated/{spec.lower}_params.h": _params_header(spec),
-        f"generated/{spec.lower}.exports": fill("exports", name=spec.name),
+        f"generated/{spec.lower}.exports": render("exports", name=spec.name),
         f"rknn_op_{spec.lower}.py": toolkit_class(spec, reference_source),
         **makefiles(spec),
     }
-
-
-def _member(c_type: str, name: str, doc: str) -> str:
-    return f"    {c_type} {name};" + (f" {c_comment(doc)}" if doc else "")
-
-
-def _operator_header(spec: OpSpec) -> str:
-    def tensors(members: tuple[Tensor, ...]) -> str:
-        return "\n".join(_member("struct opkit_tensor", m.name, m.doc) for m in members)
-
-    params = [_member(param.type.c_type, param.name, param.doc) for param in spec.params]
-    return fill(
-        "operator.h",
-        name=spec.name,
-        lower=spec.lower,
-        upper=spec.lower.upper(),
-        inputs=tensors(spec.inputs),
-        outputs=tensors(spec.outputs),
-        params="\n".join(params or ["    char none; /* C has no empty struct */"]),
-    )
 
 
 def _read_param(upper: str, param: Param) -> str:
@@ -88,7 +67,7 @@ def _params_header(spec: OpSpec) -> str:
         *(tensor("inputs", "VX_READ_ONLY", input_) for input_ in spec.inputs),
         *(tensor("outputs", "VX_WRITE_ONLY", output) for output in spec.outputs),
     ]
-    return fill(
+    return render(
         "params.h",
         name=spec.name,
         lower=spec.lower,

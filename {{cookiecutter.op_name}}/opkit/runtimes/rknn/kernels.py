@@ -8,6 +8,7 @@ from opkit.check.run_log import Kernel
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import skeletons
+from opkit.runtimes.rknn.settings import settings
 
 CPU_KERNEL = Kernel("CPU kernel", "check_cpu_kernel")
 VX_KERNEL = Kernel("VX kernel", "check_vx_kernel")
@@ -18,7 +19,7 @@ _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 def promised(spec: OpSpec) -> dict[Kernel, str]:
     """Return the kernels that `scons check` has to have seen, each with the reason."""
     promises = {CPU_KERNEL: "every operator has one"}
-    if spec.kernel_index == 1:
+    if settings(spec).kernel_index == 1:
         promises[VX_KERNEL] = "op.yml says kernel_index: 1, so that the board runs it"
     return promises
 
@@ -34,7 +35,7 @@ def require_vx_kernel(spec: OpSpec, what: str, remedy: str = "") -> None:
     Raises:
         OpkitError: op.yml says that there is none.
     """
-    if not spec.has_vx_kernel:
+    if not settings(spec).has_vx_kernel:
         add = "write `kernels: [cpu, vx]` and run scons to add one"
         raise OpkitError(
             f"{what}: {spec.name} has no VX kernel, because op.yml has `kernels: [cpu]`; "

@@ -12,7 +12,7 @@ from opkit.runtimes.rknn.sources import (
     has_cxx,
     kernel_sources,
 )
-from opkit.text import fill
+from opkit.runtimes.rknn.text import render
 from opkit.toolchains.abi import ABIS, Abi
 from opkit.toolchains.warnings import C_ERRORS, ERRORS
 
@@ -43,7 +43,7 @@ def _makefile(spec: OpSpec, abi: Abi) -> str:
     sources = kernel_sources(spec)
     folders = (".", "opkit/runtimes/rknn/include", *(folder.path for folder in spec.include))
     suffixes = dict.fromkeys(PurePosixPath(source).suffix for source in sources)
-    return fill(
+    return render(
         "makefile.linux",
         lower=spec.lower,
         abi=abi.name,

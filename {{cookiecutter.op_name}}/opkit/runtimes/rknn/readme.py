@@ -1,11 +1,26 @@
-"""The README of a generated repository."""
+"""What the README of a generated repository says of this runtime."""
 
 from __future__ import annotations
 
 from opkit.description.spec import OpSpec
+from opkit.runtimes.interface import Readme
 from opkit.runtimes.rknn import target_table
-from opkit.text import fill
+from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.text import render
 
+_ABOUT = """\
+A custom operator for Rockchip's RKNN-Toolkit: its math, its kernels, and the class by which the
+toolkit converts models that hold it."""
+_PRODUCT = """\
+    .venv/bin/scons            # builds and packs build/{target}/{name}.rknnop
+"""
+_FILE = """\
+| `rknn_kernel_{lower}.c` | the kernel list and the callbacks; works as generated | yours |
+"""
+_COMMANDS = """\
+| `scons target=rv1126` | builds and packs for that chip; `target=all`: for every chip; \
+`target=x64`: the PC's library |
+"""
 _VX_FILE = """\
 | `rknn_kernel_{lower}.vx` | the program for the NPU's PPU; not needed with `kernels: [cpu]` in \
 `op.yml` | yours |
@@ -18,31 +33,35 @@ that name |
 _VX_GDB = """\
     scons vx-gdb case=NAME run=1     # the VX kernel, in the emulator
 """
-_VX_EDITOR = """
+_VX_EDITOR = """\
 The `.vx` file is OpenCL C, which the editor has to be told: in VS Code
 `"files.associations": {"*.vx": "c"}`, in Vim `autocmd BufRead *.vx setfiletype c`.
 """
-_ADD_VX_KERNEL = """
+_ADD_VX_KERNEL = """\
+## A kernel for the NPU
+
 This operator runs on the CPU alone. To give it a kernel for the NPU, write `kernels: [cpu, vx]` in
 `op.yml` and run `scons`: it writes the file for it and says what else to add.
 """
 
 
-def readme(spec: OpSpec) -> str:
-    """Return the text of README.md."""
-    both = spec.has_vx_kernel
-    return fill(
-        "README.md",
-        name=spec.name,
-        lower=spec.lower,
-        target=spec.target_platform,
-        targets=target_table.markdown(),
-        vx_file=_VX_FILE.format(lower=spec.lower) if both else "",
-        vx_commands=_VX_COMMANDS if both else "",
-        or_vx=" or of the VX kernel" if both else "",
-        vx_gdb=_VX_GDB if both else "",
-        suffixes="`.c`, `.h` and `.vx`" if both else "`.c` and `.h`",
-        vx_editor=_VX_EDITOR if both else "",
-        vx_kernel=fill("README_vx.md", lower=spec.lower) + "\n" if both else "",
-        add_vx_kernel="" if both else _ADD_VX_KERNEL,
+def readme(spec: OpSpec) -> Readme:
+    """Return what the README says of kernels, chips and the toolkit's class."""
+    both = settings(spec).has_vx_kernel
+    names = {"name": spec.name, "lower": spec.lower, "target": spec.target_platform}
+    common = render("README_rknn.md", targets=target_table.markdown(), **names)
+    sections = (
+        [_VX_EDITOR, common, render("README_vx.md", lower=spec.lower)]
+        if both
+        else [common, _ADD_VX_KERNEL]
+    )
+    return Readme(
+        about=_ABOUT,
+        product=_PRODUCT.format(**names),
+        files=_FILE.format(**names) + (_VX_FILE.format(**names) if both else ""),
+        generated=(f"rknn_op_{spec.lower}.py", "makefile.linux.*"),
+        commands=_COMMANDS + (_VX_COMMANDS if both else ""),
+        debugging=_VX_GDB if both else "",
+        suffixes=(".vx",) if both else (),
+        sections="\n".join(text.strip("\n") + "\n" for text in sections),
     )

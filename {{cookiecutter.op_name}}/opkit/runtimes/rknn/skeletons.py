@@ -2,163 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
-from opkit.description.types import ELEMENT_TYPES
-from opkit.runtimes.rknn.readme import readme
-from opkit.text import fill
+from opkit.description.spec import OpSpec, Param, Tensor
+from opkit.files.skeletons import is_copy
+from opkit.runtimes.interface import TestText
+from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.text import render
 
 LINE_LENGTH = 100
 LAUNCH_HEADER = "opkit/runtimes/rknn/launch.h"
 
 
-def skeleton_files(spec: OpSpec) -> dict[str, str]:
-    """Return path -> text of every file that is written once.
-
-    Together they are a working operator, whose outputs are copies of the first input.
-    """
-    files = {
-        "README.md": readme(spec),
-        f"{spec.lower}_compute.h": _compute(spec),
-        f"{spec.lower}_reference.py": _reference(spec),
-        f"rknn_kernel_{spec.lower}.c": _kernel(spec),
-        f"tests/test_{spec.lower}.py": _test(spec),
-    }
-    if spec.has_vx_kernel:
+def once_only_files(spec: OpSpec) -> dict[str, str]:
+    """Return path -> text of the files of the kernels, which are written once."""
+    files = {f"rknn_kernel_{spec.lower}.c": _kernel(spec)}
+    if settings(spec).has_vx_kernel:
         files[vx_file(spec)] = vx_kernel(spec)
     return files
+
+
+def tests(spec: OpSpec) -> TestText:
+    """Return the test of the VX kernel; as generated, that kernel copies halves."""
+    if not settings(spec).has_vx_kernel or not all(map(is_copy, spec.outputs)):
+        return TestText()
+    return TestText(("check_vx_kernel",), vx_test())
 
 
 def vx_file(spec: OpSpec) -> str:
     """Return the name of the file that holds the VX kernel."""
     return f"rknn_kernel_{spec.lower}.vx"
-
-
-def _compute(spec: OpSpec) -> str:
-    first = spec.inputs[0].name
-    lines = [
-        *((f"inputs->{input_.name}", input_.doc) for input_ in spec.inputs),
-        *((f"params->{param.name}", param.doc or _described(param)) for param in spec.params),
-        *((f"outputs->{output.name}", _output_doc(output)) for output in spec.outputs),
-    ]
-    width = max(len(member) for member, _ in lines)
-    statements = [
-        _copy(first, output.name) if _is_copy(output) else _zero(output) for output in spec.outputs
-    ]
-    if not any(map(_is_copy, spec.outputs)):
-        statements.insert(0, "    (void)inputs;\n")
-    return fill(
-        "compute.h",
-        name=spec.name,
-        lower=spec.lower,
-        upper=spec.lower.upper(),
-        pad=" " * len(f"static const char *{spec.lower}_compute("),
-        arguments="\n".join(
-            f" *   {member.ljust(width)}  {_inside_comment(doc)}".rstrip() for member, doc in lines
-        ),
-        first=first,
-        so_far=_so_far(spec),
-        statements="\n".join(statements),
-    )
-
-
-def _is_copy(output: Tensor) -> bool:
-    """Whether an output can begin as a copy of the first input, which is half in the cases."""
-    return output.dtype in (None, "float16")
-
-
-def _so_far(spec: OpSpec) -> str:
-    """Return what the math does until it is written."""
-    copies = sum(map(_is_copy, spec.outputs))
-    if copies == len(spec.outputs):
-        return "each output is a copy of the first input"
-    return "outputs with a dtype in op.yml are 0" + (", the others copies" if copies else "")
-
-
-def _copy(input_: str, output: str) -> str:
-    """Return the C statements that copy an input to an output, element by element."""
-    return f"""\
-    if (inputs->{input_}.type != OPKIT_FLOAT32 || outputs->{output}.type != OPKIT_FLOAT32) {{
-        return "{input_} and {output} must be float16 or float32";
-    }}
-    if (outputs->{output}.size != inputs->{input_}.size) {{
-        return "{output} must be as large as {input_}";
-    }}
-    for (size_t i = 0; i < outputs->{output}.size; i++) {{
-        outputs->{output}.float32[i] = inputs->{input_}.float32[i];
-    }}
-"""
-
-
-def _zero(output: Tensor) -> str:
-    """Return the C statements that set an output with a dtype to 0."""
-    assert output.dtype is not None
-    member = ELEMENT_TYPES[output.dtype].computed_as
-    assert member is not None
-    return f"""\
-    if (outputs->{output.name}.type != OPKIT_{member.upper()}) {{
-        return "{output.name} must be {output.dtype}";
-    }}
-    for (size_t i = 0; i < outputs->{output.name}.size; i++) {{
-        outputs->{output.name}.{member}[i] = 0;
-    }}
-"""
-
-
-def _output_doc(output: Tensor) -> str:
-    return ": ".join(part for part in (output.dtype, output.doc) if part)
-
-
-def _described(param: Param) -> str:
-    if param.type.is_array:
-        return f"{param.length or '1 to 16'} whole numbers: `count`, `items[]`"
-    return param.type.c_type
-
-
-def _inside_comment(text: str) -> str:
-    return text.replace("*/", "* /").replace("/*", "/ *")
-
-
-def _reference(spec: OpSpec) -> str:
-    def outputs(value: Callable[[Tensor], str]) -> str:
-        return _dict("    return ", {output.name: value(output) for output in spec.outputs})
-
-    def array(output: Tensor) -> str:
-        if _is_copy(output):
-            return f"np.array(inputs[{first}])"
-        return f'np.zeros(inputs[{first}].shape, "{output.dtype}")'
-
-    first = f'"{spec.inputs[0].name}"'
-    kinds = [f"        {param.name}: {_python_kind(param)}" for param in spec.params]
-    kinds = kinds or ["        (this operator has none)"]
-    return fill(
-        "reference.py",
-        name=spec.name,
-        first=first,
-        param_values="\n".join(kinds),
-        shapes=outputs(lambda _: "shape"),
-        so_far=_so_far(spec),
-        arrays=outputs(array),
-    )
-
-
-def _dict(before: str, entries: dict[str, str], after: str = "") -> str:
-    """Return a line of Python with a dict, or several if it is too long for one."""
-    line = before + "{" + ", ".join(f'"{k}": {v}' for k, v in entries.items()) + "}" + after
-    if len(line) <= LINE_LENGTH:
-        return line
-    indent = " " * (len(before) - len(before.lstrip()))
-    lines = "".join(f'{indent}    "{key}": {value},\n' for key, value in entries.items())
-    return f"{before}{{\n{lines}{indent}}}{after}"
-
-
-def _python_kind(param: Param) -> str:
-    if param.type.is_array:
-        return "list of int"
-    if param.type.is_bool:
-        return "bool"
-    return "float" if param.type.limits is None else "int"
 
 
 _ABOUT = """\
@@ -171,16 +44,16 @@ _ABOUT_BOTH = """\
 
 
 def _kernel(spec: OpSpec) -> str:
-    about = _ABOUT_BOTH if spec.has_vx_kernel else _ABOUT
-    return fill(
+    about = _ABOUT_BOTH if settings(spec).has_vx_kernel else _ABOUT
+    return render(
         "kernel.c",
         name=spec.name,
         lower=spec.lower,
         upper=spec.lower.upper(),
         about=about.format(name=spec.name, lower=spec.lower),
         includes=_includes(spec),
-        launch=f"{vx_launch(spec)}\n" if spec.has_vx_kernel else "",
-        description=f"{vx_description(spec)}\n" if spec.has_vx_kernel else "",
+        launch=f"{vx_launch(spec)}\n" if settings(spec).has_vx_kernel else "",
+        description=f"{vx_description(spec)}\n" if settings(spec).has_vx_kernel else "",
         list=kernel_list(spec),
     )
 
@@ -188,7 +61,7 @@ def _kernel(spec: OpSpec) -> str:
 def _includes(spec: OpSpec) -> str:
     vendor = ["VX/vx_khr_cnn.h", "VX/vx_helper.h"]
     own = [f"generated/{spec.lower}_params.h", f"{spec.lower}_compute.h"]
-    if spec.has_vx_kernel:
+    if settings(spec).has_vx_kernel:
         vendor.append("VX/vx_ext_program.h")
         own.insert(1, LAUNCH_HEADER)
     return "\n".join(f'#include "{path}"' if path else "" for path in (*vendor, "", *own))
@@ -197,7 +70,7 @@ def _includes(spec: OpSpec) -> str:
 def vx_launch(spec: OpSpec) -> str:
     """Return the functions of the .c file that set up the VX kernel."""
     first_output = spec.outputs[0].name
-    return fill(
+    return render(
         "kernel_vx_launch.c",
         name=spec.name,
         upper=spec.lower.upper(),
@@ -208,12 +81,14 @@ def vx_launch(spec: OpSpec) -> str:
 
 def vx_description(spec: OpSpec) -> str:
     """Return the description of the VX kernel in the .c file."""
-    return fill("kernel_vx_description.c", lower=spec.lower, upper=spec.lower.upper())
+    return render("kernel_vx_description.c", lower=spec.lower, upper=spec.lower.upper())
 
 
 def kernel_list(spec: OpSpec, kernels: Sequence[str] | None = None) -> str:
     """Return the line of the .c file that lists the kernels; those of op.yml by default."""
-    entries = ", ".join(f"&{kernel}_kernel_description" for kernel in kernels or spec.kernels)
+    entries = ", ".join(
+        f"&{kernel}_kernel_description" for kernel in kernels or settings(spec).kernels
+    )
     return f"vx_kernel_description_t *vx_kernel_{spec.name}_list[] = {{{entries}, NULL}};"
 
 
@@ -269,7 +144,7 @@ def vx_kernel(spec: OpSpec) -> str:
     """Return the text of the .vx file."""
     modifier = "VXC_MODIFIER(0, 7, 0, VXC_RM_TowardZero, 0)"
     coord, elements = (_free(name, spec) for name in ("coord", "elements"))
-    return fill(
+    return render(
         "kernel.vx",
         name=spec.name,
         lower=spec.lower,
@@ -284,41 +159,6 @@ def vx_kernel(spec: OpSpec) -> str:
     )
 
 
-def _test(spec: OpSpec) -> str:
-    def shapes(shape: tuple[int, ...]) -> str:
-        return _dict(" " * 8, {input_.name: repr(shape) for input_ in spec.inputs}, ",")
-
-    params = {param.name: repr(_sample(param)) for param in spec.params}
-    # The generated VX kernel copies halves.
-    kernels = [
-        kernel for kernel in spec.kernels if kernel != "vx" or all(map(_is_copy, spec.outputs))
-    ]
-    checks = [f"check_{kernel}_kernel" for kernel in kernels]
-    return fill(
-        "test.py",
-        kernels="both kernels" if "vx" in kernels else "the CPU kernel",
-        imports=", ".join(["cases", *checks, "special", "uniform"]),
-        vx_test=f"\n\n{vx_test()}" if "vx" in kernels else "",
-        name=spec.name,
-        lower=spec.lower,
-        shapes="\n".join(shapes(shape) for shape in ((7,), (3, 5), (1, 4, 5, 3))),
-        params=_dict(" " * 8, params, ","),
-    )
-
-
 def vx_test() -> str:
     """Return the test that runs the VX kernel on every case."""
-    return fill("test_vx.py")
-
-
-def _sample(param: Param) -> ParamValue | list[int]:
-    """Some value that the param may have."""
-    if isinstance(param.default, tuple):
-        return list(param.default)
-    if param.default is not None:
-        return param.default
-    if param.type.is_array:
-        return [1] * (param.length or 2)
-    if param.type.is_bool:
-        return True
-    return 0.5 if param.type.limits is None else 1
+    return render("test_vx.py")

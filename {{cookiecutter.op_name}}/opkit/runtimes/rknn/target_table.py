@@ -9,7 +9,7 @@ _HEADINGS = ("target", "family", "ABI", "must run at least", "where to look that
 
 def _rows() -> list[tuple[str, ...]]:
     targets = [TARGETS[name] for name in CHIPS]
-    return [(t.name, t.family or "", t.abi, t.needs, t.look_up) for t in targets]
+    return [(t.name, t.family, t.abi, t.needs, t.look_up) for t in targets]
 
 
 def plain() -> str:

@@ -13,7 +13,7 @@ from opkit.description.spec import MAX_ITEMS, OpSpec, Param
 from opkit.description.types import ParamType
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.python_versions import check_reference
-from opkit.text import fill
+from opkit.runtimes.rknn.text import render
 
 LINE_LENGTH = 100
 
@@ -44,7 +44,7 @@ def toolkit_class(spec: OpSpec, reference_source: str) -> str:
     source = reference_source.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     check_reference(source, file)
     has_params_from_tf = "params_from_tf" in {name for _, name, _ in _bindings(source)}
-    class_text = fill(
+    class_text = render(
         "rknn_op.py",
         name=spec.name,
         def_input=_ports("in", len(spec.inputs)),
@@ -81,7 +81,7 @@ def _ports(direction: str, count: int) -> str:
 def _params(spec: OpSpec, has_params_from_tf: bool) -> str:
     """Return load_params_from_tf with no more than this operator needs."""
     if not spec.params:
-        return fill("rknn_op_no_params.py")
+        return render("rknn_op_no_params.py")
     sources = [param.source for param in spec.params if param.source]
     more_values = []
     if sources or has_params_from_tf:
@@ -100,7 +100,7 @@ def _params(spec: OpSpec, has_params_from_tf: bool) -> str:
             "for name, value in params_from_tf(node_def, constants).items():",
             '    values[self._PARAMS.get(name, {}).get("source", name)] = value',
         ]
-    return fill(
+    return render(
         "rknn_op_params.py",
         params=_literal(dict(map(_param, spec.params)), "_PARAMS = "),
         more_values="".join(f"        {line}\n" for line in more_values),
@@ -109,7 +109,7 @@ def _params(spec: OpSpec, has_params_from_tf: bool) -> str:
             if sources
             else '"default" in facts'
         ),
-        constants=f"\n{fill('rknn_op_constants.py')}" if more_values else "",
+        constants=f"\n{render('rknn_op_constants.py')}" if more_values else "",
     )
 
 

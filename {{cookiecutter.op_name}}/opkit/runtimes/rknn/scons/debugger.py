@@ -10,6 +10,7 @@ from SCons.Action import Action
 
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.scons.vx_kernel import refusal
+from opkit.runtimes.rknn.settings import settings
 
 
 def exists(env: Any) -> bool:
@@ -33,7 +34,7 @@ def debugger(env: Any, name: str, needed: list[Any]) -> Any:
     Raises:
         OpkitError: no case is named.
     """
-    if name == "vx-gdb" and not env["OPERATOR"].has_vx_kernel:
+    if name == "vx-gdb" and not settings(env["OPERATOR"]).has_vx_kernel:
         return refusal(env, name)
     if not env["case"]:
         raise OpkitError(

@@ -6,6 +6,8 @@ from typing import Any
 
 from SCons.Action import Action
 
+from opkit.runtimes.rknn.settings import settings
+
 FOLDER = "build/host"
 # Each tensor that the kernel opens lies between forbidden pages, instead of all in one block.
 GUARDED = ["-DOPKIT_GUARDED"]
@@ -30,7 +32,7 @@ def generate(env: Any) -> None:
 def host(env: Any) -> list[Any]:
     """Return the nodes of all that the cases need besides the device library for this PC."""
     runtime = _host_runtime(env)
-    emulator = [_vx_runtime(env)] if env["OPERATOR"].has_vx_kernel else []
+    emulator = [_vx_runtime(env)] if settings(env["OPERATOR"]).has_vx_kernel else []
     return [runtime, _guarded_library(env, runtime), *emulator]
 
 

@@ -9,8 +9,10 @@ from SCons.Action import Action
 
 from opkit.build.reporting import reported
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn import emit, program_binary, rknnop
+from opkit.runtimes.rknn import program_binary, rknnop
+from opkit.runtimes.rknn.description import package_description
 from opkit.runtimes.rknn.kernels import require_vx_kernel
+from opkit.runtimes.rknn.settings import settings
 from opkit.toolchains.abi import ABIS
 
 
@@ -38,7 +40,7 @@ def package(env: Any, target: str, libraries: list[Any]) -> Any:
     """
     operator = env["OPERATOR"]
     compiled_kernel = _compiled_vx_kernel(env, target)
-    if operator.kernel_index == 1 and not compiled_kernel:
+    if settings(operator).kernel_index == 1 and not compiled_kernel:
         raise OpkitError(
             "op.yml: kernel_index: 1 runs the VX kernel, which only the vendor's compiler can "
             "make. Say scons vx_binary=FILE (a compiled kernel) or scons rknn_python=PATH (a "
@@ -48,7 +50,7 @@ def package(env: Any, target: str, libraries: list[Any]) -> Any:
         f"build/{target}/{operator.name}.rknnop",
         [*libraries, f"rknn_op_{operator.lower}.py", *compiled_kernel],
         Action(reported(_pack), "pack $TARGET", varlist=["DESCRIPTION"]),
-        DESCRIPTION=emit.package_description(operator, target),
+        DESCRIPTION=package_description(operator, target),
     )
 
 
@@ -67,7 +69,7 @@ def _compiled_vx_kernel(env: Any, target: str) -> list[Any]:
         f"build/{target}/{operator.lower}.vxbin",
         sources,
         Action(reported(_compile_vx_kernel), "compile $TARGET", varlist=["rknn_python"]),
-        DESCRIPTION=emit.package_description(operator, target),
+        DESCRIPTION=package_description(operator, target),
     )
     return compiled
 
@@ -99,5 +101,5 @@ def _pack(target: Any, source: Any, env: Any) -> None:
     part.write_bytes(rknnop.pack(package))
     part.replace(path)
     kernel = f", {'with' if compiled else 'without'} a compiled VX kernel"
-    has_vx_kernel = env["OPERATOR"].has_vx_kernel
+    has_vx_kernel = settings(env["OPERATOR"]).has_vx_kernel
     print(f"{path}: {path.stat().st_size} bytes{kernel if has_vx_kernel else ''}")

@@ -10,6 +10,7 @@ from SCons.Action import Action
 
 from opkit.build.reporting import reported
 from opkit.runtimes.rknn.kernels import require_vx_kernel
+from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.skeletons import vx_file
 
 
@@ -25,7 +26,7 @@ def generate(env: Any) -> None:
 
 def vx_kernel(env: Any) -> Any:
     """Return the alias `vx`: what the compiler says of the .vx file, with the file's own lines."""
-    if not env["OPERATOR"].has_vx_kernel:
+    if not settings(env["OPERATOR"]).has_vx_kernel:
         return refusal(env, "vx")
     source = vx_file(env["OPERATOR"])
     alias = env.Alias("vx", source, Action(reported(_compile), f"compile {source}"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn import emit
+from opkit.runtimes.rknn.skeletons import vx_arguments
 from opkit.runtimes.rknn.vx.reader import read_kernels
 from opkit.runtimes.rknn.vx.syntax_tree import VxKernel
 
@@ -33,7 +33,7 @@ def drift(root: Path, spec: OpSpec) -> list[str]:
         if kernel is None
         else f"{path.name}: the arguments of {spec.lower} are not those of op.yml"
     )
-    right = ",\n".join(f"    {argument}" for argument in emit.vx_arguments(spec))
+    right = ",\n".join(f"    {argument}" for argument in vx_arguments(spec))
     return [f"{problem}; write\n\n__kernel void {spec.lower}(\n{right}\n)\n"]
 
 

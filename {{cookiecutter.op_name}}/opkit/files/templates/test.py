@@ -23,4 +23,4 @@ $params
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_cpu_kernel(case):
     check_cpu_kernel(case, max_ulp=0)
-$vx_test
+$other_tests

@@ -1,0 +1,17 @@
+"""The text of an operator's files, without a repository."""
+
+from __future__ import annotations
+
+from opkit import runtimes
+from opkit.description.spec import OpSpec
+from opkit.files import generated, skeletons
+
+
+def once_only_files(spec: OpSpec) -> dict[str, str]:
+    """Return path -> text of the user's files."""
+    return skeletons.once_only_files(spec, runtimes.of(spec))
+
+
+def generated_files(spec: OpSpec, reference: str) -> dict[str, str]:
+    """Return path -> text of the generated files."""
+    return generated.generated_files(spec, reference, runtimes.of(spec))

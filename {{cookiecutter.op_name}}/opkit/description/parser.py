@@ -1,0 +1,405 @@
+"""op.yml -> OpSpec: the operator description, parsed and checked.
+
+What a board would refuse, or silently get wrong, is refused here, with the file and line. The rules
+were measured on driver and runtime 1.7.5. What only one runtime wants to know, it reads itself.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any, Protocol
+
+import yaml
+
+from opkit.description.build_keys import (
+    RepositoryPath,
+    flag_problem,
+    path_problem,
+    source_problem,
+)
+from opkit.description.reader import EXAMPLES, Reader, is_null, shortened, shown
+from opkit.description.spec import (
+    MAX_ITEMS,
+    MAX_NAME,
+    MAX_PARAMETERS,
+    TENSOR_DTYPES,
+    OpSpec,
+    Param,
+    ParamValue,
+    Tensor,
+)
+from opkit.description.types import PARAM_TYPES, ParamType
+from opkit.description.words import keyword_of
+
+FRAMEWORKS = ("tensorflow", "onnx")
+"""Whose models an operator may be of."""
+
+PC = "x64"
+"""The target that every operator can be built for: this PC."""
+
+
+class Rules(Protocol):
+    """What a runtime says of a description."""
+
+    @property
+    def name(self) -> str:
+        """What `runtimes` in a description calls it."""
+
+    @property
+    def frameworks(self) -> Sequence[str]:
+        """Whose models it takes, the usual one first."""
+
+    @property
+    def targets(self) -> Mapping[str, Any]:
+        """What can be built for it, by name."""
+
+    @property
+    def default_target(self) -> str:
+        """The target of a description that names none; empty if there is none."""
+
+    @property
+    def keys(self) -> Sequence[str]:
+        """The keys of a description that it reads itself."""
+
+    @property
+    def foreign_keys(self) -> Sequence[str]:
+        """Keys that its vendor's tools write into a description; nobody reads them."""
+
+    def refusal(self, type_: ParamType) -> str:
+        """Return why a param cannot have this type; empty if it can."""
+
+    def settings(self, reader: Reader, entries: Mapping[str, yaml.Node]) -> Any:
+        """Return what its keys say, of the description's entries."""
+
+
+def parse(text: str, file: str, runtimes: Mapping[str, Rules]) -> OpSpec:
+    """Read an operator description.
+
+    Args:
+        text: the YAML.
+        file: the name by which messages call it.
+        runtimes: those that there are, by name; the first is the default.
+
+    Raises:
+        DescriptionError: the first thing that is wrong, with file, line and field.
+    """
+    return _OperatorReader(file, runtimes).operator(text)
+
+
+_COMMON_KEYS = (
+    *("name", "framework", "target_platform", "runtimes"),
+    *("inputs", "outputs", "params", "sources", "include", "cflags"),
+)
+_TENSOR_KEYS = ("type", "doc", "dtype")
+_PARAM_KEYS = ("type", "doc", "default", "source", "length")
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+_REFUSED_TYPES: dict[str, str] = {
+    "VX_TYPE_ENUM": "the board's runtime refuses it while loading the model; use VX_TYPE_INT32",
+    "VX_TYPE_SIZE": "the board's runtime refuses it while loading the model; use VX_TYPE_UINT32",
+    "VX_TYPE_FLOAT16": "the board's runtime refuses it when it makes the node; use VX_TYPE_FLOAT32",
+    "VX_TYPE_TENSOR": "a tensor is an input or an output, not a param",
+    "VX_TYPE_SCALAR": "name the scalar's own type, for instance VX_TYPE_INT32",
+}
+
+
+_LARGEST = {"VX_TYPE_FLOAT32": 3.4028234663852886e38, "VX_TYPE_FLOAT64": sys.float_info.max}
+
+
+class _OperatorReader(Reader):
+    """Reads a description key by key."""
+
+    def __init__(self, file: str, runtimes: Mapping[str, Rules]) -> None:
+        super().__init__(file)
+        self.runtimes = runtimes
+        self.chosen: list[Rules] = []
+
+    def operator(self, text: str) -> OpSpec:
+        root = self.root(text)
+        entries = self.mapping(root, "description", None)
+        self.chosen = [self.runtimes[name] for name in self.names(entries.get("runtimes"))]
+        self.refuse_unknown_keys(root)
+        for key in ("name", "inputs", "outputs"):
+            if key not in entries:
+                self.fail(root, key, f"is missing; write `{EXAMPLES[key]}`")
+        seen: dict[str, str] = {}
+        return OpSpec(
+            name=self.operator_name(entries["name"]),
+            framework=self.framework(entries),
+            target_platform=self.target(entries),
+            settings={rules.name: rules.settings(self, entries) for rules in self.chosen},
+            inputs=tuple(self.tensors(entries["inputs"], "inputs", seen)),
+            outputs=tuple(self.tensors(entries["outputs"], "outputs", seen)),
+            params=tuple(self.params(entries.get("params"), seen)),
+            runtimes=tuple(rules.name for rules in self.chosen),
+            sources=tuple(self.paths(entries.get("sources"), "sources", source_problem)),
+            include=tuple(self.paths(entries.get("include"), "include", path_problem)),
+            cflags=tuple(
+                text for _, _, text in self.items(entries.get("cflags"), "cflags", flag_problem)
+            ),
+        )
+
+    def names(self, node: yaml.Node | None) -> list[str]:
+        """Return the names of the runtimes, in the order of the description."""
+        if node is None:
+            return [next(iter(self.runtimes))]
+
+        def problem_of(name: str) -> str | None:
+            known = ", ".join(self.runtimes)
+            return None if name in self.runtimes else f"is an unknown runtime; allowed: {known}"
+
+        names: list[str] = []
+        for item, where, name in self.items(node, "runtimes", problem_of):
+            if name in names:
+                self.fail(item, where, f"duplicate runtime '{name}'; delete one of them")
+            names.append(name)
+        if not names:
+            self.fail(node, "runtimes", f"is empty; allowed: {', '.join(self.runtimes)}")
+        return names
+
+    def refuse_unknown_keys(self, root: yaml.Node) -> None:
+        known = [*_COMMON_KEYS, *(key for rules in self.chosen for key in rules.keys)]
+        foreign = {key for rules in self.chosen for key in rules.foreign_keys}
+        owners = {key: rules.name for rules in self.runtimes.values() for key in rules.keys}
+        for key, _ in root.value:
+            name = key.value
+            if name in known or name in foreign:
+                continue
+            if name in owners:
+                self.fail(
+                    key,
+                    name,
+                    f"is a key of the runtime {owners[name]}, which `runtimes` does not name; "
+                    "add it there, or delete the key",
+                )
+            self.unknown_key(key, name, name, known)
+
+    def framework(self, entries: Mapping[str, yaml.Node]) -> str:
+        allowed = [
+            framework
+            for framework in self.chosen[0].frameworks
+            if all(framework in rules.frameworks for rules in self.chosen)
+        ]
+        return self.choice(entries, "framework", allowed, allowed[0])
+
+    def target(self, entries: Mapping[str, yaml.Node]) -> str:
+        targets = [target for rules in self.chosen for target in rules.targets] or [PC]
+        default = next((r.default_target for r in self.chosen if r.default_target), targets[0])
+        return self.choice(entries, "target_platform", targets, default)
+
+    def name(self, node: yaml.Node, where: str, name: str) -> str:
+        if not _IDENTIFIER.fullmatch(name):
+            self.fail(
+                node,
+                where,
+                f"{shortened(name)!r} is no name in C; allowed are letters (a to z), digits "
+                "and _, beginning with a letter",
+            )
+        if len(name) > MAX_NAME:
+            self.fail(node, where, f"has {len(name)} characters; the board allows {MAX_NAME}")
+        language = keyword_of(name)
+        if language:
+            self.fail(
+                node, where, f"'{name}' is a reserved word of {language}; choose another name"
+            )
+        return name
+
+    def operator_name(self, node: yaml.Node) -> str:
+        name = self.text(node, "name")
+        if "." in name or ":" in name:
+            self.fail(
+                node,
+                "name",
+                f"{name!r} has '.' or ':', by which the board's driver splits kernel names; "
+                "allowed are letters (a to z), digits and _",
+            )
+        self.name(node, "name", name)
+        language = keyword_of(name.lower())
+        if language in ("C", "OpenCL"):
+            self.fail(
+                node,
+                "name",
+                f"{name!r} gives the kernel the name '{name.lower()}', a reserved word of "
+                f"{language}; choose another name",
+            )
+        if name.lower() in ("opkit", "vx") or name.lower().startswith("opkit_"):
+            self.fail(node, "name", f"{name!r} is taken by the generated code; choose another name")
+        return name
+
+    def entries(
+        self, node: yaml.Node, where: str, keys: Sequence[str], seen: dict[str, str]
+    ) -> Iterator[tuple[str, yaml.Node, dict[str, yaml.Node]]]:
+        """Yield name, node and keys of each input, output or param; names are unique in all."""
+        members = self.mapping(node, where, None)
+        for (key, value), name in zip(node.value, members, strict=True):
+            path = f"{where}.{name}"
+            self.name(key, path, name)
+            before = seen.get(name.lower())
+            if before is not None:
+                how = "is there already" if before.endswith(f".{name}") else "differs only in case"
+                self.fail(key, path, f"{how}: {before}; choose another name")
+            seen[name.lower()] = path
+            if len(seen) > MAX_PARAMETERS:
+                self.fail(key, path, f"the board takes {MAX_PARAMETERS} parameters at most")
+            details = self.mapping(value, path, keys)
+            if "type" not in details:
+                self.fail(key, f"{path}.type", f"is missing; write `{name}: {{type: VX_TYPE_...}}`")
+            yield name, value, details
+
+    def tensors(self, node: yaml.Node, where: str, seen: dict[str, str]) -> Iterator[Tensor]:
+        if is_null(node) or (isinstance(node, yaml.MappingNode) and not node.value):
+            self.fail(node, where, f"is empty; write `{EXAMPLES[where]}`")
+        for name, _, details in self.entries(node, where, _TENSOR_KEYS, seen):
+            type_ = self.text(details["type"], f"{where}.{name}.type")
+            if type_.upper() != "VX_TYPE_TENSOR":
+                self.fail(
+                    details["type"],
+                    f"{where}.{name}.type",
+                    f"{type_!r} cannot be; allowed: VX_TYPE_TENSOR",
+                )
+            dtype = self.dtype(details.get("dtype"), where, f"{where}.{name}.dtype")
+            yield Tensor(name, self.doc(details, f"{where}.{name}"), dtype)
+
+    def dtype(self, node: yaml.Node | None, group: str, where: str) -> str | None:
+        if node is None:
+            return None
+        if group != "outputs":
+            problem = (
+                "only an output has a dtype; an input has what the model and the cases give it"
+            )
+            self.fail(node, where, problem)
+        dtype = self.text(node, where)
+        if dtype not in TENSOR_DTYPES:
+            self.fail(node, where, f"invalid {dtype!r} (expected {', '.join(TENSOR_DTYPES)})")
+        return dtype
+
+    def params(self, node: yaml.Node | None, seen: dict[str, str]) -> Iterator[Param]:
+        if node is None or is_null(node):
+            return
+        for name, _, details in self.entries(node, "params", _PARAM_KEYS, seen):
+            where = f"params.{name}"
+            type_ = self.param_type(details["type"], f"{where}.type")
+            length = self.length(details.get("length"), f"{where}.length", type_)
+            yield Param(
+                name,
+                type_,
+                self.doc(details, where),
+                self.default(details.get("default"), f"{where}.default", type_, length),
+                self.source(details.get("source"), f"{where}.source"),
+                length,
+            )
+
+    def paths(
+        self, node: yaml.Node | None, where: str, problem_of: Callable[[str], str | None]
+    ) -> Iterator[RepositoryPath]:
+        seen: set[str] = set()
+        for item, place, text in self.items(node, where, problem_of):
+            path = str(PurePosixPath(text))
+            if path in seen:
+                self.fail(item, place, f"{text!r} is there twice; delete one of them")
+            seen.add(path)
+            yield RepositoryPath(path, f"{self.file}:{item.start_mark.line + 1}: {place}")
+
+    def param_type(self, node: yaml.Node, where: str) -> ParamType:
+        name = self.text(node, where)
+        allowed = [row.name for row in PARAM_TYPES.values() if not self.refusals(row)]
+        type_ = PARAM_TYPES.get(name.upper())
+        if type_ is None or type_.name not in allowed:
+            reason = _REFUSED_TYPES.get(name.upper())
+            nearest = difflib.get_close_matches(name.upper(), allowed, 1)
+            if type_ is not None:
+                reason = self.refusals(type_)[0]
+            elif reason is None and nearest:
+                reason = f"did you mean {nearest[0]}?"
+            self.fail(
+                node,
+                where,
+                f"{name!r} cannot be{': ' + reason if reason else ''}. "
+                f"Allowed: {', '.join(allowed)}",
+            )
+        return type_
+
+    def refusals(self, type_: ParamType) -> list[str]:
+        """Return why runtimes do not take the type; nothing if all do."""
+        return [reason for rules in self.chosen if (reason := rules.refusal(type_))]
+
+    def doc(self, details: dict[str, yaml.Node], where: str) -> str:
+        if "doc" not in details:
+            return ""
+        doc = " ".join(self.text(details["doc"], f"{where}.doc").split())
+        if not doc.isprintable():
+            self.fail(details["doc"], f"{where}.doc", "holds a character that cannot be printed")
+        return doc
+
+    def source(self, node: yaml.Node | None, where: str) -> str | None:
+        if node is None:
+            return None
+        source = self.text(node, where)
+        if not re.fullmatch(r"const:\S+", source) or not source.isprintable():
+            self.fail(node, where, f"{source!r} cannot be; allowed: const:<name of the input>")
+        return source
+
+    def length(self, node: yaml.Node | None, where: str, type_: ParamType) -> int | None:
+        if node is None:
+            return None
+        if not type_.is_array:
+            self.fail(node, where, f"only a VX_TYPE_ARRAY has a length, not a {type_.name}")
+        length = self.value(node, where)
+        if type(length) is not int or not 1 <= length <= MAX_ITEMS:
+            self.fail(node, where, f"{shown(node)} cannot be; allowed: 1 to {MAX_ITEMS}")
+        return length
+
+    def default(
+        self, node: yaml.Node | None, where: str, type_: ParamType, length: int | None
+    ) -> ParamValue | None:
+        if node is None or is_null(node):
+            return None
+        value = self.value(node, where)
+        if not type_.is_array:
+            return self.scalar(node, where, type_, value)
+        if not isinstance(node, yaml.SequenceNode):
+            self.fail(node, where, f"must be a list of whole numbers, not {shown(node)}")
+        if not 1 <= len(node.value) <= MAX_ITEMS:
+            self.fail(node, where, f"has {len(node.value)} items; the board takes 1 to {MAX_ITEMS}")
+        if length is not None and len(node.value) != length:
+            self.fail(node, where, f"has {len(node.value)} items, but length is {length}")
+        return tuple(
+            int(self.scalar(item, f"{where}[{index}]", type_, value[index]))
+            for index, item in enumerate(node.value)
+        )
+
+    def scalar(
+        self, node: yaml.Node, where: str, type_: ParamType, value: Any
+    ) -> bool | int | float:
+        if type_.is_bool:
+            if type(value) is not bool:
+                self.fail(node, where, f"must be true or false, not {shown(node)}")
+            return value
+        if type_.limits is None:
+            if isinstance(value, str) and _is_number(value):
+                number = yaml.safe_dump(float(value)).split()[0]
+                self.fail(node, where, f"YAML reads {value} as text; write {number}")
+            if type(value) not in (int, float):
+                self.fail(node, where, f"must be a number, not {shown(node)}")
+            if not abs(value) <= _LARGEST[type_.name]:
+                self.fail(node, where, f"{shown(node)} is no finite {type_.name}")
+            return float(value)
+        low, high = type_.limits
+        if type(value) is not int or not low <= value <= high:
+            self.fail(
+                node, where, f"must be a whole number from {low} to {high}, not {shown(node)}"
+            )
+        return value
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

@@ -1,0 +1,147 @@
+"""Reads YAML with the line of every key and value, so that messages can name them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+import yaml
+
+from opkit.errors import OpkitError
+
+EXAMPLES = {
+    "name": "name: ResizeArea",
+    "inputs": "inputs: {input: {type: VX_TYPE_TENSOR}}",
+    "outputs": "outputs: {output: {type: VX_TYPE_TENSOR}}",
+    "sources": "sources: [src/area.c]",
+    "include": "include: [src]",
+    "runtimes": "runtimes: [rknn]",
+    "cflags": "cflags: [-DSTEPS=4, -ffast-math]",
+}
+"""A line of a description for each key that a message may ask for."""
+
+
+class DescriptionError(OpkitError):
+    """The operator description cannot be used; the message says where and why."""
+
+
+class Reader:
+    """Walks the YAML tree.
+
+    Args:
+        file: the name by which messages call the file.
+    """
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+
+    def fail(self, node: yaml.Node | None, where: str, problem: str) -> NoReturn:
+        """Stop with the line of a node, the field, and what is wrong."""
+        line = node.start_mark.line + 1 if node is not None else 1
+        raise DescriptionError(f"{self.file}:{line}: {where}: {problem}")
+
+    def root(self, text: str) -> yaml.Node:
+        """Return the tree of a text, which must be YAML."""
+        try:
+            root = yaml.compose(text, Loader=yaml.SafeLoader)
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            line = mark.line + 1 if mark else 1
+            problem = " ".join(str(error.problem or error.context).split())
+            raise DescriptionError(f"{self.file}:{line}: this is not YAML: {problem}") from None
+        except yaml.reader.ReaderError as error:
+            line = text.count("\n", 0, error.position) + 1
+            problem = f"the character {error.character!r} is not allowed"
+            raise DescriptionError(f"{self.file}:{line}: this is not YAML: {problem}") from None
+        except (RecursionError, OverflowError, ValueError) as error:
+            problem = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+            raise DescriptionError(f"{self.file}:1: this is not YAML: {problem}") from None
+        if root is None:
+            self.fail(None, "description", f"is empty; write at least `{EXAMPLES['name']}`")
+        return root
+
+    def mapping(
+        self, node: yaml.Node, where: str, known: Sequence[str] | None
+    ) -> dict[str, yaml.Node]:
+        """Return the entries in order; refuse a key that is there twice or that nobody knows."""
+        if not isinstance(node, yaml.MappingNode):
+            self.fail(node, where, f"must be `key: value` lines, not {shown(node)}")
+        entries: dict[str, yaml.Node] = {}
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                self.fail(key, where, f"a key must be a name, not {shown(key)}")
+            name = key.value
+            if key.tag == "tag:yaml.org,2002:merge":
+                self.fail(key, where, "merge keys (`<<`) are not supported; write the lines out")
+            if key.tag != "tag:yaml.org,2002:str":
+                self.fail(key, where, f"YAML reads the key {name} as no text; quote it: '{name}'")
+            path = name if where == "description" else f"{where}.{name}"
+            if known is not None and name not in known:
+                self.unknown_key(key, path, name, known)
+            if name in entries:
+                self.fail(key, path, "is there twice; delete one of them")
+            entries[name] = value
+        return entries
+
+    def unknown_key(self, node: yaml.Node, where: str, name: str, known: Sequence[str]) -> NoReturn:
+        """Refuse a key that nobody knows; name the nearest that there is."""
+        nearest = difflib.get_close_matches(name.lower(), known, 1, 0.5)
+        hint = f"; did you mean '{nearest[0]}'?" if nearest else "."
+        self.fail(node, where, f"unknown key {name!r}{hint} Allowed: {', '.join(known)}")
+
+    def text(self, node: yaml.Node, where: str) -> str:
+        """Return the text of a node that must be one."""
+        if not isinstance(node, yaml.ScalarNode) or is_null(node):
+            self.fail(node, where, f"must be one word or text, not {shown(node)}")
+        return str(node.value)
+
+    def choice(
+        self, entries: Mapping[str, yaml.Node], key: str, allowed: Sequence[str], default: str
+    ) -> str:
+        """Return the value of a key, in lower case; it must be one of those allowed."""
+        if key not in entries:
+            return default
+        value = self.text(entries[key], key)
+        if value.lower() not in allowed:
+            self.fail(entries[key], key, f"unknown value {value!r}; allowed: {', '.join(allowed)}")
+        return value.lower()
+
+    def items(
+        self, node: yaml.Node | None, where: str, problem_of: Callable[[str], str | None]
+    ) -> Iterator[tuple[yaml.Node, str, str]]:
+        """Yield node, field and text of each item of a list of texts; no key is an empty list."""
+        if node is None or is_null(node):
+            return
+        if not isinstance(node, yaml.SequenceNode):
+            self.fail(node, where, f"must be a list, as `{EXAMPLES[where]}`, not {shown(node)}")
+        for index, item in enumerate(node.value):
+            text = self.text(item, f"{where}[{index}]")
+            problem = problem_of(text)
+            if problem:
+                self.fail(item, f"{where}[{index}]", f"{shortened(text)!r} {problem}")
+            yield item, f"{where}[{index}]", text
+
+    def value(self, node: yaml.Node, where: str) -> Any:
+        """Return what YAML makes of a node."""
+        try:
+            return yaml.SafeLoader("").construct_document(node)
+        except (yaml.YAMLError, ValueError, OverflowError, LookupError, TypeError, AttributeError):
+            self.fail(node, where, f"{shown(node)} cannot be read as a value")
+
+
+def is_null(node: yaml.Node) -> bool:
+    """Whether there is nothing behind a key."""
+    return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
+
+
+def shortened(text: str) -> str:
+    """Return a text that fits into a message."""
+    return text if len(text) <= 60 else f"{text[:50]}... ({len(text)} characters)"
+
+
+def shown(node: yaml.Node) -> str:
+    """Return the value as the user wrote it, in few words."""
+    if isinstance(node, yaml.ScalarNode):
+        return repr(shortened(node.value)) if node.value else "nothing"
+    return "a list" if isinstance(node, yaml.SequenceNode) else "`key: value` lines"

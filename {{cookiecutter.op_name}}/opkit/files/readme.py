@@ -1,0 +1,41 @@
+"""The README of a generated repository."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from opkit.description.spec import OpSpec
+from opkit.runtimes.interface import Runtime
+from opkit.text import renderer
+from opkit.version import VERSION
+
+_render = renderer(Path(__file__).parent / "templates")
+
+
+def readme(spec: OpSpec, runtimes: Sequence[Runtime]) -> str:
+    """Return the text of README.md: what holds for every operator, and what its runtimes add."""
+    parts = [runtime.readme(spec) for runtime in runtimes]
+    generated = ["generated/", *(name for part in parts for name in part.generated)]
+    suffixes = [".c", ".h", *(suffix for part in parts for suffix in part.suffixes)]
+    text = _render(
+        "README.md",
+        name=spec.name,
+        lower=spec.lower,
+        version=VERSION,
+        target=spec.target_platform,
+        about="\n".join(part.about for part in parts),
+        product="".join(part.product for part in parts),
+        files="".join(part.files for part in parts),
+        generated=", ".join(f"`{name}`" for name in generated),
+        commands="".join(part.commands for part in parts),
+        debugging="".join(part.debugging for part in parts),
+        suffixes=_listed([f"`{suffix}`" for suffix in suffixes]),
+        sections="".join(f"\n{part.sections.strip()}\n" for part in parts if part.sections),
+    )
+    return f"{text.rstrip()}\n"
+
+
+def _listed(words: Sequence[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}"

@@ -1,0 +1,191 @@
+"""The files that every operator has and that are the user's once they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
+from opkit.description.types import ELEMENT_TYPES
+from opkit.files.readme import readme
+from opkit.runtimes.interface import Runtime, TestText
+from opkit.text import renderer
+
+LINE_LENGTH = 100
+
+_render = renderer(Path(__file__).parent / "templates")
+
+
+def once_only_files(spec: OpSpec, runtimes: Iterable[Runtime]) -> dict[str, str]:
+    """Return path -> text of every file that is written once, those of the runtimes included.
+
+    Together they are a working operator, whose outputs are copies of the first input.
+    """
+    runtimes = list(runtimes)
+    files = {
+        "README.md": readme(spec, runtimes),
+        f"{spec.lower}_compute.h": _compute(spec),
+        f"{spec.lower}_reference.py": _reference(spec),
+        f"tests/test_{spec.lower}.py": _test(spec, [runtime.tests(spec) for runtime in runtimes]),
+    }
+    for runtime in runtimes:
+        files |= runtime.once_only_files(spec)
+    return files
+
+
+def _compute(spec: OpSpec) -> str:
+    first = spec.inputs[0].name
+    lines = [
+        *((f"inputs->{input_.name}", input_.doc) for input_ in spec.inputs),
+        *((f"params->{param.name}", param.doc or _described(param)) for param in spec.params),
+        *((f"outputs->{output.name}", _output_doc(output)) for output in spec.outputs),
+    ]
+    width = max(len(member) for member, _ in lines)
+    statements = [
+        _copy(first, output.name) if is_copy(output) else _zero(output) for output in spec.outputs
+    ]
+    if not any(map(is_copy, spec.outputs)):
+        statements.insert(0, "    (void)inputs;\n")
+    return _render(
+        "compute.h",
+        name=spec.name,
+        lower=spec.lower,
+        upper=spec.lower.upper(),
+        pad=" " * len(f"static const char *{spec.lower}_compute("),
+        arguments="\n".join(
+            f" *   {member.ljust(width)}  {_inside_comment(doc)}".rstrip() for member, doc in lines
+        ),
+        first=first,
+        so_far=_so_far(spec),
+        statements="\n".join(statements),
+    )
+
+
+def is_copy(output: Tensor) -> bool:
+    """Whether an output can begin as a copy of the first input, which is half in the cases."""
+    return output.dtype in (None, "float16")
+
+
+def _so_far(spec: OpSpec) -> str:
+    """Return what the math does until it is written."""
+    copies = sum(map(is_copy, spec.outputs))
+    if copies == len(spec.outputs):
+        return "each output is a copy of the first input"
+    return "outputs with a dtype in op.yml are 0" + (", the others copies" if copies else "")
+
+
+def _copy(input_: str, output: str) -> str:
+    """Return the C statements that copy an input to an output, element by element."""
+    return f"""\
+    if (inputs->{input_}.type != OPKIT_FLOAT32 || outputs->{output}.type != OPKIT_FLOAT32) {{
+        return "{input_} and {output} must be float16 or float32";
+    }}
+    if (outputs->{output}.size != inputs->{input_}.size) {{
+        return "{output} must be as large as {input_}";
+    }}
+    for (size_t i = 0; i < outputs->{output}.size; i++) {{
+        outputs->{output}.float32[i] = inputs->{input_}.float32[i];
+    }}
+"""
+
+
+def _zero(output: Tensor) -> str:
+    """Return the C statements that set an output with a dtype to 0."""
+    assert output.dtype is not None
+    member = ELEMENT_TYPES[output.dtype].computed_as
+    assert member is not None
+    return f"""\
+    if (outputs->{output.name}.type != OPKIT_{member.upper()}) {{
+        return "{output.name} must be {output.dtype}";
+    }}
+    for (size_t i = 0; i < outputs->{output.name}.size; i++) {{
+        outputs->{output.name}.{member}[i] = 0;
+    }}
+"""
+
+
+def _output_doc(output: Tensor) -> str:
+    return ": ".join(part for part in (output.dtype, output.doc) if part)
+
+
+def _described(param: Param) -> str:
+    if param.type.is_array:
+        return f"{param.length or '1 to 16'} whole numbers: `count`, `items[]`"
+    return param.type.c_type
+
+
+def _inside_comment(text: str) -> str:
+    return text.replace("*/", "* /").replace("/*", "/ *")
+
+
+def _reference(spec: OpSpec) -> str:
+    def outputs(value: Callable[[Tensor], str]) -> str:
+        return _dict("    return ", {output.name: value(output) for output in spec.outputs})
+
+    def array(output: Tensor) -> str:
+        if is_copy(output):
+            return f"np.array(inputs[{first}])"
+        return f'np.zeros(inputs[{first}].shape, "{output.dtype}")'
+
+    first = f'"{spec.inputs[0].name}"'
+    kinds = [f"        {param.name}: {_python_kind(param)}" for param in spec.params]
+    kinds = kinds or ["        (this operator has none)"]
+    return _render(
+        "reference.py",
+        name=spec.name,
+        first=first,
+        param_values="\n".join(kinds),
+        shapes=outputs(lambda _: "shape"),
+        so_far=_so_far(spec),
+        arrays=outputs(array),
+    )
+
+
+def _dict(before: str, entries: dict[str, str], after: str = "") -> str:
+    """Return a line of Python with a dict, or several if it is too long for one."""
+    line = before + "{" + ", ".join(f'"{k}": {v}' for k, v in entries.items()) + "}" + after
+    if len(line) <= LINE_LENGTH:
+        return line
+    indent = " " * (len(before) - len(before.lstrip()))
+    lines = "".join(f'{indent}    "{key}": {value},\n' for key, value in entries.items())
+    return f"{before}{{\n{lines}{indent}}}{after}"
+
+
+def _python_kind(param: Param) -> str:
+    if param.type.is_array:
+        return "list of int"
+    if param.type.is_bool:
+        return "bool"
+    return "float" if param.type.limits is None else "int"
+
+
+def _test(spec: OpSpec, others: Iterable[TestText]) -> str:
+    def shapes(shape: tuple[int, ...]) -> str:
+        return _dict(" " * 8, {input_.name: repr(shape) for input_ in spec.inputs}, ",")
+
+    params = {param.name: repr(_sample(param)) for param in spec.params}
+    others = list(others)
+    checks = ["check_cpu_kernel", *(check for other in others for check in other.checks)]
+    return _render(
+        "test.py",
+        kernels="the CPU kernel" if len(checks) == 1 else "all kernels",
+        imports=", ".join(["cases", *checks, "special", "uniform"]),
+        other_tests="".join(f"\n\n{other.text}" for other in others if other.text),
+        name=spec.name,
+        lower=spec.lower,
+        shapes="\n".join(shapes(shape) for shape in ((7,), (3, 5), (1, 4, 5, 3))),
+        params=_dict(" " * 8, params, ","),
+    )
+
+
+def _sample(param: Param) -> ParamValue | list[int]:
+    """Some value that the param may have."""
+    if isinstance(param.default, tuple):
+        return list(param.default)
+    if param.default is not None:
+        return param.default
+    if param.type.is_array:
+        return [1] * (param.length or 2)
+    if param.type.is_bool:
+        return True
+    return 0.5 if param.type.limits is None else 1

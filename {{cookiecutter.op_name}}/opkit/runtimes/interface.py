@@ -1,0 +1,142 @@
+"""What a runtime has to say of itself: all that the rest of opkit knows of one.
+
+A runtime is a package in this folder whose RUNTIME is an instance of a subclass of Runtime. Texts
+are made by pure functions of the description; what needs SCons or numpy is imported in the method
+that uses it, because cookiecutter's own Python has neither.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    import yaml
+
+    from opkit.description.reader import Reader
+    from opkit.description.spec import OpSpec
+    from opkit.description.types import ParamType
+
+
+@dataclass(frozen=True)
+class Target:
+    """What can be built for: a chip, for instance.
+
+    Attributes:
+        name: what `scons target=` takes.
+        abi: the ABI of the processor that runs the CPU kernel.
+        family: targets of one family run the same products.
+        needs: what the target must run at least.
+        look_up: how one sees which version that is.
+    """
+
+    name: str
+    abi: str
+    family: str = ""
+    needs: str = ""
+    look_up: str = ""
+
+
+@dataclass(frozen=True)
+class Readme:
+    """What a generated repository's README says of a runtime.
+
+    Attributes:
+        about: a sentence: what the operator is for it.
+        product: what `scons` makes for it by default.
+        files: the rows of the table of the user's files.
+        generated: the generated files outside of generated/.
+        commands: the rows of the table of commands.
+        debugging: lines of the block on debuggers.
+        suffixes: of the source files that editors understand.
+        sections: what follows what is said of every operator.
+    """
+
+    about: str
+    product: str = ""
+    files: str = ""
+    generated: Sequence[str] = ()
+    commands: str = ""
+    debugging: str = ""
+    suffixes: Sequence[str] = ()
+    sections: str = ""
+
+
+@dataclass(frozen=True)
+class TestText:
+    """What a generated test file has besides the test of the CPU kernel.
+
+    Attributes:
+        checks: the functions of opkit.testing that it calls.
+        text: the tests.
+    """
+
+    checks: Sequence[str] = ()
+    text: str = ""
+
+
+class Runtime(ABC):
+    """A runtime. What has a body here may be left out."""
+
+    name: ClassVar[str]
+    """What `runtimes` in a description calls it; the name of its package."""
+    title: ClassVar[str]
+    """What people call it."""
+    frameworks: ClassVar[Sequence[str]]
+    """Whose models it takes, the usual one first."""
+    targets: ClassVar[Mapping[str, Target]] = {}
+    """What can be built for it, by name."""
+    default_target: ClassVar[str] = ""
+    """The target of a description that names none."""
+
+    # ---- The description ----
+
+    keys: ClassVar[Sequence[str]] = ()
+    """The keys of a description that it reads itself."""
+    foreign_keys: ClassVar[Sequence[str]] = ()
+    """Keys that its vendor's tools write into a description; nobody reads them."""
+
+    def settings(self, reader: Reader, entries: Mapping[str, yaml.Node]) -> Any:
+        """Return what its keys say, of the description's entries; OpSpec.settings has it."""
+        return None
+
+    def refusal(self, type_: ParamType) -> str:
+        """Return why a param cannot have this type; empty if it can."""
+        return ""
+
+    # ---- Files ----
+
+    @abstractmethod
+    def once_only_files(self, spec: OpSpec) -> Mapping[str, str]:
+        """Return path -> text of the files that are the user's once they are written."""
+
+    @abstractmethod
+    def generated_files(self, spec: OpSpec, reference: str) -> Mapping[str, str]:
+        """Return path -> text of the files that every build writes.
+
+        Args:
+            spec: the operator.
+            reference: the text of `<op>_reference.py`.
+
+        Raises:
+            OpkitError: the reference cannot be used.
+        """
+
+    def required_files(self, spec: OpSpec) -> Sequence[str]:
+        """Return the user's files without which nothing can be built."""
+        return ()
+
+    def drift(self, root: Path, spec: OpSpec) -> Sequence[str]:
+        """Return what in the user's files no longer fits op.yml, each with the text that would."""
+        return ()
+
+    @abstractmethod
+    def readme(self, spec: OpSpec) -> Readme:
+        """Return what the README says of it."""
+
+    def tests(self, spec: OpSpec) -> TestText:
+        """Return what the test file has besides the test of the CPU kernel."""
+        return TestText()

@@ -1,0 +1,91 @@
+"""What op.yml says for this runtime alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import yaml
+
+from opkit.description.reader import Reader, shown
+from opkit.description.spec import OpSpec
+
+NAME = "rknn"
+KEYS = ("kernels", "kernel_index")
+# What a package's op.yml holds besides; the build writes these anew.
+PACKAGE_KEYS = ("out_binary", "op_py_file", "vx_file", "op_version")
+KERNELS = ("cpu", "vx")  # in the order of the list that the runtime looks up
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The keys of op.yml that only this runtime has.
+
+    Attributes:
+        kernels: of `cpu` and `vx`, those that the operator has.
+        kernel_index: which of them the board runs.
+    """
+
+    kernels: tuple[str, ...] = KERNELS
+    kernel_index: int = 0
+
+    @property
+    def has_vx_kernel(self) -> bool:
+        """Whether there is a VX kernel besides the CPU kernel."""
+        return "vx" in self.kernels
+
+
+def settings(spec: OpSpec) -> Settings:
+    """Return the settings of an operator."""
+    found = spec.settings[NAME]
+    assert isinstance(found, Settings)
+    return found
+
+
+def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
+    """Read the settings of a description.
+
+    Raises:
+        DescriptionError: they are wrong.
+    """
+    kernels = _kernels(reader, entries.get("kernels"))
+    return Settings(kernels, _kernel_index(reader, entries, kernels))
+
+
+def _kernels(reader: Reader, node: yaml.Node | None) -> tuple[str, ...]:
+    """Return the kernels of the operator, in the order of KERNELS."""
+    if node is None:
+        return KERNELS
+    allowed = "allowed: [cpu] or [cpu, vx]"
+    if not isinstance(node, yaml.SequenceNode):
+        reader.fail(node, "kernels", f"must be a list, not {shown(node)}; {allowed}")
+    found: list[str] = []
+    for index, item in enumerate(node.value):
+        where = f"kernels[{index}]"
+        kernel = reader.text(item, where).lower()
+        if kernel not in KERNELS:
+            known = ", ".join(KERNELS)
+            reader.fail(item, where, f"unknown kernel {shown(item)}; allowed: {known}")
+        if kernel in found:
+            reader.fail(item, where, f"duplicate kernel '{kernel}'; delete one of them")
+        found.append(kernel)
+    if not found:
+        reader.fail(node, "kernels", f"is empty; {allowed}")
+    if "cpu" not in found:
+        reader.fail(node, "kernels", f"has no cpu, the runtime's kernel 0; {allowed}")
+    return tuple(kernel for kernel in KERNELS if kernel in found)
+
+
+def _kernel_index(
+    reader: Reader, entries: Mapping[str, yaml.Node], kernels: tuple[str, ...]
+) -> int:
+    index = int(reader.choice(entries, "kernel_index", ("0", "1"), "0"))
+    if index >= len(kernels):
+        line = entries["kernels"].start_mark.line + 1
+        reader.fail(
+            entries["kernel_index"],
+            "kernel_index",
+            f"{index} is the VX kernel, but kernels in line {line} is [{', '.join(kernels)}]; "
+            "write `kernel_index: 0`, or `kernels: [cpu, vx]`",
+        )
+    return index

@@ -15,7 +15,7 @@ from clang_format import get_executable  # type: ignore[import-untyped]
 from opkit.description.spec import PARAM_TYPES, OpSpec, parse
 from opkit.runtimes.rknn import emit
 from opkit.toolchains.abi import ABIS
-from tests.repositories import EXAMPLES, ROOT
+from tests.repositories import EXAMPLES, ROOT, TEMPLATE
 from tests.zig import compile_c
 
 HEAD = "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
@@ -199,6 +199,7 @@ def test_c_is_formatted_and_compiles_everywhere_without_a_warning(
         check=False,
     )
     assert formatted.returncode == 0, formatted.stderr
+    (tmp_path / "opkit").symlink_to(TEMPLATE / "opkit")
     (kernel,) = (tmp_path / path for path in files if path.endswith(".c"))
     for abi in ABIS.values():
         result = compile_c(kernel, tmp_path / "kernel.o", "-c", "-I", str(tmp_path), abi=abi)

@@ -10,6 +10,10 @@ What each line is compared with:
 * cold build: `scons target=all` in a new repository with an empty compiler cache, against the very
   compiler commands that it runs, one after the other from a shell, with an empty cache too;
 * no-op build: `scons` when everything is made.
+
+First contact is what a new user waits for: each run has empty caches, of the compiler and of what
+all repositories share. Processor time is that of all processes, on all cores; it says more than the
+seconds where the machine does other work.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -24,6 +29,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import results_file
@@ -35,6 +41,23 @@ SCONS = [sys.executable, "-m", "SCons", "-s"]
 
 # What was done, its median time in seconds, and that of what it is compared with.
 Row = tuple[str, float, float | None]
+
+
+@dataclass(frozen=True)
+class First:
+    """Something that a user does for the first time.
+
+    Attributes:
+        what: the command.
+        seconds: median time.
+        processor: median time of all processors, in seconds.
+        aim: the time that it should take at most, on two cores; None: no longer than before.
+    """
+
+    what: str
+    seconds: float
+    processor: float
+    aim: float | None
 
 
 def run(command: list[str], folder: Path, variables: Mapping[str, str] | None = None) -> str:
@@ -117,8 +140,90 @@ def measure(work: Path, runs: int, warm: bool) -> list[Row]:
     return rows
 
 
-def section(rows: list[Row], runs: int) -> str:
+def processor_seconds() -> float:
+    """Return the processor time of all processes that were started here and have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def timed(command: list[str], folder: Path, caches: Path) -> tuple[float, float]:
+    """Run a command with all caches in a folder; return its seconds, and those of processors."""
+    variables = {
+        "ZIG_GLOBAL_CACHE_DIR": str(caches / "zig"),
+        "ZIG_LOCAL_CACHE_DIR": str(caches / "zig"),
+        "XDG_CACHE_HOME": str(caches / "user"),
+    }
+    begin, used = time.perf_counter(), processor_seconds()
+    run(command, folder, variables)
+    return time.perf_counter() - begin, processor_seconds() - used
+
+
+def new_repository(folder: Path) -> Path:
+    """Make a repository of the template, with no answer given."""
+    folder.mkdir(parents=True)
+    run([*COOKIECUTTER, str(ROOT)], folder)
+    return folder / "MyOperator"
+
+
+def once(work: Path) -> dict[str, tuple[float, float]]:
+    """Do all that is done for the first time once, in an empty folder; return the times of each."""
+    one, two, three = (new_repository(work / name) for name in ("one", "two", "three"))
+    demo = [sys.executable, "-m", "rknn_op", "demo", "--path", str(work / "demo")]
+    return {
+        "first `scons target=all`": timed([*SCONS, "target=all"], one, work / "caches of all"),
+        "first `scons check`": timed([*SCONS, "check"], two, work / "caches"),
+        "first `scons check` in a second repository": timed(
+            [*SCONS, "check"], three, work / "caches"
+        ),
+        "`rknn-op demo`": timed(demo, ROOT, work / "caches of the demo"),
+        "no-op `scons target=all`": timed([*SCONS, "target=all"], one, work / "caches of all"),
+        "`scons check` again": timed([*SCONS, "check"], two, work / "caches"),
+    }
+
+
+AIMS = {
+    "first `scons target=all`": 3.0,
+    "first `scons check`": 6.0,
+    "first `scons check` in a second repository": 2.5,
+    "`rknn-op demo`": 12.0,
+}
+
+
+def first_contact(work: Path, runs: int) -> list[First]:
+    """Return the times of all that is done for the first time."""
+    measured = []
+    for number in range(runs):
+        with tempfile.TemporaryDirectory(dir=work, prefix=f"run-{number}-") as folder:
+            measured.append(once(Path(folder)))
+    return [
+        First(
+            what,
+            statistics.median(times[what][0] for times in measured),
+            statistics.median(times[what][1] for times in measured),
+            AIMS.get(what),
+        )
+        for what in measured[0]
+    ]
+
+
+def section(rows: list[Row], runs: int, firsts: list[First] | None = None) -> str:
     """Return the benchmark's section of RESULTS.md."""
+    contact = [
+        [
+            first.what,
+            "" if first.aim is None else f"at most {first.aim:.1f}",
+            f"{first.seconds:.2f}",
+            f"{first.processor:.2f}",
+        ]
+        for first in firsts or []
+    ]
+    first_table = f"""
+### First contact
+
+Empty caches, but for the last two lines; seconds, and seconds of all processors.
+
+{results_file.table(["", "aim", "seconds", "processor"], contact)}
+"""
     lines = [
         [what, f"{seconds:.2f}", f"{seconds / other:.2f} x" if other else ""]
         for what, seconds, other in rows
@@ -132,7 +237,7 @@ def section(rows: list[Row], runs: int) -> str:
 is to the line above.
 
 {results_file.table(["", "seconds", "ratio"], lines)}
-"""
+{first_table if firsts else ""}"""
 
 
 def main() -> int:
@@ -148,7 +253,8 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rows = measure(Path(folder), options.runs, options.warm)
-    text = section(rows, options.runs)
+        firsts = [] if options.warm else first_contact(Path(folder), options.runs)
+    text = section(rows, options.runs, firsts)
     print(text)
     if options.output:
         print(f"written: {results_file.write_section(options.output, 'build', text)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +20,9 @@ for variable in ("CC", "CFLAGS", "LDFLAGS", "PYTEST_ADDOPTS", "PYTHONPATH"):
 sys.dont_write_bytecode = True
 # A test with a home of its own still shares what zig has compiled.
 os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", str(Path.home() / ".cache" / "zig"))
+# All repositories of a run share what they may, and leave the tester's own cache alone.
+_CACHE = tempfile.TemporaryDirectory(prefix="opkit-cache-")
+os.environ["XDG_CACHE_HOME"] = _CACHE.name
 
 
 @pytest.fixture(scope="session")

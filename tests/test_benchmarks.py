@@ -76,6 +76,23 @@ def test_a_ratio_is_to_what_a_row_is_compared_with() -> None:
     assert "medians of 5 runs" in text
 
 
+def test_first_contact() -> None:
+    firsts = [build.First("first", 2.0, 3.5, 3.0), build.First("again", 1.0, 1.25, None)]
+    found = rows(build.section([], 1, firsts))
+    assert found["first"] == [["at most 3.0", "2.00", "3.50"]]
+    assert found["again"] == [["", "1.00", "1.25"]]
+    assert set(build.AIMS) >= {"first `scons target=all`", "`rknn-op demo`"}
+
+
+def test_processor_time_of_a_command(tmp_path: Path) -> None:
+    busy = [sys.executable, "-c", "sum(range(2_000_000))"]
+    seconds, processor = build.timed(busy, tmp_path, tmp_path)
+    idle, unused = build.timed(["sleep", "0.2"], tmp_path, tmp_path)
+    assert seconds > 0
+    assert processor > unused
+    assert idle >= 0.2
+
+
 def test_each_benchmark_writes_its_own_section(tmp_path: Path) -> None:
     results_file.write_section(tmp_path, "kernels", "## Kernels\n\nfast \\1")
     path = results_file.write_section(tmp_path, "build", "## Builds\n\nslow")

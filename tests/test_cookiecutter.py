@@ -28,6 +28,7 @@ FILES = """\
 .gitignore
 README.md
 SConstruct
+generated/manifest.json
 generated/{lower}.exports
 generated/{lower}.h
 generated/{lower}_params.h

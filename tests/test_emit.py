@@ -18,7 +18,7 @@ from opkit.runtimes import parse
 from opkit.runtimes.rknn.description import package_description
 from opkit.runtimes.rknn.skeletons import vx_arguments
 from opkit.toolchains.abi import ABIS
-from tests.repositories import EXAMPLES, ROOT
+from tests.repositories import EXAMPLES, ROOT, TEMPLATE
 from tests.texts import generated_files, once_only_files
 from tests.zig import compile_c
 
@@ -237,6 +237,7 @@ def test_c_is_formatted_and_compiles_everywhere_without_a_warning(
         check=False,
     )
     assert formatted.returncode == 0, formatted.stderr
+    (tmp_path / "opkit").symlink_to(TEMPLATE / "opkit")
     (kernel,) = (tmp_path / path for path in files if path.endswith(".c"))
     for abi in ABIS.values():
         result = compile_c(kernel, tmp_path / "kernel.o", "-c", "-I", str(tmp_path), abi=abi)

@@ -88,7 +88,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     math = path / "counted_compute.h"
     text = math.read_text().replace("    return NULL;\n", USE)
     math.write_text(
-        text.replace("#include <string.h>", '#include <string.h>\n\n#include "count.h"')
+        text.replace('#include "generated/', '#include "count.h"\n\n#include "generated/')
     )
     return repository
 

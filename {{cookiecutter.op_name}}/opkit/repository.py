@@ -53,17 +53,19 @@ def update(root: Path) -> OpSpec:
     spec = load(root)
     before = read_manifest(root)
     is_new = not (root / "generated").is_dir()
+    math = (f"{spec.lower}_compute.h", f"{spec.lower}_reference.py")
+    required = [*math, *(path for each in runtimes.of(spec) for path in each.required_files(spec))]
     if not is_new:
-        _require_files(root, spec, (f"{spec.lower}_compute.h", f"{spec.lower}_reference.py"))
+        if not all((root / path).is_file() for path in math):  # the operator has another name
+            _require_files(root, spec, required)
         _require_what_is_compiled(root, spec)
     once = _write_once(root, spec, before.once, is_new)
-    required = [path for each in runtimes.of(spec) for path in each.required_files(spec)]
     _require_files(root, spec, required)
     reference = (root / f"{spec.lower}_reference.py").read_text(encoding="utf-8")
     generated = generated_files(spec, reference, runtimes.of(spec))
     for path in {*before.generated} - {*generated}:
         (root / path).unlink(missing_ok=True)
-    now = Manifest(VERSION, once, (*generated, manifest.PATH))
+    now = Manifest(VERSION, once, tuple(generated))
     for path, text in {**generated, manifest.PATH: manifest.to_text(now)}.items():
         _write(root / path, text)
     return spec

@@ -53,6 +53,11 @@ def declare_options(arguments: dict[str, str], operator: OpSpec) -> Any:
         ),
         ("case", "with gdb, vx-gdb: the case to stop in, by its name in the table of check", ""),
         BoolVariable("run", "with gdb, vx-gdb: start gdb instead of printing its command", False),
+        (
+            "cache",
+            "a folder for what every operator shares, or none; default: in the user's cache folder",
+            "",
+        ),
         BoolVariable("verbose", "show whole commands", False),
     )
     options.FormatVariableHelpText = _option_help

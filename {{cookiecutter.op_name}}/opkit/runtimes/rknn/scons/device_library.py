@@ -54,6 +54,7 @@ def compiler_for(env: Any, abi_name: str) -> Any:
         SHAREDCOM=_link_command(compiler, "-shared"),
         PROGRAMCOM=_link_command(compiler, ""),
         LIBRARIES=[],
+        TOOLCHAIN=compiler.toolchain,
         C_ERRORS=c_errors(compiler.toolchain),
     )
 
@@ -79,9 +80,10 @@ def device_library(env: Any, abi_name: str) -> Any:
     operator = env["OPERATOR"]
     folder = f"build/{abi_name}"
     abi_env = compiler_for(env, abi_name)
-    stub = abi_env.Command(
+    stub_env = abi_env.UserCache()
+    stub = stub_env.Command(
         f"{folder}/openvx/libOpenVX.so",
-        abi_env.SharedObject(
+        stub_env.SharedObject(
             f"{folder}/openvx/stub.o", "opkit/runtimes/rknn/openvx_stub.c", CPPPATH=[]
         ),
         Action("$SHAREDCOM", "$SHAREDCOMSTR"),

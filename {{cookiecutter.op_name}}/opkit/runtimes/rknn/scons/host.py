@@ -40,6 +40,7 @@ def _host_runtime(env: Any) -> Any:
     """Return the node of `libOpenVX.so`: our own small OpenVX."""
     host_env = env.CompilerFor("x64")
     host_env.Replace(CCFLAGS=RUNTIME_COMPILE, LINKFLAGS=LINK)
+    host_env = host_env.UserCache()
     return host_env.Command(
         f"{FOLDER}/libOpenVX.so",
         [
@@ -85,6 +86,7 @@ def _vx_runtime(env: Any) -> Any:
     """Return the node of `vx_runtime`, the program that runs VX kernels."""
     vx_env = env.CompilerFor("x64")
     vx_env.Replace(CCFLAGS=VX_COMPILE, CPPPATH=[], LINKFLAGS=LINK)
+    vx_env = vx_env.UserCache()
     return vx_env.Command(
         f"{FOLDER}/vx_runtime",
         [

@@ -1,0 +1,71 @@
+"""What does not depend on the operator is compiled once for a user."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from opkit.build.user_cache import NAME, cache_folder
+from opkit.errors import OpkitError
+from tests.repositories import Repository, generate
+
+SHARED = ("build/host/libOpenVX.so", "build/host/vx_runtime", "build/x64/openvx/libOpenVX.so")
+
+
+def test_second_repository_takes_what_the_first_made(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    one, two = (generate(tmp_path / name) for name in ("one", "two"))
+    one.scons(f"cache={cache}", "target=x64")
+    for file in cache.rglob("*"):
+        assert not file.is_file() or str(tmp_path).encode() not in file.read_bytes()
+    # The other's own source is compiled, and all that it changes is made anew.
+    source = two.path / "opkit/runtimes/rknn/host_runtime/graph.c"
+    source.write_text(source.read_text() + "extern int one_more;\n")
+    made = two.scons("-Q", f"cache={cache}", "target=x64").stdout.splitlines()
+    assert {line for line in made if line.startswith(("compile ", "link "))} <= {
+        "compile build/x64/rknn_kernel_myoperator.c.o",
+        "link build/x64/libmyoperator.so",
+        "compile build/host/rknn_kernel_myoperator.c.o",
+        "link build/host/libmyoperator.so",
+        "compile build/host/graph.o",
+        "link build/host/libOpenVX.so",
+    }
+    assert "compile build/host/graph.o" in made
+    for name in SHARED:
+        assert (one.path / name).read_bytes() == (two.path / name).read_bytes()
+
+
+def test_without_a_cache(copy_of_fresh: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.delenv("HOME")
+    for arguments in ((), ("cache=none",)):
+        (copy_of_fresh.path / "build/x64/openvx/libOpenVX.so").unlink()
+        made = copy_of_fresh.scons("-Q", "build/x64/openvx/libOpenVX.so", *arguments).stdout
+        assert "link build/x64/openvx/libOpenVX.so" in made
+
+
+def test_where_it_is(tmp_path: Path) -> None:
+    home, xdg = str(tmp_path / "home"), str(tmp_path / "xdg")
+    assert cache_folder("none", {"HOME": home}) is None
+    assert cache_folder("", {}) is None
+    assert cache_folder("", {"HOME": home}) == tmp_path / "home/.cache" / NAME
+    assert cache_folder("", {"HOME": home, "XDG_CACHE_HOME": xdg}) == tmp_path / "xdg" / NAME
+    # As the specification of XDG_CACHE_HOME says of a relative path.
+    assert cache_folder("", {"HOME": home, "XDG_CACHE_HOME": "xdg"}) == (
+        tmp_path / "home/.cache" / NAME
+    )
+    assert cache_folder(f"{tmp_path}/own", {}) == tmp_path / "own"
+
+
+def test_where_it_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    assert cache_folder("", {"HOME": f"{tmp_path}/file"}) is None
+    with pytest.raises(OpkitError, match=r"cache=.*/file/a: .* cannot be made: Not a directory"):
+        cache_folder(f"{tmp_path}/file/a", {})
+    # For root, who runs tests in containers, every folder is writable.
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert cache_folder("", {"HOME": str(tmp_path)}) is None
+    with pytest.raises(OpkitError, match="is not writable; name another folder, or cache=none"):
+        cache_folder(str(tmp_path), {})

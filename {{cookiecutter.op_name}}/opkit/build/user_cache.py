@@ -1,0 +1,97 @@
+"""env.UserCache(): what no operator changes is compiled once for a user."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from opkit.errors import OpkitError
+
+NAME = "rknn-op-template"
+
+
+def exists(env: Any) -> bool:
+    """Whether the tool can be used: always; without a folder to write to, nothing is shared."""
+    return True
+
+
+def generate(env: Any) -> None:
+    """Add the method to the environment."""
+    env.AddMethod(user_cache, "UserCache")
+
+
+def user_cache(env: Any) -> Any:
+    """Return an environment like this one that takes from the user's cache what is there.
+
+    Only what zig compiles is shared: every repository has its zig in another folder, so that the
+    compiler's version stands for its path.
+    """
+    cached = env.Clone()
+    if env["TOOLCHAIN"] != "zig":
+        return cached
+    program, *rest = env["CC"]
+    cached.Replace(CC=["$(", program, "$)", *rest], IMPLICIT_COMMAND_DEPENDENCIES=False)
+    # Else the name of the first repository's folder would be in the debug information of all.
+    cached.Append(CCFLAGS=[f"-DZIG_VERSION={_version(program)}", "-fdebug-compilation-dir=."])
+    folder = None
+    if not env.GetOption("clean") and not env.GetOption("no_exec"):
+        folder = cache_folder(env["cache"], os.environ)
+    if folder is not None:
+        cached.CacheDir(str(folder))
+    return cached
+
+
+def cache_folder(option: str, environment: Mapping[str, str]) -> Path | None:
+    """Return the folder of the user's cache, made if need be; None: nothing can be shared.
+
+    Args:
+        option: what `cache=` says: a folder, `none`, or nothing for the user's own.
+        environment: where XDG_CACHE_HOME and HOME may be set.
+
+    Raises:
+        OpkitError: the folder that the option names cannot be written to.
+    """
+    if option == "none":
+        return None
+    own = _own_cache(environment)
+    if option:
+        folder = Path(option).expanduser().absolute()
+    elif own is not None:
+        folder = own / NAME
+    else:
+        return None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK | os.X_OK):
+            return folder
+        problem = "is not writable"
+    except OSError as error:
+        problem = f"cannot be made: {error.strerror}"
+    if option:
+        raise OpkitError(f"cache={option}: {folder} {problem}; name another folder, or cache=none")
+    return None
+
+
+def _own_cache(environment: Mapping[str, str]) -> Path | None:
+    """Return the folder of all caches of a user."""
+    named = Path(environment.get("XDG_CACHE_HOME", ""))
+    if named.is_absolute():
+        return named
+    home = environment.get("HOME")
+    return Path(home) / ".cache" if home else None
+
+
+def _version(program: str) -> str:
+    """Return the version of a zig; that of the package is read without starting it."""
+    if Path(program).parent.name == "ziglang":
+        try:
+            return importlib.metadata.version("ziglang")
+        except importlib.metadata.PackageNotFoundError:
+            pass
+    return subprocess.run(
+        [program, "version"], check=True, capture_output=True, text=True
+    ).stdout.strip()

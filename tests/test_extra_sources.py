@@ -13,6 +13,7 @@ import pytest
 from opkit.description.reader import DescriptionError
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.description import package_description
+from tests.language_server import errors, language_server
 from tests.repositories import Repository, generate
 from tests.target_repositories import check, need
 
@@ -134,8 +135,10 @@ def test_makefiles_and_editors_know_the_sources(mixed: Repository) -> None:
     assert (mixed.path / ".out/x64/libcounted.so").is_file()
     mixed.scons("compiledb")
     entries = json.loads((mixed.path / "compile_commands.json").read_text())
-    commands = {entry["file"]: entry["command"] for entry in entries}
+    commands = {entry["file"]: entry["arguments"] for entry in entries}
     assert {"src/count.cpp", "src/difference.c"} <= set(commands)
+    with language_server(mixed.path) as server:
+        assert errors(server, ["src/count.cpp", "src/difference.c"]) == []
     assert "-Iheaders" in commands["src/count.cpp"]
     assert "-DSTEP=1" in commands["rknn_kernel_counted.c"]
 

@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,19 @@ from SCons.Action import Action
 from opkit import toolchains
 from opkit.build.reporting import reported
 from opkit.description.spec import OpSpec
+from opkit.toolchains import Compiler
 from opkit.toolchains.abi import ABIS
-from opkit.toolchains.headers import glibc_version, system_folders
+from opkit.toolchains.headers import cxx_arguments, glibc_version, system_folders
 
 DATABASE = "compile_commands.json"
 # What calls a header's static functions is elsewhere.
-_LANGUAGES = {".c": ("-x", "c"), ".h": ("-Wno-unused-function", "-x", "c-header")}
+_C = "-std=c11"
+_CXX = ("-x", "c++", "-std=c++14")
+_LANGUAGES = {
+    ".c": ("-x", "c", _C),
+    ".h": ("-Wno-unused-function", "-x", "c-header", _C),
+    **dict.fromkeys((".cc", ".cpp", ".cxx"), _CXX),
+}
 _WARNINGS = ("-Wall", "-Wextra", "-Wpedantic")
 # Templates are C only when they are filled in.
 _NOT_OURS = frozenset(("build", "templates", "node_modules"))
@@ -77,8 +85,9 @@ def compile_commands(env: Any, rooms: Sequence[Room]) -> Any:
 
 def _write(target: Any, source: Any, env: Any) -> None:
     root = Path().absolute()
-    c_arguments = _c_arguments(env)
-    commands = {file: (*c_arguments, *_LANGUAGES[Path(file).suffix]) for file in c_files(root)}
+    compiler = toolchains.find(env["toolchain"], ABIS["x64"], env["prefix"], env["sysroot"])
+    c_arguments = (*_arguments(env, compiler, ()), *(f"-I{folder}" for folder in env["INCLUDE"]))
+    commands = dict(_commands(root, env, compiler))
     for room in env["ROOMS"]:
         described = room(root, env["OPERATOR"], c_arguments)
         commands.update(described.commands)
@@ -124,15 +133,33 @@ def _is_ours(folder: Path) -> bool:
     return not hidden and not (folder / "pyvenv.cfg").exists()
 
 
-def _c_arguments(env: Any) -> tuple[str, ...]:
-    """Return what clangd has to know of every C file."""
+def _commands(root: Path, env: Any, compiler: Compiler) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the arguments for each C and C++ file: the user's flags are for the user's files."""
+    operator = env["OPERATOR"]
+    yours = (*(f"-I{folder.path}" for folder in operator.include), *operator.cflags)
+    files = list(c_files(root))
+    has_cxx = any(_LANGUAGES[Path(file).suffix] == _CXX for file in files)
+    cxx = cxx_arguments(compiler) if has_cxx else []
+    for file in files:
+        language = _LANGUAGES[Path(file).suffix]
+        arguments = _arguments(env, compiler, cxx if language == _CXX else [])
+        flags = () if file.startswith("opkit/") else yours
+        yield file, (*arguments, *(f"-I{folder}" for folder in env["INCLUDE"]), *flags, *language)
+
+
+@cache
+def _system(compiler: Compiler) -> tuple[str, ...]:
+    return tuple(system_folders(compiler))
+
+
+def _arguments(env: Any, compiler: Compiler, cxx: Sequence[str]) -> tuple[str, ...]:
+    """Return what clangd has to know of every file."""
     abi = ABIS["x64"]
-    compiler = toolchains.find(env["toolchain"], abi, env["prefix"], env["sysroot"])
     return (
-        *(f"--target={abi.triple}", *abi.gnu_flags, "-std=c11", *_WARNINGS),
+        *(f"--target={abi.triple}", *abi.gnu_flags, *_WARNINGS),
         # clangd has headers of its own for what the compiler defines, such as stddef.h.
         "-nostdlibinc",
+        *cxx,
         *glibc_version(compiler, abi),
-        *(part for folder in system_folders(compiler) for part in ("-isystem", folder)),
-        *(f"-I{folder}" for folder in env["INCLUDE"]),
+        *(part for folder in _system(compiler) for part in ("-isystem", folder)),
     )

@@ -6,15 +6,19 @@ import os
 import re
 import shlex
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
-from opkit.toolchains import Compiler, ToolchainError
+from opkit.toolchains import Compiler, ToolchainError, cxx_command
 from opkit.toolchains.abi import Abi
 
 _SEARCHED = re.compile(
     r"^#include <\.\.\.> search starts here:$\n(.*?)^End of search list\.$",
     re.DOTALL | re.MULTILINE,
 )
+
+# zig passes to libc++ what other builds of it have in a header.
+_CXX_SET_UP = re.compile(r"-D (_LIBC(?:PP|XXABI)_\w+(?:=\S+)?)")
 
 
 def system_folders(compiler: Compiler) -> list[str]:
@@ -26,10 +30,41 @@ def system_folders(compiler: Compiler) -> list[str]:
     Raises:
         ToolchainError: the compiler cannot be run, or does not say where it looks.
     """
-    command = [*compiler.command, "-E", "-v", "-x", "c", os.devnull]
+    folders = _searched(compiler.command, "c")
+    return [folder for folder in folders if not Path(folder, "stddef.h").exists()]
+
+
+def cxx_arguments(compiler: Compiler) -> list[str]:
+    """Return the arguments for the C++ library's headers: their folders, and what sets them up.
+
+    Raises:
+        ToolchainError: as system_folders; or there is no C++ compiler.
+    """
+    of_c = _searched(compiler.command, "c")
+    command = cxx_command(compiler)
+    folders = [folder for folder in _searched(command, "c++") if folder not in of_c]
+    return [
+        "-nostdinc++",
+        *(f"-D{name}" for name in _CXX_SET_UP.findall(_verbose(command, "c++"))),
+        *(part for folder in folders for part in ("-isystem", folder)),
+    ]
+
+
+def _searched(compiler: Sequence[str], language: str) -> list[str]:
+    text = _verbose(compiler, language)
+    found = _SEARCHED.search(text)
+    if found is None:
+        raise ToolchainError(
+            f"{shlex.join(compiler)} does not list its include folders, but says\n{text.strip()}"
+        )
+    return [line.strip() for line in found[1].splitlines()]
+
+
+def _verbose(compiler: Sequence[str], language: str) -> str:
+    """Return what a compiler says of its own work on an empty file."""
     try:
         run = subprocess.run(
-            command,
+            [*compiler, "-E", "-v", "-x", language, os.devnull],
             capture_output=True,
             text=True,
             errors="replace",
@@ -37,15 +72,8 @@ def system_folders(compiler: Compiler) -> list[str]:
             env={**os.environ, "LC_ALL": "C"},
         )
     except OSError as error:
-        raise ToolchainError(f"{command[0]} cannot be run: {error.strerror}") from None
-    found = _SEARCHED.search(run.stderr)
-    if run.returncode != 0 or found is None:
-        raise ToolchainError(
-            f"{shlex.join(command)} does not list its include folders, but says\n"
-            f"{run.stderr.strip()}"
-        )
-    folders = [line.strip() for line in found[1].splitlines()]
-    return [folder for folder in folders if not Path(folder, "stddef.h").exists()]
+        raise ToolchainError(f"{compiler[0]} cannot be run: {error.strerror}") from None
+    return run.stderr
 
 
 def glibc_version(compiler: Compiler, abi: Abi) -> tuple[str, ...]:

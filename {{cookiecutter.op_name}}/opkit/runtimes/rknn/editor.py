@@ -68,7 +68,7 @@ def _programs(root: Path, operator: OpSpec, c_arguments: Sequence[str]) -> Itera
     for path in (root / _VX / "runtime").glob("*.[ch]"):
         language = "c" if path.suffix == ".c" else "c-header"
         file = path.relative_to(root).as_posix()
-        yield file, (*c_arguments, "-D_GNU_SOURCE", "-x", language)
+        yield file, (*c_arguments, "-D_GNU_SOURCE", "-x", language, "-std=c11")
     kernels = f"-DRUNNER_KERNELS=vx_kernel_{operator.name}_list"
     for path in (root / "opkit/check/harness").glob("*.c"):
-        yield path.relative_to(root).as_posix(), (*c_arguments, kernels, "-x", "c")
+        yield path.relative_to(root).as_posix(), (*c_arguments, kernels, "-x", "c", "-std=c11")

@@ -9,7 +9,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
+from opkit.description.spec import parse
+from opkit.runtimes.rknn.emit import package_description
 from tests.repositories import Repository
 from tests.target_repositories import need
 
@@ -77,6 +80,19 @@ def test_compiler_from_outside(how: str, made: Repository) -> None:
     else:
         printed = make(made.path, "-n", "-B", CC=compiler)
     assert len(re.findall(rf"^{compiler} ", printed, re.MULTILINE)) == 3
+
+
+def test_the_command_that_adds_the_vendors_keys(copy_of_fresh: Repository) -> None:
+    path = copy_of_fresh.path
+    before = parse((path / "op.yml").read_text())
+    (command,) = re.findall(r"^    (printf .* >> op\.yml)$", (path / "README.md").read_text(), re.M)
+    subprocess.run(["sh", "-c", command], cwd=path, check=True)
+    text = (path / "op.yml").read_text()
+    wanted = yaml.safe_load(package_description(before, "rk1808"))
+    for key in ("out_binary", "op_py_file", "vx_file"):
+        assert yaml.safe_load(text)[key] == wanted[key]
+    assert parse(text) == before
+    assert "is up to date" in copy_of_fresh.scons("-Q").stdout
 
 
 VENDORS_MAKEFILE = """\

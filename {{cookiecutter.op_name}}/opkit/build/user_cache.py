@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,16 +25,16 @@ def generate(env: Any) -> None:
 def user_cache(env: Any) -> Any:
     """Return an environment like this one that takes from the user's cache what is there.
 
-    Only what zig compiles is shared: every repository has its zig in another folder, so that the
-    compiler's version stands for its path.
+    Only what zig compiles is shared: every repository has its zig in another folder, so that its
+    version, which is among the flags, stands for its path.
     """
     cached = env.Clone()
     if env["TOOLCHAIN"] != "zig":
         return cached
     program, *rest = env["CC"]
-    cached.Replace(CC=["$(", program, "$)", *rest], IMPLICIT_COMMAND_DEPENDENCIES=False)
+    cached.Replace(CC=["$(", program, "$)", *rest])
     # Else the name of the first repository's folder would be in the debug information of all.
-    cached.Append(CCFLAGS=[f"-DZIG_VERSION={_version(program)}", "-fdebug-compilation-dir=."])
+    cached.Append(CCFLAGS=["-fdebug-compilation-dir=."])
     folder = None
     if not env.GetOption("clean") and not env.GetOption("no_exec"):
         folder = cache_folder(env["cache"], os.environ)
@@ -83,15 +81,3 @@ def _own_cache(environment: Mapping[str, str]) -> Path | None:
         return named
     home = environment.get("HOME")
     return Path(home) / ".cache" if home else None
-
-
-def _version(program: str) -> str:
-    """Return the version of a zig; that of the package is read without starting it."""
-    if Path(program).parent.name == "ziglang":
-        try:
-            return importlib.metadata.version("ziglang")
-        except importlib.metadata.PackageNotFoundError:
-            pass
-    return subprocess.run(
-        [program, "version"], check=True, capture_output=True, text=True
-    ).stdout.strip()

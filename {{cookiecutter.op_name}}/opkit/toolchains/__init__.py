@@ -1,6 +1,6 @@
 """Which C compiler makes the device library of an ABI, and where it was found.
 
-Nothing is run to find out: a compiler is a file in one of a few places.
+Nothing is run to find it: a compiler is a file in one of a few places.
 
     toolchain   x64            aarch64, armhf
     auto        zig, gnu       linaro, zig
@@ -21,9 +21,11 @@ import platform
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from opkit.errors import OpkitError
@@ -130,6 +132,19 @@ def cxx_command(compiler: Compiler) -> tuple[str, ...]:
             f"{Path(cxx).name.replace('_', '-')}), or build with toolchain=zig"
         )
     return (cxx, *rest)
+
+
+@cache
+def zig_version(program: str) -> str:
+    """Return the version of a zig; that of the package is in a name, so that zig need not start."""
+    folder = Path(program).parent
+    installed = (
+        sorted(folder.parent.glob("ziglang-*.dist-info")) if folder.name == "ziglang" else []
+    )
+    if len(installed) == 1:
+        return installed[0].name.removeprefix("ziglang-").removesuffix(".dist-info")
+    run = subprocess.run([program, "version"], check=True, capture_output=True, text=True)
+    return run.stdout.strip()
 
 
 def beside(program: str) -> str:

@@ -37,6 +37,7 @@ def readme(spec: OpSpec) -> str:
         lower=spec.lower,
         target=spec.target_platform,
         targets=target_table.markdown(),
+        kernel_file="the launch of the VX kernel, tables, set-up" if both else "tables, set-up",
         vx_file=_VX_FILE.format(lower=spec.lower) if both else "",
         vx_commands=_VX_COMMANDS if both else "",
         or_vx=" or of the VX kernel" if both else "",

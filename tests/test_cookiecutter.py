@@ -28,6 +28,7 @@ README.md
 SConstruct
 generated/{lower}.exports
 generated/{lower}.h
+generated/{lower}_kernels.h
 generated/{lower}_params.h
 makefile.linux.aarch64
 makefile.linux.armhf

@@ -14,9 +14,10 @@ _INDENT = 4
 def wrapped(opening: str, items: Sequence[str], closing: str, outer: str = "") -> str:
     """Return the lines of a call, a declaration or a braced list.
 
-    What does not fit into one line goes on below the first item; where an item is too long for
-    that, all of them begin a line further, indented once more than the opening. What is the argument
-    of another call, or is assigned, moves to a line of its own if it fits there as a whole.
+    What does not fit into one line goes on below the first item; where that takes more lines, or
+    an item is too long, all of them begin a line further, indented once more than the opening.
+    What is the argument of another call, or is assigned, moves to a line of its own if it fits
+    there as a whole.
 
     Args:
         opening: all that is before the first item, with its indentation: `    call(`.
@@ -33,20 +34,23 @@ def wrapped(opening: str, items: Sequence[str], closing: str, outer: str = "") -
     if outer and len(deeper + text) <= LINE_LENGTH:
         return f"{outer.rstrip()}\n{deeper}{text}"
     parts = [*(f"{item}," for item in items[:-1]), items[-1] + closing]
-    if len(whole) + max(map(len, parts)) <= LINE_LENGTH:
-        return whole + _packed(parts, len(whole))
-    return f"{whole.rstrip()}\n{deeper}{_packed(parts, len(deeper))}"
+    below = _packed(parts, len(whole))
+    further = [whole.rstrip(), *_packed(parts, len(deeper))]
+    too_long = len(whole) + max(map(len, below)) > LINE_LENGTH
+    if len(deeper) < len(whole) and (too_long or len(further) < len(below)):
+        return f"\n{deeper}".join(further)
+    return whole + f"\n{' ' * len(whole)}".join(below)
 
 
-def _packed(parts: Sequence[str], column: int) -> str:
-    """Return as many parts in each line as fit, of which the first begins in this column."""
+def _packed(parts: Sequence[str], column: int) -> list[str]:
+    """Return lines of as many parts as fit, each of which begins in this column."""
     lines = [parts[0]]
     for part in parts[1:]:
         if column + len(lines[-1]) + 1 + len(part) <= LINE_LENGTH:
             lines[-1] += f" {part}"
         else:
             lines.append(part)
-    return f"\n{' ' * column}".join(lines)
+    return lines
 
 
 def block_comment(text: str, indent: int = 0) -> str:
@@ -70,7 +74,12 @@ def block_comment(text: str, indent: int = 0) -> str:
 
 def with_comment(code: str, text: str) -> str:
     """Return a line of code with a comment, beside it or, if that is too long, above it."""
-    beside = f"{code} {c_comment(text)}"
-    if not text or len(beside) <= LINE_LENGTH:
-        return beside if text else code
-    return f"{block_comment(text, len(code) - len(code.lstrip()))}\n{code}"
+    if not text:
+        return code
+    indent = len(code) - len(code.lstrip())
+    comment = c_comment(text)
+    if len(f"{code} {comment}") <= LINE_LENGTH:
+        return f"{code} {comment}"
+    if indent + len(comment) <= LINE_LENGTH:
+        return f"{' ' * indent}{comment}\n{code}"
+    return f"{block_comment(text, indent)}\n{code}"

@@ -85,9 +85,10 @@ def _descriptions(spec: OpSpec) -> list[str]:
     ]
     return [
         wrapped(
-            f"    [{_index(spec, parameter)}] = {{",
+            "{",
             [direction, type_, "VX_PARAMETER_STATE_REQUIRED"],
             "},",
+            outer=f"    [{_index(spec, parameter)}] = ",
         )
         for parameter, direction, type_ in rows
     ]

@@ -41,7 +41,8 @@ $compute
     }
     ${lower}_release(&arguments);
     if (status != VX_SUCCESS) {
-        ${lower}_invalidate(&call); /* the board reports success even so */
+        /* The board reports success even so. */
+        ${lower}_invalidate(&call);
     }
     return status;
 }

@@ -25,7 +25,7 @@ _MEANINGS = (
     ("{lower}_compute.h", "the math in C"),
     ("{lower}_reference.py", "the math in numpy, and the output shapes"),
     ("tests/test_{lower}.py", "the cases: shapes, values, params"),
-    ("rknn_kernel_{lower}.c", "the CPU kernel around the math; works as generated"),
+    ("rknn_kernel_{lower}.c", "the launch of the VX kernel, tables, set-up; works as generated"),
     ("rknn_kernel_{lower}.vx", "the kernel for the NPU's PPU"),
     ("build/{target}/{name}.rknnop", "the package: {size:,} bytes"),
 )

@@ -31,6 +31,7 @@ SConstruct
 generated/manifest.json
 generated/{lower}.exports
 generated/{lower}.h
+generated/{lower}_kernels.h
 generated/{lower}_params.h
 makefile.linux.aarch64
 makefile.linux.armhf

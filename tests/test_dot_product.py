@@ -20,7 +20,9 @@ from opkit.runtimes.rknn.dot_product import (
     c_array,
     configuration,
 )
+from opkit.runtimes.rknn.dot_products import DOT_PRODUCTS, header
 from tests.repositories import ROOT
+from tests.zig import RKNN, compile_c
 
 ONE = Constant(1.0)
 
@@ -170,7 +172,7 @@ def test_a_configuration_holds_its_terms_and_nothing_else(case: tuple[str, list[
 def test_the_c_array_compiles_and_is_formatted(tmp_path: Path) -> None:
     text = c_array("spread", configuration("4x4", [Term(0, Bin(0, 0), ONE)]))
     assert text == (
-        "static vx_uint32 spread[16] = {\n"
+        "static const vx_uint32 spread[16] = {\n"
         "    0x00000001, 0x00000000, 0x00000000, 0x00000000,\n"
         "    0x00000002, 0x00000000, 0x00000000, 0x00000100,\n"
         "    0x00003C00, 0x00000000, 0x00000000, 0x00000000,\n"
@@ -191,3 +193,24 @@ def test_the_c_array_compiles_and_is_formatted(tmp_path: Path) -> None:
 def test_what_is_no_c_array_is_refused(name: str, words: tuple[int, ...]) -> None:
     with pytest.raises(OpkitError, match=f"'{name}'"):
         c_array(name, words)
+
+
+def test_the_header_of_named_dot_products_is_what_the_module_writes() -> None:
+    assert (RKNN / "dot_products.h").read_text() == header()
+
+
+def test_the_named_dot_products_compile_unused_and_used(tmp_path: Path) -> None:
+    source = tmp_path / "named.c"
+    uses = "".join(
+        f'    OPKIT_TRY(opkit_set_uniform(call, "{name}", opkit_{name}));\n'
+        for name in DOT_PRODUCTS
+    )
+    for body in ("    (void)call;\n", uses):
+        source.write_text(
+            '#include "opkit/runtimes/rknn/dot_products.h"\n'
+            '#include "opkit/runtimes/rknn/launch.h"\n\n'
+            "vx_status set(const struct opkit_call *call);\n"
+            f"vx_status set(const struct opkit_call *call)\n{{\n{body}    return VX_SUCCESS;\n}}\n"
+        )
+        result = compile_c(source, tmp_path / "named.o", "-c")
+        assert result.returncode == 0, result.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -33,6 +34,14 @@ DESCRIPTIONS = {
     "every_type": "name: EveryType\n" + HEAD + EVERY_TYPE,
     "one_letter": "name: A\n" + HEAD,
     "longest": f"name: {'L' * 127}\n" + HEAD + f"params: {{{'p' * 127}: {{type: VX_TYPE_ARRAY}}}}",
+    "long": f"name: {'SpatialTransformer' * 2}\n"
+    "inputs:\n  feature_map_of_the_backbone: {type: VX_TYPE_TENSOR, doc: what the layer before this"
+    " one computed of a picture that may have any number of channels}\n"
+    "outputs: {transformed_feature_map: {type: VX_TYPE_TENSOR}}\n"
+    "params:\n"
+    "  number_of_sampling_points: {type: VX_TYPE_ARRAY, length: 2}\n"
+    "  interpolate_between_neighbors: {type: VX_TYPE_BOOL}\n"
+    "  smallest_distance_to_border: {type: VX_TYPE_FLOAT32}\n",
     "many": "name: Many\ninputs:\n"
     + "".join(f"  i{n}: {{type: VX_TYPE_TENSOR}}\n" for n in range(9))
     + "outputs:\n"
@@ -221,23 +230,57 @@ def test_python_is_formatted(name: str, tmp_path: Path) -> None:
     assert result.returncode == 0, result.stdout
 
 
-def test_c_is_formatted_and_compiles_everywhere_without_a_warning(
-    files: dict[str, str], tmp_path: Path
-) -> None:
+def write(files: dict[str, str], root: Path) -> None:
     for path, text in files.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text)
-    sources = [path for path in files if path.endswith((".c", ".h"))]
-    style = f"--style=file:{ROOT / '.clang-format'}"
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+
+
+def assert_formatted(sources: list[str], root: Path, **style: str | int) -> None:
+    """Fail unless clang-format leaves the sources as they are, in our style with these changes."""
+    options = yaml.safe_load((ROOT / ".clang-format").read_text()) | style
     formatted = subprocess.run(
-        [get_executable("clang-format"), style, "--dry-run", "-Werror", *sources],
-        cwd=tmp_path,
+        [
+            get_executable("clang-format"),
+            f"--style={json.dumps(options)}",
+            "--dry-run",
+            "-Werror",
+            *sources,
+        ],
+        cwd=root,
         capture_output=True,
         text=True,
         check=False,
     )
     assert formatted.returncode == 0, formatted.stderr
+
+
+def generated_c(files: dict[str, str]) -> list[str]:
+    """Return the paths of the C files around the math, whose text nobody but us decides on."""
+    return [path for path in files if re.match(r"generated/.*\.h$|rknn_kernel_.*\.c$", path)]
+
+
+def test_lines_of_c_have_at_most_100_columns(files: dict[str, str]) -> None:
+    """A line that holds a name of more than 60 characters cannot always be broken."""
+    for path in [*generated_c(files), *(path for path in files if path.endswith(".vx"))]:
+        for number, line in enumerate(files[path].splitlines(), 1):
+            breakable = max(map(len, re.findall(r"\w+", line)), default=0) <= 60
+            assert len(line) <= 100 or not breakable, f"{path}:{number}: {line}"
+
+
+@pytest.mark.parametrize("name", sorted(set(DESCRIPTIONS) - {"long", "longest"}))
+def test_c_is_broken_into_lines_as_clang_format_would(name: str, tmp_path: Path) -> None:
+    files = all_files(parse(DESCRIPTIONS[name]))
+    write(files, tmp_path)
+    assert_formatted(generated_c(files), tmp_path, ColumnLimit=100)
+
+
+def test_c_is_formatted_and_compiles_everywhere_without_a_warning(
+    files: dict[str, str], tmp_path: Path
+) -> None:
+    write(files, tmp_path)
     (tmp_path / "opkit").symlink_to(TEMPLATE / "opkit")
+    assert_formatted([path for path in files if path.endswith((".c", ".h"))], tmp_path)
     (kernel,) = (tmp_path / path for path in files if path.endswith(".c"))
     for abi in ABIS.values():
         result = compile_c(kernel, tmp_path / "kernel.o", "-c", "-I", str(tmp_path), abi=abi)

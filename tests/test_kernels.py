@@ -81,7 +81,7 @@ def test_a_compiled_vx_kernel_is_refused(option: str, decode_boxes: Repository) 
 
 def text_after(heading: str, message: str) -> str:
     """Return what a message says to add below one of its headings."""
-    headings = ("add to the includes", "before the list", "to the list", "and to tests/")
+    headings = ("add to the includes", "below them", "replace the text", "and add to tests/")
     following = "|".join(map(re.escape, headings))
     pattern = rf"{re.escape(heading)}[^\n]*\n\n(.*?)(?=\n\n(?:{following})|\Z)"
     found = re.search(pattern, message, re.DOTALL)
@@ -103,31 +103,38 @@ def test_a_vx_kernel_is_added_later(tmp_path: Path) -> None:
     assert (repository.path / "rknn_kernel_copy.vx").read_text() == generated
 
     message = built.stderr
-    assert message.startswith("warning: rknn_kernel_copy.c: the list holds the CPU kernel alone")
-    list_before = (
-        "vx_kernel_description_t *vx_kernel_Copy_list[] = {&cpu_kernel_description, NULL};"
-    )
-    last_include = '#include "copy_compute.h"\n'
-    edit(source, last_include, f"{last_include}{text_after('add to the includes', message)}\n")
-    above = "/* What the runtime looks up"
-    edit(source, above, f"{text_after('before the list', message)}\n\n{above}")
-    edit(source, list_before, text_after("to the list", message))
+    assert message.startswith("warning: rknn_kernel_copy.c: nothing launches the VX kernel, but ")
+    with source.open("a") as file:
+        file.write(f"{text_after('add to the includes', message)}\n")
+        file.write(f"\n{text_after('below them', message)}\n")
     with tests.open("a") as file:
-        file.write(f"\n\n{text_after('and to tests/', message)}\n")
+        file.write(f"\n\n{text_after('and add to tests/', message)}\n")
 
     checked = repository.scons("check")
     assert checked.stderr == ""
     assert kernels_of(checked.stdout) == {"CPU kernel", "VX kernel"}
 
 
-def test_only_the_generated_list_is_known_to_lack_a_vx_kernel() -> None:
-    """A list that the user wrote is not judged."""
+def test_a_missing_launch_is_seen_where_the_generated_callbacks_are() -> None:
     source = once_only_files(parse(CPU))["rknn_kernel_copy.c"]
     assert missing_vx_kernel(parse(BOTH), source)
-    edited = source.replace("vx_kernel_Copy_list[] = {&cpu", "vx_kernel_Copy_list[] = {&mine, &cpu")
-    assert missing_vx_kernel(parse(BOTH), edited) == ""
-    both = once_only_files(parse(BOTH))["rknn_kernel_copy.c"]
-    assert missing_vx_kernel(parse(BOTH), both) == ""
+    hooks = "static const struct opkit_kernel_hooks kernel_hooks = {\n    %s,\n};\n"
+    of_the_cpu = source + hooks % ".initialize_cpu_kernel = make_tables"
+    assert "goes into the struct that is there already" in missing_vx_kernel(
+        parse(BOTH), of_the_cpu
+    )
+    commented = source + "/* .initialize_vx_kernel = none */"
+    assert missing_vx_kernel(parse(BOTH), commented)
+    launched = source + hooks % ".initialize_vx_kernel = launch"
+    assert missing_vx_kernel(parse(BOTH), launched) == ""
+
+
+def test_a_list_of_the_users_own_is_only_judged_as_it_was_generated() -> None:
+    line = "vx_kernel_description_t *vx_kernel_Copy_list[] = {&cpu_kernel_description, NULL};\n"
+    message = missing_vx_kernel(parse(BOTH), line)
+    skeleton = once_only_files(parse(BOTH))["rknn_kernel_copy.c"]
+    assert text_after("replace the text", message) == skeleton.strip("\n")
+    assert missing_vx_kernel(parse(BOTH), line.replace("{&cpu", "{&mine, &cpu")) == ""
 
 
 DOUBLED = {

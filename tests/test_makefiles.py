@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from opkit.description.spec import parse
-from opkit.runtimes.rknn.emit import package_description
+from opkit.runtimes import parse
+from opkit.runtimes.rknn.description import package_description
 from tests.repositories import Repository
 from tests.target_repositories import need
 

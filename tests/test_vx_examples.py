@@ -12,19 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from opkit.runtimes.rknn.dot_product import Bin, Constant, Term, c_array, configuration
+from opkit.runtimes.rknn.dot_products import DOT_PRODUCTS
 from opkit.runtimes.rknn.vx.kernel import function_of
-from tests.repositories import EXAMPLES, Repository, generate_example
+from tests.repositories import EXAMPLES, Repository
 
 # The examples that have a VX kernel of their own.
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/*.vx"))
-
-ONE = Constant(1.0)
-TABLES = {
-    "low_halves_to_floats": ("4x4", [Term(i, Bin(0, i), ONE) for i in range(4)]),
-    "high_halves_to_floats": ("4x4", [Term(i, Bin(0, 4 + i), ONE) for i in range(4)]),
-    "pack_halves": ("2x8", [Term(i, Bin(i // 4, i % 4 * 2), ONE) for i in range(8)]),
-}
 
 
 def edit(repository: Repository, file: str, old: str, new: str) -> None:
@@ -48,33 +41,23 @@ def test_the_examples_have_vx_kernels() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_dot_products_of_an_example_are_those_of_the_helper(name: str) -> None:
-    (path,) = (EXAMPLES / name).glob("rknn_kernel_*.c")
-    text = path.read_text()
-    arrays = re.findall(r"^static vx_uint32 (\w+)\[16\]", text, re.MULTILINE)
-    assert arrays
-    for array in arrays:
-        assert c_array(array, configuration(*TABLES[array])) in text
+def test_the_dot_products_of_an_example_are_set_under_their_names(name: str) -> None:
+    (kernel,) = (EXAMPLES / name).glob("*.vx")
+    declared = re.findall(r"^_viv_uniform VXC_512Bits (\w+);", kernel.read_text(), re.MULTILINE)
+    source = kernel.with_suffix(".c").read_text()
+    assert set(declared) <= set(DOT_PRODUCTS)
+    assert re.findall(r'opkit_set_uniform\(call, "(\w+)", opkit_(\w+)\)', source) == [
+        (table, table) for table in declared
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_examples_c_file_is_the_generated_one_but_for_the_initializer(
-    name: str, tmp_path: Path
-) -> None:
-    (mine,) = (EXAMPLES / name).glob("rknn_kernel_*.c")
-    generated = tmp_path / "examples" / mine.name
-    shutil.copytree(EXAMPLES / name, tmp_path / "examples")
-    generated.unlink()
-    fresh = generate_example(tmp_path, name).path / mine.name
-
-    def common(path: Path) -> tuple[str, str]:
-        text = path.read_text()
-        begin = text.index("/* Computes ")
-        cpu_end = text.index("}\n", text.index("cpu_kernel_deinitializer(vx_node"))
-        tail = text.index("static vx_status VX_CALLBACK vx_kernel_deinitializer")
-        return text[begin:cpu_end], text[tail:]
-
-    assert common(mine) == common(fresh)
+def test_an_examples_c_file_holds_nothing_that_is_generated(name: str) -> None:
+    (path,) = (EXAMPLES / name).glob("rknn_kernel_*.c")
+    source = path.read_text()
+    assert re.findall(r"^(?:static |extern )?(\w+) [\w*]+\(", source, re.MULTILINE) == ["vx_status"]
+    assert "vx_kernel_description_t" not in source
+    assert f'#include "generated/{path.stem.removeprefix("rknn_kernel_")}_kernels.h"' in source
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -95,15 +78,15 @@ def test_a_fresh_repository_is_green_on_both_kernels(fresh: Repository) -> None:
         (
             "exp",
             "rknn_kernel_exp.c",
-            "launch.globalWorkScale[0] = ELEMENTS_PER_ITEM;",
-            "launch.globalWorkScale[0] = ELEMENTS_PER_ITEM / 2;",
+            ".globalWorkScale = {ELEMENTS_PER_ITEM, 1, 1}",
+            ".globalWorkScale = {ELEMENTS_PER_ITEM / 2, 1, 1}",
             "nobody wrote output element output[0, 20], nor 76 more: does the launch reach them?",
         ),
         (
             "exp",
             "rknn_kernel_exp.c",
-            "launch.globalWorkSize[1] = height;",
-            "launch.globalWorkSize[1] = height + 1;",
+            "ELEMENTS_PER_ITEM, height,",
+            "ELEMENTS_PER_ITEM, height + 1,",
             "write outside 'output', 32 times; first at (x, y, z) = (0, 7, 0) by work item (0, ",
         ),
         (
@@ -123,23 +106,30 @@ def test_a_fresh_repository_is_green_on_both_kernels(fresh: Repository) -> None:
         (
             "exp",
             "rknn_kernel_exp.c",
-            'OPKIT_TRY(opkit_set_uniform(&call, "pack_halves", pack_halves));',
+            'OPKIT_TRY(opkit_set_uniform(call, "pack_halves", opkit_pack_halves));',
             "",
             "uses the _viv_uniform 'pack_halves', which nobody sets",
         ),
         (
             "exp",
             "rknn_kernel_exp.c",
-            '(&call, "pack_halves",',
-            '(&call, "packhalves",',
+            '(call, "pack_halves",',
+            '(call, "packhalves",',
             "parameter 'packhalves': cannot set this uniform",
         ),
         (
             "exp",
+            "rknn_kernel_exp.vx",
+            "__kernel void exp(",
+            "__kernel void exponential(",
+            "rknn_kernel_exp.vx has no kernel 'exp'",
+        ),
+        (
+            "exp",
             "rknn_kernel_exp.c",
-            '.name = "exp",',
-            '.name = "exponential",',
-            "rknn_kernel_exp.vx has no kernel 'exponential'",
+            "    .initialize_vx_kernel = initialize_vx_kernel,",
+            "    .initialize_cpu_kernel = NULL, .deinitialize_vx_kernel = initialize_vx_kernel,",
+            "kernel_hooks has no .initialize_vx_kernel",
         ),
         (
             "reduce_mean",
@@ -158,8 +148,8 @@ def test_a_fresh_repository_is_green_on_both_kernels(fresh: Repository) -> None:
         (
             "reduce_mean",
             "rknn_kernel_reducemean.c",
-            "launch.globalWorkSize[0] = ITEMS_PER_GROUP;",
-            "launch.globalWorkSize[0] = ITEMS_PER_GROUP + 1;",
+            ".globalWorkSize = {ITEMS_PER_GROUP,",
+            ".globalWorkSize = {ITEMS_PER_GROUP + 1,",
             "VX_FAILURE (-1)",
         ),
     ],

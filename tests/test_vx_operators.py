@@ -10,6 +10,7 @@ import pytest
 
 from opkit.check.invocation import Border
 from opkit.runtimes.rknn.dot_product import Bin, Constant, Term, configuration
+from opkit.runtimes.rknn.dot_products import DOT_PRODUCTS
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.runner import PAST_END
 from tests.vx.support import KERNELS, Array, float32, int32, launch, run
@@ -34,11 +35,13 @@ def ones(form: str, bins: Iterable[Bin], constant_type: str = "float16") -> byte
     return words(form, terms, constant_type)
 
 
+def named(name: str) -> bytes:
+    """Return a configuration of dot_products.h."""
+    return np.array(DOT_PRODUCTS[name].words(), np.uint32).tobytes()
+
+
 HALVES = {
-    "low_halves_to_floats": ones("4x4", [Bin(0, i) for i in range(4)]),
-    "high_halves_to_floats": ones("4x4", [Bin(0, 4 + i) for i in range(4)]),
-    # An element of a half4 fills two lanes of 16 bits.
-    "pack_halves": ones("2x8", [Bin(i // 4, 2 * (i % 4)) for i in range(8)]),
+    name: named(name) for name in ("low_halves_to_floats", "high_halves_to_floats", "pack_halves")
 }
 
 
@@ -95,11 +98,7 @@ def test_a_reduction_with_a_barrier_that_relies_on_zeros(
         *(operators, "slice_mean", launch((16, 1, 3), local=(16, 1, 1)), {"x": x}),
         {"y": ((3, 1, 1), "float16")},
         [int32(20), int32(21)],
-        uniforms={
-            "sum_of_bytes": words(
-                "16x1", [Term(0, Bin(0, i), Constant(1)) for i in range(16)], "uint8"
-            )
-        },
+        uniforms={"sum_of_bytes": named("sum_of_bytes")},
         border=Border(policy),
         reverse=reverse,
     )
@@ -170,3 +169,26 @@ def test_another_scale_for_bytes_in_whole_numbers(operators: Program) -> None:
     expected = np.clip(scaled, 0, 255).reshape(2, 2, 2, 3, 12).transpose(2, 3, 0, 4, 1)
     np.testing.assert_array_equal(outcome.outputs["y"], expected.reshape(2, 6, 24))
     assert (outcome.events, outcome.unwritten) == ([], {})
+
+
+def test_the_named_dot_products_of_halves(vx_folder: Path) -> None:
+    """The others are part of the operators above."""
+    program = compile_vx(KERNELS / "dot_products.vx", vx_folder / "cache")
+    a, b = (np.round(8 * random(6, 8 + i)[:, :8]).astype(np.float16) for i in range(2))
+    outcome = run(
+        *(program, "dot_products", launch((1, 6)), {"a": a, "b": b}),
+        {"result": ((4, 6, 4), "float32")},
+        uniforms={
+            name: named(name)
+            for name in (
+                *("low_products_of_halves", "high_products_of_halves"),
+                *("sum_of_halves", "dot_product_of_halves"),
+            )
+        },
+    )
+    products = a.astype(np.float32) * b.astype(np.float32)
+    low, high, sums, dots = outcome.outputs["result"]
+    np.testing.assert_array_equal(low, products[:, :4])
+    np.testing.assert_array_equal(high, products[:, 4:])
+    np.testing.assert_array_equal(sums[:, 0], a.astype(np.float32).sum(1))
+    np.testing.assert_array_equal(dots[:, 0], products.sum(1))

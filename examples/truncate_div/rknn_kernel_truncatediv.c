@@ -1,98 +1,16 @@
 /*
- * The kernels of TruncateDiv, as RKNN's runtime calls them.
+ * The kernels of TruncateDiv: how the VX kernel in rknn_kernel_truncatediv.vx is launched, and what
+ * else has to be done before the first inference.
  *
- * The runtime loads this library, looks up vx_kernel_TruncateDiv_list and takes from it the description
- * that op.yml's kernel_index names: 0 is the CPU kernel, 1 the VX kernel. It works as generated; the
- * math is in truncatediv_compute.h, the VX kernel's program in rknn_kernel_truncatediv.vx.
+ * The callbacks and the list that RKNN's runtime looks up are in generated/truncatediv_kernels.h,
+ * the math is in truncatediv_compute.h.
  */
-#include "VX/vx_khr_cnn.h"
-#include "VX/vx_helper.h"
-#include "VX/vx_ext_program.h"
-
-#include "generated/truncatediv_params.h"
+#include "generated/truncatediv_kernels.h"
+#include "opkit/runtimes/rknn/dot_products.h"
 #include "opkit/runtimes/rknn/launch.h"
-#include "truncatediv_compute.h"
-
-/* Any number does: the runtime writes its own here. */
-#define KERNEL_ENUM 0x100
 
 /* What one work item of the VX kernel handles: 16-bit elements that fill a register of 128 bits. */
 #define ELEMENTS_PER_ITEM 8
-
-/* Computes TruncateDiv on the CPU. The runtime calls it for every inference. */
-static vx_status VX_CALLBACK cpu_kernel_function(vx_node node, const vx_reference *parameters, vx_uint32 parameter_count)
-{
-    const struct opkit_call call = {"TruncateDiv", node, parameters, parameter_count};
-    struct truncatediv_arguments arguments;
-
-    vx_status status = truncatediv_read(&call, &arguments);
-    if (status == VX_SUCCESS) {
-        const char *problem = truncatediv_compute(&arguments.inputs, &arguments.params, &arguments.outputs);
-        if (problem != NULL) {
-            status = opkit_fail(&call, VX_FAILURE, NULL, "%s", problem);
-        }
-    }
-    if (status == VX_SUCCESS) {
-        status = truncatediv_write(&call, &arguments);
-    }
-    truncatediv_release(&arguments);
-    if (status != VX_SUCCESS) {
-        truncatediv_invalidate(&call); /* the board reports success even so */
-    }
-    return status;
-}
-
-/* Called while the graph is verified, before anything is allocated. The runtime requires one. */
-static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[], vx_uint32 parameter_count, vx_meta_format metas[])
-{
-    const struct opkit_call call = {"TruncateDiv", node, parameters, parameter_count};
-
-    (void)metas;
-    if (parameter_count != TRUNCATEDIV_PARAMETER_COUNT) {
-        return opkit_fail(&call, VX_ERROR_INVALID_PARAMETERS, NULL, "has %u parameters instead of %u",
-                          (unsigned)parameter_count, (unsigned)TRUNCATEDIV_PARAMETER_COUNT);
-    }
-    return VX_SUCCESS;
-}
-
-/* Called once, before the first inference: the place for tables that every inference needs. */
-static vx_status VX_CALLBACK cpu_kernel_initializer(vx_node node, const vx_reference *parameters, vx_uint32 parameter_count)
-{
-    (void)node;
-    (void)parameters;
-    (void)parameter_count;
-    return VX_SUCCESS;
-}
-
-/* Called once, after the last inference. */
-static vx_status VX_CALLBACK cpu_kernel_deinitializer(vx_node node, const vx_reference *parameters, vx_uint32 parameter_count)
-{
-    (void)node;
-    (void)parameters;
-    (void)parameter_count;
-    return VX_SUCCESS;
-}
-
-/* For VXC_DP4x4: output i is element i of the first operand, so a half becomes a float. */
-static vx_uint32 low_halves_to_floats[16] = {
-    0x01010101, 0x00000000, 0x00010000, 0x00030002,
-    0x02020202, 0x00000000, 0x00000000, 0x00000100,
-    0x00003C00, 0x00000000, 0x00003C00, 0x00000000,
-    0x00003C00, 0x00000000, 0x00003C00, 0x00000000};
-
-/* For VXC_DP4x4: output i is element 4 + i of the first operand. */
-static vx_uint32 high_halves_to_floats[16] = {
-    0x01010101, 0x00000000, 0x00050004, 0x00070006,
-    0x02020202, 0x00000000, 0x00000000, 0x00000100,
-    0x00003C00, 0x00000000, 0x00003C00, 0x00000000,
-    0x00003C00, 0x00000000, 0x00003C00, 0x00000000};
-
-/* For VXC_DP2x8: elements 0, 2, 4 and 6 of the first operand, then those of the second. */
-static vx_uint32 pack_halves[16] = {
-    0x11111111, 0x11110000, 0x06040200, 0x06040200,
-    0x22222222, 0x00000000, 0x00000000, 0x00000100,
-    0x00003C00, 0x00003C00, 0x00003C00, 0x00003C00,
-    0x00003C00, 0x00003C00, 0x00003C00, 0x00003C00};
 
 /*
  * Says how often, and in what steps, the PPU runs the VX kernel. A work item's get_global_id(i) is
@@ -101,68 +19,35 @@ static vx_uint32 pack_halves[16] = {
  * x is the last dimension, y the one before it, z all the others: that the driver folds a fourth
  * dimension into z is an assumption.
  */
-static vx_status VX_CALLBACK vx_kernel_initializer(vx_node node, const vx_reference *parameters, vx_uint32 parameter_count)
+static vx_status initialize_vx_kernel(const struct opkit_call *call)
 {
-    const struct opkit_call call = {"TruncateDiv", node, parameters, parameter_count};
-    vx_kernel_execution_parameters_t launch = {0};
     struct opkit_tensor x, y, output;
 
-    OPKIT_TRY(opkit_describe_half_tensor(&call, TRUNCATEDIV_INDEX_X, "x", &x));
-    OPKIT_TRY(opkit_describe_half_tensor(&call, TRUNCATEDIV_INDEX_Y, "y", &y));
-    OPKIT_TRY(opkit_describe_half_tensor(&call, TRUNCATEDIV_INDEX_OUTPUT, "output", &output));
-    if (memcmp(x.shape, output.shape, sizeof x.shape) != 0 || memcmp(y.shape, output.shape, sizeof y.shape) != 0) {
-        return opkit_fail(&call, VX_ERROR_NOT_SUPPORTED, NULL,
-                          "the VX kernel does not broadcast: x, y and output must have the same shape; "
-                          "the CPU kernel takes others");
+    OPKIT_TRY(opkit_describe_half_tensor(call, TRUNCATEDIV_INDEX_X, "x", &x));
+    OPKIT_TRY(opkit_describe_half_tensor(call, TRUNCATEDIV_INDEX_Y, "y", &y));
+    OPKIT_TRY(opkit_describe_half_tensor(call, TRUNCATEDIV_INDEX_OUTPUT, "output", &output));
+    if (memcmp(x.shape, output.shape, sizeof x.shape) != 0 ||
+        memcmp(y.shape, output.shape, sizeof y.shape) != 0) {
+        return opkit_fail(call, VX_ERROR_NOT_SUPPORTED, NULL,
+                          "the VX kernel does not broadcast: x, y and output must have the same "
+                          "shape; the CPU kernel takes others");
     }
-    OPKIT_TRY(opkit_set_uniform(&call, "low_halves_to_floats", low_halves_to_floats));
-    OPKIT_TRY(opkit_set_uniform(&call, "high_halves_to_floats", high_halves_to_floats));
-    OPKIT_TRY(opkit_set_uniform(&call, "pack_halves", pack_halves));
+    OPKIT_TRY(opkit_set_uniform(call, "low_halves_to_floats", opkit_low_halves_to_floats));
+    OPKIT_TRY(opkit_set_uniform(call, "high_halves_to_floats", opkit_high_halves_to_floats));
+    OPKIT_TRY(opkit_set_uniform(call, "pack_halves", opkit_pack_halves));
     const size_t width = output.shape[output.rank - 1];
     const size_t height = output.rank > 1 ? output.shape[output.rank - 2] : 1;
-
-    launch.workDim = 3;
-    launch.globalWorkScale[0] = ELEMENTS_PER_ITEM;
-    launch.globalWorkScale[1] = 1;
-    launch.globalWorkScale[2] = 1;
-    launch.globalWorkSize[0] = (width + ELEMENTS_PER_ITEM - 1) / ELEMENTS_PER_ITEM;
-    launch.globalWorkSize[1] = height;
-    launch.globalWorkSize[2] = output.size / (width * height);
-    /* localWorkSize stays 0: the driver chooses how items are grouped. */
-    return opkit_set_launch(&call, &launch);
+    const vx_kernel_execution_parameters_t launch = {
+        .workDim = 3,
+        .globalWorkScale = {ELEMENTS_PER_ITEM, 1, 1},
+        .globalWorkSize = {(width + ELEMENTS_PER_ITEM - 1) / ELEMENTS_PER_ITEM, height,
+                           output.size / (width * height)},
+        /* localWorkSize stays 0: the driver chooses how items are grouped. */
+    };
+    return opkit_set_launch(call, &launch);
 }
 
-static vx_status VX_CALLBACK vx_kernel_deinitializer(vx_node node, const vx_reference *parameters, vx_uint32 parameter_count)
-{
-    (void)node;
-    (void)parameters;
-    (void)parameter_count;
-    return VX_SUCCESS;
-}
-
-/* Descriptions are not const: the runtime writes the enumeration. */
-static vx_kernel_description_t cpu_kernel_description = {
-    .enumeration = KERNEL_ENUM,
-    .name = "truncatediv_cpu",
-    .function = cpu_kernel_function,
-    .parameters = kernel_params,
-    .numParams = TRUNCATEDIV_PARAMETER_COUNT,
-    .validate = validator,
-    .initialize = cpu_kernel_initializer,
-    .deinitialize = cpu_kernel_deinitializer,
+/* What the callbacks call, and when: opkit/runtimes/rknn/kernel_hooks.h. */
+static const struct opkit_kernel_hooks kernel_hooks = {
+    .initialize_vx_kernel = initialize_vx_kernel,
 };
-
-/* The name is that of the function in the .vx file; the function pointer stays NULL. */
-static vx_kernel_description_t vx_kernel_description = {
-    .enumeration = KERNEL_ENUM + 1,
-    .name = "truncatediv",
-    .parameters = kernel_params,
-    .numParams = TRUNCATEDIV_PARAMETER_COUNT,
-    .validate = validator,
-    .initialize = vx_kernel_initializer,
-    .deinitialize = vx_kernel_deinitializer,
-};
-
-/* What the runtime looks up, the only symbol that leaves this library. NULL ends the list. */
-extern vx_kernel_description_t *vx_kernel_TruncateDiv_list[];
-vx_kernel_description_t *vx_kernel_TruncateDiv_list[] = {&cpu_kernel_description, &vx_kernel_description, NULL};

@@ -25,5 +25,9 @@ def renderer(folder: Path) -> Render:
 
 def c_comment(text: str) -> str:
     """Return a C comment that holds the text, whatever is in it."""
-    harmless = text.replace("*/", "* /").replace("/*", "/ *").replace("??/", "?? /")
-    return f"/* {harmless} */"
+    return f"/* {harmless_in_comment(text)} */"
+
+
+def harmless_in_comment(text: str) -> str:
+    """Return the text without what would begin or end a C comment, or a trigraph in it."""
+    return text.replace("*/", "* /").replace("/*", "/ *").replace("??/", "?? /")

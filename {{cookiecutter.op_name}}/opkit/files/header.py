@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from opkit.c_layout import with_comment
 from opkit.description.spec import OpSpec, Tensor
-from opkit.text import c_comment, renderer
+from opkit.text import renderer
 
 _render = renderer(Path(__file__).parent / "templates")
-
-
-def _member(c_type: str, name: str, doc: str) -> str:
-    return f"    {c_type} {name};" + (f" {c_comment(doc)}" if doc else "")
 
 
 def operator_header(spec: OpSpec) -> str:
     """Return the text of the header."""
 
     def tensors(members: tuple[Tensor, ...]) -> str:
-        return "\n".join(_member("struct opkit_tensor", m.name, m.doc) for m in members)
+        return "\n".join(with_comment(f"    struct opkit_tensor {m.name};", m.doc) for m in members)
 
-    params = [_member(param.type.c_type, param.name, param.doc) for param in spec.params]
+    params = [with_comment(f"    {p.type.c_type} {p.name};", p.doc) for p in spec.params]
     return _render(
         "operator.h",
         name=spec.name,

@@ -2,7 +2,7 @@
 #ifndef ${upper}_H
 #define ${upper}_H
 
-/* What ${name} computes with: plain C, so that it serves every runtime. */
+/* What ${name} computes with. Plain C: it serves every runtime. */
 
 #include <stdbool.h>
 #include <stdint.h>

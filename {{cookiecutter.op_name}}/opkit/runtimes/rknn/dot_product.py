@@ -2,7 +2,7 @@
 
 Such an instruction computes each of its outputs as a sum of products. Which elements of its two
 operands, or which constants, are multiplied is in 16 words of 32 bits that the kernel declares as
-`_viv_uniform VXC_512Bits` and the initializer in the .c file sets with vxSetNodeUniform:
+`_viv_uniform VXC_512Bits` and the .c file sets with opkit_set_uniform:
 
     # Four halves of a register as floats: output i is element i of the first operand, times 1.
     words = configuration(
@@ -10,7 +10,8 @@ operands, or which constants, are multiplied is in 16 words of 32 bits that the 
     )
     print(c_array("low_halves_to_floats", words))
 
-The layout of the words is that of the vendor's headers.
+Those that many kernels use have names, in dot_products.h beside this file. The layout of the words
+is that of the vendor's headers.
 """
 
 from __future__ import annotations
@@ -149,9 +150,7 @@ def configuration(
 
 
 def c_array(name: str, words: Sequence[int]) -> str:
-    """Return the C definition of a configuration, for vxSetNodeUniform in the initializer.
-
-    The array is not const, because that function takes a `void *`.
+    """Return the C definition of a configuration, for opkit_set_uniform.
 
     Raises:
         OpkitError: the name is none in C, or the words are no configuration.
@@ -162,7 +161,7 @@ def c_array(name: str, words: Sequence[int]) -> str:
         raise OpkitError(f"'{name}' must have {WORDS} words of 32 bits: {list(words)}")
     rows = [", ".join(f"0x{word:08X}" for word in words[i : i + 4]) for i in range(0, WORDS, 4)]
     lines = ",\n".join(f"    {row}" for row in rows)
-    return f"static vx_uint32 {name}[{WORDS}] = {{\n{lines}}};\n"
+    return f"static const vx_uint32 {name}[{WORDS}] = {{\n{lines}}};\n"
 
 
 def _slots(form: str, terms: Iterable[Term]) -> Iterable[tuple[int, Term]]:

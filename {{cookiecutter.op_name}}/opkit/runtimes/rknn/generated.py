@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from opkit.c_layout import wrapped
 from opkit.description.spec import OpSpec, Param, Tensor
+from opkit.runtimes.rknn.kernel_source import kernels_header
 from opkit.runtimes.rknn.makefiles import makefiles
 from opkit.runtimes.rknn.text import render
 from opkit.runtimes.rknn.toolkit_class import toolkit_class
@@ -21,64 +23,104 @@ def generated_files(spec: OpSpec, reference_source: str) -> dict[str, str]:
     """
     return {
         f"generated/{spec.lower}_params.h": _params_header(spec),
+        f"generated/{spec.lower}_kernels.h": kernels_header(spec),
         f"generated/{spec.lower}.exports": render("exports", name=spec.name),
         f"rknn_op_{spec.lower}.py": toolkit_class(spec, reference_source),
         **makefiles(spec),
     }
 
 
-def _read_param(upper: str, param: Param) -> str:
-    where = f'call, {upper}_INDEX_{param.name.upper()}, "{param.name}"'
-    member = f"&arguments->params.{param.name}"
-    if param.type.is_array:
-        return f"opkit_read_int32_array({where}, {param.length or 0}, {member})"
-    if param.type.is_bool:
-        return f"opkit_read_bool({where}, {member})"
-    size = f"sizeof arguments->params.{param.name}"
-    return f"opkit_read_scalar({where}, {param.type.delivered}, {member}, {size})"
-
-
 def _params_header(spec: OpSpec) -> str:
-    upper = spec.lower.upper()
+    lower = spec.lower
+    call, arguments = "const struct opkit_call *call", f"struct {lower}_arguments *arguments"
+    return render(
+        "params.h",
+        name=spec.name,
+        lower=lower,
+        upper=lower.upper(),
+        indices="\n".join(f"    {_index(spec, parameter)}," for parameter in spec.parameters),
+        descriptions="\n".join(_descriptions(spec)),
+        tensors="\n".join(_tensors(spec)),
+        read=wrapped(f"static inline vx_status {lower}_read(", [call, arguments], ")"),
+        reads="".join(f"{_read_param(spec, param)}\n" for param in spec.params),
+        write=wrapped(f"static inline vx_status {lower}_write(", [call, arguments], ")"),
+        writes="\n".join(_write(spec, output) for output in spec.outputs),
+        invalidate=wrapped(f"static inline void {lower}_invalidate(", [call], ")"),
+        invalidates="\n".join(_invalidate(spec, output) for output in spec.outputs),
+        release=wrapped(f"static inline void {lower}_release(", [arguments], ")"),
+    )
 
-    def index(parameter: Tensor | Param) -> str:
-        return f"{upper}_INDEX_{parameter.name.upper()}"
 
-    def tensor(group: str, usage: str, parameter: Tensor) -> str:
-        where = f"&arguments->{group}.{parameter.name}"
-        return f'        {{{index(parameter)}, {usage}, "{parameter.name}", {where}}},'
+def _index(spec: OpSpec, parameter: Tensor | Param) -> str:
+    """Return the enumerator that is a parameter's place among the references."""
+    return f"{spec.lower.upper()}_INDEX_{parameter.name.upper()}"
 
-    def write(output: Tensor) -> str:
-        where = f'call, {index(output)}, "{output.name}", &arguments->outputs.{output.name}'
-        return f"    OPKIT_TRY(opkit_write_tensor({where}));"
 
-    def invalidate(output: Tensor) -> str:
-        return f'    (void)opkit_invalidate_tensor(call, {index(output)}, "{output.name}");'
-
+def _descriptions(spec: OpSpec) -> list[str]:
+    """Return the rows of kernel_params[]."""
     rows: list[tuple[Tensor | Param, str, str]] = [
-        *((tensor_, "VX_INPUT", "VX_TYPE_TENSOR") for tensor_ in spec.inputs),
-        *((tensor_, "VX_OUTPUT", "VX_TYPE_TENSOR") for tensor_ in spec.outputs),
+        *((tensor, "VX_INPUT", "VX_TYPE_TENSOR") for tensor in spec.inputs),
+        *((tensor, "VX_OUTPUT", "VX_TYPE_TENSOR") for tensor in spec.outputs),
         *(
             (param, "VX_INPUT", "VX_TYPE_ARRAY" if param.type.is_array else "VX_TYPE_SCALAR")
             for param in spec.params
         ),
     ]
-    tensors = [
-        *(tensor("inputs", "VX_READ_ONLY", input_) for input_ in spec.inputs),
-        *(tensor("outputs", "VX_WRITE_ONLY", output) for output in spec.outputs),
+    return [
+        wrapped(
+            "{",
+            [direction, type_, "VX_PARAMETER_STATE_REQUIRED"],
+            "},",
+            outer=f"    [{_index(spec, parameter)}] = ",
+        )
+        for parameter, direction, type_ in rows
     ]
-    return render(
-        "params.h",
-        name=spec.name,
-        lower=spec.lower,
-        upper=upper,
-        indices="\n".join(f"    {index(parameter)}," for parameter in spec.parameters),
-        descriptions="\n".join(
-            f"    [{index(parameter)}] = {{{direction}, {type_}, VX_PARAMETER_STATE_REQUIRED}},"
-            for parameter, direction, type_ in rows
-        ),
-        tensors="\n".join(tensors),
-        reads="".join(f"    OPKIT_TRY({_read_param(upper, param)});\n" for param in spec.params),
-        writes="\n".join(map(write, spec.outputs)),
-        invalidates="\n".join(map(invalidate, spec.outputs)),
-    )
+
+
+def _tensors(spec: OpSpec) -> list[str]:
+    """Return the rows that say which tensor becomes which member."""
+    rows = [
+        *((tensor, "VX_READ_ONLY", "inputs") for tensor in spec.inputs),
+        *((tensor, "VX_WRITE_ONLY", "outputs") for tensor in spec.outputs),
+    ]
+    return [
+        wrapped(
+            "        {",
+            [_index(spec, tensor), usage, *_name_and_place(tensor.name, group)],
+            "},",
+        )
+        for tensor, usage, group in rows
+    ]
+
+
+def _name_and_place(name: str, group: str) -> tuple[str, str]:
+    return f'"{name}"', f"&arguments->{group}.{name}"
+
+
+def _read_param(spec: OpSpec, param: Param) -> str:
+    """Return the statement that reads a param."""
+    name, place = _name_and_place(param.name, "params")
+    where = ["call", _index(spec, param), name]
+    if param.type.is_array:
+        return _try("opkit_read_int32_array", [*where, str(param.length or 0), place])
+    if param.type.is_bool:
+        return _try("opkit_read_bool", [*where, place])
+    assert param.type.delivered is not None
+    size = f"sizeof {place.removeprefix('&')}"
+    return _try("opkit_read_scalar", [*where, param.type.delivered, place, size])
+
+
+def _write(spec: OpSpec, output: Tensor) -> str:
+    """Return the statement that writes an output."""
+    where = ["call", _index(spec, output), *_name_and_place(output.name, "outputs")]
+    return _try("opkit_write_tensor", where)
+
+
+def _invalidate(spec: OpSpec, output: Tensor) -> str:
+    """Return the statement that makes an output invalid."""
+    where = ["call", _index(spec, output), f'"{output.name}"']
+    return wrapped("    (void)opkit_invalidate_tensor(", where, ");")
+
+
+def _try(function: str, arguments: list[str]) -> str:
+    return wrapped(f"{function}(", arguments, "));", outer="    OPKIT_TRY(")

@@ -7,11 +7,19 @@ import re
 from opkit.check.run_log import Kernel
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn import skeletons
+from opkit.runtimes.rknn import kernel_source, skeletons
 from opkit.runtimes.rknn.settings import settings
 
 CPU_KERNEL = Kernel("CPU kernel", "check_cpu_kernel")
 VX_KERNEL = Kernel("VX kernel", "check_vx_kernel")
+
+_TESTS_TOO = """\
+and add to tests/test_{lower}.py
+
+from opkit.testing import check_vx_kernel
+
+
+{test}"""
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
@@ -75,29 +83,38 @@ def missing_vx_kernel(spec: OpSpec, source: str) -> str:
         source: the text of `rknn_kernel_<op>.c`.
 
     Returns:
-        A message with the text to add; nothing unless the list in the source is the one that is
-        generated for the CPU kernel alone.
+        A message with the text to add; nothing if the source names a function that sets up the
+        VX kernel, or has a kernel list of its own.
     """
-    list_before = skeletons.kernel_list(spec, ("cpu",))
-    if list_before not in source.splitlines():
+    code = _COMMENT.sub(" ", source)
+    if kernel_source.kernels_include(spec) not in code:
+        return _missing_in_own_list(spec, source)
+    if re.search(r"\.\s*initialize_vx_kernel\b", code):
+        return ""
+    member = ".initialize_vx_kernel = initialize_vx_kernel,"
+    has_hooks = re.search(r"\bkernel_hooks\b", code) is not None
+    also = f"; `{member}` goes into the struct that is there already" if has_hooks else ""
+    return f"""\
+rknn_kernel_{spec.lower}.c: nothing launches the VX kernel, but op.yml has \
+`kernels: [cpu, vx]`; add to the includes
+
+#include "{kernel_source.LAUNCH_HEADER}"
+
+below them{also}
+
+{kernel_source.vx_launch(spec)}
+{_TESTS_TOO.format(lower=spec.lower, test=skeletons.vx_test())}"""
+
+
+def _missing_in_own_list(spec: OpSpec, source: str) -> str:
+    """Say so if the source has the kernel list itself, as once generated for the CPU alone."""
+    name = f"vx_kernel_{spec.name}_list"
+    cpu_alone = f"vx_kernel_description_t *{name}[] = {{&cpu_kernel_description, NULL}};"
+    if cpu_alone not in source.splitlines():
         return ""
     return f"""\
 rknn_kernel_{spec.lower}.c: the list holds the CPU kernel alone, but op.yml has \
-`kernels: [cpu, vx]`; add to the includes
+`kernels: [cpu, vx]`; callbacks and list are generated now, so replace the text of the file with
 
-#include "{skeletons.LAUNCH_HEADER}"
-
-before the list
-
-{skeletons.vx_launch(spec)}
-{skeletons.vx_description(spec)}
-to the list
-
-{skeletons.kernel_list(spec)}
-
-and to tests/test_{spec.lower}.py
-
-from opkit.testing import check_vx_kernel
-
-
-{skeletons.vx_test()}"""
+{kernel_source.kernel_file(spec)}
+{_TESTS_TOO.format(lower=spec.lower, test=skeletons.vx_test())}"""

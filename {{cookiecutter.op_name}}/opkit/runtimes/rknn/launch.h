@@ -1,5 +1,5 @@
 /*
- * What the initializer of a VX kernel needs: a look at the tensors, and what it tells the driver.
+ * What initialize_vx_kernel needs: a look at the tensors, and what it tells the driver.
  *
  * Each function returns VX_SUCCESS, or logs one line that names the operator and the parameter and
  * returns the status of what failed.
@@ -34,9 +34,10 @@ OPKIT_SMALL vx_status opkit_describe_half_tensor(const struct opkit_call *call, 
  * must live as long as the node.
  */
 OPKIT_SMALL vx_status opkit_set_uniform(const struct opkit_call *call, const vx_char *name,
-                                        void *value)
+                                        const void *value)
 {
-    return opkit_check(call, name, "set this uniform", vxSetNodeUniform(call->node, name, 1, value));
+    return opkit_check(call, name, "set this uniform",
+                       vxSetNodeUniform(call->node, name, 1, (void *)value)); /* it only reads */
 }
 
 /* Sets over which work items the kernel runs. */

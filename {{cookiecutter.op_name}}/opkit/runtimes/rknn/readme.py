@@ -15,7 +15,7 @@ _PRODUCT = """\
     .venv/bin/scons            # builds and packs build/{target}/{name}.rknnop
 """
 _FILE = """\
-| `rknn_kernel_{lower}.c` | the kernel list and the callbacks; works as generated | yours |
+| `rknn_kernel_{lower}.c` | {holds}; works as generated | yours |
 """
 _COMMANDS = """\
 | `scons target=rv1126` | builds and packs for that chip; `target=all`: for every chip; \
@@ -49,6 +49,7 @@ def readme(spec: OpSpec) -> Readme:
     """Return what the README says of kernels, chips and the toolkit's class."""
     both = settings(spec).has_vx_kernel
     names = {"name": spec.name, "lower": spec.lower, "target": spec.target_platform}
+    holds = "the launch of the VX kernel, tables, set-up" if both else "tables, set-up"
     common = render("README_rknn.md", targets=target_table.markdown(), **names)
     sections = (
         [_VX_EDITOR, common, render("README_vx.md", lower=spec.lower)]
@@ -58,7 +59,7 @@ def readme(spec: OpSpec) -> Readme:
     return Readme(
         about=_ABOUT,
         product=_PRODUCT.format(**names),
-        files=_FILE.format(**names) + (_VX_FILE.format(**names) if both else ""),
+        files=_FILE.format(holds=holds, **names) + (_VX_FILE.format(**names) if both else ""),
         generated=(f"rknn_op_{spec.lower}.py", "makefile.linux.*"),
         commands=_COMMANDS + (_VX_COMMANDS if both else ""),
         debugging=_VX_GDB if both else "",

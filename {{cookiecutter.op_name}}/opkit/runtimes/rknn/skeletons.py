@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from opkit.c_layout import wrapped
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.files.skeletons import is_copy
 from opkit.runtimes.interface import TestText
+from opkit.runtimes.rknn.kernel_source import kernel_file
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.text import render
 
 LINE_LENGTH = 100
-LAUNCH_HEADER = "opkit/runtimes/rknn/launch.h"
 
 
 def once_only_files(spec: OpSpec) -> dict[str, str]:
     """Return path -> text of the files of the kernels, which are written once."""
-    files = {f"rknn_kernel_{spec.lower}.c": _kernel(spec)}
+    files = {f"rknn_kernel_{spec.lower}.c": kernel_file(spec)}
     if settings(spec).has_vx_kernel:
         files[vx_file(spec)] = vx_kernel(spec)
     return files
@@ -32,64 +31,6 @@ def tests(spec: OpSpec) -> TestText:
 def vx_file(spec: OpSpec) -> str:
     """Return the name of the file that holds the VX kernel."""
     return f"rknn_kernel_{spec.lower}.vx"
-
-
-_ABOUT = """\
- * The runtime loads this library, looks up vx_kernel_{name}_list and takes the CPU kernel from it.
- * It works as generated; the math is in {lower}_compute.h."""
-_ABOUT_BOTH = """\
- * The runtime loads this library, looks up vx_kernel_{name}_list and takes from it the description
- * that op.yml's kernel_index names: 0 is the CPU kernel, 1 the VX kernel. It works as generated;
- * the math is in {lower}_compute.h, the VX kernel's program in rknn_kernel_{lower}.vx."""
-
-
-def _kernel(spec: OpSpec) -> str:
-    about = _ABOUT_BOTH if settings(spec).has_vx_kernel else _ABOUT
-    return render(
-        "kernel.c",
-        name=spec.name,
-        lower=spec.lower,
-        upper=spec.lower.upper(),
-        about=about.format(name=spec.name, lower=spec.lower),
-        includes=_includes(spec),
-        launch=f"{vx_launch(spec)}\n" if settings(spec).has_vx_kernel else "",
-        description=f"{vx_description(spec)}\n" if settings(spec).has_vx_kernel else "",
-        list=kernel_list(spec),
-    )
-
-
-def _includes(spec: OpSpec) -> str:
-    vendor = ["VX/vx_khr_cnn.h", "VX/vx_helper.h"]
-    own = [f"generated/{spec.lower}_params.h", f"{spec.lower}_compute.h"]
-    if settings(spec).has_vx_kernel:
-        vendor.append("VX/vx_ext_program.h")
-        own.insert(1, LAUNCH_HEADER)
-    return "\n".join(f'#include "{path}"' if path else "" for path in (*vendor, "", *own))
-
-
-def vx_launch(spec: OpSpec) -> str:
-    """Return the functions of the .c file that set up the VX kernel."""
-    first_output = spec.outputs[0].name
-    return render(
-        "kernel_vx_launch.c",
-        name=spec.name,
-        upper=spec.lower.upper(),
-        first_output=first_output.upper(),
-        first_output_name=first_output,
-    )
-
-
-def vx_description(spec: OpSpec) -> str:
-    """Return the description of the VX kernel in the .c file."""
-    return render("kernel_vx_description.c", lower=spec.lower, upper=spec.lower.upper())
-
-
-def kernel_list(spec: OpSpec, kernels: Sequence[str] | None = None) -> str:
-    """Return the line of the .c file that lists the kernels; those of op.yml by default."""
-    entries = ", ".join(
-        f"&{kernel}_kernel_description" for kernel in kernels or settings(spec).kernels
-    )
-    return f"vx_kernel_description_t *vx_kernel_{spec.name}_list[] = {{{entries}, NULL}};"
 
 
 def vx_arguments(spec: OpSpec) -> list[str]:
@@ -151,9 +92,13 @@ def vx_kernel(spec: OpSpec) -> str:
         arguments=_vx_argument_lines(spec),
         coord=coord,
         elements=elements,
-        first=spec.inputs[0].name,
+        read=wrapped(
+            "    VXC_ReadImage2DArray(",
+            [elements, spec.inputs[0].name, coord, "VXC_5BITOFFSET_XY(0, 0)", modifier],
+            ");",
+        ),
         writes="\n".join(
-            f"    VXC_WriteImage2DArray({output.name}, {coord}, {elements}, {modifier});"
+            wrapped("    VXC_WriteImage2DArray(", [output.name, coord, elements, modifier], ");")
             for output in spec.outputs
         ),
     )

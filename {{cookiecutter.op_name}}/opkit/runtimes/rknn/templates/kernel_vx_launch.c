@@ -8,31 +8,24 @@
  * x is the last dimension, y the one before it, z all the others: that the driver folds a fourth
  * dimension into z is an assumption.
  */
-static vx_status VX_CALLBACK vx_kernel_initializer(vx_node node, const vx_reference *parameters, vx_uint32 parameter_count)
+static vx_status initialize_vx_kernel(const struct opkit_call *call)
 {
-    const struct opkit_call call = {"${name}", node, parameters, parameter_count};
-    vx_kernel_execution_parameters_t launch = {0};
     struct opkit_tensor output;
 
-    OPKIT_TRY(opkit_describe_half_tensor(&call, ${upper}_INDEX_${first_output}, "${first_output_name}", &output));
+$describe
     const size_t width = output.shape[output.rank - 1];
     const size_t height = output.rank > 1 ? output.shape[output.rank - 2] : 1;
-
-    launch.workDim = 3;
-    launch.globalWorkScale[0] = ELEMENTS_PER_ITEM;
-    launch.globalWorkScale[1] = 1;
-    launch.globalWorkScale[2] = 1;
-    launch.globalWorkSize[0] = (width + ELEMENTS_PER_ITEM - 1) / ELEMENTS_PER_ITEM;
-    launch.globalWorkSize[1] = height;
-    launch.globalWorkSize[2] = output.size / (width * height);
-    /* localWorkSize stays 0: the driver chooses how items are grouped. */
-    return opkit_set_launch(&call, &launch);
+    const vx_kernel_execution_parameters_t launch = {
+        .workDim = 3,
+        .globalWorkScale = {ELEMENTS_PER_ITEM, 1, 1},
+        .globalWorkSize = {(width + ELEMENTS_PER_ITEM - 1) / ELEMENTS_PER_ITEM, height,
+                           output.size / (width * height)},
+        /* localWorkSize stays 0: the driver chooses how items are grouped. */
+    };
+    return opkit_set_launch(call, &launch);
 }
 
-static vx_status VX_CALLBACK vx_kernel_deinitializer(vx_node node, const vx_reference *parameters, vx_uint32 parameter_count)
-{
-    (void)node;
-    (void)parameters;
-    (void)parameter_count;
-    return VX_SUCCESS;
-}
+/* What the callbacks call, and when: opkit/runtimes/rknn/kernel_hooks.h. */
+static const struct opkit_kernel_hooks kernel_hooks = {
+    .initialize_vx_kernel = initialize_vx_kernel,
+};

@@ -3,8 +3,9 @@
 #define ${upper}_PARAMS_H
 
 /*
- * How OpenVX hands ${name} its parameters: as one array of references, the inputs first, then the
- * outputs, then the params, in the order of op.yml.
+ * How OpenVX hands ${name} its parameters:
+ * as one array of references, the inputs first, then the outputs, then the params, in the order of
+ * op.yml.
  */
 
 #include <VX/vx_helper.h>
@@ -19,8 +20,8 @@ $indices
 };
 
 /*
- * The description of the parameters, the same for every kernel. The runtime refuses a reference that
- * does not fit its row; every type of scalar is VX_TYPE_SCALAR here.
+ * The description of the parameters, the same for every kernel. The runtime refuses a reference
+ * that does not fit its row; every type of scalar is VX_TYPE_SCALAR here.
  */
 static vx_param_description_t kernel_params[] = {
 $descriptions
@@ -35,39 +36,40 @@ struct ${lower}_arguments {
 };
 
 /*
- * Makes room for all tensors, reads the inputs and then the params. Returns VX_SUCCESS, or the status
- * of what failed, which is then in the log: a lack of memory, or the first parameter that is not what
- * op.yml says, by name. In both cases ${lower}_release has to follow.
+ * Makes room for all tensors, reads the inputs and then the params. Returns VX_SUCCESS, or the
+ * status of what failed, which is then in the log: a lack of memory, or the first parameter that is
+ * not what op.yml says, by name. In both cases the arguments have to be released.
  */
-static inline vx_status ${lower}_read(const struct opkit_call *call, struct ${lower}_arguments *arguments)
+$read
 {
     const struct opkit_tensor_parameter tensors[] = {
 $tensors
     };
 
     memset(arguments, 0, sizeof *arguments);
-    OPKIT_TRY(opkit_open_tensors(call, tensors, sizeof tensors / sizeof tensors[0], &arguments->memory));
+    OPKIT_TRY(
+        opkit_open_tensors(call, tensors, sizeof tensors / sizeof tensors[0], &arguments->memory));
 $reads    return VX_SUCCESS;
 }
 
 /* Writes the outputs back. Returns VX_SUCCESS, or the status of the first that could not be. */
-static inline vx_status ${lower}_write(const struct opkit_call *call, struct ${lower}_arguments *arguments)
+$write
 {
 $writes
     return VX_SUCCESS;
 }
 
 /*
- * For a call that failed: makes the elements of each output NaN, or -1 or the largest number if they
- * are integers. What keeps it from doing so is in the log.
+ * For a call that failed: makes the elements of each output NaN, or -1 or the largest number if
+ * they are integers. What keeps it from doing so is in the log.
  */
-static inline void ${lower}_invalidate(const struct opkit_call *call)
+$invalidate
 {
 $invalidates
 }
 
-/* Frees what ${lower}_read took. */
-static inline void ${lower}_release(struct ${lower}_arguments *arguments)
+/* Frees what reading took. */
+$release
 {
     free(arguments->memory);
 }

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opkit.check.invocation import Border, Items
+from opkit.check.invocation import Items
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
-from opkit.runtimes.rknn.vx.runner import PAST_END, VxOutcome, run_vx
+from opkit.runtimes.rknn.vx.launch import Border
+from opkit.runtimes.rknn.vx.runner import PAST_END, VxRunResult, run_vx
 from tests.host_build import vx_runtime
 from tests.vx.support import KERNELS, Array, float32, int32, launch
 
@@ -36,7 +37,7 @@ def started(
     x: Array = X,
     y: tuple[tuple[int, ...], Any] | None = None,
     **options: Any,
-) -> VxOutcome:
+) -> VxRunResult:
     return run_vx(
         *(program, kernel, launch(size, scale, local), {"x": x}, {"y": y or (x.shape, x.dtype)}),
         runtime=vx_runtime(),

@@ -16,25 +16,36 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from opkit.check import results
 from opkit.check.cases import Case, Values, cases, integers, ramp, special, uniform
-from opkit.check.comparison import compare, surroundings, unwritten, wrong_elements
+from opkit.check.comparison import (
+    EXACT,
+    Tolerance,
+    compare,
+    surroundings,
+    unwritten,
+    wrong_elements,
+)
 from opkit.check.invocation import (
     Array,
-    Border,
-    Call,
-    Outcome,
+    Invocation,
+    Kernel,
     RefusedError,
-    Runner,
+    RunResult,
     status_name,
 )
-from opkit.check.operators import REPOSITORY, CheckError, Operator, operator_of
+from opkit.check.operators import CheckError, Operator, operator_of
 from opkit.check.results import Result
+from opkit.check.session import running_test
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx.kernel import POISON
+from opkit.runtimes.rknn.vx.launch import Border
 
 __all__ = [
     "Border",
@@ -42,6 +53,7 @@ __all__ = [
     "CheckError",
     "Operator",
     "Result",
+    "Tolerance",
     "Values",
     "cases",
     "check_cpu_kernel",
@@ -55,124 +67,148 @@ __all__ = [
     "uniform",
 ]
 
-FILLS = (0x7E, 0x3C)  # float16: NaN and 1.06; what nobody wrote differs between two runs
+# float16: NaN and -1.18; what was never written differs between two runs, and between the signs of
+# every number that it could be. In a timed run it is mostly 0.
+FILLS = (0x7E, 0xBC)
 TIMED_RUNS = 3
 TIME_LIMIT = 10.0  # seconds that a kernel may take
+SHORT_LIMIT = 0.2  # seconds that it may take after it did not end in another case
 
 
-def _problem_of_run(outcome: Outcome) -> str:
+def _problem_of_run(run: RunResult) -> str:
     """Say what is wrong with a run as such; nothing if all is well."""
-    if outcome.fault:
-        return outcome.fault
-    lines = [*outcome.events, *outcome.leaks]
-    if outcome.status != 0:
-        log = [f"log: {line}" for line in outcome.log]
-        lines = [f"{outcome.stage} returns {status_name(outcome.status)}", *log, *lines]
+    if run.fault:
+        return run.fault
+    lines = [*run.events, *run.leaks]
+    if run.status != 0:
+        log = [f"log: {line}" for line in run.log]
+        lines = [f"{run.stage} returns {status_name(run.status)}", *log, *lines]
     return "\n".join(lines)
 
 
 def run_kernel(
-    kernel: Runner,
+    kernel: Kernel,
     operator: Operator,
     case: Case,
     name: str,
-    max_ulp: int = 0,
-    max_error: float | None = None,
+    tolerance: Tolerance = EXACT,
 ) -> Result:
     """Run a kernel on a case, compare it with the reference, and measure its time.
 
-    It runs twice on guarded memory that is filled with different bytes, then at full speed.
+    It runs twice on guarded memory that is filled with different bytes, then at full speed. What
+    it prints goes to stdout.
 
     Args:
         kernel: what to run.
         operator: whose kernel that is.
         case: the arrays and params.
         name: how the kernel is called in messages.
-        max_ulp: how far an element may be from the reference, in representable values.
-        max_error: an element that is within this absolute difference is right as well.
+        tolerance: how far an element may be from the reference.
     """
-    return _compared(kernel, operator, case, name, max_ulp, max_error)[0]
+    return _Check(kernel, operator, case, name, tolerance).result
 
 
-def _compared(
-    kernel: Runner,
-    operator: Operator,
-    case: Case,
-    name: str,
-    max_ulp: int,
-    max_error: float | None,
-) -> tuple[Result, dict[str, tuple[Array, Array]]]:
-    """Return the result, and for each output what the kernel and the reference have computed."""
-    result = Result(name, case.name)
-    compared: dict[str, tuple[Array, Array]] = {}
-    try:
-        _run(kernel, operator, case, result, compared, max_ulp, max_error)
-    except (CheckError, RefusedError) as error:
-        result.problem = str(error)
-    return result, compared
+@dataclass
+class _Check:
+    """A kernel's check on one case.
+
+    Attributes:
+        result: what came of it.
+        compared: output -> what the kernel and the reference have computed.
+    """
+
+    kernel: Kernel
+    operator: Operator
+    case: Case
+    name: str
+    tolerance: Tolerance
+    compared: dict[str, tuple[Array, Array]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.result = Result(self.name, self.case.name)
+        self._printed = ""
+        try:
+            self._check()
+        except (CheckError, RefusedError) as error:
+            self.result.problem = str(error)
+
+    def _check(self) -> None:
+        self.operator.check_inputs(self.case)
+        params = self.operator.params(self.case)
+        expected = self.operator.expected(self.case, params)
+        shapes = {name: (array.shape, array.dtype) for name, array in expected.items()}
+        invocation = Invocation(self.case.inputs, params, shapes)
+
+        runs = []
+        for fill in FILLS:
+            run = self._run(invocation, fill)
+            if problem := _problem_of_run(run):
+                raise CheckError(problem)
+            runs.append(run.outputs)
+        if problem := unwritten(*runs):
+            raise CheckError(problem)
+        self._compare(runs[0], expected, params)
+
+        timed = self._run(invocation, None, TIMED_RUNS)
+        if problem := _problem_of_run(timed):
+            raise CheckError(f"when it runs {TIMED_RUNS} times in a row, {problem}")
+        if unwritten(runs[0], timed.outputs):
+            raise CheckError(f"the outputs are others when it runs {TIMED_RUNS} times in a row")
+        self.result.seconds = timed.seconds if math.isfinite(timed.seconds) else None
+
+    def _run(self, invocation: Invocation, fill: int | None, repeat: int = 1) -> RunResult:
+        """Run the kernel; show what it prints, unless the run before has printed the same.
+
+        A kernel that hangs costs one time limit in a session, not one for each case.
+        """
+        first = self.operator.first_timeouts.get(self.name)
+        limit = min(SHORT_LIMIT, TIME_LIMIT) if first else TIME_LIMIT
+        run = self.kernel.run(invocation, fill, repeat, limit)
+        if run.printed and run.printed != self._printed:
+            sys.stdout.write(run.printed + "\n")
+            self._printed = run.printed
+        if run.timed_out:
+            first = self.operator.first_timeouts.setdefault(self.name, self.case.name)
+            self.result.note = (
+                f"{self.name} was not done after {TIME_LIMIT:g} s in case {first}: in the cases "
+                f"after it, it may take {SHORT_LIMIT:g} s"
+            )
+        return run
+
+    def _compare(
+        self,
+        outputs: Mapping[str, Array],
+        expected: Mapping[str, Array],
+        params: Mapping[str, object],
+    ) -> None:
+        problems = []
+        for name, array in expected.items():
+            difference = compare(outputs[name], array, self.tolerance)
+            self.result.add(difference)
+            self.compared[name] = outputs[name], array
+            if difference.wrong:
+                lines = [
+                    wrong_elements(name, outputs[name], array, difference, self.tolerance),
+                    *surroundings(self.case.inputs, params, array.shape, difference.first),
+                ]
+                problems.append("\n    ".join(lines))
+        if problems:
+            raise CheckError("\n".join(problems))
 
 
-def _record(
-    folder: Path, case: Case, result: Result, compared: Mapping[str, tuple[Array, Array]]
-) -> None:
+def _record(folder: Path, check: _Check) -> None:
+    case = check.case
     record = results.Record(
-        result,
+        check.result,
         results.running_test(),
         {
             name: f"{array.dtype} {'x'.join(map(str, array.shape))}"
             for name, array in case.inputs.items()
         },
         case.params,
-        tuple(results.output(name, *arrays) for name, arrays in compared.items()),
+        tuple(results.output(name, *arrays) for name, arrays in check.compared.items()),
     )
     results.save(folder, record)
-
-
-def _run(
-    kernel: Runner,
-    operator: Operator,
-    case: Case,
-    result: Result,
-    compared: dict[str, tuple[Array, Array]],
-    max_ulp: int,
-    max_error: float | None,
-) -> None:
-    operator.check_inputs(case)
-    params = operator.params(case)
-    expected = operator.expected(case, params)
-    shapes = {name: (array.shape, array.dtype) for name, array in expected.items()}
-    call = Call(case.inputs, params, shapes)
-
-    runs = []
-    for fill in FILLS:
-        outcome = kernel.run(call, fill=fill, limit=TIME_LIMIT)
-        if problem := _problem_of_run(outcome):
-            raise CheckError(problem)
-        runs.append(outcome.outputs)
-    if problem := unwritten(*runs):
-        raise CheckError(problem)
-
-    problems = []
-    for name, array in expected.items():
-        difference = compare(runs[0][name], array, max_ulp, max_error)
-        result.add(difference)
-        compared[name] = runs[0][name], array
-        if difference.wrong:
-            allowed = f"{max_ulp} ulp" + (f" or {max_error:g}" if max_error is not None else "")
-            lines = [
-                wrong_elements(name, runs[0][name], array, difference, allowed),
-                *surroundings(case.inputs, params, array.shape, difference.first),
-            ]
-            problems.append("\n    ".join(lines))
-    if problems:
-        raise CheckError("\n".join(problems))
-
-    timed = kernel.run(call, repeat=TIMED_RUNS, limit=TIME_LIMIT)
-    if problem := _problem_of_run(timed):
-        raise CheckError(f"when it runs {TIMED_RUNS} times in a row, {problem}")
-    if unwritten(runs[0], timed.outputs):
-        raise CheckError(f"the outputs are others when it runs {TIMED_RUNS} times in a row")
-    result.seconds = timed.seconds if math.isfinite(timed.seconds) else None
 
 
 def run_cpu_kernel(
@@ -186,11 +222,9 @@ def run_cpu_kernel(
     Raises:
         OpkitError: the repository is not built, or its op.yml is wrong.
     """
-    operator = operator or operator_of(REPOSITORY)
-    return run_kernel(operator.cpu_kernel, operator, case, "CPU kernel", max_ulp, max_error)
-
-
-RESULTS: list[Result] = []  # of the test that runs; the plugin takes them out after each
+    operator = operator or operator_of(running_test().root)
+    tolerance = Tolerance(max_ulp, max_error)
+    return run_kernel(operator.cpu_kernel, operator, case, "CPU kernel", tolerance)
 
 
 def check_cpu_kernel(
@@ -210,7 +244,11 @@ def check_cpu_kernel(
     The kernel runs on this PC and, as `scons check` was told, in other places: target= has it run
     on the target's instruction set, sanitize= with the compiler's sanitizers.
     """
-    _check(operator, lambda operator: operator.cpu_kernels, case, max_ulp, max_error)
+    executors = running_test().executors
+    with _user_errors():
+        operator = operator or operator_of(running_test().root)
+        kernels = operator.cpu_kernels(executors)
+        _check(operator, kernels, case, Tolerance(max_ulp, max_error))
 
 
 def run_vx_kernel(
@@ -225,9 +263,9 @@ def run_vx_kernel(
     Raises:
         OpkitError: the repository is not built, or its op.yml or its .vx file is wrong.
     """
-    operator = operator or operator_of(REPOSITORY)
+    operator = operator or operator_of(running_test().root)
     kernel = operator.vx_kernel(border or POISON)
-    return run_kernel(kernel, operator, case, "VX kernel", max_ulp, max_error)
+    return run_kernel(kernel, operator, case, "VX kernel", Tolerance(max_ulp, max_error))
 
 
 def check_vx_kernel(
@@ -256,36 +294,36 @@ def check_vx_kernel(
             A border that the initializer sets counts instead of it, as on the board.
         operator: whose kernel it is; this repository's by default.
     """
-    _check(
-        operator,
-        lambda operator: {"VX kernel": operator.vx_kernel(border or POISON)},
-        case,
-        max_ulp,
-        max_error,
-    )
+    with _user_errors():
+        operator = operator or operator_of(running_test().root)
+        kernels: dict[str, Kernel] = {"VX kernel": operator.vx_kernel(border or POISON)}
+        _check(operator, kernels, case, Tolerance(max_ulp, max_error))
+
+
+@contextmanager
+def _user_errors() -> Iterator[None]:
+    """Fail the test, without a traceback, where the repository is not what it should be."""
+    import pytest
+
+    try:
+        yield
+    except OpkitError as error:
+        pytest.fail(str(error), pytrace=False)
 
 
 def _check(
-    operator: Operator | None,
-    kernels: Callable[[Operator], Mapping[str, Runner]],
-    case: Case,
-    max_ulp: int,
-    max_error: float | None,
+    operator: Operator, kernels: Mapping[str, Kernel], case: Case, tolerance: Tolerance
 ) -> None:
     import pytest
 
     problems = []
-    try:
-        operator = operator or operator_of(REPOSITORY)
-        for name, kernel in kernels(operator).items():
-            result, compared = _compared(kernel, operator, case, name, max_ulp, max_error)
-            RESULTS.append(result)
-            if folder := os.environ.get(results.VARIABLE):
-                _record(Path(folder), case, result, compared)
-            if result.problem:
-                title = f"{name} of {operator.spec.name}, case {case}:"
-                problems += [title, *(f"  {line}" for line in result.problem.splitlines())]
-    except OpkitError as error:
-        pytest.fail(str(error), pytrace=False)
+    for name, kernel in kernels.items():
+        check = _Check(kernel, operator, case, name, tolerance)
+        running_test().results.append(check.result)
+        if folder := os.environ.get(results.VARIABLE):
+            _record(Path(folder), check)
+        if check.result.problem:
+            title = f"{name} of {operator.spec.name}, case {case}:"
+            problems += [title, *(f"  {line}" for line in check.result.problem.splitlines())]
     if problems:
         pytest.fail("\n".join(problems), pytrace=False)

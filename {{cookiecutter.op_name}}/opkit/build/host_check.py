@@ -11,9 +11,11 @@ from typing import Any
 
 from SCons.Action import Action
 
-from opkit.check import executors as places
+from opkit.check import executors
 from opkit.check.sanitizers import ENVIRONMENT
 from opkit.errors import OpkitError
+
+EXECUTORS = Path("build/check/executors.json")
 
 
 def exists(env: Any) -> bool:
@@ -49,10 +51,10 @@ def host_check(
     """
     if env["qemu"] and not abis:
         raise OpkitError("qemu= runs a target's programs; say which with target=, as target=rv1126")
-    if places.is_board(env["qemu"]) and len(abis) > 1:
+    if executors.is_board(env["qemu"]) and len(abis) > 1:
         raise OpkitError(f"qemu={env['qemu']} is one board; say its chip with target=")
-    runners = {abi: env.TargetRunner(abi) for abi in abis}
-    sanitized = {",".join(sanitizers): env.SanitizedRunner(sanitizers)} if sanitizers else {}
+    runners = {abi: env.TargetHarness(abi) for abi in abis}
+    sanitized = {",".join(sanitizers): env.SanitizedHarness(sanitizers)} if sanitizers else {}
     check = env.Alias(
         name,
         [*needed, *runners.values(), *sanitized.values()],
@@ -70,21 +72,22 @@ def run_cases(target: Any, source: Any, env: Any) -> int:
     prepared = []
     with ExitStack() as stack:
         for name, program in env["SANITIZED"].items():
-            place = places.Place(name, (program,), ENVIRONMENT)
+            executor = executors.Executor(name, (program,), ENVIRONMENT)
             try:
-                places.try_out(place)
-                prepared.append(place)
-            except places.PlaceError as error:
+                executors.probe(executor)
+                prepared.append(executor)
+            except executors.ExecutorError as error:
                 print(f"error: sanitize={name}: {error}", file=sys.stderr)
                 return 1
         for abi, program in env["RUNNERS"].items():
             try:
-                started = places.started(abi, Path(program), env["qemu"])
-                prepared.append(stack.enter_context(started))
-            except places.PlaceError as error:
+                launched = executors.launch(abi, Path(program), env["qemu"])
+                prepared.append(stack.enter_context(launched))
+            except executors.ExecutorError as error:
                 not_run.append(f"the cases did not run on {abi}: {error}")
-        environment = {**os.environ, "OPKIT_BUILT": "1", **places.to_environment(prepared)}
-        command = [sys.executable, "-m", "pytest", "-q"]
+        executors.save(EXECUTORS, prepared)
+        environment = {**os.environ, "OPKIT_BUILT": "1"}
+        command = [sys.executable, "-m", "pytest", "-q", f"--executors={EXECUTORS.absolute()}"]
         status = subprocess.run(command, env=environment, check=False).returncode
     required = env["require_target"]
     for problem in not_run:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
@@ -12,16 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from opkit.check import executors as places
 from opkit.check.cases import Case
-from opkit.check.invocation import TENSOR_TYPES, Array, Border, Runner, delivered
-from opkit.check.remote import RemoteKernel
+from opkit.check.executors import Executor
+from opkit.check.harness.client import HarnessKernel
+from opkit.check.invocation import TENSOR_TYPES, Array, Kernel, marshal
 from opkit.description.spec import OpSpec, parse
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn.host import CpuKernel, HostKernel
+from opkit.runtimes.rknn.kernels import cpu_kernel
 from opkit.runtimes.rknn.vx.kernel import POISON, EmulatedKernel
-
-REPOSITORY = Path(__file__).resolve().parents[2]
+from opkit.runtimes.rknn.vx.launch import Border
 
 
 class CheckError(OpkitError):
@@ -37,7 +36,9 @@ class Operator:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.first_timeouts: dict[str, str] = {}  # name of a kernel -> the case that hung first
         self._vx_kernels: dict[Border, EmulatedKernel] = {}
+        self._executed: dict[str, HarnessKernel] = {}
 
     @cached_property
     def spec(self) -> OpSpec:
@@ -65,23 +66,23 @@ class Operator:
         return module
 
     @cached_property
-    def cpu_kernel(self) -> Runner:
+    def cpu_kernel(self) -> Kernel:
         """The CPU kernel on this PC."""
-        build, name = self.root / "build", f"lib{self.spec.lower}.so"
-        host_runtime = build / "host" / "libOpenVX.so"
-        return CpuKernel(
-            packed=HostKernel(self.spec, build / "x64" / name, host_runtime),
-            guarded=HostKernel(self.spec, build / "host" / name, host_runtime),
-        )
+        return cpu_kernel(self.spec, self.root)
 
-    @cached_property
-    def cpu_kernels(self) -> dict[str, Runner]:
-        """The CPU kernel on this PC, and in every other place that `scons check` has prepared."""
-        elsewhere = {
-            f"CPU kernel, {place.name}": RemoteKernel(self.spec, place, self.root)
-            for place in places.from_environment()
-        }
-        return {"CPU kernel": self.cpu_kernel, **elsewhere}
+    def cpu_kernels(self, executors: Sequence[Executor]) -> dict[str, Kernel]:
+        """Return the CPU kernel on this PC, and wherever else it is to run.
+
+        Args:
+            executors: what starts a harness with this operator's kernel in it.
+        """
+        kernels: dict[str, Kernel] = {"CPU kernel": self.cpu_kernel}
+        for executor in executors:
+            name = f"CPU kernel, {executor.name}"
+            if name not in self._executed:
+                self._executed[name] = HarnessKernel(self.spec, executor, self.root)
+            kernels[name] = self._executed[name]
+        return kernels
 
     def vx_kernel(self, border: Border = POISON) -> EmulatedKernel:
         """The VX kernel in the emulator.
@@ -108,7 +109,7 @@ class Operator:
                     f"the case does not set param '{param.name}', which has no default in op.yml"
                 )
             params[param.name] = list(value) if isinstance(value, (list, tuple)) else value
-            delivered(param, params[param.name])
+            marshal(param, params[param.name])
         return params
 
     def check_inputs(self, case: Case) -> None:

@@ -16,11 +16,18 @@ from typing import Any
 
 import pytest
 
-from opkit import testing
-from opkit.check.operators import REPOSITORY
+from opkit.check import executors
 from opkit.check.results import Result, error_text, time_text, ulp_text
+from opkit.check.session import REPOSITORY, RunningTest, repository_of, running
 
 _PROPERTY = "opkit"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare what `scons check` tells the session."""
+    parser.addoption(
+        "--executors", type=Path, help="a file of scons check: where the kernel runs besides here"
+    )
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -50,11 +57,14 @@ def build(root: Path) -> str:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Attach the results of a test to its report, which crosses process borders."""
-    testing.RESULTS.clear()
-    try:
-        return (yield)
-    finally:
-        item.user_properties += [(_PROPERTY, asdict(result)) for result in testing.RESULTS]
+    root = repository_of(item.path)
+    file = item.config.option.executors
+    prepared = executors.load(file) if file and root == REPOSITORY else []
+    with running(RunningTest(root, prepared)) as test:
+        try:
+            return (yield)
+        finally:
+            item.user_properties += [(_PROPERTY, asdict(result)) for result in test.results]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -70,6 +80,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.section("kernels against their reference")
         for line in table(results):
             terminalreporter.write_line(line)
+        for note in dict.fromkeys(result.note for result in results if result.note):
+            terminalreporter.write_line(note)
 
 
 def table(results: Iterable[Result]) -> list[str]:

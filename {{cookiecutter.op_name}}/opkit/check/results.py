@@ -119,6 +119,7 @@ class Result:
         max_error: the largest absolute difference, of all outputs; None if none was computed.
         max_ulp: the same in representable values.
         seconds: how long the kernel function takes; None if it was not measured.
+        note: a sentence for the end of the table, which is said once for all results.
     """
 
     kernel: str
@@ -127,6 +128,7 @@ class Result:
     max_error: float | None = None
     max_ulp: int | None = None
     seconds: float | None = None
+    note: str = ""
 
     def add(self, difference: Difference) -> None:
         """Take the difference of one more output into account."""

@@ -17,8 +17,9 @@ from pathlib import Path
 import pytest
 
 from opkit.check.cases import Case
-from opkit.check.invocation import Call
-from opkit.check.operators import REPOSITORY, Operator
+from opkit.check.invocation import Invocation
+from opkit.check.operators import Operator
+from opkit.check.session import REPOSITORY
 from opkit.errors import OpkitError
 
 
@@ -69,8 +70,8 @@ def gdb_command(root: Path, name: str) -> list[str]:
     params = operator.params(case)
     expected = operator.expected(case, params)
     shapes = {name: (array.shape, array.dtype) for name, array in expected.items()}
-    call = Call(case.inputs, params, shapes)
-    return operator.vx_kernel().gdb_command(call, root / "build" / "vx" / "gdb")
+    invocation = Invocation(case.inputs, params, shapes)
+    return operator.vx_kernel().gdb_command(invocation, root / "build" / "vx" / "gdb")
 
 
 def main(arguments: list[str]) -> int:

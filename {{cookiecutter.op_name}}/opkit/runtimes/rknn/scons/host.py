@@ -9,6 +9,7 @@ from SCons.Action import Action
 FOLDER = "build/host"
 # Each tensor that the kernel opens lies between forbidden pages, instead of all in one block.
 GUARDED = ["-DOPKIT_GUARDED"]
+HARNESS_COMPILE = "-std=c11 -O2 -g -fno-sanitize=undefined".split()
 VX_COMPILE = "-std=c11 -D_GNU_SOURCE -O2 -fno-sanitize=undefined".split()
 # A kernel, which is a library, finds the functions that it calls in the program.
 VX_LINK = "-rdynamic -lm -ldl".split()
@@ -27,7 +28,21 @@ def generate(env: Any) -> None:
 def host(env: Any) -> list[Any]:
     """Return the nodes of all that the cases need besides the device library for this PC."""
     runtime = _host_runtime(env)
-    return [runtime, _guarded_library(env, runtime), _vx_runtime(env)]
+    return [_harness(env), runtime, _guarded_library(env, runtime), _vx_runtime(env)]
+
+
+def _harness(env: Any) -> Any:
+    """Return the node of `harness`, the program that loads the runtime and a kernel's library."""
+    harness_env = env.CompilerFor("x64")
+    harness_env.Replace(CCFLAGS=HARNESS_COMPILE)
+    return harness_env.Command(
+        f"{FOLDER}/harness",
+        [
+            harness_env.SharedObject(f"{FOLDER}/harness-{source.name[:-2]}.o", source)
+            for source in env.Glob("opkit/check/harness/*.c")
+        ],
+        Action("$CC -o $TARGET $SOURCES -ldl", "$SHAREDCOMSTR"),
+    )
 
 
 def _host_runtime(env: Any) -> Any:

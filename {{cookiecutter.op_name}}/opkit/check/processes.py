@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import selectors
 import subprocess
 import tempfile
@@ -87,10 +88,20 @@ def _read(process: subprocess.Popen[bytes], kept: _Kept, end: float) -> bool:
             if selector.select(left):
                 data = os.read(process.stderr.fileno(), 1 << 16)
                 if not data:
-                    break
+                    return _wait(process, end)
                 kept.add(data)
+    return False
+
+
+def _wait(process: subprocess.Popen[bytes], end: float) -> bool:
+    """Wait for the end of a process that prints no more; whether that came in time."""
     try:
-        process.wait(max(0.0, end - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        return False
-    return True
+        descriptor = os.pidfd_open(process.pid)
+    except OSError:  # an old kernel: look again and again
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.0, end - time.monotonic()))
+        return process.poll() is not None
+    try:
+        return bool(select.select([descriptor], [], [], max(0.0, end - time.monotonic()))[0])
+    finally:
+        os.close(descriptor)

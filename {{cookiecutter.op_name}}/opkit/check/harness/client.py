@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import atexit
 import os
+import select
 import signal
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -212,7 +212,9 @@ class _Process:
 
     def __init__(self, executor: Executor) -> None:
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        self.greeted = False
+        self._greeted = False
+        self._answer = bytearray()
+        self._deadline = 0.0
         self.popen = subprocess.Popen(
             executor.command,
             env={**os.environ, **executor.environment},
@@ -221,6 +223,8 @@ class _Process:
             stderr=self.errors,
             start_new_session=True,
         )
+        assert self.popen.stdin is not None
+        os.set_blocking(self.popen.stdin.fileno(), False)
         self._close = partial(_stop, self.popen)
         atexit.register(self._close)
 
@@ -230,38 +234,65 @@ class _Process:
         Raises:
             _EndedError: there was none.
         """
-        assert self.popen.stdin is not None
-        end = time.monotonic() + timeout
-        timer = threading.Timer(timeout, self.popen.kill)
-        timer.start()
+        self._deadline = time.monotonic() + timeout
         try:
-            self.popen.stdin.write(request)
-            self.popen.stdin.flush()
+            self._send(request)
             self._greet()
             return list(iter(self._record, ("end", b"")))
+        except TimeoutError:
+            self.popen.kill()
+            self.close()
+            raise _EndedError(f"no answer after {timeout:g} s", self._stderr()) from None
         except (EOFError, BrokenPipeError, ValueError):
             self.close()
-            late = time.monotonic() >= end
-            how = f"no answer after {timeout:g} s" if late else self._how_it_ended()
-            raise _EndedError(how, self._stderr()) from None
-        finally:
-            timer.cancel()
+            raise _EndedError(self._how_it_ended(), self._stderr()) from None
+
+    def _send(self, request: bytes) -> None:
+        assert self.popen.stdin is not None
+        rest = memoryview(request)
+        while rest:
+            if not select.select([], [self.popen.stdin], [], self._left())[1]:
+                raise TimeoutError
+            rest = rest[os.write(self.popen.stdin.fileno(), rest) :]
+
+    def _left(self) -> float:
+        return max(0.0, self._deadline - time.monotonic())
 
     def _greet(self) -> None:
-        assert self.popen.stdout is not None
-        if not self.greeted and self.popen.stdout.readline() != GREETING:
+        if not self._greeted and self._line() != GREETING:
             raise EOFError
-        self.greeted = True
+        self._greeted = True
 
     def _record(self) -> tuple[str, bytes]:
+        what, _, size = self._line().decode(errors="replace").rpartition(" ")
+        return what, self._bytes(int(size))
+
+    def _line(self) -> bytes:
+        while (end := self._answer.find(b"\n")) < 0:
+            self._receive()
+        return self._bytes(end + 1)
+
+    def _bytes(self, size: int) -> bytes:
+        while len(self._answer) < size:
+            self._receive()
+        taken = bytes(self._answer[:size])
+        del self._answer[:size]
+        return taken
+
+    def _receive(self) -> None:
+        """Wait for more of the answer.
+
+        Raises:
+            TimeoutError: none came in time.
+            EOFError: none will come.
+        """
         assert self.popen.stdout is not None
-        what, _, size = self.popen.stdout.readline().decode(errors="replace").rpartition(" ")
-        if not size.endswith("\n"):
+        if not select.select([self.popen.stdout], [], [], self._left())[0]:
+            raise TimeoutError
+        data = os.read(self.popen.stdout.fileno(), 1 << 20)
+        if not data:
             raise EOFError
-        data = self.popen.stdout.read(int(size))
-        if len(data) != int(size):
-            raise EOFError
-        return what, data
+        self._answer += data
 
     def _stderr(self) -> str:
         file = self.errors.fileno()

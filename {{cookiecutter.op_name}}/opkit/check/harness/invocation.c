@@ -84,7 +84,6 @@ static int run_stage(enum harness_stage stage, const struct harness_invocation *
     *seconds = seconds_now() - start;
     end_copies();
     stop_alarm();
-    compare_process(name);
     return status;
 }
 
@@ -102,12 +101,15 @@ static bool run_stages(const struct harness_invocation *invocation)
     enum harness_stage stage = HARNESS_SET_UP;
     int status = run_stage(stage, invocation, &seconds);
 
+    compare_process(runtime->stage_names[stage]);
     for (unsigned i = 0; i < invocation->repeat && status == 0; i++) {
         stage = HARNESS_PROCESS;
         status = run_stage(stage, invocation, &seconds);
         best = best < 0 || seconds < best ? seconds : best;
     }
+    compare_process(runtime->stage_names[stage]);
     const int last = run_stage(HARNESS_CLEAN_UP, invocation, &seconds);
+    compare_process(runtime->stage_names[HARNESS_CLEAN_UP]);
     if (status == 0 && last != 0) {
         stage = HARNESS_CLEAN_UP;
         status = last;

@@ -122,7 +122,8 @@ def loaded_runtime() -> Runtime:
 def operator_library(output: Path, source: str) -> None:
     """Compile an operator's library from a file in tests/c."""
     folder = host_runtime().parent
-    compile_library(output, TESTS / "c" / source, f"-L{folder}", "-lOpenVX")
+    libraries = ("-lOpenVX", "-lm", "-lpthread")
+    compile_library(output, TESTS / "c" / source, f"-L{folder}", *libraries)
 
 
 def repository(root: Path, source: str, description: str, reference: str) -> Path:

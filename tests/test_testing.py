@@ -349,7 +349,7 @@ def test_cpu_kernel(case):
 """
 
 
-def run_pytest(root: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def run_pytest(root: Path, *tests: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [
         sys.executable,
         "-m",
@@ -360,7 +360,7 @@ def run_pytest(root: Path, **environment: str) -> subprocess.CompletedProcess[st
         "no:cacheprovider",
     ]
     return subprocess.run(
-        [*command, "-o", "pythonpath=.", "test_faults.py"],
+        [*command, "-o", "pythonpath=.", *(tests or ("test_faults.py",))],
         cwd=root,
         env={"PATH": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1", **environment},
         capture_output=True,
@@ -392,6 +392,26 @@ def test_plugin_shows_a_table_and_goes_on_after_a_crash(own_repository: Path) ->
         ["2x3-uniform-fault=0", "0", "0", rows[0][5], "us"],
         ["2x3-uniform-fault=1", "-", "-", "FAILED"],
     ]
+
+
+def test_two_operators_are_checked_by_one_session(own_repository: Path, tmp_path: Path) -> None:
+    """Each with its own libraries, in tests that name no operator."""
+    other = repository(
+        tmp_path / "others",
+        "host_misdeeds.c",
+        DESCRIPTION.replace("Faults", "Misdeeds"),
+        REFERENCE,
+    )
+    host_runtime = other / "build/host/libOpenVX.so"
+    data = host_runtime.read_bytes()
+    host_runtime.unlink()
+    host_runtime.write_bytes(data)
+    (other / "test_misdeeds.py").write_text(
+        TESTS.replace("(2, 3)", "(8,)").replace("cpu_kernel(case):", "other(case):") % 0
+    )
+    run = run_pytest(own_repository, "test_faults.py", str(other), OPKIT_BUILT="1")
+    assert "1 failed, 3 passed" in run.stdout, run.stdout + run.stderr
+    assert "CPU kernel of Faults, case 2x3-uniform-fault=1:" in run.stdout
 
 
 def test_plugin_stops_when_the_build_fails(own_repository: Path) -> None:

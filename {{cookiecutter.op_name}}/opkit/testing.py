@@ -126,7 +126,7 @@ class _Check:
 
     def __post_init__(self) -> None:
         self.result = Result(self.name, self.case.name)
-        self._printed = ""
+        self._has_printed = False
         try:
             self._check()
         except (CheckError, RefusedError) as error:
@@ -157,16 +157,16 @@ class _Check:
         self.result.seconds = timed.seconds if math.isfinite(timed.seconds) else None
 
     def _run(self, invocation: Invocation, fill: int | None, repeat: int = 1) -> RunResult:
-        """Run the kernel; show what it prints, unless the run before has printed the same.
+        """Run the kernel; show what it prints in the first run, and in one that fails.
 
         A kernel that hangs costs one time limit in a session, not one for each case.
         """
         first = self.operator.first_timeouts.get(self.name)
         limit = min(SHORT_LIMIT, TIME_LIMIT) if first else TIME_LIMIT
         run = self.kernel.run(invocation, fill, repeat, limit)
-        if run.printed and run.printed != self._printed:
+        if run.printed and (not self._has_printed or _problem_of_run(run)):
             sys.stdout.write(run.printed + "\n")
-            self._printed = run.printed
+            self._has_printed = True
         if run.timed_out:
             first = self.operator.first_timeouts.setdefault(self.name, self.case.name)
             self.result.note = (

@@ -118,9 +118,7 @@ static void explain(const struct fault *fault, char *text, size_t size)
         snprintf(text, size, "is not done after %g s: a loop without end?", stage.limit);
         break;
     case SIGFPE:
-        snprintf(text, size, "%s", fault->code == FPE_INTDIV || fault->code == FPE_INTOVF
-                                       ? "divides an integer by zero, or the most negative one by -1"
-                                       : "traps on a floating-point exception: does it call feenableexcept?");
+        snprintf(text, size, "%s", fault->code == FPE_INTDIV || fault->code == FPE_INTOVF ? "divides an integer by zero, or the most negative one by -1" : "traps on a floating-point exception: does it call feenableexcept?");
         break;
     case SIGILL:
     case SIGTRAP:

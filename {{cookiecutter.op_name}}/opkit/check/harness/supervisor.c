@@ -5,6 +5,7 @@
  */
 #include "harness.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -43,6 +44,7 @@ void start_supervising(void)
     struct sigaction action = {.sa_handler = on_child};
     sigset_t child;
 
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans of a kernel's become children of this process */
     sigaction(SIGCHLD, &action, NULL);
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
@@ -145,23 +147,70 @@ static bool is_late(void)
 /* Waits for the end of the process, or makes it; returns whether it came in time. */
 static bool await(pid_t process, int output, int *status)
 {
+    /* The process moves its deadline. */
+    static const struct timespec LOOK_AGAIN = {.tv_nsec = 50 * 1000 * 1000};
     struct pollfd poll = {.fd = output, .events = POLLIN};
     bool in_time = true;
 
     while (waitpid(process, status, WNOHANG | WUNTRACED) != process) {
-        const int32_t left = (int32_t)(account->deadline - milliseconds());
-        const struct timespec wait = {left > 0 ? left / 1000 : 0, left > 0 ? left % 1000 * 1000000L + 1000000L : 0};
         if (in_time && is_late()) {
             in_time = false;
             kill(process, SIGKILL);
             account->deadline = milliseconds() + START_TIME;
             continue;
         }
-        if (ppoll(&poll, 1, &wait, &original_mask) > 0 && !read_output(output)) {
+        if (ppoll(&poll, 1, &LOOK_AGAIN, &original_mask) > 0 && !read_output(output)) {
             poll.fd = -1; /* nobody has it open; the process may run on */
         }
     }
     return in_time;
+}
+
+static bool is_child(const char *process)
+{
+    char path[64];
+    char text[512] = "";
+    int parent = 0;
+
+    snprintf(path, sizeof path, "/proc/%.20s/stat", process);
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        return false;
+    }
+    if (fgets(text, sizeof text, file) != NULL && strrchr(text, ')') != NULL) {
+        sscanf(strrchr(text, ')'), ") %*c %d", &parent);
+    }
+    fclose(file);
+    return parent == getpid();
+}
+
+static bool kill_children(void)
+{
+    DIR *processes = opendir("/proc");
+    bool found = false;
+
+    for (struct dirent *entry; processes != NULL && (entry = readdir(processes)) != NULL;) {
+        const int process = atoi(entry->d_name);
+        if (process > 0 && is_child(entry->d_name)) {
+            found = kill(process, SIGKILL) == 0 || found;
+        }
+    }
+    if (processes != NULL) {
+        closedir(processes);
+    }
+    return found;
+}
+
+/* Ends what a kernel has started, wherever it has hidden. */
+static void end_children(void)
+{
+    pid_t ended;
+
+    while ((ended = waitpid(-1, NULL, WNOHANG)) >= 0) {
+        if (ended == 0 && (!kill_children() || waitpid(-1, NULL, 0) < 0)) {
+            return;
+        }
+    }
 }
 
 static void answer_end(bool in_time, int status)
@@ -206,9 +255,7 @@ void supervise(const struct harness_invocation *invocation)
     printed.size = 0;
     const bool in_time = await(process, output[0], &status);
     kill(-process, SIGKILL); /* and what it has started */
-    if (WIFSTOPPED(status)) {
-        waitpid(process, &(int){0}, 0);
-    }
+    end_children();
     for (size_t before = printed.size + 1; before != printed.size;) {
         before = printed.size;
         read_output(output[0]);

@@ -28,13 +28,13 @@ static struct {
 } run;
 
 /* Returns from the function when a call does not succeed. */
-#define CALL(refusal, called, ...)                  \
-    do {                                            \
+#define CALL(refusal, called, ...)                    \
+    do {                                              \
         const vx_status status = called(__VA_ARGS__); \
-        if (status != VX_SUCCESS) {                 \
-            (refusal)->function = #called;          \
-            return status;                          \
-        }                                           \
+        if (status != VX_SUCCESS) {                   \
+            (refusal)->function = #called;            \
+            return status;                            \
+        }                                             \
     } while (0)
 
 /* ---- Attachments ---- */

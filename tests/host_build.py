@@ -122,7 +122,7 @@ def loaded_runtime() -> Runtime:
 def operator_library(output: Path, source: str) -> None:
     """Compile an operator's library from a file in tests/c."""
     folder = host_runtime().parent
-    libraries = ("-lOpenVX", "-lm", "-lpthread")
+    libraries = ("-lOpenVX", "-lm", "-lpthread", "-DWITH_THREADS")
     compile_library(output, TESTS / "c" / source, f"-L{folder}", *libraries)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,10 @@ from opkit.check.harness.client import HarnessKernel
 from opkit.check.results import Result
 from opkit.runtimes.rknn.kernels import CpuKernel
 from opkit.testing import Case, Operator, run_cpu_kernel
+from tests import target_repositories
 from tests.host_build import repository
+from tests.repositories import Repository, generate
+from tests.target_repositories import need, said_of
 
 MISDEEDS_C = Path(__file__).parent / "c" / "host_misdeeds.c"
 DEEDS = re.findall(
@@ -145,6 +149,69 @@ def test_constructors_and_destructors(
         operator.spec, executor, root, guarded.attachments
     )
     assert LIBRARY_MISDEEDS[deed] in check(operator).problem
+
+
+# ---- In a static program, under an emulator ----
+
+# What musl, qemu and a repository do not have: feenableexcept, a limit on memory, and threads.
+NOT_EMULATED = {"TRAP_FLOATS", "LIMIT_MEMORY", "CRASH_IN_THREAD"}
+EMULATED = {
+    **{deed: text for deed, text in MISDEEDS.items() if deed not in NOT_EMULATED},
+    "SMASH_STACK": "the kernel",  # where it crashes depends on the processor
+}
+CASES = """\
+import numpy as np
+import pytest
+
+from opkit import testing
+from opkit.testing import Case, check_cpu_kernel
+
+testing.TIME_LIMIT = 2
+ELEMENTS = np.arange(8, dtype=np.float16)
+CASES = [Case(name, {{"input": ELEMENTS}}, {{"deed": deed}}) for name, deed in {cases}]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case)
+"""
+
+
+@pytest.fixture(scope="module")
+def emulated(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    need("qemu-arm-static", "qemu-user-static")
+    repository = generate(tmp_path_factory.mktemp("emulated"), DESCRIPTION)
+    shutil.copy(MISDEEDS_C, repository.path / "rknn_kernel_misdeeds.c")
+    deeds = [(deed, DEEDS.index(deed)) for deed in EMULATED]
+    cases = [case for wrong in deeds for case in (wrong, (f"after_{wrong[0]}", 0))]
+    (repository.path / "tests/test_misdeeds.py").write_text(CASES.format(cases=cases))
+    return repository
+
+
+@pytest.fixture(scope="module")
+def said(emulated: Repository) -> dict[str, str]:
+    """What is said of each case under the emulator."""
+    run = target_repositories.check(emulated, "target=rv1126")
+    assert "\nCPU kernel, armhf was not done after 2 s in case BLOCK_ALARM_AND_LOOP" in run.stdout
+    return said_of("CPU kernel, armhf", run.stdout)
+
+
+@pytest.mark.parametrize("deed", EMULATED)
+def test_a_misdeed_under_an_emulator(deed: str, said: dict[str, str]) -> None:
+    expected = EMULATED[deed].replace("0.2 s", "2 s" if deed == "BLOCK_ALARM_AND_LOOP" else "0.2 s")
+    assert expected in said[deed]
+    assert f"after_{deed}" not in said
+
+
+def test_a_static_harness_that_does_not_begin(
+    emulated: Repository, said: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert said
+    monkeypatch.setenv("MISDEED", "CONSTRUCTOR_EXITS")
+    run = target_repositories.check(emulated, "target=rv1126", "require_target=0")
+    assert "did not run on armhf" in run.stderr
+    assert "ends before the harness begins; does a constructor of the kernel exit?" in run.stderr
+    assert LIBRARY_MISDEEDS["CONSTRUCTOR_EXITS"] in run.stdout
 
 
 # ---- What a kernel prints ----

@@ -90,11 +90,25 @@ static void leave(int number)
     _exit(0);
 }
 
-static void *crash_in_thread(void *nothing)
+/* Threads come from a library that no board's operator may need. */
+#ifdef WITH_THREADS
+static void *crash_in_a_thread(void *nothing)
 {
     crash();
     return nothing;
 }
+
+static void crash_in_thread(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, crash_in_a_thread, NULL);
+    pthread_join(thread, NULL);
+}
+#else
+static void crash_in_thread(void)
+{
+}
+#endif
 
 static void change_mask(int number)
 {
@@ -148,7 +162,6 @@ static vx_int16 unset(enum deed deed)
 static void misbehave(enum deed deed)
 {
     static int calls;
-    pthread_t thread;
 
     switch (deed) {
     case EXIT:
@@ -253,8 +266,7 @@ static void misbehave(enum deed deed)
         }
         break;
     case CRASH_IN_THREAD:
-        pthread_create(&thread, NULL, crash_in_thread, NULL);
-        pthread_join(thread, NULL);
+        crash_in_thread();
         break;
     case PRINT:
         puts("a line of the kernel's");

@@ -27,7 +27,7 @@ SANITIZED = (
 GUARDED_MALLOC = [
     f"-D{name}=hostrt_{name}"
     for name in ("malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign")
-]
+] + ["-Dmemalign=hostrt_aligned_alloc"]
 
 
 def exists(env: Any) -> bool:

@@ -182,6 +182,26 @@ def test_an_endless_loop(launches: Program) -> None:
     )
 
 
+def test_an_endless_loop_that_ignores_the_alarm(launches: Program) -> None:
+    outcome = started(launches, "deaf", (4,), limit=0.2)
+    assert (outcome.fault, outcome.timed_out) == ("the kernel did not end within 0.2 s", True)
+
+
+def test_of_much_output_the_beginning_and_the_end_are_kept(launches: Program) -> None:
+    outcome = started(launches, "prints")
+    assert outcome.fault == ""
+    assert outcome.printed.startswith("the first line\nthe same line again and again 0\n")
+    assert outcome.printed.endswith("the last line\n")
+    assert re.search(r"^\.\.\. \d+ bytes left out \.\.\.$", outcome.printed, re.MULTILINE)
+    assert len(outcome.printed) < 10**5
+
+
+def test_what_a_kernel_prints_before_it_crashes_is_kept(launches: Program) -> None:
+    outcome = started(launches, "prints_and_crashes")
+    assert "SIGSEGV" in outcome.fault
+    assert outcome.printed == "here\n"
+
+
 def test_undefined_behaviour(launches: Program) -> None:
     y = ((1, 1, 24), np.int32)
     found = started(launches, "undefined", (3,), y=y).undefined

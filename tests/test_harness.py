@@ -12,12 +12,16 @@ import numpy as np
 import pytest
 
 from opkit import testing
+from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
+from opkit.check.invocation import Invocation
 from opkit.check.results import Result
+from opkit.description.spec import parse
+from opkit.errors import OpkitError
 from opkit.runtimes.rknn.kernels import CpuKernel
 from opkit.testing import Case, Operator, run_cpu_kernel
 from tests import target_repositories
-from tests.host_build import repository
+from tests.host_build import compile_library, harness, repository
 from tests.repositories import Repository, generate
 from tests.target_repositories import need, said_of
 
@@ -252,6 +256,42 @@ def test_a_kernel_that_hangs_costs_one_limit(
     assert "in case stop_alarm_and_loop" in first.note
     assert "it may take 0.1 s" in first.note
     assert check(operator).problem == ""
+
+
+# ---- Another runtime ----
+
+PLAIN = """\
+name: Plain
+inputs: {x: {type: VX_TYPE_TENSOR}}
+outputs: {y: {type: VX_TYPE_TENSOR}}
+params: {divisor: {type: VX_TYPE_INT32}, summands: {type: VX_TYPE_ARRAY}}
+"""
+
+
+def plain_kernel(folder: Path, symbol: str) -> HarnessKernel:
+    libraries = [folder / f"lib{name}.so" for name in ("plain_runtime", "plain_kernel")]
+    for library in libraries:
+        compile_library(library, MISDEEDS_C.with_name(f"{library.stem.removeprefix('lib')}.c"))
+    command = (str(harness()), *map(str, libraries), symbol)
+    return HarnessKernel(parse(PLAIN), Executor("plain", command), folder, library=libraries[1])
+
+
+def plain_invocation(divisor: int) -> Invocation:
+    params = {"divisor": divisor, "summands": [5, 6]}
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    return Invocation({"x": x}, params, {"y": ((2, 3), "float32")})
+
+
+def test_the_harness_runs_what_is_no_openvx(tmp_path: Path) -> None:
+    kernel = plain_kernel(tmp_path, "add")
+    run = kernel.run(plain_invocation(2), fill=1)
+    assert (run.status, run.fault, run.events, run.log) == (0, "", [], ["this is plain"])
+    assert run.outputs["y"].tolist() == [[3, 4, 5], [6, 7, 8]]
+    run = kernel.run(plain_invocation(0))
+    assert re.match(r"plain_kernel\.c:12: the function divides an integer by zero", run.fault)
+    assert run.log == ["this is plain"]
+    with pytest.raises(OpkitError, match="has no subtract, by which the runtime"):
+        plain_kernel(tmp_path, "subtract").run(plain_invocation(1))
 
 
 @pytest.fixture(autouse=True)

@@ -72,7 +72,7 @@ void *load_kernel(char *problem, size_t size)
     }
     void *entry = dlsym(kernel, kernel_symbol);
     if (entry == NULL) {
-        snprintf(problem, size, "%s has no %s; the board would crash", kernel_path, kernel_symbol);
+        snprintf(problem, size, "%s has no %s, by which the runtime finds the kernel", kernel_path, kernel_symbol);
         return NULL;
     }
     if (dladdr(entry, &information) != 0) {

@@ -1,6 +1,6 @@
 /*
- * An operator that copies a float16 tensor, and does something to its process: the param `deed` says what; the environment
- * variable MISDEED, what its constructor or destructor does.
+ * An operator that copies a float16 tensor, and does something to its process: the param `deed`
+ * says what; the environment variable MISDEED, what its constructor or destructor does.
  */
 #define _GNU_SOURCE
 #include <fenv.h>
@@ -140,7 +140,8 @@ static void limit(int resource)
 
 static void print_much(FILE *stream)
 {
-    static const char LINE[] = "the same hundred bytes again and again, as when a debugging line was left in the innermost loop\n";
+    static const char LINE[] = "the same hundred bytes again and again, as from a line"
+                               " for debugging in the innermost loop\n";
     fputs("the first line\n", stream);
     for (int i = 0; i < 1000000; i++) {
         fputs(LINE, stream);
@@ -310,7 +311,8 @@ __attribute__((destructor)) static void destruct(void)
     }
 }
 
-static vx_status VX_CALLBACK kernel_function(vx_node node, const vx_reference *parameters, vx_uint32 count)
+static vx_status VX_CALLBACK kernel_function(vx_node node, const vx_reference *parameters,
+                                             vx_uint32 count)
 {
     const vx_size start[] = {0};
     const vx_size end[] = {8};
@@ -320,24 +322,29 @@ static vx_status VX_CALLBACK kernel_function(vx_node node, const vx_reference *p
 
     (void)node;
     (void)count;
-    vx_status status = vxCopyScalar((vx_scalar)parameters[DEED], &deed, VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
+    vx_status status =
+        vxCopyScalar((vx_scalar)parameters[DEED], &deed, VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
     if (status == VX_SUCCESS) {
-        status = vxCopyTensorPatch((vx_tensor)parameters[INPUT], 1, start, end, strides, elements, VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
+        status = vxCopyTensorPatch((vx_tensor)parameters[INPUT], 1, start, end, strides, elements,
+                                   VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
     }
     if (status == VX_SUCCESS) {
         misbehave((enum deed)deed);
         if (deed >= UNSET_SIGN && deed <= UNSET_PAGE) {
             elements[0] = (vx_int16)(elements[0] + unset((enum deed)deed));
         }
-        status = vxCopyTensorPatch((vx_tensor)parameters[OUTPUT], 1, start, end, strides, elements, VX_WRITE_ONLY, VX_MEMORY_TYPE_HOST);
+        status = vxCopyTensorPatch((vx_tensor)parameters[OUTPUT], 1, start, end, strides, elements,
+                                   VX_WRITE_ONLY, VX_MEMORY_TYPE_HOST);
     }
     return status;
 }
 
-static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[], vx_uint32 count, vx_meta_format metas[])
+static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[],
+                                       vx_uint32 count, vx_meta_format metas[])
 {
     (void)node;
-    return count == COUNT ? vxSetMetaFormatFromReference(metas[OUTPUT], parameters[INPUT]) : VX_ERROR_INVALID_PARAMETERS;
+    return count == COUNT ? vxSetMetaFormatFromReference(metas[OUTPUT], parameters[INPUT])
+                          : VX_ERROR_INVALID_PARAMETERS;
 }
 
 static vx_param_description_t kernel_params[] = {

@@ -8,8 +8,8 @@ static const struct harness_invocation *call;
 static harness_record_f *add;
 static const char *phase = "the function";
 
-static int prepare(void *entry, const struct harness_invocation *invocation, harness_record_f *record,
-                   struct harness_refusal *refusal)
+static int prepare(void *entry, const struct harness_invocation *invocation,
+                   harness_record_f *record, struct harness_refusal *refusal)
 {
     (void)refusal;
     *(void **)&kernel = entry;

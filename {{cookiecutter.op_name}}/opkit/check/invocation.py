@@ -208,7 +208,16 @@ class RunResult:
 
 
 class Kernel(Protocol):
-    """One kernel of one operator, wherever it runs."""
+    """One kernel of one operator, wherever it runs.
+
+    Attributes:
+        keeps_state: whether a run can depend on the one before in the same process, so that it is
+            worth while to repeat it.
+    """
+
+    @property
+    def keeps_state(self) -> bool:
+        """See above."""
 
     def run(
         self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10

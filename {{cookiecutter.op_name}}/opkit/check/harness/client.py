@@ -45,6 +45,8 @@ class HarnessKernel:
         library: the kernel's library on this PC, if its debug information knows the lines.
     """
 
+    keeps_state = True
+
     def __init__(
         self,
         spec: OpSpec,

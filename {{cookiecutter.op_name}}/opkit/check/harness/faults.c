@@ -42,7 +42,8 @@ struct fault {
 void start_clock(const char *name, const char *const *phase, double limit, bool alarmed)
 {
     const double whole = (double)(time_t)limit;
-    const struct itimerval timer = {.it_value = {(time_t)whole, (suseconds_t)((limit - whole) * 1e6)}};
+    const struct itimerval timer = {
+        .it_value = {(time_t)whole, (suseconds_t)((limit - whole) * 1e6)}};
 
     stage.name = name;
     stage.phase = phase;
@@ -87,7 +88,8 @@ static struct fault read_fault(int number, const siginfo_t *information, const u
 
 static bool is_stack_overflow(const struct fault *fault)
 {
-    return fault->stack_pointer != 0 && fault->address + STACK_REACH >= fault->stack_pointer && fault->address <= stage.stack;
+    return fault->stack_pointer != 0 && fault->address + STACK_REACH >= fault->stack_pointer &&
+           fault->address <= stage.stack;
 }
 
 static void explain_access(const struct fault *fault, char *text, size_t size)
@@ -97,39 +99,50 @@ static void explain_access(const struct fault *fault, char *text, size_t size)
 
     if (fault->code != SEGV_MAPERR && fault->code != SEGV_ACCERR) {
         snprintf(text, size, "touches an address that is not aligned, or none at all");
-    } else if (runtime->explain != NULL && runtime->explain((const void *)fault->address, where, sizeof where)) {
+    } else if (runtime->explain != NULL &&
+               runtime->explain((const void *)fault->address, where, sizeof where)) {
         snprintf(text, size, "%s %s", fault->verb, where);
     } else if (is_stack_overflow(fault)) {
         getrlimit(RLIMIT_STACK, &stack);
-        snprintf(text, size, "overflows the stack of %lu KiB: a recursion without end, or too large an array?",
+        snprintf(text, size,
+                 "overflows the stack of %lu KiB: a recursion without end, or too large an array?",
                  (unsigned long)(stack.rlim_cur / 1024));
     } else if (fault->address < NULL_PAGE) {
         snprintf(text, size, "%s through a NULL pointer", fault->verb);
     } else {
-        snprintf(text, size, "%s the address 0x%lx, where it has no memory", fault->verb, (unsigned long)fault->address);
+        snprintf(text, size, "%s the address 0x%lx, where it has no memory", fault->verb,
+                 (unsigned long)fault->address);
     }
 }
 
 /* What happened, in the third person: "reads ..." */
 static void explain(const struct fault *fault, char *text, size_t size)
 {
+    const char *sentence = NULL;
+
     switch (fault->signal) {
     case SIGALRM:
         snprintf(text, size, "is not done after %g s: a loop without end?", stage.limit);
-        break;
+        return;
     case SIGFPE:
-        snprintf(text, size, "%s", fault->code == FPE_INTDIV || fault->code == FPE_INTOVF ? "divides an integer by zero, or the most negative one by -1" : "traps on a floating-point exception: does it call feenableexcept?");
+        sentence = fault->code == FPE_INTDIV || fault->code == FPE_INTOVF
+                       ? "divides an integer by zero, or the most negative one by -1"
+                       : "traps on a floating-point exception: does it call feenableexcept?";
         break;
     case SIGILL:
     case SIGTRAP:
-        snprintf(text, size, "runs into an illegal instruction, which compilers place where behaviour is undefined");
+        sentence =
+            "runs into an illegal instruction, which compilers place where behaviour is undefined";
         break;
     case SIGABRT:
-        snprintf(text, size, "calls abort: an assertion that does not hold, or a pointer that cannot be freed?");
+        sentence =
+            "calls abort: an assertion that does not hold, or a pointer that cannot be freed?";
         break;
     default:
         explain_access(fault, text, size);
+        return;
     }
+    snprintf(text, size, "%s", sentence);
 }
 
 /* ---- Signals ---- */

@@ -72,7 +72,8 @@ void *load_kernel(char *problem, size_t size)
     }
     void *entry = dlsym(kernel, kernel_symbol);
     if (entry == NULL) {
-        snprintf(problem, size, "%s has no %s, by which the runtime finds the kernel", kernel_path, kernel_symbol);
+        snprintf(problem, size, "%s has no %s, by which the runtime finds the kernel", kernel_path,
+                 kernel_symbol);
         return NULL;
     }
     if (dladdr(entry, &information) != 0) {
@@ -90,7 +91,9 @@ ptrdiff_t offset_in_kernel(uintptr_t address)
 {
     Dl_info information;
     const bool known = dladdr((const void *)address, &information) != 0;
-    return known && information.dli_fbase == kernel_base ? (ptrdiff_t)(address - (uintptr_t)kernel_base) : 0;
+    return known && information.dli_fbase == kernel_base
+               ? (ptrdiff_t)(address - (uintptr_t)kernel_base)
+               : 0;
 }
 
 enum {
@@ -105,7 +108,8 @@ int main(int count, char **arguments)
     struct harness_invocation invocation;
 
     if (count != ARGUMENTS) {
-        fprintf(stderr, "usage: %s%s\n", arguments[0], ARGUMENTS > 1 ? " RUNTIME LIBRARY SYMBOL" : "");
+        fprintf(stderr, "usage: %s%s\n", arguments[0],
+                ARGUMENTS > 1 ? " RUNTIME LIBRARY SYMBOL" : "");
         return EXIT_FAILURE;
     }
     setrlimit(RLIMIT_CORE, &no_core_files);

@@ -88,15 +88,19 @@ void compare_process(const char *name)
     read_state(&now);
     if (now.floating_point != remembered.floating_point) {
         set_floating_point(remembered.floating_point);
-        record_text("event", "%s changes how floating-point numbers are rounded, or which exceptions trap", name);
+        record_text("event",
+                    "%s changes how floating-point numbers are rounded, or which exceptions trap",
+                    name);
         now.floating_point = remembered.floating_point;
     }
     for (int i = 1; i < SIGNAL_COUNT; i++) {
         if (now.handlers[i] != remembered.handlers[i]) {
-            record_text("event", "%s changes what the process does on signal %d (%s)", name, i, strsignal(i));
+            record_text("event", "%s changes what the process does on signal %d (%s)", name, i,
+                        strsignal(i));
         }
         if (sigismember(&now.blocked, i) != sigismember(&remembered.blocked, i)) {
-            record_text("event", "%s changes whether signal %d (%s) is blocked", name, i, strsignal(i));
+            record_text("event", "%s changes whether signal %d (%s) is blocked", name, i,
+                        strsignal(i));
         }
     }
     for (int i = 0; i < LIMIT_COUNT; i++) {

@@ -48,7 +48,8 @@ static unsigned read_words(char *line, char **words, unsigned room)
     if (fgets(line, MAX_LINE, stdin) == NULL) {
         return 0;
     }
-    for (char *word = strtok_r(line, " \n", &rest); word != NULL && count < room; word = strtok_r(NULL, " \n", &rest)) {
+    for (char *word = strtok_r(line, " \n", &rest); word != NULL && count < room;
+         word = strtok_r(NULL, " \n", &rest)) {
         words[count++] = word;
     }
     return count;
@@ -135,7 +136,8 @@ bool read_request(struct harness_invocation *invocation)
         .attachment_count = (unsigned)number(words[5]),
     };
     invocation->values = allocate(invocation->count, sizeof *invocation->values);
-    invocation->attachments = allocate(invocation->attachment_count, sizeof *invocation->attachments);
+    invocation->attachments =
+        allocate(invocation->attachment_count, sizeof *invocation->attachments);
     for (unsigned i = 0; i < invocation->count; i++) {
         if (!read_value(&invocation->values[i], invocation->fill)) {
             return false;

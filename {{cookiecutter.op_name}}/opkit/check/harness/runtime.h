@@ -44,7 +44,7 @@ struct harness_attachment {
 };
 
 struct harness_invocation {
-    bool guarded; /* whether accesses beside the operator's memory are to be found; else speed counts */
+    bool guarded; /* accesses beside the operator's memory are to be found; else speed counts */
     uint8_t fill; /* what memory holds that nobody has set */
     unsigned repeat; /* how often the kernel runs */
     double limit; /* seconds that each stage may take */
@@ -86,8 +86,10 @@ struct harness_runtime {
     bool (*explain)(const void *address, char *text, size_t size);
     /* What messages call the stages. */
     const char *stage_names[HARNESS_STAGES];
-    const char *const *phase; /* what runs in this moment: "the initializer" */
-    const char *const *function; /* which of the runtime's own touches the operator's memory, or NULL */
+    /* What runs in this moment: "the initializer"; NULL: messages call it as its stage. */
+    const char *const *phase;
+    /* Which of the runtime's own functions touches the operator's memory, if any. May be NULL. */
+    const char *const *function;
 };
 
 #endif

@@ -111,7 +111,8 @@ static struct account *new_account(const struct harness_invocation *invocation, 
     for (unsigned i = 0; i < invocation->count; i++) {
         *size += invocation->values[i].role == HARNESS_OUTPUT ? invocation->values[i].size : 0;
     }
-    struct account *made = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct account *made = mmap(NULL, *size, PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (made == MAP_FAILED) {
         fprintf(stderr, "no memory for %zu bytes\n", *size);
         exit(EXIT_FAILURE);
@@ -227,7 +228,8 @@ static void answer_end(bool in_time, int status)
         snprintf(text, sizeof text, "exit %d", WEXITSTATUS(status));
     }
     write_answer("ended", text, strlen(text));
-    write_answer("stage", account->stage_name, strnlen(account->stage_name, sizeof account->stage_name));
+    write_answer("stage", account->stage_name,
+                 strnlen(account->stage_name, sizeof account->stage_name));
 }
 
 void supervise(const struct harness_invocation *invocation)

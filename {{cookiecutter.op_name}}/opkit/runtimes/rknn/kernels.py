@@ -62,6 +62,7 @@ class CpuKernel:
 
     packed: HarnessKernel
     guarded: HarnessKernel
+    keeps_state = True
 
     def run(
         self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10

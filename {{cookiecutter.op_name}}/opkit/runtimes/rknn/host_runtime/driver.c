@@ -15,7 +15,8 @@
 #include "hostrt.h"
 #include "libc.h"
 
-#define RUNTIME_ENUMERATION 0xFFF03080 /* what the board's runtime writes into every custom kernel */
+#define RUNTIME_ENUMERATION \
+    0xFFF03080 /* what the board's runtime writes into every custom kernel */
 
 static struct {
     const struct harness_invocation *invocation;
@@ -62,13 +63,15 @@ static void attach(const char *name, const void *bytes, size_t size)
 static void attach_launch(void)
 {
     const vx_kernel_execution_parameters_t *launch = &run.node->execution;
-    const vx_size *const sizes[] = {launch->globalWorkOffset, launch->globalWorkScale, launch->localWorkSize, launch->globalWorkSize};
+    const vx_size *const sizes[] = {launch->globalWorkOffset, launch->globalWorkScale,
+                                    launch->localWorkSize, launch->globalWorkSize};
     char text[512];
     size_t length = (size_t)snprintf(text, sizeof text, "%u", launch->workDim);
 
     for (size_t i = 0; i < dimof(sizes); i++) {
         for (size_t j = 0; j < VX_MAX_WORK_ITEM_DIMENSIONS; j++) {
-            length += (size_t)snprintf(text + length, sizeof text - length, " %zu", (size_t)sizes[i][j]);
+            length +=
+                (size_t)snprintf(text + length, sizeof text - length, " %zu", (size_t)sizes[i][j]);
         }
     }
     attach("launch", text, length);
@@ -103,7 +106,8 @@ static vx_status copy_tensor(vx_tensor tensor, void *bytes, vx_enum usage)
         end[i] = tensor->dims[i];
         strides[i] = tensor->strides[i];
     }
-    return vxCopyTensorPatch(tensor, tensor->rank, START, end, strides, bytes, usage, VX_MEMORY_TYPE_HOST);
+    return vxCopyTensorPatch(tensor, tensor->rank, START, end, strides, bytes, usage,
+                             VX_MEMORY_TYPE_HOST);
 }
 
 static vx_reference create(vx_context context, const struct harness_value *value)
@@ -123,7 +127,8 @@ static vx_reference create(vx_context context, const struct harness_value *value
     return (vx_reference)vxCreateArray(context, type, value->shape[0]);
 }
 
-static vx_status create_reference(vx_context context, unsigned index, struct harness_refusal *refusal)
+static vx_status create_reference(vx_context context, unsigned index,
+                                  struct harness_refusal *refusal)
 {
     const struct harness_value *value = &run.invocation->values[index];
     const vx_reference reference = create(context, value);
@@ -135,7 +140,8 @@ static vx_status create_reference(vx_context context, unsigned index, struct har
         CALL(refusal, copy_tensor, (vx_tensor)reference, value->bytes, VX_WRITE_ONLY);
     } else if (value->rank > 0) {
         const vx_size count = value->shape[0];
-        CALL(refusal, vxAddArrayItems, (vx_array)reference, count, value->bytes, value->size / count);
+        CALL(refusal, vxAddArrayItems, (vx_array)reference, count, value->bytes,
+             value->size / count);
     }
     return VX_SUCCESS;
 }
@@ -148,8 +154,9 @@ static vx_kernel add_kernel(vx_context context)
 
     kernel->enumeration = RUNTIME_ENUMERATION;
     if (!run.has_program) {
-        return vxAddUserKernel(context, kernel->name, enumeration, kernel->function, kernel->numParams,
-                               kernel->validate, kernel->initialize, kernel->deinitialize);
+        return vxAddUserKernel(context, kernel->name, enumeration, kernel->function,
+                               kernel->numParams, kernel->validate, kernel->initialize,
+                               kernel->deinitialize);
     }
     vx_program program = vxCreateProgramWithBinary(context, PROGRAM, sizeof PROGRAM);
     vxBuildProgram(program, "-cl-viv-vx-extension");
@@ -165,7 +172,8 @@ static vx_status create_node(vx_context context, struct harness_refusal *refusal
     CALL(refusal, vxGetStatus, (vx_reference)kernel);
     for (vx_uint32 i = 0; i < run.description->numParams; i++) {
         const vx_param_description_t *row = &run.description->parameters[i];
-        CALL(refusal, vxAddParameterToKernel, kernel, i, row->direction, row->data_type, row->state);
+        CALL(refusal, vxAddParameterToKernel, kernel, i, row->direction, row->data_type,
+             row->state);
     }
     CALL(refusal, vxFinalizeKernel, kernel);
     run.graph = vxCreateGraph(context);
@@ -214,8 +222,8 @@ static bool choose_kernel(vx_kernel_description_t **kernels, struct harness_refu
     return true;
 }
 
-static int prepare(void *entry, const struct harness_invocation *invocation, harness_record_f *record,
-                   struct harness_refusal *refusal)
+static int prepare(void *entry, const struct harness_invocation *invocation,
+                   harness_record_f *record, struct harness_refusal *refusal)
 {
     run.invocation = invocation;
     run.record = record;
@@ -286,7 +294,8 @@ static void report(void)
     vx_status status;
 
     for (size_t i = 0; i < dimof(NAMES); i++) {
-        for (vx_size entry = 0; (text = hostrt_entry((enum hostrt_journal)i, entry, &status)) != NULL; entry++) {
+        for (vx_size entry = 0;
+             (text = hostrt_entry((enum hostrt_journal)i, entry, &status)) != NULL; entry++) {
             run.record(NAMES[i], text, strlen(text));
         }
     }

@@ -58,6 +58,8 @@ class EmulatedKernel:
             own. The poison differs from run to run.
     """
 
+    keeps_state = False  # each launch has a process of its own
+
     def __init__(self, spec: OpSpec, root: Path, border: Border = POISON) -> None:
         self.spec = spec
         self.root = root
@@ -122,7 +124,7 @@ class EmulatedKernel:
         limit: float,
     ) -> None:
         """Run again, in reverse order and with another fill; say on what the outputs depend."""
-        other = fill ^ 0x42
+        other = (fill + 0x82) % 256  # for the first of the usual fills: 0
         again = self._emulate(invocation, result, launch, other, True, limit)
         self._add(result, again)
         if again.fault or not first_difference(first.outputs, again.outputs):

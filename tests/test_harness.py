@@ -84,6 +84,7 @@ MISDEEDS = {
     "CRASH_IN_THREAD": "the kernel function writes through a NULL pointer",
     "UNSET_SIGN": _UNSET,
     "UNSET_ZERO": "the outputs are others when it runs 3 times in a row",
+    "UNSET_ALIGNED": _UNSET,
     "UNSET_PAGE": _UNSET,
 }
 """What a kernel does to its process -> what is said of it."""

@@ -52,6 +52,7 @@ enum deed {
     CRASH_IN_THREAD,
     UNSET_SIGN,
     UNSET_ZERO,
+    UNSET_ALIGNED,
     UNSET_PAGE,
     PRINT,
     PRINT_MUCH,
@@ -149,15 +150,27 @@ static void print_much(FILE *stream)
     fputs("the last line\n", stream);
 }
 
+static void *take(enum deed deed)
+{
+#ifdef __GLIBC__ /* that function of its is not replaced */
+    if (deed == UNSET_PAGE) {
+        return valloc(4096);
+    }
+#endif
+    return deed == UNSET_ALIGNED ? memalign(64, 4096) : malloc(4096);
+}
+
 /* Memory that nobody set; what it holds decides on an element. */
 static vx_int16 unset(enum deed deed)
 {
-    vx_int16 *memory = deed == UNSET_PAGE ? memalign(4096, 4096) : malloc(4096);
+    vx_int16 *memory = take(deed);
     const vx_int16 value = ((volatile vx_int16 *)memory)[300];
 
     free(memory);
-    return deed == UNSET_SIGN ? value < 0 : deed == UNSET_ZERO ? value == 0
-                                                               : value;
+    if (deed == UNSET_SIGN) {
+        return value < 0;
+    }
+    return deed == UNSET_ZERO ? value == 0 : value;
 }
 
 static void misbehave(enum deed deed)

@@ -1,19 +1,21 @@
-"""The host runtime, the VX emulator's and libraries of operators, compiled with zig."""
+"""The harness, both runtimes and libraries of operators, compiled with zig."""
 
 from __future__ import annotations
 
 import atexit
+import ctypes
 import functools
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import ziglang
 
-from opkit.runtimes.rknn.host import Runtime, runtime
-from opkit.runtimes.rknn.scons.host import VX_COMPILE, VX_LINK
+from opkit.runtimes.rknn.scons.host import HARNESS_COMPILE, VX_COMPILE, VX_LINK
 
 TESTS = Path(__file__).resolve().parent
 OPKIT = TESTS.parent / "{{cookiecutter.op_name}}" / "opkit"
@@ -61,6 +63,15 @@ def host_runtime() -> Path:
 
 
 @functools.cache
+def harness() -> Path:
+    """Compile the program that runs kernels, with the flags of a repository; once per run."""
+    path = host_runtime().with_name("harness")
+    sources = sorted((OPKIT / "check/harness").glob("*.c"))
+    _compile(path, *HARNESS_COMPILE, f"-I{OPKIT.parent}", *sources, "-ldl")
+    return path
+
+
+@functools.cache
 def vx_runtime() -> Path:
     """Compile the program that runs VX kernels, with the flags of a repository; once per run."""
     path = _folder() / "vx_runtime"
@@ -68,15 +79,51 @@ def vx_runtime() -> Path:
     return path
 
 
+class Runtime:
+    """The host runtime, loaded into this process, to call its functions one by one."""
+
+    def __init__(self) -> None:
+        self.library: Any = ctypes.CDLL(str(host_runtime()))
+        self.library.vxCreateContext.restype = ctypes.c_void_p
+        self.library.hostrt_entry.restype = ctypes.c_char_p
+
+    def do(self, name: str, *arguments: Any) -> None:
+        """Call a function that returns a status."""
+        assert self.library[name](*arguments) == 0
+
+    def journal(self, kind: int) -> list[str]:
+        """Return the entries of a journal."""
+        status = ctypes.c_int32()
+        texts: list[str] = []
+        while text := self.library.hostrt_entry(
+            kind, ctypes.c_size_t(len(texts)), ctypes.byref(status)
+        ):
+            texts.append(text.decode(errors="replace").rstrip())
+        return texts
+
+    @contextmanager
+    def context(self) -> Iterator[int]:
+        """A context, empty journals; all that was made in the context goes with it."""
+        self.library.hostrt_forget()
+        handle = ctypes.c_void_p(self.library.vxCreateContext())
+        assert handle.value is not None
+        try:
+            yield handle.value
+        finally:
+            self.do("vxReleaseContext", ctypes.byref(handle))
+
+
+@functools.cache
 def loaded_runtime() -> Runtime:
-    """Return the host runtime, loaded."""
-    return runtime(host_runtime().resolve())
+    """Return the host runtime, loaded once."""
+    return Runtime()
 
 
 def operator_library(output: Path, source: str) -> None:
     """Compile an operator's library from a file in tests/c."""
     folder = host_runtime().parent
-    compile_library(output, TESTS / "c" / source, f"-L{folder}", "-lOpenVX")
+    libraries = ("-lOpenVX", "-lm", "-lpthread", "-DWITH_THREADS")
+    compile_library(output, TESTS / "c" / source, f"-L{folder}", *libraries)
 
 
 def compile_program(output: Path, *sources: Path, include: Sequence[Path] = ()) -> None:
@@ -97,7 +144,8 @@ def repository(root: Path, source: str, description: str, reference: str) -> Pat
     (root / f"{name}_reference.py").write_text(reference)
     for folder in ("x64", "host"):
         operator_library(root / "build" / folder / f"lib{name}.so", source)
-    (root / "build/host/libOpenVX.so").symlink_to(host_runtime())
+    for program in (host_runtime(), harness()):
+        (root / "build/host" / program.name).symlink_to(program)
     return root
 
 

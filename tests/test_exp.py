@@ -7,19 +7,18 @@ from collections.abc import Callable
 import numpy as np
 
 from opkit.check.comparison import ulp_distance
-from opkit.check.invocation import Call
+from opkit.check.invocation import Invocation
 from opkit.runtimes import parse
-from opkit.runtimes.rknn.host import HostKernel
-from tests.host_build import host_runtime
+from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from tests.repositories import Repository
 
 
 def test_all_halves_are_rounded_right(example: Callable[[str], Repository]) -> None:
     repository = example("exp")
     spec = parse((repository.path / "op.yml").read_text())
-    kernel = HostKernel(spec, repository.path / "build/x64/libexp.so", host_runtime())
+    kernel = host_kernel(spec, repository.path / "build/x64/libexp.so", repository.path / HOST)
     halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
-    call = Call({"input": halves}, {}, {"output": (halves.shape, np.float16)})
+    call = Invocation({"input": halves}, {}, {"output": (halves.shape, np.float16)})
 
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         expected = np.exp(halves.astype(np.float64)).astype(np.float16)

@@ -16,22 +16,23 @@ from typing import Any
 import numpy as np
 import pytest
 
+from opkit.check.harness.client import HarnessKernel
 from opkit.check.invocation import (
     TYPES,
     Array,
-    Call,
+    Invocation,
     Items,
-    Launch,
     RefusedError,
     Scalar,
-    delivered,
+    marshal,
 )
 from opkit.description.spec import Param
 from opkit.description.types import PARAM_TYPES, ParamType
 from opkit.errors import OpkitError
 from opkit.runtimes import parse
-from opkit.runtimes.rknn.host import HostKernel, Runtime
-from tests.host_build import host_runtime, loaded_runtime, operator_library, repository
+from opkit.runtimes.rknn.host_kernels import host_kernel
+from opkit.runtimes.rknn.vx.launch import Launch, launch_of, uniforms_of
+from tests.host_build import Runtime, host_runtime, loaded_runtime, repository
 
 INVALID_PARAMETERS, INVALID_REFERENCE, NOT_SUPPORTED = -10, -12, -3
 NOT_ALLOCATED, INVALID_VALUE, INVALID_TYPE = -5, -16, -17
@@ -805,23 +806,23 @@ UINT64_BIG = 2**64 - 1
     ],
 )
 def test_delivered_scalars(kind: str, value: Any, delivered_type: str, data: str) -> None:
-    scalar = delivered(Param("p", PARAM_TYPES[f"VX_TYPE_{kind}"]), value)
+    scalar = marshal(Param("p", PARAM_TYPES[f"VX_TYPE_{kind}"]), value)
     assert scalar == Scalar(f"VX_TYPE_{delivered_type}", bytes.fromhex(data))
 
 
 def test_delivered_arrays() -> None:
     param = Param("size", PARAM_TYPES["VX_TYPE_ARRAY"])
-    assert delivered(param, [1, -2.9, 2**40]) == Items((1, -2, 2**31 - 1))
-    assert delivered(param, range(16)) == Items(tuple(range(16)))
+    assert marshal(param, [1, -2.9, 2**40]) == Items((1, -2, 2**31 - 1))
+    assert marshal(param, range(16)) == Items(tuple(range(16)))
     for count in (0, 17):
         with pytest.raises(RefusedError, match=f"'size' has {count} items; the board takes 1 to"):
-            delivered(param, range(count))
+            marshal(param, range(count))
 
 
 @pytest.mark.parametrize("type_", [t for t in PARAM_TYPES.values() if t.delivered is None])
 def test_types_that_the_board_refuses(type_: ParamType) -> None:
     with pytest.raises(RefusedError, match=f"'p': the board refuses the type {type_.name}"):
-        delivered(Param("p", type_), 1)
+        marshal(Param("p", type_), 1)
 
 
 SHOWN = [name for name, row in PARAM_TYPES.items() if row.delivered and not row.is_list]
@@ -842,32 +843,21 @@ def test_the_kernel_sees_what_is_delivered(tmp_path: Path) -> None:
     )
     root = repository(tmp_path, "host_params.c", description, "")
     spec = parse(description)
-    kernel = HostKernel(spec, root / "build/x64/libparams.so", root / "build/host/libOpenVX.so")
+    kernel = host_kernel(spec, root / "build/x64/libparams.so", root / "build/host")
     values = {f"p_{name}": value for name, value in PARAMS.items()} | {"items": [7, -8, 9]}
     shape = (len(PARAMS) + 1, 72)
-    call = Call({"input": np.zeros(1, np.float16)}, values, {"output": (shape, "uint8")})
+    call = Invocation({"input": np.zeros(1, np.float16)}, values, {"output": (shape, "uint8")})
     outcome = kernel.run(call, fill=0x7E)
     assert (outcome.status, outcome.fault, outcome.leaks) == (0, "", [])
     for row, param in zip(outcome.outputs["output"], spec.params, strict=True):
         type_, count = row[:8].view(np.int32)
-        expected = delivered(param, values[param.name])
+        expected = marshal(param, values[param.name])
         if isinstance(expected, Scalar):
             assert (type_, count) == (TYPES[expected.type], 1)
             assert row[8:].tobytes() == expected.data.ljust(64, b"\0")
         else:
             assert (type_, count) == (INT32, 3)
             assert tuple(row[8:20].view(np.int32)) == expected.items
-
-
-def test_strides_of_numpy_that_are_0_do_not_reach_the_driver() -> None:
-    array = np.arange(3, dtype=np.float16)[None]
-    assert array.strides[0] == 0
-    runtime = loaded_runtime()
-    with runtime.context() as context:
-        tensor = runtime.tensor(context, "x", array)
-        back = np.zeros((1, 3), np.float16)
-        runtime.copy(tensor, back, READ)
-    assert back.tolist() == [[0, 1, 2]]
 
 
 # ---- VX kernels: the callbacks run, and what they ask for is known ----
@@ -885,15 +875,15 @@ def launcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return repository(tmp_path_factory.mktemp("launch"), "host_launch.c", LAUNCH, "")
 
 
-def launch_call(sizes: list[int], local: list[int]) -> Call:
+def launch_call(sizes: list[int], local: list[int]) -> Invocation:
     inputs = {"input": np.zeros((2, 3), np.float16)}
-    return Call(inputs, {"sizes": sizes, "locals": local}, {"output": ((2, 3), "float16")})
+    return Invocation(inputs, {"sizes": sizes, "locals": local}, {"output": ((2, 3), "float16")})
 
 
-def launch_kernel(root: Path, index: int) -> HostKernel:
+def launch_kernel(root: Path, index: int) -> HarnessKernel:
     spec = parse((root / "op.yml").read_text())
     build = root / "build"
-    return HostKernel(spec, build / "x64/liblaunch.so", build / "host/libOpenVX.so", index)
+    return host_kernel(spec, build / "x64/liblaunch.so", build / "host", index, {"factor": 4})
 
 
 @pytest.mark.parametrize(
@@ -909,43 +899,30 @@ def launch_kernel(root: Path, index: int) -> HostKernel:
 def test_launch_rules(launcher: Path, sizes: list[int], local: list[int], status: int) -> None:
     outcome = launch_kernel(launcher, 1).run(launch_call(sizes, local), fill=0)
     assert outcome.status == status
-    assert outcome.launch == Launch(3, (0, 2, 0), (8, 1, 1), tuple(local), tuple(sizes))
+    assert launch_of(outcome) == Launch(3, (0, 2, 0), (8, 1, 1), tuple(local), tuple(sizes))
+    assert uniforms_of(outcome) == {"factor": struct.pack("<f", 2.5)}
 
 
 def test_kernel_index_selects_the_kernel(launcher: Path) -> None:
-    outcome = launch_kernel(launcher, 0).run(launch_call([1, 1, 1], [0, 0, 0]))
-    assert (outcome.status, outcome.stage, outcome.launch) == (-2, "the kernel", None)
-    kernel = launch_kernel(launcher, 1)
-    kernel.run(launch_call([1, 1, 1], [0, 0, 0]))
-    assert kernel.description.enumeration == 0xFFF03080
-    with pytest.raises(OpkitError, match="has 2 kernels, so kernel_index 2 is none of them"):
-        launch_kernel(launcher, 2)
+    call = launch_call([1, 1, 1], [0, 0, 0])
+    outcome = launch_kernel(launcher, 0).run(call)
+    assert (outcome.status, outcome.stage, launch_of(outcome)) == (-2, "the kernel", None)
+    with pytest.raises(OpkitError, match="kernels has 2, so kernel_index 2 is none of them"):
+        launch_kernel(launcher, 2).run(call)
 
 
 def test_a_library_that_does_not_fit_op_yml_is_named(launcher: Path, tmp_path: Path) -> None:
-    build = launcher / "build"
-    paths = (build / "x64/liblaunch.so", build / "host/libOpenVX.so")
+    library, host = launcher / "build/x64/liblaunch.so", launcher / "build/host"
+    two = Invocation({"input": np.zeros(1, np.float16)}, {}, {"output": ((1,), "float16")})
     one_less = parse(LAUNCH.split("params:")[0])
     with pytest.raises(OpkitError, match=r"'launch_cpu' has 4 parameters, but op\.yml has 2"):
-        HostKernel(one_less, *paths)
+        host_kernel(one_less, library, host).run(two)
     other = parse(LAUNCH.split("params:")[0].replace("Launch", "Other"))
-    with pytest.raises(OpkitError, match="has no vx_kernel_Other_list; the board would crash"):
-        HostKernel(other, *paths)
+    with pytest.raises(OpkitError, match="has no vx_kernel_Other_list, by which the"):
+        host_kernel(other, library, host).run(two)
     broken = tmp_path / "liblaunch.so"
     broken.write_text("not a library")
     with pytest.raises(OpkitError, match="cannot be loaded"):
-        HostKernel(one_less, broken, paths[1])
-
-
-def test_malloc_of_the_library_is_ours_and_that_of_python_is_not(tmp_path: Path) -> None:
-    library = tmp_path / "libfaults.so"
-    operator_library(library, "host_faults.c")
-    runtime = loaded_runtime().library
-    ours = ctypes.cast(runtime.malloc, c_void_p).value
-    python = ctypes.cast(ctypes.CDLL(None).malloc, c_void_p).value
-    core = next(Path(np.__file__).parent.rglob("_multiarray_umath*.so"))
-    numpy = ctypes.cast(ctypes.CDLL(str(core)).malloc, c_void_p).value
-    loaded = ctypes.CDLL(str(library), mode=ctypes.RTLD_LOCAL | 8)
-    assert ctypes.cast(loaded.malloc, c_void_p).value == ours
-    # Not the same address: an executable may have one of its own for what it takes from libc.
-    assert ours not in (python, numpy)
+        host_kernel(one_less, broken, host).run(two)
+    with pytest.raises(OpkitError, match="not there; run `scons target=x64`"):
+        host_kernel(one_less, tmp_path / "none.so", host)

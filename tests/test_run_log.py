@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from opkit.check import run_log
-from opkit.check.executors import Place
+from opkit.check.executors import Executor
 from opkit.check.run_log import Finished, Kernel, RunLog
 from opkit.check.session import Session
 
@@ -133,7 +133,7 @@ def test_a_log_comes_back_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_a_session_comes_back_as_it_was_written(tmp_path: Path) -> None:
-    place = Place("armhf", ["qemu-arm", "runner"], {"A": "b"}, True)
-    for session in (Session(), Session((place,), Path("log"), Path("records"))):
+    executor = Executor("armhf", ["qemu-arm", "runner"], {"A": "b"}, True)
+    for session in (Session(), Session((executor,), Path("log"), Path("records"))):
         session.write(tmp_path / "new/session.json")
         assert Session.read(tmp_path / "new/session.json") == session

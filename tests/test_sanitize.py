@@ -70,7 +70,7 @@ def test_what_compute_does_wrong_is_said_with_its_line(copy_of_fresh: Repository
     # Nothing of it is loaded or packed elsewhere, and it goes with the rest.
     assert before == built(copy_of_fresh)
     folder = copy_of_fresh.path / "build/check/address,undefined"
-    assert (folder / "runner").is_file()
+    assert (folder / "harness").is_file()
     copy_of_fresh.scons("-c")
     assert not folder.exists()
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.check import remote
-from opkit.check.executors import Place, PlaceError, started
-from opkit.check.invocation import Call
-from opkit.check.remote import RemoteKernel
+from opkit.check.executors import Executor, ExecutorError, launch
+from opkit.check.harness import client
+from opkit.check.harness.client import HarnessKernel
+from opkit.check.invocation import Invocation
 from opkit.runtimes import parse
 from tests.repositories import EXAMPLE_NAMES, Repository
 from tests.target_repositories import (
@@ -179,14 +179,14 @@ def test_another_emulator(fresh: Repository, tmp_path: Path) -> None:
     ("qemu", "message"),
     [
         ("no-such-emulator -x", "looked for no-such-emulator on PATH"),
-        ("false -x", "^false -x runner does not run: exit status 1$"),
-        ("sh -c 'echo no such machine >&2; exit 3'", "runner does not run: no such machine$"),
+        ("false -x", "^false -x harness does not run: exit status 1$"),
+        ("sh -c 'echo no such machine >&2; exit 3'", "harness does not run: no such machine$"),
         ("ssh:", "ssh: names no host"),
         ("ssh:-oProxyCommand=x", "names no host"),
     ],
 )
 def test_a_place_that_does_not_work(qemu: str, message: str) -> None:
-    with pytest.raises(PlaceError, match=message), started("armhf", Path("runner"), qemu):
+    with pytest.raises(ExecutorError, match=message), launch("armhf", Path("harness"), qemu):
         pass
 
 
@@ -226,12 +226,13 @@ def test_a_board_that_does_not_answer(fresh: Repository, tmp_path: Path) -> None
 
 # ---- A process that does not answer ----
 
-CALL = Call({"input": np.zeros(3, np.float16)}, {"fault": 0}, {"output": ((3,), "float16")})
+CALL = Invocation({"input": np.zeros(3, np.float16)}, {"fault": 0}, {"output": ((3,), "float16")})
 
 
 def outcome_of(tmp_path: Path, python: str) -> str:
-    place = Place("here", (sys.executable, "-c", python))
-    return RemoteKernel(parse(DESCRIPTION), place, tmp_path).run(CALL, limit=0).fault
+    greeting = "print('opkit harness 1', flush=True); "
+    executor = Executor("here", (sys.executable, "-c", greeting + python))
+    return HarnessKernel(parse(DESCRIPTION), executor, tmp_path).run(CALL, limit=0).fault
 
 
 @pytest.mark.parametrize(
@@ -247,5 +248,5 @@ def outcome_of(tmp_path: Path, python: str) -> str:
 def test_a_process_without_an_answer_is_explained(
     tmp_path: Path, python: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "PATIENCE", 1.0)
+    monkeypatch.setattr(client, "TIMEOUT", 1.0 - client.GRACE * (client.STAGES + 1))
     assert message in outcome_of(tmp_path, python)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opkit import testing
-from opkit.check.comparison import compare, ulp_distance
+from opkit.check.comparison import Tolerance, compare, ulp_distance
 from opkit.check.invocation import Array
 from opkit.check.session import Session
 from opkit.errors import OpkitError
@@ -176,7 +177,7 @@ def test_a_case_that_does_not_fit_is_explained(faults: Operator, case: Case, mes
 def test_a_repository_that_is_not_built_is_named(tmp_path: Path) -> None:
     (tmp_path / "op.yml").write_text(DESCRIPTION)
     (tmp_path / "faults_reference.py").write_text(REFERENCE)
-    with pytest.raises(OpkitError, match=r"libOpenVX\.so is not there; run `scons target=x64`"):
+    with pytest.raises(OpkitError, match=r"harness is not there; run `scons target=x64`"):
         run_cpu_kernel(fault_case("NONE"), operator=Operator(tmp_path))
 
 
@@ -229,14 +230,14 @@ def test_compare_names_the_first_wrong_element() -> None:
     actual = expected.copy()
     actual[0, 2] = 6e-8
     actual[1, 1] = 1
-    difference = compare(actual, expected, max_ulp=1)
+    difference = compare(actual, expected, Tolerance(max_ulp=1))
     assert (difference.wrong, difference.first, difference.max_error) == (1, (1, 1), 1.0)
-    assert compare(actual, expected, max_ulp=0).first == (0, 2)
-    assert compare(actual, expected, max_ulp=0, max_error=1.0).wrong == 0
+    assert compare(actual, expected).first == (0, 2)
+    assert compare(actual, expected, Tolerance(max_error=1.0)).wrong == 0
 
 
 def test_compare_takes_infinity_for_equal_to_itself_only() -> None:
-    difference = compare(halves(np.inf, np.inf), halves(np.inf, 1), max_error=1e9)
+    difference = compare(halves(np.inf, np.inf), halves(np.inf, 1), Tolerance(max_error=1e9))
     assert (difference.wrong, difference.max_error) == (1, np.inf)
 
 
@@ -330,7 +331,9 @@ def test_cpu_kernel(case):
 """
 
 
-def run_pytest(root: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def run_pytest(
+    root: Path, *options: str, tests: Sequence[str] = ("test_faults.py",)
+) -> subprocess.CompletedProcess[str]:
     command = [
         sys.executable,
         "-m",
@@ -341,7 +344,7 @@ def run_pytest(root: Path, *options: str) -> subprocess.CompletedProcess[str]:
         "no:cacheprovider",
     ]
     return subprocess.run(
-        [*command, "-o", "pythonpath=.", "test_faults.py", *options],
+        [*command, "-o", "pythonpath=.", *tests, *options],
         cwd=root,
         env={"PATH": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
@@ -374,6 +377,29 @@ def test_plugin_shows_a_table_and_goes_on_after_a_crash(own_repository: Path) ->
         ["2x3-uniform-fault=0", "0", "0", rows[0][5], "us"],
         ["2x3-uniform-fault=1", "-", "-", "FAILED"],
     ]
+
+
+def test_two_operators_are_checked_by_one_session(own_repository: Path, tmp_path: Path) -> None:
+    """Each with its own libraries, in tests that name no operator."""
+    other = repository(
+        tmp_path / "others",
+        "host_misdeeds.c",
+        DESCRIPTION.replace("Faults", "Misdeeds"),
+        REFERENCE,
+    )
+    host_runtime = other / "build/host/libOpenVX.so"
+    data = host_runtime.read_bytes()
+    host_runtime.unlink()
+    host_runtime.write_bytes(data)
+    (other / "test_misdeeds.py").write_text(
+        TESTS.replace("(2, 3)", "(8,)").replace("cpu_kernel(case):", "other(case):") % 0
+    )
+    Session().write(own_repository / "session.json")
+    run = run_pytest(
+        own_repository, "--opkit-session=session.json", tests=("test_faults.py", str(other))
+    )
+    assert "1 failed, 3 passed" in run.stdout, run.stdout + run.stderr
+    assert "CPU kernel of Faults, case 2x3-uniform-fault=1:" in run.stdout
 
 
 def test_plugin_stops_when_the_build_fails(own_repository: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.check.invocation import Items, delivered
+from opkit.check.invocation import Items, marshal
 from opkit.description.spec import MAX_ITEMS, Param
 from opkit.description.types import ELEMENT_TYPES, PARAM_TYPES, TENSOR_TYPES, ElementType, ParamType
 from tests.zig import RKNN, compile_c
@@ -109,7 +109,7 @@ def test_lists_of_numbers_are_expressible() -> None:
 
 @pytest.mark.parametrize("row", [t for t in PARAM_TYPES.values() if t.delivered], ids=str)
 def test_what_is_delivered_has_the_size_that_the_table_says(row: ParamType) -> None:
-    value = delivered(Param("p", row), [1] * MAX_ITEMS if row.is_list else 1)
+    value = marshal(Param("p", row), [1] * MAX_ITEMS if row.is_list else 1)
     if isinstance(value, Items):
         assert row.is_list
         assert value.items == (1,) * MAX_ITEMS

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opkit.check.invocation import Border, Items
+from opkit.check.invocation import Items
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
-from opkit.runtimes.rknn.vx.runner import PAST_END, VxOutcome, run_vx
+from opkit.runtimes.rknn.vx.launch import Border
+from opkit.runtimes.rknn.vx.runner import PAST_END, VxRunResult, run_vx
 from tests.host_build import vx_runtime
 from tests.vx.support import KERNELS, Array, float32, int32, launch
 
@@ -36,7 +37,7 @@ def started(
     x: Array = X,
     y: tuple[tuple[int, ...], Any] | None = None,
     **options: Any,
-) -> VxOutcome:
+) -> VxRunResult:
     return run_vx(
         *(program, kernel, launch(size, scale, local), {"x": x}, {"y": y or (x.shape, x.dtype)}),
         runtime=vx_runtime(),
@@ -179,6 +180,26 @@ def test_an_endless_loop(launches: Program) -> None:
         r"\(1, 0, 0\)$",
         outcome.fault,
     )
+
+
+def test_an_endless_loop_that_ignores_the_alarm(launches: Program) -> None:
+    outcome = started(launches, "deaf", (4,), limit=0.2)
+    assert (outcome.fault, outcome.timed_out) == ("the kernel did not end within 0.2 s", True)
+
+
+def test_of_much_output_the_beginning_and_the_end_are_kept(launches: Program) -> None:
+    outcome = started(launches, "prints")
+    assert outcome.fault == ""
+    assert outcome.printed.startswith("the first line\nthe same line again and again 0\n")
+    assert outcome.printed.endswith("the last line\n")
+    assert re.search(r"^\.\.\. \d+ bytes left out \.\.\.$", outcome.printed, re.MULTILINE)
+    assert len(outcome.printed) < 10**5
+
+
+def test_what_a_kernel_prints_before_it_crashes_is_kept(launches: Program) -> None:
+    outcome = started(launches, "prints_and_crashes")
+    assert "SIGSEGV" in outcome.fault
+    assert outcome.printed == "here\n"
 
 
 def test_undefined_behaviour(launches: Program) -> None:

@@ -21,10 +21,10 @@ from rknn_op.repositories import check_description
 # isort: split
 # rknn_op.template has put opkit on the path.
 from benchmarks.kernels.programs import INCLUDE, compile_c, run
-from opkit.check.invocation import Call
+from opkit.check.invocation import Invocation, Kernel
 from opkit.check.operators import operator_of
 from opkit.description.spec import OpSpec
-from opkit.runtimes.rknn.host import HostKernel
+from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from opkit.runtimes.rknn.scons.device_library import COMPILE
 
 HERE = Path(__file__).resolve().parent
@@ -118,7 +118,7 @@ class Operator:
 
     spec: OpSpec
     name: str
-    kernels: Mapping[str, HostKernel]
+    kernels: Mapping[str, Kernel]
     reference: Any
     loops: Loops
 
@@ -129,7 +129,9 @@ class Operator:
         params = {param.name: given.get(param.name, param.default) for param in self.spec.params}
         shapes = {name: array.shape for name, array in halves.items()}
         outputs = self.reference.output_shapes(shapes, params)
-        call = Call(halves, params, {name: (shape, "float16") for name, shape in outputs.items()})
+        call = Invocation(
+            halves, params, {name: (shape, "float16") for name, shape in outputs.items()}
+        )
         size_in = sum(array.nbytes for array in halves.values())
         size_out = sum(math.prod(shape) * 2 for shape in outputs.values())
         self._refuse_different_results(call)
@@ -140,7 +142,7 @@ class Operator:
         contestants[NUMPY] = self._numpy(call)
         return Race(self.name, next(iter(halves.values())).size, contestants)
 
-    def _refuse_different_results(self, call: Call) -> None:
+    def _refuse_different_results(self, call: Invocation) -> None:
         """Stop unless all kernels compute the same, but for the last places of a half."""
         expected = self.kernels[OURS].run(call).outputs
         for kernel in self.kernels.values():
@@ -148,7 +150,7 @@ class Operator:
             for name, array in expected.items():
                 np.testing.assert_allclose(outputs[name], array, rtol=2**-9, err_msg=self.name)
 
-    def _kernel(self, kernel: HostKernel, call: Call) -> Callable[[], float]:
+    def _kernel(self, kernel: Kernel, call: Invocation) -> Callable[[], float]:
         def seconds() -> float:
             outcome = kernel.run(call, repeat=CALLS, limit=100)
             if outcome.status != 0 or outcome.fault:
@@ -157,7 +159,7 @@ class Operator:
 
         return seconds
 
-    def _numpy(self, call: Call) -> Callable[[], float]:
+    def _numpy(self, call: Invocation) -> Callable[[], float]:
         def work() -> None:
             floats = {name: array.astype(np.float32) for name, array in call.inputs.items()}
             for array in self.reference.reference(floats, call.params).values():
@@ -178,7 +180,6 @@ def _best_seconds(work: Callable[[], None]) -> float:
 def operators(names: tuple[str, ...], folder: Path, loops: Loops) -> list[Operator]:
     """Make and build the examples' repositories in a folder, and load their kernels."""
     made = []
-    host_runtime = folder / names[0] / "build/host/libOpenVX.so"  # a process has one
     for name in names:
         example = template.EXAMPLES / name
         repository = folder / name
@@ -193,7 +194,8 @@ def operators(names: tuple[str, ...], folder: Path, loops: Loops) -> list[Operat
         for column, flags in _PLAIN_FLAGS.items():
             libraries[column] = _plain_library(repository, spec, flags)
         kernels = {
-            column: HostKernel(spec, library, host_runtime) for column, library in libraries.items()
+            column: host_kernel(spec, library, repository / HOST)
+            for column, library in libraries.items()
         }
         reference = operator_of(repository).reference
         made.append(Operator(spec, name, kernels, reference, loops))

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from numpy.typing import DTypeLike, NDArray
 
-from opkit.check.invocation import Border, Items, Launch, Scalar
+from opkit.check.invocation import Items, Scalar
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
-from opkit.runtimes.rknn.vx.runner import VxOutcome, run_vx
+from opkit.runtimes.rknn.vx.launch import Border, Launch
+from opkit.runtimes.rknn.vx.runner import VxRunResult, run_vx
 from tests.host_build import vx_runtime
 
 Array = NDArray[Any]
@@ -56,7 +57,7 @@ def run(
     outputs: Mapping[str, tuple[tuple[int, ...], DTypeLike]],
     params: Sequence[Scalar | Items] = (),
     **options: Any,
-) -> VxOutcome:
+) -> VxRunResult:
     """Run a kernel that neither crashes nor does anything undefined."""
     runtime = vx_runtime()
     outcome = run_vx(program, kernel, where, inputs, outputs, params, runtime=runtime, **options)

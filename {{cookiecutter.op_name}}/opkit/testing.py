@@ -15,7 +15,9 @@ def test_cpu_kernel(case):
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
@@ -30,22 +32,30 @@ from opkit.check.cases import (
     special,
     uniform,
 )
-from opkit.check.comparison import compare, surroundings, unwritten, wrong_elements
-from opkit.check.executors import Place
+from opkit.check.comparison import (
+    EXACT,
+    Tolerance,
+    compare,
+    surroundings,
+    unwritten,
+    wrong_elements,
+)
+from opkit.check.executors import Executor
 from opkit.check.invocation import (
     Array,
-    Border,
-    Outcome,
+    Invocation,
+    Kernel,
     RefusedError,
-    Runner,
+    RunResult,
     status_name,
 )
-from opkit.check.mistakes import REPOSITORY, CheckError, users_line
+from opkit.check.mistakes import CheckError, users_line
 from opkit.check.operators import Operator, Prepared, operator_of
 from opkit.check.results import Result, RunningTest, running_test
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.kernels import CPU_KERNEL, VX_KERNEL
 from opkit.runtimes.rknn.vx.kernel import POISON
+from opkit.runtimes.rknn.vx.launch import Border
 
 __all__ = [
     "Border",
@@ -53,6 +63,7 @@ __all__ = [
     "CheckError",
     "Operator",
     "Result",
+    "Tolerance",
     "Values",
     "cases",
     "check_cpu_kernel",
@@ -66,60 +77,134 @@ __all__ = [
     "uniform",
 ]
 
-FILLS = (0x7E, 0x3C)  # float16: NaN and 1.06; what nobody wrote differs between two runs
+# float16: NaN and -1.18; what was never written differs between two runs, and between the signs of
+# every number that it could be. In a timed run it is mostly 0.
+FILLS = (0x7E, 0xBC)
 TIMED_RUNS = 3
 TIME_LIMIT = 10.0  # seconds that a kernel may take
+SHORT_LIMIT = 0.2  # seconds that it may take after it did not end in another case
 
 
-def _problem_of_run(outcome: Outcome) -> str:
+def _problem_of_run(run: RunResult) -> str:
     """Say what is wrong with a run as such; nothing if all is well."""
-    if outcome.fault:
-        return outcome.fault
-    lines = [*outcome.events, *outcome.leaks]
-    if outcome.status != 0:
-        log = [f"log: {line}" for line in outcome.log]
-        lines = [f"{outcome.stage} returns {status_name(outcome.status)}", *log, *lines]
+    if run.fault:
+        return run.fault
+    lines = [*run.events, *run.leaks]
+    if run.status != 0:
+        log = [f"log: {line}" for line in run.log]
+        lines = [f"{run.stage} returns {status_name(run.status)}", *log, *lines]
     return "\n".join(lines)
 
 
 def run_kernel(
-    kernel: Runner,
+    kernel: Kernel,
     operator: Operator,
     case: Case,
     name: str,
-    max_ulp: int = 0,
-    max_error: float | None = None,
+    tolerance: Tolerance = EXACT,
 ) -> Result:
     """Run a kernel on a case, compare it with the reference, and measure its time.
 
-    It runs twice on guarded memory that is filled with different bytes, then at full speed.
+    It runs twice on guarded memory that is filled with different bytes, then at full speed. What
+    it prints goes to stdout.
 
     Args:
         kernel: what to run.
         operator: whose kernel that is.
         case: the arrays and params.
         name: how the kernel is called in messages.
-        max_ulp: how far an element may be from the reference, in representable values.
-        max_error: an element that is within this absolute difference is right as well.
+        tolerance: how far an element may be from the reference.
     """
     try:
         prepared = operator.prepare(case)
     except CheckError as error:
         return Result(name, case.name, str(error))
-    return _compared(kernel, prepared, name, max_ulp, max_error)[0]
+    return _Check(kernel, operator, prepared, name, tolerance).result
 
 
-def _compared(
-    kernel: Runner, prepared: Prepared, name: str, max_ulp: int, max_error: float | None
-) -> tuple[Result, dict[str, tuple[Array, Array]]]:
-    """Return the result, and for each output what the kernel and the reference have computed."""
-    result = Result(name, prepared.case.name)
-    compared: dict[str, tuple[Array, Array]] = {}
-    try:
-        _run(kernel, prepared, result, compared, max_ulp, max_error)
-    except (CheckError, RefusedError) as error:
-        result.problem = str(error)
-    return result, compared
+@dataclass
+class _Check:
+    """A kernel's check on one case.
+
+    Attributes:
+        result: what came of it.
+        compared: output -> what the kernel and the reference have computed.
+    """
+
+    kernel: Kernel
+    operator: Operator
+    prepared: Prepared
+    name: str
+    tolerance: Tolerance
+    compared: dict[str, tuple[Array, Array]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.result = Result(self.name, self.prepared.case.name)
+        self._has_printed = False
+        try:
+            self._check()
+        except (CheckError, RefusedError) as error:
+            self.result.problem = str(error)
+
+    def _check(self) -> None:
+        invocation = self.prepared.invocation
+        runs = []
+        for fill in FILLS:
+            run = self._run(invocation, fill)
+            if problem := _problem_of_run(run):
+                raise CheckError(problem)
+            runs.append(run.outputs)
+        if problem := unwritten(*runs):
+            raise CheckError(problem)
+        self._compare(runs[0])
+        if self.kernel.keeps_state:
+            self._repeat(invocation, runs[0])
+
+    def _repeat(self, invocation: Invocation, outputs: Mapping[str, Array]) -> None:
+        """Run several times in a row, at full speed."""
+        timed = self._run(invocation, None, TIMED_RUNS)
+        if problem := _problem_of_run(timed):
+            raise CheckError(f"when it runs {TIMED_RUNS} times in a row, {problem}")
+        if unwritten(outputs, timed.outputs):
+            raise CheckError(f"the outputs are others when it runs {TIMED_RUNS} times in a row")
+        self.result.seconds = timed.seconds if math.isfinite(timed.seconds) else None
+
+    def _run(self, invocation: Invocation, fill: int | None, repeat: int = 1) -> RunResult:
+        """Run the kernel; show what it prints in the first run, and in one that fails.
+
+        A kernel that hangs costs one time limit in a session, not one for each case.
+        """
+        first = self.operator.first_timeouts.get(self.name)
+        limit = min(SHORT_LIMIT, TIME_LIMIT) if first else TIME_LIMIT
+        run = self.kernel.run(invocation, fill, repeat, limit)
+        if run.printed and (not self._has_printed or _problem_of_run(run)):
+            sys.stdout.write(run.printed + "\n")
+            self._has_printed = True
+        if run.timed_out:
+            first = self.operator.first_timeouts.setdefault(self.name, self.prepared.case.name)
+            self.result.note = (
+                f"{self.name} was not done after {TIME_LIMIT:g} s in case {first}: in the cases "
+                f"after it, it may take {SHORT_LIMIT:g} s"
+            )
+        return run
+
+    def _compare(self, outputs: Mapping[str, Array]) -> None:
+        invocation = self.prepared.invocation
+        problems = []
+        for name, array in self.prepared.expected.items():
+            difference = compare(outputs[name], array, self.tolerance)
+            self.result.add(difference)
+            self.compared[name] = outputs[name], array
+            if difference.wrong:
+                lines = [
+                    wrong_elements(name, outputs[name], array, difference, self.tolerance),
+                    *surroundings(
+                        invocation.inputs, invocation.params, array.shape, difference.first
+                    ),
+                ]
+                problems.append("\n    ".join(lines))
+        if problems:
+            raise CheckError("\n".join(problems))
 
 
 def _take_note(
@@ -138,47 +223,6 @@ def _take_note(
         results.save(test.session.records, record)
 
 
-def _run(
-    kernel: Runner,
-    prepared: Prepared,
-    result: Result,
-    compared: dict[str, tuple[Array, Array]],
-    max_ulp: int,
-    max_error: float | None,
-) -> None:
-    call, expected = prepared.call, prepared.expected
-    runs = []
-    for fill in FILLS:
-        outcome = kernel.run(call, fill=fill, limit=TIME_LIMIT)
-        if problem := _problem_of_run(outcome):
-            raise CheckError(problem)
-        runs.append(outcome.outputs)
-    if problem := unwritten(*runs):
-        raise CheckError(problem)
-
-    problems = []
-    for name, array in expected.items():
-        difference = compare(runs[0][name], array, max_ulp, max_error)
-        result.add(difference)
-        compared[name] = runs[0][name], array
-        if difference.wrong:
-            allowed = f"{max_ulp} ulp" + (f" or {max_error:g}" if max_error is not None else "")
-            lines = [
-                wrong_elements(name, runs[0][name], array, difference, allowed),
-                *surroundings(call.inputs, call.params, array.shape, difference.first),
-            ]
-            problems.append("\n    ".join(lines))
-    if problems:
-        raise CheckError("\n".join(problems))
-
-    timed = kernel.run(call, repeat=TIMED_RUNS, limit=TIME_LIMIT)
-    if problem := _problem_of_run(timed):
-        raise CheckError(f"when it runs {TIMED_RUNS} times in a row, {problem}")
-    if unwritten(runs[0], timed.outputs):
-        raise CheckError(f"the outputs are others when it runs {TIMED_RUNS} times in a row")
-    result.seconds = timed.seconds if math.isfinite(timed.seconds) else None
-
-
 def run_cpu_kernel(
     case: Case,
     max_ulp: int = 0,
@@ -190,9 +234,9 @@ def run_cpu_kernel(
     Raises:
         OpkitError: the repository is not built, or its op.yml is wrong.
     """
-    operator = operator or operator_of(REPOSITORY)
-    kernel = operator.cpu_kernel
-    return run_kernel(kernel, operator, case, CPU_KERNEL.name, max_ulp, max_error)
+    operator = operator or operator_of(running_test().root)
+    tolerance = Tolerance(max_ulp, max_error)
+    return run_kernel(operator.cpu_kernel, operator, case, CPU_KERNEL.name, tolerance)
 
 
 def check_cpu_kernel(
@@ -214,7 +258,7 @@ def check_cpu_kernel(
     """
     _check(
         operator,
-        lambda operator, places: operator.cpu_kernels(places),
+        lambda operator, executors: operator.cpu_kernels(executors),
         case,
         max_ulp,
         max_error,
@@ -233,9 +277,9 @@ def run_vx_kernel(
     Raises:
         OpkitError: the repository is not built, or its op.yml or its .vx file is wrong.
     """
-    operator = operator or operator_of(REPOSITORY)
+    operator = operator or operator_of(running_test().root)
     kernel = operator.vx_kernel(border or POISON)
-    return run_kernel(kernel, operator, case, VX_KERNEL.name, max_ulp, max_error)
+    return run_kernel(kernel, operator, case, VX_KERNEL.name, Tolerance(max_ulp, max_error))
 
 
 def check_vx_kernel(
@@ -276,7 +320,7 @@ def check_vx_kernel(
 
 def _check(
     operator: Operator | None,
-    kernels: Callable[[Operator, Sequence[Place]], Mapping[str, Runner]],
+    kernels: Callable[[Operator, Sequence[Executor]], Mapping[str, Kernel]],
     case: Case,
     max_ulp: int,
     max_error: float | None,
@@ -287,8 +331,8 @@ def _check(
 
     try:
         _refuse_arguments(case, max_ulp, max_error)
-        operator = operator or operator_of(REPOSITORY)
-        problems = _problems(operator, kernels, case, max_ulp, max_error, advice)
+        operator = operator or operator_of(running_test().root)
+        problems = _problems(operator, kernels, case, Tolerance(max_ulp, max_error), advice)
     except OpkitError as error:
         problems = [str(error)]
     if problems:
@@ -306,10 +350,9 @@ def _refuse_arguments(case: Any, max_ulp: Any, max_error: Any) -> None:
 
 def _problems(
     operator: Operator,
-    kernels: Callable[[Operator, Sequence[Place]], Mapping[str, Runner]],
+    kernels: Callable[[Operator, Sequence[Executor]], Mapping[str, Kernel]],
     case: Case,
-    max_ulp: int,
-    max_error: float | None,
+    tolerance: Tolerance,
     advice: Callable[[Operator], str],
 ) -> list[str]:
     """Run a case on all kernels; return the lines that say what is wrong."""
@@ -317,17 +360,18 @@ def _problems(
     test.integer_inputs += [
         f"{name}: {array.dtype}" for name, array in case.inputs.items() if array.dtype.kind in "iu"
     ]
-    runners = kernels(operator, test.session.places)
+    checked = kernels(operator, test.session.executors)
     try:
         prepared = operator.prepare(case)
     except CheckError as error:
-        for name in runners:
+        for name in checked:
             _take_note(test, case, Result(name, case.name, str(error)), {})
         return [f"{operator.spec.name}, case {case}:", *_indented(str(error))]
     problems = []
-    for name, kernel in runners.items():
-        result, compared = _compared(kernel, prepared, name, max_ulp, max_error)
-        _take_note(test, case, result, compared)
+    for name, kernel in checked.items():
+        check = _Check(kernel, operator, prepared, name, tolerance)
+        result = check.result
+        _take_note(test, case, result, check.compared)
         if result.problem:
             title = f"{name} of {operator.spec.name}, case {case}:"
             problems += [title, *_indented(result.problem)]

@@ -11,8 +11,7 @@ from typing import Any
 
 from SCons.Action import Action
 
-from opkit.check import executors as places
-from opkit.check import run_log
+from opkit.check import executors, run_log
 from opkit.check.run_log import Kernel
 from opkit.check.sanitizers import ENVIRONMENT
 from opkit.check.session import Session
@@ -59,10 +58,10 @@ def host_check(
     """
     if env["qemu"] and not abis:
         raise OpkitError("qemu= runs a target's programs; say which with target=, as target=rv1126")
-    if places.is_board(env["qemu"]) and len(abis) > 1:
+    if executors.is_board(env["qemu"]) and len(abis) > 1:
         raise OpkitError(f"qemu={env['qemu']} is one board; say its chip with target=")
-    runners = {abi: env.TargetRunner(abi) for abi in abis}
-    sanitized = {",".join(sanitizers): env.SanitizedRunner(sanitizers)} if sanitizers else {}
+    runners = {abi: env.TargetHarness(abi) for abi in abis}
+    sanitized = {",".join(sanitizers): env.SanitizedHarness(sanitizers)} if sanitizers else {}
     check = env.Alias(
         name,
         [*needed, *runners.values(), *sanitized.values()],
@@ -90,18 +89,18 @@ def run_cases(target: Any, source: Any, env: Any, records: Path | None = None) -
     prepared = []
     with ExitStack() as stack:
         for name, program in env["SANITIZED"].items():
-            place = places.Place(name, (program,), ENVIRONMENT)
+            executor = executors.Executor(name, (program,), ENVIRONMENT)
             try:
-                places.try_out(place)
-                prepared.append(place)
-            except places.PlaceError as error:
+                executors.probe(executor)
+                prepared.append(executor)
+            except executors.ExecutorError as error:
                 print(f"error: sanitize={name}: {error}", file=sys.stderr)
                 return 1
         for abi, program in env["RUNNERS"].items():
             try:
-                started = places.started(abi, Path(program), env["qemu"])
-                prepared.append(stack.enter_context(started))
-            except places.PlaceError as error:
+                launched = executors.launch(abi, Path(program), env["qemu"])
+                prepared.append(stack.enter_context(launched))
+            except executors.ExecutorError as error:
                 not_run.append(f"the cases did not run on {abi}: {error}")
         status = _run_pytest(Session(tuple(prepared), LOG, records), promised(env["OPERATOR"]))
     required = env["require_target"]
@@ -122,7 +121,7 @@ def _run_pytest(session: Session, kernels: Mapping[Kernel, str]) -> int:
     ]
     status = subprocess.run(command, check=False).returncode
     log = run_log.read(LOG)
-    elsewhere = {CPU_KERNEL.name: [CPU_KERNEL.on(place.name) for place in session.places]}
+    elsewhere = {CPU_KERNEL.name: [CPU_KERNEL.on(executor.name) for executor in session.executors]}
     files = sorted(path.as_posix() for path in Path("tests").rglob("test_*.py"))
     # Where pytest has failed by itself, it has said what on.
     could_not_begin = status == USAGE_ERROR and not log.collected

@@ -12,6 +12,26 @@ from opkit.check.invocation import Array
 
 
 @dataclass(frozen=True)
+class Tolerance:
+    """How far an element may be from the reference. It is right if either holds.
+
+    Attributes:
+        max_ulp: in representable values of the output's dtype.
+        max_error: an absolute difference; None: it does not count.
+    """
+
+    max_ulp: int = 0
+    max_error: float | None = None
+
+    def __str__(self) -> str:
+        absolute = "" if self.max_error is None else f" or {self.max_error:g}"
+        return f"{self.max_ulp} ulp{absolute}"
+
+
+EXACT = Tolerance()
+
+
+@dataclass(frozen=True)
 class Difference:
     """How far an output is from the reference.
 
@@ -56,21 +76,16 @@ def ulp_distance(actual: Array, expected: Array) -> Array:
     return distance
 
 
-def compare(
-    actual: Array, expected: Array, max_ulp: int = 0, max_error: float | None = None
-) -> Difference:
-    """Compare two arrays of one shape and dtype.
-
-    An element is right if it is within max_ulp or, when that is given, within max_error.
-    """
+def compare(actual: Array, expected: Array, tolerance: Tolerance = EXACT) -> Difference:
+    """Compare two arrays of one shape and dtype."""
     ulp = ulp_distance(actual, expected)
     with np.errstate(all="ignore"):
         error = np.abs(actual.astype(np.float64) - expected.astype(np.float64))
     error[ulp == 0] = 0
     error[np.isnan(error)] = np.inf
-    wrong = ulp > max_ulp
-    if max_error is not None:
-        wrong &= ~(error <= max_error)
+    wrong = ulp > tolerance.max_ulp
+    if tolerance.max_error is not None:
+        wrong &= ~(error <= tolerance.max_error)
     first = _first(wrong)
     return Difference(float(error.max()), int(ulp.max()), int(wrong.sum()), first, int(ulp[first]))
 
@@ -85,14 +100,14 @@ def _index(name: str, index: tuple[int, ...]) -> str:
 
 
 def wrong_elements(
-    name: str, actual: Array, expected: Array, difference: Difference, allowed: str
+    name: str, actual: Array, expected: Array, difference: Difference, tolerance: Tolerance
 ) -> str:
     """Say how many elements of an output are wrong, and what the first of them is."""
     first = difference.first
     distance = (
         "NaN is only equal to NaN"
         if difference.first_ulp == _NOT_COMPARABLE
-        else f"{difference.first_ulp} ulp apart, allowed: {allowed}"
+        else f"{difference.first_ulp} ulp apart, allowed: {tolerance}"
     )
     return (
         f"{difference.wrong} of {expected.size} elements of output '{name}' are wrong, "

@@ -1,6 +1,6 @@
-"""Where the cases run besides this PC's own process: under an emulator, on a board, sanitized.
+"""Where the harness runs: on this PC, under an emulator, on a board, with sanitizers.
 
-`scons check` prepares the places and names them to the tests in the file of the session.
+`scons check` prepares the executors and names them to the tests in the file of the session.
 """
 
 from __future__ import annotations
@@ -15,6 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from opkit.errors import OpkitError
+
+GREETING = b"opkit harness 1\n"
+"""The first line of every harness: the version of what goes over the line."""
+
+PROBE_TIMEOUT = 30.0  # seconds to start, and to end because nothing is asked
 
 EMULATORS = {
     "aarch64": ("qemu-aarch64-static", "qemu-aarch64"),
@@ -31,13 +36,13 @@ _RECEIVE = (
 )
 
 
-class PlaceError(OpkitError):
-    """The cases cannot run in a place."""
+class ExecutorError(OpkitError):
+    """The harness cannot run there."""
 
 
 @dataclass(frozen=True)
-class Place:
-    """A process that runs the CPU kernel; runner.c says how one talks to it.
+class Executor:
+    """How the harness is started; harness/protocol.c says how one talks to it.
 
     Attributes:
         name: what the table of cases calls it, for instance "armhf".
@@ -65,14 +70,14 @@ def emulator(abi: str, qemu: str = "") -> tuple[str, ...]:
         qemu: the command, if it is not to be looked for.
 
     Raises:
-        PlaceError: it is not there; the message says what was looked for, and how to get it.
+        ExecutorError: it is not there; the message says what was looked for, and how to get it.
     """
     command = shlex.split(qemu)
     names = tuple(command[:1]) or EMULATORS[abi]
     for name in names:
         if shutil.which(name):
             return (name, *command[1:])
-    raise PlaceError(
+    raise ExecutorError(
         f"no emulator for {abi}: looked for {' and '.join(names)} on PATH "
         f"({os.environ.get('PATH', '')}). Install it with sudo apt install qemu-user-static, or "
         "name another one with qemu=COMMAND, or a board with qemu=ssh:HOST"
@@ -80,47 +85,55 @@ def emulator(abi: str, qemu: str = "") -> tuple[str, ...]:
 
 
 @contextmanager
-def started(abi: str, program: Path, qemu: str = "") -> Iterator[Place]:
-    """A place where a static program runs, as long as the context lasts.
+def launch(abi: str, program: Path, qemu: str = "") -> Iterator[Executor]:
+    """Yield how a static harness is started, as long as the context lasts.
 
     Args:
         abi: what the program is made for.
-        program: a runner.
+        program: a harness with the kernel in it.
         qemu: as the option of scons: a command, `ssh:HOST`, or nothing.
 
     Raises:
-        PlaceError: it cannot run there.
+        ExecutorError: it cannot run there.
     """
     if not is_board(qemu):
-        place = Place(abi, (*emulator(abi, qemu), str(program)))
-        try_out(place)
-        yield place
+        executor = Executor(abi, (*emulator(abi, qemu), str(program)))
+        probe(executor)
+        yield executor
         return
     host = qemu.removeprefix(_BOARD)
     if not shutil.which("ssh"):
-        raise PlaceError(
+        raise ExecutorError(
             f"{qemu}: there is no ssh; install it with sudo apt install openssh-client"
         )
     if not host or host.startswith("-"):
-        raise PlaceError(f"{qemu} names no host; write ssh:HOST, or ssh:USER@HOST")
+        raise ExecutorError(f"{qemu} names no host; write ssh:HOST, or ssh:USER@HOST")
     copied = _run([*_SSH, host, _RECEIVE], f"{qemu}: cannot copy the kernel", program.read_bytes())
     path = shlex.quote(copied.strip())
     try:
-        place = Place(abi, (*_SSH, host, path), measures=True)
-        try_out(place)
-        yield place
+        executor = Executor(abi, (*_SSH, host, path), measures=True)
+        probe(executor)
+        yield executor
     finally:
-        with suppress(PlaceError):  # the board is gone, and with it what it keeps in memory
+        with suppress(ExecutorError):  # the board is gone, and with it what it keeps in memory
             _run([*_SSH, host, f"rm -f {path}"], "")
 
 
-def try_out(place: Place) -> None:
-    """Start a place's process, which ends at once when it is asked nothing.
+def probe(executor: Executor) -> None:
+    """Start a harness, which greets and ends at once when it is asked nothing.
 
     Raises:
-        PlaceError: it does not; the message has what it said.
+        ExecutorError: it does not; the message has what it wrote to stderr.
     """
-    _run(place.command, f"{shlex.join(place.command)} does not run", b"", place.environment)
+    command = shlex.join(executor.command)
+    greeting = _run(
+        executor.command, f"{command} does not run", environment=executor.environment
+    ).encode()
+    if greeting != GREETING:
+        raise ExecutorError(
+            f"{command} does not run: it ends before the harness begins; "
+            "does a constructor of the kernel exit?"
+        )
 
 
 def _run(
@@ -128,11 +141,18 @@ def _run(
 ) -> str:
     try:
         run = subprocess.run(
-            command, input=data, env={**os.environ, **environment}, capture_output=True, check=False
+            command,
+            input=data,
+            env={**os.environ, **environment},
+            capture_output=True,
+            timeout=PROBE_TIMEOUT,
+            check=False,
         )
     except OSError as error:
-        raise PlaceError(f"{problem}: {error.strerror}") from None
+        raise ExecutorError(f"{problem}: {error.strerror}") from None
+    except subprocess.TimeoutExpired:
+        raise ExecutorError(f"{problem}: it is not done after {PROBE_TIMEOUT:g} s") from None
     if run.returncode != 0:
-        said = run.stderr.decode(errors="replace").strip() or f"exit status {run.returncode}"
-        raise PlaceError(f"{problem}: {said}")
-    return run.stdout.decode()
+        stderr = run.stderr.decode(errors="replace").strip() or f"exit status {run.returncode}"
+        raise ExecutorError(f"{problem}: {stderr}")
+    return run.stdout.decode(errors="replace")

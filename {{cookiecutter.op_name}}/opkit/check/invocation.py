@@ -94,7 +94,7 @@ def _whole(number: float, element: ElementType) -> int:
     return (high if number > 0 else low) if math.isinf(number) else min(max(int(number), low), high)
 
 
-def delivered(param: Param, value: Any) -> Scalar | Items:
+def marshal(param: Param, value: Any) -> Scalar | Items:
     """Return what the kernel gets for a param's value.
 
     Values come out of the model as numbers of type double; what does not fit is cut, not refused.
@@ -120,17 +120,17 @@ def delivered(param: Param, value: Any) -> Scalar | Items:
         return Scalar(type_.delivered, np.dtype(type_.element.name).type(number).tobytes())
 
 
-# ---- Calls and what comes of them ---------------------------------------------------------------
+# ---- Invocations and what comes of them ---------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Call:
+class Invocation:
     """What a kernel is called with.
 
     Attributes:
         inputs: name -> array, in numpy's order of dimensions (slowest first), ranks 1 to 6.
         params: name -> value, of every param.
-        outputs: name -> shape and dtype.
+        outputs: name -> shape and dtype, in the order of the description.
     """
 
     inputs: Mapping[str, Array]
@@ -138,62 +138,22 @@ class Call:
     outputs: Mapping[str, tuple[tuple[int, ...], DTypeLike]]
 
 
-@dataclass(frozen=True)
-class Launch:
-    """Over which work items a VX kernel runs: what its initializer asked for."""
-
-    work_dim: int
-    global_offset: tuple[int, ...]
-    global_scale: tuple[int, ...]
-    local_size: tuple[int, ...]
-    global_size: tuple[int, ...]
-
-
-_POLICIES = ("poison", "edge", "constant")
-
-
-@dataclass(frozen=True)
-class Border:
-    """What a VX kernel reads outside of a tensor.
-
-    Attributes:
-        policy: `poison`, which is a pattern of bits that no result may depend on; `edge`, the
-            nearest element; `constant`.
-        fill: of `poison`: the pattern, 32 bits. Outputs hold it beforehand, whatever the policy.
-        value: of `constant`: a number, which becomes the nearest of the tensor's type, or bytes,
-            of which an element is as many of the first four as it has; one of eight has the four
-            twice.
-
-    Raises:
-        OpkitError: there is no such policy.
-    """
-
-    policy: str = "poison"
-    fill: int = 0x7E7E7E7E
-    value: float | bytes = 0
-
-    def __post_init__(self) -> None:
-        if self.policy not in _POLICIES:
-            allowed = ", ".join(_POLICIES)
-            raise OpkitError(f"unknown border '{self.policy}'; allowed: {allowed}")
-
-
 @dataclass
-class Outcome:
-    """What came of a call.
+class RunResult:
+    """What came of running a kernel.
 
     Attributes:
-        status: VX_SUCCESS, 0, or the first error.
-        stage: which callback gave the status.
-        outputs: name -> array; empty unless the status is 0.
+        status: 0, or the first error.
+        stage: which of the operator's functions gave the status.
+        outputs: name -> array; empty unless the status is 0 and there is no fault.
         seconds: the shortest time that the kernel function took.
-        fault: a sentence, when the call did not come back by itself.
-        log: the lines that the operator passed to vxAddLogEntry.
-        events: what the board accepts in silence, but nobody can mean.
+        fault: a sentence, when the kernel did not come back by itself.
+        timed_out: whether that is because it took longer than it may.
+        log: the lines that the operator has logged for its runtime.
+        events: what a board accepts in silence, but nobody can mean.
         leaks: what the operator took and did not give back.
-        launch: of a VX kernel, None of a CPU kernel.
-        uniforms: of a VX kernel, name -> value of each _viv_uniform that its initializer has set.
-        border: of a VX kernel, what its initializer has set; None if nothing.
+        printed: what it wrote to stdout and stderr; of a long text the beginning and the end.
+        attachments: what the runtime's room alone can read.
     """
 
     status: int = 0
@@ -201,26 +161,35 @@ class Outcome:
     outputs: dict[str, Array] = field(default_factory=dict)
     seconds: float = math.inf
     fault: str = ""
+    timed_out: bool = False
     log: list[str] = field(default_factory=list)
     events: list[str] = field(default_factory=list)
     leaks: list[str] = field(default_factory=list)
-    launch: Launch | None = None
-    uniforms: dict[str, bytes] = field(default_factory=dict)
-    border: Border | None = None
+    printed: str = ""
+    attachments: dict[str, bytes] = field(default_factory=dict)
 
 
-class Runner(Protocol):
-    """Runs one kernel of one operator, wherever that may be."""
+class Kernel(Protocol):
+    """One kernel of one operator, wherever it runs.
+
+    Attributes:
+        keeps_state: whether a run can depend on the one before in the same process, so that it is
+            worth while to repeat it.
+    """
+
+    @property
+    def keeps_state(self) -> bool:
+        """See above."""
 
     def run(
-        self, call: Call, fill: int | None = None, repeat: int = 1, limit: float = 10
-    ) -> Outcome:
+        self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
+    ) -> RunResult:
         """Run the kernel on arrays.
 
         Args:
-            call: what with.
+            invocation: what with.
             fill: the byte that outputs, and memory that the operator takes, hold beforehand; the
                 memory then is guarded as well. None: at full speed, for measuring time.
             repeat: how often the kernel function runs.
-            limit: seconds that each callback may take.
+            limit: seconds that each of the operator's functions may take.
         """

@@ -12,25 +12,18 @@ from typing import Any
 import numpy as np
 
 from opkit.check.cases import Case, dtype_and_shape
-from opkit.check.executors import Place
-from opkit.check.invocation import (
-    TENSOR_TYPES,
-    Array,
-    Border,
-    Call,
-    RefusedError,
-    Runner,
-    delivered,
-)
+from opkit.check.executors import Executor
+from opkit.check.harness.client import HarnessKernel
+from opkit.check.invocation import TENSOR_TYPES, Array, Invocation, Kernel, RefusedError, marshal
 from opkit.check.mistakes import REPOSITORY, CheckError
 from opkit.check.reference import Reference
-from opkit.check.remote import RemoteKernel
 from opkit.description.spec import OpSpec, Param
 from opkit.errors import OpkitError
 from opkit.runtimes import parse
-from opkit.runtimes.rknn.host import CpuKernel, HostKernel
+from opkit.runtimes.rknn.host_kernels import cpu_kernel
 from opkit.runtimes.rknn.kernels import CPU_KERNEL, require_vx_kernel
 from opkit.runtimes.rknn.vx.kernel import POISON, EmulatedKernel
+from opkit.runtimes.rknn.vx.launch import Border
 
 __all__ = ["REPOSITORY", "CheckError", "Operator", "Prepared", "operator_of"]
 
@@ -41,12 +34,12 @@ class Prepared:
 
     Attributes:
         case: the case.
-        call: what a kernel is called with.
+        invocation: what a kernel is called with.
         expected: name of each output -> what the reference computes, in the output's dtype.
     """
 
     case: Case
-    call: Call
+    invocation: Invocation
     expected: Mapping[str, Array]
 
 
@@ -60,7 +53,8 @@ class Operator:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._vx_kernels: dict[Border, EmulatedKernel] = {}
-        self._remote_kernels: dict[str, RemoteKernel] = {}
+        self.first_timeouts: dict[str, str] = {}  # name of a kernel -> the case that hung first
+        self._executed: dict[str, HarnessKernel] = {}
         self._first_case: dict[str, str] = {}  # line of a mistake -> the first case that met it
 
     @cached_property
@@ -78,28 +72,23 @@ class Operator:
         return Reference(self.root / f"{self.spec.lower}_reference.py", self.spec)
 
     @cached_property
-    def cpu_kernel(self) -> Runner:
+    def cpu_kernel(self) -> Kernel:
         """The CPU kernel on this PC."""
-        build, name = self.root / "build", f"lib{self.spec.lower}.so"
-        host_runtime = build / "host" / "libOpenVX.so"
-        return CpuKernel(
-            packed=HostKernel(self.spec, build / "x64" / name, host_runtime),
-            guarded=HostKernel(self.spec, build / "host" / name, host_runtime),
-        )
+        return cpu_kernel(self.spec, self.root)
 
-    def cpu_kernels(self, places: Sequence[Place] = ()) -> dict[str, Runner]:
-        """Return the CPU kernel on this PC, and in other places.
+    def cpu_kernels(self, executors: Sequence[Executor] = ()) -> dict[str, Kernel]:
+        """Return the CPU kernel on this PC, and wherever else it is to run.
 
         Args:
-            places: where it runs besides; each has a process that lives as long as this object.
+            executors: what starts a harness with this operator's kernel in it.
         """
-        for place in places:
-            if place.name not in self._remote_kernels:
-                self._remote_kernels[place.name] = RemoteKernel(self.spec, place, self.root)
-        elsewhere = {
-            CPU_KERNEL.on(place.name): self._remote_kernels[place.name] for place in places
-        }
-        return {CPU_KERNEL.name: self.cpu_kernel, **elsewhere}
+        kernels: dict[str, Kernel] = {CPU_KERNEL.name: self.cpu_kernel}
+        for executor in executors:
+            name = CPU_KERNEL.on(executor.name)
+            if name not in self._executed:
+                self._executed[name] = HarnessKernel(self.spec, executor, self.root)
+            kernels[name] = self._executed[name]
+        return kernels
 
     def vx_kernel(self, border: Border = POISON) -> EmulatedKernel:
         """The VX kernel in the emulator.
@@ -192,7 +181,7 @@ class Operator:
                     f"the case does not set param '{param.name}', which has no default in op.yml"
                 )
             params[param.name] = _param_value(param, value)
-            delivered(param, params[param.name])
+            marshal(param, params[param.name])
         return params
 
     def prepare(self, case: Case) -> Prepared:
@@ -216,7 +205,7 @@ class Operator:
             lines += [f"{name} = {value}" for name, value in params.items()]
             raise CheckError("\n    ".join([message, *lines])) from None
         shapes = {name: (array.shape, array.dtype) for name, array in expected.items()}
-        return Prepared(case, Call(case.inputs, params, shapes), expected)
+        return Prepared(case, Invocation(case.inputs, params, shapes), expected)
 
     def _expected(self, case: Case, params: Mapping[str, Any]) -> dict[str, Array]:
         """Return what the reference computes, rounded to the outputs' dtypes."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from opkit.check.mistakes import OPKIT, REPOSITORY, CheckError, explained
 from opkit.check.operators import operator_of
 from opkit.check.results import Result, RunningTest, error_text, running, time_text, ulp_text
 from opkit.check.run_log import RunLog
-from opkit.check.session import Session
+from opkit.check.session import Session, repository_of
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.kernels import promised
 
@@ -113,14 +113,15 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
 def pytest_pycollect_makeitem(collector: pytest.Collector) -> Generator[None, Any, Any]:
     """Refuse cases that op.yml does not fit: once, before any of them runs."""
     made = yield
-    mistakes = dict.fromkeys(_mistakes(made if isinstance(made, list) else [made]))
+    items = made if isinstance(made, list) else [made]
+    mistakes = dict.fromkeys(_mistakes(repository_of(collector.path), items))
     if mistakes:
         raise collector.CollectError("\n".join(mistakes))
     return made
 
 
-def _mistakes(items: Iterable[Any]) -> Iterator[str]:
-    operator = operator_of(REPOSITORY)
+def _mistakes(root: Path, items: Iterable[Any]) -> Iterator[str]:
+    operator = operator_of(root)
     for item in items:
         parameters = getattr(item, "callspec", None)
         for case in parameters.params.values() if parameters else ():
@@ -138,7 +139,11 @@ def _mistakes(items: Iterable[Any]) -> Iterator[str]:
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Attach the results of a test to its report, which crosses process borders."""
     function = getattr(item, "originalname", item.name)
-    test = RunningTest(item.config.stash[_SESSION], function)
+    root = repository_of(item.path)
+    session = item.config.stash[_SESSION]
+    if root != REPOSITORY:  # another operator's test: nothing is prepared elsewhere for its kernel
+        session = replace(session, executors=())
+    test = RunningTest(session, root, function)
     try:
         with running(test):
             return (yield)
@@ -236,6 +241,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             f"note: cases have integer inputs ({', '.join(integers)}), but RKNN-Toolkit hands "
             "custom operators float16, in which integers are exact up to 2048"
         )
+    for note in dict.fromkeys(result.note for result in results if result.note):
+        terminalreporter.write_line(f"note: {note}")
 
 
 def table(results: Iterable[Result]) -> list[str]:

@@ -19,6 +19,7 @@ import numpy as np
 
 from opkit.check.comparison import Difference, ulp_distance
 from opkit.check.invocation import Array
+from opkit.check.mistakes import REPOSITORY
 from opkit.check.session import Session
 
 SAMPLE = 2048  # elements of an output that are kept; a plot of a few hundred pixels shows no more
@@ -120,6 +121,7 @@ class Result:
         max_error: the largest absolute difference, of all outputs; None if none was computed.
         max_ulp: the same in representable values.
         seconds: how long the kernel function takes; None if it was not measured.
+        note: a sentence for the end of the table, which is said once for all results.
     """
 
     kernel: str
@@ -128,6 +130,7 @@ class Result:
     max_error: float | None = None
     max_ulp: int | None = None
     seconds: float | None = None
+    note: str = ""
 
     def add(self, difference: Difference) -> None:
         """Take the difference of one more output into account."""
@@ -160,12 +163,14 @@ class RunningTest:
 
     Attributes:
         session: where the cases run.
+        root: the repository that it belongs to.
         function: the function of tests/, without its parameters.
         results: what came of its cases so far.
         integer_inputs: the inputs of its cases that are integers, as `name: dtype`.
     """
 
     session: Session = field(default_factory=Session)
+    root: Path = REPOSITORY
     function: str = ""
     results: list[Result] = field(default_factory=list)
     integer_inputs: list[str] = field(default_factory=list)

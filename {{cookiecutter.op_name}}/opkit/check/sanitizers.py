@@ -32,7 +32,7 @@ _ADDRESS = re.compile(
 )
 _FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in (?P<function>\S+) (?P<place>.+?:\d+)(:\d+)?$")
 _MOST_FRAMES = 5  # of a recursion without end there are hundreds
-_MACHINERY = ("/", "..", "opkit/runtimes/rknn/host_runtime/", "opkit/check/harness/runner.c")
+_MACHINERY = ("/", "..", "opkit/runtimes/rknn/host_runtime/", "opkit/check/harness/")
 # What is shown of the other lines of AddressSanitizer's report, and how.
 _SHOWN = (
     (re.compile(r"((?:READ|WRITE) of size \d+)"), r"\1"),

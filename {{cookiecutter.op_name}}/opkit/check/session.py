@@ -6,7 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from opkit.check.executors import Place
+from opkit.check.executors import Executor
+from opkit.check.mistakes import REPOSITORY
 
 
 @dataclass(frozen=True)
@@ -14,12 +15,12 @@ class Session:
     """Where the cases run, and what is written of it.
 
     Attributes:
-        places: where the CPU kernel runs besides this PC's own process.
+        executors: where the CPU kernel runs besides this PC.
         log: the file that says which tests were collected and what came of each; see run_log.
         records: the folder for what `scons report` shows; None: nothing is kept.
     """
 
-    places: tuple[Place, ...] = ()
+    executors: tuple[Executor, ...] = ()
     log: Path | None = None
     records: Path | None = None
 
@@ -33,6 +34,11 @@ class Session:
         """Return the session that write has written."""
         fields = json.loads(file.read_text(encoding="utf-8"))
         return cls(
-            tuple(Place(**place) for place in fields["places"]),
+            tuple(Executor(**executor) for executor in fields["executors"]),
             *(Path(fields[name]) if fields[name] else None for name in ("log", "records")),
         )
+
+
+def repository_of(path: Path) -> Path:
+    """Return the operator repository that a test's file is in; this one if it is in none."""
+    return next((folder for folder in path.parents if (folder / "op.yml").is_file()), REPOSITORY)

@@ -18,9 +18,10 @@ from pathlib import Path
 import pytest
 
 from opkit.check.cases import Case
-from opkit.check.invocation import Call
-from opkit.check.operators import REPOSITORY, Operator
-from opkit.check.remote import request
+from opkit.check.harness.client import request
+from opkit.check.invocation import Invocation
+from opkit.check.mistakes import REPOSITORY
+from opkit.check.operators import Operator
 from opkit.errors import OpkitError
 from opkit.testing import FILLS
 
@@ -62,16 +63,16 @@ def find_case(root: Path, name: str) -> Case:
     return collector.cases[name]
 
 
-def vx_kernel_command(operator: Operator, call: Call) -> list[str]:
+def vx_kernel_command(operator: Operator, invocation: Invocation) -> list[str]:
     """Return the gdb command that stops at the VX kernel's first line.
 
     Raises:
         OpkitError: the kernel or its initializer is wrong.
     """
-    return operator.vx_kernel().gdb_command(call, operator.root / "build" / "vx" / "gdb")
+    return operator.vx_kernel().gdb_command(invocation, operator.root / "build" / "vx" / "gdb")
 
 
-def cpu_kernel_command(operator: Operator, call: Call) -> list[str]:
+def cpu_kernel_command(operator: Operator, invocation: Invocation) -> list[str]:
     """Return the gdb command that stops at the first line of `<operator>_compute`.
 
     Memory is guarded and filled as in the first run of a check: without another breakpoint, gdb
@@ -79,13 +80,14 @@ def cpu_kernel_command(operator: Operator, call: Call) -> list[str]:
     """
     folder = operator.root / "build" / "check" / "gdb"
     job, answer, script = folder / "job", folder / "answer", folder / "job.gdb"
-    job.write_bytes(b"".join(request(operator.spec, call, FILLS[0], 1, _TIME_LIMIT)))
+    job.write_bytes(b"".join(request(operator.spec, invocation, {}, FILLS[0], 1, _TIME_LIMIT)))
     compute = f"{operator.spec.lower}_compute"
     script.write_text(
-        f"set confirm off\nbreak {compute}.h:{compute}\nrun < {_quoted(job)} > {_quoted(answer)}\n",
+        "set confirm off\nset follow-fork-mode child\n"
+        f"break {compute}.h:{compute}\nrun < {_quoted(job)} > {_quoted(answer)}\n",
         encoding="utf-8",
     )
-    return ["gdb", "-q", "-x", str(script), str(folder / "runner")]
+    return ["gdb", "-q", "-x", str(script), str(folder / "harness")]
 
 
 def _quoted(path: Path) -> str:
@@ -101,8 +103,8 @@ def main(arguments: list[str]) -> int:
     kernel, name, *run = arguments
     try:
         operator = Operator(REPOSITORY)
-        call = operator.prepare(find_case(REPOSITORY, name)).call
-        command = COMMANDS[kernel](operator, call)
+        invocation = operator.prepare(find_case(REPOSITORY, name)).invocation
+        command = COMMANDS[kernel](operator, invocation)
         if run and shutil.which(command[0]) is None:
             raise OpkitError("gdb is not on PATH; install it (apt install gdb)")
     except OpkitError as error:

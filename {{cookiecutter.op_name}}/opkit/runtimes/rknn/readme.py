@@ -50,7 +50,8 @@ def readme(spec: OpSpec) -> Readme:
     both = settings(spec).has_vx_kernel
     names = {"name": spec.name, "lower": spec.lower, "target": spec.target_platform}
     holds = "the launch of the VX kernel, tables, set-up" if both else "tables, set-up"
-    common = render("README_rknn.md", targets=target_table.markdown(), **names)
+    key = f" 'vx_file: rknn_kernel_{spec.lower}.vx'" if both else ""
+    common = render("README_rknn.md", targets=target_table.markdown(), vx_key=key, **names)
     sections = (
         [_VX_EDITOR, common, render("README_vx.md", lower=spec.lower)]
         if both

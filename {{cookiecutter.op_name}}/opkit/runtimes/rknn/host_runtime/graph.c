@@ -75,7 +75,7 @@ static vx_status initialize(vx_node node)
  */
 static void deinitialize(vx_node node)
 {
-    if (node->validated && node->kernel->deinitialize != NULL && !hostrt_faulted()) {
+    if (node->validated && node->kernel->deinitialize != NULL) {
         hostrt_phase = "the deinitializer";
         node->local_data_settable = true;
         const vx_status status = node->kernel->deinitialize(node, node->parameters, node->parameter_count);

@@ -10,7 +10,7 @@
  *     tensor.c  scalar.c  array.c  kernel.c  graph.c
  *     journal.c    the log of vxAddLogEntry, events and leaks
  *     memory.c     blocks between guard pages: tensors; interpose.c gives them to the operator as malloc
- *     call.c       calls a kernel so that its faults come back as a report
+ *     driver.c     drives a graph of one node for the harness, opkit/check/harness/
  *
  * A process has one runtime and calls it from one thread at a time.
  */
@@ -27,7 +27,7 @@
 
 #define HOSTRT_MAX_RANK 6
 
-/* ---- For whoever drives the runtime (opkit/kernels/host.py, opkit/check/harness/runner.c) --------------------------------------------- */
+/* ---- For whoever drives the runtime ---- */
 
 enum hostrt_journal {
     HOSTRT_LOG,   /* what the operator passed to vxAddLogEntry */
@@ -42,33 +42,6 @@ VX_API_ENTRY void hostrt_forget(void);
 
 /* Gives an object the name by which messages call it. Cut after VX_MAX_REFERENCE_NAME bytes. */
 VX_API_ENTRY vx_status hostrt_set_name(vx_reference reference, const char *name);
-
-enum hostrt_stage {
-    HOSTRT_VERIFY,  /* validate and initialize */
-    HOSTRT_PROCESS, /* the kernel function */
-    HOSTRT_RELEASE  /* the graph's release: deinitialize */
-};
-
-struct hostrt_report {
-    vx_status status;
-    vx_int32 signal;   /* 0: the stage came back by itself */
-    double seconds;    /* how long it took */
-    vx_char fault[512]; /* a sentence, when there was a signal */
-    uintptr_t instruction; /* at which it came; 0: not known */
-};
-
-/*
- * A session is one life of a graph: begin, call each stage, end. With `guard`, memory that the operator takes lies between
- * guard pages and is filled with the byte `fill`; without, it is libc's, for measuring time. Either way faults are caught.
- */
-VX_API_ENTRY void hostrt_begin(bool guard, vx_uint8 fill);
-/*
- * Runs one stage within a time limit. The status is also that of a CPU kernel that fails, of which vxProcessGraph says
- * nothing, as on the board. After a fault the graph can only be thrown away with its context.
- */
-VX_API_ENTRY void hostrt_call(vx_graph graph, enum hostrt_stage stage, double limit, struct hostrt_report *report);
-/* Writes leaks into the journal, unless there was a fault, and frees what the operator left. */
-VX_API_ENTRY void hostrt_end(void);
 
 /*
  * For a kernel that is compiled with OPKIT_GUARDED: memory for the elements of a tensor that it opens. While memory is guarded
@@ -211,6 +184,7 @@ vx_size hostrt_item_size(vx_enum type);    /* 0: no type of an array's items */
 vx_size hostrt_element_size(vx_enum type); /* 0: no type of a tensor */
 bool hostrt_is_type(vx_enum type);
 const char *hostrt_type_name(vx_enum type);
+vx_enum hostrt_find_type(const char *name); /* as numpy writes it: float16 */
 
 /* reference.c */
 void *hostrt_new(vx_context context, vx_enum type, size_t size, void (*destroy)(vx_reference));
@@ -268,9 +242,6 @@ bool hostrt_memory_guards(void);     /* whether memory is to be guarded now */
 vx_uint8 hostrt_memory_fill(void);
 void hostrt_memory_end(bool report);
 bool hostrt_memory_explain(const void *address, char *text, size_t size);
-
-/* call.c */
-bool hostrt_faulted(void); /* the operator's callbacks are not to be called any more */
 
 #pragma GCC visibility pop
 

@@ -15,14 +15,23 @@ from pathlib import Path
 from typing import Any
 
 from opkit.check.comparison import first_difference
-from opkit.check.invocation import Border, Call, Outcome, delivered
+from opkit.check.harness.client import HarnessKernel
+from opkit.check.invocation import Invocation, RunResult, marshal
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn.host import HostKernel
+from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from opkit.runtimes.rknn.kernels import unwritten_vx_kernel
 from opkit.runtimes.rknn.skeletons import vx_file
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
-from opkit.runtimes.rknn.vx.runner import PAST_END, VxOutcome, run_vx, write_job
+from opkit.runtimes.rknn.vx.launch import (
+    Border,
+    Launch,
+    border_of,
+    kernel_name_of,
+    launch_of,
+    uniforms_of,
+)
+from opkit.runtimes.rknn.vx.runner import PAST_END, VxRunResult, run_vx, write_job
 
 # Events that a kernel may cause, as long as its results do not depend on them: rows need not be a
 # multiple of what a work item handles, and what is read outside of a tensor may be thrown away.
@@ -42,7 +51,7 @@ def compiled(root: Path, spec: OpSpec, debug: bool = False) -> Program:
 
 
 class EmulatedKernel:
-    """The VX kernel of an operator's repository, in the emulator. It is a Runner.
+    """The VX kernel of an operator's repository, in the emulator. It is a Kernel.
 
     Args:
         spec: the operator description.
@@ -50,6 +59,8 @@ class EmulatedKernel:
         border: what reads outside of a tensor give where the initializer sets no border of its
             own. The poison differs from run to run.
     """
+
+    keeps_state = False  # each launch has a process of its own
 
     def __init__(self, spec: OpSpec, root: Path, border: Border = POISON) -> None:
         self.spec = spec
@@ -63,13 +74,12 @@ class EmulatedKernel:
         return compiled(self.root, self.spec)
 
     @cached_property
-    def initializer(self) -> HostKernel:
+    def initializer(self) -> HarnessKernel:
         """What validates and initializes the kernel."""
-        build = self.root / "build"
-        return HostKernel(
+        return host_kernel(
             self.spec,
-            build / "x64" / f"lib{self.spec.lower}.so",
-            build / "host" / "libOpenVX.so",
+            self.root / "build/x64" / f"lib{self.spec.lower}.so",
+            self.root / HOST,
             index=1,
             uniforms=variables(self.program.library),
         )
@@ -81,79 +91,94 @@ class EmulatedKernel:
         return unwritten_vx_kernel(self.spec, path.read_text(encoding="utf-8", errors="replace"))
 
     def run(
-        self, call: Call, fill: int | None = None, repeat: int = 1, limit: float = 10
-    ) -> Outcome:
-        """Run the kernel; see Runner. The time that an emulator takes is not told.
+        self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
+    ) -> RunResult:
+        """Run the kernel; see Kernel. The time that an emulator takes is not told.
 
         With `fill` the work items run in both orders, one of them with another fill. The outputs
         must not differ.
         """
-        outcome = self.initializer.run(call, fill, limit=limit)
-        outcome.outputs = {}
-        outcome.seconds = math.inf
-        if outcome.status != 0 or outcome.fault or outcome.launch is None:
-            return outcome
+        result = self.initializer.run(invocation, fill, limit=limit)
+        result.outputs = {}
+        result.seconds = math.inf
+        launch = launch_of(result)
+        if result.status != 0 or result.fault or launch is None:
+            return result
         try:
-            result = self._emulate(call, outcome, fill or 0, False, limit)
-            outcome.outputs = result.outputs
-            outcome.fault = result.fault
-            outcome.events += problems(result)
-            if fill is not None and not outcome.fault and not outcome.events:
-                self._compare(call, outcome, result, fill, limit)
+            first = self._emulate(invocation, result, launch, fill or 0, False, limit)
+            result.outputs = first.outputs
+            self._add(result, first)
+            if fill is not None and not result.fault and not result.events:
+                self._compare(invocation, result, launch, first, fill, limit)
         except OpkitError as error:
-            outcome.fault = str(error)
-        return outcome
+            result.fault = str(error)
+        return result
+
+    @staticmethod
+    def _add(result: RunResult, emulated: VxRunResult) -> None:
+        result.fault = emulated.fault
+        result.timed_out = emulated.timed_out
+        result.events += problems(emulated)
+        if emulated.printed and not result.printed.endswith(emulated.printed):
+            result.printed += emulated.printed
 
     def _compare(
-        self, call: Call, outcome: Outcome, result: VxOutcome, fill: int, limit: float
+        self,
+        invocation: Invocation,
+        result: RunResult,
+        launch: Launch,
+        first: VxRunResult,
+        fill: int,
+        limit: float,
     ) -> None:
         """Run again, in reverse order and with another fill; say on what the outputs depend."""
-        other = fill ^ 0x42
-        again = self._emulate(call, outcome, other, True, limit)
-        outcome.fault = again.fault
-        outcome.events += problems(again)
-        if again.fault or not first_difference(result.outputs, again.outputs):
+        other = (fill + 0x82) % 256  # for the first of the usual fills: 0
+        again = self._emulate(invocation, result, launch, other, True, limit)
+        self._add(result, again)
+        if again.fault or not first_difference(first.outputs, again.outputs):
             return
         # One of the two is the cause: which one, a third run tells.
-        forward = self._emulate(call, outcome, other, False, limit)
-        difference = first_difference(result.outputs, forward.outputs)
+        forward = self._emulate(invocation, result, launch, other, False, limit)
+        difference = first_difference(first.outputs, forward.outputs)
         cause = "what lies outside of the tensors, or on memory that nobody set"
         if difference is None:
             difference = first_difference(forward.outputs, again.outputs)
             cause = "the order in which the work items run; is a barrier missing?"
         element, count = difference or ("", 0)
         more = f" (and {count - 1} more)" if count > 1 else ""
-        lines = [f"output element {element}{more} depends on {cause}", *map(str, result.events)]
-        outcome.fault = "\n".join(lines)
+        lines = [f"output element {element}{more} depends on {cause}", *map(str, first.events)]
+        result.fault = "\n".join(lines)
 
-    def gdb_command(self, call: Call, folder: Path) -> list[str]:
+    def gdb_command(self, invocation: Invocation, folder: Path) -> list[str]:
         """Return the gdb command that stops at the kernel's first line.
 
         Args:
-            call: what the kernel is called with.
+            invocation: what the kernel is called with.
             folder: where what gdb needs is written.
 
         Raises:
             OpkitError: the kernel does not compile, its initializer fails, or the launch is wrong.
         """
-        outcome = self.initializer.run(call)
-        if outcome.status != 0 or outcome.fault or outcome.launch is None:
-            lines = outcome.log or [outcome.fault or f"{outcome.stage} fails"]
+        result = self.initializer.run(invocation)
+        launch = launch_of(result)
+        if result.status != 0 or result.fault or launch is None:
+            lines = result.log or [result.fault or f"{result.stage} fails"]
             raise OpkitError("the kernel is not launched: " + "; ".join(lines))
         folder.mkdir(parents=True, exist_ok=True)
         program = compiled(self.root, self.spec, debug=True)
         data, script, job = folder / "data", folder / "job.gdb", folder / "job"
         data.write_bytes(b"")
-        arguments = self._arguments(call)
+        arguments = self._arguments(invocation)
+        function = self.function(kernel_name_of(result))
         text = write_job(
-            *(program, self.function, outcome.launch, *arguments, data),
-            uniforms=outcome.uniforms,
-            border=outcome.border or self.border,
+            *(program, function, launch, *arguments, data),
+            uniforms=uniforms_of(result),
+            border=border_of(result) or self.border,
             limit=_DEBUGGED_LIMIT,
         ).text
         job.write_text(text, encoding="utf-8")
         # With its file's name, because a kernel may be called like a function of the C library.
-        place = f"{program.source.name}:{self.function}"
+        place = f"{program.source.name}:{function}"
         script.write_text(
             f"set breakpoint pending on\nset confirm off\nbreak {place}\n"
             f"run < {shlex.quote(str(job))}\n",
@@ -161,37 +186,44 @@ class EmulatedKernel:
         )
         return ["gdb", "-q", "-x", str(script), str(self.runtime.absolute())]
 
-    def _arguments(self, call: Call) -> tuple[Any, Any, Any]:
+    def _arguments(self, invocation: Invocation) -> tuple[Any, Any, Any]:
         return (
-            {tensor.name: call.inputs[tensor.name] for tensor in self.spec.inputs},
-            {tensor.name: call.outputs[tensor.name] for tensor in self.spec.outputs},
-            [delivered(param, call.params[param.name]) for param in self.spec.params],
+            {tensor.name: invocation.inputs[tensor.name] for tensor in self.spec.inputs},
+            {tensor.name: invocation.outputs[tensor.name] for tensor in self.spec.outputs},
+            [marshal(param, invocation.params[param.name]) for param in self.spec.params],
         )
 
     def _emulate(
-        self, call: Call, outcome: Outcome, fill: int, reverse: bool, limit: float
-    ) -> VxOutcome:
-        assert outcome.launch is not None
+        self,
+        invocation: Invocation,
+        initialized: RunResult,
+        launch: Launch,
+        fill: int,
+        reverse: bool,
+        limit: float,
+    ) -> VxRunResult:
         return run_vx(
             self.program,
-            self.function,
-            outcome.launch,
-            *self._arguments(call),
+            self.function(kernel_name_of(initialized)),
+            launch,
+            *self._arguments(invocation),
             runtime=self.runtime,
-            uniforms=outcome.uniforms,
-            border=replace(outcome.border or self.border, fill=fill * 0x01010101),
+            uniforms=uniforms_of(initialized),
+            border=replace(border_of(initialized) or self.border, fill=fill * 0x01010101),
             reverse=reverse,
             limit=limit,
         )
 
-    @cached_property
-    def function(self) -> str:
-        """The function that the board would take for the kernel.
+    def function(self, kernel_name: str) -> str:
+        """Return the function that the board would take for the kernel.
+
+        Args:
+            kernel_name: as in the .c file's vx_kernel_description.
 
         Raises:
             OpkitError: there is none, or another one than the kernel's name says.
         """
-        name = function_of(self.initializer.description.name.decode())
+        name = function_of(kernel_name)
         names = list(self.program.kernels)
         # The board compares as many characters as the name has, and takes the first that is equal.
         first = next((each for each in names if each.startswith(name)), None)
@@ -215,12 +247,12 @@ def function_of(name: str) -> str:
     return function if dot and colon else name
 
 
-def problems(result: VxOutcome) -> list[str]:
+def problems(result: VxRunResult) -> list[str]:
     """Return what is wrong with a run in the emulator, besides its outputs and its fault."""
     return list(_problems(result))
 
 
-def _problems(result: VxOutcome) -> Iterator[str]:
+def _problems(result: VxRunResult) -> Iterator[str]:
     for name, (count, first) in result.unwritten.items():
         element = f"{name}[{', '.join(map(str, first))}]"
         more = f", nor {count - 1} more: does the launch reach them?" if count > 1 else ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import signal
-import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,10 +13,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
+from opkit.check import processes
 from opkit.check.debug_info import line_of
-from opkit.check.invocation import Array, Border, Items, Launch, Scalar
+from opkit.check.invocation import Array, Items, Scalar
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx.compiler import Program
+from opkit.runtimes.rknn.vx.launch import Border, Launch
 from opkit.runtimes.rknn.vx.syntax_tree import VxKernel
 
 # The numbers of shared.h
@@ -29,6 +30,7 @@ _TYPES = {
 }
 _BITS, _EDGE, _CONSTANT = range(3)
 _ALIGNMENT = 64
+GRACE = 1.0  # seconds that the program has to stop a kernel by itself, and to report
 
 PAST_END = ("read past the row's end", "write past the row's end")
 """The kinds of event that are normal where a row is no multiple of what a work item handles."""
@@ -64,7 +66,7 @@ class Event:
 
 
 @dataclass
-class VxOutcome:
+class VxRunResult:
     """What came of a run.
 
     Attributes:
@@ -73,8 +75,9 @@ class VxOutcome:
         events: see Event; not in any order.
         undefined: undefined behaviour: sentences that begin with file:line:column.
         fault: a sentence, when the kernel crashed or did not end; otherwise empty.
+        timed_out: whether it did not end.
         seconds: how long all work items took.
-        printed: what the kernel printed.
+        printed: what the kernel printed; of a long text the beginning and the end.
     """
 
     outputs: dict[str, Array] = field(default_factory=dict)
@@ -82,6 +85,7 @@ class VxOutcome:
     events: list[Event] = field(default_factory=list)
     undefined: list[str] = field(default_factory=list)
     fault: str = ""
+    timed_out: bool = False
     seconds: float = math.inf
     printed: str = ""
 
@@ -99,7 +103,7 @@ def run_vx(
     border: Border | None = None,
     reverse: bool = False,
     limit: float = 10,
-) -> VxOutcome:
+) -> VxRunResult:
     """Run a kernel.
 
     Args:
@@ -133,13 +137,16 @@ def run_vx(
             reverse=reverse,
             limit=limit,
         )
-        result = _finished(runtime, job.text, limit)
-        outcome = _outcome(program, result, limit)
-        if not outcome.fault:
+        try:
+            finished = processes.run([runtime], job.text, limit + GRACE)
+        except FileNotFoundError:
+            raise OpkitError(f"{runtime} is not there; run `scons target=x64`") from None
+        result = _result(program, finished, limit)
+        if not result.fault:
             memory = np.fromfile(file.name, np.uint8)
             for name, (shape, dtype) in outputs.items():
-                _take(outcome, name, memory, job.places[name], shape, np.dtype(dtype))
-    return outcome
+                _take(result, name, memory, job.places[name], shape, np.dtype(dtype))
+    return result
 
 
 @dataclass(frozen=True)
@@ -379,53 +386,35 @@ def checked(launch: Launch, kernel: VxKernel, where: str) -> Launch:
 # ---- What came back ------------------------------------------------------------------------------
 
 
-def _finished(runtime: Path, job: str, limit: float) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(
-            [runtime],
-            input=job,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=limit + 10,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise OpkitError(f"{runtime} is not there; run `scons target=x64`") from None
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess([], -signal.SIGALRM, "", "")
-
-
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split(",")))
 
 
-def _outcome(program: Program, result: subprocess.CompletedProcess[str], limit: float) -> VxOutcome:
-    outcome = VxOutcome(printed=result.stderr)
-    for line in result.stdout.splitlines():
+def _result(program: Program, finished: processes.Finished, limit: float) -> VxRunResult:
+    result = VxRunResult(printed=finished.stderr, timed_out=finished.timed_out)
+    for line in finished.stdout.splitlines():
         word, *rest = line.split("\t")
         if word == "error":
             raise OpkitError(f"{program.source}: {_understandable(rest[0])}")
         if word == "event":
             kind, tensor, count, at, item, address = rest
             place = line_of(program.library, int(address))
-            outcome.events.append(
+            result.events.append(
                 Event(kind, tensor, int(count), _numbers(at), _numbers(item), place)
             )
         elif word == "undefined":
             file, number, column, what, item = rest
-            outcome.undefined.append(
-                f"{file}:{number}:{column}: {what}; work item {_numbers(item)}"
-            )
+            result.undefined.append(f"{file}:{number}:{column}: {what}; work item {_numbers(item)}")
         elif word == "fault":
             number, memory, item, address = rest
             place = line_of(program.library, int(address))
-            outcome.fault = _fault(int(number), memory, _numbers(item), place, limit)
+            result.fault = _fault(int(number), memory, _numbers(item), place, limit)
+            result.timed_out = int(number) == signal.SIGALRM
         elif word == "seconds":
-            outcome.seconds = float(rest[0])
-    if math.isinf(outcome.seconds) and not outcome.fault:
-        outcome.fault = _died(result.returncode, limit)
-    return outcome
+            result.seconds = float(rest[0])
+    if math.isinf(result.seconds) and not result.fault:
+        result.fault = _died(finished, limit)
+    return result
 
 
 def _understandable(message: str) -> str:
@@ -441,16 +430,16 @@ def _fault(number: int, memory: str, item: tuple[int, ...], place: str | None, l
     return f"{at}the kernel crashed with {name} at address {memory}, in work item {item}"
 
 
-def _died(status: int, limit: float) -> str:
-    if status == -signal.SIGALRM:
+def _died(finished: processes.Finished, limit: float) -> str:
+    if finished.timed_out:
         return f"the kernel did not end within {limit:g} s"
-    if status < 0:
-        return f"the kernel crashed with {signal.Signals(-status).name}"
-    return f"the kernel's process ended by itself, with status {status}"
+    if finished.status < 0:
+        return f"the kernel crashed with {signal.Signals(-finished.status).name}"
+    return f"the kernel's process ended by itself, with status {finished.status}"
 
 
 def _take(
-    outcome: VxOutcome,
+    result: VxRunResult,
     name: str,
     memory: Array,
     place: tuple[int, int],
@@ -461,8 +450,8 @@ def _take(
     count = math.prod(shape)
     offset, written = place
     data = memory[offset : offset + count * dtype.itemsize]
-    outcome.outputs[name] = data.view(dtype).reshape(shape).copy()
+    result.outputs[name] = data.view(dtype).reshape(shape).copy()
     missing = np.flatnonzero(memory[written : written + count] == 0)
     if missing.size:
         first = tuple(int(index) for index in np.unravel_index(int(missing[0]), shape))
-        outcome.unwritten[name] = (int(missing.size), first)
+        result.unwritten[name] = (int(missing.size), first)

@@ -122,6 +122,7 @@ static void on_signal(int number, siginfo_t *information, void *context)
     __opkit_report_events();
     __opkit_say("fault\t%d\t%#lx\t%lu,%lu,%lu\t%lu", number, number == SIGALRM ? 0 : (unsigned long)information->si_addr, __opkit_item.global_id[0],
                 __opkit_item.global_id[1], __opkit_item.global_id[2], kernel_address(context));
+    fflush(stdout); /* what the kernel has printed so far */
     _exit(0);
 }
 

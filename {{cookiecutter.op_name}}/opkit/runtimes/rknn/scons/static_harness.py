@@ -1,7 +1,7 @@
-"""env.TargetRunner(abi) and its like: executables that run the cases elsewhere, or for gdb.
+"""env.TargetHarness(abi) and its like: programs that run the cases elsewhere, or for gdb.
 
-Each is the kernel, the host runtime and kernels/runner.c in one program, in a folder of its own
-below `build/check/`; nothing of it is ever packed.
+Each is the kernel, the host runtime and the harness in one, in a folder of its own below
+`build/check/`; nothing of it is ever packed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ GUARDED_MALLOC = {
     "CFLAGS": [
         f"-D{name}=hostrt_{name}"
         for name in ("malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign")
-    ],
+    ]
+    + ["-Dmemalign=hostrt_aligned_alloc"],
     "CXXFLAGS": ["-include", "opkit/check/harness/guarded_malloc.h"],
 }
 
@@ -42,13 +43,13 @@ def exists(env: Any) -> bool:
 
 def generate(env: Any) -> None:
     """Add the methods to the environment."""
-    env.AddMethod(target_runner, "TargetRunner")
-    env.AddMethod(sanitized_runner, "SanitizedRunner")
-    env.AddMethod(debugged_runner, "DebuggedRunner")
+    env.AddMethod(target_harness, "TargetHarness")
+    env.AddMethod(sanitized_harness, "SanitizedHarness")
+    env.AddMethod(debugged_harness, "DebuggedHarness")
 
 
-def target_runner(env: Any, abi_name: str) -> Any:
-    """Return the node of `build/check/<abi>/runner`, a static program for the ABI.
+def target_harness(env: Any, abi_name: str) -> Any:
+    """Return the node of `build/check/<abi>/harness`, a static program for the ABI.
 
     The kernel in it is compiled as in the device library. zig has no static glibc, so that the
     libc, and with it functions like expf, is musl's there.
@@ -61,11 +62,11 @@ def target_runner(env: Any, abi_name: str) -> Any:
     abi_env.Replace(
         CCFLAGS=[*abi_env["CCFLAGS"], *COMPILE], LINKFLAGS=[*abi_env["LINKFLAGS"], "-static"]
     )
-    return _runner(abi_env, abi_name, GUARDED_MALLOC)
+    return _harness(abi_env, abi_name, GUARDED_MALLOC)
 
 
-def sanitized_runner(env: Any, names: list[str]) -> Any:
-    """Return the node of `build/check/<names>/runner`, a program for this PC with sanitizers.
+def sanitized_harness(env: Any, names: list[str]) -> Any:
+    """Return the node of `build/check/<names>/harness`, a program for this PC with sanitizers.
 
     Raises:
         OpkitError: there is neither gcc nor clang; zig comes without the sanitizers' libraries.
@@ -83,11 +84,11 @@ def sanitized_runner(env: Any, names: list[str]) -> Any:
     pc_env.Replace(CCFLAGS=[*SANITIZED, *flags], LINKFLAGS=flags)
     # AddressSanitizer has guards of its own, which know who took the memory.
     malloc = {} if "address" in names else GUARDED_MALLOC
-    return _runner(pc_env, ",".join(names), malloc)
+    return _harness(pc_env, ",".join(names), malloc)
 
 
-def debugged_runner(env: Any) -> Any:
-    """Return the node of `build/check/gdb/runner`, a program for this PC to look into."""
+def debugged_harness(env: Any) -> Any:
+    """Return the node of `build/check/gdb/harness`, a program for this PC to look into."""
     pc_env = env.CompilerFor("x64")
     # zig leaves debug information out once it has been told to, whatever comes later.
     flags, link_flags = (
@@ -95,28 +96,30 @@ def debugged_runner(env: Any) -> Any:
         for name in ("CCFLAGS", "LINKFLAGS")
     )
     pc_env.Replace(CCFLAGS=[*flags, *DEBUGGED], LINKFLAGS=link_flags)
-    return _runner(pc_env, "gdb", GUARDED_MALLOC)
+    return _harness(pc_env, "gdb", GUARDED_MALLOC)
 
 
-def _runner(env: Any, name: str, malloc: dict[str, list[str]]) -> Any:
+def _harness(env: Any, name: str, malloc: dict[str, list[str]]) -> Any:
     operator = env["OPERATOR"]
     folder = f"{FOLDER}/{name}"
 
-    def compiled(source: str, **settings: Any) -> Any:
-        return env.SharedObject(f"{folder}/{Path(source).stem}.o", source, **settings)
+    def compiled(source: str, prefix: str = "", **settings: Any) -> Any:
+        return env.SharedObject(f"{folder}/{prefix}{Path(source).stem}.o", source, **settings)
+
+    def all_of(sources: str, prefix: str, **settings: Any) -> list[Any]:
+        files = env.Glob(f"{sources}/*.c")
+        return [compiled(f"{sources}/{file.name}", prefix, **settings) for file in files]
 
     return env.Command(
-        f"{folder}/runner",
+        f"{folder}/harness",
         [
             *env.KernelObjects(folder, CCFLAGS=GUARDED, **malloc),
-            compiled(
-                "opkit/check/harness/runner.c",
-                CPPDEFINES={"RUNNER_KERNELS": f"vx_kernel_{operator.name}_list"},
+            *all_of(
+                "opkit/check/harness",
+                "harness-",
+                CPPDEFINES={"HARNESS_ENTRY": f"vx_kernel_{operator.name}_list"},
             ),
-            *(
-                compiled(f"opkit/runtimes/rknn/host_runtime/{file.name}")
-                for file in env.Glob("opkit/runtimes/rknn/host_runtime/*.c")
-            ),
+            *all_of("opkit/runtimes/rknn/host_runtime", ""),
         ],
         Action("$CC $LINKFLAGS -o $TARGET $SOURCES -lm", "$SHAREDCOMSTR"),
     )

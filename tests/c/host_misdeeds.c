@@ -1,0 +1,378 @@
+/*
+ * An operator that copies a float16 tensor, and does something to its process: the param `deed`
+ * says what; the environment variable MISDEED, what its constructor or destructor does.
+ */
+#define _GNU_SOURCE
+#include <fenv.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "VX/vx_khr_cnn.h"
+#include "VX/vx_helper.h"
+
+enum deed {
+    NOTHING,
+    EXIT,
+    FAST_EXIT,
+    C_EXIT,
+    QUICK_EXIT,
+    EXIT_LATER,
+    EXIT_AT_EXIT,
+    PTHREAD_EXIT,
+    HANDLE_SEGV,
+    HANDLE_SEGV_AND_CRASH,
+    NO_SIGNAL_STACK,
+    BLOCK_ALARM,
+    BLOCK_ALARM_AND_LOOP,
+    IGNORE_ALARM_AND_LOOP,
+    STOP_ALARM_AND_LOOP,
+    TRAP_FLOATS,
+    ROUND_UP,
+    LIMIT_MEMORY,
+    LIMIT_FILES,
+    SMASH_STACK,
+    KILL,
+    KILL_GROUP,
+    KILL_PARENT,
+    TERMINATE,
+    HANG_UP,
+    STOP,
+    FORK,
+    FORK_AND_LOOP,
+    FORK_DAEMON,
+    CLOSE_ALL,
+    CRASH_IN_THREAD,
+    UNSET_SIGN,
+    UNSET_ZERO,
+    UNSET_ALIGNED,
+    UNSET_PAGE,
+    PRINT,
+    PRINT_MUCH,
+    PRINT_MUCH_ERRORS
+};
+
+enum {
+    INPUT,
+    OUTPUT,
+    DEED,
+    COUNT
+};
+
+static volatile int zero;
+static volatile int sink;
+
+static void loop(void)
+{
+    while (zero == 0) {
+    }
+}
+
+static void crash(void)
+{
+    *(volatile int *)(uintptr_t)zero = 1;
+}
+
+static void exit_at_exit(void)
+{
+    _exit(0);
+}
+
+static void leave(int number)
+{
+    (void)number;
+    _exit(0);
+}
+
+/* Threads come from a library that no board's operator may need. */
+#ifdef WITH_THREADS
+static void *crash_in_a_thread(void *nothing)
+{
+    crash();
+    return nothing;
+}
+
+static void crash_in_thread(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, crash_in_a_thread, NULL);
+    pthread_join(thread, NULL);
+}
+#else
+static void crash_in_thread(void)
+{
+}
+#endif
+
+static void change_mask(int number)
+{
+    sigset_t mask;
+    sigemptyset(&mask);
+    sigaddset(&mask, number);
+    sigprocmask(SIG_BLOCK, &mask, NULL);
+}
+
+static __attribute__((noinline)) int recurse(int depth)
+{
+    volatile char frame[4096];
+    frame[0] = (char)depth;
+    return depth < 0 ? 0 : recurse(depth + 1) + frame[0];
+}
+
+static __attribute__((noinline)) void smash_stack(void)
+{
+    char local[8];
+    char *volatile beyond = local;
+    memset(beyond, 0x41, 4096);
+}
+
+static void limit(int resource)
+{
+    const struct rlimit none = {0, 0};
+    setrlimit(resource, &none);
+}
+
+static void print_much(FILE *stream)
+{
+    static const char LINE[] = "the same hundred bytes again and again, as from a line"
+                               " for debugging in the innermost loop\n";
+    fputs("the first line\n", stream);
+    for (int i = 0; i < 1000000; i++) {
+        fputs(LINE, stream);
+    }
+    fputs("the last line\n", stream);
+}
+
+static void *take(enum deed deed)
+{
+#ifdef __GLIBC__ /* that function of its is not replaced */
+    if (deed == UNSET_PAGE) {
+        return valloc(4096);
+    }
+#endif
+    return deed == UNSET_ALIGNED ? memalign(64, 4096) : malloc(4096);
+}
+
+/* Memory that nobody set; what it holds decides on an element. */
+static vx_int16 unset(enum deed deed)
+{
+    vx_int16 *memory = take(deed);
+    const vx_int16 value = ((volatile vx_int16 *)memory)[300];
+
+    free(memory);
+    if (deed == UNSET_SIGN) {
+        return value < 0;
+    }
+    return deed == UNSET_ZERO ? value == 0 : value;
+}
+
+static void misbehave(enum deed deed)
+{
+    static int calls;
+
+    switch (deed) {
+    case EXIT:
+        exit(0);
+    case FAST_EXIT:
+        _exit(0);
+    case C_EXIT:
+        _Exit(0);
+    case QUICK_EXIT:
+        quick_exit(0);
+    case EXIT_LATER:
+        if (++calls == 2) {
+            exit(0);
+        }
+        break;
+    case EXIT_AT_EXIT:
+        atexit(exit_at_exit);
+        break;
+    case PTHREAD_EXIT:
+        pthread_exit(NULL);
+    case HANDLE_SEGV:
+        signal(SIGSEGV, leave);
+        break;
+    case HANDLE_SEGV_AND_CRASH:
+        signal(SIGSEGV, leave);
+        crash();
+        break;
+    case NO_SIGNAL_STACK:
+        sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+        sink = recurse(zero);
+        break;
+    case BLOCK_ALARM:
+        change_mask(SIGALRM);
+        break;
+    case BLOCK_ALARM_AND_LOOP:
+        change_mask(SIGALRM);
+        loop();
+        break;
+    case IGNORE_ALARM_AND_LOOP:
+        signal(SIGALRM, SIG_IGN);
+        loop();
+        break;
+    case STOP_ALARM_AND_LOOP:
+        alarm(0);
+        setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+        loop();
+        break;
+    case TRAP_FLOATS:
+#ifdef __GLIBC__
+        feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_INEXACT);
+#endif
+        break;
+    case ROUND_UP:
+        fesetround(FE_UPWARD);
+        break;
+    case LIMIT_MEMORY:
+        limit(RLIMIT_AS);
+        break;
+    case LIMIT_FILES:
+        limit(RLIMIT_FSIZE);
+        limit(RLIMIT_NOFILE);
+        break;
+    case SMASH_STACK:
+        smash_stack();
+        break;
+    case KILL:
+        raise(SIGKILL);
+        break;
+    case KILL_GROUP:
+        kill(0, SIGKILL);
+        break;
+    case KILL_PARENT:
+        kill(getppid(), SIGKILL);
+        loop();
+        break;
+    case TERMINATE:
+        raise(SIGTERM);
+        break;
+    case HANG_UP:
+        raise(SIGHUP);
+        break;
+    case STOP:
+        raise(SIGSTOP);
+        break;
+    case FORK:
+        sink = fork();
+        break;
+    case FORK_AND_LOOP:
+        if (fork() == 0) {
+            loop();
+        }
+        break;
+    case FORK_DAEMON:
+        if (fork() == 0) {
+            setsid();
+            loop();
+        }
+        break;
+    case CLOSE_ALL:
+        for (int i = 0; i < 1024; i++) {
+            close(i);
+        }
+        break;
+    case CRASH_IN_THREAD:
+        crash_in_thread();
+        break;
+    case PRINT:
+        puts("a line of the kernel's");
+        break;
+    case PRINT_MUCH:
+        print_much(stdout);
+        break;
+    case PRINT_MUCH_ERRORS:
+        print_much(stderr);
+        break;
+    default:
+        break;
+    }
+}
+
+static bool is_deed(const char *name)
+{
+    const char *deed = getenv("MISDEED");
+    return deed != NULL && strcmp(deed, name) == 0;
+}
+
+__attribute__((constructor)) static void construct(void)
+{
+    if (is_deed("CONSTRUCTOR_EXITS")) {
+        exit(0);
+    } else if (is_deed("CONSTRUCTOR_LOOPS")) {
+        loop();
+    } else if (is_deed("CONSTRUCTOR_CRASHES")) {
+        crash();
+    }
+}
+
+__attribute__((destructor)) static void destruct(void)
+{
+    if (is_deed("DESTRUCTOR_EXITS")) {
+        _exit(0);
+    } else if (is_deed("DESTRUCTOR_LOOPS")) {
+        loop();
+    } else if (is_deed("DESTRUCTOR_CRASHES")) {
+        crash();
+    }
+}
+
+static vx_status VX_CALLBACK kernel_function(vx_node node, const vx_reference *parameters,
+                                             vx_uint32 count)
+{
+    const vx_size start[] = {0};
+    const vx_size end[] = {8};
+    const vx_size strides[] = {sizeof(vx_int16)};
+    vx_int16 elements[8];
+    vx_int32 deed = 0;
+
+    (void)node;
+    (void)count;
+    vx_status status =
+        vxCopyScalar((vx_scalar)parameters[DEED], &deed, VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
+    if (status == VX_SUCCESS) {
+        status = vxCopyTensorPatch((vx_tensor)parameters[INPUT], 1, start, end, strides, elements,
+                                   VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
+    }
+    if (status == VX_SUCCESS) {
+        misbehave((enum deed)deed);
+        if (deed >= UNSET_SIGN && deed <= UNSET_PAGE) {
+            elements[0] = (vx_int16)(elements[0] + unset((enum deed)deed));
+        }
+        status = vxCopyTensorPatch((vx_tensor)parameters[OUTPUT], 1, start, end, strides, elements,
+                                   VX_WRITE_ONLY, VX_MEMORY_TYPE_HOST);
+    }
+    return status;
+}
+
+static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[],
+                                       vx_uint32 count, vx_meta_format metas[])
+{
+    (void)node;
+    return count == COUNT ? vxSetMetaFormatFromReference(metas[OUTPUT], parameters[INPUT])
+                          : VX_ERROR_INVALID_PARAMETERS;
+}
+
+static vx_param_description_t kernel_params[] = {
+    {VX_INPUT, VX_TYPE_TENSOR, VX_PARAMETER_STATE_REQUIRED},
+    {VX_OUTPUT, VX_TYPE_TENSOR, VX_PARAMETER_STATE_REQUIRED},
+    {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},
+};
+
+static vx_kernel_description_t kernel = {
+    .name = "misdeeds_cpu",
+    .function = kernel_function,
+    .parameters = kernel_params,
+    .numParams = COUNT,
+    .validate = validator,
+};
+
+extern VX_API_ENTRY vx_kernel_description_t *vx_kernel_Misdeeds_list[];
+vx_kernel_description_t *vx_kernel_Misdeeds_list[] = {&kernel, NULL};

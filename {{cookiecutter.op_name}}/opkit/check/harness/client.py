@@ -1,0 +1,328 @@
+"""Runs a kernel in the harness: on this PC, under an emulator, on a board; protocol.c is its side.
+
+The harness is started once and answers one invocation after the other, each in a process of its
+own. When it ends itself, the next invocation gets a new one.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from opkit.check.debug_info import line_of
+from opkit.check.executors import GREETING, Executor
+from opkit.check.invocation import Array, Invocation, RunResult, Scalar, marshal
+from opkit.check.sanitizers import explain
+from opkit.description.spec import OpSpec
+from opkit.errors import OpkitError
+
+TIMEOUT = 40.0  # seconds for everything but the kernel: start, copying, the network
+STAGES = 4  # that have a time limit besides the kernel: loading, setting up, cleaning up, unloading
+GRACE = 1.0  # seconds that each may take longer before the harness ends it
+LONGEST_NAME = 63  # bytes, as the harness has it; messages cut what is longer
+SHOWN_LINES = 12  # of what the harness wrote to stderr before it ended
+
+
+class HarnessKernel:
+    """A kernel of an operator in the harness. It is a Kernel.
+
+    Args:
+        spec: the operator description.
+        executor: how the harness is started.
+        root: the repository.
+        attachments: what the runtime's part of the harness gets besides the values.
+        library: the kernel's library on this PC, if its debug information knows the lines.
+    """
+
+    keeps_state = True
+
+    def __init__(
+        self,
+        spec: OpSpec,
+        executor: Executor,
+        root: Path,
+        attachments: Mapping[str, bytes] | None = None,
+        library: Path | None = None,
+    ) -> None:
+        self.spec = spec
+        self.executor = executor
+        self.root = root
+        self.attachments = attachments or {}
+        self.library = library
+        self._process: _Process | None = None
+
+    def run(
+        self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
+    ) -> RunResult:
+        """Run the kernel; see Kernel.
+
+        Raises:
+            OpkitError: the library does not fit op.yml, or cannot be loaded.
+        """
+        asked = b"".join(request(self.spec, invocation, self.attachments, fill, repeat, limit))
+        timeout = TIMEOUT + (limit + GRACE) * (repeat + STAGES)
+        try:
+            if self._process is None:
+                self._process = _Process(self.executor)
+            answer = self._process.ask(asked, timeout)
+        except _EndedError as end:
+            self._process = None
+            return RunResult(fault=explain(end.stderr, self.root) or str(end))
+        return self._result(answer, invocation, limit)
+
+    def _result(
+        self, answer: list[tuple[str, bytes]], invocation: Invocation, limit: float
+    ) -> RunResult:
+        result = RunResult()
+        names = iter(invocation.outputs)
+        ended, place = "", ""
+        for what, data in answer:
+            text = data.decode(errors="replace").rstrip()
+            match what.split():
+                case ["status"]:
+                    result.status = int(text)
+                case ["stage"]:
+                    result.stage = text
+                case ["seconds"] if self.executor.measures:
+                    result.seconds = float(text)
+                case ["fault"]:
+                    result.fault = text
+                case ["timeout"]:
+                    result.timed_out = True
+                case ["instruction"]:
+                    place = self._line(int(text))
+                case ["log"]:
+                    result.log.append(text)
+                case ["event"]:
+                    result.events.append(text)
+                case ["leak"]:
+                    result.leaks.append(text)
+                case ["printed"]:
+                    result.printed = text
+                case ["output"]:
+                    name = next(names)
+                    shape, dtype = invocation.outputs[name]
+                    result.outputs[name] = np.frombuffer(data, dtype).reshape(shape).copy()
+                case ["attachment", name]:
+                    result.attachments[name] = data
+                case ["ended"]:
+                    ended = text
+                case ["refused"]:
+                    raise OpkitError(text)
+        if result.fault:
+            result.fault = place + result.fault
+        if ended:
+            result.timed_out = ended.startswith("late")
+            sanitizer = explain(result.printed, self.root)
+            result.fault = sanitizer or _how_it_ended(result.stage, ended, limit)
+        if result.fault:
+            result.outputs = {}
+        return result
+
+    def _line(self, instruction: int) -> str:
+        """Return "file:line: " of an instruction of the library, if the library knows it."""
+        # One further: a fault is at the instruction itself.
+        line = line_of(self.library, instruction + 1) if self.library else None
+        return f"{line}: " if line else ""
+
+    def close(self) -> None:
+        """End the harness; the next invocation starts another one."""
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+
+# ---- What goes over the line ---------------------------------------------------------------------
+
+
+def request(
+    spec: OpSpec,
+    invocation: Invocation,
+    attachments: Mapping[str, bytes],
+    fill: int | None,
+    repeat: int,
+    limit: float,
+) -> Iterator[bytes]:
+    """Yield what the harness reads to run the kernel once; see Kernel for the arguments."""
+
+    def value(role: str, type_: str, name: str, shape: tuple[int, ...], data: bytes) -> bytes:
+        words = (role, type_, name[:LONGEST_NAME], len(shape), *shape, len(data))
+        return " ".join(map(str, words)).encode() + b"\n" + data
+
+    how = (-1 if fill is None else fill, repeat, limit, len(spec.parameters), len(attachments))
+    yield f"run {' '.join(map(str, how))}\n".encode()
+    for input_ in spec.inputs:
+        array: Array = np.ascontiguousarray(invocation.inputs[input_.name])
+        yield value("input", array.dtype.name, input_.name, array.shape, array.tobytes())
+    for output in spec.outputs:
+        shape, dtype = invocation.outputs[output.name]
+        yield value("output", np.dtype(dtype).name, output.name, shape, b"")
+    for param in spec.params:
+        delivered = marshal(param, invocation.params[param.name])
+        if isinstance(delivered, Scalar):
+            type_ = delivered.type.removeprefix("VX_TYPE_").lower()
+            yield value("param", type_, param.name, (), delivered.data)
+        else:
+            items = np.array(delivered.items, np.int32)
+            yield value("param", "int32", param.name, items.shape, items.tobytes())
+    for name, data in attachments.items():
+        yield f"{name} {len(data)}\n".encode() + data
+
+
+def _how_it_ended(stage: str, ended: str, limit: float) -> str:
+    how, _, number = ended.partition(" ")
+    match how:
+        case "late":
+            return f"{stage} is not done after {limit:g} s, and SIGALRM does not stop it"
+        case "exit":
+            return f"{stage} ends its process with status {number}: an operator must not exit"
+        case "stopped":
+            return f"{stage} stops its process with {_signal_name(int(number))}"
+        case _:
+            return f"{stage} ends its process with {_signal_name(int(number))}"
+
+
+def _signal_name(number: int) -> str:
+    with suppress(ValueError):
+        return signal.Signals(number).name
+    return f"signal {number}"
+
+
+# ---- The process ---------------------------------------------------------------------------------
+
+
+class _EndedError(Exception):
+    """The harness is gone; `stderr` is what it wrote there meanwhile."""
+
+    def __init__(self, how: str, stderr: str) -> None:
+        last = stderr.strip().splitlines()[-SHOWN_LINES:]
+        super().__init__("\n".join([how, *(f"  {line}" for line in last)]))
+        self.stderr = stderr
+
+
+class _Process:
+    """A harness that answers requests."""
+
+    def __init__(self, executor: Executor) -> None:
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+        self._greeted = False
+        self._answer = bytearray()
+        self._deadline = 0.0
+        self.popen = subprocess.Popen(
+            executor.command,
+            env={**os.environ, **executor.environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            start_new_session=True,
+        )
+        assert self.popen.stdin is not None
+        os.set_blocking(self.popen.stdin.fileno(), False)
+        self._close = partial(_stop, self.popen)
+        atexit.register(self._close)
+
+    def ask(self, request: bytes, timeout: float) -> list[tuple[str, bytes]]:
+        """Return the answer to a request, what and bytes, without its end.
+
+        Raises:
+            _EndedError: there was none.
+        """
+        self._deadline = time.monotonic() + timeout
+        try:
+            self._send(request)
+            self._greet()
+            return list(iter(self._record, ("end", b"")))
+        except TimeoutError:
+            self.popen.kill()
+            self.close()
+            raise _EndedError(f"no answer after {timeout:g} s", self._stderr()) from None
+        except (EOFError, BrokenPipeError, ValueError):
+            self.close()
+            raise _EndedError(self._how_it_ended(), self._stderr()) from None
+
+    def _send(self, request: bytes) -> None:
+        assert self.popen.stdin is not None
+        rest = memoryview(request)
+        while rest:
+            if not select.select([], [self.popen.stdin], [], self._left())[1]:
+                raise TimeoutError
+            rest = rest[os.write(self.popen.stdin.fileno(), rest) :]
+
+    def _left(self) -> float:
+        return max(0.0, self._deadline - time.monotonic())
+
+    def _greet(self) -> None:
+        if not self._greeted and self._line() != GREETING:
+            raise EOFError
+        self._greeted = True
+
+    def _record(self) -> tuple[str, bytes]:
+        what, _, size = self._line().decode(errors="replace").rpartition(" ")
+        return what, self._bytes(int(size))
+
+    def _line(self) -> bytes:
+        while (end := self._answer.find(b"\n")) < 0:
+            self._receive()
+        return self._bytes(end + 1)
+
+    def _bytes(self, size: int) -> bytes:
+        while len(self._answer) < size:
+            self._receive()
+        taken = bytes(self._answer[:size])
+        del self._answer[:size]
+        return taken
+
+    def _receive(self) -> None:
+        """Wait for more of the answer.
+
+        Raises:
+            TimeoutError: none came in time.
+            EOFError: none will come.
+        """
+        assert self.popen.stdout is not None
+        if not select.select([self.popen.stdout], [], [], self._left())[0]:
+            raise TimeoutError
+        data = os.read(self.popen.stdout.fileno(), 1 << 20)
+        if not data:
+            raise EOFError
+        self._answer += data
+
+    def _stderr(self) -> str:
+        file = self.errors.fileno()
+        return os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace")
+
+    def _how_it_ended(self) -> str:
+        status = self.popen.returncode
+        if status >= 0:
+            return f"the harness ended with status {status}"
+        return f"the harness ended with {_signal_name(-status)}"
+
+    def close(self) -> None:
+        """End the process."""
+        atexit.unregister(self._close)
+        self._close()
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End a process by ending its input, or else by force."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with suppress(BrokenPipeError):
+        process.stdin.close()
+    try:
+        process.wait(2)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    process.stdout.close()

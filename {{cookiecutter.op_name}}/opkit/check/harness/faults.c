@@ -1,0 +1,190 @@
+/* Explains the signals by which a kernel's stage ends, in a sentence. */
+#include "harness.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+static const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGALRM};
+
+enum {
+    ALTERNATE_STACK_SIZE = 1 << 16,
+    STACK_REACH = 1 << 16, /* how far beyond the stack pointer a function touches */
+    NULL_PAGE = 1 << 12,
+    X86_WRITE = 2, /* in a page fault's error code */
+    GRACE = 1000, /* milliseconds that the supervisor waits for an alarm to come through */
+    PREPARATION = 30000 /* milliseconds for what is not the kernel's */
+};
+
+static struct {
+    const char *name;
+    const char *const *phase;
+    double limit;
+    uintptr_t stack; /* an address in the frame that the stage runs in */
+} stage;
+
+struct fault {
+    int signal;
+    int code;
+    uintptr_t address;
+    uintptr_t stack_pointer; /* 0: not known on this machine, as the instruction's */
+    uintptr_t instruction;
+    const char *verb;
+};
+
+/* ---- The clock ---- */
+
+/* Begins a stage: messages call it by its name, or by its phase, which changes. */
+void start_clock(const char *name, const char *const *phase, double limit, bool alarmed)
+{
+    const double whole = (double)(time_t)limit;
+    const struct itimerval timer = {
+        .it_value = {(time_t)whole, (suseconds_t)((limit - whole) * 1e6)}};
+
+    stage.name = name;
+    stage.phase = phase;
+    stage.limit = limit;
+    stage.stack = (uintptr_t)__builtin_frame_address(0) + STACK_REACH;
+    snprintf(account->stage_name, sizeof account->stage_name, "%s", name);
+    account->deadline = milliseconds() + (alarmed ? (uint32_t)(limit * 1000) + GRACE : PREPARATION);
+    if (alarmed) {
+        setitimer(ITIMER_REAL, &timer, NULL);
+    }
+}
+
+void stop_alarm(void)
+{
+    const struct itimerval nothing = {0};
+    setitimer(ITIMER_REAL, &nothing, NULL);
+}
+
+/* ---- Sentences ---- */
+
+static struct fault read_fault(int number, const siginfo_t *information, const ucontext_t *context)
+{
+    struct fault fault = {
+        .signal = number,
+        .code = information->si_code,
+        .address = (uintptr_t)information->si_addr,
+        .verb = "touches",
+    };
+#if defined(__x86_64__)
+    fault.stack_pointer = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+    fault.instruction = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+    fault.verb = context->uc_mcontext.gregs[REG_ERR] & X86_WRITE ? "writes" : "reads";
+#elif defined(__aarch64__)
+    fault.stack_pointer = (uintptr_t)context->uc_mcontext.sp;
+#elif defined(__arm__)
+    fault.stack_pointer = (uintptr_t)context->uc_mcontext.arm_sp;
+#else
+    (void)context;
+#endif
+    return fault;
+}
+
+static bool is_stack_overflow(const struct fault *fault)
+{
+    return fault->stack_pointer != 0 && fault->address + STACK_REACH >= fault->stack_pointer &&
+           fault->address <= stage.stack;
+}
+
+static void explain_access(const struct fault *fault, char *text, size_t size)
+{
+    char where[400];
+    struct rlimit stack;
+
+    if (fault->code != SEGV_MAPERR && fault->code != SEGV_ACCERR) {
+        snprintf(text, size, "touches an address that is not aligned, or none at all");
+    } else if (runtime->explain != NULL &&
+               runtime->explain((const void *)fault->address, where, sizeof where)) {
+        snprintf(text, size, "%s %s", fault->verb, where);
+    } else if (is_stack_overflow(fault)) {
+        getrlimit(RLIMIT_STACK, &stack);
+        snprintf(text, size,
+                 "overflows the stack of %lu KiB: a recursion without end, or too large an array?",
+                 (unsigned long)(stack.rlim_cur / 1024));
+    } else if (fault->address < NULL_PAGE) {
+        snprintf(text, size, "%s through a NULL pointer", fault->verb);
+    } else {
+        snprintf(text, size, "%s the address 0x%lx, where it has no memory", fault->verb,
+                 (unsigned long)fault->address);
+    }
+}
+
+/* What happened, in the third person: "reads ..." */
+static void explain(const struct fault *fault, char *text, size_t size)
+{
+    const char *sentence = NULL;
+
+    switch (fault->signal) {
+    case SIGALRM:
+        snprintf(text, size, "is not done after %g s: a loop without end?", stage.limit);
+        return;
+    case SIGFPE:
+        sentence = fault->code == FPE_INTDIV || fault->code == FPE_INTOVF
+                       ? "divides an integer by zero, or the most negative one by -1"
+                       : "traps on a floating-point exception: does it call feenableexcept?";
+        break;
+    case SIGILL:
+    case SIGTRAP:
+        sentence =
+            "runs into an illegal instruction, which compilers place where behaviour is undefined";
+        break;
+    case SIGABRT:
+        sentence =
+            "calls abort: an assertion that does not hold, or a pointer that cannot be freed?";
+        break;
+    default:
+        explain_access(fault, text, size);
+        return;
+    }
+    snprintf(text, size, "%s", sentence);
+}
+
+/* ---- Signals ---- */
+
+/* A second fault, while this one is written down, ends the process. */
+static void reset_handlers(void)
+{
+    for (size_t i = 0; i < LENGTH(SIGNALS); i++) {
+        signal(SIGNALS[i], SIG_DFL);
+    }
+}
+
+static void on_signal(int number, siginfo_t *information, void *context)
+{
+    const struct fault fault = read_fault(number, information, context);
+    const char *function = runtime->function != NULL ? *runtime->function : NULL;
+    const ptrdiff_t instruction = offset_in_kernel(fault.instruction);
+    char what[480];
+
+    reset_handlers();
+    stop_alarm();
+    explain(&fault, what, sizeof what);
+    record_text("fault", "%s %s%s%s", stage.phase != NULL ? *stage.phase : stage.name, what,
+                function != NULL ? ", inside " : "", function != NULL ? function : "");
+    if (number == SIGALRM) {
+        record("timeout", "", 0);
+    }
+    if (instruction != 0) {
+        record_text("instruction", "%td", instruction);
+    }
+    finish_after_fault();
+}
+
+void catch_faults(void)
+{
+    static uint8_t alternate[ALTERNATE_STACK_SIZE];
+    const stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+    sigemptyset(&action.sa_mask);
+    sigaltstack(&stack, NULL);
+    for (size_t i = 0; i < LENGTH(SIGNALS); i++) {
+        sigaction(SIGNALS[i], &action, NULL);
+    }
+}

@@ -1,0 +1,91 @@
+/*
+ * The harness: runs one kernel on arrays that come in on stdin, until stdin ends.
+ *
+ *     main.c           loads the runtime, serves requests
+ *     protocol.c       requests and answers; client.py is the other side
+ *     supervisor.c     a process for each invocation: its limits, its output, its end
+ *     invocation.c     what happens in that process
+ *     faults.c         explains signals
+ *     process_state.c  tells what a kernel has changed of its process
+ *
+ * Natively it is a program that loads the runtime and the kernel's library:
+ *
+ *     harness RUNTIME LIBRARY SYMBOL
+ *
+ * Where only static programs run, both are linked with it, and HARNESS_ENTRY is the symbol.
+ */
+#ifndef OPKIT_HARNESS_H
+#define OPKIT_HARNESS_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+extern const struct harness_runtime *runtime;
+
+/* ---- protocol.c ---- */
+
+void *allocate(size_t count, size_t size); /* zeros; ends the program when there is no memory */
+bool read_request(struct harness_invocation *invocation); /* false at the end of stdin */
+void free_request(struct harness_invocation *invocation);
+void open_answers(void); /* and greets: from here on, stdout is for answers alone */
+void write_answer(const char *what, const void *bytes, size_t size);
+void write_answers(const char *records, size_t size); /* each as write_answer writes it */
+void end_answer(void);
+
+/* ---- supervisor.c ---- */
+
+/*
+ * What the process of an invocation tells the supervisor, in memory that both see: a kernel that
+ * closes descriptors or ends its process cannot spoil it.
+ */
+struct account {
+    volatile uint32_t deadline; /* milliseconds on the monotonic clock */
+    volatile bool fault; /* explained in the records */
+    volatile bool complete; /* the very last that happens */
+    char stage_name[64];
+    size_t used;
+    size_t room;
+    char records[];
+};
+
+extern struct account *account;
+
+void start_supervising(void); /* once */
+void supervise(const struct harness_invocation *invocation);
+uint32_t milliseconds(void);
+
+/* ---- invocation.c ---- */
+
+_Noreturn void run_invocation(const struct harness_invocation *invocation);
+void record(const char *what, const void *bytes, size_t size);
+__attribute__((format(printf, 2, 3))) void record_text(const char *what, const char *format, ...);
+/* What is left to do for a process that stops in the middle of a stage. */
+_Noreturn void finish_after_fault(void);
+
+/* ---- loading: main.c ---- */
+
+void *load_kernel(char *problem, size_t size); /* the address of its symbol; NULL: see problem */
+void unload_kernel(void);
+ptrdiff_t offset_in_kernel(uintptr_t address); /* as its debug information counts; 0: not in it */
+
+/* ---- faults.c ---- */
+
+void catch_faults(void);
+void start_clock(const char *name, const char *const *phase, double limit, bool alarmed);
+void stop_alarm(void);
+
+/* ---- process_state.c ---- */
+
+void remember_process(void);
+/* Records an event for each thing that differs, and remembers how it is now. */
+void compare_process(const char *name);
+
+#endif

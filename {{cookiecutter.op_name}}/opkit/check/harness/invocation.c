@@ -1,0 +1,210 @@
+/* What happens in the process of one invocation, from loading the kernel to unloading it. */
+#include "harness.h"
+
+#include <errno.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+#include <stdarg.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    PAINTED_STACK = 1 << 16,
+    OUTPUT_BUFFER = 1 << 16
+};
+
+static const char *const LOADING = "a constructor of the library";
+static const char *const UNLOADING = "a destructor of the library";
+
+static pid_t this_process;
+static bool prepared; /* the runtime has something to report */
+static bool done; /* only the end of the process is left */
+
+/* ---- Records ---- */
+
+void record(const char *what, const void *bytes, size_t size)
+{
+    char line[HARNESS_MAX_NAME * 3];
+    const size_t length = (size_t)snprintf(line, sizeof line, "%s %zu\n", what, size);
+
+    if (account->room - account->used >= length + size) {
+        memcpy(account->records + account->used, line, length);
+        memcpy(account->records + account->used + length, bytes, size);
+        account->used += length + size;
+    }
+}
+
+void record_text(const char *what, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    record(what, text, strlen(text));
+}
+
+/* ---- Stages ---- */
+
+/* Leaves the fill where the kernel's local variables will be. */
+static __attribute__((noinline)) void paint_stack(uint8_t fill)
+{
+    uint8_t painted[PAINTED_STACK];
+    memset(painted, fill, sizeof painted);
+    __asm__ volatile("" : : "r"(painted) : "memory");
+}
+
+static double seconds_now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* A kernel that forks comes back twice: the second one is nobody's. */
+static void end_copies(void)
+{
+    if (getpid() != this_process) {
+        _exit(EXIT_FAILURE);
+    }
+}
+
+/* Runs a stage; its status and how long it took. */
+static int run_stage(enum harness_stage stage, const struct harness_invocation *invocation,
+                     double *seconds)
+{
+    const char *name = runtime->stage_names[stage];
+
+    start_clock(name, runtime->phase, invocation->limit, true);
+    if (invocation->guarded) {
+        paint_stack(invocation->fill);
+    }
+    const double start = seconds_now();
+    const int status = runtime->stages[stage]();
+    *seconds = seconds_now() - start;
+    end_copies();
+    stop_alarm();
+    return status;
+}
+
+static void record_status(int status, const char *stage)
+{
+    record_text("status", "%d", status);
+    record_text("stage", "%s", stage);
+}
+
+/* Whether the kernel, having been prepared, did all that was asked of it. */
+static bool run_stages(const struct harness_invocation *invocation)
+{
+    double best = -1;
+    double seconds;
+    enum harness_stage stage = HARNESS_SET_UP;
+    int status = run_stage(stage, invocation, &seconds);
+
+    compare_process(runtime->stage_names[stage]);
+    for (unsigned i = 0; i < invocation->repeat && status == 0; i++) {
+        stage = HARNESS_PROCESS;
+        status = run_stage(stage, invocation, &seconds);
+        best = best < 0 || seconds < best ? seconds : best;
+    }
+    compare_process(runtime->stage_names[stage]);
+    const int last = run_stage(HARNESS_CLEAN_UP, invocation, &seconds);
+    compare_process(runtime->stage_names[HARNESS_CLEAN_UP]);
+    if (status == 0 && last != 0) {
+        stage = HARNESS_CLEAN_UP;
+        status = last;
+    }
+    record_status(status, runtime->stage_names[stage]);
+    if (best >= 0) {
+        record_text("seconds", "%.9f", best);
+    }
+    return status == 0;
+}
+
+static void run(void *entry, const struct harness_invocation *invocation)
+{
+    struct harness_refusal refusal = {.function = "prepare"};
+
+    start_clock("the preparation", NULL, invocation->limit, false);
+    prepared = true;
+    const int status = runtime->prepare(entry, invocation, record, &refusal);
+    if (refusal.sentence[0] != '\0') {
+        record("refused", refusal.sentence, strlen(refusal.sentence));
+    } else if (status != 0) {
+        record_status(status, refusal.function);
+    } else if (run_stages(invocation)) {
+        for (unsigned i = 0; i < invocation->count; i++) {
+            const struct harness_value *value = &invocation->values[i];
+            if (value->role == HARNESS_OUTPUT) {
+                record("output", value->bytes, value->size);
+            }
+        }
+    }
+    runtime->report();
+}
+
+/* ---- The process ---- */
+
+static void prepare_memory(const struct harness_invocation *invocation)
+{
+    static char buffers[2][OUTPUT_BUFFER];
+
+    /* Of this program's own memory, that none is taken from the kernel's. */
+    setvbuf(stdout, buffers[0], _IOFBF, sizeof buffers[0]);
+    setvbuf(stderr, buffers[1], _IOFBF, sizeof buffers[1]);
+#ifdef __GLIBC__ /* what libc takes for others, by strdup for instance, holds the fill as well */
+    if (invocation->guarded) {
+        mallopt(M_PERTURB, (uint8_t)~invocation->fill);
+    }
+#endif
+    (void)invocation;
+}
+
+/* The last of all destructors. */
+__attribute__((destructor(101))) static void complete(void)
+{
+    if (done && getpid() == this_process) {
+        account->complete = true;
+    }
+}
+
+void run_invocation(const struct harness_invocation *invocation)
+{
+    char problem[512];
+
+    this_process = getpid();
+    prepare_memory(invocation);
+    catch_faults();
+    remember_process();
+
+    start_clock(LOADING, NULL, invocation->limit, true);
+    void *entry = load_kernel(problem, sizeof problem);
+    end_copies();
+    stop_alarm();
+    compare_process(LOADING);
+    if (entry == NULL) {
+        record("refused", problem, strlen(problem));
+    } else {
+        run(entry, invocation);
+        start_clock(UNLOADING, NULL, invocation->limit, true);
+        unload_kernel();
+    }
+    fflush(stdout);
+    fflush(stderr);
+    done = true;
+    exit(EXIT_SUCCESS);
+}
+
+void finish_after_fault(void)
+{
+    account->fault = true;
+    if (prepared) {
+        runtime->report();
+    }
+    fflush(stdout);
+    fflush(stderr);
+    _exit(EXIT_FAILURE);
+}

@@ -1,0 +1,196 @@
+/*
+ * What goes over the line. Every <size> is followed by a newline and that many bytes. A request:
+ *
+ *     run <fill, -1: none> <how often> <seconds per stage> <number of values> <of attachments>\n
+ *     <input | output | param> <type> <name> <rank> <dimension> ... <size>
+ *     <name of an attachment> <size>
+ *
+ * Values come in the order of the description; an output has size 0, because its bytes are the
+ * fill. The answer has as many records as there are:
+ *
+ *     <what> <size>
+ *     end 0
+ *
+ * `what` is status, stage, seconds, fault, instruction, log, event, leak, output, printed, ended,
+ * refused, or attachment and its name. Outputs come in order, when the status is 0.
+ */
+#include "harness.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char GREETING[] = "opkit harness 1\n";
+
+enum {
+    MAX_LINE = 512
+};
+
+static FILE *answers;
+
+void *allocate(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+    if (memory == NULL && count != 0 && size != 0) {
+        fprintf(stderr, "no memory for %zu times %zu bytes\n", count, size);
+        exit(EXIT_FAILURE);
+    }
+    return memory;
+}
+
+/* ---- Requests ---- */
+
+/* Splits a line at its blanks; how many words there are. */
+static unsigned read_words(char *line, char **words, unsigned room)
+{
+    char *rest = NULL;
+    unsigned count = 0;
+
+    if (fgets(line, MAX_LINE, stdin) == NULL) {
+        return 0;
+    }
+    for (char *word = strtok_r(line, " \n", &rest); word != NULL && count < room;
+         word = strtok_r(NULL, " \n", &rest)) {
+        words[count++] = word;
+    }
+    return count;
+}
+
+static size_t number(const char *word)
+{
+    return strtoull(word, NULL, 10);
+}
+
+static size_t element_size(const char *type)
+{
+    const size_t length = strcspn(type, "0123456789");
+    const size_t bits = number(type + length);
+    return bits == 0 ? 1 : bits / 8;
+}
+
+static bool read_bytes(void *bytes, size_t size)
+{
+    return fread(bytes, 1, size, stdin) == size;
+}
+
+static bool read_value(struct harness_value *value, uint8_t fill)
+{
+    static const char *const ROLES[] = {"input", "output", "param"};
+    char line[MAX_LINE];
+    char *words[HARNESS_MAX_RANK + 5];
+    const unsigned count = read_words(line, words, LENGTH(words));
+
+    if (count < 5) {
+        return false;
+    }
+    value->rank = (unsigned)number(words[3]);
+    if (value->rank > HARNESS_MAX_RANK || count != value->rank + 5) {
+        return false;
+    }
+    while (value->role < LENGTH(ROLES) && strcmp(ROLES[value->role], words[0]) != 0) {
+        value->role++;
+    }
+    snprintf(value->type, sizeof value->type, "%s", words[1]);
+    snprintf(value->name, sizeof value->name, "%s", words[2]);
+    value->size = element_size(value->type);
+    for (unsigned i = 0; i < value->rank; i++) {
+        value->shape[i] = number(words[4 + i]);
+        value->size *= value->shape[i];
+    }
+    value->bytes = allocate(1, value->size + 1);
+    const size_t sent = number(words[4 + value->rank]);
+    if (value->role == HARNESS_OUTPUT) {
+        memset(value->bytes, fill, value->size);
+        return sent == 0;
+    }
+    return sent == value->size && read_bytes(value->bytes, sent);
+}
+
+static bool read_attachment(struct harness_attachment *attachment)
+{
+    char line[MAX_LINE];
+    char *words[2];
+
+    if (read_words(line, words, LENGTH(words)) != 2) {
+        return false;
+    }
+    snprintf(attachment->name, sizeof attachment->name, "%s", words[0]);
+    attachment->size = number(words[1]);
+    attachment->bytes = allocate(1, attachment->size + 1);
+    return read_bytes(attachment->bytes, attachment->size);
+}
+
+bool read_request(struct harness_invocation *invocation)
+{
+    char line[MAX_LINE];
+    char *words[6];
+
+    if (read_words(line, words, LENGTH(words)) != LENGTH(words) || strcmp(words[0], "run") != 0) {
+        return false;
+    }
+    *invocation = (struct harness_invocation){
+        .guarded = words[1][0] != '-',
+        .fill = words[1][0] != '-' ? (uint8_t)number(words[1]) : 0,
+        .repeat = (unsigned)number(words[2]),
+        .limit = strtod(words[3], NULL),
+        .count = (unsigned)number(words[4]),
+        .attachment_count = (unsigned)number(words[5]),
+    };
+    invocation->values = allocate(invocation->count, sizeof *invocation->values);
+    invocation->attachments =
+        allocate(invocation->attachment_count, sizeof *invocation->attachments);
+    for (unsigned i = 0; i < invocation->count; i++) {
+        if (!read_value(&invocation->values[i], invocation->fill)) {
+            return false;
+        }
+    }
+    for (unsigned i = 0; i < invocation->attachment_count; i++) {
+        if (!read_attachment(&invocation->attachments[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void free_request(struct harness_invocation *invocation)
+{
+    for (unsigned i = 0; i < invocation->count; i++) {
+        free(invocation->values[i].bytes);
+    }
+    for (unsigned i = 0; i < invocation->attachment_count; i++) {
+        free(invocation->attachments[i].bytes);
+    }
+    free(invocation->values);
+    free(invocation->attachments);
+}
+
+/* ---- Answers ---- */
+
+void open_answers(void)
+{
+    answers = fdopen(dup(STDOUT_FILENO), "wb");
+    if (answers == NULL) {
+        perror("stdout");
+        exit(EXIT_FAILURE);
+    }
+    fputs(GREETING, answers);
+    fflush(answers);
+}
+
+void write_answer(const char *what, const void *bytes, size_t size)
+{
+    fprintf(answers, "%s %zu\n", what, size);
+    fwrite(bytes, 1, size, answers);
+}
+
+void write_answers(const char *records, size_t size)
+{
+    fwrite(records, 1, size, answers);
+}
+
+void end_answer(void)
+{
+    write_answer("end", "", 0);
+    if (fflush(answers) != 0) { /* nobody listens any more */
+        exit(EXIT_FAILURE);
+    }
+}

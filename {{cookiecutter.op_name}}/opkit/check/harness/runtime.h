@@ -1,0 +1,95 @@
+/*
+ * What the harness needs of a runtime, in order to run a kernel as that runtime would.
+ *
+ * A runtime is one table of functions, `harness_runtime`: in a library that the harness loads
+ * before the kernel's, or linked with both into one static program. For each invocation there is a
+ * process of its own, in which the functions are called in the order of the table: prepare, set_up,
+ * process as often as asked for, clean_up, report. After prepare fails, or a fault, only report
+ * follows. What the kernel does to the process in one of the three stages, set_up, process and
+ * clean_up, is the harness's business: faults, loops without end, exit.
+ */
+#ifndef OPKIT_HARNESS_RUNTIME_H
+#define OPKIT_HARNESS_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HARNESS_MAX_RANK 8
+#define HARNESS_MAX_NAME 64
+#define HARNESS_RUNTIME "harness_runtime"
+
+enum harness_role {
+    HARNESS_INPUT,
+    HARNESS_OUTPUT,
+    HARNESS_PARAM
+};
+
+/* A dense array, or a single value. */
+struct harness_value {
+    enum harness_role role;
+    char name[HARNESS_MAX_NAME];
+    char type[16]; /* of an element, as numpy calls it: float16 */
+    unsigned rank; /* 0: a single value */
+    size_t shape[HARNESS_MAX_RANK]; /* the slowest dimension first */
+    size_t size; /* bytes */
+    void *bytes; /* an output's hold the fill; clean_up writes them */
+};
+
+/* What the runtime's room in Python sends to this side, besides the values. */
+struct harness_attachment {
+    char name[2 * HARNESS_MAX_NAME];
+    size_t size;
+    char *bytes; /* and a zero behind them */
+};
+
+struct harness_invocation {
+    bool guarded; /* accesses beside the operator's memory are to be found; else speed counts */
+    uint8_t fill; /* what memory holds that nobody has set */
+    unsigned repeat; /* how often the kernel runs */
+    double limit; /* seconds that each stage may take */
+    unsigned count;
+    struct harness_value *values; /* inputs, outputs, params: in the order of the description */
+    unsigned attachment_count;
+    struct harness_attachment *attachments;
+};
+
+/*
+ * Adds a record to the answer. `what` is "log", a line of the operator's; "event", a sentence about
+ * what no operator should do; "leak", a sentence about what it did not give back; or "attachment"
+ * and a name, for the runtime's room in Python.
+ */
+typedef void harness_record_f(const char *what, const void *bytes, size_t size);
+
+/* Why prepare fails. */
+struct harness_refusal {
+    const char *function; /* of the runtime, that has returned the status */
+    char sentence[512]; /* or: what does not fit, and what to do */
+};
+
+enum harness_stage {
+    HARNESS_SET_UP,
+    HARNESS_PROCESS,
+    HARNESS_CLEAN_UP,
+    HARNESS_STAGES
+};
+
+struct harness_runtime {
+    /* Makes the objects; `entry` is the address of the kernel library's symbol. 0, or a status. */
+    int (*prepare)(void *entry, const struct harness_invocation *invocation,
+                   harness_record_f *record, struct harness_refusal *refusal);
+    /* The stages, in which the operator's functions run. Each returns 0 or a status. */
+    int (*stages[HARNESS_STAGES])(void);
+    /* Records what was written down meanwhile: log, events, leaks. Comes after a fault as well. */
+    void (*report)(void);
+    /* Says where an address is, that cannot be touched: "just past the end of ..."; or false. */
+    bool (*explain)(const void *address, char *text, size_t size);
+    /* What messages call the stages. */
+    const char *stage_names[HARNESS_STAGES];
+    /* What runs in this moment: "the initializer"; NULL: messages call it as its stage. */
+    const char *const *phase;
+    /* Which of the runtime's own functions touches the operator's memory, if any. May be NULL. */
+    const char *const *function;
+};
+
+#endif

@@ -1,0 +1,272 @@
+/*
+ * Runs each invocation in a process of its own, so that whatever a kernel does to its process is
+ * one failed case: waits for its end, but not longer than the limits; reads what it prints, but
+ * keeps the beginning and the end alone; and ends what it has left running.
+ */
+#include "harness.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    KEPT = 16 << 10, /* bytes of the output, at its beginning and at its end */
+    RECORDS_ROOM = 8 << 20, /* besides the outputs: untouched, it takes no memory */
+    START_TIME = 30000 /* milliseconds, until the first stage begins */
+};
+
+struct account *account;
+
+static sigset_t original_mask;
+
+/* The beginning of what was printed, and the end, in a ring. */
+static struct {
+    char head[KEPT];
+    char tail[KEPT];
+    size_t size;
+} printed;
+
+static void on_child(int number)
+{
+    (void)number; /* only interrupts ppoll */
+}
+
+void start_supervising(void)
+{
+    struct sigaction action = {.sa_handler = on_child};
+    sigset_t child;
+
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans of a kernel's become children of this process */
+    sigaction(SIGCHLD, &action, NULL);
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, &original_mask);
+}
+
+uint32_t milliseconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint32_t)((uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000);
+}
+
+/* ---- Output ---- */
+
+static void keep(const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++, printed.size++) {
+        if (printed.size < KEPT) {
+            printed.head[printed.size] = bytes[i];
+        } else {
+            printed.tail[printed.size % KEPT] = bytes[i];
+        }
+    }
+}
+
+/* Reads what is there; false at the end. */
+static bool read_output(int output)
+{
+    char bytes[1 << 16];
+    const ssize_t size = read(output, bytes, sizeof bytes);
+    if (size > 0) {
+        keep(bytes, (size_t)size);
+    }
+    return size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+static void answer_output(void)
+{
+    char text[2 * KEPT + 64];
+    const size_t head = printed.size < KEPT ? printed.size : KEPT;
+    const size_t rest = printed.size - head;
+    const size_t tail = rest < KEPT ? rest : KEPT;
+    size_t size = head;
+
+    if (printed.size == 0) {
+        return;
+    }
+    memcpy(text, printed.head, head);
+    if (rest > tail) {
+        size += (size_t)snprintf(text + size, 64, "\n... %zu bytes left out ...\n", rest - tail);
+    }
+    for (size_t i = printed.size - tail; i < printed.size; i++) {
+        text[size++] = printed.tail[i % KEPT];
+    }
+    write_answer("printed", text, size);
+}
+
+/* ---- The process ---- */
+
+static struct account *new_account(const struct harness_invocation *invocation, size_t *size)
+{
+    *size = sizeof(struct account) + RECORDS_ROOM;
+    for (unsigned i = 0; i < invocation->count; i++) {
+        *size += invocation->values[i].role == HARNESS_OUTPUT ? invocation->values[i].size : 0;
+    }
+    struct account *made = mmap(NULL, *size, PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (made == MAP_FAILED) {
+        fprintf(stderr, "no memory for %zu bytes\n", *size);
+        exit(EXIT_FAILURE);
+    }
+    made->room = *size - sizeof *made;
+    made->deadline = milliseconds() + START_TIME;
+    snprintf(made->stage_name, sizeof made->stage_name, "the start");
+    return made;
+}
+
+/* Only what is printed connects the process with this one, and it ends with it. */
+static void become_invocation(const int *output)
+{
+    const int nothing = open("/dev/null", O_RDONLY);
+
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGCHLD, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &original_mask, NULL);
+    dup2(nothing, STDIN_FILENO);
+    dup2(output[1], STDOUT_FILENO);
+    dup2(output[1], STDERR_FILENO);
+    for (int i = STDERR_FILENO + 1; i <= nothing || i <= output[1]; i++) {
+        close(i);
+    }
+}
+
+static bool is_late(void)
+{
+    return (int32_t)(milliseconds() - account->deadline) >= 0;
+}
+
+/* Waits for the end of the process, or makes it; returns whether it came in time. */
+static bool await(pid_t process, int output, int *status)
+{
+    /* The process moves its deadline. */
+    static const struct timespec LOOK_AGAIN = {.tv_nsec = 50 * 1000 * 1000};
+    struct pollfd poll = {.fd = output, .events = POLLIN};
+    bool in_time = true;
+
+    while (waitpid(process, status, WNOHANG | WUNTRACED) != process) {
+        if (in_time && is_late()) {
+            in_time = false;
+            kill(process, SIGKILL);
+            account->deadline = milliseconds() + START_TIME;
+            continue;
+        }
+        if (ppoll(&poll, 1, &LOOK_AGAIN, &original_mask) > 0 && !read_output(output)) {
+            poll.fd = -1; /* nobody has it open; the process may run on */
+        }
+    }
+    return in_time;
+}
+
+static bool is_child(const char *process)
+{
+    char path[64];
+    char text[512] = "";
+    int parent = 0;
+
+    snprintf(path, sizeof path, "/proc/%.20s/stat", process);
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        return false;
+    }
+    if (fgets(text, sizeof text, file) != NULL && strrchr(text, ')') != NULL) {
+        sscanf(strrchr(text, ')'), ") %*c %d", &parent);
+    }
+    fclose(file);
+    return parent == getpid();
+}
+
+static bool kill_children(void)
+{
+    DIR *processes = opendir("/proc");
+    bool found = false;
+
+    for (struct dirent *entry; processes != NULL && (entry = readdir(processes)) != NULL;) {
+        const int process = atoi(entry->d_name);
+        if (process > 0 && is_child(entry->d_name)) {
+            found = kill(process, SIGKILL) == 0 || found;
+        }
+    }
+    if (processes != NULL) {
+        closedir(processes);
+    }
+    return found;
+}
+
+/* Ends what a kernel has started, wherever it has hidden. */
+static void end_children(void)
+{
+    pid_t ended;
+
+    while ((ended = waitpid(-1, NULL, WNOHANG)) >= 0) {
+        if (ended == 0 && (!kill_children() || waitpid(-1, NULL, 0) < 0)) {
+            return;
+        }
+    }
+}
+
+static void answer_end(bool in_time, int status)
+{
+    char text[64];
+
+    if (!in_time) {
+        snprintf(text, sizeof text, "late 0");
+    } else if (WIFSTOPPED(status)) {
+        snprintf(text, sizeof text, "stopped %d", WSTOPSIG(status));
+    } else if (WIFSIGNALED(status)) {
+        snprintf(text, sizeof text, "signal %d", WTERMSIG(status));
+    } else {
+        snprintf(text, sizeof text, "exit %d", WEXITSTATUS(status));
+    }
+    write_answer("ended", text, strlen(text));
+    write_answer("stage", account->stage_name,
+                 strnlen(account->stage_name, sizeof account->stage_name));
+}
+
+void supervise(const struct harness_invocation *invocation)
+{
+    int output[2];
+    size_t size;
+    int status = 0;
+
+    account = new_account(invocation, &size);
+    if (pipe(output) != 0 || fcntl(output[0], F_SETFL, O_NONBLOCK) != 0) {
+        perror("pipe");
+        exit(EXIT_FAILURE);
+    }
+    const pid_t process = fork();
+    if (process == 0) {
+        become_invocation(output);
+        run_invocation(invocation);
+    }
+    if (process < 0) {
+        perror("fork");
+        exit(EXIT_FAILURE);
+    }
+    setpgid(process, process);
+    close(output[1]);
+    printed.size = 0;
+    const bool in_time = await(process, output[0], &status);
+    kill(-process, SIGKILL); /* and what it has started */
+    end_children();
+    for (size_t before = printed.size + 1; before != printed.size;) {
+        before = printed.size;
+        read_output(output[0]);
+    }
+    close(output[0]);
+    write_answers(account->records, account->used);
+    answer_output();
+    if (!account->fault && !account->complete) {
+        answer_end(in_time, status);
+    }
+    munmap(account, size);
+}

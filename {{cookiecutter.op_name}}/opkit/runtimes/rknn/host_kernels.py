@@ -1,0 +1,85 @@
+"""The kernels of an operator's libraries for this PC, on the host runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from opkit.check.executors import Executor
+from opkit.check.harness.client import HarnessKernel
+from opkit.check.invocation import Invocation, RunResult
+from opkit.description.spec import OpSpec
+from opkit.errors import OpkitError
+
+HOST = Path("build/host")
+"""Where a repository has the harness, the host runtime and the guarded library."""
+
+
+def host_kernel(
+    spec: OpSpec,
+    library: Path,
+    host: Path,
+    index: int = 0,
+    uniforms: Mapping[str, int] = MappingProxyType({}),
+) -> HarnessKernel:
+    """Return a kernel of an operator's library for this PC.
+
+    Args:
+        spec: the operator description.
+        library: `lib<operator>.so`.
+        host: the folder with `harness` and `libOpenVX.so`.
+        index: which kernel of the list: 0 is the CPU kernel, anything else a VX kernel, of which
+            the callbacks run, but not the program.
+        uniforms: name -> size in bytes of each _viv_uniform that a VX kernel declares; its
+            initializer can set no other.
+
+    Raises:
+        OpkitError: one of the files is not there.
+    """
+    harness, runtime = host / "harness", host / "libOpenVX.so"
+    for path in (harness, runtime, library):
+        if not path.is_file():
+            raise OpkitError(f"{path} is not there; run `scons target=x64`")
+    symbol = f"vx_kernel_{spec.name}_list"
+    command = (*(str(path.absolute()) for path in (harness, runtime, library)), symbol)
+    sizes = {f"uniform:{name}": str(size).encode() for name, size in uniforms.items()}
+    attachments = {"kernel_index": str(index).encode(), **sizes}
+    return HarnessKernel(
+        spec, Executor("x64", command, measures=True), library.parent, attachments, library
+    )
+
+
+@dataclass(frozen=True)
+class CpuKernel:
+    """The CPU kernel in both libraries for this PC. It is a Kernel.
+
+    Attributes:
+        packed: the library that a package holds; it runs where time counts.
+        guarded: the same kernel, each of its tensors between forbidden pages.
+    """
+
+    packed: HarnessKernel
+    guarded: HarnessKernel
+    keeps_state = True
+
+    def run(
+        self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
+    ) -> RunResult:
+        """Run the kernel; see Kernel."""
+        kernel = self.packed if fill is None else self.guarded
+        return kernel.run(invocation, fill, repeat, limit)
+
+
+def cpu_kernel(spec: OpSpec, root: Path) -> CpuKernel:
+    """Return the CPU kernel of a repository that is built for this PC.
+
+    Raises:
+        OpkitError: it is not.
+    """
+    name = f"lib{spec.lower}.so"
+    return CpuKernel(
+        packed=host_kernel(spec, root / "build/x64" / name, root / HOST),
+        guarded=host_kernel(spec, root / HOST / name, root / HOST),
+    )

@@ -1,0 +1,314 @@
+/*
+ * Drives a graph of one node as the board's runtime does: what the harness needs of this runtime.
+ *
+ * The order of the calls was measured on librknn_runtime 1.7.5. The entry of a kernel library is
+ * its list of kernels. Attachments that come in: kernel_index, 0 for the CPU kernel, anything else
+ * for a VX kernel, of which the callbacks run, but not the program; uniform:NAME, the size of a
+ * _viv_uniform that the program declares. Of a VX kernel go out: kernel_name, launch, border, and
+ * uniform:NAME, its value.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "opkit/check/harness/runtime.h"
+
+#include "hostrt.h"
+#include "libc.h"
+
+#define RUNTIME_ENUMERATION \
+    0xFFF03080 /* what the board's runtime writes into every custom kernel */
+
+static struct {
+    const struct harness_invocation *invocation;
+    harness_record_f *record;
+    vx_kernel_description_t *description;
+    bool has_program;
+    vx_graph graph;
+    vx_node node; /* the graph's */
+    vx_reference *references; /* of the node, in the order of its parameters */
+} run;
+
+/* Returns from the function when a call does not succeed. */
+#define CALL(refusal, called, ...)                    \
+    do {                                              \
+        const vx_status status = called(__VA_ARGS__); \
+        if (status != VX_SUCCESS) {                   \
+            (refusal)->function = #called;            \
+            return status;                            \
+        }                                             \
+    } while (0)
+
+/* ---- Attachments ---- */
+
+static const char UNIFORM[] = "uniform:";
+
+static const struct harness_attachment *next_attachment(const char *prefix, unsigned *position)
+{
+    while (*position < run.invocation->attachment_count) {
+        const struct harness_attachment *attachment = &run.invocation->attachments[(*position)++];
+        if (strncmp(attachment->name, prefix, strlen(prefix)) == 0) {
+            return attachment;
+        }
+    }
+    return NULL;
+}
+
+static void attach(const char *name, const void *bytes, size_t size)
+{
+    char what[VX_MAX_KERNEL_NAME + 32];
+    snprintf(what, sizeof what, "attachment %s", name);
+    run.record(what, bytes, size);
+}
+
+static void attach_launch(void)
+{
+    const vx_kernel_execution_parameters_t *launch = &run.node->execution;
+    const vx_size *const sizes[] = {launch->globalWorkOffset, launch->globalWorkScale,
+                                    launch->localWorkSize, launch->globalWorkSize};
+    char text[512];
+    size_t length = (size_t)snprintf(text, sizeof text, "%u", launch->workDim);
+
+    for (size_t i = 0; i < dimof(sizes); i++) {
+        for (size_t j = 0; j < VX_MAX_WORK_ITEM_DIMENSIONS; j++) {
+            length +=
+                (size_t)snprintf(text + length, sizeof text - length, " %zu", (size_t)sizes[i][j]);
+        }
+    }
+    attach("launch", text, length);
+}
+
+static void attach_uniforms(void)
+{
+    char name[VX_MAX_KERNEL_NAME + sizeof UNIFORM];
+    const vx_char *uniform;
+    const void *value;
+    vx_size count;
+    vx_size size;
+
+    for (vx_size i = 0; hostrt_uniform(run.node, i, &uniform, &count, &value, &size); i++) {
+        if (count > 0 && uniform[0] != '\0') {
+            snprintf(name, sizeof name, "%s%s", UNIFORM, uniform);
+            attach(name, value != NULL ? value : "", value != NULL ? size : 0);
+        }
+    }
+}
+
+/* ---- Objects ---- */
+
+/* Copies a whole tensor from (VX_WRITE_ONLY) or to (VX_READ_ONLY) dense bytes. */
+static vx_status copy_tensor(vx_tensor tensor, void *bytes, vx_enum usage)
+{
+    static const vx_size START[HOSTRT_MAX_RANK];
+    vx_size end[HOSTRT_MAX_RANK];
+    vx_size strides[HOSTRT_MAX_RANK];
+
+    for (vx_uint32 i = 0; i < tensor->rank; i++) {
+        end[i] = tensor->dims[i];
+        strides[i] = tensor->strides[i];
+    }
+    return vxCopyTensorPatch(tensor, tensor->rank, START, end, strides, bytes, usage,
+                             VX_MEMORY_TYPE_HOST);
+}
+
+static vx_reference create(vx_context context, const struct harness_value *value)
+{
+    const vx_enum type = hostrt_find_type(value->type);
+    vx_size dims[HARNESS_MAX_RANK];
+
+    if (value->role != HARNESS_PARAM) {
+        for (unsigned i = 0; i < value->rank; i++) {
+            dims[i] = value->shape[value->rank - 1 - i];
+        }
+        return (vx_reference)vxCreateTensor(context, value->rank, dims, type, 0);
+    }
+    if (value->rank == 0) {
+        return (vx_reference)vxCreateScalar(context, type, value->bytes);
+    }
+    return (vx_reference)vxCreateArray(context, type, value->shape[0]);
+}
+
+static vx_status create_reference(vx_context context, unsigned index,
+                                  struct harness_refusal *refusal)
+{
+    const struct harness_value *value = &run.invocation->values[index];
+    const vx_reference reference = create(context, value);
+
+    run.references[index] = reference;
+    CALL(refusal, vxGetStatus, reference);
+    CALL(refusal, hostrt_set_name, reference, value->name);
+    if (value->role != HARNESS_PARAM) {
+        CALL(refusal, copy_tensor, (vx_tensor)reference, value->bytes, VX_WRITE_ONLY);
+    } else if (value->rank > 0) {
+        const vx_size count = value->shape[0];
+        CALL(refusal, vxAddArrayItems, (vx_array)reference, count, value->bytes,
+             value->size / count);
+    }
+    return VX_SUCCESS;
+}
+
+static vx_kernel add_kernel(vx_context context)
+{
+    static const vx_uint8 PROGRAM[] = {'S', 'H', 'D', 'R'}; /* the driver's magic, and no more */
+    vx_kernel_description_t *kernel = run.description;
+    const vx_enum enumeration = (vx_enum)RUNTIME_ENUMERATION;
+
+    kernel->enumeration = RUNTIME_ENUMERATION;
+    if (!run.has_program) {
+        return vxAddUserKernel(context, kernel->name, enumeration, kernel->function,
+                               kernel->numParams, kernel->validate, kernel->initialize,
+                               kernel->deinitialize);
+    }
+    vx_program program = vxCreateProgramWithBinary(context, PROGRAM, sizeof PROGRAM);
+    vxBuildProgram(program, "-cl-viv-vx-extension");
+    return vxAddKernelInProgram(program, kernel->name, enumeration, kernel->numParams,
+                                kernel->validate, kernel->initialize, kernel->deinitialize);
+}
+
+static vx_status create_node(vx_context context, struct harness_refusal *refusal)
+{
+    vx_kernel kernel = add_kernel(context);
+    const struct harness_attachment *uniform;
+
+    CALL(refusal, vxGetStatus, (vx_reference)kernel);
+    for (vx_uint32 i = 0; i < run.description->numParams; i++) {
+        const vx_param_description_t *row = &run.description->parameters[i];
+        CALL(refusal, vxAddParameterToKernel, kernel, i, row->direction, row->data_type,
+             row->state);
+    }
+    CALL(refusal, vxFinalizeKernel, kernel);
+    run.graph = vxCreateGraph(context);
+    CALL(refusal, vxGetStatus, (vx_reference)run.graph);
+    run.node = vxCreateGenericNode(run.graph, kernel);
+    CALL(refusal, vxGetStatus, (vx_reference)run.node);
+    for (unsigned i = 0; i < run.invocation->count; i++) {
+        CALL(refusal, vxSetParameterByIndex, run.node, i, run.references[i]);
+        if (run.invocation->values[i].role == HARNESS_PARAM) { /* the node alone holds it */
+            CALL(refusal, vxReleaseReference, &(vx_reference){run.references[i]});
+        }
+    }
+    for (unsigned i = 0; (uniform = next_attachment(UNIFORM, &i)) != NULL;) {
+        const vx_size size = strtoul(uniform->bytes, NULL, 10);
+        CALL(refusal, hostrt_declare_uniform, run.node, uniform->name + strlen(UNIFORM), size);
+    }
+    CALL(refusal, vxReleaseNode, &(vx_node){run.node});
+    return VX_SUCCESS;
+}
+
+/* ---- What the harness calls ---- */
+
+static bool choose_kernel(vx_kernel_description_t **kernels, struct harness_refusal *refusal)
+{
+    unsigned position = 0;
+    const struct harness_attachment *chosen = next_attachment("kernel_index", &position);
+    const unsigned long index = chosen != NULL ? strtoul(chosen->bytes, NULL, 10) : 0;
+    unsigned count = 0;
+
+    while (kernels[count] != NULL) {
+        count++;
+    }
+    if (index >= count) {
+        snprintf(refusal->sentence, sizeof refusal->sentence,
+                 "the list of kernels has %u, so kernel_index %lu is none of them", count, index);
+        return false;
+    }
+    run.description = kernels[index];
+    run.has_program = index > 0;
+    if (run.description->numParams != run.invocation->count) {
+        snprintf(refusal->sentence, sizeof refusal->sentence,
+                 "kernel '%s' has %u parameters, but op.yml has %u; run `scons target=x64`",
+                 run.description->name, run.description->numParams, run.invocation->count);
+        return false;
+    }
+    return true;
+}
+
+static int prepare(void *entry, const struct harness_invocation *invocation,
+                   harness_record_f *record, struct harness_refusal *refusal)
+{
+    run.invocation = invocation;
+    run.record = record;
+    if (!choose_kernel(entry, refusal)) {
+        return VX_FAILURE;
+    }
+    run.references = __libc_calloc(invocation->count, sizeof(vx_reference));
+    const vx_context context = vxCreateContext();
+    for (unsigned i = 0; i < invocation->count; i++) {
+        const vx_status status = create_reference(context, i, refusal);
+        if (status != VX_SUCCESS) {
+            return status;
+        }
+    }
+    const vx_status status = create_node(context, refusal);
+    hostrt_memory_begin(invocation->guarded, invocation->fill);
+    hostrt_remember_references();
+    return status;
+}
+
+static int set_up(void)
+{
+    hostrt_memory_use(true);
+    const vx_status status = vxVerifyGraph(run.graph);
+    hostrt_memory_use(false);
+    if (status == VX_SUCCESS && run.has_program) {
+        attach("kernel_name", run.description->name, strlen(run.description->name));
+        attach("border", &run.node->border, sizeof run.node->border);
+        attach_launch();
+        attach_uniforms();
+    }
+    return status;
+}
+
+static int process(void)
+{
+    hostrt_memory_use(true);
+    const vx_status status = vxProcessGraph(run.graph);
+    hostrt_memory_use(false);
+    /* Of a CPU kernel that fails, vxProcessGraph says nothing, as on the board; a check does. */
+    return status == VX_SUCCESS ? run.graph->kernel_status : status;
+}
+
+static int clean_up(void)
+{
+    hostrt_memory_use(true);
+    const vx_status status = vxReleaseGraph(&run.graph);
+    hostrt_memory_use(false);
+    hostrt_compare_maps(true);
+    hostrt_memory_end(true);
+    hostrt_compare_references(true);
+    for (unsigned i = 0; i < run.invocation->count; i++) {
+        const struct harness_value *value = &run.invocation->values[i];
+        if (value->role == HARNESS_OUTPUT) {
+            copy_tensor((vx_tensor)run.references[i], value->bytes, VX_READ_ONLY);
+        }
+    }
+    return status;
+}
+
+static void report(void)
+{
+    static const char *const NAMES[] = {
+        [HOSTRT_LOG] = "log",
+        [HOSTRT_EVENT] = "event",
+        [HOSTRT_LEAK] = "leak",
+    };
+    const char *text;
+    vx_status status;
+
+    for (size_t i = 0; i < dimof(NAMES); i++) {
+        for (vx_size entry = 0;
+             (text = hostrt_entry((enum hostrt_journal)i, entry, &status)) != NULL; entry++) {
+            run.record(NAMES[i], text, strlen(text));
+        }
+    }
+}
+
+VX_API_ENTRY const struct harness_runtime harness_runtime;
+const struct harness_runtime harness_runtime = {
+    .prepare = prepare,
+    .stages = {set_up, process, clean_up},
+    .report = report,
+    .explain = hostrt_memory_explain,
+    .stage_names = {"validate or initialize", "the kernel", "deinitialize"},
+    .phase = &hostrt_phase,
+    .function = &hostrt_function,
+};

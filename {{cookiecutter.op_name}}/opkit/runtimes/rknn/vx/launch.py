@@ -1,0 +1,87 @@
+"""How a VX kernel is launched: work items, uniforms and the border, as its initializer asks."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from opkit.check.invocation import RunResult
+from opkit.errors import OpkitError
+
+_POLICIES = ("poison", "edge", "constant")
+# The mode of a border that is one -> our name of it
+_BORDERS = {0xC001: "constant", 0xC002: "edge"}
+_UNIFORM = "uniform:"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Over which work items a VX kernel runs: what its initializer asked for."""
+
+    work_dim: int
+    global_offset: tuple[int, ...]
+    global_scale: tuple[int, ...]
+    local_size: tuple[int, ...]
+    global_size: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Border:
+    """What a VX kernel reads outside of a tensor.
+
+    Attributes:
+        policy: `poison`, which is a pattern of bits that no result may depend on; `edge`, the
+            nearest element; `constant`.
+        fill: of `poison`: the pattern, 32 bits. Outputs hold it beforehand, whatever the policy.
+        value: of `constant`: a number, which becomes the nearest of the tensor's type, or bytes,
+            of which an element is as many of the first four as it has; one of eight has the four
+            twice.
+
+    Raises:
+        OpkitError: there is no such policy.
+    """
+
+    policy: str = "poison"
+    fill: int = 0x7E7E7E7E
+    value: float | bytes = 0
+
+    def __post_init__(self) -> None:
+        if self.policy not in _POLICIES:
+            allowed = ", ".join(_POLICIES)
+            raise OpkitError(f"unknown border '{self.policy}'; allowed: {allowed}")
+
+
+# ---- What the harness attaches to the run of an initializer --------------------------------------
+
+
+def kernel_name_of(result: RunResult) -> str:
+    """Return the name in the .c file's vx_kernel_description."""
+    return result.attachments["kernel_name"].decode(errors="replace")
+
+
+def launch_of(result: RunResult) -> Launch | None:
+    """Return the launch; None if the initializer did not come that far."""
+    if "launch" not in result.attachments:
+        return None
+    work_dim, *sizes = map(int, result.attachments["launch"].split())
+    offset, scale, local, size = (tuple(sizes[3 * i : 3 * i + 3]) for i in range(4))
+    return Launch(work_dim, offset, scale, local, size)
+
+
+def uniforms_of(result: RunResult) -> dict[str, bytes]:
+    """Return name -> value of each _viv_uniform that the initializer has set."""
+    return {
+        name.removeprefix(_UNIFORM): value
+        for name, value in result.attachments.items()
+        if name.startswith(_UNIFORM)
+    }
+
+
+def border_of(result: RunResult) -> Border | None:
+    """Return the border that the initializer has set; None if it has set none.
+
+    That a constant's bytes are those of an element, whatever its type, is an assumption.
+    """
+    mode, constant = struct.unpack("=i16s", result.attachments["border"])
+    policy = _BORDERS.get(mode)
+    return Border(policy, value=constant) if policy else None

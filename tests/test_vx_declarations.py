@@ -9,7 +9,7 @@ import pytest
 
 from opkit.errors import OpkitError
 from opkit.vx.compiler import compile_vx
-from opkit.vx.syntax_tree import VxKernel
+from opkit.vx.signatures import VxKernel
 from tests.vx.support import launch, run
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from opkit.errors import OpkitError
 from opkit.vx import clang
 from opkit.vx.reader import Reading, read
-from opkit.vx.syntax_tree import KernelParameter, VxKernel
+from opkit.vx.signatures import KernelParameter, VxKernel
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from opkit import emit
 from opkit.errors import OpkitError
 from opkit.spec import OpSpec
 from opkit.vx.reader import read_kernels
-from opkit.vx.syntax_tree import VxKernel
+from opkit.vx.signatures import VxKernel
 
 
 def drift(root: Path, spec: OpSpec) -> list[str]:

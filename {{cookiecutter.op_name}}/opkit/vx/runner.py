@@ -18,7 +18,7 @@ from opkit.errors import OpkitError
 from opkit.kernels.calls import Array, Border, Items, Launch, Scalar
 from opkit.kernels.lines import line_of
 from opkit.vx.compiler import Program
-from opkit.vx.syntax_tree import VxKernel
+from opkit.vx.signatures import VxKernel
 
 # The numbers of shared.h
 _TYPES = {

@@ -9,7 +9,7 @@ import pytest
 
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx.compiler import compile_vx
-from opkit.runtimes.rknn.vx.syntax_tree import VxKernel
+from opkit.runtimes.rknn.vx.signatures import VxKernel
 from tests.vx.support import launch, run
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx import clang
 from opkit.runtimes.rknn.vx.reader import Reading, read
-from opkit.runtimes.rknn.vx.syntax_tree import KernelParameter, VxKernel
+from opkit.runtimes.rknn.vx.signatures import KernelParameter, VxKernel
 
 
 @dataclass(frozen=True)

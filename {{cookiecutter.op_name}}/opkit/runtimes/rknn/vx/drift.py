@@ -8,7 +8,7 @@ from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.skeletons import vx_arguments
 from opkit.runtimes.rknn.vx.reader import read_kernels
-from opkit.runtimes.rknn.vx.syntax_tree import VxKernel
+from opkit.runtimes.rknn.vx.signatures import VxKernel
 
 
 def drift(root: Path, spec: OpSpec) -> list[str]:

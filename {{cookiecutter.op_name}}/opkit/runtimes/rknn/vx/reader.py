@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx.clang import (
@@ -22,14 +22,10 @@ from opkit.runtimes.rknn.vx.clang import (
     prelude_texts,
     zig,
 )
-from opkit.runtimes.rknn.vx.syntax_tree import (
-    Declarations,
-    KernelParameter,
-    VxKernel,
-    declarations,
-    kernel_names,
-    split,
-)
+from opkit.runtimes.rknn.vx.signatures import KernelParameter, VxKernel
+
+if TYPE_CHECKING:
+    from opkit.runtimes.rknn.vx.syntax_tree import Declarations
 
 _TREE = ("-fsyntax-only", "-w", "-Xclang", "-ast-dump=json")
 
@@ -102,7 +98,7 @@ def read_kernels(source: Path, folder: Path) -> dict[str, VxKernel] | None:
 
 
 class _Reader:
-    """Has clang write the syntax tree of a source."""
+    """Has clang write the syntax tree of a source; only then what reads a tree is imported."""
 
     def __init__(self, source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) -> None:
         self.source = source
@@ -113,6 +109,8 @@ class _Reader:
 
     def read(self, data: bytes) -> Reading | None:
         """Return what the source declares, given its bytes; None if it does not compile."""
+        from opkit.runtimes.rknn.vx.syntax_tree import split
+
         with tempfile.TemporaryDirectory() as folder:
             found = self._declared(self.source, Path(folder))
             if found is None:
@@ -145,6 +143,8 @@ class _Reader:
     def _with_prelude(
         self, source: Path, undefined: Path
     ) -> tuple[Declarations, dict[str, str]] | None:
+        from opkit.runtimes.rknn.vx.syntax_tree import declarations
+
         rule = undefined.with_suffix(".d")
         result = finished(
             *(zig(), "clang", "-x", "cl", *self.flags, *_TREE, "-Wfatal-errors"),
@@ -164,6 +164,8 @@ class _Reader:
 
     def _names(self, source: Path) -> list[str]:
         """Return the names of the kernels of a source that has none of the prelude's macros."""
+        from opkit.runtimes.rknn.vx.syntax_tree import kernel_names
+
         mark = '__attribute__((annotate("kernel",1)))'
         result = finished(
             *(zig(), "clang", "-x", "cl", *self.language, *_TREE, "-ferror-limit=0"),

@@ -19,7 +19,7 @@ from opkit.check.invocation import Array, Items, Scalar
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx.compiler import Program
 from opkit.runtimes.rknn.vx.launch import Border, Launch
-from opkit.runtimes.rknn.vx.syntax_tree import VxKernel
+from opkit.runtimes.rknn.vx.signatures import VxKernel
 
 # The numbers of shared.h
 _TYPES = {

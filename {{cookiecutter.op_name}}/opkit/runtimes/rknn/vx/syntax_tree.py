@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
+from opkit.runtimes.rknn.vx.signatures import KernelParameter, VxKernel
+
 Node = dict[str, Any]
 
 
@@ -30,43 +32,6 @@ _LOCAL = re.compile(r'__attribute__\(\(btf_type_tag\("__local (\d+)"\)\)\)')
 _QUALIFIER = re.compile(
     r"\b(?:const|volatile|restrict|__restrict|struct|__(?:private|generic|global|constant|local))\b"
 )
-
-
-@dataclass(frozen=True)
-class KernelParameter:
-    """A parameter of a VX kernel.
-
-    Attributes:
-        kind: `tensor`, `array`, `scalar`, `pointer` (to a scalar); `other` is what no board passes.
-        type: without qualifiers; a scalar's is `int`, `uint`, `float` or `bool`, whatever name the
-            source has for it.
-        name: its name.
-    """
-
-    kind: str
-    type: str
-    name: str
-
-
-@dataclass(frozen=True)
-class VxKernel:
-    """A kernel of a `.vx` source.
-
-    Attributes:
-        name: its name.
-        parameters: in order.
-        group: what reqd_work_group_size asks for, or None.
-        barrier: whether it, or a function that it calls, waits at a barrier.
-        uniforms: the _viv_uniform variables that it uses, or a function that it calls.
-        returns: the type of its result; the board knows `void` only.
-    """
-
-    name: str
-    parameters: tuple[KernelParameter, ...]
-    group: tuple[int, int, int] | None
-    barrier: bool
-    uniforms: tuple[str, ...]
-    returns: str = "void"
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ def test_a_fresh_repository_is_green_on_both_kernels(fresh: Repository) -> None:
             "exp",
             "rknn_kernel_exp.vx",
             "__kernel void exp(",
-            "__kernel void exponential(",
+            "__kernel void logarithm(",
             "rknn_kernel_exp.vx has no kernel 'exp'",
         ),
         (

@@ -229,8 +229,8 @@ class EmulatedKernel:
         first = next((each for each in names if each.startswith(name)), None)
         if first is None:
             raise OpkitError(
-                f"{self.program.source.name} has no kernel '{name}', which is the name in the .c "
-                f"file's vx_kernel_description; it has: {', '.join(names)}"
+                f"{self.program.source.name} has no kernel '{name}', which is the name in "
+                f"vx_kernel_description; it has: {', '.join(names)}"
             )
         if first != name:
             raise OpkitError(

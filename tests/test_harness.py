@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -203,6 +204,18 @@ def said(emulated: Repository) -> dict[str, str]:
         in run.stdout
     )
     return said_of("CPU kernel, armhf", run.stdout)
+
+
+def test_nothing_of_the_harness_runs_on(emulated: Repository, said: dict[str, str]) -> None:
+    """Neither what a kernel has started nor what has lost the harness that watched it."""
+    assert said
+    harness = str(emulated.path / "build/check/armhf/harness")
+    left = []
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if harness in command.read_text(errors="replace"):
+                left.append(command.parent.name)
+    assert left == []
 
 
 @pytest.mark.parametrize("deed", EMULATED)

@@ -51,8 +51,11 @@ class RoomCommands:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-Room = Callable[[Path, OpSpec, Sequence[str]], RoomCommands]
+Room = Callable[[Path, OpSpec, Sequence[str]], RoomCommands | None]
 """Takes the repository, its operator, and the arguments for C."""
+
+
+USAGE = (("scons compiledb", "write compile_commands.json for editors"),)
 
 
 def exists(env: Any) -> bool:
@@ -90,6 +93,8 @@ def _write(target: Any, source: Any, env: Any) -> None:
     commands = dict(_commands(root, env, compiler))
     for room in env["ROOMS"]:
         described = room(root, env["OPERATOR"], c_arguments)
+        if described is None:
+            continue
         commands.update(described.commands)
         for name, text in described.headers.items():
             header = root / name

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from SCons.Action import Action
+from SCons.Variables import BoolVariable
 
+from opkit.build.options import Request
 from opkit.check import executors, run_log
 from opkit.check.run_log import Kernel
-from opkit.check.sanitizers import ENVIRONMENT
+from opkit.check.sanitizers import ENVIRONMENT, SANITIZERS, chosen
 from opkit.check.session import Session
+from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.runtimes.interface import Runtime
 from opkit.runtimes.rknn.kernels import CPU_KERNEL, promised
 
 SESSION = Path("build/check/session.json")
@@ -23,6 +27,40 @@ LOG = Path("build/check/log.jsonl")
 # Of pytest, which takes long to import.
 NO_TESTS = 5
 USAGE_ERROR = 4
+
+
+USAGE = (
+    ("scons check", "run every case of tests/ on this PC: kernels against numpy"),
+    ("scons target=... check", "... and on the instruction set of that target; all: on every one"),
+    ("scons sanitize=... check", f"... and with the compiler's sanitizers: {','.join(SANITIZERS)}"),
+)
+
+
+def options(variables: Any, operator: OpSpec) -> None:
+    """Add where else, and how else, the cases run."""
+    names = ",".join(SANITIZERS)
+    variables.AddVariables(
+        ("qemu", "with check: runs the target's programs; a command, or ssh:HOST for a board", ""),
+        BoolVariable("require_target", "with check: fail if they cannot run on this PC", True),
+        (
+            "sanitize",
+            f"with check: compile with sanitizers, of {names}; needs gcc or clang",
+            "",
+        ),
+    )
+
+
+def check(env: Any, request: Request) -> None:
+    """Refuse a place where the cases cannot run.
+
+    Raises:
+        OpkitError: `qemu=` does not fit to the targets, or there is no such sanitizer.
+    """
+    chosen(env["sanitize"])
+    if env["qemu"] and not request.abis:
+        raise OpkitError("qemu= runs a target's programs; say which with target=, as target=rv1126")
+    if executors.is_board(env["qemu"]) and len(request.abis) > 1:
+        raise OpkitError(f"qemu={env['qemu']} is one board; say its chip with target=")
 
 
 def exists(env: Any) -> bool:
@@ -37,9 +75,9 @@ def generate(env: Any) -> None:
 
 def host_check(
     env: Any,
-    needed: list[Any],
-    abis: list[str],
-    sanitizers: list[str],
+    needed: Sequence[Any],
+    rooms: Iterable[Runtime],
+    request: Request,
     name: str = "check",
     action: Any = None,
 ) -> Any:
@@ -48,20 +86,21 @@ def host_check(
     Args:
         env: the environment.
         needed: the nodes of what the cases use on this PC.
-        abis: on which instruction sets they run as well.
-        sanitizers: with which sanitizers they run as well.
+        rooms: the operator's runtimes.
+        request: on which instruction sets they run as well.
         name: of the alias.
         action: what calls run_cases.
 
     Raises:
-        OpkitError: `qemu=` does not fit to the ABIs, or a compiler is missing.
+        OpkitError: a compiler is missing.
     """
-    if env["qemu"] and not abis:
-        raise OpkitError("qemu= runs a target's programs; say which with target=, as target=rv1126")
-    if executors.is_board(env["qemu"]) and len(abis) > 1:
-        raise OpkitError(f"qemu={env['qemu']} is one board; say its chip with target=")
-    runners = {abi: env.TargetHarness(abi) for abi in abis}
-    sanitized = {",".join(sanitizers): env.SanitizedHarness(sanitizers)} if sanitizers else {}
+    sanitizers = chosen(env["sanitize"])
+    runners: dict[str, Any] = {}
+    sanitized: dict[str, Any] = {}
+    for room in rooms:
+        runners |= room.harnesses(env, request.abis)
+        if sanitizers and (node := room.sanitized_harness(env, sanitizers)):
+            sanitized[",".join(sanitizers)] = node
     check = env.Alias(
         name,
         [*needed, *runners.values(), *sanitized.values()],

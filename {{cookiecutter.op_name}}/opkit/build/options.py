@@ -1,113 +1,127 @@
-"""The options of `scons`, and what `scons -h` prints."""
+"""The options and commands of `scons`: every tool declares its own, and `scons -h` is made of them.
+
+A tool is a module of SCons' kind, with `exists` and `generate`. It may also have
+
+    options(variables, operator)   adds the options that it reads
+    USAGE, or usage(operator)      (command, what it does) for each command that it has
+    check(env, request)            raises OpkitError at wrong arguments, before anything is touched
+"""
 
 from __future__ import annotations
 
 import difflib
-from textwrap import indent
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 from SCons.Variables import BoolVariable, EnumVariable, Variables
 
-from opkit.check.sanitizers import SANITIZERS
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn import target_table
-from opkit.runtimes.rknn.chips import TARGETS
-from opkit.runtimes.rknn.settings import settings
-from opkit.toolchains import TOOLCHAINS
-from opkit.version import VERSION
+from opkit.runtimes.interface import Target
+
+_WIDTH = 24  # of the column of commands, and of options
 
 
-def declare_options(arguments: dict[str, str], operator: OpSpec) -> Any:
+@dataclass(frozen=True)
+class Request:
+    """What the command line asks for.
+
+    Attributes:
+        commands: the targets of SCons that are named, such as `check`.
+        targets: what to build for; empty: this PC.
+        abis: the instruction sets on which the cases run as well.
+    """
+
+    commands: frozenset[str]
+    targets: tuple[str, ...]
+    abis: tuple[str, ...]
+
+    @property
+    def for_this_pc(self) -> bool:
+        """Whether nothing is built for a target: a command, such as check, is for this PC."""
+        return not self.targets or any("/" not in command for command in self.commands)
+
+    @property
+    def names_intermediate(self) -> bool:
+        """Whether files are named, and none of them is in a target's folder."""
+        folders = tuple(f"build/{target}/" for target in self.targets)
+        return bool(self.commands) and not any(
+            f"{command}/".startswith(folders) for command in self.commands
+        )
+
+
+def declare(
+    arguments: Mapping[str, str],
+    operator: OpSpec,
+    targets: Iterable[str],
+    tools: Iterable[ModuleType],
+) -> Any:
     """Return the options, with what the command line says of them."""
-    options = Variables(None, arguments)
-    options.AddVariables(
+    variables = Variables(None, dict(arguments))
+    variables.Add(
         EnumVariable(
             "target",
-            "what to build for; all: every chip; x64: this PC, no package",
+            f"what to build for; all: everything; {PC}: this PC",
             operator.target_platform,
-            allowed_values=(*TARGETS, PC, "all"),
+            allowed_values=(*targets, PC, "all"),
             ignorecase=2,
-        ),
-        EnumVariable(
-            "toolchain",
-            "the compiler; auto: linaro if it is in ~/.rknn, else zig",
-            "auto",
-            allowed_values=TOOLCHAINS,
-        ),
-        ("prefix", "what stands before gcc, for instance /opt/sdk/bin/arm-linux-gnueabihf-", ""),
-        ("sysroot", "with prefix: the folder with the board's headers and libraries", ""),
-        ("vx_binary", "a compiled VX kernel to put into the package", ""),
-        ("rknn_python", "a Python that has RKNN-Toolkit, to compile the VX kernel", ""),
-        (
-            "qemu",
-            "with check: runs the target's programs; a command, or ssh:HOST for a board",
-            "",
-        ),
-        BoolVariable("require_target", "with check: fail if they cannot run on this PC", True),
-        (
-            "sanitize",
-            f"with check: compile with sanitizers, of {','.join(SANITIZERS)}; needs gcc or clang",
-            "",
-        ),
-        ("case", "with gdb, vx-gdb: the case to stop in, by its name in the table of check", ""),
-        BoolVariable("run", "with gdb, vx-gdb: start gdb instead of printing its command", False),
-        (
-            "cache",
-            "a folder for what every operator shares, or none; default: in the user's cache folder",
-            "",
-        ),
-        BoolVariable("verbose", "show whole commands", False),
+        )
     )
-    options.FormatVariableHelpText = _option_help
-    return options
+    for tool in tools:
+        if hasattr(tool, "options"):
+            tool.options(variables, operator)
+    variables.Add(BoolVariable("verbose", "show whole commands", False))
+    variables.FormatVariableHelpText = _option_help
+    return variables
 
 
 def _option_help(
     env: Any, name: str, text: str, default: str, actual: str, aliases: list[str]
 ) -> str:
-    return f"  {name + '=' + str(actual):<20}  {text}\n"
+    return f"  {f'{name}={actual}':<{_WIDTH}}  {text}\n"
 
 
-def refuse_unknown_options(options: Any) -> None:
+def refuse_unknown(variables: Any) -> None:
     """Stop at an option that nobody reads.
 
     Raises:
         OpkitError: there is one; the message names the nearest that there is.
     """
-    known = [option.key for option in options.options]
-    for name in options.UnknownVariables():
+    known = [option.key for option in variables.options]
+    for name in variables.UnknownVariables():
         nearest = difflib.get_close_matches(name, known, 1)
         hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
         allowed = ", ".join(known)
         raise OpkitError(f"unknown option '{name}'.{hint} Allowed: {allowed}; see scons -h")
 
 
-_VX_USAGE = """
-  scons vx              compile the VX kernel for this PC and show what is wrong with it
-  scons vx-gdb case=NAME   print the gdb command that stops at its first line; run=1: start it"""
+def read_request(
+    env: Any,
+    commands: Iterable[str],
+    targets: Mapping[str, Target],
+    names_target: bool,
+) -> Request:
+    """Return what the command line asks for.
+
+    Args:
+        env: the environment.
+        commands: what is named on the command line.
+        targets: what can be built for.
+        names_target: whether the command line, not op.yml, says for what: only then do the cases
+            run elsewhere than on this PC.
+    """
+    chosen = {"all": tuple(targets), PC: ()}.get(env["target"], (env["target"],))
+    abis = dict.fromkeys(targets[name].abi for name in chosen) if names_target else ()
+    return Request(frozenset(commands), chosen, tuple(abis))
 
 
-def usage(operator: OpSpec, options_help: str) -> str:
-    """Return the text of `scons -h`."""
-    vx = _VX_USAGE if settings(operator).has_vx_kernel else ""
-    return f"""
-{operator.name}: an operator for RKNN-Toolkit; made by rknn-op-template {VERSION}
-
-  scons                 build and pack for {operator.target_platform}, the target_platform of op.yml
-  scons target=rv1126   ... for another chip; target=all: for every chip
-  scons check           run every case of tests/ on this PC: kernels against numpy
-  scons target=rv1126 check    ... and on the instruction set of that chip; target=all: on every one
-  scons sanitize=address,undefined check   ... and with the compiler's sanitizers
-  scons report          run the check and write build/report.html, a page of what came of it
-  scons gdb case=NAME   print the gdb command that stops in the CPU kernel; run=1: start it{vx}
-  scons compiledb       write compile_commands.json for editors
-  scons -c              delete what was built
-
-The package is build/<target>/{operator.name}.rknnop. Options, as name=value:
-{options_help}
-What a chip must run at least, and where to look it up:
-
-{indent(target_table.plain(), "  ")}
-"""
+def usage_lines(operator: OpSpec, tools: Iterable[ModuleType]) -> str:
+    """Return the lines of `scons -h` on the commands of tools."""
+    lines = []
+    for tool in tools:
+        entries = tool.usage(operator) if hasattr(tool, "usage") else getattr(tool, "USAGE", ())
+        lines += [f"  {command:<{_WIDTH}}  {text}" for command, text in entries]
+    return "\n".join(lines)

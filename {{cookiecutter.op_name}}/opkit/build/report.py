@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from SCons.Action import Action
 
 from opkit.build.host_check import run_cases
+from opkit.build.options import Request
+from opkit.runtimes.interface import Runtime
 
 PAGE = Path("build/report.html")
 RECORDS = Path("build/results")
+
+
+USAGE = (("scons report", "run the check and write build/report.html, a page of what came of it"),)
 
 
 def exists(env: Any) -> bool:
@@ -24,16 +30,12 @@ def generate(env: Any) -> None:
     env.AddMethod(report, "Report")
 
 
-def report(env: Any, needed: list[Any], abis: list[str], sanitizers: list[str]) -> Any:
-    """Return the alias `report`: the check, and a page of what came of it.
-
-    Args:
-        env: the environment.
-        needed: the nodes of what the cases use on this PC.
-        abis: on which instruction sets they run as well.
-        sanitizers: with which sanitizers they run as well.
-    """
-    return env.HostCheck(needed, abis, sanitizers, "report", Action(_report, f"write {PAGE}"))
+def report(env: Any, needed: Sequence[Any], rooms: Iterable[Runtime], request: Request) -> Any:
+    """Return the alias `report`: the check, and a page of what came of it; see env.HostCheck."""
+    action = Action(_report, f"write {PAGE}")
+    alias = env.HostCheck(needed, rooms, request, "report", action)
+    env.Alias("check", alias)
+    return alias
 
 
 def _report(target: Any, source: Any, env: Any) -> int:

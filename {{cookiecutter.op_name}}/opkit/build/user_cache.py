@@ -7,9 +7,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 
 NAME = "rknn-op-template"
+
+
+def options(variables: Any, operator: OpSpec) -> None:
+    """Add where the cache is."""
+    text = "a folder for what every operator shares, or none; default: in the user's cache folder"
+    variables.Add("cache", text, "")
 
 
 def exists(env: Any) -> bool:

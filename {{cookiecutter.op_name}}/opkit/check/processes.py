@@ -79,6 +79,23 @@ def run(command: Sequence[str | Path], stdin: str, timeout: float) -> Finished:
         return Finished(status, stdout.read().decode(errors="replace"), stderr.text(), timed_out)
 
 
+def kill_session(leader: int) -> None:
+    """End every process of a session, whatever group it is in.
+
+    A kernel may end the harness before the harness has ended it, and an emulator does not pass on
+    that a process is to end with its parent.
+
+    Args:
+        leader: the process that began the session; it may have ended.
+    """
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            # pid (name) state parent group session ...; a name may hold spaces and brackets
+            session = int(stat.read_text(errors="replace").rpartition(")")[2].split()[3])
+            if session == leader:
+                os.kill(int(stat.parent.name), SIGKILL)
+
+
 def _read(process: subprocess.Popen[bytes], kept: _Kept, end: float) -> bool:
     """Read what a process prints until it ends; whether that was before the time was over."""
     assert process.stderr is not None

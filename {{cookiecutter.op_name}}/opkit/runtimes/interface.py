@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -132,6 +133,41 @@ class Runtime(ABC):
     def drift(self, root: Path, spec: OpSpec) -> Sequence[str]:
         """Return what in the user's files no longer fits op.yml, each with the text that would."""
         return ()
+
+    # ---- Building; env is SCons' environment, a request is build.options.Request ----
+
+    product_pattern: ClassVar[str] = ""
+    """Which files in `build/<target>/` are what is built for a target."""
+
+    def scons_tools(self) -> Sequence[ModuleType]:
+        """Return its tools; build.options says what a tool may declare."""
+        return ()
+
+    def scons_notes(self, spec: OpSpec) -> str:
+        """Return what `scons -h` says of its products and targets."""
+        return ""
+
+    @abstractmethod
+    def declare(self, env: Any, request: Any) -> Sequence[Any]:
+        """Declare its commands; return the nodes of what the cases need on this PC."""
+
+    def products(self, env: Any, targets: Sequence[str]) -> Sequence[Any]:
+        """Return the nodes of what is built for targets."""
+        return ()
+
+    def harnesses(self, env: Any, abis: Sequence[str]) -> Mapping[str, Any]:
+        """Return name -> node of the programs that run the cases on other instruction sets."""
+        return {}
+
+    def sanitized_harness(self, env: Any, sanitizers: Sequence[str]) -> Any:
+        """Return the node of the program that runs the cases with sanitizers; None: it has none."""
+        return None
+
+    def editor_commands(self, root: Path, spec: OpSpec, c_arguments: Sequence[str]) -> Any:
+        """Return what editors have to know of its files, as build.compile_commands.RoomCommands."""
+        return None
+
+    # ---- The README ----
 
     @abstractmethod
     def readme(self, spec: OpSpec) -> Readme:

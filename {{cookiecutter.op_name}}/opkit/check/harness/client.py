@@ -23,6 +23,7 @@ import numpy as np
 from opkit.check.debug_info import line_of
 from opkit.check.executors import GREETING, Executor
 from opkit.check.invocation import Array, Invocation, RunResult, Scalar, marshal
+from opkit.check.processes import kill_session
 from opkit.check.sanitizers import explain
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -325,4 +326,5 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    kill_session(process.pid)
     process.stdout.close()

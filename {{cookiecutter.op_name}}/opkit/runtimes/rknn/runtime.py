@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import indent
+from types import ModuleType
+from typing import Any
 
 import yaml
 
+from opkit.description.parser import PC
 from opkit.description.reader import Reader
 from opkit.description.spec import OpSpec
 from opkit.description.types import ParamType
 from opkit.runtimes.interface import Readme, Runtime, TestText
-from opkit.runtimes.rknn import readme, settings, skeletons
+from opkit.runtimes.rknn import readme, settings, skeletons, target_table
 from opkit.runtimes.rknn.chips import TARGETS
 from opkit.runtimes.rknn.generated import generated_files
 from opkit.runtimes.rknn.settings import Settings
+from opkit.toolchains.abi import ABIS
 
 
 class Rknn(Runtime):
@@ -55,6 +60,48 @@ class Rknn(Runtime):
         from opkit.runtimes.rknn.drift import drift
 
         return drift(root, spec)
+
+    product_pattern = "*.rknnop"
+
+    def scons_tools(self) -> Sequence[ModuleType]:
+        """Return the tools for libraries, packages, harnesses and debugging."""
+        from opkit.runtimes.rknn.scons import TOOLS
+
+        return TOOLS
+
+    def scons_notes(self, spec: OpSpec) -> str:
+        """Return where packages are, and what chips must run at least."""
+        return (
+            f"The package is build/<target>/{spec.name}.rknnop. What a chip must run at least, and "
+            f"where to look it up:\n\n{indent(target_table.plain(), '  ')}"
+        )
+
+    def declare(self, env: Any, request: Any) -> Sequence[Any]:
+        """Declare the libraries and the commands for the VX kernel and gdb."""
+        needed = [env.DeviceLibrary(PC), *env.Host()]
+        env.VxKernel()
+        env.Debugger(request, needed)
+        env.Clean(needed[0], ["build/check", "build/report.html", "build/results"])
+        return needed
+
+    def products(self, env: Any, targets: Sequence[str]) -> Sequence[Any]:
+        """Return the nodes of packages."""
+        libraries = [env.DeviceLibrary(abi) for abi in ABIS]
+        return [env.Package(target, libraries) for target in targets]
+
+    def harnesses(self, env: Any, abis: Sequence[str]) -> Mapping[str, Any]:
+        """Return the nodes of the static harnesses."""
+        return {abi: env.TargetHarness(abi) for abi in abis}
+
+    def sanitized_harness(self, env: Any, sanitizers: Sequence[str]) -> Any:
+        """Return the node of the harness with sanitizers."""
+        return env.SanitizedHarness(list(sanitizers))
+
+    def editor_commands(self, root: Path, spec: OpSpec, c_arguments: Sequence[str]) -> Any:
+        """Return the commands for .vx files and the emulator."""
+        from opkit.runtimes.rknn import editor
+
+        return editor.commands(root, spec, c_arguments)
 
     def readme(self, spec: OpSpec) -> Readme:
         """Return what is to be known of kernels, chips and the toolkit's class."""

@@ -4,13 +4,56 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from SCons.Action import Action
+from SCons.Variables import BoolVariable
 
+from opkit.build.options import Request
+from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn.scons.vx_kernel import refusal
+from opkit.runtimes.rknn.kernels import require_vx_kernel
 from opkit.runtimes.rknn.settings import settings
+
+COMMANDS = ("gdb", "vx-gdb")
+
+
+def options(variables: Any, operator: OpSpec) -> None:
+    """Add which case to stop in."""
+    variables.AddVariables(
+        ("case", "with gdb, vx-gdb: the case to stop in, by its name in the table of check", ""),
+        BoolVariable("run", "with gdb, vx-gdb: start gdb instead of printing its command", False),
+    )
+
+
+def usage(operator: OpSpec) -> Sequence[tuple[str, str]]:
+    """Return the commands."""
+    lines = [
+        (
+            "scons gdb case=NAME",
+            "print the gdb command that stops in the CPU kernel; run=1: start it",
+        )
+    ]
+    if settings(operator).has_vx_kernel:
+        lines.append(("scons vx-gdb case=NAME", "... that stops in the VX kernel"))
+    return lines
+
+
+def check(env: Any, request: Request) -> None:
+    """Refuse to debug no case.
+
+    Raises:
+        OpkitError: none is named, or the operator has no VX kernel to stop in.
+    """
+    for name in COMMANDS:
+        if name in request.commands:
+            if name == "vx-gdb":
+                require_vx_kernel(env["OPERATOR"], f"scons {name}")
+            if not env["case"]:
+                raise OpkitError(
+                    f"{name} stops in one case; name it with case=, as the table of scons check"
+                )
 
 
 def exists(env: Any) -> bool:
@@ -23,26 +66,18 @@ def generate(env: Any) -> None:
     env.AddMethod(debugger, "Debugger")
 
 
-def debugger(env: Any, name: str, needed: list[Any]) -> Any:
-    """Return the alias of a gdb command for the case that `case=` names.
+def debugger(env: Any, request: Request, needed: Sequence[Any]) -> None:
+    """Declare the aliases of the gdb commands that are asked for.
 
     Args:
         env: the environment.
-        name: of the alias, and of the kernel, as opkit.runtimes.rknn.debug knows it.
-        needed: the nodes of what the kernel runs on.
-
-    Raises:
-        OpkitError: no case is named.
+        request: what the command line asks for.
+        needed: the nodes of what the VX kernel's initializer runs on.
     """
-    if name == "vx-gdb" and not settings(env["OPERATOR"]).has_vx_kernel:
-        return refusal(env, name)
-    if not env["case"]:
-        raise OpkitError(
-            f"{name} stops in one case; name it with case=, as the table of scons check"
-        )
-    alias = env.Alias(name, needed, Action(_debug, None), KERNEL=name)
-    env.AlwaysBuild(alias)
-    return alias
+    for name in COMMANDS:
+        if name in request.commands:
+            nodes = [env.DebuggedHarness()] if name == "gdb" else needed
+            env.AlwaysBuild(env.Alias(name, nodes, Action(_debug, None), KERNEL=name))
 
 
 def _debug(target: Any, source: Any, env: Any) -> int:

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from SCons.Action import Action
+from SCons.Variables import EnumVariable
 
 from opkit import toolchains
 from opkit.build.reporting import reported
+from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn.sources import C_LANGUAGE, CXX_LANGUAGE, has_cxx
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.warnings import c_errors
@@ -21,6 +23,20 @@ COMPILE = (
     " -fno-ident"
 ).split()
 LINK = "-s -Wl,--gc-sections -Wl,--hash-style=gnu -Wl,--build-id=none -Wl,-z,noexecstack".split()
+
+
+def options(variables: Any, operator: OpSpec) -> None:
+    """Add what chooses the compiler."""
+    variables.AddVariables(
+        EnumVariable(
+            "toolchain",
+            "the compiler; auto: linaro if it is in ~/.rknn, else zig",
+            "auto",
+            allowed_values=toolchains.TOOLCHAINS,
+        ),
+        ("prefix", "what stands before gcc, for instance /opt/sdk/bin/arm-linux-gnueabihf-", ""),
+        ("sysroot", "with prefix: the folder with the board's headers and libraries", ""),
+    )
 
 
 def exists(env: Any) -> bool:

@@ -7,13 +7,50 @@ from typing import Any
 
 from SCons.Action import Action
 
+from opkit.build.options import Request
 from opkit.build.reporting import reported
+from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import program_binary, rknnop
 from opkit.runtimes.rknn.description import package_description
 from opkit.runtimes.rknn.kernels import require_vx_kernel
 from opkit.runtimes.rknn.settings import settings
 from opkit.toolchains.abi import ABIS
+
+NO_VX_KERNEL = (
+    "op.yml: kernel_index: 1 runs the VX kernel, which only the vendor's compiler can "
+    "make. Say scons vx_binary=FILE (a compiled kernel) or scons rknn_python=PATH (a "
+    "Python that has RKNN-Toolkit), or write kernel_index: 0 to run the CPU kernel"
+)
+
+
+def options(variables: Any, operator: OpSpec) -> None:
+    """Add where the program binary of a VX kernel comes from."""
+    variables.AddVariables(
+        ("vx_binary", "a compiled VX kernel to put into the package", ""),
+        ("rknn_python", "a Python that has RKNN-Toolkit, to compile the VX kernel", ""),
+    )
+
+
+def check(env: Any, request: Request) -> None:
+    """Refuse a program binary that cannot be, or that nothing says where to take from.
+
+    Raises:
+        OpkitError: it is so.
+    """
+    operator = env["OPERATOR"]
+    for option in ("vx_binary", "rknn_python"):
+        if env[option]:
+            require_vx_kernel(operator, f"{option}=", "leave it out")
+    if env["vx_binary"]:
+        program_binary.from_file(Path(env["vx_binary"]))
+    packs = not request.for_this_pc and not request.names_intermediate
+    if packs and settings(operator).kernel_index == 1 and not _has_program_binary(env):
+        raise OpkitError(NO_VX_KERNEL)
+
+
+def _has_program_binary(env: Any) -> bool:
+    return bool(env["vx_binary"] or env["rknn_python"])
 
 
 def exists(env: Any) -> bool:
@@ -33,19 +70,9 @@ def package(env: Any, target: str, libraries: list[Any]) -> Any:
         env: the environment.
         target: the chip.
         libraries: the nodes of the device libraries, in the order of opkit.toolchains.abi.ABIS.
-
-    Raises:
-        OpkitError: op.yml asks for the VX kernel and nothing says where to take it from, or the
-            other way round.
     """
     operator = env["OPERATOR"]
     compiled_kernel = _compiled_vx_kernel(env, target)
-    if settings(operator).kernel_index == 1 and not compiled_kernel:
-        raise OpkitError(
-            "op.yml: kernel_index: 1 runs the VX kernel, which only the vendor's compiler can "
-            "make. Say scons vx_binary=FILE (a compiled kernel) or scons rknn_python=PATH (a "
-            "Python that has RKNN-Toolkit), or write kernel_index: 0 to run the CPU kernel"
-        )
     return env.Command(
         f"build/{target}/{operator.name}.rknnop",
         [*libraries, f"rknn_op_{operator.lower}.py", *compiled_kernel],
@@ -56,11 +83,7 @@ def package(env: Any, target: str, libraries: list[Any]) -> Any:
 
 def _compiled_vx_kernel(env: Any, target: str) -> list[Any]:
     operator = env["OPERATOR"]
-    for option in ("vx_binary", "rknn_python"):
-        if env[option]:
-            require_vx_kernel(operator, f"{option}=", "leave it out")
     if env["vx_binary"]:
-        program_binary.from_file(Path(env["vx_binary"]))
         return [env.File(env["vx_binary"])]
     if not env["rknn_python"]:
         return []

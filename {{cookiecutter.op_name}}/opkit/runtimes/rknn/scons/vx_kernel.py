@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from SCons.Action import Action
 
+from opkit.build.options import Request
 from opkit.build.reporting import reported
+from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn.kernels import require_vx_kernel
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.skeletons import vx_file
+
+
+def usage(operator: OpSpec) -> Sequence[tuple[str, str]]:
+    """Return the command, which an operator without a VX kernel does not have."""
+    if not settings(operator).has_vx_kernel:
+        return ()
+    return (("scons vx", "compile the VX kernel for this PC and show what is wrong with it"),)
+
+
+def check(env: Any, request: Request) -> None:
+    """Refuse to compile what is not there.
+
+    Raises:
+        OpkitError: the operator has no VX kernel.
+    """
+    if "vx" in request.commands:
+        require_vx_kernel(env["OPERATOR"], "scons vx")
 
 
 def exists(env: Any) -> bool:
@@ -26,21 +46,8 @@ def generate(env: Any) -> None:
 
 def vx_kernel(env: Any) -> Any:
     """Return the alias `vx`: what the compiler says of the .vx file, with the file's own lines."""
-    if not settings(env["OPERATOR"]).has_vx_kernel:
-        return refusal(env, "vx")
     source = vx_file(env["OPERATOR"])
     alias = env.Alias("vx", source, Action(reported(_compile), f"compile {source}"))
-    env.AlwaysBuild(alias)
-    return alias
-
-
-def refusal(env: Any, name: str) -> Any:
-    """Return an alias that fails with a sentence, because the operator has no VX kernel."""
-
-    def refuse(target: Any, source: Any, env: Any) -> None:
-        require_vx_kernel(env["OPERATOR"], f"scons {name}")
-
-    alias = env.Alias(name, [], Action(reported(refuse), None))
     env.AlwaysBuild(alias)
     return alias
 

@@ -78,7 +78,9 @@ class Rknn(Runtime):
 
     def declare(self, env: Any, request: Any) -> Sequence[Any]:
         """Declare the libraries and the commands for the VX kernel and gdb."""
-        needed = [env.DeviceLibrary(PC), *env.Host()]
+        needed = [env.DeviceLibrary(PC)]
+        if request.for_this_pc or request.commands:
+            needed += env.Host()
         env.VxKernel()
         env.Debugger(request, needed)
         env.Clean(needed[0], ["build/check", "build/report.html", "build/results"])

@@ -48,6 +48,7 @@ def generate(env: Any) -> None:
     """Add the method to the environment."""
     env.AddMethod(compiler_for, "CompilerFor")
     env.AddMethod(device_library, "DeviceLibrary")
+    env["DEVICE_LIBRARIES"] = {}  # ABI -> node, each declared once
 
 
 def compiler_for(env: Any, abi_name: str) -> Any:
@@ -98,6 +99,13 @@ def device_library(env: Any, abi_name: str) -> Any:
     It exports the kernel list and nothing else, so that two operators live in one process. It is
     linked against a stub of libOpenVX.so; the board has the real one.
     """
+    made = env["DEVICE_LIBRARIES"]
+    if abi_name not in made:
+        made[abi_name] = _declare(env, abi_name)
+    return made[abi_name]
+
+
+def _declare(env: Any, abi_name: str) -> Any:
     operator = env["OPERATOR"]
     folder = f"build/{abi_name}"
     abi_env = compiler_for(env, abi_name)

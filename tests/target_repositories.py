@@ -27,10 +27,10 @@ FAULT_CASES = """\
 import numpy as np
 import pytest
 
-from opkit import testing
+from opkit.check import checking
 from opkit.testing import Case, check_cpu_kernel
 
-testing.TIME_LIMIT = {limit}
+checking.TIME_LIMIT = {limit}
 NUMBERS = np.linspace(-2, 2, 40).reshape(2, 5, 4).astype(np.float16)
 CASES = [Case(name, {{"input": NUMBERS}}, {{"fault": number}}) for name, number in {cases}]
 

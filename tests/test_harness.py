@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit import testing
+from opkit.check import checking
 from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
 from opkit.check.invocation import Invocation
@@ -134,7 +134,7 @@ def test_a_misdeed_is_a_failed_case_and_the_next_one_runs(
 ) -> None:
     with monkeypatch.context() as patch:
         if "LOOP" in deed:
-            patch.setattr(testing, "TIME_LIMIT", 0.2)
+            patch.setattr(checking, "TIME_LIMIT", 0.2)
         problem = check(operator, deed).problem
     assert problem
     assert MISDEEDS[deed] in problem
@@ -146,7 +146,7 @@ def test_a_misdeed_is_a_failed_case_and_the_next_one_runs(
 def test_constructors_and_destructors(
     root: Path, deed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(testing, "TIME_LIMIT", 0.2 if "LOOP" in deed else 10)
+    monkeypatch.setattr(checking, "TIME_LIMIT", 0.2 if "LOOP" in deed else 10)
     operator = Operator(root)
     kernel = operator.cpu_kernel
     assert isinstance(kernel, CpuKernel)
@@ -170,10 +170,10 @@ CASES = """\
 import numpy as np
 import pytest
 
-from opkit import testing
+from opkit.check import checking
 from opkit.testing import Case, check_cpu_kernel
 
-testing.TIME_LIMIT = 2
+checking.TIME_LIMIT = 2
 ELEMENTS = np.arange(8, dtype=np.float16)
 CASES = [Case(name, {{"input": ELEMENTS}}, {{"deed": deed}}) for name, deed in {cases}]
 
@@ -264,8 +264,8 @@ def test_of_100_megabytes_the_beginning_and_the_end_are_kept(
 def test_a_kernel_that_hangs_costs_one_limit(
     operator: Operator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(testing, "TIME_LIMIT", 1.0)
-    monkeypatch.setattr(testing, "SHORT_LIMIT", 0.1)
+    monkeypatch.setattr(checking, "TIME_LIMIT", 1.0)
+    monkeypatch.setattr(checking, "SHORT_LIMIT", 0.1)
     first = check(operator, "STOP_ALARM_AND_LOOP")
     assert "is not done after 1 s" in first.problem
     again = check(operator, "BLOCK_ALARM_AND_LOOP")

@@ -9,11 +9,11 @@ import pytest
 
 from opkit.check import run_log
 from opkit.check.executors import Executor
-from opkit.check.run_log import Finished, Kernel, RunLog
+from opkit.check.run_log import CheckedKernel, Finished, RunLog
 from opkit.check.session import Session
 
-CPU = Kernel("CPU kernel", "check_cpu_kernel")
-VX = Kernel("VX kernel", "check_vx_kernel")
+CPU = CheckedKernel("CPU kernel", "check_cpu_kernel")
+VX = CheckedKernel("VX kernel", "check_vx_kernel")
 BOTH = {CPU: "every operator has one", VX: "op.yml says so"}
 ELSEWHERE = {"CPU kernel": ["CPU kernel, armhf"]}
 PASSED = [("CPU kernel", False), ("CPU kernel, armhf", False)]

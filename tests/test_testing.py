@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opkit import testing
+from opkit.check import checking
 from opkit.check.comparison import Tolerance, compare, ulp_distance
 from opkit.check.invocation import Array
 from opkit.check.session import Session
@@ -121,7 +121,7 @@ def test_every_fault_has_its_message() -> None:
 def test_fault_is_explained_and_the_next_case_runs(
     faults: Operator, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(testing, "TIME_LIMIT", 0.2 if fault == "LOOP" else 5.0)
+    monkeypatch.setattr(checking, "TIME_LIMIT", 0.2 if fault == "LOOP" else 5.0)
     with pytest.raises(pytest.fail.Exception) as failure:
         check_cpu_kernel(fault_case(fault), operator=faults)
     message = str(failure.value)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit import testing
+from opkit.check import checking
 from opkit.errors import OpkitError
 from opkit.testing import Border, Case, Operator, check_vx_kernel, run_vx_kernel
 from tests.host_build import repository, vx_runtime
@@ -131,7 +131,7 @@ def failure(case: Case, operator: Operator) -> str:
 
 
 def test_an_endless_loop_is_stopped(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(testing, "TIME_LIMIT", 0.2)
+    monkeypatch.setattr(checking, "TIME_LIMIT", 0.2)
     assert re.search(
         r"VX kernel of Border, case case:\n.*rknn_kernel_border\.vx:2[5-7]: the kernel did not "
         r"end within 0\.2 s; it was in work item \(0, 1, 0\)$",

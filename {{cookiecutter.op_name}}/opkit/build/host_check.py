@@ -14,13 +14,13 @@ from SCons.Variables import BoolVariable
 
 from opkit.build.options import Request
 from opkit.check import executors, run_log
-from opkit.check.run_log import Kernel
+from opkit.check.run_log import CPU_KERNEL, CheckedKernel
 from opkit.check.sanitizers import ENVIRONMENT, SANITIZERS, chosen
 from opkit.check.session import Session
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.runtimes import promised
 from opkit.runtimes.interface import Runtime
-from opkit.runtimes.rknn.kernels import CPU_KERNEL, promised
 
 SESSION = Path("build/check/session.json")
 LOG = Path("build/check/log.jsonl")
@@ -149,7 +149,7 @@ def run_cases(target: Any, source: Any, env: Any, records: Path | None = None) -
     return status or int(required and bool(not_run))
 
 
-def _run_pytest(session: Session, kernels: Mapping[Kernel, str]) -> int:
+def _run_pytest(session: Session, kernels: Mapping[CheckedKernel, str]) -> int:
     """Run the tests, and say how much ran and what is missing; return 0 if nothing is."""
     LOG.unlink(missing_ok=True)
     session.write(SESSION)

@@ -11,19 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from opkit import runtimes
 from opkit.check.cases import Case, dtype_and_shape
 from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
 from opkit.check.invocation import TENSOR_TYPES, Array, Invocation, Kernel, RefusedError, marshal
 from opkit.check.mistakes import REPOSITORY, CheckError
 from opkit.check.reference import Reference
+from opkit.check.run_log import CPU_KERNEL
 from opkit.description.spec import OpSpec, Param
 from opkit.errors import OpkitError
-from opkit.runtimes import parse
-from opkit.runtimes.rknn.host_kernels import cpu_kernel
-from opkit.runtimes.rknn.kernels import CPU_KERNEL, require_vx_kernel
-from opkit.runtimes.rknn.vx.kernel import POISON, EmulatedKernel
-from opkit.runtimes.rknn.vx.launch import Border
 
 __all__ = ["REPOSITORY", "CheckError", "Operator", "Prepared", "operator_of"]
 
@@ -52,7 +49,6 @@ class Operator:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._vx_kernels: dict[Border, EmulatedKernel] = {}
         self.first_timeouts: dict[str, str] = {}  # name of a kernel -> the case that hung first
         self._executed: dict[str, HarnessKernel] = {}
         self._first_case: dict[str, str] = {}  # line of a mistake -> the first case that met it
@@ -62,7 +58,7 @@ class Operator:
         """The operator description."""
         path = self.root / "op.yml"
         try:
-            return parse(path.read_text(encoding="utf-8"), str(path))
+            return runtimes.parse(path.read_text(encoding="utf-8"), str(path))
         except OSError as error:
             raise OpkitError(f"{path} cannot be read: {error.strerror}") from None
 
@@ -73,36 +69,24 @@ class Operator:
 
     @cached_property
     def cpu_kernel(self) -> Kernel:
-        """The CPU kernel on this PC."""
-        return cpu_kernel(self.spec, self.root)
+        """The CPU kernel on this PC, as the first of the runtimes calls it."""
+        return runtimes.of(self.spec)[0].cpu_kernel(self.spec, self.root)
 
     def cpu_kernels(self, executors: Sequence[Executor] = ()) -> dict[str, Kernel]:
-        """Return the CPU kernel on this PC, and wherever else it is to run.
+        """Return the CPU kernel on this PC, as every runtime calls it, and wherever else it runs.
 
         Args:
             executors: what starts a harness with this operator's kernel in it.
         """
         kernels: dict[str, Kernel] = {CPU_KERNEL.name: self.cpu_kernel}
+        for runtime in runtimes.of(self.spec)[1:]:
+            kernels[CPU_KERNEL.on(runtime.name)] = runtime.cpu_kernel(self.spec, self.root)
         for executor in executors:
             name = CPU_KERNEL.on(executor.name)
             if name not in self._executed:
                 self._executed[name] = HarnessKernel(self.spec, executor, self.root)
             kernels[name] = self._executed[name]
         return kernels
-
-    def vx_kernel(self, border: Border = POISON) -> EmulatedKernel:
-        """The VX kernel in the emulator.
-
-        Args:
-            border: what it reads outside of a tensor.
-
-        Raises:
-            OpkitError: the operator has none.
-        """
-        require_vx_kernel(self.spec, "this test runs the VX kernel", "delete the test")
-        if border not in self._vx_kernels:
-            self._vx_kernels[border] = EmulatedKernel(self.spec, self.root, border)
-        return self._vx_kernels[border]
 
     def check(self, case: Case) -> dict[str, Any]:
         """Refuse a case that op.yml does not fit, or that no tensor can hold.

@@ -24,7 +24,7 @@ from opkit.check.results import Result, RunningTest, error_text, running, time_t
 from opkit.check.run_log import RunLog
 from opkit.check.session import Session, repository_of
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn.kernels import promised
+from opkit.runtimes import promised
 
 _OPTION = "--opkit-session"
 _PROPERTY = "opkit"

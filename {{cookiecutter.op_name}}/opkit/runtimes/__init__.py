@@ -8,10 +8,14 @@ from __future__ import annotations
 import importlib
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from opkit.description import parser
 from opkit.description.spec import OpSpec
 from opkit.runtimes.interface import Runtime
+
+if TYPE_CHECKING:
+    from opkit.check.run_log import CheckedKernel
 
 FOLDER = Path(__file__).parent
 DEFAULT = "rknn"
@@ -44,3 +48,13 @@ def parse(text: str, file: str = "op.yml") -> OpSpec:
         DescriptionError: the first thing that is wrong, with file, line and field.
     """
     return parser.parse(text, file, available())
+
+
+def promised(spec: OpSpec) -> dict[CheckedKernel, str]:
+    """Return the kernels that a check has to have seen, each with the reason."""
+    from opkit.check.run_log import CPU_KERNEL
+
+    promises = {CPU_KERNEL: "every operator has one"}
+    for runtime in of(spec):
+        promises |= runtime.promised(spec)
+    return promises

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     import yaml
 
+    from opkit.check.invocation import Kernel
+    from opkit.check.run_log import CheckedKernel
     from opkit.description.reader import Reader
     from opkit.description.spec import OpSpec
     from opkit.description.types import ParamType
@@ -166,6 +168,20 @@ class Runtime(ABC):
     def editor_commands(self, root: Path, spec: OpSpec, c_arguments: Sequence[str]) -> Any:
         """Return what editors have to know of its files, as build.compile_commands.RoomCommands."""
         return None
+
+    # ---- Checking ----
+
+    @abstractmethod
+    def cpu_kernel(self, spec: OpSpec, root: Path) -> Kernel:
+        """Return the math in C as this runtime calls it, on this PC.
+
+        Raises:
+            OpkitError: it is not built.
+        """
+
+    def promised(self, spec: OpSpec) -> Mapping[CheckedKernel, str]:
+        """Return the other kernels that a check has to have seen, each with the reason."""
+        return {}
 
     # ---- The README ----
 

@@ -18,12 +18,13 @@ from pathlib import Path
 import pytest
 
 from opkit.check.cases import Case
+from opkit.check.checking import FILLS
 from opkit.check.harness.client import request
 from opkit.check.invocation import Invocation
 from opkit.check.mistakes import REPOSITORY
 from opkit.check.operators import Operator
 from opkit.errors import OpkitError
-from opkit.testing import FILLS
+from opkit.runtimes.rknn.testing import vx_kernel
 
 _TIME_LIMIT = 10**6  # seconds that a kernel may take while somebody looks at it
 
@@ -69,7 +70,7 @@ def vx_kernel_command(operator: Operator, invocation: Invocation) -> list[str]:
     Raises:
         OpkitError: the kernel or its initializer is wrong.
     """
-    return operator.vx_kernel().gdb_command(invocation, operator.root / "build" / "vx" / "gdb")
+    return vx_kernel(operator).gdb_command(invocation, operator.root / "build" / "vx" / "gdb")
 
 
 def cpu_kernel_command(operator: Operator, invocation: Invocation) -> list[str]:

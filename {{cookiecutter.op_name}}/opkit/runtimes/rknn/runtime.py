@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import indent
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -20,6 +20,10 @@ from opkit.runtimes.rknn.chips import TARGETS
 from opkit.runtimes.rknn.generated import generated_files
 from opkit.runtimes.rknn.settings import Settings
 from opkit.toolchains.abi import ABIS
+
+if TYPE_CHECKING:
+    from opkit.check.invocation import Kernel
+    from opkit.check.run_log import CheckedKernel
 
 
 class Rknn(Runtime):
@@ -98,6 +102,18 @@ class Rknn(Runtime):
     def sanitized_harness(self, env: Any, sanitizers: Sequence[str]) -> Any:
         """Return the node of the harness with sanitizers."""
         return env.SanitizedHarness(list(sanitizers))
+
+    def cpu_kernel(self, spec: OpSpec, root: Path) -> Kernel:
+        """Return the CPU kernel on the host runtime."""
+        from opkit.runtimes.rknn.host_kernels import cpu_kernel
+
+        return cpu_kernel(spec, root)
+
+    def promised(self, spec: OpSpec) -> Mapping[CheckedKernel, str]:
+        """Return the VX kernel, if the board runs it."""
+        from opkit.runtimes.rknn.kernels import promised
+
+        return promised(spec)
 
     def editor_commands(self, root: Path, spec: OpSpec, c_arguments: Sequence[str]) -> Any:
         """Return the commands for .vx files and the emulator."""

@@ -1,0 +1,288 @@
+"""Runs kernels on cases and compares what they make of them with the reference."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any
+
+from opkit.check import results
+from opkit.check.cases import Case, dtype_and_shape
+from opkit.check.comparison import (
+    EXACT,
+    Tolerance,
+    compare,
+    surroundings,
+    unwritten,
+    wrong_elements,
+)
+from opkit.check.executors import Executor
+from opkit.check.invocation import (
+    Array,
+    Invocation,
+    Kernel,
+    RefusedError,
+    RunResult,
+    status_name,
+)
+from opkit.check.mistakes import CheckError, users_line
+from opkit.check.operators import Operator, Prepared, operator_of
+from opkit.check.results import Result, RunningTest, running_test
+from opkit.check.run_log import CPU_KERNEL
+from opkit.errors import OpkitError
+
+# float16: NaN and -1.18; what was never written differs between two runs, and between the signs of
+# every number that it could be. In a timed run it is mostly 0.
+FILLS = (0x7E, 0xBC)
+TIMED_RUNS = 3
+TIME_LIMIT = 10.0  # seconds that a kernel may take
+SHORT_LIMIT = 0.2  # seconds that it may take after it did not end in another case
+
+
+def _problem_of_run(run: RunResult) -> str:
+    """Say what is wrong with a run as such; nothing if all is well."""
+    if run.fault:
+        return run.fault
+    lines = [*run.events, *run.leaks]
+    if run.status != 0:
+        log = [f"log: {line}" for line in run.log]
+        lines = [f"{run.stage} returns {status_name(run.status)}", *log, *lines]
+    return "\n".join(lines)
+
+
+def run_kernel(
+    kernel: Kernel,
+    operator: Operator,
+    case: Case,
+    name: str,
+    tolerance: Tolerance = EXACT,
+) -> Result:
+    """Run a kernel on a case, compare it with the reference, and measure its time.
+
+    It runs twice on guarded memory that is filled with different bytes, then at full speed. What
+    it prints goes to stdout.
+
+    Args:
+        kernel: what to run.
+        operator: whose kernel that is.
+        case: the arrays and params.
+        name: how the kernel is called in messages.
+        tolerance: how far an element may be from the reference.
+    """
+    try:
+        prepared = operator.prepare(case)
+    except CheckError as error:
+        return Result(name, case.name, str(error))
+    return _Check(kernel, operator, prepared, name, tolerance).result
+
+
+@dataclass
+class _Check:
+    """A kernel's check on one case.
+
+    Attributes:
+        result: what came of it.
+        compared: output -> what the kernel and the reference have computed.
+    """
+
+    kernel: Kernel
+    operator: Operator
+    prepared: Prepared
+    name: str
+    tolerance: Tolerance
+    compared: dict[str, tuple[Array, Array]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.result = Result(self.name, self.prepared.case.name)
+        self._has_printed = False
+        try:
+            self._check()
+        except (CheckError, RefusedError) as error:
+            self.result.problem = str(error)
+
+    def _check(self) -> None:
+        invocation = self.prepared.invocation
+        runs = []
+        for fill in FILLS:
+            run = self._run(invocation, fill)
+            if problem := _problem_of_run(run):
+                raise CheckError(problem)
+            runs.append(run.outputs)
+        if problem := unwritten(*runs):
+            raise CheckError(problem)
+        self._compare(runs[0])
+        if self.kernel.keeps_state:
+            self._repeat(invocation, runs[0])
+
+    def _repeat(self, invocation: Invocation, outputs: Mapping[str, Array]) -> None:
+        """Run several times in a row, at full speed."""
+        timed = self._run(invocation, None, TIMED_RUNS)
+        if problem := _problem_of_run(timed):
+            raise CheckError(f"when it runs {TIMED_RUNS} times in a row, {problem}")
+        if unwritten(outputs, timed.outputs):
+            raise CheckError(f"the outputs are others when it runs {TIMED_RUNS} times in a row")
+        self.result.seconds = timed.seconds if math.isfinite(timed.seconds) else None
+
+    def _run(self, invocation: Invocation, fill: int | None, repeat: int = 1) -> RunResult:
+        """Run the kernel; show what it prints in the first run, and in one that fails.
+
+        A kernel that hangs costs one time limit in a session, not one for each case.
+        """
+        first = self.operator.first_timeouts.get(self.name)
+        limit = min(SHORT_LIMIT, TIME_LIMIT) if first else TIME_LIMIT
+        run = self.kernel.run(invocation, fill, repeat, limit)
+        if run.printed and (not self._has_printed or _problem_of_run(run)):
+            sys.stdout.write(run.printed + "\n")
+            self._has_printed = True
+        if run.timed_out:
+            first = self.operator.first_timeouts.setdefault(self.name, self.prepared.case.name)
+            self.result.note = (
+                f"{self.name} was not done after {TIME_LIMIT:g} s in case {first}: in the cases "
+                f"after it, it may take {SHORT_LIMIT:g} s"
+            )
+        return run
+
+    def _compare(self, outputs: Mapping[str, Array]) -> None:
+        invocation = self.prepared.invocation
+        problems = []
+        for name, array in self.prepared.expected.items():
+            difference = compare(outputs[name], array, self.tolerance)
+            self.result.add(difference)
+            self.compared[name] = outputs[name], array
+            if difference.wrong:
+                lines = [
+                    wrong_elements(name, outputs[name], array, difference, self.tolerance),
+                    *surroundings(
+                        invocation.inputs, invocation.params, array.shape, difference.first
+                    ),
+                ]
+                problems.append("\n    ".join(lines))
+        if problems:
+            raise CheckError("\n".join(problems))
+
+
+def _take_note(
+    test: RunningTest, case: Case, result: Result, compared: Mapping[str, tuple[Array, Array]]
+) -> None:
+    """Add a result to those of the test, and to the records of the session."""
+    test.results.append(result)
+    if test.session.records is not None:
+        record = results.Record(
+            result,
+            test.function,
+            {name: dtype_and_shape(array) for name, array in case.inputs.items()},
+            case.params,
+            tuple(results.output(name, *arrays) for name, arrays in compared.items()),
+        )
+        results.save(test.session.records, record)
+
+
+def run_cpu_kernel(
+    case: Case,
+    max_ulp: int = 0,
+    max_error: float | None = None,
+    operator: Operator | None = None,
+) -> Result:
+    """Run the CPU kernel on a case; see run_kernel.
+
+    Raises:
+        OpkitError: the repository is not built, or its op.yml is wrong.
+    """
+    operator = operator or operator_of(running_test().root)
+    tolerance = Tolerance(max_ulp, max_error)
+    return run_kernel(operator.cpu_kernel, operator, case, CPU_KERNEL.name, tolerance)
+
+
+def check_cpu_kernel(
+    case: Case,
+    max_ulp: int = 0,
+    max_error: float | None = None,
+    operator: Operator | None = None,
+) -> None:
+    """Fail the test unless the CPU kernel does what the reference does.
+
+    An element is right if it is within max_ulp of the reference's, counted in representable
+    values of the output's dtype, or within max_error, an absolute difference, if that is given.
+    NaN equals NaN. The case also fails on: a crash, a loop without end, an access outside of the
+    tensors and of allocated memory, memory or references that are not given back, a status that
+    is not VX_SUCCESS, an output element that nobody wrote.
+
+    The kernel runs on this PC and, as `scons check` was told, in other places: target= has it run
+    on the target's instruction set, sanitize= with the compiler's sanitizers.
+    """
+    check(
+        operator,
+        lambda operator, executors: operator.cpu_kernels(executors),
+        case,
+        max_ulp,
+        max_error,
+    )
+
+
+def check(
+    operator: Operator | None,
+    kernels: Callable[[Operator, Sequence[Executor]], Mapping[str, Kernel]],
+    case: Case,
+    max_ulp: int,
+    max_error: float | None,
+    advice: Callable[[Operator], str] = lambda operator: "",
+) -> None:
+    """Run the kernels on a case and fail the test with what is wrong, and with the advice."""
+    import pytest
+
+    try:
+        _refuse_arguments(case, max_ulp, max_error)
+        operator = operator or operator_of(running_test().root)
+        problems = _problems(operator, kernels, case, Tolerance(max_ulp, max_error), advice)
+    except OpkitError as error:
+        problems = [str(error)]
+    if problems:
+        pytest.fail("\n".join(problems), pytrace=False)
+
+
+def _refuse_arguments(case: Any, max_ulp: Any, max_error: Any) -> None:
+    """Stop at an argument that is no case or no tolerance, with the line of the test."""
+    if not isinstance(case, Case):
+        raise CheckError(f"{users_line()}: the case is a {type(case).__name__}; write cases(...)")
+    for name, value in (("max_ulp", max_ulp), ("max_error", max_error or 0)):
+        if not isinstance(value, Real) or not float(value) >= 0:
+            raise CheckError(f"{users_line()}: {name}={value!r}; write a number, 0 or larger")
+
+
+def _problems(
+    operator: Operator,
+    kernels: Callable[[Operator, Sequence[Executor]], Mapping[str, Kernel]],
+    case: Case,
+    tolerance: Tolerance,
+    advice: Callable[[Operator], str],
+) -> list[str]:
+    """Run a case on all kernels; return the lines that say what is wrong."""
+    test = running_test()
+    test.integer_inputs += [
+        f"{name}: {array.dtype}" for name, array in case.inputs.items() if array.dtype.kind in "iu"
+    ]
+    checked = kernels(operator, test.session.executors)
+    try:
+        prepared = operator.prepare(case)
+    except CheckError as error:
+        for name in checked:
+            _take_note(test, case, Result(name, case.name, str(error)), {})
+        return [f"{operator.spec.name}, case {case}:", *_indented(str(error))]
+    problems = []
+    for name, kernel in checked.items():
+        check = _Check(kernel, operator, prepared, name, tolerance)
+        result = check.result
+        _take_note(test, case, result, check.compared)
+        if result.problem:
+            title = f"{name} of {operator.spec.name}, case {case}:"
+            problems += [title, *_indented(result.problem)]
+    if problems and (text := advice(operator)):
+        problems.append(text)
+    return problems
+
+
+def _indented(text: str) -> list[str]:
+    return [f"  {line}" for line in text.splitlines()]

@@ -1,0 +1,84 @@
+"""What this runtime has of its own for tests: opkit.testing passes it on."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from opkit.check.cases import Case
+from opkit.check.checking import check, run_kernel
+from opkit.check.comparison import Tolerance
+from opkit.check.operators import Operator, operator_of
+from opkit.check.results import Result, running_test
+from opkit.runtimes.rknn.kernels import VX_KERNEL, require_vx_kernel
+from opkit.runtimes.rknn.vx.kernel import POISON, EmulatedKernel
+from opkit.runtimes.rknn.vx.launch import Border
+
+__all__ = ["Border", "check_vx_kernel", "run_vx_kernel"]
+
+
+@cache
+def vx_kernel(operator: Operator, border: Border = POISON) -> EmulatedKernel:
+    """Return the VX kernel of an operator, in the emulator.
+
+    Args:
+        operator: whose kernel it is.
+        border: what it reads outside of a tensor.
+
+    Raises:
+        OpkitError: the operator has none.
+    """
+    require_vx_kernel(operator.spec, "this test runs the VX kernel", "delete the test")
+    return EmulatedKernel(operator.spec, operator.root, border)
+
+
+def run_vx_kernel(
+    case: Case,
+    max_ulp: int = 0,
+    max_error: float | None = None,
+    border: Border | None = None,
+    operator: Operator | None = None,
+) -> Result:
+    """Run the VX kernel on a case; see check_vx_kernel.
+
+    Raises:
+        OpkitError: the repository is not built, or its op.yml or its .vx file is wrong.
+    """
+    operator = operator or operator_of(running_test().root)
+    kernel = vx_kernel(operator, border or POISON)
+    return run_kernel(kernel, operator, case, VX_KERNEL.name, Tolerance(max_ulp, max_error))
+
+
+def check_vx_kernel(
+    case: Case,
+    max_ulp: int = 0,
+    max_error: float | None = None,
+    border: Border | None = None,
+    operator: Operator | None = None,
+) -> None:
+    """Fail the test unless the VX kernel does what the reference does.
+
+    Its initializer says over which work items it runs, what its uniforms hold and what it reads
+    outside of a tensor. The emulator runs the .vx file so, in both orders of the work items and
+    with two contents of what nobody has set. The case fails on results that differ, output
+    elements that nobody wrote, undefined behaviour, a crash, a loop without end, and an
+    initializer that fails.
+
+    Args:
+        case: the arrays and params; a tensor's last dimension is x, the one before it y, and all
+            others are z.
+        max_ulp: as for check_cpu_kernel. The emulator's exp, log, rsqrt and division are not the
+            device's: state what the operator bears.
+        max_error: as for check_cpu_kernel.
+        border: what stands outside of a tensor where the initializer sets no border: what one
+            counts on the driver to have there. By default poison, on which no result may depend.
+            A border that the initializer sets counts instead of it, as on the board.
+        operator: whose kernel it is; this repository's by default.
+    """
+    check(
+        operator,
+        lambda operator, _: {VX_KERNEL.name: vx_kernel(operator, border or POISON)},
+        case,
+        max_ulp,
+        max_error,
+        lambda operator: vx_kernel(operator, border or POISON).advice,
+    )

@@ -24,12 +24,15 @@ def _table(library: Path) -> tuple[list[int], list[str | None]]:
                 continue
             names = [entry.name.decode(errors="replace") for entry in program["file_entry"]]
             first = 0 if program["version"] >= 5 else 1
+            line: str | None = None
             for entry in program.get_entries():
                 state = entry.state
                 if state is None:
                     continue
-                known = state.line and not state.end_sequence
-                line = f"{names[state.file - first]}:{state.line}" if known else None
+                if state.end_sequence:
+                    line = None
+                elif state.line:  # 0: of several lines at once, as an optimized loop may be
+                    line = f"{names[state.file - first]}:{state.line}"
                 rows.append((state.address, line))
     rows.sort(key=lambda row: row[0])
     return [address for address, _ in rows], [line for _, line in rows]

@@ -15,7 +15,8 @@ from typing import Any
 
 import ziglang
 
-from opkit.runtimes.rknn.scons.host import HARNESS_COMPILE, VX_COMPILE, VX_LINK
+from opkit.build.harness import COMPILE as HARNESS_COMPILE
+from opkit.runtimes.rknn.scons.host import VX_COMPILE, VX_LINK
 
 TESTS = Path(__file__).resolve().parent
 OPKIT = TESTS.parent / "{{cookiecutter.op_name}}" / "opkit"

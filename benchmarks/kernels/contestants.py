@@ -21,11 +21,11 @@ from rknn_op.repositories import check_description
 # isort: split
 # rknn_op.template has put opkit on the path.
 from benchmarks.kernels.programs import INCLUDE, compile_c, run
+from opkit.build.compiler import COMPILE
 from opkit.check.invocation import Invocation, Kernel
 from opkit.check.operators import operator_of
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
-from opkit.runtimes.rknn.scons.device_library import COMPILE
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent

@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.kernels.programs import INCLUDE, compile_c, run
 
 # isort: split
-from opkit.runtimes.rknn.scons.device_library import COMPILE
+from opkit.build.compiler import COMPILE
 
 _ITERATIONS = 1000
 _LOOPS = {"half to float": "opkit_halves_to_floats", "float to half": "opkit_floats_to_halves"}

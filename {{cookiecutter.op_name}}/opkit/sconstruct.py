@@ -15,7 +15,9 @@ from SCons import Script
 from opkit import repository, runtimes
 from opkit.build import (
     compile_commands,
+    compiler,
     compiler_output,
+    harness,
     host_check,
     options,
     report,
@@ -25,7 +27,10 @@ from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.version import VERSION
 
-COMMON_TOOLS = (host_check, report, compile_commands, compiler_output, user_cache)
+COMMON_TOOLS = (
+    *(compiler, harness, host_check, report),
+    *(compile_commands, compiler_output, user_cache),
+)
 
 
 def construct(root: Path) -> None:
@@ -67,9 +72,8 @@ def _arguments(operator: OpSpec, tools: list[Any]) -> tuple[Any, options.Request
     Raises:
         OpkitError: an argument is wrong.
     """
-    targets = {
-        name: target for room in runtimes.of(operator) for name, target in room.targets.items()
-    }
+    rooms = runtimes.of(operator)
+    targets = {name: target for room in rooms for name, target in room.targets.items()}
     variables = options.declare(Script.ARGUMENTS, operator, targets, tools)
     env = Script.Environment(
         variables=variables,
@@ -77,6 +81,9 @@ def _arguments(operator: OpSpec, tools: list[Any]) -> tuple[Any, options.Request
         ENV=os.environ,
         SHELL="/bin/sh",
         OPERATOR=operator,
+        ROOM_INCLUDES=[
+            f"#opkit/runtimes/{room.name}/{folder}" for room in rooms for folder in room.includes
+        ],
     )
     Script.Help(_usage(operator, tools, variables.GenerateHelpText(env)))
     options.refuse_unknown(variables)

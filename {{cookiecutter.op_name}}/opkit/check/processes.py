@@ -79,21 +79,21 @@ def run(command: Sequence[str | Path], stdin: str, timeout: float) -> Finished:
         return Finished(status, stdout.read().decode(errors="replace"), stderr.text(), timed_out)
 
 
-def kill_session(leader: int) -> None:
-    """End every process of a session, whatever group it is in.
+def kill_marked(mark: str, but: int = 0) -> None:
+    """End every process that has a mark in the environment that it was started with.
 
-    A kernel may end the harness before the harness has ended it, and an emulator does not pass on
-    that a process is to end with its parent.
+    What a kernel starts inherits it, whatever session or parent it gives itself: an emulator does
+    not pass on to the system that orphans are to come back to the harness.
 
     Args:
-        leader: the process that began the session; it may have ended.
+        mark: as NAME=value.
+        but: a process that goes on.
     """
-    for stat in Path("/proc").glob("[0-9]*/stat"):
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        process = int(environment.parent.name)
         with suppress(OSError):
-            # pid (name) state parent group session ...; a name may hold spaces and brackets
-            session = int(stat.read_text(errors="replace").rpartition(")")[2].split()[3])
-            if session == leader:
-                os.kill(int(stat.parent.name), SIGKILL)
+            if process != but and mark.encode() in environment.read_bytes().split(b"\0"):
+                os.kill(process, SIGKILL)
 
 
 def _read(process: subprocess.Popen[bytes], kept: _Kept, end: float) -> bool:

@@ -138,6 +138,8 @@ class Runtime(ABC):
 
     # ---- Building; env is SCons' environment, a request is build.options.Request ----
 
+    includes: ClassVar[Sequence[str]] = ()
+    """The folders of its package that are searched for headers."""
     product_pattern: ClassVar[str] = ""
     """Which files in `build/<target>/` are what is built for a target."""
 

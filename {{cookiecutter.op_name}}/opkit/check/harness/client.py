@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import secrets
 import select
 import signal
 import subprocess
@@ -23,7 +24,7 @@ import numpy as np
 from opkit.check.debug_info import line_of
 from opkit.check.executors import GREETING, Executor
 from opkit.check.invocation import Array, Invocation, RunResult, Scalar, marshal
-from opkit.check.processes import kill_session
+from opkit.check.processes import kill_marked
 from opkit.check.sanitizers import explain
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -77,6 +78,8 @@ class HarnessKernel:
             if self._process is None:
                 self._process = _Process(self.executor)
             answer = self._process.ask(asked, timeout)
+            if any(what in ("fault", "event", "ended") for what, _ in answer):
+                self._process.end_strays()
         except _EndedError as end:
             self._process = None
             return RunResult(fault=explain(end.stderr, self.root) or str(end))
@@ -220,9 +223,11 @@ class _Process:
         self._greeted = False
         self._answer = bytearray()
         self._deadline = 0.0
+        name, value = "OPKIT_HARNESS", secrets.token_hex(8)
+        self._mark = f"{name}={value}"
         self.popen = subprocess.Popen(
             executor.command,
-            env={**os.environ, **executor.environment},
+            env={**os.environ, **executor.environment, name: value},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
@@ -230,7 +235,7 @@ class _Process:
         )
         assert self.popen.stdin is not None
         os.set_blocking(self.popen.stdin.fileno(), False)
-        self._close = partial(_stop, self.popen)
+        self._close = partial(_stop, self.popen, self._mark)
         atexit.register(self._close)
 
     def ask(self, request: bytes, timeout: float) -> list[tuple[str, bytes]]:
@@ -309,14 +314,18 @@ class _Process:
             return f"the harness ended with status {status}"
         return f"the harness ended with {_signal_name(-status)}"
 
+    def end_strays(self) -> None:
+        """End what a kernel has started and the harness could not find."""
+        kill_marked(self._mark, but=self.popen.pid)
+
     def close(self) -> None:
         """End the process."""
         atexit.unregister(self._close)
         self._close()
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End a process by ending its input, or else by force."""
+def _stop(process: subprocess.Popen[bytes], mark: str) -> None:
+    """End a process by ending its input, or else by force, and all that has its mark."""
     assert process.stdin is not None
     assert process.stdout is not None
     with suppress(BrokenPipeError):
@@ -326,5 +335,5 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    kill_session(process.pid)
+    kill_marked(mark)
     process.stdout.close()

@@ -5,15 +5,10 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from opkit.description.spec import OpSpec
-from opkit.runtimes.rknn.sources import (
-    C_LANGUAGE,
-    CXX_LANGUAGE,
-    CXX_SUFFIXES,
-    has_cxx,
-    kernel_sources,
-)
+from opkit.runtimes.rknn.sources import has_cxx, kernel_sources
 from opkit.runtimes.rknn.text import render
 from opkit.toolchains.abi import ABIS, Abi
+from opkit.toolchains.languages import C_LANGUAGE, CXX_LANGUAGE, CXX_SUFFIXES
 from opkit.toolchains.warnings import C_ERRORS, ERRORS
 
 # Objects are made anew when a source or a header changes, or this file: op.yml's flags are in it.

@@ -65,6 +65,7 @@ class Rknn(Runtime):
 
         return drift(root, spec)
 
+    includes = ("include",)
     product_pattern = "*.rknnop"
 
     def scons_tools(self) -> Sequence[ModuleType]:

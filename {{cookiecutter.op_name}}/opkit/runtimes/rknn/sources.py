@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-
-CXX_SUFFIXES = (".cc", ".cpp", ".cxx")
-
-C_LANGUAGE = ("-std=c11",)
-
-CXX_LANGUAGE = ("-std=c++14", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
-"""C++ that needs nothing of a C++ library at run time: boards may have none, or an older one."""
+from opkit.toolchains.languages import is_cxx
 
 
 def kernel_sources(spec: OpSpec) -> list[str]:
@@ -30,4 +24,4 @@ def kernel_sources(spec: OpSpec) -> list[str]:
 
 def has_cxx(spec: OpSpec) -> bool:
     """Return whether any of the sources is C++."""
-    return any(source.path.endswith(CXX_SUFFIXES) for source in spec.sources)
+    return any(is_cxx(source.path) for source in spec.sources)

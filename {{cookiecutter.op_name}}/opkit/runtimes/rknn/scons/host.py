@@ -14,7 +14,6 @@ GUARDED = ["-DOPKIT_GUARDED"]
 # zig would check for undefined behaviour by default, and compile a library for that.
 RUNTIME_COMPILE = "-O2 -g -fno-omit-frame-pointer -fno-sanitize=undefined".split()
 LINK = "-fno-sanitize=undefined -Wl,-z,defs".split()
-HARNESS_COMPILE = "-O2 -g -fno-sanitize=undefined".split()
 VX_COMPILE = "-std=c11 -D_GNU_SOURCE -O2 -fno-sanitize=undefined".split()
 # A kernel, which is a library, finds the functions that it calls in the program.
 VX_LINK = "-rdynamic -lm -ldl".split()
@@ -34,22 +33,7 @@ def host(env: Any) -> list[Any]:
     """Return the nodes of all that the cases need besides the device library for this PC."""
     runtime = _host_runtime(env)
     emulator = [_vx_runtime(env)] if settings(env["OPERATOR"]).has_vx_kernel else []
-    return [_harness(env), runtime, _guarded_library(env, runtime), *emulator]
-
-
-def _harness(env: Any) -> Any:
-    """Return the node of `harness`, the program that loads the runtime and a kernel's library."""
-    harness_env = env.CompilerFor("x64")
-    harness_env.Replace(CCFLAGS=HARNESS_COMPILE, LINKFLAGS="-fno-sanitize=undefined")
-    return harness_env.Command(
-        f"{FOLDER}/harness",
-        [
-            harness_env.SharedObject(f"{FOLDER}/harness-{source.name[:-2]}.o", source)
-            for source in env.Glob("opkit/check/harness/*.c")
-        ],
-        Action("$PROGRAMCOM", "$SHAREDCOMSTR"),
-        LIBRARIES=["-ldl"],
-    )
+    return [env.Harness(), runtime, _guarded_library(env, runtime), *emulator]
 
 
 def _host_runtime(env: Any) -> Any:

@@ -1,0 +1,89 @@
+"""env.CompilerFor(abi): the compiler of an ABI, with what all libraries are compiled with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from SCons.Variables import EnumVariable
+
+from opkit import toolchains
+from opkit.description.spec import OpSpec
+from opkit.toolchains.abi import ABIS
+from opkit.toolchains.languages import C_LANGUAGE, CXX_LANGUAGE, is_cxx
+from opkit.toolchains.warnings import c_errors
+
+# Optimised for speed, but without what a C library of a few kilobytes does not need: unrolled
+# loops, tables for unwinding, functions that nobody calls.
+COMPILE = (
+    "-O2 -g0 -fPIC -fno-unroll-loops -fomit-frame-pointer"
+    " -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections"
+    " -fno-ident"
+).split()
+LINK = "-s -Wl,--gc-sections -Wl,--hash-style=gnu -Wl,--build-id=none -Wl,-z,noexecstack".split()
+
+
+def options(variables: Any, operator: OpSpec) -> None:
+    """Add what chooses the compiler."""
+    variables.AddVariables(
+        EnumVariable(
+            "toolchain",
+            "the compiler; auto: linaro if it is in ~/.rknn, else zig",
+            "auto",
+            allowed_values=toolchains.TOOLCHAINS,
+        ),
+        ("prefix", "what stands before gcc, for instance /opt/sdk/bin/arm-linux-gnueabihf-", ""),
+        ("sysroot", "with prefix: the folder with the board's headers and libraries", ""),
+    )
+
+
+def exists(env: Any) -> bool:
+    """Whether the tool can be used: always; a missing compiler is named when it is needed."""
+    return True
+
+
+def generate(env: Any) -> None:
+    """Add the method to the environment."""
+    env.AddMethod(compiler_for, "CompilerFor")
+
+
+def compiler_for(env: Any, abi_name: str) -> Any:
+    """Return an environment that compiles C for the ABI.
+
+    Raises:
+        ToolchainError: the compiler is not there.
+    """
+    abi = ABIS[abi_name]
+    compiler = toolchains.find(env["toolchain"], abi, env["prefix"], env["sysroot"])
+    compact = abi.zig_compact if compiler.toolchain == "zig" else abi.gnu_compact
+    has_cxx = any(is_cxx(source.path) for source in env["OPERATOR"].sources)
+    is_zig = compiler.toolchain == "zig"
+    # Another zig compiles everything anew; that its version says so saves SCons to read 180 MB.
+    version = {"ZIG_VERSION": toolchains.zig_version(compiler.command[0])} if is_zig else {}
+    return env.Clone(
+        IMPLICIT_COMMAND_DEPENDENCIES=not is_zig,
+        CC=list(compiler.command),
+        CPPDEFINES=version,
+        CXX=list(toolchains.cxx_command(compiler)) if has_cxx else [],
+        CFLAGS=list(C_LANGUAGE),
+        CXXFLAGS=list(CXX_LANGUAGE),
+        CCFLAGS=[*compiler.flags, *compact, *COMPILE],
+        CPPPATH=["#", *env["ROOM_INCLUDES"]],
+        LINKFLAGS=[*compiler.flags, *LINK],
+        SHAREDCOM=_link_command(compiler, "-shared"),
+        PROGRAMCOM=_link_command(compiler, ""),
+        LIBRARIES=[],
+        TOOLCHAIN=compiler.toolchain,
+        C_ERRORS=c_errors(compiler.toolchain),
+    )
+
+
+def _link_command(compiler: toolchains.Compiler, kind: str) -> str:
+    """Return the command that links a shared library or, with no kind, a program.
+
+    zig compiles its run-time library anew for every ABI, which takes seconds and is next to never
+    needed. So it comes in only where the link fails without it, and that link's messages are shown.
+    """
+    link = f"$CC {kind} $LINKFLAGS -o $TARGET $SOURCES $LIBRARIES"
+    if compiler.toolchain != "zig":
+        return link
+    return f"{link} -nostdlib -lc 2>/dev/null || {link}"

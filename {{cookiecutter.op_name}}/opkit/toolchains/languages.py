@@ -1,0 +1,15 @@
+"""The languages that operators are written in, as compilers are told."""
+
+from __future__ import annotations
+
+CXX_SUFFIXES = (".cc", ".cpp", ".cxx")
+
+C_LANGUAGE = ("-std=c11",)
+
+CXX_LANGUAGE = ("-std=c++14", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
+"""C++ that needs nothing of a C++ library at run time: boards may have none, or an older one."""
+
+
+def is_cxx(path: str) -> bool:
+    """Whether a source is C++."""
+    return path.endswith(CXX_SUFFIXES)

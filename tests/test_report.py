@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,7 +15,9 @@ from opkit.check.results import Record, Result, load, output
 from opkit.report.page import Report, page, plot_key
 from opkit.report.plots import plot
 from opkit.runtimes import parse
-from opkit.runtimes.rknn.rknnop import Package
+from opkit.runtimes.interface import Product
+from opkit.runtimes.rknn.packages import facts, product
+from opkit.runtimes.rknn.rknnop import Package, pack
 from tests.browser import look
 from tests.repositories import Repository
 
@@ -74,22 +76,20 @@ def record(case: str, kernel: str = "CPU kernel", problem: str = "", test: str =
     return Record(result, test, {"input": "float16 4x10"}, params, outputs)
 
 
-def shown(
-    *records: Record, packages: dict[str, Package | str] | None = None, check_failed: bool = False
-) -> str:
+def shown(*records: Record, products: Sequence[Product] = (), check_failed: bool = False) -> str:
     plots = [
         [plot(out, plot_key(number, i)) for i, out in enumerate(one.outputs)]
         for number, one in enumerate(records)
     ]
     operator = parse(DESCRIPTION)
     time = "2020-02-03 04:05"
-    return page(Report(operator, packages or {}, records, plots, check_failed, time))
+    return page(Report(operator, facts(operator), products, records, plots, check_failed, time))
 
 
 def test_what_the_user_writes_is_text() -> None:
     evil = record(EVIL, EVIL, EVIL, EVIL)
     unkind = Record(evil.result, EVIL, {EVIL: EVIL}, {EVIL: EVIL}, evil.outputs)
-    document = Document(shown(unkind, packages={EVIL: EVIL}))
+    document = Document(shown(unkind, products=[Product(EVIL, EVIL)]))
     assert "script" not in {tag for tag, _ in document.elements}
     assert document.text.count(EVIL) >= 10
     assert not [name for _, attrs in document.elements for name in attrs if name.startswith("on")]
@@ -117,7 +117,11 @@ def test_packages_and_the_sizes_of_their_sections() -> None:
     old = Package(1, b"", {"x64": b"x", "aarch64": b"a"}, "", "")
     text = shown(
         record("a"),
-        packages={"build/a.rknnop": package, "build/b.rknnop": old, "build/c.rknnop": "cut off"},
+        products=[
+            product("build/a.rknnop", pack(package)),
+            product("build/b.rknnop", pack(old)),
+            Product("build/c.rknnop", "cut off"),
+        ],
     )
     rows = [cells(row) for row in re.findall(r"<tr>.*?</tr>", text)]
     titles = "file,version,VX kernel,x64 library,aarch64 library,armhf library,op.yml,Python file"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -11,11 +11,8 @@ from opkit.check.results import Errors, Output, Record, error_text, time_text, u
 from opkit.description.spec import OpSpec, Param
 from opkit.report.plots import Plot
 from opkit.report.rendering import render
-from opkit.runtimes.rknn.chips import TARGETS
-from opkit.runtimes.rknn.rknnop import Package, shader_kind
-from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.interface import Product
 
-_KERNELS = ("the CPU kernel", "the VX kernel")  # by kernel_index
 _LISTED = 10  # failed cases at the top of the page; all of them are open further down
 
 
@@ -25,7 +22,8 @@ class Report:
 
     Attributes:
         operator: the operator description.
-        packages: name of each file -> the package, or what is wrong with it.
+        facts: what runtimes say of the operator: term -> text.
+        products: what was built for targets.
         records: what came of each case on each kernel.
         plots: for each record the plots of its outputs, in the same order.
         check_failed: whether the check failed, be it on one of the cases or elsewhere.
@@ -33,7 +31,8 @@ class Report:
     """
 
     operator: OpSpec
-    packages: Mapping[str, Package | str]
+    facts: Mapping[str, str]
+    products: Sequence[Product]
     records: Sequence[Record]
     plots: Sequence[Sequence[Plot]]
     check_failed: bool
@@ -42,7 +41,7 @@ class Report:
 
 def page(report: Report) -> str:
     """Return the HTML page."""
-    operator, packages = report.operator, list(_packages(report.packages))
+    operator, products = report.operator, report.products
     cases = [
         _case(_key(number), record, plots)
         for number, (record, plots) in enumerate(zip(report.records, report.plots, strict=True))
@@ -51,13 +50,12 @@ def page(report: Report) -> str:
     text = render(
         "page.html",
         operator=operator,
-        family=TARGETS[operator.target_platform].family,
-        kernel=_KERNELS[settings(operator).kernel_index],
+        facts=report.facts,
         time=report.time,
         check_failed=report.check_failed,
         parameters=list(_parameters(operator)),
-        packages=packages,
-        sections=list(dict.fromkeys(name for package in packages for name in package.sizes)),
+        products=products,
+        titles=_titles(products),
         count=len(cases),
         cases=_counted(len(names), "case"),
         kernels=_by_kernel(cases),
@@ -109,37 +107,13 @@ def _delivered(param: Param) -> tuple[str, str]:
     return "a scalar of", param.type.delivered or ""
 
 
-# ---- Packages -----------------------------------------------------------------------------------
+# ---- Products -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Package:
-    """A row of the table of packages: what is wrong with a file, or what is in it."""
-
-    file: str
-    problem: str = ""
-    version: int = 0
-    sizes: Mapping[str, int] = field(default_factory=dict)
-    kind: str = ""
-
-
-def _packages(packages: Mapping[str, Package | str]) -> Iterator[_Package]:
-    for file, package in packages.items():
-        if isinstance(package, str):
-            yield _Package(file, package)
-        else:
-            kind = shader_kind(package.vx_binary)
-            yield _Package(file, version=package.version, sizes=_section_sizes(package), kind=kind)
-
-
-def _section_sizes(package: Package) -> dict[str, int]:
-    """Return the size of each section in bytes, in the order of the file."""
-    return {
-        "VX kernel": len(package.vx_binary),
-        **{f"{abi} library": len(library) for abi, library in package.libraries.items()},
-        "op.yml": len(package.description.encode()),
-        "Python file": len(package.python.encode()),
-    }
+def _titles(products: Sequence[Product]) -> list[str]:
+    """Return the columns of all products, as the one with most has them in order."""
+    longest = max((list(product.cells) for product in products), key=len, default=[])
+    return list(dict.fromkeys([*longest, *(name for each in products for name in each.cells)]))
 
 
 # ---- Cases --------------------------------------------------------------------------------------

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
+from opkit import runtimes
 from opkit.check.results import load
 from opkit.description.spec import OpSpec
 from opkit.report.page import Report, page, plot_key
 from opkit.report.plots import plot
-from opkit.runtimes.rknn.rknnop import Package, PackageError, unpack
 
 
 def write(root: Path, operator: OpSpec, records: Path, check_failed: bool, file: Path) -> str:
@@ -27,20 +27,12 @@ def write(root: Path, operator: OpSpec, records: Path, check_failed: bool, file:
         [plot(output, plot_key(number, i)) for i, output in enumerate(record.outputs)]
         for number, record in enumerate(found)
     ]
-    packages = {
-        path.relative_to(root).as_posix(): _package(path)
-        for path in sorted(root.glob("build/*/*.rknnop"))
-    }
+    rooms = runtimes.of(operator)
+    facts = {term: text for room in rooms for term, text in room.facts(operator).items()}
+    products = [product for room in rooms for product in room.products_made(root)]
     time = datetime.now().strftime("%Y-%m-%d %H:%M")
     file.parent.mkdir(parents=True, exist_ok=True)
-    report = Report(operator, packages, found, plots, check_failed, time)
+    report = Report(operator, facts, products, found, plots, check_failed, time)
     file.write_text(page(report), encoding="utf-8")
     failed = sum(bool(record.result.problem) for record in found)
     return f"{file}: {file.stat().st_size} bytes, {len(found)} results, {failed} failed"
-
-
-def _package(path: Path) -> Package | str:
-    try:
-        return unpack(path.read_bytes(), path.name)
-    except PackageError as error:
-        return str(error)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -66,6 +66,21 @@ class Readme:
     debugging: str = ""
     suffixes: Sequence[str] = ()
     sections: str = ""
+
+
+@dataclass(frozen=True)
+class Product:
+    """A row of the report's table of products: what is wrong with a file, or what is in it.
+
+    Attributes:
+        file: its path, as seen from the repository.
+        problem: why it cannot be read.
+        cells: title of a column -> what is in it; numbers are sizes in bytes.
+    """
+
+    file: str
+    problem: str = ""
+    cells: Mapping[str, int | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -185,7 +200,15 @@ class Runtime(ABC):
         """Return the other kernels that a check has to have seen, each with the reason."""
         return {}
 
-    # ---- The README ----
+    # ---- The report and the README ----
+
+    def facts(self, spec: OpSpec) -> Mapping[str, str]:
+        """Return what the report says of the operator at its top: term -> text."""
+        return {}
+
+    def products_made(self, root: Path) -> Sequence[Product]:
+        """Return what is in the products that are built."""
+        return ()
 
     @abstractmethod
     def readme(self, spec: OpSpec) -> Readme:

@@ -14,8 +14,8 @@ from opkit.description.parser import PC
 from opkit.description.reader import Reader
 from opkit.description.spec import OpSpec
 from opkit.description.types import ParamType
-from opkit.runtimes.interface import Readme, Runtime, TestText
-from opkit.runtimes.rknn import readme, settings, skeletons, target_table
+from opkit.runtimes.interface import Product, Readme, Runtime, TestText
+from opkit.runtimes.rknn import packages, readme, settings, skeletons, target_table
 from opkit.runtimes.rknn.chips import TARGETS
 from opkit.runtimes.rknn.generated import generated_files
 from opkit.runtimes.rknn.settings import Settings
@@ -121,6 +121,14 @@ class Rknn(Runtime):
         from opkit.runtimes.rknn import editor
 
         return editor.commands(root, spec, c_arguments)
+
+    def facts(self, spec: OpSpec) -> Mapping[str, str]:
+        """Return the chip, and which kernel the board runs."""
+        return packages.facts(spec)
+
+    def products_made(self, root: Path) -> Sequence[Product]:
+        """Return what is in the packages."""
+        return packages.packages_made(root)
 
     def readme(self, spec: OpSpec) -> Readme:
         """Return what is to be known of kernels, chips and the toolkit's class."""

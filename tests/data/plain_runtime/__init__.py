@@ -1,0 +1,85 @@
+"""A runtime that calls the math as it is: a C library, for float32 tensors, on this PC."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from SCons.Action import Action
+
+from opkit.check.executors import Executor
+from opkit.check.harness.client import HarnessKernel
+from opkit.description.spec import OpSpec
+from opkit.runtimes.interface import Readme, Runtime, Target
+
+TARGETS = {"pc": Target("pc", "x64")}
+GLUE = """\
+/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+#include "../{lower}_compute.h"
+#include "../opkit/check/harness/runtime.h"
+
+int {lower}_plain(unsigned count, struct harness_value *values);
+int {lower}_plain(unsigned count, struct harness_value *values)
+{{
+    struct opkit_tensor tensors[2] = {{{{0}}}};
+    for (unsigned i = 0; i < 2 && i < count; i++) {{
+        tensors[i].rank = values[i].rank;
+        tensors[i].size = values[i].size / sizeof(float);
+        tensors[i].data = values[i].bytes;
+    }}
+    struct {lower}_inputs inputs = {{tensors[0]}};
+    struct {lower}_outputs outputs = {{tensors[1]}};
+    return {lower}_compute(&inputs, &(struct {lower}_params){{0}}, &outputs) != NULL;
+}}
+"""
+
+
+class Plain(Runtime):
+    """The runtime."""
+
+    name = "plain"
+    title = "plain C"
+    frameworks = ("tensorflow",)
+    targets = TARGETS
+    product_pattern = "*.so"
+
+    def once_only_files(self, spec: OpSpec) -> dict[str, str]:
+        """Return a note."""
+        return {"plain/NOTES.md": f"{spec.name} as a C library.\n"}
+
+    def generated_files(self, spec: OpSpec, reference: str) -> dict[str, str]:
+        """Return what calls the math."""
+        return {f"generated/{spec.lower}_plain.c": GLUE.format(lower=spec.lower)}
+
+    def readme(self, spec: OpSpec) -> Readme:
+        """Return a sentence and a section."""
+        return Readme(f"{spec.name}, a C library.", sections="## Plain\n\nC, and no more.\n")
+
+    def _library(self, env: Any, path: str, *sources: str) -> Any:
+        compiler = env.CompilerFor("x64")
+        objects = [compiler.SharedObject(f"{path}-{Path(each).stem}.o", each) for each in sources]
+        return compiler.Command(path, objects, Action("$SHAREDCOM", "link $TARGET"))
+
+    def declare(self, env: Any, request: Any) -> list[Any]:
+        """Declare the library and what calls it."""
+        lower = env["OPERATOR"].lower
+        runtime = "opkit/runtimes/plain/plain_runtime.c"
+        return [
+            *env.Harness(),
+            self._library(env, "build/plain/runtime.so", runtime),
+            self._library(env, f"build/plain/{lower}.so", f"generated/{lower}_plain.c"),
+        ]
+
+    def products(self, env: Any, targets: Any) -> list[Any]:
+        """Return the library."""
+        return [env.InstallAs("build/pc/operator.so", f"build/plain/{env['OPERATOR'].lower}.so")]
+
+    def cpu_kernel(self, spec: OpSpec, root: Path) -> HarnessKernel:
+        """Return the math in the harness."""
+        build = root / "build"
+        files = ("host/harness", "plain/runtime.so", f"plain/{spec.lower}.so")
+        command = (*(str(build / file) for file in files), f"{spec.lower}_plain")
+        return HarnessKernel(spec, Executor("x64", command, measures=True), root)
+
+
+RUNTIME = Plain()

@@ -103,10 +103,10 @@ def _check(folder: Path) -> str:
     """Run the cases and return the head and the foot of their table."""
     lines = _scons(folder, "-Q", "check").rstrip().splitlines()
     start = next((i for i, line in enumerate(lines) if line.startswith("kernel ")), 0)
-    table, foot = lines[start:-1], lines[-1]
+    table, foot = lines[start:-2], lines[-2:]
     if len(table) > _ROWS:
         table = [*table[:_ROWS], f"... and {len(table) - _ROWS} more cases"]
-    return "\n".join([*table, foot])
+    return "\n".join([*table, *foot])
 
 
 def _scons(folder: Path, *arguments: str) -> str:

@@ -133,8 +133,11 @@ def compile_program(output: Path, *sources: Path, include: Sequence[Path] = ()) 
     room = OPKIT / "runtimes/rknn"
     folders = (OPKIT.parent, room / "include", room / "host_runtime", *include)
     headers = [f"-I{path}" for path in folders]
-    libraries = [f"-L{folder}", "-lOpenVX", f"-Wl,-rpath,{folder}"]
-    _compile(output, "-std=c11", "-O1", "-g", *headers, *sources, *libraries)
+    # A program that looks at the runtime's inside brings its sources.
+    linked = [f"-L{folder}", "-lOpenVX", f"-Wl,-rpath,{folder}"]
+    libraries = ["-ldl"] if any(path.parent.name == "host_runtime" for path in sources) else linked
+    flags = ("-std=c11", "-O1", "-g", "-fno-sanitize=undefined")
+    _compile(output, *flags, *headers, *sources, *libraries)
 
 
 def repository(root: Path, source: str, description: str, reference: str) -> Path:

@@ -44,9 +44,9 @@ def debug(repository: Repository, commands: str) -> str:
 
 
 def test_the_command_is_printed(repository: Repository) -> None:
-    program, *_, script, runner = command(repository)
+    program, *_, script, harness = command(repository)
     folder = repository.path / "build/check/gdb"
-    assert (program, script, runner) == ("gdb", str(folder / "job.gdb"), str(folder / "runner"))
+    assert (program, script, harness) == ("gdb", str(folder / "job.gdb"), str(folder / "harness"))
     assert "break exp_compute.h:exp_compute" in Path(script).read_text()
     refused = repository.scons("gdb", CASE, "run=1", check=False)
     assert "gdb is not on PATH; install it (apt install gdb)" in refused.stderr

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.host_build import TESTS, compile_program
+from tests.host_build import OPKIT, TESTS, compile_program
 
+HOST_RUNTIME = OPKIT / "runtimes/rknn/host_runtime"
 SOURCE = TESTS / "c" / "driver_behavior.c"
 NAMES = re.findall(r"^    TEST\((\w+)\),$", SOURCE.read_text(), re.MULTILINE)
 
@@ -17,7 +18,7 @@ NAMES = re.findall(r"^    TEST\((\w+)\),$", SOURCE.read_text(), re.MULTILINE)
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("driver") / "driver_behavior"
-    compile_program(path, SOURCE)
+    compile_program(path, SOURCE, *sorted(HOST_RUNTIME.glob("*.c")))
     return path
 
 

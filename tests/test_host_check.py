@@ -201,9 +201,9 @@ def test_a_bare_pytest_with_no_case_is_not_green_but_may_be_asked_for_a_few(
     assert said.startswith(NO_CPU_CASE)
 
 
-def test_without_a_vx_file_the_generated_one_is_named(small: Repository) -> None:
+def test_without_a_vx_file_it_is_asked_for(small: Repository) -> None:
     doubled = {"myoperator_reference.py": ('np.array(inputs["input"])', 'inputs["input"] * 2')}
     edit(small, {**KERNEL_INDEX_1, **doubled, "rknn_kernel_myoperator.vx": None})
     run = check(small)
     assert run.returncode == 2, run.stdout + run.stderr
-    assert "rknn_kernel_myoperator.vx is still the generated one" in run.stdout
+    assert "there is no rknn_kernel_myoperator.vx. Bring the file back" in run.stderr

@@ -11,6 +11,7 @@ import pytest
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes import parse
+from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.vx import clang
 from opkit.runtimes.rknn.vx.drift import drift
 from tests.test_emit import DESCRIPTIONS
@@ -46,7 +47,11 @@ def differences(root: Path, text: str, spec: OpSpec = SPEC) -> list[str]:
     return drift(root, spec)
 
 
-@pytest.mark.parametrize("name", DESCRIPTIONS)
+def has_vx_kernel(name: str) -> bool:
+    return settings(parse(DESCRIPTIONS[name])).has_vx_kernel
+
+
+@pytest.mark.parametrize("name", [name for name in DESCRIPTIONS if has_vx_kernel(name)])
 def test_what_is_generated_fits(root: Path, name: str) -> None:
     spec = parse(DESCRIPTIONS[name])
     text = once_only_files(spec)[f"rknn_kernel_{spec.lower}.vx"]

@@ -5,6 +5,7 @@
  * The callbacks and the list that RKNN's runtime looks up are in generated/exp_kernels.h, the math
  * is in exp_compute.h.
  */
+#include "exp_compute.h"
 #include "generated/exp_kernels.h"
 #include "opkit/runtimes/rknn/dot_products.h"
 #include "opkit/runtimes/rknn/launch.h"

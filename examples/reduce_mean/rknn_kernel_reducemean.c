@@ -5,6 +5,7 @@
  * The callbacks and the list that RKNN's runtime looks up are in generated/reducemean_kernels.h,
  * the math is in reducemean_compute.h.
  */
+#include "reducemean_compute.h"
 #include "generated/reducemean_kernels.h"
 #include "opkit/runtimes/rknn/dot_products.h"
 #include "opkit/runtimes/rknn/launch.h"

@@ -5,6 +5,7 @@
  * The callbacks and the list that RKNN's runtime looks up are in generated/resizearea_kernels.h,
  * the math is in resizearea_compute.h.
  */
+#include "resizearea_compute.h"
 #include "generated/resizearea_kernels.h"
 #include "opkit/runtimes/rknn/dot_products.h"
 #include "opkit/runtimes/rknn/launch.h"

@@ -5,6 +5,7 @@
  * The callbacks and the list that RKNN's runtime looks up are in generated/truncatediv_kernels.h,
  * the math is in truncatediv_compute.h.
  */
+#include "truncatediv_compute.h"
 #include "generated/truncatediv_kernels.h"
 #include "opkit/runtimes/rknn/dot_products.h"
 #include "opkit/runtimes/rknn/launch.h"

@@ -50,7 +50,7 @@ def construct(root: Path) -> None:
     if not dry_run:
         with _user_errors(lambda: _products(root, request.targets)):
             operator = repository.update(root)
-    with _user_errors():
+    with _user_errors(lambda: _products(root, request.targets)):
         products = _declare(env, rooms, request)
     if not dry_run:
         atexit.register(lambda: _discard_failed(map(str, env.Flatten(products))))
@@ -123,7 +123,7 @@ def _declare(env: Any, rooms: Iterable[Any], request: options.Request) -> list[A
     needed: list[Any] = []
     for room in rooms:
         needed += room.declare(env, request)
-        if not request.for_this_pc:
+        if not request.for_this_pc and not request.names_intermediate:
             products += room.products(env, request.targets)
     if request.commands & {"check", "report"}:
         checked = needed, rooms, request

@@ -46,7 +46,7 @@ def kernels_header(spec: OpSpec) -> str:
 def kernel_file(spec: OpSpec) -> str:
     """Return the user's .c file, as it is written once."""
     about = block_comment(_about_vx(spec) if settings(spec).has_vx_kernel else _about_cpu(spec))
-    include = f'#include "{kernels_include(spec)}"\n'
+    include = f'#include "{spec.lower}_compute.h"\n#include "{kernels_include(spec)}"\n'
     if not settings(spec).has_vx_kernel:
         return f"{about}\n{include}"
     return f'{about}\n{include}#include "{LAUNCH_HEADER}"\n\n{vx_launch(spec)}'

@@ -53,9 +53,9 @@ def readme(spec: OpSpec) -> Readme:
     key = f" 'vx_file: rknn_kernel_{spec.lower}.vx'" if both else ""
     common = render("README_rknn.md", targets=target_table.markdown(), vx_key=key, **names)
     sections = (
-        [_VX_EDITOR, common, render("README_vx.md", lower=spec.lower)]
+        [_VX_EDITOR, render("README_vx.md", lower=spec.lower), common]
         if both
-        else [common, _ADD_VX_KERNEL]
+        else [_ADD_VX_KERNEL, common]
     )
     return Readme(
         about=_ABOUT,

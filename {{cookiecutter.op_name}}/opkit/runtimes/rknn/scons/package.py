@@ -33,7 +33,7 @@ def options(variables: Any, operator: OpSpec) -> None:
 
 
 def check(env: Any, request: Request) -> None:
-    """Refuse a program binary that cannot be, or that nothing says where to take from.
+    """Refuse a program binary that cannot be.
 
     Raises:
         OpkitError: it is so.
@@ -44,13 +44,6 @@ def check(env: Any, request: Request) -> None:
             require_vx_kernel(operator, f"{option}=", "leave it out")
     if env["vx_binary"]:
         program_binary.from_file(Path(env["vx_binary"]))
-    packs = not request.for_this_pc and not request.names_intermediate
-    if packs and settings(operator).kernel_index == 1 and not _has_program_binary(env):
-        raise OpkitError(NO_VX_KERNEL)
-
-
-def _has_program_binary(env: Any) -> bool:
-    return bool(env["vx_binary"] or env["rknn_python"])
 
 
 def exists(env: Any) -> bool:
@@ -70,9 +63,14 @@ def package(env: Any, target: str, libraries: list[Any]) -> Any:
         env: the environment.
         target: the chip.
         libraries: the nodes of the device libraries, in the order of opkit.toolchains.abi.ABIS.
+
+    Raises:
+        OpkitError: op.yml asks for the VX kernel, and nothing says where to take it from.
     """
     operator = env["OPERATOR"]
     compiled_kernel = _compiled_vx_kernel(env, target)
+    if settings(operator).kernel_index == 1 and not compiled_kernel:
+        raise OpkitError(NO_VX_KERNEL)
     return env.Command(
         f"build/{target}/{operator.name}.rknnop",
         [*libraries, f"rknn_op_{operator.lower}.py", *compiled_kernel],

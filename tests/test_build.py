@@ -182,18 +182,45 @@ def test_kernel_index_1_wants_a_compiled_kernel(copy_of_fresh: Repository, tmp_p
     refused = copy_of_fresh.scons(check=False)
     assert refused.returncode == 2
     assert "vx_binary=FILE" in refused.stderr
-    assert packages(copy_of_fresh) == []
+    package_path = copy_of_fresh.path / "build/rk1808/MyOperator.rknnop"
+    assert (
+        not package_path.exists()
+    )  # it is not what op.yml says, and the others were not asked for
     binary = tmp_path / "kernel.bin"
     binary.write_bytes(b"SHDR and more")
     copy_of_fresh.scons(f"vx_binary={binary}")
-    (path,) = packages(copy_of_fresh)
-    package = unpack(path.read_bytes(), str(path))
+    package = unpack(package_path.read_bytes(), "package")
     assert package.vx_binary == b"SHDR and more"
     assert "kernel_index: 1" in package.description
     binary.write_bytes(b"garbage")
     refused = copy_of_fresh.scons(f"vx_binary={binary}", check=False)
     assert "begins with b'garbage'" in refused.stderr
-    assert packages(copy_of_fresh) == []
+    assert package_path.exists()  # an argument was wrong: nothing is touched
+
+
+def test_wrong_arguments_touch_nothing(copy_of_fresh: Repository) -> None:
+    before = {path: path.stat().st_mtime_ns for path in packages(copy_of_fresh)}
+    assert before
+    for arguments in (
+        ("check", "qemu=x"),
+        ("sanitize=adress", "check"),
+        ("vx-gdb",),
+        ("vx_binary=missing",),
+        ("targt=rv1126",),
+    ):
+        refused = copy_of_fresh.scons(*arguments, check=False)
+        assert refused.returncode == 2, arguments
+        assert refused.stderr.startswith("error: "), arguments
+        assert {path: path.stat().st_mtime_ns for path in packages(copy_of_fresh)} == before
+
+
+def test_the_library_of_this_pc_needs_no_program_binary(copy_of_fresh: Repository) -> None:
+    edit(copy_of_fresh.path / "op.yml", "framework:", "kernel_index: 1\nframework:")
+    assert "build/x64" in copy_of_fresh.scons("build/x64").stdout
+
+
+def test_sconstruct_is_short(fresh: Repository) -> None:
+    assert len((fresh.path / "SConstruct").read_text().splitlines()) < 30
 
 
 TOOLKIT = """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -531,29 +530,25 @@ __kernel void single(__read_only image2d_array_t input, __write_only image2d_arr
 """
 
 
-@pytest.mark.parametrize(("kernel", "lanes", "seconds"), [("exp", 8, 0.15), ("single", 1, 0.1)])
-def test_a_million_elements(vx_folder: Path, kernel: str, lanes: int, seconds: float) -> None:
+@pytest.mark.parametrize(("kernel", "lanes"), [("exp", 8), ("single", 1)])
+def test_a_million_elements(vx_folder: Path, kernel: str, lanes: int) -> None:
     program = compile_vx(written(vx_folder, "speed", SPEED), vx_folder / "cache")
     x = np.random.default_rng(0).uniform(-4, 4, (1, 1000, 1000)).astype(np.float16)
     outcome = started(program, kernel, (1000 // lanes, 1000, 1), (lanes, 1, 1), x=x)
     wide = x.astype(np.float32)
     expected = np.exp(wide) if kernel == "exp" else wide
     np.testing.assert_allclose(outcome.outputs["y"], expected, 2**-10)
-    assert outcome.seconds < seconds
 
 
-def test_the_first_run_of_a_kernel_and_the_next(vx_folder: Path, tmp_path: Path) -> None:
+def test_the_second_run_of_a_kernel_compiles_nothing(vx_folder: Path, tmp_path: Path) -> None:
     source = written(vx_folder, "first", SPEED)
     vx_runtime()
 
-    def seconds(cache: Path) -> float:
-        begin = time.perf_counter()
-        outcome = started(compile_vx(source, cache), "exp", (2, 3, 2), (8, 1, 1))
+    def made() -> dict[Path, int]:
+        outcome = started(compile_vx(source, tmp_path), "exp", (2, 3, 2), (8, 1, 1))
         assert outcome.fault == ""
-        return time.perf_counter() - begin
+        return {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
 
-    # Another process may take its time, so of three tries one has to do.
-    pairs = [[seconds(tmp_path / str(index)) for _ in range(2)] for index in range(3)]
-    first, second = np.min(pairs, axis=0)
-    assert first < 0.6
-    assert second < 0.06
+    first = made()
+    assert first
+    assert made() == first

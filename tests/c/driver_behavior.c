@@ -1,6 +1,7 @@
 /*
  * What the driver 1.7.5 answered, asked of the host runtime: one function for each point, run by its name.
  */
+#define _GNU_SOURCE /* sigsetjmp, siginfo_t */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -69,7 +69,9 @@ def faults_repository(folder: Path, names: list[str], limit: float = 10) -> Repo
 def misbehave(repository: Repository, statements: list[str]) -> int:
     """Have compute do one of these for inputs of 1, 2, ... elements; return the first's line."""
     path = repository.path / "myoperator_compute.h"
-    before, after = path.read_text().split("    return NULL;\n")
+    include = '#include "generated/'
+    text = path.read_text().replace(include, f"#include <stdlib.h>\n\n{include}")
+    before, after = text.split("    return NULL;\n")
     lines = [
         f"    if (inputs->input.size == {size}) {{ {statement} }}\n"
         for size, statement in enumerate(statements, 1)

@@ -75,7 +75,8 @@ def test_undefined_behavior_stops_build(toolchain: str, copy_of_fresh: Repositor
     if toolchain == "gnu":
         need("gcc", "gcc")
     path = copy_of_fresh.path / "myoperator_compute.h"
-    path.write_text(MISTAKES + path.read_text())
+    include = '#include "generated/myoperator.h"\n'
+    path.write_text(path.read_text().replace(include, f"{include}#line 1\n{MISTAKES}"))
     result = scons(copy_of_fresh, f"toolchain={toolchain}", "target=x64", check=False)
     assert result.returncode == 2
     found = re.findall(

@@ -41,7 +41,7 @@ def test_it_is_checked_and_reported_beside_the_other(plain: Repository) -> None:
     checked = plain.scons("check")
     assert "write plain/NOTES.md: op.yml asks for it" in checked.stdout
     assert re.search(
-        r"^CPU kernel, plain +7-uniform.* 0 +0 +[\d.]+ us", checked.stdout, re.MULTILINE
+        r"^CPU kernel, plain +7-float32-uniform +0 +0 +[\d.]+ us", checked.stdout, re.MULTILINE
     )
     assert "checked CPU kernel: 6 cases; CPU kernel, plain: 6 cases" in checked.stdout
     plain.scons("report")

@@ -83,9 +83,9 @@ def _shown(report: str, root: Path) -> Iterator[str]:
             if not place.startswith(_MACHINERY) and (frames := frames + 1) <= _MOST_FRAMES:
                 yield f"  in {frame['function']}, {place}"
             continue
-        frames = 0
         for pattern, shown in _SHOWN:
             if match := pattern.match(line):
+                frames = 0  # those of another stack follow
                 yield match.expand(shown)
 
 

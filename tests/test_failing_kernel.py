@@ -14,6 +14,7 @@ inputs: {x: {type: VX_TYPE_TENSOR}}
 outputs: {y: {type: VX_TYPE_TENSOR}, z: {type: VX_TYPE_TENSOR}}
 """
 COMPUTE = """\
+#pragma once
 #include "generated/failing.h"
 
 static const char *failing_compute(const struct failing_inputs *inputs,

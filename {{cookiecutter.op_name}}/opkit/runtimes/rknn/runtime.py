@@ -86,6 +86,9 @@ class Rknn(Runtime):
         needed = [env.DeviceLibrary(PC)]
         if request.for_this_pc or request.commands:
             needed += env.Host()
+        if not request.for_this_pc:
+            for abi in ABIS:
+                env.DeviceLibrary(abi)
         env.VxKernel()
         env.Debugger(request, needed)
         env.Clean(needed[0], ["build/check", "build/report.html", "build/results"])

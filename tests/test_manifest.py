@@ -1,0 +1,76 @@
+"""generated/manifest.json: what was written once, and by which version."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from opkit import manifest, repository
+from opkit.errors import OpkitError
+from opkit.manifest import Manifest
+from opkit.version import VERSION, is_newer
+from tests.repositories import TEMPLATE, Repository
+
+
+def test_there_is_one_number(copy_of_fresh: Repository) -> None:
+    assert (TEMPLATE / "opkit/VERSION").read_text() == f"{VERSION}\n"
+    assert f"rknn-op-template {VERSION}" in copy_of_fresh.scons("-h").stdout
+    assert f"rknn-op-template {VERSION}" in (copy_of_fresh.path / "README.md").read_text()
+    assert repository.read_manifest(copy_of_fresh.path).version == VERSION
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("0.10.0", "0.9.1"), ("1.0", "0.9.9"), ("1.0.1", "1.0")]
+)
+def test_versions_are_numbers(one: str, other: str) -> None:
+    assert is_newer(one, other)
+    assert not is_newer(other, one)
+    assert not is_newer(one, one)
+
+
+def test_round_trip() -> None:
+    made = Manifest("0.1.0", {"README.md": "0.0.9"}, ("generated/a.h",))
+    assert manifest.from_text(manifest.to_text(made)) == made
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"version": "x", "written once": {}, "generated": []}',
+        '{"version": 1, "written once": {}, "generated": []}',
+        '{"version": "0.1.0", "written once": {"a": "b"}, "generated": []}',
+        '{"version": "0.1.0", "written once": {}, "generated": ["../outside"]}',
+        '{"version": "0.1.0", "written once": {}, "generated": ["/outside"]}',
+    ],
+)
+def test_what_is_not_a_manifest_is_refused(content: str) -> None:
+    with pytest.raises(OpkitError, match="git checkout generated/manifest.json"):
+        manifest.from_text(content)
+
+
+def test_a_newer_repository_is_refused(copy_of_fresh: Repository) -> None:
+    path = copy_of_fresh.path / manifest.PATH
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"version": "99.0.0"}))
+    refused = copy_of_fresh.scons("target=x64", check=False)
+    assert refused.returncode == 2
+    assert "version 99.0.0 of the template wrote this repository" in refused.stderr
+    assert "pip install 'rknn-op-template>=99.0.0'" in refused.stderr
+
+
+def test_files_that_nobody_listed_stay(copy_of_fresh: Repository) -> None:
+    """Only what a build has written does a build delete."""
+    generated = copy_of_fresh.path / "generated"
+    (generated / "mine.txt").write_text("mine")
+    (generated / "old.h").write_text("of an earlier build")
+    path: Path = copy_of_fresh.path / manifest.PATH
+    content = json.loads(path.read_text())
+    content["generated"].append("generated/old.h")
+    path.write_text(json.dumps(content))
+    copy_of_fresh.scons("target=x64")
+    assert (generated / "mine.txt").exists()
+    assert not (generated / "old.h").exists()

@@ -82,12 +82,12 @@ def scons(folder: Path, *arguments: str, capture: bool = False) -> subprocess.Co
         capture: keep what it prints, both streams in `stdout`, instead of showing it.
 
     Raises:
-        OpkitError: the folder is no operator repository.
+        OpkitError: the folder is not an operator repository.
     """
     for name in ("op.yml", "SConstruct"):
         if not (folder / name).is_file():
             raise OpkitError(
-                f"{folder} is no operator repository: there is no {name} in it; "
+                f"{folder} is not an operator repository: there is no {name} in it; "
                 "name one with -p, or make one with `rknn-op create`"
             )
     return subprocess.run(

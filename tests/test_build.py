@@ -61,7 +61,7 @@ def test_an_example_is_green(name: str, example: Callable[[str], Repository]) ->
     assert "passed" in example(name).run("pytest", "-q").stdout
 
 
-def test_nothing_is_done_twice(fresh: Repository) -> None:
+def test_second_build_is_noop(fresh: Repository) -> None:
     again = fresh.scons("-Q", "target=all").stdout.splitlines()
     assert again == [f"scons: `build/{chip}/MyOperator.rknnop' is up to date." for chip in CHIPS]
 

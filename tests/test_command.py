@@ -133,9 +133,9 @@ def test_create_is_one_line_when_a_hook_fails(
 
 @pytest.mark.parametrize("verb", ["build", "check"])
 def test_build_and_check_need_a_repository(verb: str, folder: Path) -> None:
-    assert_error(rknn_op(verb), "no operator repository", "op.yml", "rknn-op create")
+    assert_error(rknn_op(verb), "not an operator repository", "op.yml", "rknn-op create")
     (folder / "op.yml").touch()
-    assert_error(rknn_op(verb, "-p", str(folder)), "no operator repository", "SConstruct")
+    assert_error(rknn_op(verb, "-p", str(folder)), "not an operator repository", "SConstruct")
 
 
 def test_build_and_check_are_scons(example: Callable[[str], Repository], folder: Path) -> None:

@@ -358,7 +358,7 @@ def set_field(name: str, value: object) -> Setting:
         ),
     ],
 )
-def test_misfit_is_refused(
+def test_drift_is_refused(
     device: Device,
     setting: Setting,
     status: int,

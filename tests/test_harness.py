@@ -84,7 +84,7 @@ MISDEEDS = {
     "CLOSE_ALL": "the kernel closes descriptor 0 of the process",
     "CRASH_IN_THREAD": "the kernel function writes through a NULL pointer",
     "UNSET_SIGN": _UNSET,
-    "UNSET_ZERO": "the outputs are others when it runs 3 times in a row",
+    "UNSET_ZERO": "output is not deterministic over 3 runs",
     "UNSET_ALIGNED": _UNSET,
     "UNSET_PAGE": _UNSET,
 }

@@ -892,7 +892,7 @@ def launch_kernel(root: Path, index: int) -> HarnessKernel:
         ([4, 6, 2], [0, 0, 0], 0),
         ([4, 6, 2], [2, 3, 1], 0),
         ([4, 6, 2], [4, 0, 0], -1),  # some given, some not
-        ([4, 6, 2], [3, 1, 1], -1),  # 4 is no multiple of 3
+        ([4, 6, 2], [3, 1, 1], -1),  # 4 is not a multiple of 3
         ([4, 0, 2], [0, 0, 0], -1),
     ],
 )

@@ -251,7 +251,7 @@ def make(**settings: Any) -> Case:
         ),
         (
             lambda: make(params={"size": [1, 2]}, output_dtypes={"outptu": "int32"}),
-            "the case has a dtype for 'outptu', which is no tensor; op.yml has the outputs: output",
+            "the case has a dtype for 'outptu', which is not a tensor; op.yml has the outputs: ",
         ),
         (
             lambda: make(params={"size": [1, 2]}, output_dtypes={"output": "half1"}),

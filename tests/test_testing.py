@@ -64,9 +64,9 @@ MESSAGES = {
     "READ_PAST_END": f"{KERNEL} reads just past the end of {BLOCK}",
     "WRITE_PAST_END": f"{KERNEL} writes 4 bytes past the end of a block of 80 bytes (allocation 3)",
     "WRITE_BEFORE_START": "the operator wrote up to 2 bytes before the start of a block of 80",
-    "UNWRITTEN": "nobody wrote output element output[0, 0, 1], nor 29 more, (or it depends on",
-    "UNSET_MEMORY": "nobody wrote output element output[0, 0, 3] (or it depends on memory that",
-    "UNSET_STACK": "nobody wrote output element output[0, 0, 1] (or it depends on memory that",
+    "UNWRITTEN": "output output[0, 0, 1] was never written, nor were 29 more (or it depends on",
+    "UNSET_MEMORY": "output output[0, 0, 3] was never written (or it depends on memory that",
+    "UNSET_STACK": "output output[0, 0, 1] was never written (or it depends on memory that",
     "LEAK_MEMORY": "a block of 80 bytes (allocation 4) was never freed",
     "LEAK_MAP": "'input' was mapped and not unmapped",
     "LEAK_REFERENCE": "an object of type VX_TYPE_SCALAR was made and not released",
@@ -93,7 +93,7 @@ MESSAGES = {
     "the kernel gives 1.0, the reference -1.4873046875 (31219 ulp apart, allowed: 0 ulp)\n"
     "      input[0, 1, 1] = -1.4873046875\n      fault = ",
     "NAN_RESULT": "the kernel gives nan, the reference -1.4873046875 (NaN is only equal to NaN)",
-    "NOT_REPEATABLE": "the outputs are others when it runs 3 times in a row",
+    "NOT_REPEATABLE": "output is not deterministic over 3 runs",
     "FAIL_LATER": "when it runs 3 times in a row, the kernel returns VX_FAILURE (-1)",
 }
 
@@ -136,7 +136,7 @@ def test_fault_is_explained_and_the_next_case_runs(
     check_cpu_kernel(fault_case("NONE"), operator=faults)
 
 
-def test_a_right_kernel_is_measured(faults: Operator) -> None:
+def test_passing_kernel_is_timed(faults: Operator) -> None:
     result = run_cpu_kernel(fault_case("NONE"), operator=faults)
     assert (result.problem, result.max_error, result.max_ulp) == ("", 0, 0)
     assert result.seconds is not None

@@ -80,7 +80,7 @@ def test_a_fresh_repository_is_green_on_both_kernels(fresh: Repository) -> None:
             "rknn_kernel_exp.c",
             ".globalWorkScale = {ELEMENTS_PER_ITEM, 1, 1}",
             ".globalWorkScale = {ELEMENTS_PER_ITEM / 2, 1, 1}",
-            "nobody wrote output element output[0, 20], nor 76 more: does the launch reach them?",
+            "output output[0, 20] was never written, nor were 76 more: does the launch reach them?",
         ),
         (
             "exp",

@@ -147,7 +147,7 @@ QUESTIONS = {
 }
 
 
-def test_questions_about_floats(vx_folder: Path) -> None:
+def test_float_classification(vx_folder: Path) -> None:
     special = np.array([np.nan, np.inf, -0.0, 1.0], np.float32)
     got = compute(vx_folder, "questions", list(QUESTIONS), {"a": special}, np.int32)
     for row, (expression, expected) in zip(got, QUESTIONS.items(), strict=True):

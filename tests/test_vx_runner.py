@@ -107,7 +107,7 @@ def test_a_launch_with_too_many_slices(launches: Program) -> None:
             (4, 5),
             (1, 1),
             (2, 2),
-            "globalWorkSize[1] = 5 is no multiple of localWorkSize[1]",
+            "globalWorkSize[1] = 5 is not a multiple of localWorkSize[1]",
         ),
         ("divergent", (4,), (1,), (0,), "waits at a barrier, but localWorkSize is 0"),
         ("stale", (4,), (1,), (2,), "reqd_work_group_size asks for (4, 1, 1)"),
@@ -214,7 +214,7 @@ def test_undefined_behaviour(launches: Program) -> None:
     ]
 
 
-def test_accesses_that_nobody_can_mean(launches: Program) -> None:
+def test_invalid_accesses(launches: Program) -> None:
     events = {(event.kind, event.tensor) for event in started(launches, "types").events}
     assert events == {
         ("element size", "y"),

@@ -15,7 +15,7 @@ from opkit.check.comparison import (
     EXACT,
     Tolerance,
     compare,
-    surroundings,
+    context,
     unwritten,
     wrong_elements,
 )
@@ -123,7 +123,7 @@ class _Check:
         if problem := _problem_of_run(timed):
             raise CheckError(f"when it runs {TIMED_RUNS} times in a row, {problem}")
         if unwritten(outputs, timed.outputs):
-            raise CheckError(f"the outputs are others when it runs {TIMED_RUNS} times in a row")
+            raise CheckError(f"output is not deterministic over {TIMED_RUNS} runs")
         self.result.seconds = timed.seconds if math.isfinite(timed.seconds) else None
 
     def _run(self, invocation: Invocation, fill: int | None, repeat: int = 1) -> RunResult:
@@ -155,9 +155,7 @@ class _Check:
             if difference.wrong:
                 lines = [
                     wrong_elements(name, outputs[name], array, difference, self.tolerance),
-                    *surroundings(
-                        invocation.inputs, invocation.params, array.shape, difference.first
-                    ),
+                    *context(invocation.inputs, invocation.params, array.shape, difference.first),
                 ]
                 problems.append("\n    ".join(lines))
         if problems:
@@ -208,7 +206,7 @@ def check_cpu_kernel(
     values of the output's dtype, or within max_error, an absolute difference, if that is given.
     NaN equals NaN. The case also fails on: a crash, a loop without end, an access outside of the
     tensors and of allocated memory, memory or references that are not given back, a status that
-    is not VX_SUCCESS, an output element that nobody wrote.
+    is not VX_SUCCESS, an output element that was never written.
 
     The kernel runs on this PC and, as `scons check` was told, in other places: target= has it run
     on the target's instruction set, sanitize= with the compiler's sanitizers.

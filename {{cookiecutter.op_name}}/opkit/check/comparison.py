@@ -116,7 +116,7 @@ def wrong_elements(
     )
 
 
-def surroundings(
+def context(
     inputs: Mapping[str, Array],
     params: Mapping[str, Any],
     shape: tuple[int, ...],
@@ -161,5 +161,5 @@ def unwritten(first: Mapping[str, Array], second: Mapping[str, Array]) -> str:
     if difference is None:
         return ""
     element, count = difference
-    more = f", nor {count - 1} more," if count > 1 else ""
-    return f"nobody wrote output element {element}{more} (or it depends on memory that nobody set)"
+    more = f", nor were {count - 1} more" if count > 1 else ""
+    return f"output {element} was never written{more} (or it depends on memory that was never set)"

@@ -122,7 +122,7 @@ class Operator:
         for name, dtype in case.output_dtypes.items():
             if name not in expected:
                 raise CheckError(
-                    f"the case has a dtype for '{name}', which is no tensor; op.yml has the "
+                    f"the case has a dtype for '{name}', which is not a tensor; op.yml has the "
                     f"outputs: {', '.join(expected)}"
                 )
             try:

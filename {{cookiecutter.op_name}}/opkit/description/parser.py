@@ -198,7 +198,7 @@ class _OperatorReader(Reader):
             self.fail(
                 node,
                 where,
-                f"{shortened(name)!r} is no name in C; allowed are letters (a to z), digits "
+                f"{shortened(name)!r} is not a C identifier; allowed are letters (a to z), digits "
                 "and _, beginning with a letter",
             )
         if len(name) > MAX_NAME:
@@ -261,7 +261,7 @@ class _OperatorReader(Reader):
                 self.fail(
                     details["type"],
                     f"{where}.{name}.type",
-                    f"{type_!r} cannot be; allowed: VX_TYPE_TENSOR",
+                    f"invalid {type_!r} (expected VX_TYPE_TENSOR)",
                 )
             dtype = self.dtype(details.get("dtype"), where, f"{where}.{name}.dtype")
             yield Tensor(name, self.doc(details, f"{where}.{name}"), dtype)
@@ -302,7 +302,7 @@ class _OperatorReader(Reader):
         for item, place, text in self.items(node, where, problem_of):
             path = str(PurePosixPath(text))
             if path in seen:
-                self.fail(item, place, f"{text!r} is there twice; delete one of them")
+                self.fail(item, place, f"duplicate {text!r}; delete one of them")
             seen.add(path)
             yield RepositoryPath(path, f"{self.file}:{item.start_mark.line + 1}: {place}")
 
@@ -320,8 +320,8 @@ class _OperatorReader(Reader):
             self.fail(
                 node,
                 where,
-                f"{name!r} cannot be{': ' + reason if reason else ''}. "
-                f"Allowed: {', '.join(allowed)}",
+                f"invalid {name!r}{': ' + reason if reason else ''} "
+                f"(expected {', '.join(allowed)})",
             )
         return type_
 
@@ -342,7 +342,7 @@ class _OperatorReader(Reader):
             return None
         source = self.text(node, where)
         if not re.fullmatch(r"const:\S+", source) or not source.isprintable():
-            self.fail(node, where, f"{source!r} cannot be; allowed: const:<name of the input>")
+            self.fail(node, where, f"invalid {source!r} (expected const:<name of the input>)")
         return source
 
     def length(self, node: yaml.Node | None, where: str, type_: ParamType) -> int | None:
@@ -352,7 +352,7 @@ class _OperatorReader(Reader):
             self.fail(node, where, f"only a VX_TYPE_ARRAY has a length, not a {type_.name}")
         length = self.value(node, where)
         if type(length) is not int or not 1 <= length <= MAX_ITEMS:
-            self.fail(node, where, f"{shown(node)} cannot be; allowed: 1 to {MAX_ITEMS}")
+            self.fail(node, where, f"invalid {shown(node)} (expected 1 to {MAX_ITEMS})")
         return length
 
     def default(
@@ -388,7 +388,7 @@ class _OperatorReader(Reader):
             if type(value) not in (int, float):
                 self.fail(node, where, f"must be a number, not {shown(node)}")
             if not abs(value) <= _LARGEST[type_.name]:
-                self.fail(node, where, f"{shown(node)} is no finite {type_.name}")
+                self.fail(node, where, f"{shown(node)} is out of range for {type_.name}")
             return float(value)
         low, high = type_.limits
         if type(value) is not int or not low <= value <= high:

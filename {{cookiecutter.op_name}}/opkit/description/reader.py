@@ -64,7 +64,7 @@ class Reader:
     def mapping(
         self, node: yaml.Node, where: str, known: Sequence[str] | None
     ) -> dict[str, yaml.Node]:
-        """Return the entries in order; refuse a key that is there twice or that nobody knows."""
+        """Return the entries in order; refuse a duplicate key and an unknown one."""
         if not isinstance(node, yaml.MappingNode):
             self.fail(node, where, f"must be `key: value` lines, not {shown(node)}")
         entries: dict[str, yaml.Node] = {}
@@ -75,12 +75,15 @@ class Reader:
             if key.tag == "tag:yaml.org,2002:merge":
                 self.fail(key, where, "merge keys (`<<`) are not supported; write the lines out")
             if key.tag != "tag:yaml.org,2002:str":
-                self.fail(key, where, f"YAML reads the key {name} as no text; quote it: '{name}'")
+                kind = key.tag.rpartition(":")[2]
+                self.fail(
+                    key, where, f"key must be a string, not the {kind} {name}; quote it: '{name}'"
+                )
             path = name if where == "description" else f"{where}.{name}"
             if known is not None and name not in known:
                 self.unknown_key(key, path, name, known)
             if name in entries:
-                self.fail(key, path, "is there twice; delete one of them")
+                self.fail(key, path, "duplicate key; delete one of them")
             entries[name] = value
         return entries
 

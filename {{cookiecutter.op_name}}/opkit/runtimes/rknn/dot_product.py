@@ -156,7 +156,7 @@ def c_array(name: str, words: Sequence[int]) -> str:
         OpkitError: the name is none in C, or the words are no configuration.
     """
     if not (name.isidentifier() and name.isascii()):
-        raise OpkitError(f"'{name}' is no name for a variable in C")
+        raise OpkitError(f"'{name}' is not a C identifier")
     if len(words) != WORDS or not all(0 <= word < 2**32 for word in words):
         raise OpkitError(f"'{name}' must have {WORDS} words of 32 bits: {list(words)}")
     rows = [", ".join(f"0x{word:08X}" for word in words[i : i + 4]) for i in range(0, WORDS, 4)]

@@ -25,7 +25,7 @@ def from_file(path: Path) -> bytes:
     """Return the compiled VX kernel that a file holds.
 
     Raises:
-        ShaderError: the file cannot be read, or is no compiled VX kernel.
+        ShaderError: the file cannot be read, or is not a compiled VX kernel.
     """
     try:
         data = path.read_bytes()

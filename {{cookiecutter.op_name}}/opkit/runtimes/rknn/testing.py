@@ -60,7 +60,7 @@ def check_vx_kernel(
     Its initializer says over which work items it runs, what its uniforms hold and what it reads
     outside of a tensor. The emulator runs the .vx file so, in both orders of the work items and
     with two contents of what nobody has set. The case fails on results that differ, output
-    elements that nobody wrote, undefined behaviour, a crash, a loop without end, and an
+    elements that were never written, undefined behaviour, a crash, a loop without end, and an
     initializer that fails.
 
     Args:

@@ -148,7 +148,7 @@ static void name_block(const struct block *block, char *text, size_t size)
 }
 
 /* Looks for writing into the bytes around a block that no guard page covers. */
-static void check_surroundings(const struct block *block)
+static void check_guards(const struct block *block)
 {
     const vx_uint8 *first = lead(block);
     const vx_uint8 *last = tail_end(block);
@@ -217,7 +217,7 @@ bool hostrt_memory_free(void *start)
         hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "the operator frees %s twice", name);
         return true;
     }
-    check_surroundings(block);
+    check_guards(block);
     /* Fresh pages without access: the old ones go back to the system. */
     mmap(block->map, block->map_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     block->freed = true;
@@ -255,7 +255,7 @@ void hostrt_device_free(void *start)
 {
     struct block *block = start ? find(start) : NULL;
     if (block != NULL) {
-        check_surroundings(block);
+        check_guards(block);
         forget(block);
     }
 }
@@ -287,7 +287,7 @@ static void forget_opened_tensors(void)
     for (size_t i = block_count; i-- > 0;) {
         if (blocks[i].tensor != NULL) {
             if (blocks[i].map != NULL) {
-                check_surroundings(&blocks[i]);
+                check_guards(&blocks[i]);
             }
             forget(&blocks[i]);
         }
@@ -330,7 +330,7 @@ void hostrt_memory_end(bool report)
     for (size_t i = 0; i < block_count; i++) {
         const struct block *block = &blocks[i];
         if (report && !block->freed) {
-            check_surroundings(block);
+            check_guards(block);
         }
         if (block->owner == NULL && !block->freed) {
             bytes += block->size;

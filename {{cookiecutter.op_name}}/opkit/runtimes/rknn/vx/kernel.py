@@ -255,8 +255,8 @@ def problems(result: VxRunResult) -> list[str]:
 def _problems(result: VxRunResult) -> Iterator[str]:
     for name, (count, first) in result.unwritten.items():
         element = f"{name}[{', '.join(map(str, first))}]"
-        more = f", nor {count - 1} more: does the launch reach them?" if count > 1 else ""
-        yield f"nobody wrote output element {element}{more}"
+        more = f", nor were {count - 1} more: does the launch reach them?" if count > 1 else ""
+        yield f"output {element} was never written{more}"
     yield from result.undefined
     for event in result.events:
         if event.kind not in HARMLESS:

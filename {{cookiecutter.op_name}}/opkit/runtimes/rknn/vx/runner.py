@@ -33,7 +33,7 @@ _ALIGNMENT = 64
 GRACE = 1.0  # seconds that the program has to stop a kernel by itself, and to report
 
 PAST_END = ("read past the row's end", "write past the row's end")
-"""The kinds of event that are normal where a row is no multiple of what a work item handles."""
+"""The kinds of event that are normal where a row is not a multiple of what a work item handles."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ class VxRunResult:
     """What came of a run.
 
     Attributes:
-        outputs: name -> array; what nobody wrote holds the fill. Empty after a fault.
-        unwritten: output -> how many elements nobody wrote, and the index of the first.
+        outputs: name -> array; what was never written holds the fill. Empty after a fault.
+        unwritten: output -> how many elements were never written, and the index of the first.
         events: see Event; not in any order.
         undefined: undefined behaviour: sentences that begin with file:line:column.
         fault: a sentence, when the kernel crashed or did not end; otherwise empty.
@@ -377,7 +377,7 @@ def checked(launch: Launch, kernel: VxKernel, where: str) -> Launch:
     for dimension in range(used):
         if size[dimension] % local[dimension] != 0:
             raise OpkitError(
-                f"{where}: globalWorkSize[{dimension}] = {size[dimension]} is no multiple of "
+                f"{where}: globalWorkSize[{dimension}] = {size[dimension]} is not a multiple of "
                 f"localWorkSize[{dimension}] = {local[dimension]}"
             )
     return Launch(used, filled["global_offset"], scale, local, size)
@@ -446,7 +446,7 @@ def _take(
     shape: tuple[int, ...],
     dtype: np.dtype[np.generic],
 ) -> None:
-    """Copy an output, and find what nobody wrote, in the file's bytes."""
+    """Copy an output, and find what was never written, in the file's bytes."""
     count = math.prod(shape)
     offset, written = place
     data = memory[offset : offset + count * dtype.itemsize]

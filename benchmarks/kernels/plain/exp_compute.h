@@ -1,4 +1,7 @@
 /* Exp as one writes it first. */
+#ifndef EXP_COMPUTE_H
+#define EXP_COMPUTE_H
+
 #include <math.h>
 
 #include "generated/exp.h"
@@ -12,3 +15,5 @@ static const char *exp_compute(const struct exp_inputs *inputs, const struct exp
     }
     return NULL;
 }
+
+#endif

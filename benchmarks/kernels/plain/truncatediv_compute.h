@@ -1,4 +1,7 @@
 /* TruncateDiv as one writes it first, for tensors of one shape. */
+#ifndef TRUNCATEDIV_COMPUTE_H
+#define TRUNCATEDIV_COMPUTE_H
+
 #include <math.h>
 
 #include "generated/truncatediv.h"
@@ -13,3 +16,5 @@ static const char *truncatediv_compute(const struct truncatediv_inputs *inputs,
     }
     return NULL;
 }
+
+#endif

@@ -63,6 +63,8 @@ class First:
 def run(command: list[str], folder: Path, variables: Mapping[str, str] | None = None) -> str:
     """Run a command to its end and return what it printed."""
     environment = {**os.environ, **(variables or {})}
+    # A user's Python keeps what it compiled; machines for tests often have it off.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return subprocess.run(
         command, cwd=folder, env=environment, check=True, capture_output=True, text=True
     ).stdout

@@ -18,6 +18,11 @@ from tests.vx.support import shared_folder
 for variable in ("CC", "CFLAGS", "LDFLAGS", "PYTEST_ADDOPTS", "PYTHONPATH"):
     os.environ.pop(variable, None)
 sys.dont_write_bytecode = True
+# What a test starts keeps its bytecode, as it does for users; not beside the sources, which are
+# compared.
+_BYTECODE = tempfile.TemporaryDirectory(prefix="opkit-bytecode-")
+os.environ["PYTHONPYCACHEPREFIX"] = _BYTECODE.name
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # A test with a home of its own still shares what zig has compiled.
 os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", str(Path.home() / ".cache" / "zig"))
 # All repositories of a run share what they may, and leave the tester's own cache alone.

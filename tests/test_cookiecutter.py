@@ -174,6 +174,7 @@ def test_no_bytecode_is_written_into_the_template_s_folder(
 ) -> None:
     """Neither while asking nor by the hooks, both of which import opkit."""
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    monkeypatch.delenv("PYTHONPYCACHEPREFIX", raising=False)
     before = sorted((copy_of_template / TEMPLATE.name).rglob("*"))
     assert cookiecutter(tmp_path, "--no-input", template=copy_of_template).returncode == 0
     assert sorted((copy_of_template / TEMPLATE.name).rglob("*")) == before

@@ -29,7 +29,7 @@ import numpy as np
 
 from benchmarks import results_file
 from benchmarks.kernels import cycles, plot
-from benchmarks.kernels.contestants import (
+from benchmarks.kernels.candidates import (
     EXAMPLES,
     MEMCPY,
     NUMPY,
@@ -38,8 +38,8 @@ from benchmarks.kernels.contestants import (
     PLAIN_O2,
     TO_FLOATS,
     TO_HALVES,
+    Benchmark,
     Loops,
-    Race,
     operators,
 )
 from benchmarks.kernels.programs import compiler_version
@@ -62,16 +62,16 @@ AIMS = (
 Times = dict[str, dict[int, dict[str, float]]]
 
 
-def measure(races: Iterable[Race], runs: int) -> Times:
-    """Let the contestants of each race run in turn; return the medians, in seconds per element."""
+def measure(benchmarks: Iterable[Benchmark], runs: int) -> Times:
+    """Run the candidates of each benchmark in turn; return medians, in seconds per element."""
     times: Times = {}
-    for race in races:
-        seconds: dict[str, list[float]] = {name: [] for name in race.contestants}
+    for benchmark in benchmarks:
+        seconds: dict[str, list[float]] = {name: [] for name in benchmark.candidates}
         for _ in range(runs):
-            for name, contestant in race.contestants.items():
-                seconds[name].append(contestant() / race.elements)
+            for name, candidate in benchmark.candidates.items():
+                seconds[name].append(candidate() / benchmark.elements)
         medians = {name: statistics.median(values) for name, values in seconds.items()}
-        times.setdefault(race.what, {})[race.elements] = medians
+        times.setdefault(benchmark.what, {})[benchmark.elements] = medians
     return times
 
 
@@ -194,12 +194,15 @@ def main() -> int:
         folder = Path(name)
         loops = Loops(folder)
         made = operators(tuple(options.examples), folder, loops)
-        races = (
-            race
+        benchmarks = (
+            benchmark
             for size in options.sizes
-            for race in (*(operator.race(size) for operator in made), *loops.races(size))
+            for benchmark in (
+                *(operator.benchmark(size) for operator in made),
+                *loops.benchmarks(size),
+            )
         )
-        times = measure(races, options.runs)
+        times = measure(benchmarks, options.runs)
         cycles_text = cycles_section(folder)
     plotted = False
     if options.output:

@@ -1,4 +1,4 @@
-"""The times as a plot: one panel for each race, both axes logarithmic."""
+"""The times as a plot: one panel for each benchmark, both axes logarithmic."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.kernels.contestants import MEMCPY, NUMPY, OURS, PLAIN_O0, PLAIN_O2
+from benchmarks.kernels.candidates import MEMCPY, NUMPY, OURS, PLAIN_O0, PLAIN_O2
 
-# what -> elements -> contestant -> seconds per element
+# what -> elements -> candidate -> seconds per element
 Times = Mapping[str, Mapping[int, Mapping[str, float]]]
 
 _STYLES: dict[str, dict[str, Any]] = {

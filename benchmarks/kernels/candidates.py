@@ -42,22 +42,22 @@ _COPY, _TO_FLOATS, _TO_HALVES = range(3)
 TO_FLOATS, TO_HALVES = "half to float", "float to half"
 
 Array = NDArray[Any]
-Contestants = Mapping[str, Callable[[], float]]
+Candidates = Mapping[str, Callable[[], float]]
 
 
 @dataclass(frozen=True)
-class Race:
-    """Contestants that do the same work: name -> function that does it and returns the seconds.
+class Benchmark:
+    """Candidates that do the same work: name -> function that does it and returns the seconds.
 
     Attributes:
         what: the example, or the conversion.
         elements: of the first input; times are divided by it.
-        contestants: OURS and those that it is compared with.
+        candidates: OURS and those that it is compared with.
     """
 
     what: str
     elements: int
-    contestants: Contestants
+    candidates: Candidates
 
 
 # ---- Inputs -------------------------------------------------------------------------------------
@@ -122,8 +122,8 @@ class Operator:
     reference: Any
     loops: Loops
 
-    def race(self, count: int) -> Race:
-        """Return the race over inputs of about `count` elements."""
+    def benchmark(self, count: int) -> Benchmark:
+        """Return the benchmark over inputs of about `count` elements."""
         inputs, given = _INPUTS[self.name](count, np.random.default_rng(count))
         halves = {name: array.astype(np.float16) for name, array in inputs.items()}
         params = {param.name: given.get(param.name, param.default) for param in self.spec.params}
@@ -135,12 +135,12 @@ class Operator:
         size_in = sum(array.nbytes for array in halves.values())
         size_out = sum(math.prod(shape) * 2 for shape in outputs.values())
         self._refuse_different_results(call)
-        contestants: dict[str, Callable[[], float]] = {
+        candidates: dict[str, Callable[[], float]] = {
             name: self._kernel(kernel, call) for name, kernel in self.kernels.items()
         }
-        contestants[MEMCPY] = self.loops.copy((size_in + size_out) // 2)
-        contestants[NUMPY] = self._numpy(call)
-        return Race(self.name, next(iter(halves.values())).size, contestants)
+        candidates[MEMCPY] = self.loops.copy((size_in + size_out) // 2)
+        candidates[NUMPY] = self._numpy(call)
+        return Benchmark(self.name, next(iter(halves.values())).size, candidates)
 
     def _refuse_different_results(self, call: Invocation) -> None:
         """Stop unless all kernels compute the same, but for the last places of a half."""
@@ -192,7 +192,7 @@ def operators(names: tuple[str, ...], folder: Path, loops: Loops) -> list[Operat
         spec = check_description(repository / "op.yml")
         libraries = {OURS: repository / f"build/x64/lib{spec.lower}.so"}
         for column, flags in _PLAIN_FLAGS.items():
-            libraries[column] = _plain_library(repository, spec, flags)
+            libraries[column] = _baseline_library(repository, spec, flags)
         kernels = {
             column: host_kernel(spec, library, repository / HOST)
             for column, library in libraries.items()
@@ -202,12 +202,12 @@ def operators(names: tuple[str, ...], folder: Path, loops: Loops) -> list[Operat
     return made
 
 
-def _plain_library(repository: Path, spec: OpSpec, flags: tuple[str, ...]) -> Path:
-    """Build the kernel from the same files, but with those of plain/ in the place of ours."""
+def _baseline_library(repository: Path, spec: OpSpec, flags: tuple[str, ...]) -> Path:
+    """Build the kernel from the same files, but with those of baseline/ in the place of ours."""
     copy = repository.with_name(f"{repository.name}{flags[0]}")
     shutil.copytree(repository, copy)
-    shutil.copytree(HERE / "plain/compute", copy / "opkit/compute", dirs_exist_ok=True)
-    compute = HERE / "plain" / f"{spec.lower}_compute.h"
+    shutil.copytree(HERE / "baseline/compute", copy / "opkit/compute", dirs_exist_ok=True)
+    compute = HERE / "baseline" / f"{spec.lower}_compute.h"
     if compute.is_file():
         shutil.copy(compute, copy)
     library = copy / f"lib{spec.lower}.so"
@@ -246,15 +246,15 @@ class Loops:
         """Return who copies so many bytes."""
         return self._timed(_COPY, np.ones(size, np.uint8), np.ones(size, np.uint8), size)
 
-    def races(self, count: int) -> list[Race]:
-        """Return one race for each direction.
+    def benchmarks(self, count: int) -> list[Benchmark]:
+        """Return one benchmark for each direction.
 
         Halves and floats are 6 bytes together, so memcpy reads 3 and writes 3.
         """
         halves = np.random.default_rng(count).uniform(-10, 10, count).astype(np.float16)
         floats = halves.astype(np.float32)
         return [
-            Race(what, count, {OURS: ours, MEMCPY: self.copy(3 * count)})
+            Benchmark(what, count, {OURS: ours, MEMCPY: self.copy(3 * count)})
             for what, ours in (
                 (TO_FLOATS, self._timed(_TO_FLOATS, floats, halves, count)),
                 (TO_HALVES, self._timed(_TO_HALVES, halves.copy(), floats, count)),

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import html
 import json
-import os
 import re
-import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.target_repositories import need
 
 _FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --hide-scrollbars"
@@ -57,17 +55,6 @@ class Seen:
     measured: Any
 
 
-def chromium() -> str:
-    """Return the browser; skip the test if there is none, but fail it on a CI server."""
-    found = shutil.which("chromium")
-    if found is None:
-        reason = "there is no chromium: apt-get install --no-install-recommends chromium"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return found
-
-
 def look(page: Path, width: int, script: str = "return null;") -> Seen:
     """Open a page in a window of this width.
 
@@ -76,7 +63,7 @@ def look(page: Path, width: int, script: str = "return null;") -> Seen:
         width: of the window, in CSS pixels.
         script: JavaScript in which `page` is the document; its `return` must be JSON.
     """
-    browser = chromium()
+    browser = need("chromium", "chromium")
     with tempfile.TemporaryDirectory() as folder:
         harness = Path(folder) / "harness.html"
         text = _HARNESS.replace("WIDTH", str(width)).replace("PAGE", page.resolve().as_uri())

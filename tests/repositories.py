@@ -26,12 +26,14 @@ class Repository:
 
     path: Path
 
-    def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run `python -m ...` in the repository, with a PATH that holds no compiler."""
+    def run(
+        self, *command: str, check: bool = True, path: str = "/nonexistent"
+    ) -> subprocess.CompletedProcess[str]:
+        """Run `python -m ...` in the repository, by default on a PATH without compiler."""
         result = subprocess.run(
             [sys.executable, "-m", *command],
             cwd=self.path,
-            env={**os.environ, "PATH": "/nonexistent"},
+            env={**os.environ, "PATH": path},
             capture_output=True,
             text=True,
             check=False,
@@ -40,9 +42,11 @@ class Repository:
             assert result.returncode == 0, result.stdout + result.stderr
         return result
 
-    def scons(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    def scons(
+        self, *arguments: str, check: bool = True, path: str = "/nonexistent"
+    ) -> subprocess.CompletedProcess[str]:
         """Run `scons` in the repository."""
-        return self.run("SCons", *arguments, check=check)
+        return self.run("SCons", *arguments, check=check, path=path)
 
 
 @functools.cache

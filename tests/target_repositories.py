@@ -6,17 +6,20 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.repositories import Repository, generate
 
+
+def enumerators(source: Path, name: str) -> list[str]:
+    """Return the names in an enumeration of a C source, in its order."""
+    return re.findall(r"[A-Z_]+", source.read_text().split(f"enum {name} {{")[1].split("}")[0])
+
+
 FAULTS_C = Path(__file__).parent / "c" / "host_faults.c"
-FAULTS = re.findall(
-    r"[A-Z_]+", FAULTS_C.read_text().split("enum fault {")[1].split("}")[0], re.MULTILINE
-)
+FAULTS = enumerators(FAULTS_C, "fault")
 DESCRIPTION = """\
 name: Faults
 inputs: {input: {type: VX_TYPE_TENSOR}}
@@ -82,27 +85,23 @@ def misbehave(repository: Repository, statements: list[str]) -> int:
     return before.count("\n") + 1
 
 
-def need(program: str, package: str) -> None:
-    """Skip a test that needs a program; in CI, fail."""
-    if shutil.which(program) is None:
+def need(program: str, package: str) -> str:
+    """Return the path of a program that a test needs; if there is none skip it, in CI fail."""
+    found = shutil.which(program)
+    if found is None:
         reason = f"there is no {program}: apt-get install {package}"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)
+    return found
 
 
 def check(
     repository: Repository, *arguments: str, path: str | Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run `scons ... check` in a repository, with this PATH or the machine's own."""
-    return subprocess.run(
-        [sys.executable, "-m", "SCons", "-Q", *arguments, "check"],
-        cwd=repository.path,
-        env={**os.environ, "PATH": str(path or os.environ["PATH"])},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    path = str(path or os.environ["PATH"])
+    return repository.scons("-Q", *arguments, "check", check=False, path=path)
 
 
 def problems(output: str) -> dict[tuple[str, str], str]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import stat
 import subprocess
 import sys
@@ -19,6 +17,7 @@ from opkit.runtimes.rknn.chips import CHIPS, TARGETS
 from opkit.runtimes.rknn.rknnop import unpack
 from opkit.toolchains.abi import ABIS
 from tests.repositories import EXAMPLE_NAMES, Repository, generate, generate_example
+from tests.target_repositories import need
 from tests.zig import C_SOURCES, ZIG
 
 MACHINES = {"x64": 62, "aarch64": 183, "armhf": 40}  # e_machine of the ELF standard
@@ -325,10 +324,8 @@ def test_a_kernel_written_for_the_vendors_toolkit_builds_unchanged(tmp_path: Pat
     repository.scons("target=all")
 
 
-@pytest.mark.skipif(
-    shutil.which("make") is None and "CI" not in os.environ, reason="needs make: apt install make"
-)
 def test_the_makefiles_for_the_vendors_build_command(copy_of_fresh: Repository) -> None:
+    need("make", "make")
     for abi in ABIS.values():
         compiler = f"{ZIG} cc -target {abi.triple}.{abi.glibc_ceiling}"
         flags = "CFLAGS=-std=c11 -O2 -fPIC"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -20,17 +19,7 @@ def scons(
     repository: Repository, *arguments: str, check: bool = True
 ) -> subprocess.CompletedProcess[str]:
     """Run `scons` with this machine's PATH, on which compilers are."""
-    result = subprocess.run(
-        [sys.executable, "-m", "SCons", *arguments],
-        cwd=repository.path,
-        env=os.environ,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if check:
-        assert result.returncode == 0, result.stdout + result.stderr
-    return result
+    return repository.scons(*arguments, check=check, path=os.environ["PATH"])
 
 
 def edit(path: Path, old: str, new: str) -> None:

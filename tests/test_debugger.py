@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
@@ -13,11 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.repositories import Repository
+from tests.target_repositories import need
 
 CASE = "case=7x31-uniform(-18,12)"
-NEEDS_GDB = pytest.mark.skipif(
-    shutil.which("gdb") is None and "CI" not in os.environ, reason="needs gdb: apt install gdb"
-)
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +49,8 @@ def test_the_command_is_printed(repository: Repository) -> None:
     assert "gdb is not on PATH; install it (apt install gdb)" in refused.stderr
 
 
-@NEEDS_GDB
 def test_gdb_stops_at_the_first_line_of_the_math(repository: Repository) -> None:
+    need("gdb", "gdb")
     source = (repository.path / "exp_compute.h").read_text().splitlines()
     opening = next(i for i, line in enumerate(source) if "exp_compute(" in line)
     body = source.index("{", opening) + 1
@@ -69,8 +66,8 @@ def test_gdb_stops_at_the_first_line_of_the_math(repository: Repository) -> None
     assert -18 <= float(shown[1]) <= 12
 
 
-@NEEDS_GDB
 def test_gdb_stops_where_the_kernel_leaves_a_tensor(repository: Repository, tmp_path: Path) -> None:
+    need("gdb", "gdb")
     copy = Repository(tmp_path / "Exp")
     shutil.copytree(repository.path, copy.path)
     path = copy.path / "exp_compute.h"

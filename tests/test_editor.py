@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +16,7 @@ from opkit.toolchains.abi import ABIS
 from opkit.toolchains.headers import glibc_version, system_folders
 from tests.language_server import errors, language_server
 from tests.repositories import EXAMPLE_NAMES, Repository, generate, generate_example
+from tests.target_repositories import need
 
 LIBC = Path(ziglang.__file__).parent / "lib" / "libc" / "include"
 
@@ -140,15 +140,8 @@ def test_headers_of_libc_are_those_of_the_compiler(unbuilt: Callable[[str], Repo
         assert found["VX/vx.h"].is_relative_to(repository.path)
 
 
-@pytest.mark.skipif(
-    shutil.which("gcc", path=os.defpath) is None and "CI" not in os.environ, reason="needs gcc"
-)
-def test_headers_of_gcc_are_found_where_gcc_compiles(
-    unbuilt: Callable[[str], Repository], tmp_path: Path
-) -> None:
-    gcc = shutil.which("gcc", path=os.defpath)
-    assert gcc is not None
-    compiler = Compiler("gnu", "x64", (gcc,), ())
+def test_headers_of_gcc_are_found_where_gcc_compiles() -> None:
+    compiler = Compiler("gnu", "x64", (need("gcc", "gcc"),), ())
     folders = system_folders(compiler)
     assert [folder for folder in folders if Path(folder, "stdlib.h").is_file()]
     assert not [folder for folder in folders if Path(folder, "stddef.h").exists()]

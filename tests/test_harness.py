@@ -25,12 +25,10 @@ from opkit.testing import Case, Operator, run_cpu_kernel
 from tests import target_repositories
 from tests.host_build import compile_library, harness, repository
 from tests.repositories import Repository, generate
-from tests.target_repositories import need, said_of
+from tests.target_repositories import enumerators, need, said_of
 
 MISDEEDS_C = Path(__file__).parent / "c" / "host_misdeeds.c"
-DEEDS = re.findall(
-    r"[A-Z_]+", MISDEEDS_C.read_text().split("enum deed {")[1].split("}")[0], re.MULTILINE
-)
+DEEDS = enumerators(MISDEEDS_C, "deed")
 DESCRIPTION = """\
 name: Misdeeds
 inputs: {input: {type: VX_TYPE_TENSOR}}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
@@ -15,6 +14,7 @@ import pytest
 from opkit.runtimes.rknn.dot_products import DOT_PRODUCTS
 from opkit.runtimes.rknn.vx.kernel import function_of
 from tests.repositories import EXAMPLES, Repository
+from tests.target_repositories import need
 
 # The examples that have a VX kernel of their own.
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/*.vx"))
@@ -241,10 +241,8 @@ def test_scons_vx_gdb_prints_the_command(example: Callable[[str], Repository]) -
     assert "gdb is not on PATH; install it (apt install gdb)" in refused.stderr
 
 
-@pytest.mark.skipif(
-    shutil.which("gdb") is None and "CI" not in os.environ, reason="needs gdb: apt install gdb"
-)
 def test_gdb_stops_at_the_kernels_first_line(example: Callable[[str], Repository]) -> None:
+    need("gdb", "gdb")
     repository = example("exp")
     source = (repository.path / "rknn_kernel_exp.vx").read_text().splitlines()
     first = next(i for i, line in enumerate(source, 1) if "int4 coord = " in line)

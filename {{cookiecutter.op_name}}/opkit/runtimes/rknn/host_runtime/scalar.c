@@ -42,7 +42,8 @@ vx_status vxQueryScalar(vx_scalar scalar, vx_enum attribute, void *value, vx_siz
     return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), scalar, attribute, value, size, VX_ERROR_NOT_SUPPORTED);
 }
 
-vx_status vxReadScalarValue(vx_scalar scalar, void *value)
+/* Says whether a scalar's value can be copied to or from `value`. */
+static vx_status check_copy(vx_scalar scalar, const void *value)
 {
     if (value == NULL) {
         return VX_ERROR_INVALID_PARAMETERS;
@@ -50,32 +51,29 @@ vx_status vxReadScalarValue(vx_scalar scalar, void *value)
     if (!hostrt_is(scalar, VX_TYPE_SCALAR)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
-    const vx_size size = hostrt_scalar_size(scalar->data_type);
-    if (size == 0) {
-        return VX_ERROR_NOT_SUPPORTED;
+    return hostrt_scalar_size(scalar->data_type) == 0 ? VX_ERROR_NOT_SUPPORTED : VX_SUCCESS;
+}
+
+vx_status vxReadScalarValue(vx_scalar scalar, void *value)
+{
+    const vx_status status = check_copy(scalar, value);
+    if (status == VX_SUCCESS) {
+        hostrt_function = "the reading of a scalar";
+        memcpy(value, scalar->value, hostrt_scalar_size(scalar->data_type));
+        hostrt_function = NULL;
     }
-    hostrt_function = "the reading of a scalar";
-    memcpy(value, scalar->value, size);
-    hostrt_function = NULL;
-    return VX_SUCCESS;
+    return status;
 }
 
 vx_status vxWriteScalarValue(vx_scalar scalar, const void *value)
 {
-    if (value == NULL) {
-        return VX_ERROR_INVALID_PARAMETERS;
+    const vx_status status = check_copy(scalar, value);
+    if (status == VX_SUCCESS) {
+        hostrt_function = "the writing of a scalar";
+        memcpy(scalar->value, value, hostrt_scalar_size(scalar->data_type));
+        hostrt_function = NULL;
     }
-    if (!hostrt_is(scalar, VX_TYPE_SCALAR)) {
-        return VX_ERROR_INVALID_REFERENCE;
-    }
-    const vx_size size = hostrt_scalar_size(scalar->data_type);
-    if (size == 0) {
-        return VX_ERROR_NOT_SUPPORTED;
-    }
-    hostrt_function = "the writing of a scalar";
-    memcpy(scalar->value, value, size);
-    hostrt_function = NULL;
-    return VX_SUCCESS;
+    return status;
 }
 
 vx_status vxCopyScalar(vx_scalar scalar, void *user_memory, vx_enum usage, vx_enum user_memory_type)

@@ -1,6 +1,6 @@
 """The part of the template that runs while cookiecutter asks, before anything is on disk.
 
-Two filters check the answers as they come in, each right after its question (cookiecutter.json).
+Filters check the answers as they come in, each right after its question (cookiecutter.json).
 What is wrong ends the run with one line: a hook would be too late, because by then there is a
 folder, and cookiecutter's clean-up after a failing hook deletes it.
 """
@@ -11,9 +11,11 @@ import json
 import os
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+import yaml
 from cookiecutter.exceptions import FailedHookException
 from jinja2 import Environment
 from jinja2.ext import Extension
@@ -29,31 +31,30 @@ try:
     from opkit.description.spec import MAX_NAME, OpSpec
     from opkit.errors import OpkitError
     from opkit.repository import read_description
-    from opkit.runtimes import parse
-    from opkit.runtimes.rknn.chips import CHIPS
+    from opkit.runtimes import DEFAULT, available, parse
+
+    RUNTIMES = available()
 finally:
     sys.path.remove(str(ROOT / PROJECT))
     sys.dont_write_bytecode = _write_no_bytecode
 
 STARTER_NAME = "MyOperator"
-_STARTER = f"""\
+_STARTER = """\
 name: $name
 framework: tensorflow
-target_platform: RK1808  # {", ".join(CHIPS)}
-# kernels: [cpu]  # for an operator without a VX kernel, the one for the NPU
-
+$starter
 # Every build reads this file; the kernels get inputs, outputs and params in this order.
 inputs:
-  input: {{type: VX_TYPE_TENSOR}}
+  input: {type: VX_TYPE_TENSOR}
 outputs:
-  output: {{type: VX_TYPE_TENSOR}}
+  output: {type: VX_TYPE_TENSOR}
 
 # A param comes from the model's attribute of its name, or from the constant input that `source`
 # names; `default` is for models that do not have it. To add one, take the # away and run `scons`.
 params:
-  # size: {{type: VX_TYPE_ARRAY, length: 2, source: "const:size", doc: "height and width"}}
-  # align_corners: {{type: VX_TYPE_BOOL, default: false}}
-  # epsilon: {{type: VX_TYPE_FLOAT32, default: 0.001}}"""
+  # size: {type: VX_TYPE_ARRAY, length: 2, source: "const:size", doc: "height and width"}
+  # align_corners: {type: VX_TYPE_BOOL, default: false}
+  # epsilon: {type: VX_TYPE_FLOAT32, default: 0.001}"""
 
 _FOLDER = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.-]{{0,{MAX_NAME - 1}}}")
 
@@ -61,13 +62,14 @@ _FOLDER = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.-]{{0,{MAX_NAME - 1}}}")
 class Answers(Extension):
     """Checks the answers, and keeps Jinja from running them.
 
-    Adds the filters `operator_name` and `description`, which take all answers given so far, and the
-    global `opkit_parent`, the folder from which a hook imports this template's opkit.
+    Adds the filters `operator_name`, `runtimes` and `description`, which take all answers given so
+    far, and the global `opkit_parent`, the folder from which a hook imports this template's opkit.
     """
 
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
         environment.filters["operator_name"] = operator_name
+        environment.filters["runtimes"] = default_runtimes
         environment.filters["description"] = description
         environment.globals["opkit_parent"] = str(ROOT / PROJECT)
         self._own_sources = _own_sources()
@@ -98,28 +100,66 @@ def operator_name(answers: dict[str, Any]) -> str:
     return spec.name
 
 
-def description(answers: dict[str, Any]) -> str:
-    """Check the answer to `op_name` and return the text of op.yml, without its last newline."""
+def default_runtimes(answers: dict[str, Any]) -> str:
+    """Check the answer to `op_name` and return the runtimes of the description."""
     folder = _text_answer(answers, "op_name")
     if not _FOLDER.fullmatch(folder):
         _refuse(
             f"op_name: {folder!r} cannot be the new folder's name; allowed are 1 to {MAX_NAME} "
             "letters (a to z), digits, '_', '-' and '.', beginning with a letter, a digit or '_'"
         )
+    config = answers["config"]
+    spec = _parse(config, "config") if config else _check_starter(_starter(folder, [DEFAULT]))
+    return ", ".join(spec.runtimes)
+
+
+def description(answers: dict[str, Any]) -> str:
+    """Check the answer to `runtimes` and return the text of op.yml, without its last newline."""
+    names = _text_answer(answers, "runtimes").replace(",", " ").split()
+    for name in names:
+        if name not in RUNTIMES:
+            _refuse(f"runtimes: invalid {name!r} (expected {', '.join(RUNTIMES)})")
     if not answers["config"]:
-        answers["config"] = _starter(folder)
-    return str(answers["config"])
+        answers["config"] = _starter(answers["op_name"], names)
+    text = str(answers["config"])
+    if list(_parse(text, "config").runtimes) != names:
+        text = with_runtimes(text, names)
+        _parse(text, "config")
+    return text
 
 
-def _starter(name: str) -> str:
+def _starter(operator: str, runtimes: Sequence[str]) -> str:
     """Return the description of a new operator."""
-    text = _STARTER.replace("$name", name)
+    lines = "".join(RUNTIMES[name].starter for name in dict.fromkeys(runtimes))
+    text = _STARTER.replace("$name", operator).replace(
+        "$starter\n", f"{lines}\n" if lines else "\n"
+    )
+    return text if [*runtimes] == [DEFAULT] else with_runtimes(text, runtimes)
+
+
+def _check_starter(text: str) -> OpSpec:
     try:
-        parse(text, "op_name")
+        return parse(text, "op_name")
     except OpkitError as error:
         problem = str(error).removeprefix("op_name:1: name: ")
         _refuse(f"op_name: {problem} (without a description, it is the operator's name too)")
-    return text
+
+
+def with_runtimes(text: str, names: Sequence[str]) -> str:
+    """Return a description with other runtimes; all else stays to the letter."""
+    value = f"[{', '.join(names)}]"
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    assert isinstance(root, yaml.MappingNode)  # else it has been refused
+    for key, node in root.value:
+        if key.value == "runtimes":
+            start, end = node.start_mark.index, node.end_mark.index
+            return text[:start] + value + text[start + len(text[start:end].rstrip()) :]
+    if root.flow_style:  # all in braces
+        start = root.start_mark.index + 1
+        return f"{text[:start]}runtimes: {value}, {text[start:]}"
+    behind_the_first = root.value[1][0].start_mark
+    start, indent = behind_the_first.index, " " * behind_the_first.column
+    return f"{text[:start]}runtimes: {value}\n{indent}{text[start:]}"
 
 
 def _own_sources() -> frozenset[str]:

@@ -12,6 +12,7 @@ from opkit.runtimes.rknn.chips import CHIPS
 from opkit.version import VERSION
 from rknn_op import demo as demonstration
 from rknn_op import repositories
+from rknn_op import update as replacement
 
 
 class _Verbs(click.Group):
@@ -87,6 +88,17 @@ def build(ctx: click.Context, path: Path, target: str | None, options: tuple[str
 def check(ctx: click.Context, path: Path, options: tuple[str, ...]) -> None:
     """Compare the kernels with numpy on this PC: `scons check`."""
     ctx.exit(repositories.scons(path, "check", *options).returncode)
+
+
+@main.command()
+@_repository
+def update(path: Path) -> None:
+    """Bring opkit/ and generated/ of a repository to this version.
+
+    A runtime that op.yml names and the repository does not have yet comes with it. Your own files
+    are left alone.
+    """
+    replacement.update(path)
 
 
 @main.command()

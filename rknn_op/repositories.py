@@ -26,6 +26,20 @@ def check_description(config: Path) -> OpSpec:
     return parse(read_description(config), str(config))
 
 
+def require(folder: Path) -> None:
+    """Stop when a folder is not an operator repository.
+
+    Raises:
+        OpkitError: it is not.
+    """
+    for name in ("op.yml", "SConstruct"):
+        if not (folder / name).is_file():
+            raise OpkitError(
+                f"{folder} is not an operator repository: there is no {name} in it; "
+                "name one with -p, or make one with `rknn-op create`"
+            )
+
+
 def refuse_existing(folder: Path) -> None:
     """Stop when there is something already where a repository is to be.
 
@@ -84,12 +98,7 @@ def scons(folder: Path, *arguments: str, capture: bool = False) -> subprocess.Co
     Raises:
         OpkitError: the folder is not an operator repository.
     """
-    for name in ("op.yml", "SConstruct"):
-        if not (folder / name).is_file():
-            raise OpkitError(
-                f"{folder} is not an operator repository: there is no {name} in it; "
-                "name one with -p, or make one with `rknn-op create`"
-            )
+    require(folder)
     return subprocess.run(
         [sys.executable, "-m", "SCons", *arguments],
         cwd=folder,

@@ -11,6 +11,7 @@ from pathlib import Path
 _INSTALLED = Path(__file__).parent / "template"
 ROOT = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
+OPKIT = ROOT / "{{cookiecutter.op_name}}" / "opkit"
 
 sys.dont_write_bytecode = True  # opkit's folder is copied as it is: nothing may be added to it
-sys.path.insert(0, str(ROOT / "{{cookiecutter.op_name}}"))
+sys.path.insert(0, str(OPKIT.parent))

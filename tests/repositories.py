@@ -59,13 +59,24 @@ def _settings() -> str:
     return str(path)
 
 
+def copy_template(folder: Path) -> Path:
+    """Copy what makes the template, without bytecode, and return the folder."""
+    folder.mkdir()
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name in ("hooks", TEMPLATE.name):
+        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    for name in ("cookiecutter.json", "rknn_op_template.py"):
+        shutil.copy(ROOT / name, folder)
+    return folder
+
+
 def generate(folder: Path, config: str = "", op_name: str = "") -> Repository:
     """Run the template in a folder and return what it made."""
-    context = {key: value for key, value in (("config", config), ("op_name", op_name)) if value}
+    context = {"config": config, "op_name": op_name}
     made = cookiecutter(
         str(ROOT),
         no_input=True,
-        extra_context=context,
+        extra_context={key: value for key, value in context.items() if value},
         output_dir=str(folder),
         config_file=_settings(),
     )

@@ -7,7 +7,6 @@ import os
 import pty
 import re
 import select
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,7 @@ from opkit import repository
 from opkit.description.spec import OpSpec
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.settings import settings
-from tests.repositories import EXAMPLES, ROOT, TEMPLATE, Repository, generate
+from tests.repositories import EXAMPLES, ROOT, TEMPLATE, Repository, copy_template, generate
 
 # Every file of a repository but those of opkit/, for an operator of the lower-case name {lower}.
 FILES = """\
@@ -146,14 +145,7 @@ def test_no_bytecode_is_left(zoom: Repository, starter: Repository) -> None:
 @pytest.fixture
 def copy_of_template(tmp_path: Path) -> Path:
     """Return a copy of what makes the template, without bytecode."""
-    copy = tmp_path / "template"
-    copy.mkdir()
-    ignored = shutil.ignore_patterns("__pycache__")
-    for name in ("hooks", TEMPLATE.name):
-        shutil.copytree(ROOT / name, copy / name, ignore=ignored)
-    for name in ("cookiecutter.json", "rknn_op_template.py"):
-        shutil.copy(ROOT / name, copy)
-    return copy
+    return copy_template(tmp_path / "template")
 
 
 def test_a_bytecode_folder_of_the_template_is_not_kept(
@@ -320,22 +312,23 @@ def terminal_session(folder: Path, answers: Sequence[str]) -> tuple[str, int]:
 
 def test_questions_on_a_terminal(tmp_path: Path) -> None:
     example = EXAMPLES / "exp/exp.yml"
-    shown, status = terminal_session(tmp_path, [os.path.relpath(example, tmp_path), "my_exp"])
+    shown, status = terminal_session(tmp_path, [os.path.relpath(example, tmp_path), "my_exp", ""])
     assert status == 0
-    assert "  [1/2] Operator description (YAML file or text; Enter: a new one) (): " in shown
-    assert "  [2/2] Folder to make; it names a new operator too (Exp): my_exp\n" in shown
+    assert "  [1/3] Operator description (YAML file or text; Enter: a new one) (): " in shown
+    assert "  [2/3] Folder to make; it names a new operator too (Exp): my_exp\n" in shown
+    assert "  [3/3] Runtimes that execute the operator (rknn: RKNN-Toolkit 1.x) (rknn): \n" in shown
     assert repository.load(tmp_path / "my_exp").name == "Exp"
 
 
 def test_enter_enter_on_a_terminal(tmp_path: Path) -> None:
-    shown, status = terminal_session(tmp_path, ["", ""])
+    shown, status = terminal_session(tmp_path, ["", "", ""])
     assert status == 0
-    assert "  [2/2] Folder to make; it names a new operator too (MyOperator): \n" in shown
+    assert "  [2/3] Folder to make; it names a new operator too (MyOperator): \n" in shown
     assert (tmp_path / "MyOperator/op.yml").is_file()
 
 
 def test_a_wrong_answer_ends_the_questions_at_once(tmp_path: Path) -> None:
     shown, status = terminal_session(tmp_path, ["nowhere.yml"])
     assert status == 1
-    assert "[2/2]" not in shown
+    assert "[2/3]" not in shown
     assert shown.splitlines()[-1].startswith("config: there is no file 'nowhere.yml'")

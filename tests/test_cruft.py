@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.repositories import ROOT, TEMPLATE
+from tests.repositories import TEMPLATE, copy_template
 
 DESCRIPTION = """\
 name: Exp
@@ -54,13 +53,7 @@ def commit_all(folder: Path) -> None:
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the template as a git repository of its own."""
-    folder = tmp_path_factory.mktemp("cruft") / "template"
-    folder.mkdir()
-    ignored = shutil.ignore_patterns("__pycache__")
-    for name in ("hooks", TEMPLATE.name):
-        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-    for name in ("cookiecutter.json", "rknn_op_template.py"):
-        shutil.copy(ROOT / name, folder)
+    folder = copy_template(tmp_path_factory.mktemp("cruft") / "template")
     run("git", "init", "-q", "-b", "main", cwd=folder)
     commit_all(folder)
     return folder
@@ -111,8 +104,8 @@ def test_create_without_a_description_keeps_what_it_made(template: Path, tmp_pat
     commit_all(project)
     before = (project / "op.yml").read_text()
     extension = template / "rknn_op_template.py"
-    extension.write_text(extension.read_text().replace("input: {{type", "picture: {{type"))
-    assert "picture: {{type" in extension.read_text()
+    extension.write_text(extension.read_text().replace("input: {type", "picture: {type"))
+    assert "picture: {type" in extension.read_text()
     commit_all(template)
     cruft("update", "--skip-apply-ask", cwd=project)
     assert (project / "op.yml").read_text() == before

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from opkit import manifest, runtimes
+from opkit.description.parser import UnknownRuntimeError
 from opkit.description.reader import DescriptionError
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -36,7 +38,13 @@ def load(root: Path) -> OpSpec:
     Raises:
         DescriptionError: op.yml is missing or wrong.
     """
-    return runtimes.parse(read_description(root / "op.yml"), "op.yml")
+    try:
+        return runtimes.parse(read_description(root / "op.yml"), "op.yml")
+    except UnknownRuntimeError as error:
+        raise DescriptionError(
+            f"{error}. opkit/ holds the runtimes that the repository was made for; "
+            "`rknn-op update` brings the others of the template"
+        ) from None
 
 
 def update(root: Path) -> OpSpec:
@@ -44,7 +52,8 @@ def update(root: Path) -> OpSpec:
 
     A file that is the user's is written if no build has written it before and it is not there: all
     of them the first time, later those that op.yml asks for anew, for a runtime or a kernel that it
-    did not have. Otherwise they are only looked at.
+    did not have. Otherwise they are only looked at. The first time, opkit loses the runtimes that
+    op.yml does not name.
 
     Raises:
         OpkitError: op.yml or the reference is wrong, or a file of the user's is missing; or a newer
@@ -52,7 +61,7 @@ def update(root: Path) -> OpSpec:
     """
     spec = load(root)
     before = read_manifest(root)
-    is_new = not (root / "generated").is_dir()
+    is_new = not before.once
     math = (f"{spec.lower}_compute.h", f"{spec.lower}_reference.py")
     required = [*math, *(path for each in runtimes.of(spec) for path in each.required_files(spec))]
     if not is_new:
@@ -68,7 +77,17 @@ def update(root: Path) -> OpSpec:
     now = Manifest(VERSION, once, tuple(generated))
     for path, text in {**generated, manifest.PATH: manifest.to_text(now)}.items():
         _write(root / path, text)
+    if is_new:
+        _remove_other_runtimes(root, spec)
     return spec
+
+
+def _remove_other_runtimes(root: Path, spec: OpSpec) -> None:
+    """Remove the runtimes that op.yml does not name from the repository's own opkit."""
+    for name in runtimes.available():
+        folder = (runtimes.FOLDER / name).resolve()
+        if name not in spec.runtimes and folder.is_relative_to(root.resolve()):
+            shutil.rmtree(folder)
 
 
 def _write_once(root: Path, spec: OpSpec, before: Mapping[str, str], quiet: bool) -> dict[str, str]:

@@ -22,7 +22,14 @@ from opkit.description.build_keys import (
     path_problem,
     source_problem,
 )
-from opkit.description.reader import EXAMPLES, Reader, is_null, shortened, shown
+from opkit.description.reader import (
+    EXAMPLES,
+    DescriptionError,
+    Reader,
+    is_null,
+    shortened,
+    shown,
+)
 from opkit.description.spec import (
     MAX_ITEMS,
     MAX_NAME,
@@ -41,6 +48,10 @@ FRAMEWORKS = ("tensorflow", "onnx")
 
 PC = "x64"
 """The target that every operator can be built for: this PC."""
+
+
+class UnknownRuntimeError(DescriptionError):
+    """A description names a runtime that is not there."""
 
 
 class Rules(Protocol):
@@ -77,18 +88,20 @@ class Rules(Protocol):
         """Return what its keys say, of the description's entries."""
 
 
-def parse(text: str, file: str, runtimes: Mapping[str, Rules]) -> OpSpec:
+def parse(text: str, file: str, runtimes: Mapping[str, Rules], default: str) -> OpSpec:
     """Read an operator description.
 
     Args:
         text: the YAML.
         file: the name by which messages call it.
-        runtimes: those that there are, by name; the first is the default.
+        runtimes: those that there are, by name.
+        default: the runtime of a description that names none.
 
     Raises:
+        UnknownRuntimeError: it names a runtime that is not there.
         DescriptionError: the first thing that is wrong, with file, line and field.
     """
-    return _OperatorReader(file, runtimes).operator(text)
+    return _OperatorReader(file, runtimes, default).operator(text)
 
 
 _COMMON_KEYS = (
@@ -115,9 +128,10 @@ _LARGEST = {"VX_TYPE_FLOAT32": 3.4028234663852886e38, "VX_TYPE_FLOAT64": sys.flo
 class _OperatorReader(Reader):
     """Reads a description key by key."""
 
-    def __init__(self, file: str, runtimes: Mapping[str, Rules]) -> None:
+    def __init__(self, file: str, runtimes: Mapping[str, Rules], default: str) -> None:
         super().__init__(file)
         self.runtimes = runtimes
+        self.default_runtime = default
         self.chosen: list[Rules] = []
 
     def operator(self, text: str) -> OpSpec:
@@ -147,20 +161,18 @@ class _OperatorReader(Reader):
 
     def names(self, node: yaml.Node | None) -> list[str]:
         """Return the names of the runtimes, in the order of the description."""
-        if node is None:
-            return [next(iter(self.runtimes))]
-
-        def problem_of(name: str) -> str | None:
-            known = ", ".join(self.runtimes)
-            return None if name in self.runtimes else f"is an unknown runtime; allowed: {known}"
-
+        known = ", ".join(self.runtimes)
         names: list[str] = []
-        for item, where, name in self.items(node, "runtimes", problem_of):
+        named = self.items(node, "runtimes", lambda name: None)
+        for item, where, name in named if node else [(None, "runtimes", self.default_runtime)]:
+            if name not in self.runtimes:
+                problem = f"unknown runtime {shortened(name)!r} (expected {known})"
+                raise UnknownRuntimeError(self.message(item, where, problem))
             if name in names:
                 self.fail(item, where, f"duplicate runtime '{name}'; delete one of them")
             names.append(name)
         if not names:
-            self.fail(node, "runtimes", f"is empty; allowed: {', '.join(self.runtimes)}")
+            self.fail(node, "runtimes", f"is empty (expected {known})")
         return names
 
     def refuse_unknown_keys(self, root: yaml.Node) -> None:

@@ -38,8 +38,12 @@ class Reader:
 
     def fail(self, node: yaml.Node | None, where: str, problem: str) -> NoReturn:
         """Stop with the line of a node, the field, and what is wrong."""
+        raise DescriptionError(self.message(node, where, problem))
+
+    def message(self, node: yaml.Node | None, where: str, problem: str) -> str:
+        """Return a message with the line of a node; of the whole text without one."""
         line = node.start_mark.line + 1 if node is not None else 1
-        raise DescriptionError(f"{self.file}:{line}: {where}: {problem}")
+        return f"{self.file}:{line}: {where}: {problem}"
 
     def root(self, text: str) -> yaml.Node:
         """Return the tree of a text, which must be YAML."""

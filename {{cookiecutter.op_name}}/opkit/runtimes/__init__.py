@@ -45,9 +45,10 @@ def parse(text: str, file: str = "op.yml") -> OpSpec:
         file: the name by which messages call it.
 
     Raises:
+        UnknownRuntimeError: it names a runtime whose folder is not here.
         DescriptionError: the first thing that is wrong, with file, line and field.
     """
-    return parser.parse(text, file, available())
+    return parser.parse(text, file, available(), DEFAULT)
 
 
 def promised(spec: OpSpec) -> dict[CheckedKernel, str]:

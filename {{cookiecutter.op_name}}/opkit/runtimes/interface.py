@@ -112,6 +112,8 @@ class Runtime(ABC):
 
     # ---- The description ----
 
+    starter: ClassVar[str] = ""
+    """Lines of a new operator's description, each with its newline."""
     keys: ClassVar[Sequence[str]] = ()
     """The keys of a description that it reads itself."""
     foreign_keys: ClassVar[Sequence[str]] = ()

@@ -16,7 +16,7 @@ from opkit.description.spec import OpSpec
 from opkit.description.types import ParamType
 from opkit.runtimes.interface import Product, Readme, Runtime, TestText
 from opkit.runtimes.rknn import packages, readme, settings, skeletons, target_table
-from opkit.runtimes.rknn.chips import TARGETS
+from opkit.runtimes.rknn.chips import CHIPS, TARGETS
 from opkit.runtimes.rknn.generated import generated_files
 from opkit.runtimes.rknn.settings import Settings
 from opkit.toolchains.abi import ABIS
@@ -34,6 +34,10 @@ class Rknn(Runtime):
     frameworks = ("tensorflow",)
     targets = TARGETS
     default_target = "rk1808"
+    starter = (
+        f"target_platform: RK1808  # {', '.join(CHIPS)}\n"
+        "# kernels: [cpu]  # for an operator without a VX kernel, the one for the NPU\n"
+    )
     keys = settings.KEYS
     foreign_keys = settings.PACKAGE_KEYS
 

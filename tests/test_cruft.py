@@ -1,7 +1,8 @@
-"""A repository made and updated by cruft, from a template with a history."""
+"""Repositories made from a template with a history: by cruft, and by a tag of it."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from opkit.version import VERSION
 from tests.repositories import TEMPLATE, copy_template
 
 DESCRIPTION = """\
@@ -109,3 +111,13 @@ def test_create_without_a_description_keeps_what_it_made(template: Path, tmp_pat
     commit_all(template)
     cruft("update", "--skip-apply-ask", cwd=project)
     assert (project / "op.yml").read_text() == before
+
+
+def test_tag_is_a_version_to_make_repositories_with(template: Path, tmp_path: Path) -> None:
+    run("git", "tag", f"v{VERSION}", cwd=template)
+    (template / TEMPLATE.name / "opkit/VERSION").write_text("99.0.0\n")
+    commit_all(template)
+    cookiecutter = (sys.executable, "-m", "cookiecutter", f"git+file://{template}", "--no-input")
+    run(*cookiecutter, "--checkout", f"v{VERSION}", cwd=tmp_path)
+    manifest = json.loads((tmp_path / "MyOperator/generated/manifest.json").read_text())
+    assert manifest["version"] == VERSION

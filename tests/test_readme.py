@@ -102,6 +102,7 @@ def test_inline_commands_are_those_of_the_tools() -> None:
         r"scons (vx-)?gdb case=NAME",
         r"scons sanitize=address,undefined check",
         r"rknn-op create -c \S+ -p \S+",
+        r"rknn-op update",
         r"bash \.ci/run",
     )
     inline = re.findall(r"`((?:scons|rknn-op|cookiecutter|bash|pip|git)(?: [^`]*)?)`", README)

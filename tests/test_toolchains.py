@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 from pathlib import Path
@@ -223,6 +224,33 @@ def test_relative_paths_become_absolute(
     assert machine.find("prefix", "armhf", "sdk/arm-linux-", "sdk").command == (
         str(tmp_path / "sdk" / "arm-linux-gcc"),
         f"--sysroot={tmp_path / 'sdk'}",
+    )
+
+
+def test_another_abi_is_one_row(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = dataclasses.replace(
+        ABIS["x64"], name="riscv64", triple="riscv64-linux-gnu", gnu_processors="riscv64"
+    )
+    monkeypatch.setitem(ABIS, "riscv64", row)
+    machine.install("riscv64-linux-gnu-gcc")
+    machine.program(tmp_path / "riscv64-sdk-linux-gcc")
+    taken = ("auto", "linaro", "gnu")
+    assert {machine.find(name, "riscv64").toolchain for name in taken} == {"gnu"}
+    machine.install("zig")
+    taken = ("auto", "linaro", "zig")
+    assert {machine.find(name, "riscv64").toolchain for name in taken} == {"zig"}
+    prefix = f"{tmp_path}/riscv64-sdk-linux-"
+    assert machine.find("prefix", "riscv64", prefix).toolchain == "prefix"
+    assert machine.find("prefix", "armhf", prefix).toolchain == "zig"
+    assert "'aarch64-', 'arm-' or 'riscv64-'" in machine.refused("prefix", "riscv64", "mips-linux-")
+
+
+def test_a_prefix_leaves_the_other_abis_to_auto(machine: Machine) -> None:
+    machine.install("aarch64-a-gcc")
+    assert machine.refused("prefix", "x64", "aarch64-a-").startswith(
+        "toolchain=auto: no compiler for x64 (zig or gcc). Looked for:\n"
     )
 
 

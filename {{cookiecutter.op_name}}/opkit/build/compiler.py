@@ -8,7 +8,9 @@ from SCons.Variables import EnumVariable
 
 from opkit import toolchains
 from opkit.description.spec import OpSpec
+from opkit.toolchains import Compiler, zig
 from opkit.toolchains.abi import ABIS
+from opkit.toolchains.compiler import cxx_command
 from opkit.toolchains.languages import C_LANGUAGE, CXX_LANGUAGE, is_cxx
 from opkit.toolchains.warnings import c_errors
 
@@ -58,12 +60,12 @@ def compiler_for(env: Any, abi_name: str) -> Any:
     has_cxx = any(is_cxx(source.path) for source in env["OPERATOR"].sources)
     is_zig = compiler.toolchain == "zig"
     # Another zig compiles everything anew; that its version says so saves SCons to read 180 MB.
-    version = {"ZIG_VERSION": toolchains.zig_version(compiler.command[0])} if is_zig else {}
+    version = {"ZIG_VERSION": zig.version(compiler.command[0])} if is_zig else {}
     return env.Clone(
         IMPLICIT_COMMAND_DEPENDENCIES=not is_zig,
         CC=list(compiler.command),
         CPPDEFINES=version,
-        CXX=list(toolchains.cxx_command(compiler)) if has_cxx else [],
+        CXX=list(cxx_command(compiler)) if has_cxx else [],
         CFLAGS=list(C_LANGUAGE),
         CXXFLAGS=list(CXX_LANGUAGE),
         CCFLAGS=[*compiler.flags, *compact, *COMPILE],
@@ -77,7 +79,7 @@ def compiler_for(env: Any, abi_name: str) -> Any:
     )
 
 
-def _link_command(compiler: toolchains.Compiler, kind: str) -> str:
+def _link_command(compiler: Compiler, kind: str) -> str:
     """Return the command that links a shared library or, with no kind, a program.
 
     zig compiles its run-time library anew for every ABI, which takes seconds and is next to never

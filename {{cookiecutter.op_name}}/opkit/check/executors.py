@@ -15,17 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from opkit.errors import OpkitError
+from opkit.toolchains.abi import ABIS
 
 GREETING = b"opkit harness 1\n"
 """The first line of every harness: the version of what goes over the line."""
 
 PROBE_TIMEOUT = 30.0  # seconds to start, and to end because nothing is asked
-
-EMULATORS = {
-    "aarch64": ("qemu-aarch64-static", "qemu-aarch64"),
-    "armhf": ("qemu-arm-static", "qemu-arm"),
-}
-"""ABI -> the emulators that are looked for on PATH, in this order."""
 
 _BOARD = "ssh:"
 _SSH = ("ssh", "-o", "ConnectTimeout=10")
@@ -66,14 +61,15 @@ def emulator(abi: str, qemu: str = "") -> tuple[str, ...]:
     """Return the command that runs a program of an ABI on this PC.
 
     Args:
-        abi: one of EMULATORS.
+        abi: the name of the ABI.
         qemu: the command, if it is not to be looked for.
 
     Raises:
         ExecutorError: it is not there; the message says what was looked for, and how to get it.
     """
     command = shlex.split(qemu)
-    names = tuple(command[:1]) or EMULATORS[abi]
+    qemu_name = f"qemu-{ABIS[abi].processor}"
+    names = tuple(command[:1]) or (f"{qemu_name}-static", qemu_name)
     for name in names:
         if shutil.which(name):
             return (name, *command[1:])

@@ -5,53 +5,75 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Abi:
-    """What a device library is compiled for.
+    """What a library is compiled for. All that tells one ABI from another is here.
 
     Attributes:
-        name: `x64`, `aarch64` or `armhf`.
+        name: what `build/` and messages call it, such as `aarch64`.
         triple: the GNU triple of the ABI, without a glibc version.
-        glibc_ceiling: the newest glibc version that the library may ask for; boards are old.
+        elf: what elf.Library.architecture is for it: the machine, as pyelftools writes it, word
+            size, byte order and, where there are several, the calling convention.
+        gnu_processors: which first words of other GNU triples mean its processor, as a regular
+            expression.
+        glibc_ceiling: the newest glibc version that the library may ask for; devices are old.
         zig_cpu: `-mcpu` of zig: the oldest core of this ABI on which the library has to run.
         gnu_flags: the same for GCC.
-        machine: the name of the ELF machine, as pyelftools writes it.
         zig_compact: what makes zig compile (not link) to the ABI's more compact instructions.
         gnu_compact: the same for GCC.
     """
 
     name: str
     triple: str
+    elf: str
+    gnu_processors: str
     glibc_ceiling: str
     zig_cpu: str
     gnu_flags: tuple[str, ...]
-    machine: str
     zig_compact: tuple[str, ...] = ()
     gnu_compact: tuple[str, ...] = ()
+
+    @property
+    def processor(self) -> str:
+        """The first word of the triple, by which Linux, GCC and qemu name the processor."""
+        return self.triple.partition("-")[0]
 
 
 ABIS: dict[str, Abi] = {
     abi.name: abi
     for abi in (
-        Abi("x64", "x86_64-linux-gnu", "2.17", "x86_64", ("-march=x86-64",), "EM_X86_64"),
         Abi(
-            "aarch64",
-            "aarch64-linux-gnu",
-            "2.17",
-            "cortex_a35",
-            ("-march=armv8-a", "-mtune=cortex-a35"),
-            "EM_AARCH64",
+            name="x64",
+            triple="x86_64-linux-gnu",
+            elf="EM_X86_64 64-bit little-endian",
+            gnu_processors="x86_64",
+            glibc_ceiling="2.17",
+            zig_cpu="x86_64",
+            gnu_flags=("-march=x86-64",),
         ),
         Abi(
-            "armhf",
-            "arm-linux-gnueabihf",
-            "2.17",
-            "cortex_a7",
-            ("-mcpu=cortex-a7", "-mfpu=neon-vfpv4", "-mfloat-abi=hard", "-mfp16-format=ieee"),
-            "EM_ARM",
+            name="aarch64",
+            triple="aarch64-linux-gnu",
+            elf="EM_AARCH64 64-bit little-endian",
+            gnu_processors="aarch64|arm64",
+            glibc_ceiling="2.17",
+            zig_cpu="cortex_a35",
+            gnu_flags=("-march=armv8-a", "-mtune=cortex-a35"),
+        ),
+        Abi(
+            name="armhf",
+            triple="arm-linux-gnueabihf",
+            elf="EM_ARM 32-bit little-endian EABI5 hard-float",
+            gnu_processors="arm(?!64).*",
+            glibc_ceiling="2.17",
+            zig_cpu="cortex_a7",
+            gnu_flags=(
+                *("-mcpu=cortex-a7", "-mfpu=neon-vfpv4"),
+                *("-mfloat-abi=hard", "-mfp16-format=ieee"),
+            ),
             zig_compact=("-mcpu=cortex_a7+thumb_mode",),
             gnu_compact=("-mthumb",),
         ),
     )
 }
-"""Every package carries a device library for each of these, in this order."""
+"""Name -> ABI, in the order in which they are listed."""

@@ -26,11 +26,6 @@ from opkit.toolchains.abi import Abi
 NEEDED: tuple[str, ...] = ("libOpenVX.so", "libc.so.6", "libm.so.6")
 """The libraries that every board has."""
 
-_DETAILS = {
-    "EM_X86_64": "64-bit little-endian",
-    "EM_AARCH64": "64-bit little-endian",
-    "EM_ARM": "32-bit little-endian EABI5 hard-float",
-}
 _DF_TEXTREL = 0x4
 _STRONG = frozenset({"STB_GLOBAL", "STB_LOOS"})  # LOOS is what pyelftools calls GNU_UNIQUE
 _OPENVX = re.compile(r"vx[A-Z]")
@@ -134,9 +129,8 @@ def newest_glibc(library: Library) -> str | None:
 
 
 def _file(library: Library, abi: Abi) -> Iterator[str]:
-    expected = f"{abi.machine} {_DETAILS[abi.machine]}"
-    if library.architecture != expected:
-        yield f"it is {library.architecture}; {abi.name} is {expected}"
+    if library.architecture != abi.elf:
+        yield f"it is {library.architecture}; {abi.name} is {abi.elf}"
     if not library.shared:
         yield "it is not a shared library; link with -shared"
 

@@ -9,8 +9,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from opkit.toolchains import Compiler, ToolchainError, cxx_command
 from opkit.toolchains.abi import Abi
+from opkit.toolchains.compiler import Compiler, ToolchainError, cxx_command
 
 _SEARCHED = re.compile(
     r"^#include <\.\.\.> search starts here:$\n(.*?)^End of search list\.$",

@@ -15,8 +15,8 @@ from SCons.Action import Action
 from opkit.check.sanitizers import FLAGS
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.scons.host import GUARDED
-from opkit.toolchains import beside
 from opkit.toolchains.abi import ABIS
+from opkit.toolchains.compiler import beside
 from opkit.toolchains.warnings import C_ERRORS
 
 FOLDER = "build/check"

@@ -1,0 +1,105 @@
+"""A C compiler for one ABI, the C++ compiler that goes with it, and how programs are looked for."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from opkit.errors import OpkitError
+
+
+class ToolchainError(OpkitError):
+    """No compiler where one should be."""
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A C compiler for one ABI.
+
+    Attributes:
+        toolchain: what it is: `zig`, `linaro`, `gnu` or `prefix`.
+        abi: the name of the ABI that it compiles for.
+        command: the program and what makes it compile for the ABI, for compiling and linking.
+        flags: which processor, and what keeps the code fit for it; for compiling and linking.
+    """
+
+    toolchain: str
+    abi: str
+    command: tuple[str, ...]
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A compiler that is not there.
+
+    Attributes:
+        what: what it is, for messages.
+        places: where it was looked for.
+        remedy: the command that installs it.
+    """
+
+    what: str
+    places: tuple[str, ...]
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user says of where compilers are.
+
+    Attributes:
+        prefix: all of GCC's path or name that stands before `gcc`; empty: not given.
+        sysroot: the folder with the target system's headers and libraries; empty: not given.
+        home: the user's home.
+    """
+
+    prefix: str
+    sysroot: str
+    home: Path
+
+
+def first_program(places: Sequence[str]) -> str | None:
+    """Return the absolute path of the first that is a program; a bare name is sought on PATH."""
+    for place in places:
+        program = shutil.which(place)
+        if program is not None:
+            return str(Path(program).absolute())
+    return None
+
+
+def described(place: str) -> str:
+    """Return where a place is, for messages: a bare name is on PATH."""
+    if os.path.dirname(place):  # noqa: PTH120 - the text decides, as in shutil.which
+        return place
+    return f"{place} on PATH ({os.environ.get('PATH', '')})"
+
+
+def cxx_command(compiler: Compiler) -> tuple[str, ...]:
+    """Return the command of the C++ compiler that goes with a C compiler.
+
+    Raises:
+        ToolchainError: it is not there.
+    """
+    program, *rest = compiler.command
+    if compiler.toolchain == "zig":
+        return (program, "c++", *rest[1:])
+    cxx = beside(program)
+    if shutil.which(cxx) is None:
+        raise ToolchainError(
+            f"op.yml lists C++ sources, and there is no C++ compiler for {compiler.abi}: no {cxx} "
+            f"beside {program}. Install it (for Debian's gcc: sudo apt install "
+            f"{Path(cxx).name.replace('_', '-')}), or build with toolchain=zig"
+        )
+    return (cxx, *rest)
+
+
+def beside(program: str) -> str:
+    """Return the path of the C++ compiler that comes with gcc or clang."""
+    return re.sub(
+        r"(gcc|clang)$", lambda found: {"gcc": "g++", "clang": "clang++"}[found[1]], program
+    )

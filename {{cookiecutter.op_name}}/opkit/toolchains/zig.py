@@ -1,0 +1,46 @@
+"""zig, the default: one package from PyPI whose clang compiles for every ABI."""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+from opkit.toolchains.abi import Abi
+from opkit.toolchains.compiler import Compiler, Missing, Options, described, first_program
+
+
+def find(abi: Abi, options: Options) -> Compiler | Missing:
+    """Return the zig of the package `ziglang`, or else the one on PATH."""
+    package = importlib.util.find_spec("ziglang")
+    folders = package.submodule_search_locations if package else None
+    places = [str(Path(folder, "zig")) for folder in folders or ()] + ["zig"]
+    program = first_program(places)
+    if program is None:
+        looked = tuple(map(described, places))
+        if not folders:
+            looked = (f"the package 'ziglang' of {sys.executable}", *looked)
+        return Missing("zig", looked, f"{shlex.quote(sys.executable)} -m pip install ziglang")
+    # zig traps undefined behavior by default; a device library should not need its run-time.
+    return Compiler(
+        "zig",
+        abi.name,
+        (program, "cc", "-target", f"{abi.triple}.{abi.glibc_ceiling}"),
+        (f"-mcpu={abi.zig_cpu}", "-fno-sanitize=undefined"),
+    )
+
+
+@cache
+def version(program: str) -> str:
+    """Return the version of a zig; that of the package is in a name, so that zig need not start."""
+    folder = Path(program).parent
+    installed = (
+        sorted(folder.parent.glob("ziglang-*.dist-info")) if folder.name == "ziglang" else []
+    )
+    if len(installed) == 1:
+        return installed[0].name.removeprefix("ziglang-").removesuffix(".dist-info")
+    run = subprocess.run([program, "version"], check=True, capture_output=True, text=True)
+    return run.stdout.strip()

@@ -9,8 +9,8 @@ import pytest
 
 from opkit.check.sanitizers import chosen, explain
 from opkit.errors import OpkitError
+from opkit.runtimes.rknn import rknnop
 from opkit.runtimes.rknn.chips import CHIPS
-from opkit.toolchains.abi import ABIS
 from tests.repositories import Repository
 from tests.target_repositories import (
     FAULTS_C,
@@ -50,7 +50,7 @@ def built(repository: Repository) -> dict[Path, bytes]:
     """Return what a board loads: the packages, and the libraries of all ABIs."""
     build = repository.path / "build"
     packages = [build / chip / "MyOperator.rknnop" for chip in CHIPS]
-    found = [*packages, *(build / abi / "libmyoperator.so" for abi in ABIS)]
+    found = [*packages, *(build / abi / "libmyoperator.so" for abi in rknnop.ABIS)]
     return {path: path.read_bytes() for path in found}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from opkit.description.spec import OpSpec
+from opkit.runtimes.rknn import rknnop
 from opkit.runtimes.rknn.sources import has_cxx, kernel_sources
 from opkit.runtimes.rknn.text import render
 from opkit.toolchains.abi import ABIS, Abi
@@ -31,7 +32,8 @@ def makefiles(spec: OpSpec) -> dict[str, str]:
     Raises:
         OpkitError: op.yml lists the file of the kernel list as another source.
     """
-    return {f"makefile.linux.{abi.name}": _makefile(spec, abi) for abi in ABIS.values()}
+    abis = (ABIS[name] for name in rknnop.ABIS)
+    return {f"makefile.linux.{abi.name}": _makefile(spec, abi) for abi in abis}
 
 
 def _makefile(spec: OpSpec, abi: Abi) -> str:

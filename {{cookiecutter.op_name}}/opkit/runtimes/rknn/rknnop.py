@@ -32,6 +32,12 @@ LIBRARIES: Mapping[int, tuple[str, ...]] = MappingProxyType(
 )
 """Container version -> the ABIs of its device libraries, in the order of the file."""
 
+VERSION = 2
+"""The container version that is packed."""
+
+ABIS: tuple[str, ...] = LIBRARIES[VERSION]
+"""The ABIs of the device libraries that every package carries."""
+
 _HEADER = struct.Struct("<4sIQ")
 _LENGTH = struct.Struct("<Q")
 _VX, _DESCRIPTION, _PYTHON = "VX kernel", "op.yml", "Python file"

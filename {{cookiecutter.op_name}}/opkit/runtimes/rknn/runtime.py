@@ -15,11 +15,10 @@ from opkit.description.reader import Reader
 from opkit.description.spec import OpSpec
 from opkit.description.types import ParamType
 from opkit.runtimes.interface import Product, Readme, Runtime, TestText
-from opkit.runtimes.rknn import packages, readme, settings, skeletons, target_table
+from opkit.runtimes.rknn import packages, readme, rknnop, settings, skeletons, target_table
 from opkit.runtimes.rknn.chips import CHIPS, TARGETS
 from opkit.runtimes.rknn.generated import generated_files
 from opkit.runtimes.rknn.settings import Settings
-from opkit.toolchains.abi import ABIS
 
 if TYPE_CHECKING:
     from opkit.check.invocation import Kernel
@@ -91,7 +90,7 @@ class Rknn(Runtime):
         if request.for_this_pc or request.commands:
             needed += env.Host()
         if not request.for_this_pc:
-            for abi in ABIS:
+            for abi in rknnop.ABIS:
                 env.DeviceLibrary(abi)
         env.VxKernel()
         env.Debugger(request, needed)
@@ -100,7 +99,7 @@ class Rknn(Runtime):
 
     def products(self, env: Any, targets: Sequence[str]) -> Sequence[Any]:
         """Return the nodes of packages."""
-        libraries = [env.DeviceLibrary(abi) for abi in ABIS]
+        libraries = [env.DeviceLibrary(abi) for abi in rknnop.ABIS]
         return [env.Package(target, libraries) for target in targets]
 
     def harnesses(self, env: Any, abis: Sequence[str]) -> Mapping[str, Any]:

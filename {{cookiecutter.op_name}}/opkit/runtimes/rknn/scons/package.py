@@ -62,7 +62,7 @@ def package(env: Any, target: str, libraries: list[Any]) -> Any:
     Args:
         env: the environment.
         target: the chip.
-        libraries: the nodes of the device libraries, in the order of opkit.toolchains.abi.ABIS.
+        libraries: the nodes of the device libraries, in the order of rknnop.ABIS.
 
     Raises:
         OpkitError: op.yml asks for the VX kernel, and nothing says where to take it from.
@@ -107,14 +107,14 @@ def _pack(target: Any, source: Any, env: Any) -> None:
     from opkit.toolchains import elf
 
     path = Path(target[0].path)
-    for abi, node in zip(ABIS.values(), source, strict=False):
-        elf.check(Path(node.path), abi, f"vx_kernel_{env['OPERATOR'].name}_list")
-    *libraries, python = (Path(node.path).read_bytes() for node in source[: len(ABIS) + 1])
-    compiled = source[len(ABIS) + 1 :]
+    for abi, node in zip(rknnop.ABIS, source, strict=False):
+        elf.check(Path(node.path), ABIS[abi], f"vx_kernel_{env['OPERATOR'].name}_list")
+    *libraries, python = (Path(node.path).read_bytes() for node in source[: len(rknnop.ABIS) + 1])
+    compiled = source[len(rknnop.ABIS) + 1 :]
     package = rknnop.Package(
-        version=2,
+        version=rknnop.VERSION,
         vx_binary=program_binary.from_file(Path(compiled[0].path)) if compiled else b"",
-        libraries=dict(zip(ABIS, libraries, strict=True)),
+        libraries=dict(zip(rknnop.ABIS, libraries, strict=True)),
         description=env["DESCRIPTION"],
         python=python.decode(),
     )

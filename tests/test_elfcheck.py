@@ -14,11 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opkit import toolchains
+from opkit.runtimes.rknn.library_check import requirements
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS, Abi
-from opkit.toolchains.elf import ElfError, check
+from opkit.toolchains.elf import ElfError, Requirements, SystemLibrary, check
 
 LIST = "vx_kernel_Op_list"
+REQUIRED = requirements("Op")
 BOARD = frozenset({"vxCopyScalar"})
 
 GOOD = """
@@ -88,8 +90,10 @@ def good(build: Build, openvx: dict[str, str]) -> dict[str, Path]:
 
 
 def problems(path: Path, abi: Abi, symbols: frozenset[str] | None = BOARD) -> list[str]:
+    openvx, *others = REQUIRED.libraries
+    libraries = (dataclasses.replace(openvx, exports=symbols), *others)
     try:
-        check(path, abi, LIST, symbols)
+        check(path, abi, dataclasses.replace(REQUIRED, libraries=libraries))
     except ElfError as error:
         first, *rest = str(error).split("\n  - ")
         assert first == f"{path}: not a library that every {abi.name} system can use:"
@@ -110,7 +114,7 @@ def test_what_is_read_from_a_good_library(abi: str, good: dict[str, Path]) -> No
     assert library.shared
     assert library.exports == (LIST,)
     assert library.unversioned == ("vxCopyScalar",)
-    assert set(library.needed) == set(elf.NEEDED)
+    assert set(library.needed) == {each.name for each in REQUIRED.libraries}
     oldest = {"x64": "2.2.5", "aarch64": "2.17", "armhf": "2.4"}[abi]
     assert library.versions == {f"GLIBC_{oldest}": ("getenv", "pow", "powf")}
     assert elf.newest_glibc(library) == oldest
@@ -231,6 +235,20 @@ def test_openvx_functions_of_the_board(good: dict[str, Path]) -> None:
     ]
 
 
+def test_requirements_of_another_runtime(good: dict[str, Path]) -> None:
+    system = (SystemLibrary("libother.so.2", "vxCopy"), SystemLibrary("libc.so.6"))
+    with pytest.raises(ElfError) as caught:
+        check(good["x64"], ABIS["x64"], Requirements(("open", "close"), system))
+    assert str(caught.value).split("\n  - ")[1:] == [
+        "it does not export open, close, which the runtime looks up",
+        f"it exports {LIST} besides open, close; two operators in one process would clash: make "
+        "them static",
+        "it needs libOpenVX.so; the board has libother.so.2, libc.so.6",
+        "it needs libm.so.6; the board has libother.so.2, libc.so.6",
+        "it calls vxCopyScalar without needing libother.so.2; link with -lother",
+    ]
+
+
 def test_everything_wrong_is_said_at_once(build: Build) -> None:
     source = f"{GOOD}\nint vxGetLogEntry(void);\nint helper(void) {{ return vxGetLogEntry(); }}\n"
     library = build(
@@ -343,7 +361,7 @@ def test_what_is_no_library_at_all(good: dict[str, Path], tmp_path: Path) -> Non
 
     def message() -> str:
         with pytest.raises(ElfError) as caught:
-            check(path, ABIS["x64"], LIST)
+            check(path, ABIS["x64"], REQUIRED)
         return str(caught.value)
 
     assert message() == f"{path}: cannot be read: No such file or directory"

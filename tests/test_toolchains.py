@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -331,3 +332,9 @@ def test_the_modules_table_names_every_toolchain() -> None:
     assert toolchains.__doc__ is not None
     rows = [line.split()[0] for line in toolchains.__doc__.splitlines() if line.startswith("    ")]
     assert rows == ["toolchain", *toolchains.TOOLCHAINS]
+
+
+def test_toolchains_know_no_runtime() -> None:
+    for path in Path(str(toolchains.__file__)).parent.glob("*.py"):
+        found = re.search(r"OpenVX|RKNN|rknnop|\.vx\b|VX_", path.read_text())
+        assert found is None, f"{path.name}: {found}"

@@ -1,15 +1,14 @@
-"""Is a compiled library one that the board's runtime can load? Asked before it is packed.
+"""Is a compiled library one that the dynamic loader of a target system accepts?
 
-The runtime writes the library to a file, opens it with dlopen and looks up the kernel list. What
-goes wrong there shows as a line on the board's standard error, or as a crash later; here it is a
-message at build time.
+What goes wrong there shows as a line on the device's standard error, or as a crash later; here it
+is a message at build time.
 """
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,17 +22,51 @@ from elftools.elf.sections import SymbolTableSection
 from opkit.errors import OpkitError
 from opkit.toolchains.abi import Abi
 
-NEEDED: tuple[str, ...] = ("libOpenVX.so", "libc.so.6", "libm.so.6")
-"""The libraries that every board has."""
-
 _DF_TEXTREL = 0x4
 _STRONG = frozenset({"STB_GLOBAL", "STB_LOOS"})  # LOOS is what pyelftools calls GNU_UNIQUE
-_OPENVX = re.compile(r"vx[A-Z]")
 _GLIBC = re.compile(r"GLIBC_(\d+(?:\.\d+)*)")
 
 
 class ElfError(OpkitError):
-    """A library that a board would refuse."""
+    """A library that a target system would refuse."""
+
+
+@dataclass(frozen=True)
+class SystemLibrary:
+    """A library that every target system has.
+
+    Attributes:
+        name: its file, such as `libm.so.6`.
+        symbols: how the symbols begin that only it can define, as a regular expression; None: none
+            but those with a version, which say themselves whose they are.
+        exports: what it defines; None leaves that unchecked.
+    """
+
+    name: str
+    symbols: str | None = None
+    exports: frozenset[str] | None = None
+
+    @property
+    def link_flag(self) -> str:
+        """The flag that links with it."""
+        return f"-l{self.name.partition('.so')[0].removeprefix('lib')}"
+
+    def has_to_define(self, symbol: str) -> bool:
+        """Whether only this library can define an undefined symbol without a version."""
+        return self.symbols is not None and re.match(self.symbols, symbol) is not None
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """What a library has to be besides compiled for its ABI.
+
+    Attributes:
+        exports: the symbols that it has to export; it may not export others.
+        libraries: the libraries that it may need.
+    """
+
+    exports: tuple[str, ...]
+    libraries: tuple[SystemLibrary, ...]
 
 
 @dataclass(frozen=True)
@@ -63,21 +96,14 @@ class Library:
     text_relocations: bool
 
 
-def check(
-    path: Path,
-    abi: Abi,
-    list_symbol: str,
-    openvx_symbols: frozenset[str] | None = None,
-    any_glibc: bool = False,
-) -> None:
-    """Check a device library against what the boards of an ABI accept.
+def check(path: Path, abi: Abi, requirements: Requirements, any_glibc: bool = False) -> None:
+    """Check a library against what the target systems of an ABI accept.
 
     Args:
         path: the library.
         abi: what it has to be compiled for.
-        list_symbol: the one symbol that it has to export, `vx_kernel_<Name>_list`.
-        openvx_symbols: what the board's libOpenVX.so exports; None leaves that unchecked.
-        any_glibc: whether it may ask for a glibc that boards do not have, as a library that only
+        requirements: what else it has to be.
+        any_glibc: whether it may ask for a glibc that devices do not have, as a library that only
             runs on this PC may.
 
     Raises:
@@ -91,10 +117,10 @@ def check(
         raise ElfError(f"{path}: {error}") from None
     problems = [
         *_file(library, abi),
-        *_exports(library, list_symbol),
-        *_needed(library),
+        *_exports(library, requirements.exports),
+        *_needed(library, requirements.libraries),
         *(() if any_glibc else _glibc(library, abi)),
-        *_undefined(library, openvx_symbols),
+        *_undefined(library, requirements.libraries),
         *_memory(library),
     ]
     if problems:
@@ -135,21 +161,23 @@ def _file(library: Library, abi: Abi) -> Iterator[str]:
         yield "it is not a shared library; link with -shared"
 
 
-def _exports(library: Library, list_symbol: str) -> Iterator[str]:
-    if list_symbol not in library.exports:
-        yield f"it does not export {list_symbol}, which the runtime looks up"
-    others = [name for name in library.exports if name != list_symbol]
+def _exports(library: Library, required: Sequence[str]) -> Iterator[str]:
+    absent = [name for name in required if name not in library.exports]
+    if absent:
+        yield f"it does not export {_listed(absent)}, which the runtime looks up"
+    others = [name for name in library.exports if name not in required]
     if others:
         yield (
-            f"it exports {_listed(others)} besides {list_symbol}; two operators in one process "
-            "would clash: make them static"
+            f"it exports {_listed(others)} besides {_listed(required)}; two operators in one "
+            "process would clash: make them static"
         )
 
 
-def _needed(library: Library) -> Iterator[str]:
+def _needed(library: Library, present: Sequence[SystemLibrary]) -> Iterator[str]:
+    names = [each.name for each in present]
     for name in library.needed:
-        if name not in NEEDED:
-            yield f"it needs {name}; the board has {_listed(NEEDED)}"
+        if name not in names:
+            yield f"it needs {name}; the board has {_listed(names)}"
 
 
 def _glibc(library: Library, abi: Abi) -> Iterator[str]:
@@ -165,14 +193,17 @@ def _glibc(library: Library, abi: Abi) -> Iterator[str]:
             )
 
 
-def _undefined(library: Library, openvx_symbols: frozenset[str] | None) -> Iterator[str]:
-    calls = [name for name in library.unversioned if _OPENVX.match(name)]
-    if calls and "libOpenVX.so" not in library.needed:
-        yield f"it calls {_listed(calls)} without needing libOpenVX.so; link with -lOpenVX"
-    refused = [] if openvx_symbols is None else sorted({*calls} - openvx_symbols)
-    if refused:
-        yield f"it calls {_listed(refused)}, which the board's libOpenVX.so does not export"
-    others = [name for name in library.unversioned if name not in calls]
+def _undefined(library: Library, present: Sequence[SystemLibrary]) -> Iterator[str]:
+    others = list(library.unversioned)
+    for each in present:
+        calls = [name for name in others if each.has_to_define(name)]
+        others = [name for name in others if name not in calls]
+        if calls and each.name not in library.needed:
+            missing = f"without needing {each.name}; link with {each.link_flag}"
+            yield f"it calls {_listed(calls)} {missing}"
+        refused = [name for name in calls if each.exports is not None and name not in each.exports]
+        if refused:
+            yield f"it calls {_listed(refused)}, which the board's {each.name} does not export"
     if others:
         yield f"it uses {_listed(others)}, which no library that it needs defines"
 

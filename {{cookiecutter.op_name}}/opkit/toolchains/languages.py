@@ -7,7 +7,7 @@ CXX_SUFFIXES = (".cc", ".cpp", ".cxx")
 C_LANGUAGE = ("-std=c11",)
 
 CXX_LANGUAGE = ("-std=c++14", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
-"""C++ that needs nothing of a C++ library at run time: boards may have none, or an older one."""
+"""C++ that needs nothing of a C++ library at run time: devices may have none, or an older one."""
 
 
 def is_cxx(path: str) -> bool:

@@ -1,6 +1,6 @@
 """What compilers say of the operator's own sources, and which of it stops a build.
 
-What is an error here is undefined when a board runs it. gcc before 14 only warns, and compiles a
+What is an error here is undefined when a device runs it. gcc before 14 only warns, and compiles a
 call of a function that nobody declared, or one that ends without returning its value.
 """
 

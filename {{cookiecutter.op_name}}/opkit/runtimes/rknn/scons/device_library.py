@@ -8,7 +8,6 @@ from typing import Any
 from SCons.Action import Action
 
 from opkit.build.reporting import reported
-from opkit.toolchains.abi import ABIS
 
 
 def exists(env: Any) -> bool:
@@ -71,8 +70,8 @@ def _declare(env: Any, abi_name: str) -> Any:
 
 
 def _examine(target: Any, source: Any, env: Any) -> None:
-    from opkit.toolchains import elf
+    from opkit.runtimes.rknn.library_check import check_library
 
     # What runs on this PC alone may use its glibc; the rest of the rules holds for a check, too.
-    list_symbol = f"vx_kernel_{env['OPERATOR'].name}_list"
-    elf.check(Path(target[0].path), ABIS[env["ABI_NAME"]], list_symbol, any_glibc=True)
+    path = Path(target[0].path)
+    check_library(path, env["ABI_NAME"], env["OPERATOR"].name, any_glibc=True)

@@ -15,7 +15,6 @@ from opkit.runtimes.rknn import program_binary, rknnop
 from opkit.runtimes.rknn.description import package_description
 from opkit.runtimes.rknn.kernels import require_vx_kernel
 from opkit.runtimes.rknn.settings import settings
-from opkit.toolchains.abi import ABIS
 
 NO_VX_KERNEL = (
     "op.yml: kernel_index: 1 runs the VX kernel, which only the vendor's compiler can "
@@ -104,11 +103,11 @@ def _compile_vx_kernel(target: Any, source: Any, env: Any) -> None:
 
 
 def _pack(target: Any, source: Any, env: Any) -> None:
-    from opkit.toolchains import elf
+    from opkit.runtimes.rknn.library_check import check_library
 
     path = Path(target[0].path)
     for abi, node in zip(rknnop.ABIS, source, strict=False):
-        elf.check(Path(node.path), ABIS[abi], f"vx_kernel_{env['OPERATOR'].name}_list")
+        check_library(Path(node.path), abi, env["OPERATOR"].name)
     *libraries, python = (Path(node.path).read_bytes() for node in source[: len(rknnop.ABIS) + 1])
     compiled = source[len(rknnop.ABIS) + 1 :]
     package = rknnop.Package(

@@ -6,42 +6,17 @@ import atexit
 import ctypes
 import functools
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import ziglang
-
 from opkit.build.harness import COMPILE as HARNESS_COMPILE
 from opkit.runtimes.rknn.scons.host import VX_COMPILE, VX_LINK
+from tests.compiling import C_SOURCES, OPKIT, RKNN, build
 
-TESTS = Path(__file__).resolve().parent
-OPKIT = TESTS.parent / "{{cookiecutter.op_name}}" / "opkit"
-ZIG = Path(ziglang.__file__).parent / "zig"
-STRICT = (
-    *("-target", "x86_64-linux-gnu.2.17"),
-    *("-Wall", "-Wextra", "-Wpedantic", "-Werror"),
-)
-LIBRARY = (
-    *("-std=c11", "-O2", "-g", "-fPIC", "-shared", "-fno-sanitize=undefined"),
-    f"-I{OPKIT.parent}",
-    f"-I{OPKIT / 'runtimes/rknn/include'}",
-)
-
-
-def _compile(output: Path, *arguments: str | Path) -> None:
-    output.parent.mkdir(parents=True, exist_ok=True)
-    command = [str(ZIG), "cc", *STRICT, "-o", str(output), *map(str, arguments)]
-    compiler = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert compiler.returncode == 0, compiler.stderr
-
-
-def compile_library(output: Path, *arguments: str | Path) -> None:
-    """Compile a shared library for x64; warnings are errors."""
-    _compile(output, *LIBRARY, *arguments)
+_OPTIMIZED = ("-O2", "-g")
 
 
 @functools.cache
@@ -54,30 +29,23 @@ def _folder() -> Path:
 @functools.cache
 def host_runtime() -> Path:
     """Compile the host runtime; a process has one."""
-    path = _folder() / "libOpenVX.so"
-    compile_library(
-        path,
-        "-Wl,-soname,libOpenVX.so",
-        *sorted((OPKIT / "runtimes/rknn/host_runtime").glob("*.c")),
-    )
-    return path
+    sources = sorted((RKNN / "host_runtime").glob("*.c"))
+    soname = "-Wl,-soname,libOpenVX.so"
+    return build(_folder() / "libOpenVX.so", "-shared", *_OPTIMIZED, soname, *sources)
 
 
 @functools.cache
 def harness() -> Path:
     """Compile the program that runs kernels, with the flags of a repository; once per run."""
-    path = host_runtime().with_name("harness")
     sources = sorted((OPKIT / "check/harness").glob("*.c"))
-    _compile(path, *HARNESS_COMPILE, f"-I{OPKIT.parent}", *sources, "-ldl")
-    return path
+    return build(host_runtime().with_name("harness"), *HARNESS_COMPILE, *sources, "-ldl")
 
 
 @functools.cache
 def vx_runtime() -> Path:
     """Compile the program that runs VX kernels, with the flags of a repository; once per run."""
-    path = _folder() / "vx_runtime"
-    _compile(path, *VX_COMPILE, *sorted((OPKIT / "runtimes/rknn/vx/runtime").glob("*.c")), *VX_LINK)
-    return path
+    sources = sorted((RKNN / "vx/runtime").glob("*.c"))
+    return build(_folder() / "vx_runtime", *VX_COMPILE, *sources, *VX_LINK)
 
 
 class Runtime:
@@ -122,22 +90,18 @@ def loaded_runtime() -> Runtime:
 
 def operator_library(output: Path, source: str) -> None:
     """Compile an operator's library from a file in tests/c."""
-    folder = host_runtime().parent
-    libraries = ("-lOpenVX", "-lm", "-lpthread", "-DWITH_THREADS")
-    compile_library(output, TESTS / "c" / source, f"-L{folder}", *libraries)
+    libraries = (f"-L{host_runtime().parent}", "-lOpenVX", "-lm", "-lpthread", "-DWITH_THREADS")
+    build(output, "-shared", *_OPTIMIZED, C_SOURCES / source, *libraries)
 
 
 def compile_program(output: Path, *sources: Path, include: Sequence[Path] = ()) -> None:
     """Compile a program that drives the host runtime and takes its malloc, as operators do."""
     folder = host_runtime().parent
-    room = OPKIT / "runtimes/rknn"
-    folders = (OPKIT.parent, room / "include", room / "host_runtime", *include)
-    headers = [f"-I{path}" for path in folders]
+    headers = [f"-I{path}" for path in (RKNN / "host_runtime", *include)]
     # A program that looks at the runtime's inside brings its sources.
     linked = [f"-L{folder}", "-lOpenVX", f"-Wl,-rpath,{folder}"]
     libraries = ["-ldl"] if any(path.parent.name == "host_runtime" for path in sources) else linked
-    flags = ("-std=c11", "-O1", "-g", "-fno-sanitize=undefined")
-    _compile(output, *flags, *headers, *sources, *libraries)
+    build(output, "-O1", "-g", *headers, *sources, *libraries)
 
 
 def repository(root: Path, source: str, description: str, reference: str) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import stat
 import subprocess
 import sys
@@ -12,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from opkit import toolchains
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.chips import CHIPS, TARGETS
 from opkit.runtimes.rknn.rknnop import unpack
 from opkit.toolchains.abi import ABIS
+from tests.compiling import C_SOURCES
 from tests.repositories import EXAMPLE_NAMES, Repository, generate, generate_example
 from tests.target_repositories import need
-from tests.zig import C_SOURCES, ZIG
 
 MACHINES = {"x64": 62, "aarch64": 183, "armhf": 40}  # e_machine of the ELF standard
 
@@ -327,7 +329,7 @@ def test_a_kernel_written_for_the_vendors_toolkit_builds_unchanged(tmp_path: Pat
 def test_the_makefiles_for_the_vendors_build_command(copy_of_fresh: Repository) -> None:
     need("make", "make")
     for abi in (ABIS[name] for name in MACHINES):
-        compiler = f"{ZIG} cc -target {abi.triple}.{abi.glibc_ceiling}"
+        compiler = shlex.join(toolchains.find("zig", abi).command)
         flags = "CFLAGS=-std=c11 -O2 -fPIC"
         subprocess.run(
             ["make", "-f", f"makefile.linux.{abi.name}", f"CC={compiler}", flags],

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from opkit.toolchains.abi import ABIS, Abi
-from tests.zig import C_SOURCES, build_library, compile_c
+from tests.compiling import C_SOURCES, build, compile_c
 
 Array = npt.NDArray[np.generic]
 
@@ -126,9 +126,9 @@ class Device:
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     output = tmp_path_factory.mktemp("device") / "device_support.so"
     # Its own OpenVX, even if the process has loaded the host runtime.
-    flags = "-O1 -fvisibility=hidden -fsanitize-trap=undefined -fsanitize=undefined".split()
-    flags.append("-Wl,-Bsymbolic")
-    return ctypes.CDLL(str(build_library(C_SOURCES / "device_support.c", output, *flags)))
+    flags = "-shared -O1 -fvisibility=hidden -fsanitize-trap=undefined -fsanitize=undefined".split()
+    source = C_SOURCES / "device_support.c"
+    return ctypes.CDLL(str(build(output, *flags, "-Wl,-Bsymbolic", source)))
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def sample(dtype: npt.DTypeLike, shape: tuple[int, ...]) -> Array:
 @pytest.mark.parametrize("optimisation", ["-O0", "-O2"])
 def test_compiles_without_a_warning(abi: Abi, optimisation: str, tmp_path: Path) -> None:
     source = C_SOURCES / "device_support.c"
-    result = compile_c(source, tmp_path / "device.o", "-c", optimisation, abi=abi)
+    result = compile_c(tmp_path / "device.o", source, "-c", optimisation, abi=abi)
     assert result.returncode == 0, result.stderr
 
 

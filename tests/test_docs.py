@@ -11,9 +11,9 @@ import pytest
 
 from opkit import testing
 from opkit.check.invocation import TENSOR_TYPES
+from tests.compiling import C_SOURCES
 from tests.repositories import ROOT, TEMPLATE, Repository, generate
 from tests.test_readme import assert_printed, blocks, console
-from tests.zig import C_SOURCES
 
 PAGE = ROOT / "docs/cases.md"
 TEXT = PAGE.read_text()

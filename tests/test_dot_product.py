@@ -21,8 +21,8 @@ from opkit.runtimes.rknn.dot_product import (
     configuration,
 )
 from opkit.runtimes.rknn.dot_products import DOT_PRODUCTS, header
+from tests.compiling import RKNN, compile_c
 from tests.repositories import ROOT
-from tests.zig import RKNN, compile_c
 
 ONE = Constant(1.0)
 
@@ -212,5 +212,5 @@ def test_the_named_dot_products_compile_unused_and_used(tmp_path: Path) -> None:
             "vx_status set(const struct opkit_call *call);\n"
             f"vx_status set(const struct opkit_call *call)\n{{\n{body}    return VX_SUCCESS;\n}}\n"
         )
-        result = compile_c(source, tmp_path / "named.o", "-c")
+        result = compile_c(tmp_path / "named.o", source, "-c")
         assert result.returncode == 0, result.stderr

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.host_build import OPKIT, TESTS, compile_program
+from tests.compiling import C_SOURCES, RKNN
+from tests.host_build import compile_program
 
-HOST_RUNTIME = OPKIT / "runtimes/rknn/host_runtime"
-SOURCE = TESTS / "c" / "driver_behavior.c"
+HOST_RUNTIME = RKNN / "host_runtime"
+SOURCE = C_SOURCES / "driver_behavior.c"
 NAMES = re.findall(r"^    TEST\((\w+)\),$", SOURCE.read_text(), re.MULTILINE)
 
 

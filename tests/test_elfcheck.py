@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import struct
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,11 +12,11 @@ from elftools.elf.elffile import ELFFile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opkit import toolchains
 from opkit.runtimes.rknn.library_check import requirements
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS, Abi
 from opkit.toolchains.elf import ElfError, Requirements, SystemLibrary, check
+from tests import compiling
 
 LIST = "vx_kernel_Op_list"
 REQUIRED = requirements("Op")
@@ -54,20 +53,10 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     def compile_(source: str, *options: str, abi: str = "x64", kind: str = "-shared") -> Path:
         folder = tmp_path_factory.mktemp("library")
         (folder / "source.c").write_text(source)
-        compiler = toolchains.find("zig", ABIS[abi])
-        subprocess.run(
-            [
-                *compiler.command,
-                *compiler.flags,
-                *("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", kind, "-g0"),
-                *("source.c", "-o", "library.so"),
-                *(() if kind == "-c" else ("-s",)),
-                *options,
-            ],
-            check=True,
-            cwd=folder,
+        flags = ("-O2", "-fvisibility=hidden", kind, "-g0", *(() if kind == "-c" else ("-s",)))
+        return compiling.build(
+            folder / "library.so", *flags, folder / "source.c", *options, abi=ABIS[abi]
         )
-        return folder / "library.so"
 
     return compile_
 

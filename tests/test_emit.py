@@ -19,9 +19,9 @@ from opkit.runtimes import parse
 from opkit.runtimes.rknn.description import package_description
 from opkit.runtimes.rknn.skeletons import vx_arguments
 from opkit.toolchains.abi import ABIS
+from tests.compiling import compile_c
 from tests.repositories import EXAMPLES, ROOT, TEMPLATE
 from tests.texts import generated_files, once_only_files
-from tests.zig import compile_c
 
 HEAD = "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
 TYPE_NAMES = [name for name, row in PARAM_TYPES.items() if row.delivered is not None]
@@ -283,5 +283,5 @@ def test_c_is_formatted_and_compiles_everywhere_without_a_warning(
     assert_formatted([path for path in files if path.endswith((".c", ".h"))], tmp_path)
     (kernel,) = (tmp_path / path for path in files if path.endswith(".c"))
     for abi in ABIS.values():
-        result = compile_c(kernel, tmp_path / "kernel.o", "-c", "-I", str(tmp_path), abi=abi)
+        result = compile_c(tmp_path / "kernel.o", kernel, "-c", "-I", str(tmp_path), abi=abi)
         assert result.returncode == 0, result.stderr

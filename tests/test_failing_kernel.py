@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from tests.host_build import OPKIT, TESTS, compile_program
+from tests.compiling import C_SOURCES
+from tests.host_build import compile_program
 from tests.repositories import generate
 
 DESCRIPTION = """\
@@ -35,8 +36,8 @@ def test_each_failing_call_is_logged_and_leaves_no_plausible_output(tmp_path: Pa
     root = generate(tmp_path, DESCRIPTION).path
     (root / "failing_compute.h").write_text(COMPUTE)
     program = tmp_path / "failing_operator"
-    sources = (TESTS / "c" / "failing_operator.c", root / "rknn_kernel_failing.c")
-    compile_program(program, *sources, include=(root, OPKIT / "include"))
+    sources = (C_SOURCES / "failing_operator.c", root / "rknn_kernel_failing.c")
+    compile_program(program, *sources, include=(root,))
     result = subprocess.run([program], capture_output=True, text=True, check=True)
     assert result.stdout.splitlines() == [
         "0: 4000 4000 3 3",

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 
 from opkit.toolchains.abi import ABIS, Abi
-from tests.zig import C_SOURCES, HOST, STRICT, ZIG, compile_c
+from tests.compiling import C_SOURCES, HOST, build, compile_c
 
 Bits16 = npt.NDArray[np.uint16]
 Bits32 = npt.NDArray[np.uint32]
@@ -35,7 +35,7 @@ class Machine:
     """
 
     abi: Abi
-    flags: tuple[str, ...] = ("-O2", "-fno-sanitize=undefined")
+    flags: tuple[str, ...] = ("-O2",)
     processor: str | None = None
 
     @property
@@ -43,8 +43,7 @@ class Machine:
         """Return the command that runs a program of the machine, up to the program."""
         if self.abi is HOST and self.processor is None:
             return []
-        architecture = self.abi.triple.split("-")[0]
-        names = (f"qemu-{architecture}-static", f"qemu-{architecture}")
+        names = (f"qemu-{self.abi.processor}-static", f"qemu-{self.abi.processor}")
         program = next(filter(None, map(shutil.which, names)), None)
         if program is None:
             reason = f"{names[0]} is not on PATH; apt-get install qemu-user-static"
@@ -52,8 +51,7 @@ class Machine:
         return [program, *(("-cpu", self.processor) if self.processor else ())]
 
 
-# Unoptimised, zig makes undefined behaviour trap.
-CHECKED = ("-O0", "-fsanitize-trap=undefined")
+CHECKED = ("-O0", "-fsanitize-trap=undefined", "-fsanitize=undefined")
 PORTABLE = "-DOPKIT_PORTABLE_HALF"
 MACHINES = {
     "host": Machine(HOST),
@@ -93,19 +91,12 @@ def command(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     machine = MACHINES[request.param]
     emulator = machine.emulator
     program = tmp_path_factory.mktemp("half") / "half_program"
-    target = ["-target", machine.abi.triple]
+    target = []
     if machine.abi is not HOST:
         # Static, so that qemu needs no other file of the foreign system; stripped, so that the C
         # library, which zig compiles first, is the one that the programs of `scons check` have.
         target = ["-target", machine.abi.triple.replace("gnu", "musl"), "-static", "-s"]
-    processor = f"-mcpu={machine.abi.zig_cpu}"
-    result = subprocess.run(
-        [ZIG, "cc", *target, processor, "-std=c11", *STRICT, *machine.flags, SOURCE, "-o", program],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
+    build(program, *target, *machine.flags, SOURCE, abi=machine.abi)
     return [*emulator, str(program)]
 
 
@@ -268,8 +259,8 @@ VECTOR_INSTRUCTIONS = {
 def test_loops_are_the_processor_s_own_vector_code(abi: Abi, source: str, tmp_path: Path) -> None:
     assembly = tmp_path / "half.s"
     # zig adds a -c of its own, and the compiler says that it has no use for it.
-    flags = ("-O2", "-g0", "-S", "-fno-sanitize=undefined", "-Wno-unused-command-line-argument")
-    result = compile_c(C_SOURCES / source, assembly, *flags, abi=abi)
+    flags = ("-O2", "-g0", "-S", "-Wno-unused-command-line-argument")
+    result = compile_c(assembly, C_SOURCES / source, *flags, abi=abi)
     assert result.returncode == 0, result.stderr
     # A label, and what follows it up to the next one; a loop jumps to its own label.
     _, *parts = re.split(r"^([.\w]+):", assembly.read_text(), flags=re.MULTILINE)

@@ -23,7 +23,8 @@ from opkit.runtimes import parse
 from opkit.runtimes.rknn.host_kernels import CpuKernel
 from opkit.testing import Case, Operator, run_cpu_kernel
 from tests import target_repositories
-from tests.host_build import compile_library, harness, repository
+from tests.compiling import build
+from tests.host_build import harness, repository
 from tests.repositories import Repository, generate
 from tests.target_repositories import enumerators, need, said_of
 
@@ -287,7 +288,8 @@ params: {divisor: {type: VX_TYPE_INT32}, summands: {type: VX_TYPE_ARRAY}}
 def plain_kernel(folder: Path, symbol: str) -> HarnessKernel:
     libraries = [folder / f"lib{name}.so" for name in ("plain_runtime", "plain_kernel")]
     for library in libraries:
-        compile_library(library, MISDEEDS_C.with_name(f"{library.stem.removeprefix('lib')}.c"))
+        source = MISDEEDS_C.with_name(f"{library.stem.removeprefix('lib')}.c")
+        build(library, "-shared", "-O2", "-g", source)
     command = (str(harness()), *map(str, libraries), symbol)
     return HarnessKernel(parse(PLAIN), Executor("plain", command), folder, library=libraries[1])
 

@@ -11,7 +11,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Symbol, SymbolTableSection
 
 from opkit.toolchains.abi import ABIS, Abi
-from tests.zig import C_SOURCES, INCLUDE, LANGUAGES, RKNN, build_library, compile_c
+from tests.compiling import C_SOURCES, INCLUDE, LANGUAGES, RKNN, build, compile_c
 
 STUB = RKNN / "openvx_stub.c"
 HEADERS = sorted(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.glob("*/*.h"))
@@ -144,7 +144,7 @@ def test_every_header_compiles_alone_and_twice(abi: Abi, language: str, tmp_path
     for name in HEADERS:
         source = tmp_path / "source.c"
         source.write_text(f"#include <{name}>\n#include <{name}>\nextern int here;\nint here;\n")
-        result = compile_c(source, tmp_path / "source.o", "-c", abi=abi, language=language)
+        result = compile_c(tmp_path / "source.o", source, "-c", abi=abi, language=language)
         assert result.returncode == 0, f"{name}: {result.stderr}"
 
 
@@ -155,7 +155,7 @@ def test_values_and_layouts_are_the_board_s(abi: Abi, language: str, tmp_path: P
     lines = (f'VX_STATIC_ASSERT({name} == {value}, "{name}");' for name, value in expected.items())
     source = tmp_path / "values.c"
     source.write_text(ALL_VX + "\n".join(lines) + "\n")
-    result = compile_c(source, tmp_path / "values.o", "-c", abi=abi, language=language)
+    result = compile_c(tmp_path / "values.o", source, "-c", abi=abi, language=language)
     assert result.returncode == 0, result.stderr
 
 
@@ -163,7 +163,7 @@ def test_values_and_layouts_are_the_board_s(abi: Abi, language: str, tmp_path: P
 def test_wrong_value_does_not_compile(abi: Abi, tmp_path: Path) -> None:
     source = tmp_path / "values.c"
     source.write_text(ALL_VX + 'VX_STATIC_ASSERT(sizeof(vx_param_description_t) == 16, "no");\n')
-    result = compile_c(source, tmp_path / "values.o", "-c", abi=abi)
+    result = compile_c(tmp_path / "values.o", source, "-c", abi=abi)
     assert result.returncode != 0
     assert "static assertion failed" in result.stderr
 
@@ -172,16 +172,17 @@ def test_wrong_value_does_not_compile(abi: Abi, tmp_path: Path) -> None:
 @each_language
 def test_kernel_in_the_vendor_s_style_compiles(abi: Abi, language: str, tmp_path: Path) -> None:
     source = C_SOURCES / "vendor_style_kernel.c"
-    result = compile_c(source, tmp_path / "kernel.o", "-c", abi=abi, language=language)
+    result = compile_c(tmp_path / "kernel.o", source, "-c", abi=abi, language=language)
     assert result.returncode == 0, result.stderr
 
 
 @each_abi
 def test_kernel_in_the_vendor_s_style_links_with_the_stub(abi: Abi, tmp_path: Path) -> None:
-    build_library(STUB, tmp_path / "libOpenVX.so", abi=abi)
-    kernel = build_library(
-        C_SOURCES / "vendor_style_kernel.c",
+    build(tmp_path / "libOpenVX.so", "-shared", STUB, abi=abi)
+    kernel = build(
         tmp_path / "libhalve.so",
+        "-shared",
+        C_SOURCES / "vendor_style_kernel.c",
         "-Wl,--no-undefined",
         f"-L{tmp_path}",
         "-lOpenVX",
@@ -202,7 +203,7 @@ def test_kernel_in_the_vendor_s_style_links_with_the_stub(abi: Abi, tmp_path: Pa
 
 @each_abi
 def test_stub_exports_what_the_headers_declare(abi: Abi, tmp_path: Path) -> None:
-    stub = build_library(STUB, tmp_path / "libOpenVX.so", "-fvisibility=hidden", abi=abi)
+    stub = build(tmp_path / "libOpenVX.so", "-shared", "-fvisibility=hidden", STUB, abi=abi)
     with stub.open("rb") as file:
         exported = {
             symbol.name

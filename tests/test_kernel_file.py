@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.host_build import OPKIT, TESTS, compile_program
+from tests.compiling import C_SOURCES
+from tests.host_build import compile_program
 from tests.repositories import Repository, generate
 from tests.test_failing_kernel import COMPUTE, DESCRIPTION
 
@@ -49,8 +50,8 @@ def run(root: Path, folder: Path, addition: str) -> list[str]:
     changed = root / "changed.c"
     changed.write_text(source.read_text() + addition)
     program = folder / "program"
-    sources = (TESTS / "c/failing_operator.c", changed)
-    compile_program(program, *sources, include=(root, OPKIT / "include"))
+    sources = (C_SOURCES / "failing_operator.c", changed)
+    compile_program(program, *sources, include=(root,))
     result = subprocess.run([program], capture_output=True, text=True, check=True)
     return result.stdout.splitlines()
 
@@ -77,7 +78,7 @@ def test_a_file_from_before_the_callbacks_were_generated_still_builds_and_is_gre
 ) -> None:
     """tests/c/whole_file_kernel.c is one, with callbacks, tables and kernel list."""
     repository = Repository(Path(shutil.copytree(example("exp").path, tmp_path / "Exp")))
-    shutil.copy(TESTS / "c/whole_file_kernel.c", repository.path / "rknn_kernel_exp.c")
+    shutil.copy(C_SOURCES / "whole_file_kernel.c", repository.path / "rknn_kernel_exp.c")
     built = repository.scons("target=all")
     assert "link build/x64/libexp.so" in built.stdout
     assert built.stderr == ""

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import struct
-import subprocess
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opkit import toolchains
 from opkit.runtimes.rknn import rknnop
 from opkit.runtimes.rknn.rknnop import Package, PackageError, describe, pack, unpack
 from opkit.toolchains.abi import ABIS
+from tests.compiling import build
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 PACKAGES = st.sampled_from(sorted(rknnop.LIBRARIES)).flatmap(
@@ -210,15 +209,9 @@ def test_describe_lists_everything(tmp_path: Path) -> None:
         '#include <stdlib.h>\n__attribute__((visibility("default")))\n'
         "void *(*vx_kernel_Op_list[])(size_t) = {malloc, 0};\n"
     )
-    compiler = toolchains.find("zig", ABIS["x64"])
-    subprocess.run(
-        [
-            *(*compiler.command, *compiler.flags, "-shared", "-fPIC", "-O2", "-s"),
-            *(str(source), "-o", str(tmp_path / "op.so")),
-        ],
-        check=True,
-    )
-    library = (tmp_path / "op.so").read_bytes()
+    library = build(
+        tmp_path / "op.so", "-shared", "-O2", "-s", source, abi=ABIS["x64"]
+    ).read_bytes()
     package = Package(
         version=2,
         vx_binary=b"FULLPRGM....",

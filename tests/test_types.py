@@ -12,7 +12,7 @@ import pytest
 from opkit.check.invocation import Items, marshal
 from opkit.description.spec import MAX_ITEMS, Param
 from opkit.description.types import ELEMENT_TYPES, PARAM_TYPES, TENSOR_TYPES, ElementType, ParamType
-from tests.zig import RKNN, compile_c
+from tests.compiling import RKNN, build
 
 NUMPY_KINDS = {"bool": "b", "unsigned": "u", "signed": "i", "float": "f"}
 IN_OPENVX = [row for row in ELEMENT_TYPES.values() if row.vx_name]
@@ -71,12 +71,7 @@ int main(void)
 """
     )
     program = tmp_path / "types"
-    compiled = compile_c(
-        source,
-        program,
-        str(RKNN / "host_runtime/types.c"),
-    )
-    assert compiled.returncode == 0, compiled.stderr
+    build(program, source, RKNN / "host_runtime/types.c")
     lines = subprocess.run([program], capture_output=True, text=True, check=True).stdout
     computed = _computed_types()
     found = {}

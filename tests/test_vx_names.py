@@ -16,7 +16,8 @@ from elftools.elf.elffile import ELFFile
 from opkit.runtimes.rknn.vx import clang
 from opkit.runtimes.rknn.vx.compiler import compile_vx
 from opkit.runtimes.rknn.vx.names import macros
-from tests.host_build import OPKIT, STRICT, ZIG, vx_runtime
+from tests.compiling import RKNN, compile_c
+from tests.host_build import vx_runtime
 from tests.vx.support import launch, run
 
 OURS = re.compile(r"__opkit_|__OPKIT_")
@@ -248,15 +249,10 @@ def test_what_kernels_call_is_declared_in_one_header(prelude: list[str]) -> None
 def test_another_prototype_does_not_compile(
     tmp_path: Path, file: str, prototype: str, other: str
 ) -> None:
-    shutil.copytree(OPKIT / "runtimes/rknn/vx", tmp_path / "vx")
+    shutil.copytree(RKNN / "vx", tmp_path / "vx")
     shared = tmp_path / "vx/prelude/shared.h"
     assert shared.read_text().count(prototype) == 1
     shared.write_text(shared.read_text().replace(prototype, other))
-    result = subprocess.run(
-        [str(ZIG), "cc", *STRICT, "-std=c11", "-D_GNU_SOURCE", "-c", f"vx/runtime/{file}.c"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    source = tmp_path / f"vx/runtime/{file}.c"
+    result = compile_c(tmp_path / f"{file}.o", "-D_GNU_SOURCE", "-c", source)
     assert "error: conflicting types for '__opkit_" in result.stderr

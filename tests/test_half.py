@@ -51,7 +51,7 @@ class Machine:
         return [program, *(("-cpu", self.processor) if self.processor else ())]
 
 
-CHECKED = ("-O0", "-fsanitize-trap=undefined", "-fsanitize=undefined")
+CHECKED = ("-O0", "-fsanitize=undefined", "-fsanitize-trap=undefined")
 PORTABLE = "-DOPKIT_PORTABLE_HALF"
 MACHINES = {
     "host": Machine(HOST),

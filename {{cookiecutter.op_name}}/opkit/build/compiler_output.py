@@ -7,11 +7,12 @@ commands, their output would be mixed, and each warning would be there once for 
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from opkit.build.command import run
 
 # What stands above a diagnostic: who includes the file, or in which function it is.
 _CONTEXT = re.compile(r"In file included from |\s+from |In file included|\S+: (In|At) ")
@@ -46,20 +47,11 @@ class Output:
         environment: Mapping[str, str],
     ) -> int:
         """Run a command as SCons' SPAWN does, print what it says, and return its status."""
-        run = subprocess.run(
-            [shell, "-c", " ".join(arguments)],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            check=False,
-        )
+        finished = run([shell, "-c", " ".join(arguments)], environment=environment)
         with self._lock:
-            sys.stderr.write(self.unprinted(run.stdout))
+            sys.stderr.write(self.unprinted(finished.stdout))
             sys.stderr.flush()
-        return run.returncode
+        return finished.returncode
 
     def unprinted(self, text: str) -> str:
         """Return what of a command's output was not there before, and take it as printed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from SCons.Action import Action
+from opkit.build.host_link import linked
 
 PROGRAM = "build/host/harness"
 COMPILE = "-O2 -g -fno-sanitize=undefined".split()
@@ -24,16 +24,14 @@ def generate(env: Any) -> None:
 def harness(env: Any) -> Any:
     """Return the node of the harness, which loads a runtime's library and a kernel's."""
     if not env["HARNESS"]:
-        harness_env = env.CompilerFor("x64")
-        harness_env.Replace(CCFLAGS=COMPILE, LINKFLAGS="-fno-sanitize=undefined")
-        harness_env = harness_env.UserCache()
-        env["HARNESS"] += harness_env.Command(
-            PROGRAM,
-            [
-                harness_env.SharedObject(f"{PROGRAM}-{source.name[:-2]}.o", source)
-                for source in env.Glob("opkit/check/harness/*.c")
-            ],
-            Action("$PROGRAMCOM", "$SHAREDCOMSTR"),
+        env["HARNESS"] += linked(
+            env,
+            "$PROGRAMCOM",
+            target=PROGRAM,
+            sources="opkit/check/harness/*.c",
+            objects=f"{PROGRAM}-",
+            CCFLAGS=COMPILE,
+            LINKFLAGS=["-fno-sanitize=undefined"],
             LIBRARIES=["-ldl"],
         )
     return env["HARNESS"]

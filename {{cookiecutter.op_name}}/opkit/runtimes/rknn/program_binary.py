@@ -6,10 +6,10 @@ Only the vendor's compiler can make one, and it comes only with RKNN-Toolkit.
 from __future__ import annotations
 
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
+from opkit.build.command import run
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import rknnop
 
@@ -84,22 +84,13 @@ def _build(program: str, copy: Path) -> None:
     shown = " ".join([program, *arguments])
     try:
         # Not inside the copy: `python -m` would import the repository's files before its own.
-        run = subprocess.run(
-            [program, *arguments],
-            cwd=copy.parent,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            check=False,
-        )
+        finished = run([program, *arguments], folder=copy.parent)
     except OSError as error:
         raise ShaderError(f"{shown}\ncannot be run: {error.strerror}") from None
-    if run.returncode:
-        last = "\n".join(f"  {line}" for line in run.stdout.splitlines()[-_LAST_LINES:])
+    if finished.returncode:
+        last = "\n".join(f"  {line}" for line in finished.stdout.splitlines()[-_LAST_LINES:])
         raise ShaderError(
-            f"{shown}\nfailed with status {run.returncode}. The end of its output:\n"
+            f"{shown}\nfailed with status {finished.returncode}. The end of its output:\n"
             f"{last or '  (nothing)'}\n"
             "Check that this Python has RKNN-Toolkit 1.x: "
             f"{program} -c 'import rknn.bin.custom_op'"

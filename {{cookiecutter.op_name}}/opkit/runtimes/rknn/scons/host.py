@@ -6,6 +6,7 @@ from typing import Any
 
 from SCons.Action import Action
 
+from opkit.build.host_link import linked
 from opkit.runtimes.rknn.settings import settings
 
 FOLDER = "build/host"
@@ -31,25 +32,31 @@ def generate(env: Any) -> None:
 
 def host(env: Any) -> list[Any]:
     """Return the nodes of all that the cases need besides the device library for this PC."""
-    runtime = _host_runtime(env)
-    emulator = [_vx_runtime(env)] if settings(env["OPERATOR"]).has_vx_kernel else []
-    return [env.Harness(), runtime, _guarded_library(env, runtime), *emulator]
-
-
-def _host_runtime(env: Any) -> Any:
-    """Return the node of `libOpenVX.so`: our own small OpenVX."""
-    host_env = env.CompilerFor("x64")
-    host_env.Replace(CCFLAGS=RUNTIME_COMPILE, LINKFLAGS=LINK)
-    host_env = host_env.UserCache()
-    return host_env.Command(
-        f"{FOLDER}/libOpenVX.so",
-        [
-            host_env.SharedObject(f"{FOLDER}/{source.name[:-2]}.o", source)
-            for source in env.Glob("opkit/runtimes/rknn/host_runtime/*.c")
-        ],
-        Action("$SHAREDCOM", "$SHAREDCOMSTR"),
+    runtime = linked(  # our own small OpenVX
+        env,
+        "$SHAREDCOM",
+        target=f"{FOLDER}/libOpenVX.so",
+        sources="opkit/runtimes/rknn/host_runtime/*.c",
+        objects=f"{FOLDER}/",
+        CCFLAGS=RUNTIME_COMPILE,
+        LINKFLAGS=LINK,
         LIBRARIES=["-Wl,-soname,libOpenVX.so"],
     )
+    nodes = [env.Harness(), runtime, _guarded_library(env, runtime)]
+    if settings(env["OPERATOR"]).has_vx_kernel:
+        vx_runtime = linked(  # the program that runs VX kernels
+            env,
+            "$PROGRAMCOM",
+            target=f"{FOLDER}/vx_runtime",
+            sources="opkit/runtimes/rknn/vx/runtime/*.c",
+            objects=f"{FOLDER}/vx/",
+            CCFLAGS=VX_COMPILE,
+            CPPPATH=[],
+            LINKFLAGS=LINK,
+            LIBRARIES=VX_LINK,
+        )
+        nodes.append(vx_runtime)
+    return nodes
 
 
 def _guarded_library(env: Any, host_runtime: Any) -> Any:
@@ -80,19 +87,3 @@ def _guarded_library(env: Any, host_runtime: Any) -> Any:
     )
     host_env.Depends(library, [host_runtime, exports])
     return library
-
-
-def _vx_runtime(env: Any) -> Any:
-    """Return the node of `vx_runtime`, the program that runs VX kernels."""
-    vx_env = env.CompilerFor("x64")
-    vx_env.Replace(CCFLAGS=VX_COMPILE, CPPPATH=[], LINKFLAGS=LINK)
-    vx_env = vx_env.UserCache()
-    return vx_env.Command(
-        f"{FOLDER}/vx_runtime",
-        [
-            vx_env.SharedObject(f"{FOLDER}/vx/{source.name[:-2]}.o", source)
-            for source in env.Glob("opkit/runtimes/rknn/vx/runtime/*.c")
-        ],
-        Action("$PROGRAMCOM", "$SHAREDCOMSTR"),
-        LIBRARIES=VX_LINK,
-    )

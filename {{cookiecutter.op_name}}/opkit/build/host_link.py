@@ -1,0 +1,33 @@
+"""What runs kernels on this PC is linked of opkit's own sources, once for a user."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from SCons.Action import Action
+
+
+def linked(
+    env: Any, command: str, *, target: str, sources: str, objects: str, **variables: list[str]
+) -> Any:
+    """Return the node of a program or a library for this PC that no operator changes.
+
+    Args:
+        env: the environment.
+        command: what links it: `$PROGRAMCOM` or `$SHAREDCOM`.
+        target: the file that is made.
+        sources: the pattern of its C sources.
+        objects: what the paths of the object files begin with.
+        **variables: the construction variables that are other than for a device library.
+    """
+    link_env = env.CompilerFor("x64")
+    link_env.Replace(**variables)
+    link_env = link_env.UserCache()
+    return link_env.Command(
+        target,
+        [
+            link_env.SharedObject(f"{objects}{source.name[:-2]}.o", source)
+            for source in env.Glob(sources)
+        ],
+        Action(command, "$SHAREDCOMSTR"),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import shutil
@@ -12,7 +13,10 @@ import pytest
 import yaml
 
 from opkit.runtimes import parse
+from opkit.runtimes.rknn import rknnop
 from opkit.runtimes.rknn.description import package_description
+from opkit.runtimes.rknn.makefiles import makefiles
+from opkit.toolchains.abi import ABIS
 from tests.repositories import Repository
 from tests.target_repositories import need
 
@@ -51,6 +55,13 @@ def headers(path: Path) -> list[str]:
         text=True,
     ).stdout
     return re.findall(r"\S+\.h", printed)
+
+
+def test_one_for_each_library_of_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    tensor = "{type: VX_TYPE_TENSOR}"
+    spec = parse(f"name: Op\ninputs: {{x: {tensor}}}\noutputs: {{y: {tensor}}}\n")
+    monkeypatch.setitem(ABIS, "another", dataclasses.replace(ABIS["x64"], name="another"))
+    assert list(makefiles(spec)) == [f"makefile.linux.{name}" for name in rknnop.ABIS]
 
 
 def test_nothing_to_do_twice_and_a_target_all(made: Repository) -> None:

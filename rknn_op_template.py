@@ -28,7 +28,7 @@ _write_no_bytecode = sys.dont_write_bytecode
 sys.dont_write_bytecode = True  # opkit's folder is copied as it is: nothing may be added to it
 sys.path.insert(0, str(ROOT / PROJECT))
 try:
-    from opkit.description.spec import MAX_NAME, OpSpec
+    from opkit.description.spec import OpSpec
     from opkit.errors import OpkitError
     from opkit.repository import read_description
     from opkit.runtimes import DEFAULT, available, parse
@@ -56,7 +56,7 @@ params:
   # align_corners: {type: VX_TYPE_BOOL, default: false}
   # epsilon: {type: VX_TYPE_FLOAT32, default: 0.001}"""
 
-_FOLDER = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.-]{{0,{MAX_NAME - 1}}}")
+_FOLDER = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.-]{{0,{RUNTIMES[DEFAULT].limits.name_length - 1}}}")
 
 
 class Answers(Extension):
@@ -105,8 +105,9 @@ def default_runtimes(answers: dict[str, Any]) -> str:
     folder = _text_answer(answers, "op_name")
     if not _FOLDER.fullmatch(folder):
         _refuse(
-            f"op_name: {folder!r} cannot be the new folder's name; allowed are 1 to {MAX_NAME} "
-            "letters (a to z), digits, '_', '-' and '.', beginning with a letter, a digit or '_'"
+            f"op_name: {folder!r} cannot be the new folder's name; allowed are 1 to "
+            f"{RUNTIMES[DEFAULT].limits.name_length} letters (a to z), digits, '_', '-' and '.', beginning with a "
+            "letter, a digit or '_'"
         )
     config = answers["config"]
     spec = _parse(config, "config") if config else _check_starter(_starter(folder, [DEFAULT]))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from opkit import testing
-from opkit.check.invocation import TENSOR_TYPES
+from opkit.description.spec import TENSOR_DTYPES
 from tests.compiling import C_SOURCES
 from tests.repositories import ROOT, TEMPLATE, Repository, generate
 from tests.test_readme import assert_printed, blocks, console
@@ -63,7 +63,7 @@ def test_the_page_names_every_maker_and_every_dtype() -> None:
     }
     assert makers == set(re.findall(r"^\| `(\w+)\(", TEXT, re.MULTILINE))
     (listed,) = re.findall(r"The kernels take ([^.]*)\.", TEXT)
-    assert set(re.findall(r"u?int\d+|float\d+", listed)) == {dtype.name for dtype in TENSOR_TYPES}
+    assert set(re.findall(r"u?int\d+|float\d+", listed)) == set(TENSOR_DTYPES)
 
 
 def test_there_is_one_page(fresh: Repository) -> None:

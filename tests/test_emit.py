@@ -14,8 +14,8 @@ import yaml
 from clang_format import get_executable  # type: ignore[import-untyped]
 
 from opkit.description.spec import OpSpec
-from opkit.description.types import PARAM_TYPES
 from opkit.runtimes import parse
+from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.description import package_description
 from opkit.runtimes.rknn.skeletons import vx_arguments
 from opkit.toolchains.abi import ABIS
@@ -24,7 +24,7 @@ from tests.repositories import EXAMPLES, ROOT, TEMPLATE
 from tests.texts import generated_files, once_only_files
 
 HEAD = "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
-TYPE_NAMES = [name for name, row in PARAM_TYPES.items() if row.delivered is not None]
+TYPE_NAMES = list(DELIVERIES)
 EVERY_TYPE = "params:\n" + "".join(
     f"  p_{name.removeprefix('VX_TYPE_').lower()}: {{type: {name}}}\n" for name in TYPE_NAMES
 )

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from opkit.check.comparison import ulp_distance
-from opkit.check.invocation import Invocation
 from opkit.runtimes import parse
+from opkit.runtimes.invocation import Invocation
 from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from tests.repositories import Repository
 

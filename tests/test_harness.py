@@ -16,10 +16,11 @@ import pytest
 from opkit.check import checking
 from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
-from opkit.check.invocation import Invocation
 from opkit.check.results import Result
 from opkit.errors import OpkitError
 from opkit.runtimes import parse
+from opkit.runtimes.invocation import Invocation
+from opkit.runtimes.rknn import calling_convention
 from opkit.runtimes.rknn.host_kernels import CpuKernel
 from opkit.testing import Case, Operator, run_cpu_kernel
 from tests import target_repositories
@@ -152,7 +153,7 @@ def test_constructors_and_destructors(
     guarded = kernel.guarded
     executor = replace(guarded.executor, environment={"MISDEED": deed})
     operator.__dict__["cpu_kernel"] = HarnessKernel(
-        operator.spec, executor, root, guarded.attachments
+        operator.spec, executor, root, guarded.convention, guarded.attachments
     )
     assert LIBRARY_MISDEEDS[deed] in check(operator).problem
 
@@ -291,7 +292,8 @@ def plain_kernel(folder: Path, symbol: str) -> HarnessKernel:
         source = MISDEEDS_C.with_name(f"{library.stem.removeprefix('lib')}.c")
         build(library, "-shared", "-O2", "-g", source)
     command = (str(harness()), *map(str, libraries), symbol)
-    return HarnessKernel(parse(PLAIN), Executor("plain", command), folder, library=libraries[1])
+    executor = Executor("plain", command)
+    return HarnessKernel(parse(PLAIN), executor, folder, calling_convention, library=libraries[1])
 
 
 def plain_invocation(divisor: int) -> Invocation:

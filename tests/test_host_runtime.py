@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from ctypes import byref, c_float, c_int32, c_size_t, c_uint32, c_void_p, sizeof
 from pathlib import Path
 from typing import Any
@@ -17,19 +17,18 @@ import numpy as np
 import pytest
 
 from opkit.check.harness.client import HarnessKernel
-from opkit.check.invocation import (
-    TYPES,
-    Array,
-    Invocation,
-    Items,
-    RefusedError,
-    Scalar,
-    marshal,
-)
 from opkit.description.spec import Param
-from opkit.description.types import PARAM_TYPES, ParamType
+from opkit.description.types import ELEMENT_TYPES, PARAM_TYPES
 from opkit.errors import OpkitError
 from opkit.runtimes import parse
+from opkit.runtimes.invocation import (
+    Array,
+    Invocation,
+    RefusedError,
+    Value,
+)
+from opkit.runtimes.rknn.calling_convention import marshal
+from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.host_kernels import host_kernel
 from opkit.runtimes.rknn.vx.launch import Launch, launch_of, uniforms_of
 from tests.host_build import Runtime, host_runtime, loaded_runtime, repository
@@ -806,26 +805,32 @@ UINT64_BIG = 2**64 - 1
     ],
 )
 def test_delivered_scalars(kind: str, value: Any, delivered_type: str, data: str) -> None:
-    scalar = marshal(Param("p", PARAM_TYPES[f"VX_TYPE_{kind}"]), value)
-    assert scalar == Scalar(f"VX_TYPE_{delivered_type}", bytes.fromhex(data))
+    scalar = marshal([Param("p", PARAM_TYPES[f"VX_TYPE_{kind}"])], {"p": value})
+    assert scalar == [Value("p", delivered_type.lower(), (), bytes.fromhex(data))]
 
 
 def test_delivered_arrays() -> None:
     param = Param("size", PARAM_TYPES["VX_TYPE_ARRAY"])
-    assert marshal(param, [1, -2.9, 2**40]) == Items((1, -2, 2**31 - 1))
-    assert marshal(param, range(16)) == Items(tuple(range(16)))
+
+    def delivered(numbers: Iterable[float]) -> Value:
+        (value,) = marshal([param], {"size": numbers})
+        return value
+
+    for numbers, items in (([1, -2.9, 2**40], [1, -2, 2**31 - 1]), (range(16), range(16))):
+        data = np.array(items, "<i4").tobytes()
+        assert delivered(numbers) == Value("size", "int32", (len(items),), data)
     for count in (0, 17):
         with pytest.raises(RefusedError, match=f"'size' has {count} items; the board takes 1 to"):
-            marshal(param, range(count))
+            delivered(range(count))
 
 
-@pytest.mark.parametrize("type_", [t for t in PARAM_TYPES.values() if t.delivered is None])
-def test_types_that_the_board_refuses(type_: ParamType) -> None:
-    with pytest.raises(RefusedError, match=f"'p': the board refuses the type {type_.name}"):
-        marshal(Param("p", type_), 1)
+@pytest.mark.parametrize("name", PARAM_TYPES.keys() - DELIVERIES.keys())
+def test_types_that_the_board_refuses(name: str) -> None:
+    with pytest.raises(RefusedError, match=f"'p': the board refuses the type {name}"):
+        marshal([Param("p", PARAM_TYPES[name])], {"p": 1})
 
 
-SHOWN = [name for name, row in PARAM_TYPES.items() if row.delivered and not row.is_list]
+SHOWN = [name for name in DELIVERIES if not PARAM_TYPES[name].is_list]
 PARAMS = {name.removeprefix("VX_TYPE_").lower(): 3 + n for n, name in enumerate(SHOWN)}
 
 
@@ -849,15 +854,12 @@ def test_the_kernel_sees_what_is_delivered(tmp_path: Path) -> None:
     call = Invocation({"input": np.zeros(1, np.float16)}, values, {"output": (shape, "uint8")})
     outcome = kernel.run(call, fill=0x7E)
     assert (outcome.status, outcome.fault, outcome.leaks) == (0, "", [])
-    for row, param in zip(outcome.outputs["output"], spec.params, strict=True):
+    expected = marshal(spec.params, values)
+    for row, value in zip(outcome.outputs["output"], expected, strict=True):
         type_, count = row[:8].view(np.int32)
-        expected = marshal(param, values[param.name])
-        if isinstance(expected, Scalar):
-            assert (type_, count) == (TYPES[expected.type], 1)
-            assert row[8:].tobytes() == expected.data.ljust(64, b"\0")
-        else:
-            assert (type_, count) == (INT32, 3)
-            assert tuple(row[8:20].view(np.int32)) == expected.items
+        assert type_ == ELEMENT_TYPES[value.type].vx_number
+        assert count == (value.shape[0] if value.shape else 1)
+        assert row[8:].tobytes() == value.data.ljust(64, b"\0")
 
 
 # ---- VX kernels: the callbacks run, and what they ask for is known ----

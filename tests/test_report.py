@@ -16,6 +16,7 @@ from opkit.report.page import Report, page, plot_key
 from opkit.report.plots import plot
 from opkit.runtimes import parse
 from opkit.runtimes.interface import Product
+from opkit.runtimes.rknn import RUNTIME
 from opkit.runtimes.rknn.packages import facts, product
 from opkit.runtimes.rknn.rknnop import Package, pack
 from tests.browser import look
@@ -83,7 +84,11 @@ def shown(*records: Record, products: Sequence[Product] = (), check_failed: bool
     ]
     operator = parse(DESCRIPTION)
     time = "2020-02-03 04:05"
-    return page(Report(operator, facts(operator), products, records, plots, check_failed, time))
+    deliveries = {param.name: [RUNTIME.delivery(param)] for param in operator.params}
+    report = Report(
+        *(operator, facts(operator), deliveries, products, records, plots, check_failed, time)
+    )
+    return page(report)
 
 
 def test_what_the_user_writes_is_text() -> None:

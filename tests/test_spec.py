@@ -85,15 +85,18 @@ def test_keys_that_we_add() -> None:
 
 
 @pytest.mark.parametrize(
-    "type_", [t for t in PARAM_TYPES.values() if t.limits], ids=lambda t: t.name
+    "type_",
+    [row for row in PARAM_TYPES.values() if row.element.kind in ("int", "uint")],
+    ids=lambda t: t.name,
 )
 def test_limits_of_a_default_are_those_of_its_type(type_: ParamType) -> None:
     def described(value: object) -> str:
-        default = f"[{value}]" if type_.is_array else f"{value}"
+        default = f"[{value}]" if type_.is_list else f"{value}"
         return MINIMAL + f"params: {{p: {{type: {type_.name}, default: {default}}}}}"
 
-    assert type_.limits is not None
-    low, high = type_.limits
+    limits = type_.element.limits
+    assert limits is not None
+    low, high = limits
     for good in (low, high, 0):
         parse(described(good))
     for bad in (low - 1, high + 1, 0.5, "a", "true"):

@@ -15,8 +15,9 @@ import pytest
 from opkit.check.executors import Executor, ExecutorError, launch
 from opkit.check.harness import client
 from opkit.check.harness.client import HarnessKernel
-from opkit.check.invocation import Invocation
 from opkit.runtimes import parse
+from opkit.runtimes.invocation import Invocation
+from opkit.runtimes.rknn import calling_convention
 from tests.repositories import EXAMPLE_NAMES, Repository
 from tests.target_repositories import (
     DESCRIPTION,
@@ -232,7 +233,8 @@ CALL = Invocation({"input": np.zeros(3, np.float16)}, {"fault": 0}, {"output": (
 def outcome_of(tmp_path: Path, python: str) -> str:
     greeting = "print('opkit harness 1', flush=True); "
     executor = Executor("here", (sys.executable, "-c", greeting + python))
-    return HarnessKernel(parse(DESCRIPTION), executor, tmp_path).run(CALL, limit=0).fault
+    kernel = HarnessKernel(parse(DESCRIPTION), executor, tmp_path, calling_convention)
+    return kernel.run(CALL, limit=0).fault
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from opkit.check import checking
 from opkit.check.comparison import Tolerance, compare, ulp_distance
-from opkit.check.invocation import Array
 from opkit.check.session import Session
 from opkit.errors import OpkitError
+from opkit.runtimes.invocation import Array
 from opkit.testing import (
     Case,
     Operator,

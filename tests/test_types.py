@@ -9,18 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.check.invocation import Items, marshal
-from opkit.description.spec import MAX_ITEMS, Param
-from opkit.description.types import ELEMENT_TYPES, PARAM_TYPES, TENSOR_TYPES, ElementType, ParamType
+from opkit.description.limits import MAX_ITEMS, MAX_RANK
+from opkit.description.types import ELEMENT_TYPES, PARAM_TYPES, TENSOR_TYPES, ElementType
+from opkit.runtimes.rknn.deliveries import DELIVERIES, REFUSALS
+from opkit.runtimes.rknn.vx.runner import TYPES
 from tests.compiling import RKNN, build
 
-NUMPY_KINDS = {"bool": "b", "unsigned": "u", "signed": "i", "float": "f"}
+NUMPY_KINDS = {"bool": "b", "uint": "u", "int": "i", "float": "f"}
+TENSOR_H = RKNN.parents[1] / "compute/tensor.h"
 IN_OPENVX = [row for row in ELEMENT_TYPES.values() if row.vx_name]
 
 
-@pytest.mark.parametrize("row", [t for t in ELEMENT_TYPES.values() if t.in_numpy], ids=str)
+@pytest.mark.parametrize("row", [t for t in ELEMENT_TYPES.values() if t.dtype], ids=str)
 def test_numpy_agrees(row: ElementType) -> None:
-    dtype = np.dtype(row.name)
+    dtype = np.dtype(row.dtype)
     assert (dtype.kind, dtype.itemsize) == (NUMPY_KINDS[row.kind], row.size)
     if dtype.kind in "iu":
         assert row.limits == (np.iinfo(dtype).min, np.iinfo(dtype).max)
@@ -31,6 +33,7 @@ def test_types_without_a_numpy_dtype() -> None:
     assert ELEMENT_TYPES["uint4"].limits == (0, 15)
     assert (ELEMENT_TYPES["bfloat16"].limits, ELEMENT_TYPES["bfloat16"].size) == (None, 2)
     for name in ("int4", "uint4", "bfloat16"):
+        assert ELEMENT_TYPES[name].dtype is None
         with pytest.raises(TypeError):
             np.dtype(name)
 
@@ -42,7 +45,7 @@ def test_c_agrees(tmp_path: Path) -> None:
         for row in ELEMENT_TYPES.values()
     ]
     checks += [
-        f'_Static_assert(({row.c_type})-1 {"<" if row.kind == "signed" else ">"} 0, "{row.name}");'
+        f'_Static_assert(({row.c_type})-1 {"<" if row.kind == "int" else ">"} 0, "{row.name}");'
         for row in ELEMENT_TYPES.values()
         if row.kind != "float" and row.c_type != "char"  # whose sign is the processor's choice
     ]
@@ -73,7 +76,7 @@ int main(void)
     program = tmp_path / "types"
     build(program, source, RKNN / "host_runtime/types.c")
     lines = subprocess.run([program], capture_output=True, text=True, check=True).stdout
-    computed = _computed_types()
+    computed = enumerators(TENSOR_H, "opkit_type", "OPKIT_")
     found = {}
     for line in lines.splitlines():
         name, vx_name, type_, device_size, host_size = line.split()
@@ -88,25 +91,31 @@ int main(void)
     assert {name: type_ for name, type_ in found.items() if type_} == kernel_gets
 
 
-def _computed_types() -> list[str]:
-    """Return the members of enum opkit_type in lower case, without their prefix."""
-    text = (RKNN.parents[1] / "compute/tensor.h").read_text()
-    body = re.search(r"enum opkit_type \{([^}]*)\}", text)
+def enumerators(header: Path, enum: str, prefix: str) -> list[str]:
+    """Return the members of an enum in lower case, without their prefix."""
+    body = re.search(rf"enum {enum} \{{([^}}]*)\}}", header.read_text())
     assert body is not None
-    return [name.lower() for name in re.findall(r"OPKIT_(\w+)", body[1])]
+    return [name.lower() for name in re.findall(rf"{prefix}(\w+)", body[1])]
+
+
+def test_the_emulator_numbers_types_as_its_header() -> None:
+    header = RKNN / "vx/prelude/shared.h"
+    assert enumerators(header, "__opkit_type", "__OPKIT_") == list(TYPES)
+
+
+def test_tensor_h_has_room_for_what_runtimes_may_take() -> None:
+    text = TENSOR_H.read_text()
+    capacities = dict(re.findall(r"#define OPKIT_(MAX_\w+) +(\d+)", text))
+    assert capacities == {"MAX_RANK": str(MAX_RANK), "MAX_ITEMS": str(MAX_ITEMS)}
 
 
 def test_lists_of_numbers_are_expressible() -> None:
     floats = PARAM_TYPES["FLOATS"]
     assert (floats.is_list, floats.element.name, floats.onnx) == (True, "float32", "floats")
-    assert (floats.delivered, floats.limits) == (None, None)
 
 
-@pytest.mark.parametrize("row", [t for t in PARAM_TYPES.values() if t.delivered], ids=str)
-def test_what_is_delivered_has_the_size_that_the_table_says(row: ParamType) -> None:
-    value = marshal(Param("p", row), [1] * MAX_ITEMS if row.is_list else 1)
-    if isinstance(value, Items):
-        assert row.is_list
-        assert value.items == (1,) * MAX_ITEMS
-    else:
-        assert (value.type, len(value.data)) == (row.delivered, row.size)
+def test_rknn_delivers_or_refuses_every_param_type() -> None:
+    assert DELIVERIES.keys() | REFUSALS.keys() >= PARAM_TYPES.keys()
+    assert DELIVERIES.keys() <= PARAM_TYPES.keys() - REFUSALS.keys()
+    for name, delivery in DELIVERIES.items():
+        assert delivery.element.size == PARAM_TYPES[name].element.size, name

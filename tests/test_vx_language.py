@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import DTypeLike
 
-from opkit.check.invocation import Items, Scalar
+from opkit.runtimes.invocation import Value
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.runner import PAST_END
 from tests.vx.support import (
@@ -19,7 +19,9 @@ from tests.vx.support import (
     border,
     float32,
     int32,
+    int32_array,
     launch,
+    param,
     run,
 )
 
@@ -133,22 +135,22 @@ def test_partial_copy_and_move(movement: Program) -> None:
 
 
 def test_scalars_and_arrays(movement: Program) -> None:
-    params: list[Scalar | Items] = [int32(-3), int32(-1), float32(1.5)]
-    params += [Scalar("VX_TYPE_UINT8", b"\1"), int32(77), Items((10, 20, 30))]
+    params: list[Value] = [int32(-3), int32(-1), float32(1.5)]
+    params += [param(np.uint8(1)), int32(77), int32_array(10, 20, 30)]
     outcome = run(movement, "scalars", launch((1,)), {}, {"y": ((1, 8), "int32")}, params)
     bits = int(np.float32(1.5).view(np.int32))
     np.testing.assert_array_equal(outcome.outputs["y"], [[-3, -1, bits, 1, 77, 3, 10, 30]])
 
 
 def test_narrow_scalars_are_not_sign_extended(movement: Program) -> None:
-    narrow = Scalar("VX_TYPE_INT8", b"\xff")
-    params: list[Scalar | Items] = [
+    narrow = param(np.int8(-1))
+    params: list[Value] = [
         narrow,
         narrow,
         float32(0),
-        Scalar("VX_TYPE_UINT8", b"\0"),
+        param(np.uint8(0)),
         narrow,
-        Items((1,)),
+        int32_array(1),
     ]
     outcome = run(movement, "scalars", launch((1,)), {}, {"y": ((1, 8), "int32")}, params)
     np.testing.assert_array_equal(outcome.outputs["y"], [[255, 255, 0, 0, 255, 1, 1, 1]])

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.check.invocation import Items
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.runner import run_vx
 from tests.host_build import vx_runtime
 from tests.vx.support import (
     KERNELS,
     compute,
+    int32_array,
     launch,
     run,
 )
@@ -66,7 +66,7 @@ def test_shuffle(memory: Program) -> None:
 def test_asynchronous_copies(memory: Program, reverse: bool) -> None:
     got = run(
         *(memory, "groups", launch((4,), (1,), (4,)), {}, {"y": ((1, 16), "i4")}),
-        [Items(tuple(range(32)))],
+        [int32_array(*range(32))],
         reverse=reverse,
     ).outputs["y"]
     expected = [[100 + 2 * i, 8 + i, 100 + 2 * i, 17 + 3 * i] for i in range(4)]
@@ -76,7 +76,7 @@ def test_asynchronous_copies(memory: Program, reverse: bool) -> None:
 def test_a_copy_that_nobody_waits_for_is_not_made(memory: Program) -> None:
     outcome = run(
         *(memory, "forgotten", launch((4,), (1,), (4,)), {}, {"y": ((1, 16), "i4")}),
-        [Items(tuple(range(32)))],
+        [int32_array(*range(32))],
     )
     (event,) = outcome.events
     assert (event.kind, event.count) == ("copy of a group that nobody waits for", 4)

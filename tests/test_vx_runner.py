@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opkit.check.invocation import Items
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.launch import Border
 from opkit.runtimes.rknn.vx.runner import PAST_END, VxRunResult, run_vx
 from tests.host_build import vx_runtime
-from tests.vx.support import KERNELS, Array, float32, int32, launch
+from tests.vx.support import KERNELS, Array, float32, int32, int32_array, launch
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +129,7 @@ def test_parameters_that_are_others(launches: Program) -> None:
     with pytest.raises(OpkitError, match=re.escape(message)):
         run_vx(
             *(launches, "copy", launch((1,)), {"x": X}, {"y": (X.shape, X.dtype)}),
-            [int32(1), Items((1,))],
+            [int32(1), int32_array(1)],
             runtime=vx_runtime(),
         )
 

@@ -22,9 +22,9 @@ from rknn_op.repositories import check_description
 # rknn_op.template has put opkit on the path.
 from benchmarks.kernels.programs import INCLUDE, compile_c, run
 from opkit.build.compiler import COMPILE
-from opkit.check.invocation import Invocation, Kernel
 from opkit.check.operators import operator_of
 from opkit.description.spec import OpSpec
+from opkit.runtimes.invocation import Invocation, Kernel
 from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 
 HERE = Path(__file__).resolve().parent

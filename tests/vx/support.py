@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import DTypeLike, NDArray
 
-from opkit.check.invocation import Items, Scalar
+from opkit.runtimes.invocation import Value
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.launch import Border, Launch
 from opkit.runtimes.rknn.vx.runner import VxRunResult, run_vx
@@ -55,7 +54,7 @@ def run(
     where: Launch,
     inputs: Mapping[str, Array],
     outputs: Mapping[str, tuple[tuple[int, ...], DTypeLike]],
-    params: Sequence[Scalar | Items] = (),
+    params: Sequence[Value] = (),
     **options: Any,
 ) -> VxRunResult:
     """Run a kernel that neither crashes nor does anything undefined."""
@@ -66,12 +65,22 @@ def run(
     return outcome
 
 
-def int32(value: int) -> Scalar:
-    return Scalar("VX_TYPE_INT32", int(value).to_bytes(4, sys.byteorder, signed=True))
+def param(value: Any) -> Value:
+    """Return what a kernel gets for a number of numpy's, or for an array of numbers."""
+    array = np.asarray(value)
+    return Value("p", array.dtype.name, array.shape, array.tobytes())
 
 
-def float32(value: float) -> Scalar:
-    return Scalar("VX_TYPE_FLOAT32", np.float32(value).tobytes())
+def int32(value: int) -> Value:
+    return param(np.int32(value))
+
+
+def float32(value: float) -> Value:
+    return param(np.float32(value))
+
+
+def int32_array(*values: int) -> Value:
+    return param(np.array(values, np.int32))
 
 
 _LETTER = {"f": "f", "i": "i", "u": "ui"}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from SCons.Action import Action
 
 from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
-from opkit.description.spec import OpSpec
+from opkit.description.spec import OpSpec, Param
 from opkit.runtimes.interface import Readme, Runtime, Target
+from opkit.runtimes.invocation import Value
 
 TARGETS = {"pc": Target("pc", "x64")}
 GLUE = """\
@@ -74,12 +77,20 @@ class Plain(Runtime):
         """Return the library."""
         return [env.InstallAs("build/pc/operator.so", f"build/plain/{env['OPERATOR'].lower}.so")]
 
+    def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
+        """Return the numbers as C has them."""
+        arrays = {p.name: np.array(values[p.name], p.type.element.dtype) for p in params}
+        return [
+            Value(name, array.dtype.name, array.shape, array.tobytes())
+            for name, array in arrays.items()
+        ]
+
     def cpu_kernel(self, spec: OpSpec, root: Path) -> HarnessKernel:
         """Return the math in the harness."""
         build = root / "build"
         files = ("host/harness", "plain/runtime.so", f"plain/{spec.lower}.so")
         command = (*(str(build / file) for file in files), f"{spec.lower}_plain")
-        return HarnessKernel(spec, Executor("x64", command, measures=True), root)
+        return HarnessKernel(spec, Executor("x64", command, measures=True), root, self)
 
 
 RUNTIME = Plain()

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -95,18 +96,23 @@ def host_check(
         OpkitError: a compiler is missing.
     """
     sanitizers = chosen(env["sanitize"])
-    runners: dict[str, Any] = {}
-    sanitized: dict[str, Any] = {}
+    runners: dict[str, tuple[Any, str]] = {}
+    sanitized: dict[str, tuple[Any, str]] = {}
     for room in rooms:
-        runners |= room.harnesses(env, request.abis)
+        harnesses = room.harnesses(env, request.abis)
+        runners |= {abi: (node, room.name) for abi, node in harnesses.items()}
         if sanitizers and (node := room.sanitized_harness(env, sanitizers)):
-            sanitized[",".join(sanitizers)] = node
+            sanitized[",".join(sanitizers)] = node, room.name
+
+    def started(harnesses: Mapping[str, tuple[Any, str]]) -> dict[str, tuple[str, str]]:
+        return {name: (node[0].abspath, room) for name, (node, room) in harnesses.items()}
+
     check = env.Alias(
         name,
-        [*needed, *runners.values(), *sanitized.values()],
+        [*needed, *(node for node, _ in (*runners.values(), *sanitized.values()))],
         action or Action(run_cases, "check tests/"),
-        RUNNERS={abi: node[0].abspath for abi, node in runners.items()},
-        SANITIZED={names: node[0].abspath for names, node in sanitized.items()},
+        RUNNERS=started(runners),
+        SANITIZED=started(sanitized),
     )
     env.AlwaysBuild(check)
     return check
@@ -127,18 +133,18 @@ def run_cases(target: Any, source: Any, env: Any, records: Path | None = None) -
     not_run = []
     prepared = []
     with ExitStack() as stack:
-        for name, program in env["SANITIZED"].items():
-            executor = executors.Executor(name, (program,), ENVIRONMENT)
+        for name, (program, room) in env["SANITIZED"].items():
+            executor = executors.Executor(name, (program,), ENVIRONMENT, runtime=room)
             try:
                 executors.probe(executor)
                 prepared.append(executor)
             except executors.ExecutorError as error:
                 print(f"error: sanitize={name}: {error}", file=sys.stderr)
                 return 1
-        for abi, program in env["RUNNERS"].items():
+        for abi, (program, room) in env["RUNNERS"].items():
             try:
                 launched = executors.launch(abi, Path(program), env["qemu"])
-                prepared.append(stack.enter_context(launched))
+                prepared.append(replace(stack.enter_context(launched), runtime=room))
             except executors.ExecutorError as error:
                 not_run.append(f"the cases did not run on {abi}: {error}")
         status = _run_pytest(Session(tuple(prepared), LOG, records), promised(env["OPERATOR"]))

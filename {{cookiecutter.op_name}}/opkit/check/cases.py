@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from opkit.check.invocation import TENSOR_TYPES, Array
 from opkit.check.mistakes import CheckError, users_line
+from opkit.description.spec import TENSOR_DTYPES
+from opkit.runtimes.invocation import Array
 
 # ---- Values -------------------------------------------------------------------------------------
 
@@ -223,11 +224,10 @@ def _problems_of_arguments(shapes: Any, makers: Any, params: Any, dtype: Any) ->
                 if not isinstance(maker.get(name), Values):
                     yield f"values has nothing for the input '{name}', which is in shapes"
     by_name = dtype if isinstance(dtype, Mapping) else {"": dtype}
-    allowed = [type_.name for type_ in TENSOR_TYPES]
     for name, type_ in by_name.items():
-        if type_ not in allowed:
+        if type_ not in TENSOR_DTYPES:
             of = f" of '{name}'" if name else ""
-            yield f"unknown dtype {type_!r}{of}; allowed: {', '.join(allowed)}"
+            yield f"unknown dtype {type_!r}{of}; allowed: {', '.join(TENSOR_DTYPES)}"
 
 
 def _is_size(number: Any) -> bool:

@@ -20,19 +20,19 @@ from opkit.check.comparison import (
     wrong_elements,
 )
 from opkit.check.executors import Executor
-from opkit.check.invocation import (
-    Array,
-    Invocation,
-    Kernel,
-    RefusedError,
-    RunResult,
-    status_name,
-)
 from opkit.check.mistakes import CheckError, users_line
 from opkit.check.operators import Operator, Prepared, operator_of
 from opkit.check.results import Result, RunningTest, running_test
 from opkit.check.run_log import CPU_KERNEL
 from opkit.errors import OpkitError
+from opkit.runtimes.invocation import (
+    Array,
+    CallingConvention,
+    Invocation,
+    Kernel,
+    RefusedError,
+    RunResult,
+)
 
 # float16: NaN and -1.18; what was never written differs between two runs, and between the signs of
 # every number that it could be. In a timed run it is mostly 0.
@@ -42,14 +42,14 @@ TIME_LIMIT = 10.0  # seconds that a kernel may take
 SHORT_LIMIT = 0.2  # seconds that it may take after it did not end in another case
 
 
-def _problem_of_run(run: RunResult) -> str:
+def _problem_of_run(run: RunResult, convention: CallingConvention) -> str:
     """Say what is wrong with a run as such; nothing if all is well."""
     if run.fault:
         return run.fault
     lines = [*run.events, *run.leaks]
     if run.status != 0:
         log = [f"log: {line}" for line in run.log]
-        lines = [f"{run.stage} returns {status_name(run.status)}", *log, *lines]
+        lines = [f"{run.stage} returns {convention.status_name(run.status)}", *log, *lines]
     return "\n".join(lines)
 
 
@@ -108,7 +108,7 @@ class _Check:
         runs = []
         for fill in FILLS:
             run = self._run(invocation, fill)
-            if problem := _problem_of_run(run):
+            if problem := _problem_of_run(run, self.kernel.convention):
                 raise CheckError(problem)
             runs.append(run.outputs)
         if problem := unwritten(*runs):
@@ -120,7 +120,7 @@ class _Check:
     def _repeat(self, invocation: Invocation, outputs: Mapping[str, Array]) -> None:
         """Run several times in a row, at full speed."""
         timed = self._run(invocation, None, TIMED_RUNS)
-        if problem := _problem_of_run(timed):
+        if problem := _problem_of_run(timed, self.kernel.convention):
             raise CheckError(f"when it runs {TIMED_RUNS} times in a row, {problem}")
         if unwritten(outputs, timed.outputs):
             raise CheckError(f"output is not deterministic over {TIMED_RUNS} runs")
@@ -134,7 +134,8 @@ class _Check:
         first = self.operator.first_timeouts.get(self.name)
         limit = min(SHORT_LIMIT, TIME_LIMIT) if first else TIME_LIMIT
         run = self.kernel.run(invocation, fill, repeat, limit)
-        if run.printed and (not self._has_printed or _problem_of_run(run)):
+        is_first = not self._has_printed
+        if run.printed and (is_first or _problem_of_run(run, self.kernel.convention)):
             sys.stdout.write(run.printed + "\n")
             self._has_printed = True
         if run.timed_out:
@@ -206,7 +207,7 @@ def check_cpu_kernel(
     values of the output's dtype, or within max_error, an absolute difference, if that is given.
     NaN equals NaN. The case also fails on: a crash, a loop without end, an access outside of the
     tensors and of allocated memory, memory or references that are not given back, a status that
-    is not VX_SUCCESS, an output element that was never written.
+    is not 0, an output element that was never written.
 
     The kernel runs on this PC and, as `scons check` was told, in other places: target= has it run
     on the target's instruction set, sanitize= with the compiler's sanitizers.
@@ -260,7 +261,10 @@ def _problems(
     """Run a case on all kernels; return the lines that say what is wrong."""
     test = running_test()
     test.integer_inputs += [
-        f"{name}: {array.dtype}" for name, array in case.inputs.items() if array.dtype.kind in "iu"
+        (f"{name}: {array.dtype}", runtime.integer_inputs)
+        for runtime in operator.runtimes
+        for name, array in case.inputs.items()
+        if runtime.integer_inputs and array.dtype.kind in "iu"
     ]
     checked = kernels(operator, test.session.executors)
     try:

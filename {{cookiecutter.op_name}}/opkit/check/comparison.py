@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from opkit.check.invocation import Array
+from opkit.runtimes.invocation import Array
 
 
 @dataclass(frozen=True)

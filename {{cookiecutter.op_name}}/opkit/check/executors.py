@@ -44,12 +44,14 @@ class Executor:
         command: what starts it.
         environment: what its environment has besides ours.
         measures: whether the time that the kernel takes there means anything.
+        runtime: the name of the runtime that calls the kernel there; empty: who starts it knows.
     """
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
     measures: bool = False
+    runtime: str = ""
 
 
 def is_board(qemu: str) -> bool:

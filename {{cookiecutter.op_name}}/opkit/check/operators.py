@@ -15,12 +15,14 @@ from opkit import runtimes
 from opkit.check.cases import Case, dtype_and_shape
 from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
-from opkit.check.invocation import TENSOR_TYPES, Array, Invocation, Kernel, RefusedError, marshal
 from opkit.check.mistakes import REPOSITORY, CheckError
 from opkit.check.reference import Reference
 from opkit.check.run_log import CPU_KERNEL
-from opkit.description.spec import OpSpec, Param
+from opkit.description.limits import lowest
+from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param
 from opkit.errors import OpkitError
+from opkit.runtimes.interface import Runtime
+from opkit.runtimes.invocation import Array, Invocation, Kernel, RefusedError
 
 __all__ = ["REPOSITORY", "CheckError", "Operator", "Prepared", "operator_of"]
 
@@ -68,9 +70,14 @@ class Operator:
         return Reference(self.root / f"{self.spec.lower}_reference.py", self.spec)
 
     @cached_property
+    def runtimes(self) -> list[Runtime]:
+        """What the operator runs on."""
+        return runtimes.of(self.spec)
+
+    @cached_property
     def cpu_kernel(self) -> Kernel:
         """The CPU kernel on this PC, as the first of the runtimes calls it."""
-        return runtimes.of(self.spec)[0].cpu_kernel(self.spec, self.root)
+        return self.runtimes[0].cpu_kernel(self.spec, self.root)
 
     def cpu_kernels(self, executors: Sequence[Executor] = ()) -> dict[str, Kernel]:
         """Return the CPU kernel on this PC, as every runtime calls it, and wherever else it runs.
@@ -79,12 +86,13 @@ class Operator:
             executors: what starts a harness with this operator's kernel in it.
         """
         kernels: dict[str, Kernel] = {CPU_KERNEL.name: self.cpu_kernel}
-        for runtime in runtimes.of(self.spec)[1:]:
+        for runtime in self.runtimes[1:]:
             kernels[CPU_KERNEL.on(runtime.name)] = runtime.cpu_kernel(self.spec, self.root)
         for executor in executors:
             name = CPU_KERNEL.on(executor.name)
             if name not in self._executed:
-                self._executed[name] = HarnessKernel(self.spec, executor, self.root)
+                convention = runtimes.available()[executor.runtime]
+                self._executed[name] = HarnessKernel(self.spec, executor, self.root, convention)
             kernels[name] = self._executed[name]
         return kernels
 
@@ -115,7 +123,7 @@ class Operator:
         for name, array in case.inputs.items():
             if not isinstance(array, np.ndarray):
                 raise CheckError(f"input '{name}' is a {type(array).__name__}, not a numpy array")
-            _check_tensor(f"input '{name}'", array.shape, array.dtype)
+            self._check_tensor(f"input '{name}'", array.shape, array.dtype)
 
     def _check_output_dtypes(self, case: Case) -> None:
         expected = [tensor.name for tensor in self.spec.outputs]
@@ -126,15 +134,15 @@ class Operator:
                     f"outputs: {', '.join(expected)}"
                 )
             try:
-                _check_dtype(f"output '{name}'", np.dtype(dtype))
+                self._check_dtype(f"output '{name}'", np.dtype(dtype))
             except TypeError:
                 raise CheckError(f"output '{name}' has the unknown dtype {dtype!r}") from None
 
     def _output_dtypes(self, case: Case) -> dict[str, np.dtype[Any]]:
-        """Return the dtype of each output: that of RKNN-Toolkit's class, or another float.
+        """Return the dtype of each output: that of the converted model, or another float.
 
         Raises:
-            CheckError: the case names one that the class does not have.
+            CheckError: the case names one that the converted model does not have.
         """
         first = case.inputs[self.spec.inputs[0].name].dtype
         dtypes = {}
@@ -143,10 +151,12 @@ class Operator:
             dtype = np.dtype(case.output_dtypes.get(output.name, described))
             if dtype != described and not dtype.kind == described.kind == "f":
                 source = "op.yml" if output.dtype else "the first input"
+                converters = [runtime.converter for runtime in self.runtimes if runtime.converter]
+                classes = "".join(f" in the class that {name} calls," for name in converters)
                 raise CheckError(
-                    f"output '{output.name}' is {dtype} in the case, but {described} in the class "
-                    f"that RKNN-Toolkit calls, as {source} says; write `dtype: {dtype}` in op.yml "
-                    f"at outputs.{output.name}, or leave the dtype out of the case"
+                    f"output '{output.name}' is {dtype} in the case, but {described}{classes} as "
+                    f"{source} says; write `dtype: {dtype}` in op.yml at outputs.{output.name}, or "
+                    "leave the dtype out of the case"
                 )
             dtypes[output.name] = dtype
         return dtypes
@@ -165,7 +175,8 @@ class Operator:
                     f"the case does not set param '{param.name}', which has no default in op.yml"
                 )
             params[param.name] = _param_value(param, value)
-            marshal(param, params[param.name])
+        for runtime in self.runtimes:
+            runtime.marshal(self.spec.params, params)  # which may refuse a value
         return params
 
     def prepare(self, case: Case) -> Prepared:
@@ -213,26 +224,27 @@ class Operator:
                     f"output_shapes says {shapes[name]}"
                 )
             dtype = dtypes[name]
-            _check_tensor(f"{place}: output '{name}'", result.shape, dtype)
+            self._check_tensor(f"{place}: output '{name}'", result.shape, dtype)
             expected[name] = _rounded(f"{place}: the reference", name, result, dtype)
         return expected
 
+    def _check_tensor(self, what: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        most, device = lowest((runtime.limits for runtime in self.runtimes), "rank")
+        if not 1 <= len(shape) <= most or 0 in shape:
+            raise CheckError(
+                f"{what} has shape {shape}; {device} takes 1 to {most} dimensions, none 0"
+            )
+        self._check_dtype(what, dtype)
 
-def _check_tensor(what: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    if not 1 <= len(shape) <= 6 or 0 in shape:
-        raise CheckError(f"{what} has shape {shape}; the board takes 1 to 6 dimensions, none 0")
-    _check_dtype(what, dtype)
-
-
-def _check_dtype(what: str, dtype: np.dtype[Any]) -> None:
-    if dtype not in TENSOR_TYPES:
-        allowed = ", ".join(type_.name for type_ in TENSOR_TYPES)
-        raise CheckError(f"{what} is {dtype}; the board's tensors are one of: {allowed}")
+    def _check_dtype(self, what: str, dtype: np.dtype[Any]) -> None:
+        if dtype not in map(np.dtype, TENSOR_DTYPES):
+            device, allowed = self.runtimes[0].limits.device, ", ".join(TENSOR_DTYPES)
+            raise CheckError(f"{what} is {dtype}; {device}'s tensors are one of: {allowed}")
 
 
 def _param_value(param: Param, value: Any) -> Any:
-    """The value as the reference gets it: a number, or a list of numbers for an array."""
-    if param.type.is_array:
+    """The value as the reference gets it: a number, or a list of numbers."""
+    if param.type.is_list:
         items = list(value) if isinstance(value, (list, tuple, np.ndarray)) else [None]
         if not all(_is_number(item) for item in items):
             raise CheckError(f"param '{param.name}' is {value!r}; op.yml wants a list of numbers")

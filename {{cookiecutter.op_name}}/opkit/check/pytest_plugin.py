@@ -149,7 +149,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
             return (yield)
     finally:
         item.user_properties += [(_PROPERTY, asdict(result)) for result in test.results]
-        item.user_properties += [(_INTEGER_INPUT, name) for name in test.integer_inputs]
+        item.user_properties += [(_INTEGER_INPUT, pair) for pair in test.integer_inputs]
 
 
 def _results(report: Any) -> list[Result]:
@@ -235,12 +235,10 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         for line in table(results):
             terminalreporter.write_line(line)
     properties = [pair for report in reports for pair in report.user_properties]
-    integers = dict.fromkeys(value for name, value in properties if name == _INTEGER_INPUT)
-    if integers:
-        terminalreporter.write_line(
-            f"note: cases have integer inputs ({', '.join(integers)}), but RKNN-Toolkit hands "
-            "custom operators float16, in which integers are exact up to 2048"
-        )
+    integers = dict.fromkeys(tuple(pair) for name, pair in properties if name == _INTEGER_INPUT)
+    for reality in dict.fromkeys(text for _, text in integers):
+        inputs = ", ".join(input_ for input_, text in integers if text == reality)
+        terminalreporter.write_line(f"note: cases have integer inputs ({inputs}), but {reality}")
     for note in dict.fromkeys(result.note for result in results if result.note):
         terminalreporter.write_line(f"note: {note}")
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from opkit.check.invocation import Array
 from opkit.check.mistakes import CheckError, explained
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.runtimes.invocation import Array
 
 
 class Reference:

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from opkit.check.comparison import Difference, ulp_distance
-from opkit.check.invocation import Array
 from opkit.check.mistakes import REPOSITORY
 from opkit.check.session import Session
+from opkit.runtimes.invocation import Array
 
 SAMPLE = 2048  # elements of an output that are kept; a plot of a few hundred pixels shows no more
 WORST = 64  # of them, those that are farthest from the reference
@@ -166,14 +166,15 @@ class RunningTest:
         root: the repository that it belongs to.
         function: the function of tests/, without its parameters.
         results: what came of its cases so far.
-        integer_inputs: the inputs of its cases that are integers, as `name: dtype`.
+        integer_inputs: the inputs of its cases that are integers, as `name: dtype`, each with what
+            a kernel gets in place of them.
     """
 
     session: Session = field(default_factory=Session)
     root: Path = REPOSITORY
     function: str = ""
     results: list[Result] = field(default_factory=list)
-    integer_inputs: list[str] = field(default_factory=list)
+    integer_inputs: list[tuple[str, str]] = field(default_factory=list)
 
 
 _RUNNING: ContextVar[RunningTest] = ContextVar("running test")

@@ -1,7 +1,7 @@
 """op.yml -> OpSpec: the operator description, parsed and checked.
 
-What a board would refuse, or silently get wrong, is refused here, with the file and line. The rules
-were measured on driver and runtime 1.7.5. What only one runtime wants to know, it reads itself.
+What a runtime would refuse, or silently get wrong, is refused here, with the file and line. What
+only one runtime wants to know, it reads itself.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from opkit.description.build_keys import (
     path_problem,
     source_problem,
 )
+from opkit.description.limits import Limits, lowest
 from opkit.description.reader import (
     EXAMPLES,
     DescriptionError,
@@ -30,17 +31,8 @@ from opkit.description.reader import (
     shortened,
     shown,
 )
-from opkit.description.spec import (
-    MAX_ITEMS,
-    MAX_NAME,
-    MAX_PARAMETERS,
-    TENSOR_DTYPES,
-    OpSpec,
-    Param,
-    ParamValue,
-    Tensor,
-)
-from opkit.description.types import PARAM_TYPES, ParamType
+from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, ParamValue, Tensor
+from opkit.description.types import PARAM_TYPES, Kind, ParamType
 from opkit.description.words import keyword_of
 
 FRAMEWORKS = ("tensorflow", "onnx")
@@ -81,8 +73,15 @@ class Rules(Protocol):
     def foreign_keys(self) -> Sequence[str]:
         """Keys that its vendor's tools write into a description; nobody reads them."""
 
-    def refusal(self, type_: ParamType) -> str:
-        """Return why a param cannot have this type; empty if it can."""
+    @property
+    def limits(self) -> Limits:
+        """How much it takes."""
+
+    def name_refusal(self, name: str) -> str:
+        """Return why an operator cannot have this name; empty if it can."""
+
+    def type_refusal(self, type_name: str) -> str:
+        """Return why a param cannot have the type of this name; empty if it can."""
 
     def settings(self, reader: Reader, entries: Mapping[str, yaml.Node]) -> Any:
         """Return what its keys say, of the description's entries."""
@@ -113,16 +112,12 @@ _PARAM_KEYS = ("type", "doc", "default", "source", "length")
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
-_REFUSED_TYPES: dict[str, str] = {
-    "VX_TYPE_ENUM": "the board's runtime refuses it while loading the model; use VX_TYPE_INT32",
-    "VX_TYPE_SIZE": "the board's runtime refuses it while loading the model; use VX_TYPE_UINT32",
-    "VX_TYPE_FLOAT16": "the board's runtime refuses it when it makes the node; use VX_TYPE_FLOAT32",
+_NO_PARAM_TYPES: dict[str, str] = {
     "VX_TYPE_TENSOR": "a tensor is an input or an output, not a param",
     "VX_TYPE_SCALAR": "name the scalar's own type, for instance VX_TYPE_INT32",
 }
 
-
-_LARGEST = {"VX_TYPE_FLOAT32": 3.4028234663852886e38, "VX_TYPE_FLOAT64": sys.float_info.max}
+_LARGEST = {"float32": 3.4028234663852886e38, "float64": sys.float_info.max}
 
 
 class _OperatorReader(Reader):
@@ -205,6 +200,10 @@ class _OperatorReader(Reader):
         default = next((r.default_target for r in self.chosen if r.default_target), targets[0])
         return self.choice(entries, "target_platform", targets, default)
 
+    def limit(self, what: str) -> tuple[int, str]:
+        """Return the lowest limit of the chosen runtimes, and the device that has it."""
+        return lowest((rules.limits for rules in self.chosen), what)
+
     def name(self, node: yaml.Node, where: str, name: str) -> str:
         if not _IDENTIFIER.fullmatch(name):
             self.fail(
@@ -213,8 +212,9 @@ class _OperatorReader(Reader):
                 f"{shortened(name)!r} is not a C identifier; allowed are letters (a to z), digits "
                 "and _, beginning with a letter",
             )
-        if len(name) > MAX_NAME:
-            self.fail(node, where, f"has {len(name)} characters; the board allows {MAX_NAME}")
+        most, device = self.limit("name_length")
+        if len(name) > most:
+            self.fail(node, where, f"has {len(name)} characters; {device} allows {most}")
         language = keyword_of(name)
         if language:
             self.fail(
@@ -224,13 +224,9 @@ class _OperatorReader(Reader):
 
     def operator_name(self, node: yaml.Node) -> str:
         name = self.text(node, "name")
-        if "." in name or ":" in name:
-            self.fail(
-                node,
-                "name",
-                f"{name!r} has '.' or ':', by which the board's driver splits kernel names; "
-                "allowed are letters (a to z), digits and _",
-            )
+        for rules in self.chosen:
+            if problem := rules.name_refusal(name):
+                self.fail(node, "name", f"{name!r} {problem}")
         self.name(node, "name", name)
         language = keyword_of(name.lower())
         if language in ("C", "OpenCL"):
@@ -240,7 +236,7 @@ class _OperatorReader(Reader):
                 f"{name!r} gives the kernel the name '{name.lower()}', a reserved word of "
                 f"{language}; choose another name",
             )
-        if name.lower() in ("opkit", "vx") or name.lower().startswith("opkit_"):
+        if name.lower() == "opkit" or name.lower().startswith("opkit_"):
             self.fail(node, "name", f"{name!r} is taken by the generated code; choose another name")
         return name
 
@@ -257,8 +253,9 @@ class _OperatorReader(Reader):
                 how = "is there already" if before.endswith(f".{name}") else "differs only in case"
                 self.fail(key, path, f"{how}: {before}; choose another name")
             seen[name.lower()] = path
-            if len(seen) > MAX_PARAMETERS:
-                self.fail(key, path, f"the board takes {MAX_PARAMETERS} parameters at most")
+            most, device = self.limit("parameters")
+            if len(seen) > most:
+                self.fail(key, path, f"{device} takes {most} parameters at most")
             details = self.mapping(value, path, keys)
             if "type" not in details:
                 self.fail(key, f"{path}.type", f"is missing; write `{name}: {{type: VX_TYPE_...}}`")
@@ -319,27 +316,22 @@ class _OperatorReader(Reader):
             yield RepositoryPath(path, f"{self.file}:{item.start_mark.line + 1}: {place}")
 
     def param_type(self, node: yaml.Node, where: str) -> ParamType:
-        name = self.text(node, where)
-        allowed = [row.name for row in PARAM_TYPES.values() if not self.refusals(row)]
-        type_ = PARAM_TYPES.get(name.upper())
-        if type_ is None or type_.name not in allowed:
-            reason = _REFUSED_TYPES.get(name.upper())
-            nearest = difflib.get_close_matches(name.upper(), allowed, 1)
-            if type_ is not None:
-                reason = self.refusals(type_)[0]
-            elif reason is None and nearest:
+        text = self.text(node, where)
+        name = text.upper()
+        allowed = [known for known in PARAM_TYPES if not self.type_refusal(known)]
+        if name not in allowed:
+            reason = self.type_refusal(name) or _NO_PARAM_TYPES.get(name)
+            nearest = difflib.get_close_matches(name, allowed, 1)
+            if reason is None and nearest:
                 reason = f"did you mean {nearest[0]}?"
-            self.fail(
-                node,
-                where,
-                f"invalid {name!r}{': ' + reason if reason else ''} "
-                f"(expected {', '.join(allowed)})",
-            )
-        return type_
+            because = f": {reason}" if reason else ""
+            self.fail(node, where, f"invalid {text!r}{because} (expected {', '.join(allowed)})")
+        return PARAM_TYPES[name]
 
-    def refusals(self, type_: ParamType) -> list[str]:
-        """Return why runtimes do not take the type; nothing if all do."""
-        return [reason for rules in self.chosen if (reason := rules.refusal(type_))]
+    def type_refusal(self, name: str) -> str:
+        """Return why a runtime does not take the param type of this name; empty if all do."""
+        refusals = (rules.type_refusal(name) for rules in self.chosen)
+        return next(filter(None, refusals), "")
 
     def doc(self, details: dict[str, yaml.Node], where: str) -> str:
         if "doc" not in details:
@@ -360,11 +352,14 @@ class _OperatorReader(Reader):
     def length(self, node: yaml.Node | None, where: str, type_: ParamType) -> int | None:
         if node is None:
             return None
-        if not type_.is_array:
-            self.fail(node, where, f"only a VX_TYPE_ARRAY has a length, not a {type_.name}")
+        if not type_.is_list:
+            lists = [row.name for row in PARAM_TYPES.values() if row.is_list]
+            taken = " or ".join(name for name in lists if not self.type_refusal(name))
+            self.fail(node, where, f"only a {taken} has a length, not a {type_.name}")
         length = self.value(node, where)
-        if type(length) is not int or not 1 <= length <= MAX_ITEMS:
-            self.fail(node, where, f"invalid {shown(node)} (expected 1 to {MAX_ITEMS})")
+        most, _ = self.limit("items")
+        if type(length) is not int or not 1 <= length <= most:
+            self.fail(node, where, f"invalid {shown(node)} (expected 1 to {most})")
         return length
 
     def default(
@@ -373,41 +368,56 @@ class _OperatorReader(Reader):
         if node is None or is_null(node):
             return None
         value = self.value(node, where)
-        if not type_.is_array:
-            return self.scalar(node, where, type_, value)
+        read, expected = _NUMBERS[type_.element.kind]
+        if not type_.is_list:
+            return read(self, node, where, type_, value)
         if not isinstance(node, yaml.SequenceNode):
-            self.fail(node, where, f"must be a list of whole numbers, not {shown(node)}")
-        if not 1 <= len(node.value) <= MAX_ITEMS:
-            self.fail(node, where, f"has {len(node.value)} items; the board takes 1 to {MAX_ITEMS}")
+            self.fail(node, where, f"must be a list of {expected}, not {shown(node)}")
+        most, device = self.limit("items")
+        if not 1 <= len(node.value) <= most:
+            self.fail(node, where, f"has {len(node.value)} items; {device} takes 1 to {most}")
         if length is not None and len(node.value) != length:
             self.fail(node, where, f"has {len(node.value)} items, but length is {length}")
         return tuple(
-            int(self.scalar(item, f"{where}[{index}]", type_, value[index]))
+            read(self, item, f"{where}[{index}]", type_, value[index])
             for index, item in enumerate(node.value)
         )
 
-    def scalar(
-        self, node: yaml.Node, where: str, type_: ParamType, value: Any
-    ) -> bool | int | float:
-        if type_.is_bool:
-            if type(value) is not bool:
-                self.fail(node, where, f"must be true or false, not {shown(node)}")
-            return value
-        if type_.limits is None:
-            if isinstance(value, str) and _is_number(value):
-                number = yaml.safe_dump(float(value)).split()[0]
-                self.fail(node, where, f"YAML reads {value} as text; write {number}")
-            if type(value) not in (int, float):
-                self.fail(node, where, f"must be a number, not {shown(node)}")
-            if not abs(value) <= _LARGEST[type_.name]:
-                self.fail(node, where, f"{shown(node)} is out of range for {type_.name}")
-            return float(value)
-        low, high = type_.limits
+    def truth(self, node: yaml.Node, where: str, type_: ParamType, value: Any) -> bool:
+        if type(value) is not bool:
+            self.fail(node, where, f"must be true or false, not {shown(node)}")
+        return value
+
+    def real(self, node: yaml.Node, where: str, type_: ParamType, value: Any) -> float:
+        if isinstance(value, str) and _is_number(value):
+            number = yaml.safe_dump(float(value)).split()[0]
+            self.fail(node, where, f"YAML reads {value} as text; write {number}")
+        if type(value) not in (int, float):
+            self.fail(node, where, f"must be a number, not {shown(node)}")
+        if not abs(value) <= _LARGEST[type_.element.name]:
+            self.fail(node, where, f"{shown(node)} is out of range for {type_.name}")
+        return float(value)
+
+    def whole(self, node: yaml.Node, where: str, type_: ParamType, value: Any) -> int:
+        limits = type_.element.limits
+        assert limits is not None
+        low, high = limits
         if type(value) is not int or not low <= value <= high:
             self.fail(
                 node, where, f"must be a whole number from {low} to {high}, not {shown(node)}"
             )
         return value
+
+
+_ReadNumber = Callable[[_OperatorReader, yaml.Node, str, ParamType, Any], bool | int | float]
+
+_NUMBERS: dict[Kind, tuple[_ReadNumber, str]] = {
+    "bool": (_OperatorReader.truth, "true or false"),
+    "int": (_OperatorReader.whole, "whole numbers"),
+    "uint": (_OperatorReader.whole, "whole numbers"),
+    "float": (_OperatorReader.real, "numbers"),
+}
+"""Kind of number -> what reads one, and what a list of them is called."""
 
 
 def _is_number(text: str) -> bool:

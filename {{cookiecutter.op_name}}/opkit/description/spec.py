@@ -9,11 +9,7 @@ from typing import Any
 from opkit.description.build_keys import RepositoryPath
 from opkit.description.types import TENSOR_TYPES, ParamType
 
-MAX_NAME = 127  # a board copies a name into 128 bytes without looking at its length
-MAX_PARAMETERS = 128  # a board's table of references
-MAX_ITEMS = 16  # a board refuses a longer array
-
-ParamValue = bool | int | float | tuple[int, ...]
+ParamValue = bool | int | float | tuple[int | float, ...]
 
 TENSOR_DTYPES = tuple(row.name for row in TENSOR_TYPES)
 """What the elements of a tensor may be, by numpy's names."""
@@ -36,7 +32,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Param:
-    """A param: a scalar, or an array of int32.
+    """A param: a scalar, or a list of numbers.
 
     Attributes:
         name: its name, a C identifier.
@@ -44,7 +40,7 @@ class Param:
         doc: one sentence for the reader of the generated code.
         default: used when the model does not hold the param; None: the model must.
         source: `const:<name>` when the value is the constant input of that name.
-        length: how many items an array has; None: any number from 1 to 16.
+        length: how many items a list has; None: from 1 to as many as the runtimes take.
     """
 
     name: str

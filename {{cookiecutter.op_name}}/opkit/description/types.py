@@ -2,7 +2,11 @@
 
 Whatever knows a type by name or number (the description, the generated C, the class that a
 converter calls, the check) reads it here; tables in C are tested against this one. A row says what
-a type is, not who takes it: a runtime refuses by name what it does not have.
+a type is, not who takes it, nor what a kernel gets for it: each runtime has a table of that, by
+name, and refuses what is not in it.
+
+`VX_TYPE_...` are op.yml's words for types, whatever the runtimes are. They are OpenVX's, so that
+names and numbers have a column here.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["bool", "unsigned", "signed", "float"]
+Kind = Literal["bool", "uint", "int", "float"]
 
 
 @dataclass(frozen=True)
@@ -19,13 +23,12 @@ class ElementType:
 
     Attributes:
         name: numpy's word for it, where numpy has one.
-        kind: what sort of number it is.
+        kind: what sort of number it is, by numpy's word.
         bits: how many bits hold its value.
         c_type: the C type of such a number; of what C cannot compute with, its storage.
         vx_name: OpenVX's name for it, `VX_TYPE_...`; None: OpenVX has none.
-        vx_number: the value of that name on the boards; 0: OpenVX has none.
+        vx_number: the value of that name; 0: OpenVX has none.
         onnx: the name of its TensorProto data type; None: ONNX has none.
-        in_numpy: whether numpy has a dtype of this name.
         computed_as: the name of the element type as which `<op>_compute.h` gets a tensor of it;
             None: no kernel gets such a tensor.
     """
@@ -37,7 +40,6 @@ class ElementType:
     vx_name: str | None = None
     vx_number: int = 0
     onnx: str | None = None
-    in_numpy: bool = True
     computed_as: str | None = None
 
     @property
@@ -47,7 +49,7 @@ class ElementType:
             return None
         if self.kind == "bool":
             return 0, 1
-        if self.kind == "unsigned":
+        if self.kind == "uint":
             return 0, 2**self.bits - 1
         return -(2 ** (self.bits - 1)), 2 ** (self.bits - 1) - 1
 
@@ -56,6 +58,14 @@ class ElementType:
         """The bytes that hold one value by itself."""
         return (self.bits + 7) // 8
 
+    @property
+    def dtype(self) -> str | None:
+        """The name of the numpy dtype that has these values; None: numpy has none."""
+        return _OTHER_DTYPES.get(self.name, self.name)
+
+
+_OTHER_DTYPES = {"bfloat16": None, "int4": None, "uint4": None, "char": "uint8"}
+"""What numpy has for the element types of which it has no dtype by name."""
 
 ELEMENT_TYPES: dict[str, ElementType] = {
     row.name: row
@@ -65,29 +75,28 @@ ELEMENT_TYPES: dict[str, ElementType] = {
         ElementType("float32", "float", 32, "float", "VX_TYPE_FLOAT32", 0x00A, "FLOAT",
                     computed_as="float32"),
         ElementType("float64", "float", 64, "double", "VX_TYPE_FLOAT64", 0x00B, "DOUBLE"),
-        ElementType("bfloat16", "float", 16, "uint16_t", "VX_TYPE_BFLOAT16", 0x81A, "BFLOAT16",
-                    in_numpy=False),
-        ElementType("int4", "signed", 4, "int8_t", None, 0, "INT4", in_numpy=False),
-        ElementType("uint4", "unsigned", 4, "uint8_t", None, 0, "UINT4", in_numpy=False),
-        ElementType("int8", "signed", 8, "int8_t", "VX_TYPE_INT8", 0x002, "INT8",
+        ElementType("bfloat16", "float", 16, "uint16_t", "VX_TYPE_BFLOAT16", 0x81A, "BFLOAT16"),
+        ElementType("int4", "int", 4, "int8_t", None, 0, "INT4"),
+        ElementType("uint4", "uint", 4, "uint8_t", None, 0, "UINT4"),
+        ElementType("int8", "int", 8, "int8_t", "VX_TYPE_INT8", 0x002, "INT8",
                     computed_as="int8"),
-        ElementType("uint8", "unsigned", 8, "uint8_t", "VX_TYPE_UINT8", 0x003, "UINT8",
+        ElementType("uint8", "uint", 8, "uint8_t", "VX_TYPE_UINT8", 0x003, "UINT8",
                     computed_as="uint8"),
-        ElementType("int16", "signed", 16, "int16_t", "VX_TYPE_INT16", 0x004, "INT16",
+        ElementType("int16", "int", 16, "int16_t", "VX_TYPE_INT16", 0x004, "INT16",
                     computed_as="int16"),
-        ElementType("uint16", "unsigned", 16, "uint16_t", "VX_TYPE_UINT16", 0x005, "UINT16",
+        ElementType("uint16", "uint", 16, "uint16_t", "VX_TYPE_UINT16", 0x005, "UINT16",
                     computed_as="uint16"),
-        ElementType("int32", "signed", 32, "int32_t", "VX_TYPE_INT32", 0x006, "INT32",
+        ElementType("int32", "int", 32, "int32_t", "VX_TYPE_INT32", 0x006, "INT32",
                     computed_as="int32"),
-        ElementType("uint32", "unsigned", 32, "uint32_t", "VX_TYPE_UINT32", 0x007, "UINT32",
+        ElementType("uint32", "uint", 32, "uint32_t", "VX_TYPE_UINT32", 0x007, "UINT32",
                     computed_as="uint32"),
-        ElementType("int64", "signed", 64, "int64_t", "VX_TYPE_INT64", 0x008, "INT64",
+        ElementType("int64", "int", 64, "int64_t", "VX_TYPE_INT64", 0x008, "INT64",
                     computed_as="int64"),
-        ElementType("uint64", "unsigned", 64, "uint64_t", "VX_TYPE_UINT64", 0x009, "UINT64"),
+        ElementType("uint64", "uint", 64, "uint64_t", "VX_TYPE_UINT64", 0x009, "UINT64"),
         # A tensor of truth values has one byte an element; VX_TYPE_BOOL is a scalar of four.
         ElementType("bool", "bool", 8, "bool", "VX_TYPE_BOOL8", 0x011, "BOOL"),
         # OpenVX's char is a scalar type of its own, without a sign; numpy and ONNX have none.
-        ElementType("char", "unsigned", 8, "char", "VX_TYPE_CHAR", 0x001, None, in_numpy=False),
+        ElementType("char", "uint", 8, "char", "VX_TYPE_CHAR", 0x001, None),
     )
 }  # fmt: skip
 
@@ -106,79 +115,44 @@ class ParamType:
         element: what the value is, or each value of a list.
         is_list: whether the param is a list of numbers.
         c_type: the type of the member in the operator's params struct.
-        delivered: OpenVX's name for what the kernel gets, a scalar or a `VX_TYPE_ARRAY`; None: RKNN
-            does not deliver such a param.
-        converted: the element type whose range the number is cut to on its way, before as many of
-            its low bytes arrive as `element` has; measured on librknn_runtime 1.7.5. None: it is
-            rounded to the element type itself.
-        onnx: the kind of its attribute in ONNX: `int`, `float`, `ints` or `floats`.
     """
 
     name: str
     element: ElementType
     is_list: bool
     c_type: str
-    delivered: str | None
-    converted: ElementType | None
-    onnx: str
 
     @property
-    def is_array(self) -> bool:
-        """Whether the param is a list of numbers."""
-        return self.is_list
-
-    @property
-    def is_bool(self) -> bool:
-        """Whether the param is true or false."""
-        return self.element.kind == "bool"
-
-    @property
-    def limits(self) -> tuple[int, int] | None:
-        """The lowest and the highest value; None for floating point and for true or false."""
-        return None if self.is_bool else self.element.limits
-
-    @property
-    def size(self) -> int:
-        """Bytes of one value on the board; of one item of a list."""
-        return self.element.size
+    def onnx(self) -> str:
+        """The kind of its attribute in ONNX: `int`, `float`, `ints` or `floats`."""
+        return ("float" if self.element.kind == "float" else "int") + "s" * self.is_list
 
 
-def _scalar(name: str, element: str, converted: str | None, delivered: str = "") -> ParamType:
+def _scalar(name: str, element: str) -> ParamType:
     row = ELEMENT_TYPES[element]
-    return ParamType(
-        name=name,
-        element=row,
-        is_list=False,
-        c_type=row.c_type,
-        delivered=delivered or name,
-        converted=ELEMENT_TYPES[converted] if converted else None,
-        onnx="float" if row.kind == "float" else "int",
-    )
+    return ParamType(name, row, False, row.c_type)
 
 
-def _list(name: str, element: str, c_type: str, delivered: str | None, onnx: str) -> ParamType:
-    row = ELEMENT_TYPES[element]
-    converted = row if delivered and row.kind != "float" else None
-    return ParamType(name, row, True, c_type, delivered, converted, onnx)
+def _list(name: str, element: str, c_type: str) -> ParamType:
+    return ParamType(name, ELEMENT_TYPES[element], True, c_type)
 
 
 PARAM_TYPES: dict[str, ParamType] = {
     row.name: row
     for row in (
-        # The runtime delivers a BOOL as a scalar of one byte, and the items of an array as int32.
-        _scalar("VX_TYPE_BOOL", "bool", "uint32", "VX_TYPE_UINT8"),
-        _list("VX_TYPE_ARRAY", "int32", "struct opkit_int32_array", "VX_TYPE_ARRAY", "ints"),
-        _scalar("VX_TYPE_CHAR", "char", "uint32"),
-        _scalar("VX_TYPE_INT8", "int8", "int32"),
-        _scalar("VX_TYPE_UINT8", "uint8", "uint32"),
-        _scalar("VX_TYPE_INT16", "int16", "int32"),
-        _scalar("VX_TYPE_UINT16", "uint16", "uint32"),
-        _scalar("VX_TYPE_INT32", "int32", "int32"),
-        _scalar("VX_TYPE_UINT32", "uint32", "uint32"),
-        _scalar("VX_TYPE_INT64", "int64", "int64"),
-        _scalar("VX_TYPE_UINT64", "uint64", "uint64"),
-        _scalar("VX_TYPE_FLOAT32", "float32", None),
-        _scalar("VX_TYPE_FLOAT64", "float64", None),
-        _list("FLOATS", "float32", "struct opkit_float_array", None, "floats"),
+        _scalar("VX_TYPE_BOOL", "bool"),
+        _list("VX_TYPE_ARRAY", "int32", "struct opkit_int32_array"),
+        _scalar("VX_TYPE_CHAR", "char"),
+        _scalar("VX_TYPE_INT8", "int8"),
+        _scalar("VX_TYPE_UINT8", "uint8"),
+        _scalar("VX_TYPE_INT16", "int16"),
+        _scalar("VX_TYPE_UINT16", "uint16"),
+        _scalar("VX_TYPE_INT32", "int32"),
+        _scalar("VX_TYPE_UINT32", "uint32"),
+        _scalar("VX_TYPE_INT64", "int64"),
+        _scalar("VX_TYPE_UINT64", "uint64"),
+        _scalar("VX_TYPE_FLOAT32", "float32"),
+        _scalar("VX_TYPE_FLOAT64", "float64"),
+        _list("FLOATS", "float32", "struct opkit_float_array"),
     )
 }

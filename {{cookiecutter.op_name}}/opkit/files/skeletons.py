@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from textwrap import fill
 
+from opkit.description.limits import MAX_ITEMS
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
-from opkit.description.types import ELEMENT_TYPES
+from opkit.description.types import ELEMENT_TYPES, Kind
 from opkit.files.readme import readme
 from opkit.runtimes.interface import Runtime, TestText
 from opkit.text import renderer
 
 LINE_LENGTH = 100
+
+_SAMPLES: dict[Kind, bool | int | float] = {"bool": True, "int": 1, "uint": 1, "float": 0.5}
+"""Some value of each kind, whose type is what numpy's reference gets."""
 
 _render = renderer(Path(__file__).parent / "templates")
 
@@ -25,7 +30,7 @@ def once_only_files(spec: OpSpec, runtimes: Iterable[Runtime]) -> dict[str, str]
     files = {
         "README.md": readme(spec, runtimes),
         f"{spec.lower}_compute.h": _compute(spec),
-        f"{spec.lower}_reference.py": _reference(spec),
+        f"{spec.lower}_reference.py": _reference(spec, runtimes),
         f"tests/test_{spec.lower}.py": _test(spec, [runtime.tests(spec) for runtime in runtimes]),
     }
     for runtime in runtimes:
@@ -109,16 +114,17 @@ def _output_doc(output: Tensor) -> str:
 
 
 def _described(param: Param) -> str:
-    if param.type.is_array:
-        return f"{param.length or '1 to 16'} whole numbers: `count`, `items[]`"
-    return param.type.c_type
+    if not param.type.is_list:
+        return param.type.c_type
+    numbers = "numbers" if param.type.element.kind == "float" else "whole numbers"
+    return f"{param.length or f'1 to {MAX_ITEMS}'} {numbers}: `count`, `items[]`"
 
 
 def _inside_comment(text: str) -> str:
     return text.replace("*/", "* /").replace("/*", "/ *")
 
 
-def _reference(spec: OpSpec) -> str:
+def _reference(spec: OpSpec, runtimes: Iterable[Runtime]) -> str:
     def outputs(value: Callable[[Tensor], str]) -> str:
         return _dict("    return ", {output.name: value(output) for output in spec.outputs})
 
@@ -128,13 +134,14 @@ def _reference(spec: OpSpec) -> str:
         return f'np.zeros(inputs[{first}].shape, "{output.dtype}")'
 
     first = f'"{spec.inputs[0].name}"'
-    kinds = [f"        {param.name}: {_python_kind(param)}" for param in spec.params]
-    kinds = kinds or ["        (this operator has none)"]
+    types = [f"        {param.name}: {_python_type(param)}" for param in spec.params]
+    types = types or ["        (this operator has none)"]
     return _render(
         "reference.py",
         name=spec.name,
+        purpose=_purpose(runtimes),
         first=first,
-        param_values="\n".join(kinds),
+        param_values="\n".join(types),
         shapes=outputs(lambda _: "shape"),
         so_far=_so_far(spec),
         arrays=outputs(array),
@@ -151,12 +158,20 @@ def _dict(before: str, entries: dict[str, str], after: str = "") -> str:
     return f"{before}{{\n{lines}{indent}}}{after}"
 
 
-def _python_kind(param: Param) -> str:
-    if param.type.is_array:
-        return "list of int"
-    if param.type.is_bool:
-        return "bool"
-    return "float" if param.type.limits is None else "int"
+def _purpose(runtimes: Iterable[Runtime]) -> str:
+    """Return what the reference is for, and what its readers allow in it."""
+    converting = [runtime for runtime in runtimes if runtime.converter]
+    purpose = "what every kernel is compared with"
+    if converting:
+        verb = "runs" if len(converting) == 1 else "run"
+        purpose += f", and what {' and '.join(each.converter for each in converting)} {verb}"
+    rules = [fill(each.reference_rules, LINE_LENGTH) for each in converting]
+    return "\n\n".join([f"{purpose}.", *filter(None, rules)])
+
+
+def _python_type(param: Param) -> str:
+    name = type(_SAMPLES[param.type.element.kind]).__name__
+    return f"list of {name}" if param.type.is_list else name
 
 
 def _test(spec: OpSpec, others: Iterable[TestText]) -> str:
@@ -178,14 +193,11 @@ def _test(spec: OpSpec, others: Iterable[TestText]) -> str:
     )
 
 
-def _sample(param: Param) -> ParamValue | list[int]:
+def _sample(param: Param) -> ParamValue | list[int | float]:
     """Some value that the param may have."""
     if isinstance(param.default, tuple):
         return list(param.default)
     if param.default is not None:
         return param.default
-    if param.type.is_array:
-        return [1] * (param.length or 2)
-    if param.type.is_bool:
-        return True
-    return 0.5 if param.type.limits is None else 1
+    value = _SAMPLES[param.type.element.kind]
+    return [value] * (param.length or 2) if param.type.is_list else value

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from opkit.check.results import Errors, Output, Record, error_text, time_text, ulp_text
-from opkit.description.spec import OpSpec, Param
+from opkit.description.spec import OpSpec
 from opkit.report.plots import Plot
 from opkit.report.rendering import render
 from opkit.runtimes.interface import Product
@@ -23,6 +23,7 @@ class Report:
     Attributes:
         operator: the operator description.
         facts: what runtimes say of the operator: term -> text.
+        deliveries: param -> what kernels get for it: in words, and the type of it.
         products: what was built for targets.
         records: what came of each case on each kernel.
         plots: for each record the plots of its outputs, in the same order.
@@ -32,6 +33,7 @@ class Report:
 
     operator: OpSpec
     facts: Mapping[str, str]
+    deliveries: Mapping[str, Sequence[tuple[str, str]]]
     products: Sequence[Product]
     records: Sequence[Record]
     plots: Sequence[Sequence[Plot]]
@@ -53,7 +55,7 @@ def page(report: Report) -> str:
         facts=report.facts,
         time=report.time,
         check_failed=report.check_failed,
-        parameters=list(_parameters(operator)),
+        parameters=list(_parameters(operator, report.deliveries)),
         products=products,
         titles=_titles(products),
         count=len(cases),
@@ -70,41 +72,33 @@ def page(report: Report) -> str:
 
 @dataclass(frozen=True)
 class _Parameter:
-    """A row of the table of parameters: what the kernel gets is `delivered` of `element`."""
+    """A row of the table of parameters."""
 
     name: str
     role: str
     doc: str
     type: str = "VX_TYPE_TENSOR"
-    delivered: str = "a tensor"
-    element: str = ""
+    deliveries: Sequence[tuple[str, str]] = (("a tensor", ""),)
     default: Any = None
     source: str | None = None
 
 
-def _parameters(operator: OpSpec) -> Iterator[_Parameter]:
+def _parameters(
+    operator: OpSpec, deliveries: Mapping[str, Sequence[tuple[str, str]]]
+) -> Iterator[_Parameter]:
     for role, tensors in (("input", operator.inputs), ("output", operator.outputs)):
         for tensor in tensors:
             yield _Parameter(tensor.name, role, tensor.doc)
     for param in operator.params:
-        delivered, element = _delivered(param)
         yield _Parameter(
             name=param.name,
             role="param",
             doc=param.doc,
             type=param.type.name,
-            delivered=delivered,
-            element=element,
+            deliveries=deliveries[param.name],
             default=param.default,
             source=param.source,
         )
-
-
-def _delivered(param: Param) -> tuple[str, str]:
-    if param.type.is_array:
-        length = "1 to 16" if param.length is None else param.length
-        return f"an array of {length}", "VX_TYPE_INT32"
-    return "a scalar of", param.type.delivered or ""
 
 
 # ---- Products -----------------------------------------------------------------------------------

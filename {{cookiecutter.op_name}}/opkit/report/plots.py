@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from opkit.check.invocation import Array
 from opkit.check.results import Errors, Output
 from opkit.report.rendering import render
+from opkit.runtimes.invocation import Array
 
 # Width and height in SVG units; left, top, width and height of the axes.
 _HISTOGRAM = (290, 210), (44, 20, 230, 150)

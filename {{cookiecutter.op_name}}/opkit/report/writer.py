@@ -29,10 +29,14 @@ def write(root: Path, operator: OpSpec, records: Path, check_failed: bool, file:
     ]
     rooms = runtimes.of(operator)
     facts = {term: text for room in rooms for term, text in room.facts(operator).items()}
+    deliveries = {
+        param.name: list(dict.fromkeys(room.delivery(param) for room in rooms))
+        for param in operator.params
+    }
     products = [product for room in rooms for product in room.products_made(root)]
     time = datetime.now().strftime("%Y-%m-%d %H:%M")
     file.parent.mkdir(parents=True, exist_ok=True)
-    report = Report(operator, facts, products, found, plots, check_failed, time)
+    report = Report(operator, facts, deliveries, products, found, plots, check_failed, time)
     file.write_text(page(report), encoding="utf-8")
     failed = sum(bool(record.result.problem) for record in found)
     return f"{file}: {file.stat().st_size} bytes, {len(found)} results, {failed} failed"

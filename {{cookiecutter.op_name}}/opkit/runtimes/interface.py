@@ -14,14 +14,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from opkit.description.limits import Limits
+
 if TYPE_CHECKING:
     import yaml
 
-    from opkit.check.invocation import Kernel
     from opkit.check.run_log import CheckedKernel
     from opkit.description.reader import Reader
-    from opkit.description.spec import OpSpec
-    from opkit.description.types import ParamType
+    from opkit.description.spec import OpSpec, Param
+    from opkit.runtimes.invocation import Kernel, Value
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,10 @@ class Runtime(ABC):
     """What can be built for it, by name."""
     default_target: ClassVar[str] = ""
     """The target of a description that names none."""
+    limits: ClassVar[Limits] = Limits()
+    """How much it takes."""
+    converter: ClassVar[str] = ""
+    """What converts models for it and runs the reference meanwhile; empty: nothing does."""
 
     # ---- The description ----
 
@@ -123,11 +128,18 @@ class Runtime(ABC):
         """Return what its keys say, of the description's entries; OpSpec.settings has it."""
         return None
 
-    def refusal(self, type_: ParamType) -> str:
-        """Return why a param cannot have this type; empty if it can."""
+    def name_refusal(self, name: str) -> str:
+        """Return why an operator cannot have this name; empty if it can."""
+        return ""
+
+    def type_refusal(self, type_name: str) -> str:
+        """Return why a param cannot have the type of this name; empty if it can."""
         return ""
 
     # ---- Files ----
+
+    reference_rules: ClassVar[str] = ""
+    """What `<op>_reference.py` says of what it may use, where its converter runs it."""
 
     @abstractmethod
     def once_only_files(self, spec: OpSpec) -> Mapping[str, str]:
@@ -190,6 +202,17 @@ class Runtime(ABC):
 
     # ---- Checking ----
 
+    integer_inputs: ClassVar[str] = ""
+    """What a kernel gets in place of integers, if the converter never hands it any."""
+
+    @abstractmethod
+    def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
+        """Return what a kernel gets for the values of params; see CallingConvention."""
+
+    def status_name(self, status: int) -> str:
+        """Return a status of a kernel as messages show it."""
+        return f"status {status}"
+
     @abstractmethod
     def cpu_kernel(self, spec: OpSpec, root: Path) -> Kernel:
         """Return the math in C as this runtime calls it, on this PC.
@@ -203,6 +226,10 @@ class Runtime(ABC):
         return {}
 
     # ---- The report and the README ----
+
+    def delivery(self, param: Param) -> tuple[str, str]:
+        """Return what a kernel gets for a param: in words, and the type of it."""
+        return "", param.type.c_type
 
     def facts(self, spec: OpSpec) -> Mapping[str, str]:
         """Return what the report says of the operator at its top: term -> text."""

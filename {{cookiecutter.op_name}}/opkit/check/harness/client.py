@@ -1,4 +1,4 @@
-"""Runs a kernel in the harness: on this PC, under an emulator, on a board; protocol.c is its side.
+"""Runs a kernel in the harness: on this PC or elsewhere; protocol.c is its side.
 
 The harness is started once and answers one invocation after the other, each in a process of its
 own. When it ends itself, the next invocation gets a new one.
@@ -14,7 +14,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -23,11 +23,11 @@ import numpy as np
 
 from opkit.check.debug_info import line_of
 from opkit.check.executors import GREETING, Executor
-from opkit.check.invocation import Array, Invocation, RunResult, Scalar, marshal
 from opkit.check.processes import kill_marked
 from opkit.check.sanitizers import explain
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.runtimes.invocation import Array, CallingConvention, Invocation, RunResult, Value
 
 TIMEOUT = 40.0  # seconds for everything but the kernel: start, copying, the network
 STAGES = 4  # that have a time limit besides the kernel: loading, setting up, cleaning up, unloading
@@ -43,6 +43,7 @@ class HarnessKernel:
         spec: the operator description.
         executor: how the harness is started.
         root: the repository.
+        convention: how the runtime calls the kernel.
         attachments: what the runtime's part of the harness gets besides the values.
         library: the kernel's library on this PC, if its debug information knows the lines.
     """
@@ -54,12 +55,14 @@ class HarnessKernel:
         spec: OpSpec,
         executor: Executor,
         root: Path,
+        convention: CallingConvention,
         attachments: Mapping[str, bytes] | None = None,
         library: Path | None = None,
     ) -> None:
         self.spec = spec
         self.executor = executor
         self.root = root
+        self.convention = convention
         self.attachments = attachments or {}
         self.library = library
         self._process: _Process | None = None
@@ -71,8 +74,12 @@ class HarnessKernel:
 
         Raises:
             OpkitError: the library does not fit op.yml, or cannot be loaded.
+            RefusedError: the runtime would not run the operator with these values.
         """
-        asked = b"".join(request(self.spec, invocation, self.attachments, fill, repeat, limit))
+        values = self.convention.marshal(self.spec.params, invocation.params)
+        asked = b"".join(
+            request(self.spec, invocation, values, self.attachments, fill, repeat, limit)
+        )
         timeout = TIMEOUT + (limit + GRACE) * (repeat + STAGES)
         try:
             if self._process is None:
@@ -153,33 +160,33 @@ class HarnessKernel:
 def request(
     spec: OpSpec,
     invocation: Invocation,
+    values: Sequence[Value],
     attachments: Mapping[str, bytes],
     fill: int | None,
     repeat: int,
     limit: float,
 ) -> Iterator[bytes]:
-    """Yield what the harness reads to run the kernel once; see Kernel for the arguments."""
+    """Yield what the harness reads to run the kernel once; see Kernel for the arguments.
 
-    def value(role: str, type_: str, name: str, shape: tuple[int, ...], data: bytes) -> bytes:
-        words = (role, type_, name[:LONGEST_NAME], len(shape), *shape, len(data))
-        return " ".join(map(str, words)).encode() + b"\n" + data
+    The kernel gets `values` besides its tensors, the runtime's part of the harness `attachments`.
+    """
 
-    how = (-1 if fill is None else fill, repeat, limit, len(spec.parameters), len(attachments))
+    def value(role: str, value: Value) -> bytes:
+        shape = value.shape
+        words = (role, value.type, value.name[:LONGEST_NAME], len(shape), *shape, len(value.data))
+        return " ".join(map(str, words)).encode() + b"\n" + value.data
+
+    count = len(spec.inputs) + len(spec.outputs) + len(values)
+    how = (-1 if fill is None else fill, repeat, limit, count, len(attachments))
     yield f"run {' '.join(map(str, how))}\n".encode()
     for input_ in spec.inputs:
         array: Array = np.ascontiguousarray(invocation.inputs[input_.name])
-        yield value("input", array.dtype.name, input_.name, array.shape, array.tobytes())
+        yield value("input", Value(input_.name, array.dtype.name, array.shape, array.tobytes()))
     for output in spec.outputs:
         shape, dtype = invocation.outputs[output.name]
-        yield value("output", np.dtype(dtype).name, output.name, shape, b"")
-    for param in spec.params:
-        delivered = marshal(param, invocation.params[param.name])
-        if isinstance(delivered, Scalar):
-            type_ = delivered.type.removeprefix("VX_TYPE_").lower()
-            yield value("param", type_, param.name, (), delivered.data)
-        else:
-            items = np.array(delivered.items, np.int32)
-            yield value("param", "int32", param.name, items.shape, items.tobytes())
+        yield value("output", Value(output.name, np.dtype(dtype).name, shape, b""))
+    for each in values:
+        yield value("param", each)
     for name, data in attachments.items():
         yield f"{name} {len(data)}\n".encode() + data
 

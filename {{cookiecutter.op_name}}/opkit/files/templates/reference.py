@@ -1,7 +1,4 @@
-"""${name} in numpy: what every kernel is compared with, and what RKNN-Toolkit runs.
-
-The toolkit carries this file into its own Python, 3.5 to 3.8: no f-strings, no annotations, and
-nothing but numpy and the standard library.
+"""${name} in numpy: $purpose
 """
 
 import numpy as np

@@ -20,10 +20,11 @@ import pytest
 from opkit.check.cases import Case
 from opkit.check.checking import FILLS
 from opkit.check.harness.client import request
-from opkit.check.invocation import Invocation
 from opkit.check.mistakes import REPOSITORY
 from opkit.check.operators import Operator
 from opkit.errors import OpkitError
+from opkit.runtimes.invocation import Invocation
+from opkit.runtimes.rknn import calling_convention
 from opkit.runtimes.rknn.testing import vx_kernel
 
 _TIME_LIMIT = 10**6  # seconds that a kernel may take while somebody looks at it
@@ -81,7 +82,9 @@ def cpu_kernel_command(operator: Operator, invocation: Invocation) -> list[str]:
     """
     folder = operator.root / "build" / "check" / "gdb"
     job, answer, script = folder / "job", folder / "answer", folder / "job.gdb"
-    job.write_bytes(b"".join(request(operator.spec, invocation, {}, FILLS[0], 1, _TIME_LIMIT)))
+    values = calling_convention.marshal(operator.spec.params, invocation.params)
+    asked = request(operator.spec, invocation, values, {}, FILLS[0], 1, _TIME_LIMIT)
+    job.write_bytes(b"".join(asked))
     compute = f"{operator.spec.lower}_compute"
     script.write_text(
         "set confirm off\nset follow-fork-mode child\n"

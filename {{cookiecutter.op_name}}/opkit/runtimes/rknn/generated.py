@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from opkit.c_layout import wrapped
 from opkit.description.spec import OpSpec, Param, Tensor
+from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.kernel_source import kernels_header
 from opkit.runtimes.rknn.makefiles import makefiles
 from opkit.runtimes.rknn.text import render
@@ -61,10 +62,7 @@ def _descriptions(spec: OpSpec) -> list[str]:
     rows: list[tuple[Tensor | Param, str, str]] = [
         *((tensor, "VX_INPUT", "VX_TYPE_TENSOR") for tensor in spec.inputs),
         *((tensor, "VX_OUTPUT", "VX_TYPE_TENSOR") for tensor in spec.outputs),
-        *(
-            (param, "VX_INPUT", "VX_TYPE_ARRAY" if param.type.is_array else "VX_TYPE_SCALAR")
-            for param in spec.params
-        ),
+        *((param, "VX_INPUT", DELIVERIES[param.type.name].reference) for param in spec.params),
     ]
     return [
         wrapped(
@@ -99,15 +97,12 @@ def _name_and_place(name: str, group: str) -> tuple[str, str]:
 
 def _read_param(spec: OpSpec, param: Param) -> str:
     """Return the statement that reads a param."""
-    name, place = _name_and_place(param.name, "params")
-    where = ["call", _index(spec, param), name]
-    if param.type.is_array:
-        return _try("opkit_read_int32_array", [*where, str(param.length or 0), place])
-    if param.type.is_bool:
-        return _try("opkit_read_bool", [*where, place])
-    assert param.type.delivered is not None
-    size = f"sizeof {place.removeprefix('&')}"
-    return _try("opkit_read_scalar", [*where, param.type.delivered, place, size])
+    delivery = DELIVERIES[param.type.name]
+    function, *arguments = delivery.reader
+    member = f"arguments->params.{param.name}"
+    values = {"member": member, "type": delivery.type, "length": param.length or 0}
+    more = [argument.format(**values) for argument in arguments]
+    return _try(function, ["call", _index(spec, param), f'"{param.name}"', *more])
 
 
 def _write(spec: OpSpec, output: Tensor) -> str:

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import ClassVar
 
 from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
-from opkit.check.invocation import Invocation, RunResult
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult
+from opkit.runtimes.rknn import calling_convention
 
 HOST = Path("build/host")
 """Where a repository has the harness, the host runtime and the guarded library."""
@@ -46,9 +48,8 @@ def host_kernel(
     command = (*(str(path.absolute()) for path in (harness, runtime, library)), symbol)
     sizes = {f"uniform:{name}": str(size).encode() for name, size in uniforms.items()}
     attachments = {"kernel_index": str(index).encode(), **sizes}
-    return HarnessKernel(
-        spec, Executor("x64", command, measures=True), library.parent, attachments, library
-    )
+    executor = Executor("x64", command, measures=True)
+    return HarnessKernel(spec, executor, library.parent, calling_convention, attachments, library)
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class CpuKernel:
 
     packed: HarnessKernel
     guarded: HarnessKernel
+    convention: ClassVar[CallingConvention] = calling_convention
     keeps_state = True
 
     def run(

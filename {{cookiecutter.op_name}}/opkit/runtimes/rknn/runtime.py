@@ -12,17 +12,18 @@ import yaml
 
 from opkit.description.parser import PC
 from opkit.description.reader import Reader
-from opkit.description.spec import OpSpec
-from opkit.description.types import ParamType
+from opkit.description.spec import OpSpec, Param
 from opkit.runtimes.interface import Product, Readme, Runtime, TestText
 from opkit.runtimes.rknn import packages, readme, rknnop, settings, skeletons, target_table
 from opkit.runtimes.rknn.chips import CHIPS, TARGETS
+from opkit.runtimes.rknn.deliveries import DELIVERIES, REFUSALS
 from opkit.runtimes.rknn.generated import generated_files
+from opkit.runtimes.rknn.limits import LIMITS
 from opkit.runtimes.rknn.settings import Settings
 
 if TYPE_CHECKING:
-    from opkit.check.invocation import Kernel
     from opkit.check.run_log import CheckedKernel
+    from opkit.runtimes.invocation import Kernel, Value
 
 
 class Rknn(Runtime):
@@ -37,6 +38,8 @@ class Rknn(Runtime):
         f"target_platform: RK1808  # {', '.join(CHIPS)}\n"
         "# kernels: [cpu]  # for an operator without a VX kernel, the one for the NPU\n"
     )
+    limits = LIMITS
+    converter = "RKNN-Toolkit"
     keys = settings.KEYS
     foreign_keys = settings.PACKAGE_KEYS
 
@@ -44,11 +47,23 @@ class Rknn(Runtime):
         """Return what `kernels` and `kernel_index` say."""
         return settings.read_settings(reader, entries)
 
-    def refusal(self, type_: ParamType) -> str:
+    def name_refusal(self, name: str) -> str:
+        """Refuse what the driver would split, and the prefix of OpenVX."""
+        if "." in name or ":" in name:
+            return (
+                "has '.' or ':', by which the board's driver splits kernel names; "
+                "allowed are letters (a to z), digits and _"
+            )
+        return "is taken by the generated code; choose another name" if name.lower() == "vx" else ""
+
+    def type_refusal(self, type_name: str) -> str:
         """Refuse what the toolkit does not deliver."""
-        if type_.delivered is not None:
-            return ""
-        return f"RKNN-Toolkit does not deliver it; use several {type_.element.vx_name}"
+        return REFUSALS.get(type_name, "")
+
+    reference_rules = (
+        "The toolkit carries this file into its own Python, 3.5 to 3.8: no f-strings, no "
+        "annotations, and nothing but numpy and the standard library."
+    )
 
     def once_only_files(self, spec: OpSpec) -> Mapping[str, str]:
         """Return the kernels' files."""
@@ -110,6 +125,22 @@ class Rknn(Runtime):
         """Return the node of the harness with sanitizers."""
         return env.SanitizedHarness(list(sanitizers))
 
+    integer_inputs = (
+        "RKNN-Toolkit hands custom operators float16, in which integers are exact up to 2048"
+    )
+
+    def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
+        """Return the scalars and arrays that librknn_runtime makes of values."""
+        from opkit.runtimes.rknn import calling_convention
+
+        return calling_convention.marshal(params, values)
+
+    def status_name(self, status: int) -> str:
+        """Return OpenVX's name of a status."""
+        from opkit.runtimes.rknn import calling_convention
+
+        return calling_convention.status_name(status)
+
     def cpu_kernel(self, spec: OpSpec, root: Path) -> Kernel:
         """Return the CPU kernel on the host runtime."""
         from opkit.runtimes.rknn.host_kernels import cpu_kernel
@@ -127,6 +158,13 @@ class Rknn(Runtime):
         from opkit.runtimes.rknn import editor
 
         return editor.commands(root, spec, c_arguments)
+
+    def delivery(self, param: Param) -> tuple[str, str]:
+        """Return what librknn_runtime makes of a param."""
+        type_ = DELIVERIES[param.type.name].type
+        if not param.type.is_list:
+            return "a scalar of", type_
+        return f"an array of {param.length or f'1 to {LIMITS.items}'}", type_
 
     def facts(self, spec: OpSpec) -> Mapping[str, str]:
         """Return the chip, and which kernel the board runs."""

@@ -6,6 +6,7 @@ from opkit.c_layout import wrapped
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.files.skeletons import is_copy
 from opkit.runtimes.interface import TestText
+from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.kernel_source import kernel_file
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.text import render
@@ -38,28 +39,18 @@ def vx_arguments(spec: OpSpec) -> list[str]:
     return [
         *(f"__read_only image2d_array_t {input_.name}" for input_ in spec.inputs),
         *(f"__write_only image2d_array_t {output.name}" for output in spec.outputs),
-        *(f"{_vx_type(param)} {param.name}" for param in spec.params),
+        *(f"{DELIVERIES[param.type.name].vx_type} {param.name}" for param in spec.params),
     ]
-
-
-def _vx_type(param: Param) -> str:
-    """The type under which the PPU gets a scalar: 32 bits of its storage, whatever it is."""
-    if param.type.is_array:
-        return "vx_array_int"
-    if param.type.is_bool:
-        return "bool"
-    if param.type.limits is None:
-        return "float"
-    return "int" if param.type.limits[0] < 0 else "uint"
 
 
 def _vx_note(parameter: Tensor | Param) -> str:
     """What an engineer has to know of a scalar that is not 32 bits wide, or nothing."""
-    if isinstance(parameter, Tensor) or parameter.type.is_array or parameter.type.is_bool:
+    if isinstance(parameter, Tensor):
         return ""
-    if parameter.type.size == 8:
+    element = parameter.type.element
+    if element.size == 8:
         return f" /* the low 32 bits of a {parameter.type.name}: use a 32-bit type instead */"
-    if parameter.type.size < 4 and parameter.type.c_type.startswith("int"):
+    if element.size < 4 and element.kind == "int":
         return f" /* {parameter.type.name}, not sign-extended */"
     return ""
 

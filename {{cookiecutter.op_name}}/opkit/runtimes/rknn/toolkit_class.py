@@ -9,9 +9,9 @@ import symtable
 from collections.abc import Iterator
 from typing import Any
 
-from opkit.description.spec import MAX_ITEMS, OpSpec, Param
-from opkit.description.types import ParamType
+from opkit.description.spec import OpSpec, Param
 from opkit.errors import OpkitError
+from opkit.runtimes.rknn.limits import LIMITS
 from opkit.runtimes.rknn.python_versions import check_reference
 from opkit.runtimes.rknn.text import render
 
@@ -114,23 +114,15 @@ def _params(spec: OpSpec, has_params_from_tf: bool) -> str:
 
 
 def _param(param: Param) -> tuple[str, dict[str, Any]]:
-    facts: dict[str, Any] = {"type": _numpy_type(param.type)}
-    if param.type.is_array:
-        facts["lengths"] = [param.length] if param.length else range(1, MAX_ITEMS + 1)
+    facts: dict[str, Any] = {"type": param.type.element.dtype}
+    if param.type.is_list:
+        facts["lengths"] = [param.length] if param.length else range(1, LIMITS.items + 1)
     if param.source is not None:
         facts["source"] = param.source
     if param.default is not None:
         default = param.default
         facts["default"] = list(default) if isinstance(default, tuple) else default
     return param.name, facts
-
-
-def _numpy_type(type_: ParamType) -> str:
-    """Return numpy's name for the type of a param or, for an array, of its items."""
-    if type_.is_bool:
-        return "bool"
-    kind = "float" if type_.limits is None else "int" if type_.limits[0] < 0 else "uint"
-    return f"{kind}{8 * type_.size}"
 
 
 def _check_names(spec: OpSpec, source: str, class_text: str) -> None:

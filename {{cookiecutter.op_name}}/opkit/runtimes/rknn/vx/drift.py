@@ -40,7 +40,7 @@ def drift(root: Path, spec: OpSpec) -> list[str]:
 def _expected(spec: OpSpec) -> list[tuple[str, str]]:
     return [
         *(("tensor", tensor.name) for tensor in (*spec.inputs, *spec.outputs)),
-        *(("array" if param.type.is_array else "scalar", param.name) for param in spec.params),
+        *(("array" if param.type.is_list else "scalar", param.name) for param in spec.params),
     ]
 
 

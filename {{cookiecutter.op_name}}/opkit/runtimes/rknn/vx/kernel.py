@@ -12,13 +12,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from opkit.check.comparison import first_difference
 from opkit.check.harness.client import HarnessKernel
-from opkit.check.invocation import Invocation, RunResult, marshal
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult
+from opkit.runtimes.rknn import calling_convention
 from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from opkit.runtimes.rknn.kernels import unwritten_vx_kernel
 from opkit.runtimes.rknn.skeletons import vx_file
@@ -60,6 +61,7 @@ class EmulatedKernel:
             own. The poison differs from run to run.
     """
 
+    convention: ClassVar[CallingConvention] = calling_convention
     keeps_state = False  # each launch has a process of its own
 
     def __init__(self, spec: OpSpec, root: Path, border: Border = POISON) -> None:
@@ -190,7 +192,7 @@ class EmulatedKernel:
         return (
             {tensor.name: invocation.inputs[tensor.name] for tensor in self.spec.inputs},
             {tensor.name: invocation.outputs[tensor.name] for tensor in self.spec.outputs},
-            [marshal(param, invocation.params[param.name]) for param in self.spec.params],
+            self.convention.marshal(self.spec.params, invocation.params),
         )
 
     def _emulate(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from opkit.check.invocation import RunResult
 from opkit.errors import OpkitError
+from opkit.runtimes.invocation import RunResult
 
 _POLICIES = ("poison", "edge", "constant")
 # The mode of a border that is one -> our name of it

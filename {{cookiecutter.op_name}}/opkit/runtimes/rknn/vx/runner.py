@@ -15,19 +15,19 @@ from numpy.typing import DTypeLike
 
 from opkit.check import processes
 from opkit.check.debug_info import line_of
-from opkit.check.invocation import Array, Items, Scalar
 from opkit.errors import OpkitError
+from opkit.runtimes.invocation import Array, Value
 from opkit.runtimes.rknn.vx.compiler import Program
 from opkit.runtimes.rknn.vx.launch import Border, Launch
 from opkit.runtimes.rknn.vx.signatures import VxKernel
 
-# The numbers of shared.h
-_TYPES = {
-    np.dtype(name): number
-    for number, name in enumerate(
-        "float32 float16 int32 int16 int8 uint32 uint16 uint8 int64 uint64 float64".split()
-    )
-}
+TYPES = (
+    *("float32", "float16", "int32", "int16", "int8", "uint32", "uint16", "uint8"),
+    *("int64", "uint64", "float64"),
+)
+"""The element types that a kernel can get, in the order of their numbers in shared.h."""
+
+_NUMBERS = {np.dtype(name): number for number, name in enumerate(TYPES)}
 _BITS, _EDGE, _CONSTANT = range(3)
 _ALIGNMENT = 64
 GRACE = 1.0  # seconds that the program has to stop a kernel by itself, and to report
@@ -96,7 +96,7 @@ def run_vx(
     launch: Launch,
     inputs: Mapping[str, Array],
     outputs: Mapping[str, tuple[tuple[int, ...], DTypeLike]],
-    params: Sequence[Scalar | Items] = (),
+    params: Sequence[Value] = (),
     *,
     runtime: Path,
     uniforms: Mapping[str, bytes] | None = None,
@@ -168,7 +168,7 @@ def write_job(
     launch: Launch,
     inputs: Mapping[str, Array],
     outputs: Mapping[str, tuple[tuple[int, ...], DTypeLike]],
-    params: Sequence[Scalar | Items],
+    params: Sequence[Value],
     file: Path,
     *,
     uniforms: Mapping[str, bytes] | None = None,
@@ -196,7 +196,7 @@ class _Description:
         launch: Launch,
         inputs: Mapping[str, Array],
         outputs: Mapping[str, tuple[tuple[int, ...], DTypeLike]],
-        params: Sequence[Scalar | Items],
+        params: Sequence[Value],
         uniforms: Mapping[str, bytes],
     ) -> None:
         kernel = program.kernels.get(name)
@@ -225,10 +225,10 @@ class _Description:
             offset = self.data.add(np.frombuffer(value, np.uint8))
             self.lines.append(f"uniform {each} {offset} {len(value)}")
 
-    def _param(self, param: Scalar | Items) -> str:
-        if isinstance(param, Scalar):
+    def _param(self, param: Value) -> str:
+        if not param.shape:
             return f"scalar {int.from_bytes(param.data, 'little'):x}"
-        items = np.array(param.items, np.int32)
+        items = np.frombuffer(param.data, param.type)
         return f"array {self.data.add(items)} {items.size} {items.itemsize}"
 
     def text(self, data: Path, border: Border, reverse: bool, limit: float) -> str:
@@ -293,22 +293,22 @@ def _memory_folder() -> str | None:
 
 def _geometry(name: str, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> str:
     """Return a tensor's type, width, height and depth: as an image array sees it."""
-    if dtype not in _TYPES:
+    if dtype not in _NUMBERS:
         raise OpkitError(f"tensor '{name}': a VX kernel takes no {dtype}")
     if not shape or math.prod(shape) == 0:
         raise OpkitError(f"tensor '{name}': the shape {shape} has no elements")
     width, height = shape[-1], shape[-2] if len(shape) > 1 else 1
-    return f"{_TYPES[dtype]} {width} {height} {math.prod(shape[:-2])}"
+    return f"{_NUMBERS[dtype]} {width} {height} {math.prod(shape[:-2])}"
 
 
 # ---- What the board refuses ----------------------------------------------------------------------
 
 
 def _check_parameters(
-    kernel: VxKernel, tensors: list[str], params: Sequence[Scalar | Items], where: str
+    kernel: VxKernel, tensors: list[str], params: Sequence[Value], where: str
 ) -> None:
     expected = ["tensor"] * len(tensors) + [
-        "scalar" if isinstance(param, Scalar) else "array" for param in params
+        "array" if param.shape else "scalar" for param in params
     ]
     declared = [
         "scalar" if parameter.kind == "pointer" else parameter.kind

@@ -1,0 +1,79 @@
+"""What librknn_runtime makes of a param on its way into a kernel, as measured on version 1.7.5."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from opkit.description.types import ELEMENT_TYPES, ElementType
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What a kernel gets for a param.
+
+    Attributes:
+        element: the type of the scalar, or of each item of the array.
+        converted: the type to whose range the number is cut, before as many of its low bytes
+            arrive as `element` has; None: the number is rounded to `element`.
+        reference: the type of the reference that the CPU kernel gets.
+        reader: the function of openvx.h that reads it, and its arguments after the param's name.
+        vx_type: the type under which a VX kernel gets it: of a scalar 32 bits of its storage,
+            whatever it is.
+    """
+
+    element: ElementType
+    converted: ElementType | None
+    reference: str
+    reader: tuple[str, ...]
+    vx_type: str
+
+    @property
+    def type(self) -> str:
+        """OpenVX's name for the type of the scalar, or of each item of the array."""
+        assert self.element.vx_name is not None
+        return self.element.vx_name
+
+
+_SCALAR_READER = ("opkit_read_scalar", "{type}", "&{member}", "sizeof {member}")
+
+
+def _scalar(
+    element: str, converted: str | None, vx_type: str, reader: tuple[str, ...] = _SCALAR_READER
+) -> Delivery:
+    cut = ELEMENT_TYPES[converted] if converted else None
+    return Delivery(ELEMENT_TYPES[element], cut, "VX_TYPE_SCALAR", reader, vx_type)
+
+
+_INT32 = ELEMENT_TYPES["int32"]
+
+DELIVERIES: dict[str, Delivery] = {
+    # A scalar of one byte.
+    "VX_TYPE_BOOL": _scalar("uint8", "uint32", "bool", ("opkit_read_bool", "&{member}")),
+    "VX_TYPE_ARRAY": Delivery(
+        _INT32,
+        _INT32,
+        "VX_TYPE_ARRAY",
+        ("opkit_read_int32_array", "{length}", "&{member}"),
+        "vx_array_int",
+    ),
+    "VX_TYPE_CHAR": _scalar("char", "uint32", "uint"),
+    "VX_TYPE_INT8": _scalar("int8", "int32", "int"),
+    "VX_TYPE_UINT8": _scalar("uint8", "uint32", "uint"),
+    "VX_TYPE_INT16": _scalar("int16", "int32", "int"),
+    "VX_TYPE_UINT16": _scalar("uint16", "uint32", "uint"),
+    "VX_TYPE_INT32": _scalar("int32", "int32", "int"),
+    "VX_TYPE_UINT32": _scalar("uint32", "uint32", "uint"),
+    "VX_TYPE_INT64": _scalar("int64", "int64", "int"),
+    "VX_TYPE_UINT64": _scalar("uint64", "uint64", "uint"),
+    "VX_TYPE_FLOAT32": _scalar("float32", None, "float"),
+    "VX_TYPE_FLOAT64": _scalar("float64", None, "float"),
+}
+"""Name of a param type -> what a kernel gets for such a param."""
+
+REFUSALS: dict[str, str] = {
+    "FLOATS": "RKNN-Toolkit does not deliver it; use several VX_TYPE_FLOAT32",
+    "VX_TYPE_ENUM": "the board's runtime refuses it while loading the model; use VX_TYPE_INT32",
+    "VX_TYPE_SIZE": "the board's runtime refuses it while loading the model; use VX_TYPE_UINT32",
+    "VX_TYPE_FLOAT16": "the board's runtime refuses it when it makes the node; use VX_TYPE_FLOAT32",
+}
+"""Name of a type -> why no param can have it."""

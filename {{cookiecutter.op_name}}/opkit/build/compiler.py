@@ -34,7 +34,7 @@ def options(variables: Any, operator: OpSpec) -> None:
             allowed_values=toolchains.TOOLCHAINS,
         ),
         ("prefix", "what stands before gcc, for instance /opt/sdk/bin/arm-linux-gnueabihf-", ""),
-        ("sysroot", "with prefix: the folder with the board's headers and libraries", ""),
+        ("sysroot", "with prefix: the folder with the device's headers and libraries", ""),
     )
 
 

@@ -14,7 +14,7 @@ SANITIZERS = ("address", "undefined")
 FLAGS = {
     "address": ("-fsanitize=address", "-DHOSTRT_ADDRESS_SANITIZER"),
     # A number that its integer type does not have is no part of gcc's `undefined`; it saturates on
-    # the boards' processors, and does not on a PC's.
+    # the devices' processors, and does not on a PC's.
     "undefined": ("-fsanitize=undefined,float-cast-overflow",),
 }
 """What each adds to the flags for compiling and linking."""
@@ -32,7 +32,8 @@ _ADDRESS = re.compile(
 )
 _FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in (?P<function>\S+) (?P<place>.+?:\d+)(:\d+)?$")
 _MOST_FRAMES = 5  # of a recursion without end there are hundreds
-_MACHINERY = ("/", "..", "opkit/runtimes/rknn/host_runtime/", "opkit/check/harness/")
+# Files outside of the repository, of the harness, and in the folders of a runtime's room.
+_MACHINERY = re.compile(r"/|\.\.|opkit/(check/harness|runtimes/\w+/\w+)/")
 # What is shown of the other lines of AddressSanitizer's report, and how.
 _SHOWN = (
     (re.compile(r"((?:READ|WRITE) of size \d+)"), r"\1"),
@@ -80,7 +81,7 @@ def _shown(report: str, root: Path) -> Iterator[str]:
     for line in map(str.strip, report.splitlines()):
         if frame := _FRAME.match(line):
             place = _relative(frame["place"], root)
-            if not place.startswith(_MACHINERY) and (frames := frames + 1) <= _MOST_FRAMES:
+            if not _MACHINERY.match(place) and (frames := frames + 1) <= _MOST_FRAMES:
                 yield f"  in {frame['function']}, {place}"
             continue
         for pattern, shown in _SHOWN:

@@ -1,5 +1,5 @@
 /*
- * Tensors and arrays as an operator's math sees them. Nothing of OpenVX is in here.
+ * Tensors and arrays as an operator's math sees them. No runtime is in here.
  *
  * Plain C11 and C++11, so that the math can be compiled, tested and reused anywhere.
  */
@@ -9,8 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OPKIT_MAX_RANK 6   /* the board's limit for the dimensions of a tensor */
-#define OPKIT_MAX_ITEMS 16 /* the board's limit for the items of an array parameter */
+/* The capacity of the structs; a runtime may take less. */
+#define OPKIT_MAX_RANK 6   /* dimensions of a tensor */
+#define OPKIT_MAX_ITEMS 16 /* items of an array parameter */
 
 /* The types of a tensor's elements. */
 enum opkit_type {

@@ -56,7 +56,8 @@ params:
   # align_corners: {type: VX_TYPE_BOOL, default: false}
   # epsilon: {type: VX_TYPE_FLOAT32, default: 0.001}"""
 
-_FOLDER = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.-]{{0,{RUNTIMES[DEFAULT].limits.name_length - 1}}}")
+_MAX_NAME = RUNTIMES[DEFAULT].limits.name_length
+_FOLDER = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.-]{{0,{_MAX_NAME - 1}}}")
 
 
 class Answers(Extension):
@@ -106,7 +107,7 @@ def default_runtimes(answers: dict[str, Any]) -> str:
     if not _FOLDER.fullmatch(folder):
         _refuse(
             f"op_name: {folder!r} cannot be the new folder's name; allowed are 1 to "
-            f"{RUNTIMES[DEFAULT].limits.name_length} letters (a to z), digits, '_', '-' and '.', beginning with a "
+            f"{_MAX_NAME} letters (a to z), digits, '_', '-' and '.', beginning with a "
             "letter, a digit or '_'"
         )
     config = answers["config"]

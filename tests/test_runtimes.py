@@ -9,13 +9,23 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Container
+from fnmatch import fnmatch
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 import yaml
 
 from opkit import runtimes
+from opkit.description import parser
+from opkit.description.limits import Limits
+from opkit.description.reader import DescriptionError
+from opkit.description.spec import OpSpec
+from opkit.files.skeletons import once_only_files
 from opkit.runtimes.interface import Runtime
+from opkit.runtimes.rknn import RUNTIME
+from opkit.runtimes.rknn.runtime import Rknn
 from rknn_op_template import with_runtimes
 from tests.repositories import EXAMPLES, ROOT, TEMPLATE, Repository, copy_template, generate
 
@@ -78,19 +88,20 @@ def test_its_targets_are_targets(plain: Repository) -> None:
 def test_alone_it_leaves_nothing_of_the_other(plain: Repository, tmp_path: Path) -> None:
     alone = Repository(tmp_path / "Copy")
     shutil.copytree(plain.path, alone.path)
-    shutil.rmtree(alone.path / "build")
+    shutil.rmtree(alone.path / "build", ignore_errors=True)
     description = alone.path / "op.yml"
     text = description.read_text().replace("[rknn, plain]", "[plain]")
     description.write_text(re.sub(r"^target_platform.*\n|.*kernels:.*\n", "", text, flags=re.M))
-    (alone.path / "README.md").unlink()
+    written = [alone.path / name for name in ("README.md", "copy_reference.py")]
+    for path in written:
+        path.unlink()
     shutil.rmtree(alone.path / "generated")
     tests = alone.path / "tests/test_copy.py"
     tests.write_text(tests.read_text().replace(", check_vx_kernel", ""))
     checked = alone.scons("check")
     assert "checked CPU kernel: 6 cases\n" in checked.stdout
-    assert not re.search(
-        "RKNN|OpenVX|rknn", (alone.path / "README.md").read_text().replace("rknn-op-template", "")
-    )
+    for path in written:
+        assert not re.search("RKNN|OpenVX|rknn", path.read_text().replace("rknn-op-template", ""))
     assert "rknnop" not in alone.scons("-h").stdout.replace("rknn-op-template", "")
 
 
@@ -229,34 +240,153 @@ def test_an_update_that_was_interrupted_is_mended(template: Path, tmp_path: Path
     assert not [*made.glob("opkit.*")]
 
 
+# ---- What runtimes take ----
+
+
+class Stick(Rknn):
+    """A runtime that takes less of everything, but lists of floats."""
+
+    name = "stick"
+    limits = Limits("the stick", name_length=9, parameters=3, rank=2, items=4)
+
+    def type_refusal(self, type_name: str) -> str:
+        """Refuse nothing."""
+        return ""
+
+
+ON_STICK = """\
+name: Shift
+runtimes: [{runtimes}]
+inputs: {{x: {{type: VX_TYPE_TENSOR}}}}
+outputs: {{y: {{type: VX_TYPE_TENSOR}}}}
+params: {{{params}}}
+"""
+
+
+def parsed(names: str, params: str) -> OpSpec:
+    text = ON_STICK.format(runtimes=names, params=params)
+    return parser.parse(text, "op.yml", {"rknn": RUNTIME, "stick": Stick()}, "rknn")
+
+
+@pytest.mark.parametrize(
+    ("params", "problem"),
+    [
+        ("p: {type: VX_TYPE_ARRAY, default: [1, 2, 3, 4, 5]}", "the stick takes 1 to 4"),
+        ("p: {type: VX_TYPE_ARRAY, length: 5}", "invalid '5' (expected 1 to 4)"),
+        ("p: {type: VX_TYPE_INT8}, q: {type: VX_TYPE_INT8}", "the stick takes 3 parameters"),
+        ("position_x: {type: VX_TYPE_INT8}", "has 10 characters; the stick allows 9"),
+    ],
+)
+def test_the_lowest_limit_counts(params: str, problem: str) -> None:
+    parsed("rknn", params)
+    with pytest.raises(DescriptionError, match=re.escape(problem)):
+        parsed("rknn, stick", params)
+
+
+def test_a_type_is_allowed_that_all_runtimes_take() -> None:
+    params = "p: {type: FLOATS, length: 2, default: [0.5, 1]}"
+    spec = parsed("stick", params)
+    assert spec.params[0].default == (0.5, 1.0)
+    reference = once_only_files(spec, [])["shift_reference.py"]
+    assert "        p: list of float\n" in reference
+    with pytest.raises(DescriptionError, match="RKNN-Toolkit does not deliver it; use several VX"):
+        parsed("rknn, stick", params)
+
+
 # ---- The rooms of opkit ----
 
+ROOMS = (
+    *("errors", "version", "text", "c_layout", "manifest"),
+    *("description", "toolchains"),
+    "check.run_log",  # the kernels that a runtime promises to a check
+    *("runtimes.invocation", "runtimes.interface", "runtimes", "files"),
+    *("check", "report", "build"),
+    "runtimes.*",
+    *("repository", "testing", "sconstruct"),
+    *("rknn_op_template", "rknn_op", "hooks"),
+)
+"""The rooms, from the bottom up: a module imports from its own room and from those before it."""
 
-def imports(path: Path) -> set[str]:
-    """Return the modules of opkit that a file imports when it is loaded."""
+WORDS = {
+    "rknn": r"runtimes[/.]rknn|OpenVX|\bVX_\w+|RKNN|rknnop|librknn|\.vx\b|\b[NP]PU\b|[Bb]oards?\b",
+}
+"""Runtime -> the words for what is its own."""
+
+ELSEWHERE = {
+    "opkit/description": r"OpenVX|VX_TYPE_\w*",  # op.yml's types, for every runtime
+    "opkit/docs/cases.md": "VX_TYPE_\\w+",
+    "opkit/report/page.py": "VX_TYPE_TENSOR",
+    "opkit/check/executors.py": "[Bb]oard",  # whatever ssh reaches
+    "opkit/build/host_check.py": "board",
+    "opkit/files/templates/README.md": "board",
+    "opkit/check/harness/process_state.c": "board",
+    "opkit/compute/half.h": "boards",
+    "opkit/toolchains": "board",
+}
+"""File or folder outside of the runtimes -> which of these words it may have all the same."""
+
+
+def room_of(module: str) -> str:
+    """Return the room with the longest name that fits."""
+    return max((room for room in ROOMS if fnmatch(f"{module}.", f"{room}.*")), key=len)
+
+
+def modules() -> dict[str, Path]:
+    """Return all modules, those of opkit by their names in it."""
+    roots = {OPKIT: OPKIT, ROOT / "rknn_op": ROOT, ROOT / "hooks": ROOT}
+    paths = {path: root for folder, root in roots.items() for path in folder.rglob("*.py")}
+    paths[ROOT / "rknn_op_template.py"] = ROOT
+    names = {
+        ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path
+        for path, root in paths.items()
+        if "templates" not in path.parts
+    }
+    return {name: path for name, path in names.items() if name != "__init__"}
+
+
+def imports(path: Path, known: Container[str]) -> set[str]:
+    """Return the modules that a file imports, when it is loaded or later."""
     names: set[str] = set()
-    tree = ast.parse(path.read_text())
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("opkit"):
-            names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return {name.removeprefix("opkit.") for name in names}
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.removeprefix("opkit.") for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            package = f"{node.module}".removeprefix("opkit").lstrip(".")
+            for alias in node.names:
+                name = f"{package}.{alias.name}".lstrip(".")
+                names.add(name if name in known else package)
+    return {name for name in names if name in known}
 
 
-def sources() -> list[Path]:
-    return [path for path in OPKIT.rglob("*.py") if "templates" not in path.parts]
+def test_imports_go_down() -> None:
+    known = modules()
+    upward = [
+        f"{module} imports {name}"
+        for module, path in known.items()
+        for name in imports(path, known)
+        if ROOMS.index(room_of(name)) > ROOMS.index(room_of(module))
+    ]
+    assert upward == []
 
 
-@pytest.mark.parametrize("path", sources(), ids=lambda p: p.relative_to(OPKIT).as_posix())
-def test_nothing_outside_of_a_room_knows_what_is_in_it(path: Path) -> None:
-    room = OPKIT / "runtimes/rknn"
-    if not path.is_relative_to(room):
-        assert [name for name in imports(path) if name.startswith("runtimes.rknn")] == []
+def test_no_import_leads_back() -> None:
+    known = modules()
+    graph = {module: imports(path, known) for module, path in known.items()}
+    assert len(list(TopologicalSorter(graph).static_order())) == len(known)
 
 
-def test_descriptions_know_no_runtime() -> None:
-    for path in (OPKIT / "description").glob("*.py"):
-        allowed = ("description", "errors")
-        assert [name for name in imports(path) if not name.startswith(allowed)] == [], path
+@pytest.mark.parametrize("name", WORDS)
+def test_no_runtime_is_named_outside_of_its_room(name: str) -> None:
+    rooms = OPKIT / "runtimes"
+    for path in TEMPLATE.rglob("*"):
+        is_text = path.is_file() and "__pycache__" not in path.parts
+        if not is_text or any(path.is_relative_to(rooms / each) for each in runtimes.available()):
+            continue
+        place = path.relative_to(TEMPLATE).as_posix()
+        allowed = "|".join(words for start, words in ELSEWHERE.items() if place.startswith(start))
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            for word in re.findall(WORDS[name], line):
+                assert re.fullmatch(allowed, word), f"{place}:{number}: {line}"
 
 
 def test_every_runtime_is_one() -> None:

@@ -173,10 +173,10 @@ def test_the_c_array_compiles_and_is_formatted(tmp_path: Path) -> None:
     text = c_array("spread", configuration("4x4", [Term(0, Bin(0, 0), ONE)]))
     assert text == (
         "static const vx_uint32 spread[16] = {\n"
-        "    0x00000001, 0x00000000, 0x00000000, 0x00000000,\n"
-        "    0x00000002, 0x00000000, 0x00000000, 0x00000100,\n"
-        "    0x00003C00, 0x00000000, 0x00000000, 0x00000000,\n"
-        "    0x00000000, 0x00000000, 0x00000000, 0x00000000};\n"
+        "    0x00000001, 0x00000000, 0x00000000, 0x00000000, 0x00000002, 0x00000000, 0x00000000,"
+        " 0x00000100,\n"
+        "    0x00003C00, 0x00000000, 0x00000000, 0x00000000, 0x00000000, 0x00000000, 0x00000000,"
+        " 0x00000000};\n"
     )
     source = tmp_path / "spread.c"
     source.write_text(text)

@@ -95,7 +95,7 @@ def test_the_kinds_of_faults(tmp_path: Path) -> None:
         return f"rknn_kernel_faults.c:{1 + next(i for i, row in enumerate(source) if text in row)}"
 
     assert f"{place('halves[0] = freed[3]')}: heap-use-after-free\n" in said["USE_AFTER_FREE"]
-    freed = f"  freed here:\n    in misbehave, {place('freed = malloc(10)')[:-1]}"
+    freed = f"  freed here:\n    in misuse_malloc, {place('freed = malloc(10)')[:-1]}"
     assert freed in said["USE_AFTER_FREE"]
     assert ": attempting double-free\n" in said["FREE_TWICE"]
     assert (

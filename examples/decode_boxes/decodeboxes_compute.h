@@ -29,8 +29,8 @@ static double decodeboxes_clip(double value, double limit)
 }
 
 /* Moves and scales an anchor along one axis, of an image that has `length` pixels there. */
-static struct decodeboxes_range decodeboxes_decode(struct decodeboxes_range anchor,
-                                                   double shift, double log_scale, int32_t length,
+static struct decodeboxes_range decodeboxes_decode(struct decodeboxes_range anchor, double shift,
+                                                   double log_scale, int32_t length,
                                                    const struct decodeboxes_params *params)
 {
     const double anchor_size = anchor.end - anchor.start + params->offset;
@@ -70,8 +70,8 @@ static bool decodeboxes_shapes_fit(const struct decodeboxes_inputs *inputs,
             return false;
         }
     }
-    return anchors->shape[0] == deltas->shape[rank - 2] &&
-           anchors->shape[1] == 4 && deltas->shape[rank - 1] == 4;
+    return anchors->shape[0] == deltas->shape[rank - 2] && anchors->shape[1] == 4 &&
+           deltas->shape[rank - 1] == 4;
 }
 
 /*

@@ -74,8 +74,7 @@ static void exp_float32(const float *x, float *result, size_t count)
  *
  * Returns NULL, or a text that says what is wrong with the call; it is logged, and the call fails.
  */
-static const char *exp_compute(const struct exp_inputs *inputs,
-                               const struct exp_params *params,
+static const char *exp_compute(const struct exp_inputs *inputs, const struct exp_params *params,
                                struct exp_outputs *outputs)
 {
     const struct opkit_tensor *input = &inputs->input;

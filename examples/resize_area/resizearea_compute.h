@@ -133,6 +133,46 @@ static size_t resizearea_row_axis(const struct opkit_tensor *input,
     return to[1] == from[1] && to[2] == height && to[3] == width ? 2 : 0;
 }
 
+/* What is the same for every image. Lengths are in pixels, of input and output. */
+struct resizearea_plan {
+    size_t channels;
+    size_t height, width;
+    size_t output_height, output_width;
+    struct resizearea_span *rows, *columns; /* of the input, one for each of the output */
+    float mean; /* one over the area that becomes a pixel */
+    float *row; /* memory for one row of the input at the output's width */
+};
+
+/* Resizes one image. */
+static void resizearea_image(const struct resizearea_plan *plan, const float *source, float *target)
+{
+    const size_t pitch = plan->width * plan->channels;
+    const size_t output_pitch = plan->output_width * plan->channels;
+    size_t row_in_memory = plan->height; /* none yet */
+
+    for (size_t y = 0; y < plan->output_height; y++, target += output_pitch) {
+        const struct resizearea_span *span = &plan->rows[y];
+
+        for (size_t i = 0; i < output_pitch; i++) {
+            target[i] = 0.0F;
+        }
+        for (size_t cell = span->begin; cell < span->end; cell++) {
+            const size_t source_row = resizearea_clamp(cell, plan->height);
+
+            /* Neighbors share a row, and enlarged images use one many times. */
+            if (source_row != row_in_memory) {
+                resizearea_row(source + source_row * pitch, plan->width, plan->channels,
+                               plan->columns, plan->output_width, plan->row);
+                row_in_memory = source_row;
+            }
+            resizearea_add(target, plan->row, resizearea_weight(span, cell), output_pitch);
+        }
+        for (size_t i = 0; i < output_pitch; i++) {
+            target[i] *= plan->mean;
+        }
+    }
+}
+
 /*
  * Computes the outputs:
  *
@@ -166,49 +206,28 @@ static const char *resizearea_compute(const struct resizearea_inputs *inputs,
 
     /* NCHW is NHWC with one channel, and every channel an image. */
     const size_t images = axis == 1 ? input->shape[0] : input->shape[0] * input->shape[1];
-    const size_t channels = axis == 1 ? input->shape[3] : 1;
-    const size_t height = input->shape[axis], output_height = output->shape[axis];
-    const size_t width = input->shape[axis + 1], output_width = output->shape[axis + 1];
-    const size_t pitch = width * channels, output_pitch = output_width * channels;
-    const float y_scale = resizearea_scale(height, output_height, params->align_corners);
-    const float x_scale = resizearea_scale(width, output_width, params->align_corners);
-    const float mean = 1.0F / (y_scale * x_scale);
+    struct resizearea_plan plan;
+    plan.channels = axis == 1 ? input->shape[3] : 1;
+    plan.height = input->shape[axis];
+    plan.width = input->shape[axis + 1];
+    plan.output_height = output->shape[axis];
+    plan.output_width = output->shape[axis + 1];
 
-    struct resizearea_span *rows = resizearea_spans(output_height, y_scale);
-    struct resizearea_span *columns = resizearea_spans(output_width, x_scale);
-    float *row = (float *)calloc(output_pitch, sizeof *row);
-    const bool has_memory = rows != NULL && columns != NULL && row != NULL;
+    const float y_scale = resizearea_scale(plan.height, plan.output_height, params->align_corners);
+    const float x_scale = resizearea_scale(plan.width, plan.output_width, params->align_corners);
+    plan.mean = 1.0F / (y_scale * x_scale);
+    plan.rows = resizearea_spans(plan.output_height, y_scale);
+    plan.columns = resizearea_spans(plan.output_width, x_scale);
+    plan.row = (float *)calloc(plan.output_width * plan.channels, sizeof *plan.row);
+    const bool has_memory = plan.rows != NULL && plan.columns != NULL && plan.row != NULL;
 
     for (size_t image = 0; has_memory && image < images; image++) {
-        const float *source = input->float32 + image * height * pitch;
-        float *target = output->float32 + image * output_height * output_pitch;
-        size_t row_in_buffer = height; /* none yet */
-
-        for (size_t y = 0; y < output_height; y++, target += output_pitch) {
-            const struct resizearea_span *span = &rows[y];
-
-            for (size_t i = 0; i < output_pitch; i++) {
-                target[i] = 0.0F;
-            }
-            for (size_t cell = span->begin; cell < span->end; cell++) {
-                const size_t source_row = resizearea_clamp(cell, height);
-
-                /* Neighbours share a row, and enlarged images use one many times. */
-                if (source_row != row_in_buffer) {
-                    resizearea_row(source + source_row * pitch, width, channels,
-                                   columns, output_width, row);
-                    row_in_buffer = source_row;
-                }
-                resizearea_add(target, row, resizearea_weight(span, cell), output_pitch);
-            }
-            for (size_t i = 0; i < output_pitch; i++) {
-                target[i] *= mean;
-            }
-        }
+        resizearea_image(&plan, input->float32 + image * (input->size / images),
+                         output->float32 + image * (output->size / images));
     }
-    free(rows);
-    free(columns);
-    free(row);
+    free(plan.rows);
+    free(plan.columns);
+    free(plan.row);
     return has_memory ? NULL : "not enough memory for one row of the output";
 }
 

@@ -157,11 +157,11 @@ static const char *truncatediv_compute(const struct truncatediv_inputs *inputs,
             y_start += row % axes[i].length * axes[i].y_step;
         }
         if (output->type == OPKIT_FLOAT32) {
-            truncatediv_float32(x->float32 + x_start, y->float32 + y_start,
-                                output->float32 + start, innermost);
+            truncatediv_float32(x->float32 + x_start, y->float32 + y_start, output->float32 + start,
+                                innermost);
         } else {
-            truncatediv_int32(x->int32 + x_start, y->int32 + y_start,
-                              output->int32 + start, innermost);
+            truncatediv_int32(x->int32 + x_start, y->int32 + y_start, output->int32 + start,
+                              innermost);
         }
     }
     return NULL;

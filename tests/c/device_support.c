@@ -1,7 +1,9 @@
 /*
- * opkit/runtimes/rknn/openvx.h on an OpenVX that can be made to fail at any call, with an allocator that counts.
+ * opkit/runtimes/rknn/openvx.h on an OpenVX that can be made to fail at any call, with an allocator
+ * that counts.
  *
- * The OpenVX here is the least that openvx.h needs, and as strict as a board: exact sizes, exact ranks, dense strides.
+ * The OpenVX here is the least that openvx.h needs, and as strict as a board: exact sizes, exact
+ * ranks, dense strides.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -90,8 +92,9 @@ vx_status vxQueryTensor(vx_tensor tensor, vx_enum attribute, void *value, vx_siz
     }
 }
 
-vx_status vxCopyTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_size *view_start, const vx_size *view_end,
-                            const vx_size *user_stride, void *user_memory, vx_enum usage, vx_enum user_memory_type)
+vx_status vxCopyTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_size *view_start,
+                            const vx_size *view_end, const vx_size *user_stride, void *user_memory,
+                            vx_enum usage, vx_enum user_memory_type)
 {
     const struct object *object = (const struct object *)(void *)tensor;
     vx_size bytes = object->element_size;
@@ -123,7 +126,8 @@ vx_status vxQueryScalar(vx_scalar scalar, vx_enum attribute, void *value, vx_siz
     if (fails_now()) {
         return injected_status;
     }
-    return attribute == VX_SCALAR_TYPE ? answer(value, size, &object->type, sizeof object->type) : VX_ERROR_NOT_SUPPORTED;
+    return attribute == VX_SCALAR_TYPE ? answer(value, size, &object->type, sizeof object->type)
+                                       : VX_ERROR_NOT_SUPPORTED;
 }
 
 vx_status vxCopyScalar(vx_scalar scalar, void *user_memory, vx_enum usage, vx_enum user_memory_type)
@@ -132,7 +136,8 @@ vx_status vxCopyScalar(vx_scalar scalar, void *user_memory, vx_enum usage, vx_en
     if (fails_now()) {
         return injected_status;
     }
-    if (usage != VX_READ_ONLY || user_memory_type != VX_MEMORY_TYPE_HOST || (uintptr_t)user_memory % 4 != 0) {
+    if (usage != VX_READ_ONLY || user_memory_type != VX_MEMORY_TYPE_HOST ||
+        (uintptr_t)user_memory % 4 != 0) {
         return VX_ERROR_INVALID_PARAMETERS;
     }
     memcpy(user_memory, object->data, object->element_size);
@@ -155,15 +160,15 @@ vx_status vxQueryArray(vx_array array, vx_enum attribute, void *value, vx_size s
     }
 }
 
-vx_status vxCopyArrayRange(vx_array array, vx_size start, vx_size end, vx_size stride, void *user_memory, vx_enum usage,
-                           vx_enum user_memory_type)
+vx_status vxCopyArrayRange(vx_array array, vx_size start, vx_size end, vx_size stride,
+                           void *user_memory, vx_enum usage, vx_enum user_memory_type)
 {
     const struct object *object = (const struct object *)(void *)array;
     if (fails_now()) {
         return injected_status;
     }
-    if (start >= end || end > object->count || stride != sizeof(vx_int32) || usage != VX_READ_ONLY ||
-        user_memory_type != VX_MEMORY_TYPE_HOST) {
+    if (start >= end || end > object->count || stride != sizeof(vx_int32) ||
+        usage != VX_READ_ONLY || user_memory_type != VX_MEMORY_TYPE_HOST) {
         return VX_ERROR_INVALID_PARAMETERS;
     }
     memcpy(user_memory, (const char *)object->data + start * stride, (end - start) * stride);
@@ -183,7 +188,7 @@ void vxAddLogEntry(vx_reference reference, vx_status status, const char *message
     va_end(arguments);
 }
 
-/* ---- What the tests call ------------------------------------------------------------------------------------------ */
+/* ---- What the tests call ---- */
 
 #define TEST_FUNCTION __attribute__((visibility("default")))
 
@@ -191,8 +196,8 @@ void vxAddLogEntry(vx_reference reference, vx_status status, const char *message
 static struct opkit_call the_call = {"ResizeArea", NULL, references, PARAMETERS};
 
 TEST_FUNCTION void reset(int with_node);
-TEST_FUNCTION void set_object(vx_uint32 index, vx_enum kind, vx_enum type, vx_size element_size, vx_uint32 rank,
-                              const vx_uint32 *dims, vx_size count, void *data);
+TEST_FUNCTION void set_object(vx_uint32 index, vx_enum kind, vx_enum type, vx_size element_size,
+                              vx_uint32 rank, const vx_uint32 *dims, vx_size count, void *data);
 TEST_FUNCTION void fail_call(int number, vx_status status);
 TEST_FUNCTION void fail_allocation(int number);
 TEST_FUNCTION int allocations(void);
@@ -219,8 +224,8 @@ void reset(int with_node)
     the_call.node = with_node ? (vx_node)(void *)&the_node : NULL;
 }
 
-void set_object(vx_uint32 index, vx_enum kind, vx_enum type, vx_size element_size, vx_uint32 rank, const vx_uint32 *dims,
-                vx_size count, void *data)
+void set_object(vx_uint32 index, vx_enum kind, vx_enum type, vx_size element_size, vx_uint32 rank,
+                const vx_uint32 *dims, vx_size count, void *data)
 {
     struct object *object = &objects[index];
     object->kind = kind;
@@ -340,7 +345,8 @@ static vx_status read_arguments(struct arguments *arguments)
     };
     OPKIT_TRY(opkit_open_tensors(&the_call, tensors, 2, &arguments->memory));
     OPKIT_TRY(opkit_read_int32_array(&the_call, 2, "items", 2, &arguments->items));
-    OPKIT_TRY(opkit_read_scalar(&the_call, 3, "flag", VX_TYPE_UINT8, &arguments->flag, sizeof arguments->flag));
+    OPKIT_TRY(opkit_read_scalar(&the_call, 3, "flag", VX_TYPE_UINT8, &arguments->flag,
+                                sizeof arguments->flag));
     return VX_SUCCESS;
 }
 
@@ -351,7 +357,8 @@ vx_status run_operator(void)
     if (status == VX_SUCCESS) {
         for (size_t i = 0; i < arguments.input.size; i++) {
             const float value = arguments.input.float32[i];
-            arguments.output.float32[i] = (arguments.flag ? -value : value) + (float)arguments.items.items[0];
+            arguments.output.float32[i] =
+                (arguments.flag ? -value : value) + (float)arguments.items.items[0];
         }
         status = opkit_write_tensor(&the_call, 1, "output", &arguments.output);
     }

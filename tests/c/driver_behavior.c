@@ -1,5 +1,6 @@
 /*
- * What the driver 1.7.5 answered, asked of the host runtime: one function for each point, run by its name.
+ * What the driver 1.7.5 answered, asked of the host runtime: one function for each point, run by
+ * its name.
  */
 #define _GNU_SOURCE /* sigsetjmp, siginfo_t */
 #include <setjmp.h>
@@ -17,12 +18,14 @@ static vx_context context;
 static void expect(long long given, long long expected, const char *expression, int line)
 {
     if (given != expected) {
-        fprintf(stderr, "driver_behavior.c:%d: %s is %lld instead of %lld\n", line, expression, given, expected);
+        fprintf(stderr, "driver_behavior.c:%d: %s is %lld instead of %lld\n", line, expression,
+                given, expected);
         failures++;
     }
 }
 
-#define EXPECT(expected, expression) expect((long long)(expression), (expected), #expression, __LINE__)
+#define EXPECT(expected, expression) \
+    expect((long long)(expression), (expected), #expression, __LINE__)
 
 /* Whether the only entry of a journal, or the first of a few, holds a text. */
 static bool has_entry(enum hostrt_journal journal, const char *text)
@@ -52,7 +55,10 @@ struct operator {
     vx_node node;
 };
 
-/* What the callbacks do: statuses to return, and what runs before; `calls` gets the first letter of each. */
+/*
+ * What the callbacks do: statuses to return, and what runs before; `calls` gets the first letter of
+ * each.
+ */
 static vx_status validate_status, initialize_status, process_status;
 static void (*in_validate)(vx_meta_format metas[]);
 static void (*in_process)(void);
@@ -64,7 +70,8 @@ static void called(char letter)
     calls[strlen(calls)] = letter;
 }
 
-static vx_status VX_CALLBACK validate(vx_node node, const vx_reference references[], vx_uint32 count, vx_meta_format metas[])
+static vx_status VX_CALLBACK validate(vx_node node, const vx_reference references[],
+                                      vx_uint32 count, vx_meta_format metas[])
 {
     (void)node;
     (void)references;
@@ -76,7 +83,8 @@ static vx_status VX_CALLBACK validate(vx_node node, const vx_reference reference
     return validate_status;
 }
 
-static vx_status VX_CALLBACK initialize(vx_node node, const vx_reference *references, vx_uint32 count)
+static vx_status VX_CALLBACK initialize(vx_node node, const vx_reference *references,
+                                        vx_uint32 count)
 {
     (void)node;
     (void)references;
@@ -97,7 +105,8 @@ static vx_status VX_CALLBACK process(vx_node node, const vx_reference *reference
     return process_status;
 }
 
-static vx_status VX_CALLBACK deinitialize(vx_node node, const vx_reference *references, vx_uint32 count)
+static vx_status VX_CALLBACK deinitialize(vx_node node, const vx_reference *references,
+                                          vx_uint32 count)
 {
     (void)references;
     (void)count;
@@ -112,16 +121,20 @@ static void add_node(struct operator *operator)
 {
     operator->node = vxCreateGenericNode(operator->graph, operator->kernel);
     for (vx_uint32 i = 0; i < COUNT; i++) {
-        EXPECT(0, vxSetParameterByIndex(operator->node, i, (vx_reference)new_tensor(VX_TYPE_FLOAT16, 3, 2)));
+        EXPECT(0, vxSetParameterByIndex(operator->node, i,
+                                        (vx_reference)new_tensor(VX_TYPE_FLOAT16, 3, 2)));
     }
 }
 
 static struct operator new_operator(void)
 {
     struct operator operator;
-    operator.kernel = vxAddUserKernel(context, "kernel", 0x100, process, COUNT, validate, initialize, deinitialize);
-    EXPECT(0, vxAddParameterToKernel(operator.kernel, INPUT, VX_INPUT, VX_TYPE_TENSOR, VX_PARAMETER_STATE_REQUIRED));
-    EXPECT(0, vxAddParameterToKernel(operator.kernel, OUTPUT, VX_OUTPUT, VX_TYPE_TENSOR, VX_PARAMETER_STATE_REQUIRED));
+    operator.kernel = vxAddUserKernel(context, "kernel", 0x100, process, COUNT, validate,
+                                      initialize, deinitialize);
+    EXPECT(0, vxAddParameterToKernel(operator.kernel, INPUT, VX_INPUT, VX_TYPE_TENSOR,
+                                     VX_PARAMETER_STATE_REQUIRED));
+    EXPECT(0, vxAddParameterToKernel(operator.kernel, OUTPUT, VX_OUTPUT, VX_TYPE_TENSOR,
+                                     VX_PARAMETER_STATE_REQUIRED));
     EXPECT(0, vxFinalizeKernel(operator.kernel));
     operator.graph = vxCreateGraph(context);
     add_node(&operator);
@@ -136,7 +149,8 @@ static void release(struct operator *operator)
 
 /* ---- Tensors ---- */
 
-static vx_status copy(vx_tensor tensor, vx_size width, vx_size height, vx_size stride0, vx_size stride1, void *memory, vx_enum usage)
+static vx_status copy(vx_tensor tensor, vx_size width, vx_size height, vx_size stride0,
+                      vx_size stride1, void *memory, vx_enum usage)
 {
     const vx_size start[] = {0, 0};
     const vx_size end[] = {width, height};
@@ -220,11 +234,9 @@ static void attributes_of_a_new_tensor(void)
         vx_enum attribute;
         vx_int32 value;
     } EXPECTED[] = {
-        {VX_TENSOR_QUANT_FORMAT, 1},
-        {VX_TENSOR_ZERO_POINT, 0},
+        {VX_TENSOR_QUANT_FORMAT, 1},   {VX_TENSOR_ZERO_POINT, 0},
         {VX_TENSOR_SCALE, 0x3F800000}, /* the bits of 1.0 */
-        {VX_TENSOR_RANK, 0},
-        {VX_TENSOR_PRECISION, 0},
+        {VX_TENSOR_RANK, 0},           {VX_TENSOR_PRECISION, 0},
         {VX_TENSOR_LIFETIME, 1},
     };
     vx_tensor tensor = new_tensor(VX_TYPE_FLOAT16, 3, 2);
@@ -247,15 +259,19 @@ static void mapping_with_fewer_dimensions(void)
     void *memory;
 
     EXPECT(0, copy(tensor, 3, 2, 2, 6, elements, VX_WRITE_ONLY));
-    EXPECT(0, vxMapTensorPatch(tensor, 1, start, end, &map, strides, &memory, VX_READ_ONLY, VX_MEMORY_TYPE_HOST));
+    EXPECT(0, vxMapTensorPatch(tensor, 1, start, end, &map, strides, &memory, VX_READ_ONLY,
+                               VX_MEMORY_TYPE_HOST));
     EXPECT(1, *(vx_uint16 *)memory);
     EXPECT(2, strides[0]);
     EXPECT(77, strides[1]);
     EXPECT(0, vxUnmapTensorPatch(tensor, map));
-    EXPECT(-10, vxMapTensorPatch(tensor, 0, start, end, &map, strides, &memory, VX_READ_ONLY, VX_MEMORY_TYPE_HOST));
-    EXPECT(-10, vxMapTensorPatch(tensor, 3, start, end, &map, strides, &memory, VX_READ_ONLY, VX_MEMORY_TYPE_HOST));
+    EXPECT(-10, vxMapTensorPatch(tensor, 0, start, end, &map, strides, &memory, VX_READ_ONLY,
+                                 VX_MEMORY_TYPE_HOST));
+    EXPECT(-10, vxMapTensorPatch(tensor, 3, start, end, &map, strides, &memory, VX_READ_ONLY,
+                                 VX_MEMORY_TYPE_HOST));
     /* A copy takes no fewer. */
-    EXPECT(-12, vxCopyTensorPatch(tensor, 1, start, end, strides, elements, VX_READ_ONLY, VX_MEMORY_TYPE_HOST));
+    EXPECT(-12, vxCopyTensorPatch(tensor, 1, start, end, strides, elements, VX_READ_ONLY,
+                                  VX_MEMORY_TYPE_HOST));
 }
 
 static void strides_that_overlap_by_one_byte(void)
@@ -266,11 +282,14 @@ static void strides_that_overlap_by_one_byte(void)
     EXPECT(0, copy(tensor, 3, 2, 2, 6, elements, VX_WRITE_ONLY));
     EXPECT(0, copy(tensor, 3, 2, 2, 6, elements, VX_READ_ONLY));
     EXPECT(0, copy(tensor, 3, 2, 2, 7, elements, VX_READ_ONLY));
-    EXPECT(0, copy(tensor, 3, 1, 2, 1, elements, VX_READ_ONLY)); /* one row overlaps none */
-    EXPECT(0, copy(tensor, 3, 2, 2, 5, elements, VX_WRITE_ONLY)); /* nor do elements that are only read */
+    /* One row overlaps none; nor do elements that are only read. */
+    EXPECT(0, copy(tensor, 3, 1, 2, 1, elements, VX_READ_ONLY));
+    EXPECT(0, copy(tensor, 3, 2, 2, 5, elements, VX_WRITE_ONLY));
     EXPECT(false, has_entry(HOSTRT_EVENT, ""));
     EXPECT(0, copy(tensor, 3, 2, 2, 5, elements, VX_READ_ONLY));
-    EXPECT(true, has_entry(HOSTRT_EVENT, "vxCopyTensorPatch gets strides by which elements overwrite each other"));
+    EXPECT(true,
+           has_entry(HOSTRT_EVENT,
+                     "vxCopyTensorPatch gets strides by which elements overwrite each other"));
 }
 
 static void the_outermost_strides_overlap_by_one_byte(void)
@@ -283,11 +302,15 @@ static void the_outermost_strides_overlap_by_one_byte(void)
     vx_uint16 elements[16] = {0};
     vx_tensor tensor = vxCreateTensor(context, 3, dims, VX_TYPE_FLOAT16, 0);
 
-    EXPECT(0, vxCopyTensorPatch(tensor, 3, start, dims, dense, elements, VX_WRITE_ONLY, VX_MEMORY_TYPE_HOST));
-    EXPECT(0, vxCopyTensorPatch(tensor, 3, start, dims, dense, elements, VX_READ_ONLY, VX_MEMORY_TYPE_HOST));
-    EXPECT(0, vxCopyTensorPatch(tensor, 3, start, dims, swapped, elements, VX_READ_ONLY, VX_MEMORY_TYPE_HOST));
+    EXPECT(0, vxCopyTensorPatch(tensor, 3, start, dims, dense, elements, VX_WRITE_ONLY,
+                                VX_MEMORY_TYPE_HOST));
+    EXPECT(0, vxCopyTensorPatch(tensor, 3, start, dims, dense, elements, VX_READ_ONLY,
+                                VX_MEMORY_TYPE_HOST));
+    EXPECT(0, vxCopyTensorPatch(tensor, 3, start, dims, swapped, elements, VX_READ_ONLY,
+                                VX_MEMORY_TYPE_HOST));
     EXPECT(false, has_entry(HOSTRT_EVENT, ""));
-    EXPECT(0, vxCopyTensorPatch(tensor, 3, start, dims, overlapping, elements, VX_READ_ONLY, VX_MEMORY_TYPE_HOST));
+    EXPECT(0, vxCopyTensorPatch(tensor, 3, start, dims, overlapping, elements, VX_READ_ONLY,
+                                VX_MEMORY_TYPE_HOST));
     EXPECT(true, has_entry(HOSTRT_EVENT, "overwrite each other"));
 }
 
@@ -298,10 +321,8 @@ static const struct {
     vx_size size;
     bool scalar;
 } STRUCTS[] = {
-    {VX_TYPE_FLOAT16, 2, false},
-    {VX_TYPE_RECTANGLE, 16, true},
-    {VX_TYPE_KEYPOINT, 28, true},
-    {VX_TYPE_COORDINATES2D, 8, true},
+    {VX_TYPE_FLOAT16, 2, false},       {VX_TYPE_RECTANGLE, 16, true},
+    {VX_TYPE_KEYPOINT, 28, true},      {VX_TYPE_COORDINATES2D, 8, true},
     {VX_TYPE_COORDINATES3D, 12, true},
 };
 
@@ -321,7 +342,8 @@ static void arrays_of_structs(void)
         EXPECT(0, vxAddArrayItems(array, 2, items, size));
         EXPECT(0, vxCopyArrayRange(array, 0, 2, size, back, VX_READ_ONLY, VX_MEMORY_TYPE_HOST));
         EXPECT(0, memcmp(items, back, 2 * size));
-        EXPECT(-10, vxCopyArrayRange(array, 0, 2, size - 1, back, VX_READ_ONLY, VX_MEMORY_TYPE_HOST));
+        EXPECT(-10,
+               vxCopyArrayRange(array, 0, 2, size - 1, back, VX_READ_ONLY, VX_MEMORY_TYPE_HOST));
     }
     EXPECT(-17, vxGetStatus((vx_reference)vxCreateArray(context, VX_TYPE_BFLOAT16, 2)));
     EXPECT(-17, vxGetStatus((vx_reference)vxCreateArray(context, VX_TYPE_TENSOR, 2)));
@@ -339,7 +361,8 @@ static void scalars_of_structs(void)
         memset(back, 0xEE, sizeof back);
         scalar = vxCreateScalar(context, STRUCTS[i].type, value);
         EXPECT(0, vxGetStatus((vx_reference)scalar));
-        EXPECT(STRUCTS[i].scalar ? 0 : -3, vxCopyScalar(scalar, back, VX_READ_ONLY, VX_MEMORY_TYPE_HOST));
+        EXPECT(STRUCTS[i].scalar ? 0 : -3,
+               vxCopyScalar(scalar, back, VX_READ_ONLY, VX_MEMORY_TYPE_HOST));
         EXPECT(STRUCTS[i].scalar ? 0x5A : 0xEE, back[size - 1]);
         EXPECT(0xEE, back[size]);
     }
@@ -349,9 +372,12 @@ static void scalars_of_structs(void)
 
 static void a_name_of_colons(void)
 {
-    EXPECT(-10, vxGetStatus((vx_reference)vxAddUserKernel(context, ":", 0x100, process, 1, validate, NULL, NULL)));
-    EXPECT(-10, vxGetStatus((vx_reference)vxAddUserKernel(context, "", 0x100, process, 1, validate, NULL, NULL)));
-    EXPECT(0, vxGetStatus((vx_reference)vxAddUserKernel(context, "a", 0x100, process, 1, validate, NULL, NULL)));
+    EXPECT(-10, vxGetStatus((vx_reference)vxAddUserKernel(context, ":", 0x100, process, 1, validate,
+                                                          NULL, NULL)));
+    EXPECT(-10, vxGetStatus((vx_reference)vxAddUserKernel(context, "", 0x100, process, 1, validate,
+                                                          NULL, NULL)));
+    EXPECT(0, vxGetStatus((vx_reference)vxAddUserKernel(context, "a", 0x100, process, 1, validate,
+                                                        NULL, NULL)));
 }
 
 static vx_status meta_status;
@@ -391,7 +417,8 @@ static void set_meta_of_output(vx_meta_format metas[])
     EXPECT(-10, vxSetMetaFormatAttribute(meta, VX_TENSOR_DIMS, dims, 28));
     EXPECT(0, vxSetMetaFormatAttribute(meta, VX_TENSOR_FIXED_POINT_POSITION, &position, 1));
     EXPECT(-17, vxSetMetaFormatAttribute(meta, 0x999999, &type, sizeof type));
-    EXPECT(-17, vxSetMetaFormatAttribute(meta, VX_ARRAY_CAPACITY, &size, sizeof size)); /* it is a tensor */
+    /* This output is a tensor. */
+    EXPECT(-17, vxSetMetaFormatAttribute(meta, VX_ARRAY_CAPACITY, &size, sizeof size));
 }
 
 static void metas_of_outputs(void)
@@ -473,8 +500,10 @@ static void execution_parameters_are_not_told(void)
     vx_kernel_execution_parameters_t told = {0};
     struct operator operator = new_operator();
 
-    EXPECT(0, vxSetNodeAttribute(operator.node, VX_NODE_ATTRIBUTE_KERNEL_EXECUTION_PARAMETERS, &given, sizeof given));
-    EXPECT(-10, vxQueryNode(operator.node, VX_NODE_ATTRIBUTE_KERNEL_EXECUTION_PARAMETERS, &told, sizeof told));
+    EXPECT(0, vxSetNodeAttribute(operator.node, VX_NODE_ATTRIBUTE_KERNEL_EXECUTION_PARAMETERS,
+                                 &given, sizeof given));
+    EXPECT(-10, vxQueryNode(operator.node, VX_NODE_ATTRIBUTE_KERNEL_EXECUTION_PARAMETERS, &told,
+                            sizeof told));
     EXPECT(0, told.workDim);
     /* But to who drives the runtime. */
     EXPECT(0, hostrt_launch(operator.node, &told));
@@ -574,13 +603,17 @@ static void one_byte_within(void)
 static void one_byte_past_the_end(void)
 {
     EXPECT(0, run_guarded(write_one_byte_past_the_end));
-    EXPECT(true, has_entry(HOSTRT_EVENT, "wrote up to 1 bytes past the end of a block of 5 bytes (allocation 1)"));
+    EXPECT(true,
+           has_entry(HOSTRT_EVENT,
+                     "wrote up to 1 bytes past the end of a block of 5 bytes (allocation 1)"));
 }
 
 static void one_byte_before_the_start(void)
 {
     EXPECT(0, run_guarded(write_one_byte_before_the_start));
-    EXPECT(true, has_entry(HOSTRT_EVENT, "wrote up to 1 bytes before the start of a block of 5 bytes (allocation 1)"));
+    EXPECT(true,
+           has_entry(HOSTRT_EVENT,
+                     "wrote up to 1 bytes before the start of a block of 5 bytes (allocation 1)"));
 }
 
 static void one_byte_past_the_end_where_no_page_may_be(void)

@@ -1,6 +1,7 @@
 /*
- * Runs the CPU kernel of the operator Failing four times, on inputs of which the second and third make compute fail, and
- * prints what is left for who runs the model: statuses, the log, the outputs.
+ * Runs the CPU kernel of the operator Failing four times, on inputs of which the second and third
+ * make compute fail, and prints what is left for who runs the model: statuses, the log, the
+ * outputs.
  */
 #include <stdio.h>
 
@@ -21,25 +22,29 @@ static const vx_size DIMS[] = {2, 1};
 static void copy(vx_reference tensor, vx_size element_size, void *elements, vx_enum usage)
 {
     const vx_size strides[] = {element_size, 2 * element_size};
-    if (vxCopyTensorPatch((vx_tensor)tensor, 2, START, DIMS, strides, elements, usage, VX_MEMORY_TYPE_HOST) != VX_SUCCESS) {
+    if (vxCopyTensorPatch((vx_tensor)tensor, 2, START, DIMS, strides, elements, usage,
+                          VX_MEMORY_TYPE_HOST) != VX_SUCCESS) {
         fprintf(stderr, "a tensor cannot be copied\n");
     }
 }
 
 int main(void)
 {
-    static vx_uint16 INPUTS[][2] = {{0x3C00, 0}, {0xBC00, 0}, {0xBC00, 0}, {0x3C00, 0}}; /* 1 or -1 */
+    /* Halves: 1 or -1, and 0. */
+    static vx_uint16 INPUTS[][2] = {{0x3C00, 0}, {0xBC00, 0}, {0xBC00, 0}, {0x3C00, 0}};
     vx_kernel_description_t *description = vx_kernel_Failing_list[0];
     vx_context context = vxCreateContext();
-    vx_kernel kernel = vxAddUserKernel(context, description->name, 0x100, description->function, COUNT, description->validate,
-                                       description->initialize, description->deinitialize);
+    vx_kernel kernel =
+        vxAddUserKernel(context, description->name, 0x100, description->function, COUNT,
+                        description->validate, description->initialize, description->deinitialize);
     vx_reference tensors[COUNT];
     vx_status status;
     const char *line;
 
     for (vx_uint32 i = 0; i < COUNT; i++) {
         const vx_param_description_t *row = &description->parameters[i];
-        tensors[i] = (vx_reference)vxCreateTensor(context, 2, DIMS, i == Z ? VX_TYPE_INT32 : VX_TYPE_FLOAT16, 0);
+        tensors[i] = (vx_reference)vxCreateTensor(context, 2, DIMS,
+                                                  i == Z ? VX_TYPE_INT32 : VX_TYPE_FLOAT16, 0);
         vxAddParameterToKernel(kernel, i, row->direction, row->data_type, row->state);
     }
     vxFinalizeKernel(kernel);

@@ -3,8 +3,9 @@
  *
  *   half_program arrays|single|in_place to_floats|to_halves [flush] < input > output
  *
- * converts raw halves to raw floats or back: with the functions for arrays, with those for one value, or with the arrays in
- * the same memory. `flush` makes the processor flush subnormal floats to zero. Fails if a byte past the result is written.
+ * converts raw halves to raw floats or back: with the functions for arrays, with those for one
+ * value, or with the arrays in the same memory. `flush` makes the processor flush subnormal floats
+ * to zero. Fails if a byte past the result is written.
  *
  *   half_program uses_f16c
  *

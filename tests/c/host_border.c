@@ -1,4 +1,7 @@
-/* An operator whose VX kernel reads beside its tensor. Its initializer sets the border that the params say, if any. */
+/*
+ * An operator whose VX kernel reads beside its tensor. Its initializer sets the border that the
+ * params say, if any.
+ */
 #include "VX/vx_khr_cnn.h"
 #include "VX/vx_helper.h"
 #include "VX/vx_ext_program.h"
@@ -8,11 +11,11 @@
 enum {
     INPUT,
     OUTPUT,
-    MODE,     /* 0: no border is set */
-    BITS,     /* of the constant */
-    SIZE,     /* of the attribute */
-    WHAT,     /* for the kernel */
-    OUTSIDE,  /* for the reference */
+    MODE, /* 0: no border is set */
+    BITS, /* of the constant */
+    SIZE, /* of the attribute */
+    WHAT, /* for the kernel */
+    OUTSIDE, /* for the reference */
     COUNT
 };
 
@@ -20,7 +23,8 @@ enum {
     ELEMENTS_PER_ITEM = 4
 };
 
-static vx_status VX_CALLBACK cpu_function(vx_node node, const vx_reference *parameters, vx_uint32 count)
+static vx_status VX_CALLBACK cpu_function(vx_node node, const vx_reference *parameters,
+                                          vx_uint32 count)
 {
     (void)node;
     (void)parameters;
@@ -28,7 +32,8 @@ static vx_status VX_CALLBACK cpu_function(vx_node node, const vx_reference *para
     return VX_ERROR_NOT_IMPLEMENTED;
 }
 
-static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[], vx_uint32 count, vx_meta_format metas[])
+static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[],
+                                       vx_uint32 count, vx_meta_format metas[])
 {
     (void)node;
     (void)parameters;
@@ -56,10 +61,12 @@ static vx_status set_border(const struct opkit_call *call)
     return mode == 0 ? VX_SUCCESS : opkit_set_border(call, mode, bits_of(call, BITS));
 }
 
-static vx_status VX_CALLBACK initializer(vx_node node, const vx_reference *parameters, vx_uint32 count)
+static vx_status VX_CALLBACK initializer(vx_node node, const vx_reference *parameters,
+                                         vx_uint32 count)
 {
     const struct opkit_call call = {"Border", node, parameters, count};
-    vx_kernel_execution_parameters_t launch = {.workDim = 2, .globalWorkScale = {ELEMENTS_PER_ITEM, 1}};
+    vx_kernel_execution_parameters_t launch = {.workDim = 2,
+                                               .globalWorkScale = {ELEMENTS_PER_ITEM, 1}};
     struct opkit_device_tensor device;
     struct opkit_tensor output;
 

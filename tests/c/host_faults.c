@@ -70,9 +70,11 @@ static vx_status open_buffer(vx_reference reference, struct buffer *buffer)
 {
     memset(buffer, 0, sizeof *buffer);
     buffer->tensor = (vx_tensor)reference;
-    vx_status status = vxQueryTensor(buffer->tensor, VX_TENSOR_NUMBER_OF_DIMS, &buffer->rank, sizeof buffer->rank);
+    vx_status status =
+        vxQueryTensor(buffer->tensor, VX_TENSOR_NUMBER_OF_DIMS, &buffer->rank, sizeof buffer->rank);
     if (status == VX_SUCCESS) {
-        status = vxQueryTensor(buffer->tensor, VX_TENSOR_DIMS, buffer->dims, buffer->rank * sizeof(vx_uint32));
+        status = vxQueryTensor(buffer->tensor, VX_TENSOR_DIMS, buffer->dims,
+                               buffer->rank * sizeof(vx_uint32));
     }
     buffer->count = 1;
     for (vx_uint32 i = 0; i < buffer->rank; i++) {
@@ -86,8 +88,8 @@ static vx_status open_buffer(vx_reference reference, struct buffer *buffer)
 
 static vx_status copy(const struct buffer *buffer, vx_enum usage, vx_enum memory_type)
 {
-    return vxCopyTensorPatch(buffer->tensor, buffer->rank, buffer->start, buffer->end, buffer->strides, buffer->data,
-                             usage, memory_type);
+    return vxCopyTensorPatch(buffer->tensor, buffer->rank, buffer->start, buffer->end,
+                             buffer->strides, buffer->data, usage, memory_type);
 }
 
 static __attribute__((noinline)) int recurse(int depth)
@@ -97,10 +99,8 @@ static __attribute__((noinline)) int recurse(int depth)
     return depth < 0 ? 0 : recurse(depth + 1) + frame[0];
 }
 
-static vx_status misbehave(enum fault fault, vx_reference *parameters, vx_node node, struct buffer *input, struct buffer *output)
+static void access_outside(enum fault fault, const struct buffer *input, struct buffer *output)
 {
-    static unsigned calls;
-    static unsigned calls_until_failure;
     volatile uint16_t *halves = output->data;
     const size_t count = output->count;
 
@@ -114,55 +114,35 @@ static vx_status misbehave(enum fault fault, vx_reference *parameters, vx_node n
     case WRITE_BEFORE_START:
         halves[-1] = 0;
         break;
-    case UNWRITTEN: {
-        output->end[0] = 1;
-        return VX_SUCCESS;
+    case NULL_POINTER:
+        *(volatile int *)(uintptr_t)zero = 1;
+        break;
+    default:
+        break;
     }
-    case UNSET_MEMORY: {
+}
+
+static void use_unset_memory(enum fault fault, struct buffer *output)
+{
+    volatile uint16_t *halves = output->data;
+
+    if (fault == UNSET_MEMORY) {
         volatile uint16_t *unset = malloc(sizeof *unset * 4);
         halves[3] = unset[2];
         free((void *)unset);
-        break;
-    }
-    case UNSET_STACK: {
+    } else if (fault == UNSET_STACK) {
         volatile uint16_t unset[64];
         halves[1] = unset[7];
-        break;
     }
+}
+
+static void misuse_malloc(enum fault fault, const struct buffer *input, struct buffer *output)
+{
+    volatile uint16_t *halves = output->data;
+
+    switch (fault) {
     case LEAK_MEMORY:
         sink = (int)(uintptr_t)malloc(80);
-        break;
-    case LEAK_MAP:
-    case MAP_PAST_END: {
-        vx_map_id map;
-        vx_size strides[6];
-        void *memory;
-        const vx_status status = vxMapTensorPatch(input->tensor, input->rank, input->start, input->end, &map, strides, &memory,
-                                                  VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
-        if (fault == MAP_PAST_END) {
-            sink = ((volatile uint16_t *)memory)[count];
-        }
-        return status;
-    }
-    case LEAK_REFERENCE: {
-        vx_int32 value = 1;
-        vxCreateScalar(vxGetContext((vx_reference)node), VX_TYPE_INT32, &value);
-        break;
-    }
-    case RELEASE_PARAMETER:
-        return vxReleaseReference(&parameters[INPUT]);
-    case RELEASE_SCALAR:
-        vxReleaseReference(&parameters[FAULT]);
-        break;
-    case DIVIDE_BY_ZERO:
-        sink = 7 / zero;
-        break;
-    case LOOP:
-        while (zero == 0) {
-        }
-        break;
-    case STACK_OVERFLOW:
-        sink = recurse(zero);
         break;
     case USE_AFTER_FREE: {
         volatile uint16_t *freed = malloc(10);
@@ -186,61 +166,150 @@ static vx_status misbehave(enum fault fault, vx_reference *parameters, vx_node n
     case FREE_FOREIGN:
         free(input->data + 1);
         break;
-    case NULL_POINTER:
-        *(volatile int *)(uintptr_t)zero = 1;
+    case SHORT_BUFFER:
+        free(output->data);
+        output->data = calloc(1, 2);
+        break;
+    default:
+        break;
+    }
+}
+
+static void stop(enum fault fault)
+{
+    switch (fault) {
+    case DIVIDE_BY_ZERO:
+        sink = 7 / zero;
+        break;
+    case LOOP:
+        while (zero == 0) {
+        }
+        break;
+    case STACK_OVERFLOW:
+        sink = recurse(zero);
         break;
     case ABORT:
         abort();
     case TRAP:
         __builtin_trap();
-    case SHORT_BUFFER:
-        free(output->data);
-        output->data = calloc(1, 2);
+    default:
         break;
-    case NO_OP_COPY: {
-        uint32_t words[2] = {0};
-        vx_size dims[1] = {2};
-        vx_size strides[1] = {4};
-        vx_size start[1] = {0};
-        vx_tensor bytes = vxCreateTensor(vxGetContext((vx_reference)node), 1, dims, VX_TYPE_INT8, 0);
-        const vx_status status = vxCopyTensorPatch(bytes, 1, start, dims, strides, words, VX_WRITE_ONLY, VX_MEMORY_TYPE_HOST);
-        vxReleaseTensor(&bytes);
-        return status;
     }
+}
+
+static vx_status map_and_leave(enum fault fault, struct buffer *input)
+{
+    const size_t count = input->count;
+    vx_map_id map;
+    vx_size strides[6];
+    void *memory;
+    const vx_status status =
+        vxMapTensorPatch(input->tensor, input->rank, input->start, input->end, &map, strides,
+                         &memory, VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
+    if (fault == MAP_PAST_END) {
+        sink = ((volatile uint16_t *)memory)[count];
+    }
+    return status;
+}
+
+static vx_status copy_bytes_as_words(vx_context context)
+{
+    uint32_t words[2] = {0};
+    vx_size dims[1] = {2};
+    vx_size strides[1] = {4};
+    vx_size start[1] = {0};
+    vx_tensor bytes = vxCreateTensor(context, 1, dims, VX_TYPE_INT8, 0);
+    const vx_status status = vxCopyTensorPatch(bytes, 1, start, dims, strides, words, VX_WRITE_ONLY,
+                                               VX_MEMORY_TYPE_HOST);
+    vxReleaseTensor(&bytes);
+    return status;
+}
+
+/* What the runtime answers is the kernel's status. */
+static vx_status misuse_runtime(enum fault fault, vx_reference *parameters, vx_node node,
+                                struct buffer *input, struct buffer *output)
+{
+    const vx_context context = vxGetContext((vx_reference)node);
+
+    switch (fault) {
+    case LEAK_MAP:
+    case MAP_PAST_END:
+        return map_and_leave(fault, input);
+    case LEAK_REFERENCE: {
+        vx_int32 value = 1;
+        vxCreateScalar(context, VX_TYPE_INT32, &value);
+        break;
+    }
+    case RELEASE_PARAMETER:
+        return vxReleaseReference(&parameters[INPUT]);
+    case RELEASE_SCALAR:
+        vxReleaseReference(&parameters[FAULT]);
+        break;
+    case NO_OP_COPY:
+        return copy_bytes_as_words(context);
     case LONG_DIMS: {
         vx_uint32 dims[6];
         return vxQueryTensor(output->tensor, VX_TENSOR_DIMS, dims, sizeof dims);
     }
     case OVERLAPPING_STRIDES: {
         const vx_size strides[6] = {2, 2, 2, 2, 2, 2};
-        return vxCopyTensorPatch(input->tensor, input->rank, input->start, input->end, strides, output->data, VX_READ_ONLY,
-                                 VX_MEMORY_TYPE_HOST);
+        return vxCopyTensorPatch(input->tensor, input->rank, input->start, input->end, strides,
+                                 output->data, VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
     }
     case MEMORY_TYPE:
         return copy(output, VX_WRITE_ONLY, 7);
     case STATUS:
-        vxAddLogEntry((vx_reference)node, VX_ERROR_INVALID_VALUE, "parameter '%s': is %d", "fault", 26);
+        vxAddLogEntry((vx_reference)node, VX_ERROR_INVALID_VALUE, "parameter '%s': is %d", "fault",
+                      26);
         return VX_ERROR_INVALID_VALUE;
-    case OTHER_RESULT:
-        halves[5] = 0x3C00;
-        break;
-    case NAN_RESULT:
-        halves[5] = 0x7E00;
-        break;
-    case NOT_REPEATABLE:
-        if (calls++ % 5 >= 2) { /* a case calls it twice, then three times in a row */
-            halves[0] = 0x3C00;
-        }
-        break;
-    case FAIL_LATER:
-        return calls_until_failure++ % 3 == 2 ? VX_FAILURE : VX_SUCCESS;
-    case NONE:
+    default:
         break;
     }
     return VX_SUCCESS;
 }
 
-static vx_status VX_CALLBACK kernel_function(vx_node node, const vx_reference *parameters, vx_uint32 count)
+static vx_status change_result(enum fault fault, struct buffer *output)
+{
+    static unsigned calls;
+    static unsigned calls_until_failure;
+
+    switch (fault) {
+    case UNWRITTEN:
+        output->end[0] = 1;
+        break;
+    case OTHER_RESULT:
+        output->data[5] = 0x3C00;
+        break;
+    case NAN_RESULT:
+        output->data[5] = 0x7E00;
+        break;
+    case NOT_REPEATABLE:
+        if (calls++ % 5 >= 2) { /* a case calls it twice, then three times in a row */
+            output->data[0] = 0x3C00;
+        }
+        break;
+    case FAIL_LATER:
+        return calls_until_failure++ % 3 == 2 ? VX_FAILURE : VX_SUCCESS;
+    default:
+        break;
+    }
+    return VX_SUCCESS;
+}
+
+/* Each function knows some of the faults, and does nothing for the others. */
+static vx_status misbehave(enum fault fault, vx_reference *parameters, vx_node node,
+                           struct buffer *input, struct buffer *output)
+{
+    access_outside(fault, input, output);
+    use_unset_memory(fault, output);
+    misuse_malloc(fault, input, output);
+    stop(fault);
+    const vx_status status = misuse_runtime(fault, parameters, node, input, output);
+    return status == VX_SUCCESS ? change_result(fault, output) : status;
+}
+
+static vx_status VX_CALLBACK kernel_function(vx_node node, const vx_reference *parameters,
+                                             vx_uint32 count)
 {
     vx_reference copies[COUNT];
     struct buffer input;
@@ -248,7 +317,8 @@ static vx_status VX_CALLBACK kernel_function(vx_node node, const vx_reference *p
     vx_int32 fault = 0;
 
     memcpy(copies, parameters, count * sizeof *copies);
-    vx_status status = vxCopyScalar((vx_scalar)parameters[FAULT], &fault, VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
+    vx_status status =
+        vxCopyScalar((vx_scalar)parameters[FAULT], &fault, VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
     if (status != VX_SUCCESS) {
         return status;
     }
@@ -271,14 +341,17 @@ static vx_status VX_CALLBACK kernel_function(vx_node node, const vx_reference *p
     return status;
 }
 
-static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[], vx_uint32 count, vx_meta_format metas[])
+static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[],
+                                       vx_uint32 count, vx_meta_format metas[])
 {
     (void)node;
-    return count == COUNT ? vxSetMetaFormatFromReference(metas[OUTPUT], parameters[INPUT]) : VX_ERROR_INVALID_PARAMETERS;
+    return count == COUNT ? vxSetMetaFormatFromReference(metas[OUTPUT], parameters[INPUT])
+                          : VX_ERROR_INVALID_PARAMETERS;
 }
 
 /* Keeps what the deinitializer has to give back. */
-static vx_status VX_CALLBACK initializer(vx_node node, const vx_reference *parameters, vx_uint32 count)
+static vx_status VX_CALLBACK initializer(vx_node node, const vx_reference *parameters,
+                                         vx_uint32 count)
 {
     void *kept = malloc(64);
     (void)parameters;
@@ -286,7 +359,8 @@ static vx_status VX_CALLBACK initializer(vx_node node, const vx_reference *param
     return vxSetNodeAttribute(node, VX_NODE_LOCAL_DATA_PTR, &kept, sizeof kept);
 }
 
-static vx_status VX_CALLBACK deinitializer(vx_node node, const vx_reference *parameters, vx_uint32 count)
+static vx_status VX_CALLBACK deinitializer(vx_node node, const vx_reference *parameters,
+                                           vx_uint32 count)
 {
     void *kept = NULL;
     (void)parameters;

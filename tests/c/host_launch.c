@@ -1,4 +1,7 @@
-/* An operator with a VX kernel, whose initializer takes global and local work sizes from its params. */
+/*
+ * An operator with a VX kernel, whose initializer takes global and local work sizes from its
+ * params.
+ */
 #include "VX/vx_khr_cnn.h"
 #include "VX/vx_helper.h"
 #include "VX/vx_ext_program.h"
@@ -11,7 +14,8 @@ enum {
     COUNT
 };
 
-static vx_status VX_CALLBACK cpu_function(vx_node node, const vx_reference *parameters, vx_uint32 count)
+static vx_status VX_CALLBACK cpu_function(vx_node node, const vx_reference *parameters,
+                                          vx_uint32 count)
 {
     (void)node;
     (void)parameters;
@@ -19,7 +23,8 @@ static vx_status VX_CALLBACK cpu_function(vx_node node, const vx_reference *para
     return VX_ERROR_NOT_IMPLEMENTED;
 }
 
-static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[], vx_uint32 count, vx_meta_format metas[])
+static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[],
+                                       vx_uint32 count, vx_meta_format metas[])
 {
     (void)node;
     (void)parameters;
@@ -31,17 +36,20 @@ static vx_status VX_CALLBACK validator(vx_node node, const vx_reference paramete
 static vx_status read_sizes(vx_reference array, vx_size *sizes)
 {
     vx_int32 items[3];
-    const vx_status status = vxCopyArrayRange((vx_array)array, 0, 3, sizeof(vx_int32), items, VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
+    const vx_status status = vxCopyArrayRange((vx_array)array, 0, 3, sizeof(vx_int32), items,
+                                              VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
     for (int i = 0; i < 3; i++) {
         sizes[i] = (vx_size)items[i];
     }
     return status;
 }
 
-static vx_status VX_CALLBACK initializer(vx_node node, const vx_reference *parameters, vx_uint32 count)
+static vx_status VX_CALLBACK initializer(vx_node node, const vx_reference *parameters,
+                                         vx_uint32 count)
 {
     static float factor = 2.5F;
-    vx_kernel_execution_parameters_t launch = {.workDim = 3, .globalWorkScale = {8, 1, 1}, .globalWorkOffset = {0, 2, 0}};
+    vx_kernel_execution_parameters_t launch = {
+        .workDim = 3, .globalWorkScale = {8, 1, 1}, .globalWorkOffset = {0, 2, 0}};
     (void)count;
     vx_status status = read_sizes(parameters[GLOBAL], launch.globalWorkSize);
     if (status == VX_SUCCESS) {
@@ -50,7 +58,10 @@ static vx_status VX_CALLBACK initializer(vx_node node, const vx_reference *param
     if (status == VX_SUCCESS) {
         status = vxSetNodeUniform(node, "factor", 1, &factor);
     }
-    return status == VX_SUCCESS ? vxSetNodeAttribute(node, VX_NODE_ATTRIBUTE_KERNEL_EXECUTION_PARAMETERS, &launch, sizeof launch) : status;
+    return status == VX_SUCCESS
+               ? vxSetNodeAttribute(node, VX_NODE_ATTRIBUTE_KERNEL_EXECUTION_PARAMETERS, &launch,
+                                    sizeof launch)
+               : status;
 }
 
 static vx_param_description_t kernel_params[COUNT] = {

@@ -173,7 +173,7 @@ static vx_int16 unset(enum deed deed)
     return deed == UNSET_ZERO ? value == 0 : value;
 }
 
-static void misbehave(enum deed deed)
+static void end_process(enum deed deed)
 {
     static int calls;
 
@@ -196,6 +196,14 @@ static void misbehave(enum deed deed)
         break;
     case PTHREAD_EXIT:
         pthread_exit(NULL);
+    default:
+        break;
+    }
+}
+
+static void change_signals(enum deed deed)
+{
+    switch (deed) {
     case HANDLE_SEGV:
         signal(SIGSEGV, leave);
         break;
@@ -223,24 +231,14 @@ static void misbehave(enum deed deed)
         setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
         loop();
         break;
-    case TRAP_FLOATS:
-#ifdef __GLIBC__
-        feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_INEXACT);
-#endif
+    default:
         break;
-    case ROUND_UP:
-        fesetround(FE_UPWARD);
-        break;
-    case LIMIT_MEMORY:
-        limit(RLIMIT_AS);
-        break;
-    case LIMIT_FILES:
-        limit(RLIMIT_FSIZE);
-        limit(RLIMIT_NOFILE);
-        break;
-    case SMASH_STACK:
-        smash_stack();
-        break;
+    }
+}
+
+static void send_signal(enum deed deed)
+{
+    switch (deed) {
     case KILL:
         raise(SIGKILL);
         break;
@@ -260,6 +258,42 @@ static void misbehave(enum deed deed)
     case STOP:
         raise(SIGSTOP);
         break;
+    default:
+        break;
+    }
+}
+
+static void change_settings(enum deed deed)
+{
+    switch (deed) {
+    case TRAP_FLOATS:
+#ifdef __GLIBC__
+        feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_INEXACT);
+#endif
+        break;
+    case ROUND_UP:
+        fesetround(FE_UPWARD);
+        break;
+    case LIMIT_MEMORY:
+        limit(RLIMIT_AS);
+        break;
+    case LIMIT_FILES:
+        limit(RLIMIT_FSIZE);
+        limit(RLIMIT_NOFILE);
+        break;
+    case CLOSE_ALL:
+        for (int i = 0; i < 1024; i++) {
+            close(i);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static void start_process(enum deed deed)
+{
+    switch (deed) {
     case FORK:
         sink = fork();
         break;
@@ -274,10 +308,21 @@ static void misbehave(enum deed deed)
             loop();
         }
         break;
-    case CLOSE_ALL:
-        for (int i = 0; i < 1024; i++) {
-            close(i);
-        }
+    default:
+        break;
+    }
+}
+
+static void misbehave(enum deed deed)
+{
+    end_process(deed);
+    change_signals(deed);
+    send_signal(deed);
+    change_settings(deed);
+    start_process(deed);
+    switch (deed) {
+    case SMASH_STACK:
+        smash_stack();
         break;
     case CRASH_IN_THREAD:
         crash_in_thread();

@@ -1,6 +1,6 @@
 /*
- * An operator that shows its params: for each, its output holds a row of 72 bytes: the type that OpenVX names (4 bytes), the
- * number of items (4), and the value as it is in memory (64).
+ * An operator that shows its params: for each, its output holds a row of 72 bytes: the type that
+ * OpenVX names (4 bytes), the number of items (4), and the value as it is in memory (64).
  */
 #include "VX/vx_khr_cnn.h"
 #include "VX/vx_helper.h"
@@ -19,7 +19,8 @@ static vx_status show_scalar(vx_scalar scalar, vx_uint8 *row)
     vx_status status = vxQueryScalar(scalar, VX_SCALAR_TYPE, &type, sizeof type);
     memcpy(row, &type, 4);
     memcpy(row + 4, &one, 4);
-    return status == VX_SUCCESS ? vxCopyScalar(scalar, row + 8, VX_READ_ONLY, VX_MEMORY_TYPE_HOST) : status;
+    return status == VX_SUCCESS ? vxCopyScalar(scalar, row + 8, VX_READ_ONLY, VX_MEMORY_TYPE_HOST)
+                                : status;
 }
 
 static vx_status show_array(vx_array array, vx_uint8 *row)
@@ -39,7 +40,8 @@ static vx_status show_array(vx_array array, vx_uint8 *row)
     return vxCopyArrayRange(array, 0, count, sizeof(vx_int32), row + 8, VX_READ_ONLY, 0);
 }
 
-static vx_status VX_CALLBACK kernel_function(vx_node node, const vx_reference *parameters, vx_uint32 count)
+static vx_status VX_CALLBACK kernel_function(vx_node node, const vx_reference *parameters,
+                                             vx_uint32 count)
 {
     vx_uint8 rows[SCALARS + 1][ROW] = {{0}};
     const vx_size start[] = {0, 0};
@@ -54,10 +56,13 @@ static vx_status VX_CALLBACK kernel_function(vx_node node, const vx_reference *p
     if (status == VX_SUCCESS) {
         status = show_array((vx_array)parameters[count - 1], rows[SCALARS]);
     }
-    return status == VX_SUCCESS ? vxCopyTensorPatch((vx_tensor)parameters[1], 2, start, end, strides, rows, VX_WRITE_ONLY, 0) : status;
+    return status == VX_SUCCESS ? vxCopyTensorPatch((vx_tensor)parameters[1], 2, start, end,
+                                                    strides, rows, VX_WRITE_ONLY, 0)
+                                : status;
 }
 
-static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[], vx_uint32 count, vx_meta_format metas[])
+static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[],
+                                       vx_uint32 count, vx_meta_format metas[])
 {
     (void)node;
     (void)parameters;

@@ -1,6 +1,7 @@
 /*
- * A kernel source in the manner of those written for the vendor's toolkit: its three headers, memset without string.h,
- * descriptions initialised by position. It halves every element; what counts is that it compiles.
+ * A kernel source in the manner of those written for the vendor's toolkit: its three headers,
+ * memset without string.h, descriptions initialized by position. It halves every element; what
+ * counts is that it compiles.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,24 @@ static vx_param_description_t halve_params[] = {
     {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_OPTIONAL},
 };
 
-static vx_status VX_CALLBACK halve_cpu(vx_node node, const vx_reference *references, vx_uint32 count)
+/* The patch that is the whole tensor; returns how many elements it has. */
+static vx_size halve_layout(const vx_uint32 *dims, vx_uint32 dim_count, vx_size *first,
+                            vx_size *last, vx_size *strides)
+{
+    vx_size total = 1;
+    vx_uint32 i;
+
+    for (i = 0; i < dim_count; i++) {
+        first[i] = 0;
+        last[i] = dims[i];
+        strides[i] = total * sizeof(vx_uint16);
+        total *= dims[i];
+    }
+    return total;
+}
+
+static vx_status VX_CALLBACK halve_cpu(vx_node node, const vx_reference *references,
+                                       vx_uint32 count)
 {
     vx_tensor from = (vx_tensor)references[0];
     vx_tensor to = (vx_tensor)references[1];
@@ -35,7 +53,7 @@ static vx_status VX_CALLBACK halve_cpu(vx_node node, const vx_reference *referen
     vx_bool enabled = vx_false_e;
     vx_status status = VX_SUCCESS;
     vx_uint16 *data;
-    vx_size total = 1;
+    vx_size total;
     vx_uint32 i;
 
     if (count != dimof(halve_params))
@@ -45,20 +63,18 @@ static vx_status VX_CALLBACK halve_cpu(vx_node node, const vx_reference *referen
     status |= vxQueryTensor(from, VX_TENSOR_NUMBER_OF_DIMS, &dim_count, sizeof(dim_count));
     status |= vxQueryTensor(from, VX_TENSOR_DIMS, dims, sizeof(dims[0]) * dim_count);
     status |= vxQueryTensor(from, VX_TENSOR_DATA_TYPE, &type, sizeof(type));
-    status |= vxQueryTensor(from, VX_TENSOR_FIXED_POINT_POSITION, &fixed_point, sizeof(fixed_point));
+    status |=
+        vxQueryTensor(from, VX_TENSOR_FIXED_POINT_POSITION, &fixed_point, sizeof(fixed_point));
     status |= vxQueryArray(sizes, VX_ARRAY_NUMITEMS, &wanted_count, sizeof(wanted_count));
-    status |= vxCopyArrayRange(sizes, 0, wanted_count, sizeof(vx_int32), wanted, VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
+    status |= vxCopyArrayRange(sizes, 0, wanted_count, sizeof(vx_int32), wanted, VX_READ_ONLY,
+                               VX_MEMORY_TYPE_HOST);
     status |= vxCopyScalar(flag, &enabled, VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
     if (status != VX_SUCCESS || type != VX_TYPE_FLOAT16) {
-        vxAddLogEntry((vx_reference)node, VX_FAILURE, "halve: %u dims of type %d\n", dim_count, type);
+        vxAddLogEntry((vx_reference)node, VX_FAILURE, "halve: %u dims of type %d\n", dim_count,
+                      type);
         return VX_FAILURE;
     }
-    for (i = 0; i < dim_count; i++) {
-        first[i] = 0;
-        last[i] = dims[i];
-        strides[i] = i == 0 ? sizeof(vx_uint16) : strides[i - 1] * dims[i - 1];
-        total *= dims[i];
-    }
+    total = halve_layout(dims, dim_count, first, last, strides);
     data = (vx_uint16 *)malloc(total * sizeof(vx_uint16));
     if (data == NULL)
         return VX_ERROR_NO_MEMORY;
@@ -71,7 +87,8 @@ static vx_status VX_CALLBACK halve_cpu(vx_node node, const vx_reference *referen
     return status;
 }
 
-static vx_status VX_CALLBACK halve_validate(vx_node node, const vx_reference references[], vx_uint32 count, vx_meta_format metas[])
+static vx_status VX_CALLBACK halve_validate(vx_node node, const vx_reference references[],
+                                            vx_uint32 count, vx_meta_format metas[])
 {
     (void)node;
     if (count < 2)
@@ -79,14 +96,11 @@ static vx_status VX_CALLBACK halve_validate(vx_node node, const vx_reference ref
     return vxSetMetaFormatFromReference(metas[1], references[0]);
 }
 
-static vx_status VX_CALLBACK halve_vx_initialize(vx_node node, const vx_reference *references, vx_uint32 count)
+static vx_status VX_CALLBACK halve_vx_initialize(vx_node node, const vx_reference *references,
+                                                 vx_uint32 count)
 {
     vx_kernel_execution_parameters_t launch = {
-        3,
-        {0, 0, 0},
-        {8, 1, 1},
-        {0, 0, 0},
-        {0, 0, 0},
+        3, {0, 0, 0}, {8, 1, 1}, {0, 0, 0}, {0, 0, 0},
     };
     vx_uint32 dims[4] = {0, 0, 0, 0};
     vx_status status = vxQueryTensor((vx_tensor)references[0], VX_TENSOR_DIMS, dims, sizeof(dims));
@@ -95,11 +109,13 @@ static vx_status VX_CALLBACK halve_vx_initialize(vx_node node, const vx_referenc
     launch.globalWorkSize[0] = (dims[0] + 7) / 8;
     launch.globalWorkSize[1] = dims[1];
     launch.globalWorkSize[2] = dims[2];
-    status |= vxSetNodeAttribute(node, VX_NODE_ATTRIBUTE_KERNEL_EXECUTION_PARAMETERS, &launch, sizeof(launch));
+    status |= vxSetNodeAttribute(node, VX_NODE_ATTRIBUTE_KERNEL_EXECUTION_PARAMETERS, &launch,
+                                 sizeof(launch));
     return status;
 }
 
-static vx_status VX_CALLBACK halve_deinitialize(vx_node node, const vx_reference *references, vx_uint32 count)
+static vx_status VX_CALLBACK halve_deinitialize(vx_node node, const vx_reference *references,
+                                                vx_uint32 count)
 {
     (void)node;
     (void)references;
@@ -112,16 +128,9 @@ extern "C" {
 #endif
 
 vx_kernel_description_t vx_kernel_Halve_cpu = {
-    HALVE_KERNEL_ENUM,
-    "halve_cpu",
-    halve_cpu,
-    halve_params,
-    dimof(halve_params),
-    halve_validate,
-    NULL,
-    NULL,
-    NULL,
-    halve_deinitialize};
+    HALVE_KERNEL_ENUM, "halve_cpu", halve_cpu, halve_params, dimof(halve_params),
+    halve_validate,    NULL,        NULL,      NULL,         halve_deinitialize,
+};
 
 vx_kernel_description_t vx_kernel_Halve_vx = {
     VX_KERNEL_BASE(VX_ID_DEFAULT, 1) + 1,
@@ -133,13 +142,11 @@ vx_kernel_description_t vx_kernel_Halve_vx = {
     NULL,
     NULL,
     halve_vx_initialize,
-    halve_deinitialize};
+    halve_deinitialize,
+};
 
 extern vx_kernel_description_t *vx_kernel_Halve_list[];
-vx_kernel_description_t *vx_kernel_Halve_list[] = {
-    &vx_kernel_Halve_cpu,
-    &vx_kernel_Halve_vx,
-    NULL};
+vx_kernel_description_t *vx_kernel_Halve_list[] = {&vx_kernel_Halve_cpu, &vx_kernel_Halve_vx, NULL};
 
 #ifdef __cplusplus
 }

@@ -2,8 +2,8 @@
  * The kernels of Exp, as RKNN's runtime calls them.
  *
  * The runtime loads this library, looks up vx_kernel_Exp_list and takes from it the description
- * that op.yml's kernel_index names: 0 is the CPU kernel, 1 the VX kernel. It works as generated; the
- * math is in exp_compute.h, the VX kernel's program in rknn_kernel_exp.vx.
+ * that op.yml's kernel_index names: 0 is the CPU kernel, 1 the VX kernel. It works as generated;
+ * the math is in exp_compute.h, the VX kernel's program in rknn_kernel_exp.vx.
  */
 #include "VX/vx_khr_cnn.h"
 #include "VX/vx_helper.h"
@@ -20,7 +20,8 @@
 #define ELEMENTS_PER_ITEM 8
 
 /* Computes Exp on the CPU. The runtime calls it for every inference. */
-static vx_status VX_CALLBACK cpu_kernel_function(vx_node node, const vx_reference *parameters, vx_uint32 parameter_count)
+static vx_status VX_CALLBACK cpu_kernel_function(vx_node node, const vx_reference *parameters,
+                                                 vx_uint32 parameter_count)
 {
     const struct opkit_call call = {"Exp", node, parameters, parameter_count};
     struct exp_arguments arguments;
@@ -40,20 +41,23 @@ static vx_status VX_CALLBACK cpu_kernel_function(vx_node node, const vx_referenc
 }
 
 /* Called while the graph is verified, before anything is allocated. The runtime requires one. */
-static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[], vx_uint32 parameter_count, vx_meta_format metas[])
+static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[],
+                                       vx_uint32 parameter_count, vx_meta_format metas[])
 {
     const struct opkit_call call = {"Exp", node, parameters, parameter_count};
 
     (void)metas;
     if (parameter_count != EXP_PARAMETER_COUNT) {
-        return opkit_fail(&call, VX_ERROR_INVALID_PARAMETERS, NULL, "has %u parameters instead of %u",
-                          (unsigned)parameter_count, (unsigned)EXP_PARAMETER_COUNT);
+        return opkit_fail(&call, VX_ERROR_INVALID_PARAMETERS, NULL,
+                          "has %u parameters instead of %u", (unsigned)parameter_count,
+                          (unsigned)EXP_PARAMETER_COUNT);
     }
     return VX_SUCCESS;
 }
 
 /* Called once, before the first inference: the place for tables that every inference needs. */
-static vx_status VX_CALLBACK cpu_kernel_initializer(vx_node node, const vx_reference *parameters, vx_uint32 parameter_count)
+static vx_status VX_CALLBACK cpu_kernel_initializer(vx_node node, const vx_reference *parameters,
+                                                    vx_uint32 parameter_count)
 {
     (void)node;
     (void)parameters;
@@ -62,7 +66,8 @@ static vx_status VX_CALLBACK cpu_kernel_initializer(vx_node node, const vx_refer
 }
 
 /* Called once, after the last inference. */
-static vx_status VX_CALLBACK cpu_kernel_deinitializer(vx_node node, const vx_reference *parameters, vx_uint32 parameter_count)
+static vx_status VX_CALLBACK cpu_kernel_deinitializer(vx_node node, const vx_reference *parameters,
+                                                      vx_uint32 parameter_count)
 {
     (void)node;
     (void)parameters;
@@ -72,24 +77,18 @@ static vx_status VX_CALLBACK cpu_kernel_deinitializer(vx_node node, const vx_ref
 
 /* For VXC_DP4x4: output i is element i of the first operand, so a half becomes a float. */
 static vx_uint32 low_halves_to_floats[16] = {
-    0x01010101, 0x00000000, 0x00010000, 0x00030002,
-    0x02020202, 0x00000000, 0x00000000, 0x00000100,
-    0x00003C00, 0x00000000, 0x00003C00, 0x00000000,
-    0x00003C00, 0x00000000, 0x00003C00, 0x00000000};
+    0x01010101, 0x00000000, 0x00010000, 0x00030002, 0x02020202, 0x00000000, 0x00000000, 0x00000100,
+    0x00003C00, 0x00000000, 0x00003C00, 0x00000000, 0x00003C00, 0x00000000, 0x00003C00, 0x00000000};
 
 /* For VXC_DP4x4: output i is element 4 + i of the first operand. */
 static vx_uint32 high_halves_to_floats[16] = {
-    0x01010101, 0x00000000, 0x00050004, 0x00070006,
-    0x02020202, 0x00000000, 0x00000000, 0x00000100,
-    0x00003C00, 0x00000000, 0x00003C00, 0x00000000,
-    0x00003C00, 0x00000000, 0x00003C00, 0x00000000};
+    0x01010101, 0x00000000, 0x00050004, 0x00070006, 0x02020202, 0x00000000, 0x00000000, 0x00000100,
+    0x00003C00, 0x00000000, 0x00003C00, 0x00000000, 0x00003C00, 0x00000000, 0x00003C00, 0x00000000};
 
 /* For VXC_DP2x8: elements 0, 2, 4 and 6 of the first operand, then those of the second. */
 static vx_uint32 pack_halves[16] = {
-    0x11111111, 0x11110000, 0x06040200, 0x06040200,
-    0x22222222, 0x00000000, 0x00000000, 0x00000100,
-    0x00003C00, 0x00003C00, 0x00003C00, 0x00003C00,
-    0x00003C00, 0x00003C00, 0x00003C00, 0x00003C00};
+    0x11111111, 0x11110000, 0x06040200, 0x06040200, 0x22222222, 0x00000000, 0x00000000, 0x00000100,
+    0x00003C00, 0x00003C00, 0x00003C00, 0x00003C00, 0x00003C00, 0x00003C00, 0x00003C00, 0x00003C00};
 
 /*
  * Says how often, and in what steps, the PPU runs the VX kernel. A work item's get_global_id(i) is
@@ -98,7 +97,8 @@ static vx_uint32 pack_halves[16] = {
  * x is the last dimension, y the one before it, z all the others: that the driver folds a fourth
  * dimension into z is an assumption.
  */
-static vx_status VX_CALLBACK vx_kernel_initializer(vx_node node, const vx_reference *parameters, vx_uint32 parameter_count)
+static vx_status VX_CALLBACK vx_kernel_initializer(vx_node node, const vx_reference *parameters,
+                                                   vx_uint32 parameter_count)
 {
     const struct opkit_call call = {"Exp", node, parameters, parameter_count};
     vx_kernel_execution_parameters_t launch = {0};
@@ -123,7 +123,8 @@ static vx_status VX_CALLBACK vx_kernel_initializer(vx_node node, const vx_refere
     return opkit_set_launch(&call, &launch);
 }
 
-static vx_status VX_CALLBACK vx_kernel_deinitializer(vx_node node, const vx_reference *parameters, vx_uint32 parameter_count)
+static vx_status VX_CALLBACK vx_kernel_deinitializer(vx_node node, const vx_reference *parameters,
+                                                     vx_uint32 parameter_count)
 {
     (void)node;
     (void)parameters;
@@ -156,4 +157,8 @@ static vx_kernel_description_t vx_kernel_description = {
 
 /* What the runtime looks up, the only symbol that leaves this library. NULL ends the list. */
 extern vx_kernel_description_t *vx_kernel_Exp_list[];
-vx_kernel_description_t *vx_kernel_Exp_list[] = {&cpu_kernel_description, &vx_kernel_description, NULL};
+vx_kernel_description_t *vx_kernel_Exp_list[] = {
+    &cpu_kernel_description,
+    &vx_kernel_description,
+    NULL,
+};

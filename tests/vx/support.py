@@ -32,6 +32,12 @@ INTEGERS: dict[str, tuple[int, int]] = {
 UP_TO_32_BITS = [name for name in INTEGERS if not name.endswith("long")]
 
 
+def line_of(file: str, text: str) -> int:
+    """Return the number of the first line of a kernel's source that contains a text."""
+    lines = (KERNELS / file).read_text().splitlines()
+    return 1 + next(index for index, line in enumerate(lines) if text in line)
+
+
 def shared_folder(factory: pytest.TempPathFactory) -> Path:
     """Return a folder that all tests of the run compile in, so what is made once is made once."""
     folder = factory.getbasetemp() / "vx"

@@ -72,14 +72,17 @@ def block_comment(text: str, indent: int = 0) -> str:
     return "\n".join([*lines, f"{margin} */"])
 
 
+def comment(text: str, indent: int = 0) -> str:
+    """Return a comment of a line of its own, or of several if it is too long for one."""
+    line = f"{' ' * indent}{c_comment(text)}"
+    return line if len(line) <= LINE_LENGTH else block_comment(text, indent)
+
+
 def with_comment(code: str, text: str) -> str:
     """Return a line of code with a comment, beside it or, if that is too long, above it."""
     if not text:
         return code
-    indent = len(code) - len(code.lstrip())
-    comment = c_comment(text)
-    if len(f"{code} {comment}") <= LINE_LENGTH:
-        return f"{code} {comment}"
-    if indent + len(comment) <= LINE_LENGTH:
-        return f"{' ' * indent}{comment}\n{code}"
-    return f"{block_comment(text, indent)}\n{code}"
+    line = f"{code} {c_comment(text)}"
+    if len(line) <= LINE_LENGTH:
+        return line
+    return f"{comment(text, len(code) - len(code.lstrip()))}\n{code}"

@@ -38,6 +38,7 @@
 
 /* The loops keep to themselves: inside of a caller that is compiled for size they would be slow. */
 #define OPKIT_LOOP __attribute__((noinline, hot, unused)) static
+#define OPKIT_F16C_LOOP __attribute__((target("avx,f16c"))) OPKIT_LOOP
 
 static inline uint32_t opkit_float_bits(float value)
 {
@@ -156,8 +157,7 @@ OPKIT_SMALL int opkit_has_f16c(void)
 
 /* Both convert whole vectors and return how many elements that were. */
 
-__attribute__((target("avx,f16c"))) OPKIT_LOOP size_t
-opkit_f16c_to_floats(const uint16_t *halves, float *floats, size_t count)
+OPKIT_F16C_LOOP size_t opkit_f16c_to_floats(const uint16_t *halves, float *floats, size_t count)
 {
     const size_t whole = count & ~(size_t)7;
     for (size_t i = 0; i < whole; i += 8) {
@@ -167,8 +167,7 @@ opkit_f16c_to_floats(const uint16_t *halves, float *floats, size_t count)
     return whole;
 }
 
-__attribute__((target("avx,f16c"))) OPKIT_LOOP size_t
-opkit_f16c_to_halves(const float *floats, uint16_t *halves, size_t count)
+OPKIT_F16C_LOOP size_t opkit_f16c_to_halves(const float *floats, uint16_t *halves, size_t count)
 {
     const size_t whole = count & ~(size_t)7;
     for (size_t i = 0; i < whole; i += 8) {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* The capacity of the structs; a runtime may take less. */
-#define OPKIT_MAX_RANK 6   /* dimensions of a tensor */
+#define OPKIT_MAX_RANK 6 /* dimensions of a tensor */
 #define OPKIT_MAX_ITEMS 16 /* items of an array parameter */
 
 /* The types of a tensor's elements. */
@@ -27,13 +27,13 @@ enum opkit_type {
 
 /* A dense tensor: the last dimension varies fastest, and there are no gaps. */
 struct opkit_tensor {
-    enum opkit_type
-        type;    /* what the data is; FLOAT16 tensors of the device arrive as OPKIT_FLOAT32 */
+    /* What the elements are. FLOAT16 tensors of the device arrive as OPKIT_FLOAT32. */
+    enum opkit_type type;
     size_t rank; /* 1 to OPKIT_MAX_RANK */
-    size_t shape[OPKIT_MAX_RANK]; /* as numpy's: slowest dimension first; entries past the rank are
-                                     1 */
+    /* As numpy's: the slowest dimension first. Entries past the rank are 1. */
+    size_t shape[OPKIT_MAX_RANK];
     size_t size; /* the number of elements: the product of the shape */
-    union {      /* the elements; use the member that `type` names */
+    union { /* the elements; use the member that `type` names */
         void *data;
         float *float32;
         int8_t *int8;

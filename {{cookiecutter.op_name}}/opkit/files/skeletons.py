@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from textwrap import fill
 
+from opkit.c_layout import LINE_LENGTH, comment, wrapped
 from opkit.description.limits import MAX_ITEMS
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.description.types import ELEMENT_TYPES, Kind
 from opkit.files.readme import readme
 from opkit.runtimes.interface import Runtime, TestText
-from opkit.text import renderer
-
-LINE_LENGTH = 100
+from opkit.text import harmless_in_comment, renderer
 
 _SAMPLES: dict[Kind, bool | int | float] = {"bool": True, "int": 1, "uint": 1, "float": 0.5}
 """Some value of each kind, whose type is what numpy's reference gets."""
@@ -56,12 +55,23 @@ def _compute(spec: OpSpec) -> str:
         name=spec.name,
         lower=spec.lower,
         upper=spec.lower.upper(),
-        pad=" " * len(f"static const char *{spec.lower}_compute("),
-        arguments="\n".join(
-            f" *   {member.ljust(width)}  {_inside_comment(doc)}".rstrip() for member, doc in lines
+        declaration=wrapped(
+            f"static const char *{spec.lower}_compute(",
+            [
+                f"const struct {spec.lower}_inputs *inputs",
+                f"const struct {spec.lower}_params *params",
+                f"struct {spec.lower}_outputs *outputs",
+            ],
+            ")",
         ),
-        first=first,
-        so_far=_so_far(spec),
+        arguments="\n".join(
+            _comment_lines(f" *   {member.ljust(width)}  ", " ".join(doc.split()))
+            for member, doc in lines
+        ),
+        element=_comment_lines(
+            " *     ", f"inputs->{first}.float32[row * inputs->{first}.shape[1] + column]"
+        ),
+        so_far=comment(f"Write the real math here. Until then, {_so_far(spec)}.", indent=4),
         statements="\n".join(statements),
     )
 
@@ -81,17 +91,27 @@ def _so_far(spec: OpSpec) -> str:
 
 def _copy(input_: str, output: str) -> str:
     """Return the C statements that copy an input to an output, element by element."""
+    types = f"    if (inputs->{input_}.type != OPKIT_FLOAT32 ||"
+    types = _joined(types, f"outputs->{output}.type != OPKIT_FLOAT32) {{", " " * 8)
+    element = f"        outputs->{output}.float32[i] ="
+    element = _joined(element, f"inputs->{input_}.float32[i];", " " * 12)
     return f"""\
-    if (inputs->{input_}.type != OPKIT_FLOAT32 || outputs->{output}.type != OPKIT_FLOAT32) {{
+{types}
         return "{input_} and {output} must be float16 or float32";
     }}
     if (outputs->{output}.size != inputs->{input_}.size) {{
         return "{output} must be as large as {input_}";
     }}
     for (size_t i = 0; i < outputs->{output}.size; i++) {{
-        outputs->{output}.float32[i] = inputs->{input_}.float32[i];
+{element}
     }}
 """
+
+
+def _joined(start: str, rest: str, indent: str) -> str:
+    """Return one line, or two if that is too long."""
+    line = f"{start} {rest}"
+    return line if len(line) <= LINE_LENGTH else f"{start}\n{indent}{rest}"
 
 
 def _zero(output: Tensor) -> str:
@@ -120,8 +140,18 @@ def _described(param: Param) -> str:
     return f"{param.length or f'1 to {MAX_ITEMS}'} {numbers}: `count`, `items[]`"
 
 
-def _inside_comment(text: str) -> str:
-    return text.replace("*/", "* /").replace("/*", "/ *")
+def _comment_lines(start: str, text: str) -> str:
+    """Return lines in a comment, all indented as the text is in the first, up to a limit."""
+    margin = " *".ljust(min(len(start), LINE_LENGTH // 2))
+    lines = textwrap.wrap(
+        harmless_in_comment(text),
+        width=LINE_LENGTH,
+        initial_indent=start,
+        subsequent_indent=margin,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(lines) or start.rstrip()
 
 
 def _reference(spec: OpSpec, runtimes: Iterable[Runtime]) -> str:
@@ -165,7 +195,7 @@ def _purpose(runtimes: Iterable[Runtime]) -> str:
     if converting:
         verb = "runs" if len(converting) == 1 else "run"
         purpose += f", and what {' and '.join(each.converter for each in converting)} {verb}"
-    rules = [fill(each.reference_rules, LINE_LENGTH) for each in converting]
+    rules = [textwrap.fill(each.reference_rules, LINE_LENGTH) for each in converting]
     return "\n\n".join([f"{purpose}.", *filter(None, rules)])
 
 

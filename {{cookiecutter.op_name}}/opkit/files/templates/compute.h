@@ -2,14 +2,14 @@
  * The math of ${name}: the only C that has to be written.
  *
  * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
- * in ${lower}_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in all. An
- * output has its final shape already.
+ * sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in all. An output has its final shape
+ * already.
  *
  * The elements are behind the member that the tensor's `type` names: `float32` for floating point,
  * whatever the model holds, and `int32` or its like for integers (opkit/compute/tensor.h). Of a
  * tensor with two dimensions, the element in a row and a column is
  *
- *     inputs->${first}.float32[row * inputs->${first}.shape[1] + column]
+$element
  */
 #ifndef ${upper}_COMPUTE_H
 #define ${upper}_COMPUTE_H
@@ -23,13 +23,11 @@ $arguments
  *
  * Returns NULL, or a text that says what is wrong with the call; it is logged, and the call fails.
  */
-static const char *${lower}_compute(const struct ${lower}_inputs *inputs,
-${pad}const struct ${lower}_params *params,
-${pad}struct ${lower}_outputs *outputs)
+$declaration
 {
     (void)params;
 
-    /* Write the real math here. Until then, $so_far. */
+$so_far
 $statements
     return NULL;
 }

@@ -159,7 +159,7 @@ def c_array(name: str, words: Sequence[int]) -> str:
         raise OpkitError(f"'{name}' is not a C identifier")
     if len(words) != WORDS or not all(0 <= word < 2**32 for word in words):
         raise OpkitError(f"'{name}' must have {WORDS} words of 32 bits: {list(words)}")
-    rows = [", ".join(f"0x{word:08X}" for word in words[i : i + 4]) for i in range(0, WORDS, 4)]
+    rows = [", ".join(f"0x{word:08X}" for word in words[i : i + 8]) for i in range(0, WORDS, 8)]
     lines = ",\n".join(f"    {row}" for row in rows)
     return f"static const vx_uint32 {name}[{WORDS}] = {{\n{lines}}};\n"
 

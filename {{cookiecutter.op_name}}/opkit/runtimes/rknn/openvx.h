@@ -42,13 +42,13 @@ struct opkit_call {
  * Logs "ResizeArea: parameter 'size': <message>" (without the middle part if `parameter` is NULL)
  * to the node's log and to stderr. Returns `status`.
  */
-__attribute__((format(printf, 4, 5))) OPKIT_SMALL vx_status
-opkit_fail(const struct opkit_call *call, vx_status status, const char *parameter,
-           const char *format, ...)
+__attribute__((format(printf, 4, 5))) OPKIT_SMALL vx_status opkit_fail(
+    const struct opkit_call *call, vx_status status, const char *parameter, const char *format, ...)
 {
     char line[VX_MAX_LOG_MESSAGE_LEN];
-    const int written = snprintf(line, sizeof line, parameter ? "%s: parameter '%s': " : "%s: ",
-                                 call->operator_name, parameter);
+    const int written =
+        snprintf(line, sizeof line,
+                 parameter ? "%s: parameter '%s': " : "%s: ", call->operator_name, parameter);
     if (written >= 0 && (size_t)written < sizeof line) {
         va_list arguments;
         va_start(arguments, format);
@@ -88,8 +88,8 @@ OPKIT_SMALL vx_status opkit_check_range(const struct opkit_call *call, const cha
 struct opkit_type_info {
     uint8_t data_type;
     uint8_t element_size; /* of a tensor, in bytes; 0: no tensor of this type can be read */
-    uint8_t type;         /* enum opkit_type: what the elements of such a tensor become */
-    char name[8];         /* not a pointer, which the loader would have to set for every row */
+    uint8_t type; /* enum opkit_type: what the elements of such a tensor become */
+    char name[8]; /* not a pointer, which the loader would have to set for every row */
 };
 
 /* The row of a type; for a type of no parameter and no tensor one with the name "?". */
@@ -151,10 +151,49 @@ struct opkit_device_tensor {
     vx_tensor handle;
     const struct opkit_type_info *info;
     vx_size rank;
-    vx_size start[OPKIT_MAX_RANK];  /* elements */
-    vx_size end[OPKIT_MAX_RANK];    /* elements */
+    vx_size start[OPKIT_MAX_RANK]; /* elements */
+    vx_size end[OPKIT_MAX_RANK]; /* elements */
     vx_size stride[OPKIT_MAX_RANK]; /* bytes */
 };
+
+/* Describes the shape of a tensor whose handle and type are known. */
+OPKIT_SMALL vx_status opkit_describe_shape(const struct opkit_call *call, const char *name,
+                                           struct opkit_device_tensor *device,
+                                           struct opkit_tensor *tensor)
+{
+    /* Boards count dimensions in vx_uint32, not in the standard's vx_size, and check the size. */
+    vx_uint32 rank = 0;
+    vx_uint32 dims[OPKIT_MAX_RANK] = {0};
+
+    OPKIT_TRY(
+        opkit_check(call, name, "read its rank",
+                    vxQueryTensor(device->handle, VX_TENSOR_NUMBER_OF_DIMS, &rank, sizeof rank)));
+    OPKIT_TRY(opkit_check_range(call, name, "its rank", rank, 1, OPKIT_MAX_RANK));
+    OPKIT_TRY(
+        opkit_check(call, name, "read its shape",
+                    vxQueryTensor(device->handle, VX_TENSOR_DIMS, dims, rank * sizeof dims[0])));
+
+    device->rank = rank;
+    tensor->rank = rank;
+    tensor->size = 1;
+    for (size_t i = 0; i < OPKIT_MAX_RANK; i++) {
+        tensor->shape[i] = 1;
+    }
+
+    /*
+     * The driver keeps strides in 32 bits, so no tensor may have more bytes, even with the largest
+     * elements; and with that no product here overflows.
+     */
+    const vx_uint32 limit = UINT32_MAX / sizeof(int64_t);
+    for (size_t i = 0; i < rank; i++) {
+        OPKIT_TRY(opkit_check_range(call, name, "one dimension", dims[i], 1, limit / tensor->size));
+        device->end[i] = dims[i];
+        device->stride[i] = tensor->size * device->info->element_size;
+        tensor->shape[rank - 1 - i] = dims[i];
+        tensor->size *= dims[i];
+    }
+    return VX_SUCCESS;
+}
 
 /*
  * Describes the tensor at `index`, both as the device has it and as compute sees it (without data).
@@ -165,9 +204,6 @@ OPKIT_SMALL vx_status opkit_describe_tensor(const struct opkit_call *call, vx_ui
 {
     vx_reference reference;
     vx_enum data_type = VX_TYPE_INVALID;
-    /* Boards count dimensions in vx_uint32, not in the standard's vx_size, and check the size. */
-    vx_uint32 rank = 0;
-    vx_uint32 dims[OPKIT_MAX_RANK] = {0};
 
     memset(device, 0, sizeof *device);
     memset(tensor, 0, sizeof *tensor);
@@ -183,37 +219,8 @@ OPKIT_SMALL vx_status opkit_describe_tensor(const struct opkit_call *call, vx_ui
                           "tensors of type 0x%03X (VX_TYPE_%s) are not supported",
                           (unsigned)data_type, device->info->name);
     }
-
-    OPKIT_TRY(opkit_check(
-        call, name, "read its rank",
-        vxQueryTensor(device->handle, VX_TENSOR_NUMBER_OF_DIMS, &rank, sizeof rank)));
-    OPKIT_TRY(opkit_check_range(call, name, "its rank", rank, 1, OPKIT_MAX_RANK));
-    OPKIT_TRY(opkit_check(
-        call, name, "read its shape",
-        vxQueryTensor(device->handle, VX_TENSOR_DIMS, dims, rank * sizeof dims[0])));
-
-    device->rank = rank;
     tensor->type = (enum opkit_type)device->info->type;
-    tensor->rank = rank;
-    tensor->size = 1;
-    for (size_t i = 0; i < OPKIT_MAX_RANK; i++) {
-        tensor->shape[i] = 1;
-    }
-
-    /*
-     * The driver keeps strides in 32 bits, so no tensor may have more bytes, even with the largest
-     * elements; and with that no product here overflows.
-     */
-    const vx_uint32 limit = UINT32_MAX / sizeof(int64_t);
-    for (size_t i = 0; i < rank; i++) {
-        OPKIT_TRY(
-            opkit_check_range(call, name, "one dimension", dims[i], 1, limit / tensor->size));
-        device->end[i] = dims[i];
-        device->stride[i] = tensor->size * device->info->element_size;
-        tensor->shape[rank - 1 - i] = dims[i];
-        tensor->size *= dims[i];
-    }
-    return VX_SUCCESS;
+    return opkit_describe_shape(call, name, device, tensor);
 }
 
 /*
@@ -245,10 +252,9 @@ OPKIT_SMALL vx_status opkit_copy_tensor(const struct opkit_call *call, vx_uint32
     } else if (is_half) {
         opkit_floats_to_halves(tensor->float32, memory, expected.size);
     }
-    OPKIT_TRY(opkit_check(
-        call, name, reading ? "read its data" : "write its data",
-        vxCopyTensorPatch(device.handle, device.rank, device.start, device.end, device.stride,
-                          memory, usage, VX_MEMORY_TYPE_HOST)));
+    OPKIT_TRY(opkit_check(call, name, reading ? "read its data" : "write its data",
+                          vxCopyTensorPatch(device.handle, device.rank, device.start, device.end,
+                                            device.stride, memory, usage, VX_MEMORY_TYPE_HOST)));
     if (is_half && reading) {
         opkit_halves_to_floats(memory, tensor->float32, expected.size);
     }
@@ -322,8 +328,8 @@ static inline uint64_t opkit_room(const struct opkit_tensor *tensor)
  * frees; after a failure it is NULL.
  */
 OPKIT_SMALL vx_status opkit_open_tensors(const struct opkit_call *call,
-                                         const struct opkit_tensor_parameter *tensors,
-                                         size_t count, void **memory)
+                                         const struct opkit_tensor_parameter *tensors, size_t count,
+                                         void **memory)
 {
     const struct opkit_tensor_parameter *end = tensors + count;
     vx_status status = VX_SUCCESS;

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from opkit.c_layout import wrapped
-from opkit.description.spec import OpSpec, Param, Tensor
+from opkit.description.spec import OpSpec, Param
 from opkit.files.skeletons import is_copy
 from opkit.runtimes.interface import TestText
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.kernel_source import kernel_file
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.text import render
-
-LINE_LENGTH = 100
 
 
 def once_only_files(spec: OpSpec) -> dict[str, str]:
@@ -43,26 +41,21 @@ def vx_arguments(spec: OpSpec) -> list[str]:
     ]
 
 
-def _vx_note(parameter: Tensor | Param) -> str:
+def _vx_note(param: Param) -> str:
     """What an engineer has to know of a scalar that is not 32 bits wide, or nothing."""
-    if isinstance(parameter, Tensor):
-        return ""
-    element = parameter.type.element
+    element = param.type.element
     if element.size == 8:
-        return f" /* the low 32 bits of a {parameter.type.name}: use a 32-bit type instead */"
+        return f"the low 32 bits of a {param.type.name}: use a 32-bit type instead"
     if element.size < 4 and element.kind == "int":
-        return f" /* {parameter.type.name}, not sign-extended */"
+        return f"{param.type.name}, not sign-extended"
     return ""
 
 
-def _vx_argument_lines(spec: OpSpec) -> str:
-    arguments = vx_arguments(spec)
-    separators = [","] * (len(arguments) - 1) + [""]
-    notes = [_vx_note(parameter) for parameter in spec.parameters]
-    return "\n".join(
-        f"    {argument}{separator}{note}"
-        for argument, separator, note in zip(arguments, separators, notes, strict=True)
-    )
+def _vx_notes(spec: OpSpec) -> str:
+    """Return the lines of the file's first comment that are about single params."""
+    notes = [(param.name, _vx_note(param)) for param in spec.params]
+    lines = [f" *   {name}: {note}\n" for name, note in notes if note]
+    return "".join([" *\n", *lines]) if lines else ""
 
 
 def _free(name: str, spec: OpSpec) -> str:
@@ -80,7 +73,8 @@ def vx_kernel(spec: OpSpec) -> str:
         "kernel.vx",
         name=spec.name,
         lower=spec.lower,
-        arguments=_vx_argument_lines(spec),
+        notes=_vx_notes(spec),
+        declaration=wrapped(f"__kernel void {spec.lower}(", vx_arguments(spec), ")"),
         coord=coord,
         elements=elements,
         read=wrapped(

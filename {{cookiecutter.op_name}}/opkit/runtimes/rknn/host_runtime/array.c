@@ -52,7 +52,8 @@ vx_status vxQueryArray(vx_array array, vx_enum attribute, void *value, vx_size s
     if (!hostrt_is(array, VX_TYPE_ARRAY)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
-    return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), array, attribute, value, size, VX_ERROR_NOT_SUPPORTED);
+    return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), array, attribute, value, size,
+                        VX_ERROR_NOT_SUPPORTED);
 }
 
 /* No attribute of an array can be set here. */
@@ -64,7 +65,8 @@ vx_status vxSetArrayAttribute(vx_array array, vx_enum attribute, void *value, vx
     return hostrt_is(array, VX_TYPE_ARRAY) ? VX_ERROR_NOT_SUPPORTED : VX_ERROR_INVALID_REFERENCE;
 }
 
-static void copy_items(vx_uint8 *to, vx_size to_stride, const vx_uint8 *from, vx_size from_stride, vx_size count, vx_size size)
+static void copy_items(vx_uint8 *to, vx_size to_stride, const vx_uint8 *from, vx_size from_stride,
+                       vx_size count, vx_size size)
 {
     hostrt_function = "the copying of array items";
     for (vx_size i = 0; i < count; i++) {
@@ -102,18 +104,20 @@ vx_status vxTruncateArray(vx_array array, vx_size count)
     return VX_SUCCESS;
 }
 
-vx_status vxCopyArrayRange(vx_array array, vx_size start, vx_size end, vx_size stride, void *user_memory,
-                           vx_enum usage, vx_enum user_memory_type)
+vx_status vxCopyArrayRange(vx_array array, vx_size start, vx_size end, vx_size stride,
+                           void *user_memory, vx_enum usage, vx_enum user_memory_type)
 {
     if (!hostrt_is(array, VX_TYPE_ARRAY)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
-    if (user_memory == NULL || (usage != VX_READ_ONLY && usage != VX_WRITE_ONLY) || stride < array->item_size ||
-        start >= end || end > array->count) {
+    if (user_memory == NULL || (usage != VX_READ_ONLY && usage != VX_WRITE_ONLY) ||
+        stride < array->item_size || start >= end || end > array->count) {
         return VX_ERROR_INVALID_PARAMETERS;
     }
-    if (user_memory_type != 0 && user_memory_type != VX_MEMORY_TYPE_NONE && user_memory_type != VX_MEMORY_TYPE_HOST) {
-        hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "vxCopyArrayRange gets the unknown memory type 0x%X; pass VX_MEMORY_TYPE_HOST",
+    if (user_memory_type != 0 && user_memory_type != VX_MEMORY_TYPE_NONE &&
+        user_memory_type != VX_MEMORY_TYPE_HOST) {
+        hostrt_write(HOSTRT_EVENT, VX_SUCCESS,
+                     "vxCopyArrayRange gets the unknown memory type 0x%X; pass VX_MEMORY_TYPE_HOST",
                      (unsigned)user_memory_type);
     }
     vx_uint8 *items = array->items + start * array->item_size;
@@ -125,8 +129,9 @@ vx_status vxCopyArrayRange(vx_array array, vx_size start, vx_size end, vx_size s
     return VX_SUCCESS;
 }
 
-vx_status vxMapArrayRange(vx_array array, vx_size start, vx_size end, vx_map_id *map_id, vx_size *stride,
-                          void **memory, vx_enum usage, vx_enum memory_type, vx_uint32 flags)
+vx_status vxMapArrayRange(vx_array array, vx_size start, vx_size end, vx_map_id *map_id,
+                          vx_size *stride, void **memory, vx_enum usage, vx_enum memory_type,
+                          vx_uint32 flags)
 {
     (void)memory_type;
     (void)flags;
@@ -134,7 +139,8 @@ vx_status vxMapArrayRange(vx_array array, vx_size start, vx_size end, vx_map_id 
         return VX_ERROR_INVALID_REFERENCE;
     }
     if (map_id == NULL || stride == NULL || memory == NULL ||
-        (usage != VX_READ_ONLY && usage != VX_WRITE_ONLY && usage != VX_READ_AND_WRITE) || start >= end || end > array->count) {
+        (usage != VX_READ_ONLY && usage != VX_WRITE_ONLY && usage != VX_READ_AND_WRITE) ||
+        start >= end || end > array->count) {
         return VX_ERROR_INVALID_PARAMETERS;
     }
     *map_id = hostrt_add_map((vx_reference)array);
@@ -148,5 +154,6 @@ vx_status vxUnmapArrayRange(vx_array array, vx_map_id map_id)
     if (!hostrt_is(array, VX_TYPE_ARRAY)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
-    return hostrt_remove_map((vx_reference)array, map_id) ? VX_SUCCESS : VX_ERROR_INVALID_PARAMETERS;
+    return hostrt_remove_map((vx_reference)array, map_id) ? VX_SUCCESS
+                                                          : VX_ERROR_INVALID_PARAMETERS;
 }

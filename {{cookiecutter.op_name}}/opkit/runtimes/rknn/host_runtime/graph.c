@@ -70,18 +70,21 @@ static vx_status initialize(vx_node node)
 }
 
 /*
- * Runs whether or not validator and initializer succeeded, as on the board. For a node that was never verified it does not run
- * here; what the board does then is not known.
+ * Runs whether or not validator and initializer succeeded, as on the board. For a node that was
+ * never verified it does not run here; what the board does then is not known.
  */
 static void deinitialize(vx_node node)
 {
     if (node->validated && node->kernel->deinitialize != NULL) {
         hostrt_phase = "the deinitializer";
         node->local_data_settable = true;
-        const vx_status status = node->kernel->deinitialize(node, node->parameters, node->parameter_count);
+        const vx_status status =
+            node->kernel->deinitialize(node, node->parameters, node->parameter_count);
         node->local_data_settable = false;
         if (status != VX_SUCCESS) {
-            hostrt_write(HOSTRT_EVENT, status, "the deinitializer returns %d; the board does not look at it", (int)status);
+            hostrt_write(HOSTRT_EVENT, status,
+                         "the deinitializer returns %d; the board does not look at it",
+                         (int)status);
         }
     }
     node->validated = false;
@@ -103,7 +106,8 @@ static vx_status check_launch(const vx_kernel_execution_parameters_t *launch)
         return VX_FAILURE;
     }
     for (vx_uint32 i = 0; i < launch->workDim; i++) {
-        if (launch->globalWorkSize[i] == 0 || (given != 0 && launch->globalWorkSize[i] % launch->localWorkSize[i] != 0)) {
+        if (launch->globalWorkSize[i] == 0 ||
+            (given != 0 && launch->globalWorkSize[i] % launch->localWorkSize[i] != 0)) {
             return VX_FAILURE;
         }
     }
@@ -116,7 +120,9 @@ static void check_uniform_names(vx_node node)
     for (vx_size i = 0; i < node->uniform_count; i++) {
         const struct hostrt_uniform *uniform = &node->uniforms[i];
         if (uniform->set && strncmp(uniform->name, uniform->copy, sizeof uniform->copy - 1) != 0) {
-            hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "the name of the uniform '%s' is gone; it must live as long as the node", uniform->copy);
+            hostrt_write(HOSTRT_EVENT, VX_SUCCESS,
+                         "the name of the uniform '%s' is gone; it must live as long as the node",
+                         uniform->copy);
         }
     }
 }
@@ -125,11 +131,17 @@ static void check_border(vx_node node)
 {
     const vx_enum mode = node->border.mode;
     if (mode < VX_BORDER_UNDEFINED || mode > VX_BORDER_REPLICATE) {
-        hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "the node's border has the mode 0x%X, which there is not; see enum vx_border_e", (unsigned)mode);
+        hostrt_write(
+            HOSTRT_EVENT, VX_SUCCESS,
+            "the node's border has the mode 0x%X, which there is not; see enum vx_border_e",
+            (unsigned)mode);
     }
 }
 
-/* A CPU kernel that fails is silent on the board: the status is neither the graph's nor the node's, and other nodes run on. */
+/*
+ * A CPU kernel that fails is silent on the board: the status is neither the graph's nor the node's,
+ * and other nodes run on.
+ */
 static void run_function(vx_node node)
 {
     hostrt_phase = "the kernel function";
@@ -153,7 +165,10 @@ static vx_status process(vx_node node)
 
 /* ---- Graphs ---- */
 
-/* Deinitializers that run now still see the graph, verified or not. A node that somebody else holds loses it. */
+/*
+ * Deinitializers that run now still see the graph, verified or not. A node that somebody else holds
+ * loses it.
+ */
 static void destroy_graph(vx_reference reference)
 {
     vx_graph graph = (vx_graph)reference;
@@ -169,7 +184,9 @@ static void destroy_graph(vx_reference reference)
 
 vx_graph vxCreateGraph(vx_context context)
 {
-    return hostrt_is(context, VX_TYPE_CONTEXT) ? hostrt_new(context, VX_TYPE_GRAPH, sizeof(struct vx_graph_s), destroy_graph) : NULL;
+    return hostrt_is(context, VX_TYPE_CONTEXT)
+               ? hostrt_new(context, VX_TYPE_GRAPH, sizeof(struct vx_graph_s), destroy_graph)
+               : NULL;
 }
 
 vx_status vxReleaseGraph(vx_graph *graph)
@@ -180,7 +197,8 @@ vx_status vxReleaseGraph(vx_graph *graph)
 static vx_status verify(vx_node node)
 {
     for (vx_uint32 i = 0; i < node->parameter_count; i++) {
-        if (node->parameters[i] == NULL && node->kernel->parameters[i].state == VX_PARAMETER_STATE_REQUIRED) {
+        if (node->parameters[i] == NULL &&
+            node->kernel->parameters[i].state == VX_PARAMETER_STATE_REQUIRED) {
             return VX_ERROR_NOT_SUFFICIENT;
         }
     }
@@ -319,11 +337,16 @@ static const struct hostrt_attribute ATTRIBUTES[] = {
     {VX_NODE_STATUS, offsetof(struct vx_node_s, last_status), sizeof(vx_status), HOSTRT_READ},
     {VX_NODE_PERFORMANCE, offsetof(struct vx_node_s, performance), 64, HOSTRT_READ},
     {VX_NODE_BORDER, offsetof(struct vx_node_s, border), sizeof(vx_border_t), HOSTRT_READ_WRITE},
-    {VX_NODE_LOCAL_DATA_SIZE, offsetof(struct vx_node_s, local_data_size), sizeof(vx_size), HOSTRT_IN_CALLBACK},
-    {VX_NODE_LOCAL_DATA_PTR, offsetof(struct vx_node_s, local_data), sizeof(void *), HOSTRT_IN_CALLBACK},
-    {VX_NODE_PARAMETERS, offsetof(struct vx_node_s, parameter_count), sizeof(vx_uint32), HOSTRT_READ},
-    {VX_NODE_IS_REPLICATED, offsetof(struct vx_node_s, is_replicated), sizeof(vx_bool), HOSTRT_READ},
-    {VX_NODE_VALID_RECT_RESET, offsetof(struct vx_node_s, valid_rect_reset), sizeof(vx_bool), HOSTRT_READ},
+    {VX_NODE_LOCAL_DATA_SIZE, offsetof(struct vx_node_s, local_data_size), sizeof(vx_size),
+     HOSTRT_IN_CALLBACK},
+    {VX_NODE_LOCAL_DATA_PTR, offsetof(struct vx_node_s, local_data), sizeof(void *),
+     HOSTRT_IN_CALLBACK},
+    {VX_NODE_PARAMETERS, offsetof(struct vx_node_s, parameter_count), sizeof(vx_uint32),
+     HOSTRT_READ},
+    {VX_NODE_IS_REPLICATED, offsetof(struct vx_node_s, is_replicated), sizeof(vx_bool),
+     HOSTRT_READ},
+    {VX_NODE_VALID_RECT_RESET, offsetof(struct vx_node_s, valid_rect_reset), sizeof(vx_bool),
+     HOSTRT_READ},
     {VX_NODE_ATTRIBUTE_KERNEL_EXECUTION_PARAMETERS, offsetof(struct vx_node_s, execution),
      sizeof(vx_kernel_execution_parameters_t), HOSTRT_WRITE},
 };
@@ -333,7 +356,8 @@ vx_status vxQueryNode(vx_node node, vx_enum attribute, void *value, vx_size size
     if (!hostrt_is(node, VX_TYPE_NODE)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
-    return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), node, attribute, value, size, VX_ERROR_NOT_SUPPORTED);
+    return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), node, attribute, value, size,
+                        VX_ERROR_NOT_SUPPORTED);
 }
 
 vx_status vxSetNodeAttribute(vx_node node, vx_enum attribute, const void *value, vx_size size)
@@ -344,7 +368,8 @@ vx_status vxSetNodeAttribute(vx_node node, vx_enum attribute, const void *value,
     if (node->graph != NULL && node->graph->verified) {
         return VX_ERROR_NOT_SUPPORTED;
     }
-    const struct hostrt_attribute *found = hostrt_find_attribute(ATTRIBUTES, dimof(ATTRIBUTES), attribute);
+    const struct hostrt_attribute *found =
+        hostrt_find_attribute(ATTRIBUTES, dimof(ATTRIBUTES), attribute);
     if (found == NULL || found->access == HOSTRT_READ ||
         (found->access == HOSTRT_IN_CALLBACK && !node->local_data_settable)) {
         return VX_ERROR_NOT_SUPPORTED;
@@ -369,7 +394,8 @@ vx_status hostrt_launch(vx_node node, vx_kernel_execution_parameters_t *launch)
 
 static struct hostrt_uniform *new_uniform(vx_node node, const vx_char *name)
 {
-    struct hostrt_uniform *uniforms = __libc_realloc(node->uniforms, (node->uniform_count + 1) * sizeof *uniforms);
+    struct hostrt_uniform *uniforms =
+        __libc_realloc(node->uniforms, (node->uniform_count + 1) * sizeof *uniforms);
     if (uniforms == NULL) {
         return NULL;
     }
@@ -439,7 +465,8 @@ vx_status vxSetNodeUniform(vx_node node, const vx_char *name, vx_size count, voi
     return VX_SUCCESS;
 }
 
-vx_bool hostrt_uniform(vx_node node, vx_size index, const vx_char **name, vx_size *count, const void **value, vx_size *size)
+vx_bool hostrt_uniform(vx_node node, vx_size index, const vx_char **name, vx_size *count,
+                       const void **value, vx_size *size)
 {
     if (!hostrt_is(node, VX_TYPE_NODE) || index >= node->uniform_count) {
         return vx_false_e;
@@ -490,7 +517,8 @@ static const struct meta_attribute *find_meta_attribute(vx_enum type, vx_enum at
     return NULL;
 }
 
-vx_status vxSetMetaFormatAttribute(vx_meta_format meta, vx_enum attribute, const void *value, vx_size size)
+vx_status vxSetMetaFormatAttribute(vx_meta_format meta, vx_enum attribute, const void *value,
+                                   vx_size size)
 {
     if (!hostrt_is(meta, VX_TYPE_META_FORMAT)) {
         return VX_ERROR_INVALID_REFERENCE;
@@ -499,10 +527,14 @@ vx_status vxSetMetaFormatAttribute(vx_meta_format meta, vx_enum attribute, const
     if (found == NULL) {
         return VX_ERROR_INVALID_TYPE;
     }
-    return value != NULL && size >= found->least && size <= found->most ? VX_SUCCESS : VX_ERROR_INVALID_PARAMETERS;
+    return value != NULL && size >= found->least && size <= found->most
+               ? VX_SUCCESS
+               : VX_ERROR_INVALID_PARAMETERS;
 }
 
 vx_status vxSetMetaFormatFromReference(vx_meta_format meta, vx_reference reference)
 {
-    return hostrt_is(meta, VX_TYPE_META_FORMAT) && hostrt_is(reference, VX_TYPE_REFERENCE) ? VX_SUCCESS : VX_ERROR_INVALID_REFERENCE;
+    return hostrt_is(meta, VX_TYPE_META_FORMAT) && hostrt_is(reference, VX_TYPE_REFERENCE)
+               ? VX_SUCCESS
+               : VX_ERROR_INVALID_REFERENCE;
 }

@@ -1,16 +1,18 @@
 /*
  * The host runtime: a small libOpenVX.so for the PC.
  *
- * It runs an operator's library as the board does. Sizes, error codes and the order in which they are tested were measured
- * on the board's driver 1.7.5. What the board accepts in silence although it cannot be meant (a copy that copies nothing, say)
- * behaves as on the board and is written down as an event, so that a test can fail on it.
+ * It runs an operator's library as the board does. Sizes, error codes and the order in which they
+ * are tested were measured on the board's driver 1.7.5. What the board accepts in silence although
+ * it cannot be meant (a copy that copies nothing, say) behaves as on the board and is written down
+ * as an event, so that a test can fail on it.
  *
  *     types.c      what is known of each VX_TYPE_...
  *     reference.c  what all objects have in common; contexts
  *     tensor.c  scalar.c  array.c  kernel.c  graph.c
  *     journal.c    the log of vxAddLogEntry, events and leaks
- *     memory.c     blocks between guard pages: tensors; interpose.c gives them to the operator as malloc
- *     driver.c     drives a graph of one node for the harness, opkit/check/harness/
+ *     memory.c     blocks of memory between guard pages
+ *     interpose.c  malloc and its kin for the operator, which allocate such blocks
+ *     driver.c     runs a graph of one node for the harness, opkit/check/harness/
  *
  * A process has one runtime and calls it from one thread at a time.
  */
@@ -30,13 +32,14 @@
 /* ---- For whoever drives the runtime ---- */
 
 enum hostrt_journal {
-    HOSTRT_LOG,   /* what the operator passed to vxAddLogEntry */
+    HOSTRT_LOG, /* what the operator passed to vxAddLogEntry */
     HOSTRT_EVENT, /* what the board would have accepted in silence */
-    HOSTRT_LEAK   /* what the operator took and did not give back */
+    HOSTRT_LEAK /* what the operator took and did not give back */
 };
 
 /* The text of an entry and its status, in the order of writing; NULL after the last. */
-VX_API_ENTRY const char *hostrt_entry(enum hostrt_journal journal, vx_size index, vx_status *status);
+VX_API_ENTRY const char *hostrt_entry(enum hostrt_journal journal, vx_size index,
+                                      vx_status *status);
 /* Empties all journals. */
 VX_API_ENTRY void hostrt_forget(void);
 
@@ -44,34 +47,42 @@ VX_API_ENTRY void hostrt_forget(void);
 VX_API_ENTRY vx_status hostrt_set_name(vx_reference reference, const char *name);
 
 /*
- * For a kernel that is compiled with OPKIT_GUARDED: memory for the elements of a tensor that it opens. While memory is guarded
- * it is a block of its own, which goes by itself after the stage; NULL if there is none. Otherwise it is `unguarded`.
+ * For a kernel that is compiled with OPKIT_GUARDED: memory for the elements of a tensor that it
+ * opens. While memory is guarded it is a block of its own, which goes by itself after the stage;
+ * NULL if there is none. Otherwise it is `unguarded`.
  */
 VX_API_ENTRY void *hostrt_tensor_memory(const char *name, size_t size, void *unguarded);
 
-/* How the node's VX kernel is launched: what its initializer set. vxQueryNode does not answer that. */
+/*
+ * How the node's VX kernel is launched: what its initializer set. vxQueryNode does not answer that.
+ */
 VX_API_ENTRY vx_status hostrt_launch(vx_node node, vx_kernel_execution_parameters_t *launch);
 
 /*
- * Declares a _viv_uniform of the node's kernel, as the compiled shader would: its name and its size in bytes. When a
- * kernel has any, vxSetNodeUniform copies that many bytes and refuses to set more uniforms than there are.
+ * Declares a _viv_uniform of the node's kernel, as the compiled shader would: its name and its size
+ * in bytes. When a kernel has any, vxSetNodeUniform copies that many bytes and refuses to set more
+ * uniforms than there are.
  */
 VX_API_ENTRY vx_status hostrt_declare_uniform(vx_node node, const vx_char *name, vx_size size);
-/* The uniforms that were set: name, value (NULL when its size was not declared) and count; false after the last. */
-VX_API_ENTRY vx_bool hostrt_uniform(vx_node node, vx_size index, const vx_char **name, vx_size *count, const void **value, vx_size *size);
+/*
+ * The uniforms that were set: name, value (NULL when its size was not declared) and count; false
+ * after the last.
+ */
+VX_API_ENTRY vx_bool hostrt_uniform(vx_node node, vx_size index, const vx_char **name,
+                                    vx_size *count, const void **value, vx_size *size);
 
-/* ---- Inside ------------------------------------------------------------------------------------------------------ */
+/* ---- Inside ---- */
 
 #pragma GCC visibility push(hidden)
 
 /* Every object begins with this. It lives while somebody outside or inside the runtime holds it. */
 struct vx_reference_s {
     vx_enum type;
-    vx_status status;  /* of an error object */
+    vx_status status; /* of an error object */
     vx_context context;
-    vx_uint32 count;   /* references of the application and of the operator: VX_REFERENCE_COUNT */
-    vx_uint32 holds;   /* references of the runtime's own */
-    bool known;        /* existed when the session began, */
+    vx_uint32 count; /* references of the application and of the operator: VX_REFERENCE_COUNT */
+    vx_uint32 holds; /* references of the runtime's own */
+    bool known; /* existed when the session began, */
     vx_uint32 count_at_begin; /* with this count */
     vx_char name[VX_MAX_REFERENCE_NAME];
     void (*destroy)(vx_reference reference);
@@ -88,9 +99,9 @@ struct vx_tensor_s {
     vx_enum data_type;
     vx_uint32 dims[HOSTRT_MAX_RANK];
     vx_size strides[HOSTRT_MAX_RANK]; /* bytes */
-    vx_uint8 *data;                   /* NULL until it is needed; a view's lies in its parent */
-    vx_tensor parent;                 /* NULL but in a view */
-    vx_size offset;                   /* of a view in its parent, bytes */
+    vx_uint8 *data; /* NULL until it is needed; a view's lies in its parent */
+    vx_tensor parent; /* NULL but in a view */
+    vx_size offset; /* of a view in its parent, bytes */
     vx_int8 fixed_point_position;
     vx_enum quant_format;
     vx_int32 zero_point;
@@ -139,7 +150,8 @@ struct vx_graph_s {
     vx_node *nodes;
     vx_size node_count;
     bool verified;
-    vx_status kernel_status; /* of the first CPU kernel that failed; vxProcessGraph does not tell, as on the board */
+    /* of the first CPU kernel that failed; vxProcessGraph does not tell, as on the board */
+    vx_status kernel_status;
 };
 
 struct hostrt_uniform {
@@ -179,8 +191,8 @@ struct vx_meta_format_s {
 };
 
 /* types.c */
-vx_size hostrt_scalar_size(vx_enum type);  /* 0: scalars of this type cannot be stored */
-vx_size hostrt_item_size(vx_enum type);    /* 0: no type of an array's items */
+vx_size hostrt_scalar_size(vx_enum type); /* 0: scalars of this type cannot be stored */
+vx_size hostrt_item_size(vx_enum type); /* 0: no type of an array's items */
 vx_size hostrt_element_size(vx_enum type); /* 0: no type of a tensor */
 bool hostrt_is_type(vx_enum type);
 const char *hostrt_type_name(vx_enum type);
@@ -195,7 +207,8 @@ void hostrt_drop(void *reference);
 vx_status hostrt_release(vx_reference *reference, vx_enum type);
 void hostrt_remember_references(void);
 void hostrt_compare_references(bool report);
-vx_kernel hostrt_find_kernel(vx_context context, const vx_char *name); /* one more reference of it, or NULL */
+/* one more reference of it, or NULL */
+vx_kernel hostrt_find_kernel(vx_context context, const vx_char *name);
 void hostrt_describe(vx_reference reference, char *text, size_t size);
 
 enum hostrt_access {
@@ -212,10 +225,12 @@ struct hostrt_attribute {
     vx_size size;
     enum hostrt_access access;
 };
-const struct hostrt_attribute *hostrt_find_attribute(const struct hostrt_attribute *table, size_t count, vx_enum attribute);
-bool hostrt_fits(const struct hostrt_attribute *attribute, const void *value, vx_size size); /* exact size; aligned to 4 bytes, unless smaller */
-vx_status hostrt_query(const struct hostrt_attribute *table, size_t count, const void *object, vx_enum attribute,
-                       void *value, vx_size size, vx_status unknown);
+const struct hostrt_attribute *hostrt_find_attribute(const struct hostrt_attribute *table,
+                                                     size_t count, vx_enum attribute);
+/* exact size; aligned to 4 bytes, unless smaller */
+bool hostrt_fits(const struct hostrt_attribute *attribute, const void *value, vx_size size);
+vx_status hostrt_query(const struct hostrt_attribute *table, size_t count, const void *object,
+                       vx_enum attribute, void *value, vx_size size, vx_status unknown);
 
 /* A table of maps, shared by tensors and arrays. */
 vx_map_id hostrt_add_map(vx_reference owner);
@@ -223,22 +238,25 @@ bool hostrt_remove_map(vx_reference owner, vx_map_id id);
 void hostrt_compare_maps(bool report);
 
 /* graph.c */
-extern const char *hostrt_phase;    /* the callback that runs, for messages */
-extern const char *hostrt_function; /* the function of this runtime that touches the operator's memory, or NULL */
+extern const char *hostrt_phase; /* the callback that runs, for messages */
+/* the function of this runtime that touches the operator's memory, or NULL */
+extern const char *hostrt_function;
 
 /* journal.c */
-void hostrt_write(enum hostrt_journal journal, vx_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void hostrt_write(enum hostrt_journal journal, vx_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 void hostrt_add(enum hostrt_journal journal, vx_status status, const char *text);
 
 /* memory.c */
-void *hostrt_memory_new(size_t size, size_t alignment); /* for the operator; alignment 0: that of malloc here */
+/* for the operator; alignment 0: that of malloc here */
+void *hostrt_memory_new(size_t size, size_t alignment);
 void *hostrt_memory_resize(void *start, size_t size);
 bool hostrt_memory_free(void *start); /* false: not from here */
 void *hostrt_device_new(vx_reference owner, size_t size);
 void hostrt_device_free(void *start);
 void hostrt_memory_begin(bool guard, vx_uint8 fill);
 void hostrt_memory_use(bool active); /* whether the operator runs */
-bool hostrt_memory_guards(void);     /* whether memory is to be guarded now */
+bool hostrt_memory_guards(void); /* whether memory is to be guarded now */
 vx_uint8 hostrt_memory_fill(void);
 void hostrt_memory_end(bool report);
 bool hostrt_memory_explain(const void *address, char *text, size_t size);

@@ -1,9 +1,10 @@
 /*
  * malloc and its kin, as the operator gets them.
  *
- * An operator's library names this runtime first among the libraries that it needs; loaded with RTLD_DEEPBIND it therefore
- * takes these functions, while Python and everything else in the process keeps libc's. In a static executable the kernel is
- * compiled with -Dmalloc=hostrt_malloc and so on.
+ * An operator's library names this runtime first among the libraries that it needs; loaded with
+ * RTLD_DEEPBIND it therefore takes these functions, while Python and everything else in the process
+ * keeps libc's. In a static executable the kernel is compiled with -Dmalloc=hostrt_malloc and so
+ * on.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -71,5 +72,6 @@ VX_API_ENTRY void free(void *memory) STANDS_FOR(hostrt_free);
 VX_API_ENTRY void *realloc(void *memory, size_t size) STANDS_FOR(hostrt_realloc);
 VX_API_ENTRY void *aligned_alloc(size_t alignment, size_t size) STANDS_FOR(hostrt_aligned_alloc);
 VX_API_ENTRY void *memalign(size_t alignment, size_t size) STANDS_FOR(hostrt_aligned_alloc);
-VX_API_ENTRY int posix_memalign(void **memory, size_t alignment, size_t size) STANDS_FOR(hostrt_posix_memalign);
+VX_API_ENTRY int posix_memalign(void **memory, size_t alignment, size_t size)
+    STANDS_FOR(hostrt_posix_memalign);
 #endif

@@ -21,7 +21,8 @@ void hostrt_add(enum hostrt_journal journal, vx_status status, const char *text)
     if (count == VX_MAX_LOG_NUM_ENTRIES) {
         return;
     }
-    struct entry *entries = __libc_realloc(journals[journal].entries, (count + 1) * sizeof *entries);
+    struct entry *entries =
+        __libc_realloc(journals[journal].entries, (count + 1) * sizeof *entries);
     if (entries == NULL) {
         return;
     }

@@ -9,12 +9,14 @@ static void destroy_kernel(vx_reference reference)
     __libc_free(((vx_kernel)reference)->parameters);
 }
 
-static vx_kernel add_kernel(vx_context context, const vx_char *name, vx_enum enumeration, vx_kernel_f function,
-                            vx_uint32 parameter_count, vx_kernel_validate_f validate,
-                            vx_kernel_initialize_f initialize, vx_kernel_deinitialize_f deinitialize)
+static vx_kernel add_kernel(vx_context context, const vx_char *name, vx_enum enumeration,
+                            vx_kernel_f function, vx_uint32 parameter_count,
+                            vx_kernel_validate_f validate, vx_kernel_initialize_f initialize,
+                            vx_kernel_deinitialize_f deinitialize)
 {
-    if (name == NULL || name[strspn(name, ":")] == '\0' || memchr(name, '\0', VX_MAX_KERNEL_NAME) == NULL ||
-        parameter_count == 0 || validate == NULL) {
+    if (name == NULL || name[strspn(name, ":")] == '\0' ||
+        memchr(name, '\0', VX_MAX_KERNEL_NAME) == NULL || parameter_count == 0 ||
+        validate == NULL) {
         return (vx_kernel)hostrt_new_error(context, VX_ERROR_INVALID_PARAMETERS);
     }
     vx_param_description_t *parameters = __libc_calloc(parameter_count, sizeof *parameters);
@@ -35,9 +37,10 @@ static vx_kernel add_kernel(vx_context context, const vx_char *name, vx_enum enu
     return kernel;
 }
 
-vx_kernel vxAddUserKernel(vx_context context, const vx_char *name, vx_enum enumeration, vx_kernel_f function,
-                          vx_uint32 parameter_count, vx_kernel_validate_f validate,
-                          vx_kernel_initialize_f initialize, vx_kernel_deinitialize_f deinitialize)
+vx_kernel vxAddUserKernel(vx_context context, const vx_char *name, vx_enum enumeration,
+                          vx_kernel_f function, vx_uint32 parameter_count,
+                          vx_kernel_validate_f validate, vx_kernel_initialize_f initialize,
+                          vx_kernel_deinitialize_f deinitialize)
 {
     if (!hostrt_is(context, VX_TYPE_CONTEXT)) {
         return NULL;
@@ -45,15 +48,18 @@ vx_kernel vxAddUserKernel(vx_context context, const vx_char *name, vx_enum enume
     if (function == NULL) {
         return (vx_kernel)hostrt_new_error(context, VX_ERROR_INVALID_PARAMETERS);
     }
-    return add_kernel(context, name, enumeration, function, parameter_count, validate, initialize, deinitialize);
+    return add_kernel(context, name, enumeration, function, parameter_count, validate, initialize,
+                      deinitialize);
 }
 
-vx_status vxAddParameterToKernel(vx_kernel kernel, vx_uint32 index, vx_enum direction, vx_enum data_type, vx_enum state)
+vx_status vxAddParameterToKernel(vx_kernel kernel, vx_uint32 index, vx_enum direction,
+                                 vx_enum data_type, vx_enum state)
 {
     if (!hostrt_is(kernel, VX_TYPE_KERNEL)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
-    if (index >= kernel->parameter_count || (direction != VX_INPUT && direction != VX_OUTPUT) || !hostrt_is_type(data_type) ||
+    if (index >= kernel->parameter_count || (direction != VX_INPUT && direction != VX_OUTPUT) ||
+        !hostrt_is_type(data_type) ||
         (state != VX_PARAMETER_STATE_REQUIRED && state != VX_PARAMETER_STATE_OPTIONAL)) {
         return VX_ERROR_INVALID_PARAMETERS;
     }
@@ -121,12 +127,15 @@ vx_program vxCreateProgramWithBinary(vx_context context, const vx_uint8 *binary,
 }
 
 /* The PC has no compiler for shaders. */
-vx_program vxCreateProgramWithSource(vx_context context, vx_uint32 count, const vx_char *strings[], vx_size lengths[])
+vx_program vxCreateProgramWithSource(vx_context context, vx_uint32 count, const vx_char *strings[],
+                                     vx_size lengths[])
 {
     (void)count;
     (void)strings;
     (void)lengths;
-    return hostrt_is(context, VX_TYPE_CONTEXT) ? (vx_program)hostrt_new_error(context, VX_ERROR_NOT_SUPPORTED) : NULL;
+    return hostrt_is(context, VX_TYPE_CONTEXT)
+               ? (vx_program)hostrt_new_error(context, VX_ERROR_NOT_SUPPORTED)
+               : NULL;
 }
 
 vx_status vxBuildProgram(vx_program program, const vx_char *options)
@@ -144,8 +153,9 @@ vx_status vxReleaseProgram(vx_program *program)
     return hostrt_release((vx_reference *)program, VX_TYPE_PROGRAM);
 }
 
-vx_kernel vxAddKernelInProgram(vx_program program, vx_char *name, vx_enum enumeration, vx_uint32 parameter_count,
-                               vx_kernel_validate_f validate, vx_kernel_initialize_f initialize,
+vx_kernel vxAddKernelInProgram(vx_program program, vx_char *name, vx_enum enumeration,
+                               vx_uint32 parameter_count, vx_kernel_validate_f validate,
+                               vx_kernel_initialize_f initialize,
                                vx_kernel_deinitialize_f deinitialize)
 {
     if (!hostrt_is(program, VX_TYPE_PROGRAM)) {
@@ -154,5 +164,6 @@ vx_kernel vxAddKernelInProgram(vx_program program, vx_char *name, vx_enum enumer
     if (!program->built) {
         return (vx_kernel)hostrt_new_error(program->base.context, VX_ERROR_INVALID_PARAMETERS);
     }
-    return add_kernel(program->base.context, name, enumeration, NULL, parameter_count, validate, initialize, deinitialize);
+    return add_kernel(program->base.context, name, enumeration, NULL, parameter_count, validate,
+                      initialize, deinitialize);
 }

@@ -1,10 +1,11 @@
 /*
  * Blocks of memory between guard pages.
  *
- * A block ends where a page begins that nobody may touch: the first byte read or written past its end is a fault. The page
- * before it is as forbidden; the few bytes between that and the block hold a pattern that is looked at when the block goes. A
- * freed block becomes forbidden as a whole. The operator gets its malloc from here while a guarded call runs, and so do the
- * tensors that its kernel opens; the data of the device's tensors and arrays always lies here.
+ * A block ends where a page begins that nobody may touch: the first byte read or written past its
+ * end is a fault. The page before it is as forbidden; the few bytes between that and the block hold
+ * a pattern that is looked at when the block goes. A freed block becomes forbidden as a whole. The
+ * operator gets its malloc from here while a guarded call runs, and so do the tensors that its
+ * kernel opens; the data of the device's tensors and arrays always lies here.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include "libc.h"
 
 enum {
-    GUARD = 1 << 16,      /* forbidden bytes on both sides; a multiple of every page size */
+    GUARD = 1 << 16, /* forbidden bytes on both sides; a multiple of every page size */
     MOST_FREED = 1 << 12, /* so many freed blocks are remembered */
     LARGEST_ALIGNMENT = 1 << 12
 };
@@ -26,10 +27,11 @@ struct block {
     size_t map_size;
     vx_uint8 *start;
     size_t size;
-    size_t number;      /* 1, 2, ... in the order of allocation */
-    vx_uint8 fill;      /* what the bytes around it were filled with */
+    size_t number; /* 1, 2, ... in the order of allocation */
+    vx_uint8 fill; /* what the bytes around it were filled with */
     vx_reference owner; /* of a tensor's or an array's data; NULL: the operator's */
-    const char *tensor; /* the name of a tensor that the kernel opened; NULL: the block is from malloc */
+    /* the name of a tensor that the kernel opened; NULL: the block is from malloc */
+    const char *tensor;
     bool freed;
 };
 
@@ -51,7 +53,10 @@ static size_t page_size(void)
     return size;
 }
 
-/* The largest power of two that divides the size, at most 16: what an element of the block may need. */
+/*
+ * The largest power of two that divides the size, at most 16: what an element of the block may
+ * need.
+ */
 static size_t natural_alignment(size_t size)
 {
     const size_t power = size & (~size + 1);
@@ -117,7 +122,8 @@ static void *place(vx_reference owner, const char *tensor, size_t size, size_t a
         return NULL;
     }
     const size_t map_size = pages + 2 * GUARD;
-    vx_uint8 *map = mmap(NULL, map_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    vx_uint8 *map =
+        mmap(NULL, map_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) {
         errno = ENOMEM;
         return NULL;
@@ -130,7 +136,8 @@ static void *place(vx_reference owner, const char *tensor, size_t size, size_t a
     memset(map + GUARD, fill, pages);
     block_count++;
     const size_t number = owner || tensor ? 0 : ++last_number;
-    *block = (struct block){map, map_size, map + GUARD + pages - rounded, size, number, fill, owner, tensor, false};
+    *block = (struct block){
+        map, map_size, map + GUARD + pages - rounded, size, number, fill, owner, tensor, false};
     return block->start;
 }
 
@@ -143,7 +150,8 @@ static void name_block(const struct block *block, char *text, size_t size)
     } else if (block->tensor != NULL) {
         snprintf(text, size, "the elements of '%s' (%zu bytes)", block->tensor, block->size);
     } else {
-        snprintf(text, size, "a block of %zu byte%s (allocation %zu)", block->size, block->size == 1 ? "" : "s", block->number);
+        snprintf(text, size, "a block of %zu byte%s (allocation %zu)", block->size,
+                 block->size == 1 ? "" : "s", block->number);
     }
 }
 
@@ -163,10 +171,14 @@ static void check_guards(const struct block *block)
     }
     name_block(block, name, sizeof name);
     if (first < block->start) {
-        hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "the operator wrote up to %zu bytes before the start of %s", (size_t)(block->start - first), name);
+        hostrt_write(HOSTRT_EVENT, VX_SUCCESS,
+                     "the operator wrote up to %zu bytes before the start of %s",
+                     (size_t)(block->start - first), name);
     }
     if (last > end) {
-        hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "the operator wrote up to %zu bytes past the end of %s", (size_t)(last - end), name);
+        hostrt_write(HOSTRT_EVENT, VX_SUCCESS,
+                     "the operator wrote up to %zu bytes past the end of %s", (size_t)(last - end),
+                     name);
     }
 }
 
@@ -194,7 +206,8 @@ void *hostrt_memory_new(size_t size, size_t alignment)
 
 static bool is_inside(const struct block *block, const void *address)
 {
-    return (const vx_uint8 *)address >= block->map && (const vx_uint8 *)address < block->map + block->map_size;
+    return (const vx_uint8 *)address >= block->map &&
+           (const vx_uint8 *)address < block->map + block->map_size;
 }
 
 bool hostrt_memory_free(void *start)
@@ -206,7 +219,9 @@ bool hostrt_memory_free(void *start)
         for (size_t i = block_count; i-- > 0;) {
             if (is_inside(&blocks[i], start)) {
                 name_block(&blocks[i], name, sizeof name);
-                hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "the operator frees a pointer into %s, which it did not get from malloc", name);
+                hostrt_write(
+                    HOSTRT_EVENT, VX_SUCCESS,
+                    "the operator frees a pointer into %s, which it did not get from malloc", name);
                 return true;
             }
         }
@@ -219,7 +234,8 @@ bool hostrt_memory_free(void *start)
     }
     check_guards(block);
     /* Fresh pages without access: the old ones go back to the system. */
-    mmap(block->map, block->map_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    mmap(block->map, block->map_size, PROT_NONE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     block->freed = true;
     if (++freed_count > MOST_FREED) {
         forget_oldest_freed();
@@ -264,7 +280,8 @@ void hostrt_device_free(void *start)
 
 static void *new_tensor(const char *name, size_t size)
 {
-#ifdef HOSTRT_ADDRESS_SANITIZER /* it guards what malloc returns, and knows the line that has taken it */
+#ifdef HOSTRT_ADDRESS_SANITIZER
+    /* It guards what malloc returns, and knows the line that has taken it. */
     struct block *block = add_block();
     void *start = block != NULL ? __libc_malloc(size) : NULL;
     if (start != NULL) {
@@ -349,7 +366,9 @@ void hostrt_memory_end(bool report)
     if (report && leaked == 1) {
         hostrt_write(HOSTRT_LEAK, VX_SUCCESS, "%s was never freed", first);
     } else if (report && leaked > 1) {
-        hostrt_write(HOSTRT_LEAK, VX_SUCCESS, "%zu blocks (%zu bytes) were never freed, among them %s", leaked, bytes, first);
+        hostrt_write(HOSTRT_LEAK, VX_SUCCESS,
+                     "%zu blocks (%zu bytes) were never freed, among them %s", leaked, bytes,
+                     first);
     }
 }
 
@@ -365,9 +384,11 @@ bool hostrt_memory_explain(const void *address, char *text, size_t size)
         char name[256];
         name_block(block, name, sizeof name);
         if (block->freed && byte >= block->start && byte < end) {
-            snprintf(text, size, "byte %zu of %s after it was freed", (size_t)(byte - block->start), name);
+            snprintf(text, size, "byte %zu of %s after it was freed", (size_t)(byte - block->start),
+                     name);
         } else if (byte < block->start) {
-            snprintf(text, size, "%zu bytes before the start of %s", (size_t)(block->start - byte), name);
+            snprintf(text, size, "%zu bytes before the start of %s", (size_t)(block->start - byte),
+                     name);
         } else if (byte == end) {
             snprintf(text, size, "just past the end of %s", name);
         } else {

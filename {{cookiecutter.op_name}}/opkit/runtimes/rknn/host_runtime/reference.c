@@ -1,8 +1,8 @@
 /*
  * What all objects have in common: type, counts, name, attributes, maps; and contexts.
  *
- * All objects are in one list. A handle is good when it is in there, so that a pointer that never was one, or is not one any
- * more, gives the error that the board gives and no crash.
+ * All objects are in one list. A handle is good when it is in there, so that a pointer that never
+ * was one, or is not one any more, gives the error that the board gives and no crash.
  */
 #include <stdio.h>
 
@@ -109,7 +109,10 @@ bool hostrt_is(const void *reference, vx_enum type)
            (type == VX_TYPE_REFERENCE || ((const struct vx_reference_s *)reference)->type == type);
 }
 
-/* A node's destruction calls the operator, for which the node is still there: it leaves the list last. */
+/*
+ * A node's destruction calls the operator, for which the node is still there: it leaves the list
+ * last.
+ */
 static void destroy(vx_reference object)
 {
     if (object->destroy != NULL) {
@@ -147,7 +150,8 @@ vx_status hostrt_release(vx_reference *reference, vx_enum type)
         if (object->type != VX_TYPE_ERROR) {
             char text[160];
             hostrt_describe(object, text, sizeof text);
-            hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "%s is released, but only the runtime holds it", text);
+            hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "%s is released, but only the runtime holds it",
+                         text);
             return VX_ERROR_INVALID_REFERENCE;
         }
     } else if (--object->count == 0 && object->holds == 0) {
@@ -178,7 +182,8 @@ vx_status hostrt_set_name(vx_reference reference, const char *name)
 
 /* ---- Attributes ---- */
 
-const struct hostrt_attribute *hostrt_find_attribute(const struct hostrt_attribute *table, size_t count, vx_enum attribute)
+const struct hostrt_attribute *hostrt_find_attribute(const struct hostrt_attribute *table,
+                                                     size_t count, vx_enum attribute)
 {
     for (size_t i = 0; i < count; i++) {
         if (table[i].attribute == attribute) {
@@ -194,8 +199,8 @@ bool hostrt_fits(const struct hostrt_attribute *attribute, const void *value, vx
     return value != NULL && size == attribute->size && aligned;
 }
 
-vx_status hostrt_query(const struct hostrt_attribute *table, size_t count, const void *object, vx_enum attribute,
-                       void *value, vx_size size, vx_status unknown)
+vx_status hostrt_query(const struct hostrt_attribute *table, size_t count, const void *object,
+                       vx_enum attribute, void *value, vx_size size, vx_status unknown)
 {
     const struct hostrt_attribute *found = hostrt_find_attribute(table, count, attribute);
     if (found == NULL) {
@@ -211,7 +216,8 @@ vx_status hostrt_query(const struct hostrt_attribute *table, size_t count, const
 vx_status vxQueryReference(vx_reference reference, vx_enum attribute, void *value, vx_size size)
 {
     static const struct hostrt_attribute ATTRIBUTES[] = {
-        {VX_REFERENCE_COUNT, offsetof(struct vx_reference_s, count), sizeof(vx_uint32), HOSTRT_READ},
+        {VX_REFERENCE_COUNT, offsetof(struct vx_reference_s, count), sizeof(vx_uint32),
+         HOSTRT_READ},
         {VX_REFERENCE_TYPE, offsetof(struct vx_reference_s, type), sizeof(vx_enum), HOSTRT_READ},
     };
     if (!hostrt_is(reference, VX_TYPE_REFERENCE)) {
@@ -225,7 +231,8 @@ vx_status vxQueryReference(vx_reference reference, vx_enum attribute, void *valu
         memcpy(value, &name, sizeof name);
         return VX_SUCCESS;
     }
-    return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), reference, attribute, value, size, VX_ERROR_NOT_SUPPORTED);
+    return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), reference, attribute, value, size,
+                        VX_ERROR_NOT_SUPPORTED);
 }
 
 vx_status vxGetStatus(vx_reference reference)
@@ -274,7 +281,8 @@ static vx_reference find_in(vx_context context, vx_enum type)
 vx_kernel hostrt_find_kernel(vx_context context, const vx_char *name)
 {
     for (vx_reference object = all; object != NULL; object = object->next) {
-        if (object->type == VX_TYPE_KERNEL && object->context == context && strcmp(((vx_kernel)object)->kernel_name, name) == 0) {
+        if (object->type == VX_TYPE_KERNEL && object->context == context &&
+            strcmp(((vx_kernel)object)->kernel_name, name) == 0) {
             object->count++;
             return (vx_kernel)object;
         }
@@ -282,7 +290,9 @@ vx_kernel hostrt_find_kernel(vx_context context, const vx_char *name)
     return NULL;
 }
 
-/* Destroys what still is in the context, too: graphs first, for their nodes hold everything else. */
+/*
+ * Destroys what still is in the context, too: graphs first, for their nodes hold everything else.
+ */
 vx_status vxReleaseContext(vx_context *context)
 {
     if (context == NULL || !hostrt_is(*context, VX_TYPE_CONTEXT)) {
@@ -340,7 +350,8 @@ void hostrt_compare_references(bool report)
             continue;
         }
         if (report && object->count != object->count_at_begin) {
-            hostrt_write(HOSTRT_LEAK, VX_SUCCESS, "%s had %u references before the call and has %u after it", text,
+            hostrt_write(HOSTRT_LEAK, VX_SUCCESS,
+                         "%s had %u references before the call and has %u after it", text,
                          (unsigned)object->count_at_begin, (unsigned)object->count);
         }
         object->count = object->count_at_begin;

@@ -20,7 +20,8 @@ vx_scalar vxCreateScalar(vx_context context, vx_enum data_type, const void *valu
 }
 
 /* `size` matters to user-defined structs only, and those the host runtime does not have. */
-vx_scalar vxCreateScalarWithSize(vx_context context, vx_enum data_type, const void *value, vx_size size)
+vx_scalar vxCreateScalarWithSize(vx_context context, vx_enum data_type, const void *value,
+                                 vx_size size)
 {
     (void)size;
     return vxCreateScalar(context, data_type, value);
@@ -39,7 +40,8 @@ vx_status vxQueryScalar(vx_scalar scalar, vx_enum attribute, void *value, vx_siz
     if (!hostrt_is(scalar, VX_TYPE_SCALAR)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
-    return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), scalar, attribute, value, size, VX_ERROR_NOT_SUPPORTED);
+    return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), scalar, attribute, value, size,
+                        VX_ERROR_NOT_SUPPORTED);
 }
 
 /* Says whether a scalar's value can be copied to or from `value`. */
@@ -82,10 +84,12 @@ vx_status vxCopyScalar(vx_scalar scalar, void *user_memory, vx_enum usage, vx_en
         (usage != VX_READ_ONLY && usage != VX_WRITE_ONLY)) {
         return VX_ERROR_INVALID_PARAMETERS;
     }
-    return usage == VX_READ_ONLY ? vxReadScalarValue(scalar, user_memory) : vxWriteScalarValue(scalar, user_memory);
+    return usage == VX_READ_ONLY ? vxReadScalarValue(scalar, user_memory)
+                                 : vxWriteScalarValue(scalar, user_memory);
 }
 
-vx_status vxCopyScalarWithSize(vx_scalar scalar, vx_size size, void *user_memory, vx_enum usage, vx_enum user_memory_type)
+vx_status vxCopyScalarWithSize(vx_scalar scalar, vx_size size, void *user_memory, vx_enum usage,
+                               vx_enum user_memory_type)
 {
     (void)size;
     return vxCopyScalar(scalar, user_memory, usage, user_memory_type);

@@ -44,12 +44,14 @@ static void destroy_tensor(vx_reference reference)
 }
 
 /* A call that cannot be gives NULL, not an error object. */
-vx_tensor vxCreateTensor(vx_context context, vx_size number_of_dims, const vx_size *dims, vx_enum data_type, vx_int8 fixed_point_position)
+vx_tensor vxCreateTensor(vx_context context, vx_size number_of_dims, const vx_size *dims,
+                         vx_enum data_type, vx_int8 fixed_point_position)
 {
     if (!hostrt_is(context, VX_TYPE_CONTEXT)) {
         return NULL;
     }
-    if (dims == NULL || number_of_dims == 0 || number_of_dims > HOSTRT_MAX_RANK || hostrt_element_size(data_type) == 0) {
+    if (dims == NULL || number_of_dims == 0 || number_of_dims > HOSTRT_MAX_RANK ||
+        hostrt_element_size(data_type) == 0) {
         return NULL;
     }
     for (vx_size i = 0; i < number_of_dims; i++) {
@@ -76,7 +78,8 @@ vx_tensor vxCreateTensor(vx_context context, vx_size number_of_dims, const vx_si
     return tensor;
 }
 
-vx_tensor vxCreateTensorFromView(vx_tensor tensor, vx_size number_of_dims, const vx_size *view_start, const vx_size *view_end)
+vx_tensor vxCreateTensorFromView(vx_tensor tensor, vx_size number_of_dims,
+                                 const vx_size *view_start, const vx_size *view_end)
 {
     if (!hostrt_is(tensor, VX_TYPE_TENSOR)) {
         return NULL;
@@ -117,13 +120,18 @@ vx_status vxReleaseTensor(vx_tensor *tensor)
 static const struct hostrt_attribute ATTRIBUTES[] = {
     {VX_TENSOR_NUMBER_OF_DIMS, offsetof(struct vx_tensor_s, rank), sizeof(vx_uint32), HOSTRT_READ},
     {VX_TENSOR_DATA_TYPE, offsetof(struct vx_tensor_s, data_type), sizeof(vx_enum), HOSTRT_READ},
-    {VX_TENSOR_FIXED_POINT_POSITION, offsetof(struct vx_tensor_s, fixed_point_position), sizeof(vx_int8), HOSTRT_READ},
-    {VX_TENSOR_QUANT_FORMAT, offsetof(struct vx_tensor_s, quant_format), sizeof(vx_enum), HOSTRT_READ_WRITE},
-    {VX_TENSOR_ZERO_POINT, offsetof(struct vx_tensor_s, zero_point), sizeof(vx_int32), HOSTRT_READ_WRITE},
+    {VX_TENSOR_FIXED_POINT_POSITION, offsetof(struct vx_tensor_s, fixed_point_position),
+     sizeof(vx_int8), HOSTRT_READ},
+    {VX_TENSOR_QUANT_FORMAT, offsetof(struct vx_tensor_s, quant_format), sizeof(vx_enum),
+     HOSTRT_READ_WRITE},
+    {VX_TENSOR_ZERO_POINT, offsetof(struct vx_tensor_s, zero_point), sizeof(vx_int32),
+     HOSTRT_READ_WRITE},
     {VX_TENSOR_SCALE, offsetof(struct vx_tensor_s, scale), sizeof(vx_float32), HOSTRT_READ_WRITE},
     {VX_TENSOR_RANK, offsetof(struct vx_tensor_s, order), sizeof(vx_enum), HOSTRT_READ_WRITE},
-    {VX_TENSOR_PRECISION, offsetof(struct vx_tensor_s, precision), sizeof(vx_enum), HOSTRT_READ_WRITE},
-    {VX_TENSOR_LIFETIME, offsetof(struct vx_tensor_s, lifetime), sizeof(vx_enum), HOSTRT_READ_WRITE},
+    {VX_TENSOR_PRECISION, offsetof(struct vx_tensor_s, precision), sizeof(vx_enum),
+     HOSTRT_READ_WRITE},
+    {VX_TENSOR_LIFETIME, offsetof(struct vx_tensor_s, lifetime), sizeof(vx_enum),
+     HOSTRT_READ_WRITE},
     {VX_TENSOR_VALUE, offsetof(struct vx_tensor_s, value), sizeof(vx_enum), HOSTRT_READ_WRITE},
 };
 
@@ -137,8 +145,9 @@ static vx_status query_dims(vx_tensor tensor, void *value, vx_size size)
     }
     if (size > needed) {
         hostrt_write(HOSTRT_EVENT, VX_SUCCESS,
-                     "vxQueryTensor(VX_TENSOR_DIMS) asks for %u bytes of a tensor with %u dimensions; the entries after the last "
-                     "dimension hold anything: ask for %u bytes",
+                     "vxQueryTensor(VX_TENSOR_DIMS) asks for %u bytes of a tensor with %u "
+                     "dimensions; the entries after the last dimension hold anything: ask for %u "
+                     "bytes",
                      (unsigned)size, (unsigned)tensor->rank, (unsigned)needed);
     }
     memset(answer, hostrt_memory_fill(), sizeof answer);
@@ -155,7 +164,8 @@ vx_status vxQueryTensor(vx_tensor tensor, vx_enum attribute, void *value, vx_siz
     if (attribute == VX_TENSOR_DIMS) {
         return query_dims(tensor, value, size);
     }
-    return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), tensor, attribute, value, size, VX_ERROR_INVALID_PARAMETERS);
+    return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), tensor, attribute, value, size,
+                        VX_ERROR_INVALID_PARAMETERS);
 }
 
 vx_status vxSetTensorAttribute(vx_tensor tensor, vx_enum attribute, const void *value, vx_size size)
@@ -163,7 +173,8 @@ vx_status vxSetTensorAttribute(vx_tensor tensor, vx_enum attribute, const void *
     if (!hostrt_is(tensor, VX_TYPE_TENSOR)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
-    const struct hostrt_attribute *found = hostrt_find_attribute(ATTRIBUTES, dimof(ATTRIBUTES), attribute);
+    const struct hostrt_attribute *found =
+        hostrt_find_attribute(ATTRIBUTES, dimof(ATTRIBUTES), attribute);
     if (found == NULL || found->access != HOSTRT_READ_WRITE) {
         return VX_ERROR_NOT_SUPPORTED;
     }
@@ -174,7 +185,9 @@ vx_status vxSetTensorAttribute(vx_tensor tensor, vx_enum attribute, const void *
     return VX_SUCCESS;
 }
 
-/* ---- The board's own conversion between half and float: it truncates, and knows neither subnormals nor infinity ---- */
+/* ---- Conversion between half and float, as the board does it ---- */
+
+/* The board truncates, and has neither subnormals nor infinity. */
 
 static vx_uint16 half_of(vx_uint32 single)
 {
@@ -233,6 +246,32 @@ static vx_enum user_type(vx_tensor tensor, vx_size stride)
     return stride == 4 ? VX_TYPE_FLOAT32 : VX_TYPE_FLOAT16;
 }
 
+/*
+ * Sets how the elements are converted on their way, NULL if they are not. Returns false where the
+ * board does not know how: then it copies nothing.
+ */
+static bool find_conversion(vx_tensor tensor, vx_size stride, bool to_user, convert *converted)
+{
+    const vx_enum device = tensor->data_type;
+    const vx_enum user = user_type(tensor, stride);
+
+    if (device == user) {
+        *converted = NULL;
+    } else if (device == VX_TYPE_FLOAT16 && user == VX_TYPE_FLOAT32) {
+        *converted = to_user ? singles_of : halves_of;
+    } else if (device == VX_TYPE_FLOAT32 && user == VX_TYPE_FLOAT16) {
+        *converted = to_user ? halves_of : singles_of;
+    } else {
+        hostrt_write(HOSTRT_EVENT, VX_SUCCESS,
+                     "vxCopyTensorPatch copies nothing: user_stride[0] = %u means VX_TYPE_%s, to "
+                     "which a tensor of VX_TYPE_%s is not converted; pass its element size, %u",
+                     (unsigned)stride, hostrt_type_name(user), hostrt_type_name(device),
+                     (unsigned)hostrt_element_size(device));
+        return false;
+    }
+    return true;
+}
+
 /* Whether two elements of the patch share bytes in the user's memory. */
 static bool strides_overlap(vx_uint32 rank, const vx_uint32 *extents, const vx_size *strides)
 {
@@ -260,8 +299,8 @@ static bool strides_overlap(vx_uint32 rank, const vx_uint32 *extents, const vx_s
 }
 
 /* Walks over the rows of a patch. */
-static void copy_rows(vx_tensor tensor, const vx_size *start, const vx_uint32 *extents, const vx_size *strides,
-                      vx_uint8 *user, bool to_user, convert converted)
+static void copy_rows(vx_tensor tensor, const vx_size *start, const vx_uint32 *extents,
+                      const vx_size *strides, vx_uint8 *user, bool to_user, convert converted)
 {
     const vx_size row = extents[0] * hostrt_element_size(tensor->data_type);
     vx_uint32 index[HOSTRT_MAX_RANK] = {0};
@@ -295,7 +334,8 @@ static void copy_rows(vx_tensor tensor, const vx_size *start, const vx_uint32 *e
 }
 
 /* The tests that copying and mapping share, in the board's order. */
-static vx_status check_patch(vx_tensor tensor, vx_size number_of_dims, const vx_size *start, const vx_size *end, bool allocate)
+static vx_status check_patch(vx_tensor tensor, vx_size number_of_dims, const vx_size *start,
+                             const vx_size *end, bool allocate)
 {
     if (!hostrt_is(tensor, VX_TYPE_TENSOR)) {
         return VX_ERROR_INVALID_REFERENCE;
@@ -319,13 +359,15 @@ static vx_status check_patch(vx_tensor tensor, vx_size number_of_dims, const vx_
     return VX_SUCCESS;
 }
 
-vx_status vxCopyTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_size *view_start, const vx_size *view_end,
-                            const vx_size *user_stride, void *user_memory, vx_enum usage, vx_enum user_memory_type)
+vx_status vxCopyTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_size *view_start,
+                            const vx_size *view_end, const vx_size *user_stride, void *user_memory,
+                            vx_enum usage, vx_enum user_memory_type)
 {
     if (view_start == NULL || view_end == NULL || user_stride == NULL || user_memory == NULL) {
         return VX_ERROR_INVALID_PARAMETERS;
     }
-    const vx_status status = check_patch(tensor, number_of_dims, view_start, view_end, usage == VX_WRITE_ONLY);
+    const vx_status status =
+        check_patch(tensor, number_of_dims, view_start, view_end, usage == VX_WRITE_ONLY);
     if (status != VX_SUCCESS) {
         return status;
     }
@@ -341,54 +383,51 @@ vx_status vxCopyTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_s
             return VX_ERROR_INVALID_REFERENCE;
         }
     }
-    const vx_size element = hostrt_element_size(tensor->data_type);
-    if ((user_stride[0] != element && user_stride[0] != 4 && user_stride[0] != 2) ||
+    if ((user_stride[0] != hostrt_element_size(tensor->data_type) && user_stride[0] != 4 &&
+         user_stride[0] != 2) ||
         (usage != VX_READ_ONLY && usage != VX_WRITE_ONLY)) {
         return VX_ERROR_NOT_SUPPORTED;
     }
 
     const bool to_user = usage == VX_READ_ONLY;
-    if (user_memory_type != 0 && user_memory_type != VX_MEMORY_TYPE_NONE && user_memory_type != VX_MEMORY_TYPE_HOST) {
-        hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "vxCopyTensorPatch gets the unknown memory type 0x%X; pass VX_MEMORY_TYPE_HOST",
-                     (unsigned)user_memory_type);
+    convert converted = NULL;
+    if (user_memory_type != 0 && user_memory_type != VX_MEMORY_TYPE_NONE &&
+        user_memory_type != VX_MEMORY_TYPE_HOST) {
+        hostrt_write(
+            HOSTRT_EVENT, VX_SUCCESS,
+            "vxCopyTensorPatch gets the unknown memory type 0x%X; pass VX_MEMORY_TYPE_HOST",
+            (unsigned)user_memory_type);
     }
     if (to_user && strides_overlap(tensor->rank, extents, strides)) {
         hostrt_write(HOSTRT_EVENT, VX_SUCCESS,
-                     "vxCopyTensorPatch gets strides by which elements overwrite each other; stride[k] = stride[k - 1] * dims[k - 1]");
+                     "vxCopyTensorPatch gets strides by which elements overwrite each other; "
+                     "stride[k] = stride[k - 1] * dims[k - 1]");
     }
-
-    convert converted = NULL;
-    if (user_stride[0] != element) {
-        const vx_enum type = user_type(tensor, user_stride[0]);
-        if (tensor->data_type == VX_TYPE_FLOAT16 && type == VX_TYPE_FLOAT32) {
-            converted = to_user ? singles_of : halves_of;
-        } else if (tensor->data_type == VX_TYPE_FLOAT32 && type == VX_TYPE_FLOAT16) {
-            converted = to_user ? halves_of : singles_of;
-        } else {
-            hostrt_write(HOSTRT_EVENT, VX_SUCCESS,
-                         "vxCopyTensorPatch copies nothing: user_stride[0] = %u means VX_TYPE_%s, to which a tensor of VX_TYPE_%s is "
-                         "not converted; pass its element size, %u",
-                         (unsigned)user_stride[0], hostrt_type_name(type), hostrt_type_name(tensor->data_type), (unsigned)element);
-            return VX_SUCCESS;
-        }
+    if (find_conversion(tensor, user_stride[0], to_user, &converted)) {
+        hostrt_function = "vxCopyTensorPatch";
+        copy_rows(tensor, view_start, extents, strides, user_memory, to_user, converted);
+        hostrt_function = NULL;
     }
-    hostrt_function = "vxCopyTensorPatch";
-    copy_rows(tensor, view_start, extents, strides, user_memory, to_user, converted);
-    hostrt_function = NULL;
     return VX_SUCCESS;
 }
 
 /* ---- Mapping ---- */
 
-/* Unlike a copy it takes fewer dimensions than the tensor has. That the others then begin at 0 is inferred. */
-vx_status vxMapTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_size *view_start, const vx_size *view_end,
-                           vx_map_id *map_id, vx_size *stride, void **memory, vx_enum usage, vx_enum memory_type)
+/*
+ * Unlike a copy it takes fewer dimensions than the tensor has. That the others then begin at 0 is
+ * inferred.
+ */
+vx_status vxMapTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_size *view_start,
+                           const vx_size *view_end, vx_map_id *map_id, vx_size *stride,
+                           void **memory, vx_enum usage, vx_enum memory_type)
 {
     (void)memory_type;
-    if (view_start == NULL || view_end == NULL || map_id == NULL || stride == NULL || memory == NULL) {
+    if (view_start == NULL || view_end == NULL || map_id == NULL || stride == NULL ||
+        memory == NULL) {
         return VX_ERROR_INVALID_PARAMETERS;
     }
-    const vx_status status = check_patch(tensor, number_of_dims, view_start, view_end, usage == VX_WRITE_ONLY);
+    const vx_status status =
+        check_patch(tensor, number_of_dims, view_start, view_end, usage == VX_WRITE_ONLY);
     if (status != VX_SUCCESS) {
         return status;
     }
@@ -410,5 +449,6 @@ vx_status vxUnmapTensorPatch(vx_tensor tensor, const vx_map_id map_id)
     if (!hostrt_is(tensor, VX_TYPE_TENSOR)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
-    return hostrt_remove_map((vx_reference)tensor, map_id) ? VX_SUCCESS : VX_ERROR_INVALID_PARAMETERS;
+    return hostrt_remove_map((vx_reference)tensor, map_id) ? VX_SUCCESS
+                                                           : VX_ERROR_INVALID_PARAMETERS;
 }

@@ -7,7 +7,7 @@ struct type {
     vx_enum value;
     const char *name;
     vx_size scalar;
-    vx_size item;    /* of an array */
+    vx_size item; /* of an array */
     vx_size element; /* of a tensor */
 };
 

@@ -85,7 +85,7 @@ static vx_kernel_description_t cpu_kernel_description = {
     .deinitialize = cpu_kernel_deinitializer,
 };
 
-$vx_kernel/* What the runtime looks up, the only symbol that leaves this library. NULL ends the list. */
+$vx_kernel/* What the runtime looks up: the only exported symbol. NULL ends the list. */
 extern vx_kernel_description_t *vx_kernel_${name}_list[];
 vx_kernel_description_t *vx_kernel_${name}_list[] = {
 $list

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* ---- References: what all objects have in common --------------------------------------------- */
+/* ---- References: what all objects have in common ---- */
 
 VX_API_ENTRY vx_status VX_API_CALL vxQueryReference(vx_reference reference, vx_enum attribute,
                                                     void *value, vx_size size);
@@ -34,7 +34,7 @@ VX_API_ENTRY void VX_API_CALL vxAddLogEntry(vx_reference reference, vx_status st
                                             const char *message, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* ---- Contexts and graphs --------------------------------------------------------------------- */
+/* ---- Contexts and graphs ---- */
 
 VX_API_ENTRY vx_context VX_API_CALL vxCreateContext(void);
 VX_API_ENTRY vx_status VX_API_CALL vxReleaseContext(vx_context *context);
@@ -45,11 +45,11 @@ VX_API_ENTRY vx_status VX_API_CALL vxVerifyGraph(vx_graph graph);
 VX_API_ENTRY vx_status VX_API_CALL vxProcessGraph(vx_graph graph);
 VX_API_ENTRY vx_status VX_API_CALL vxReleaseGraph(vx_graph *graph);
 
-/* ---- Kernels --------------------------------------------------------------------------------- */
+/* ---- Kernels ---- */
 
 /*
- * `name` must be more than ":", parameter_count not 0, function and validate not NULL; name has room
- * for VX_MAX_KERNEL_NAME. deinitialize runs when the node is released, also after validate or
+ * `name` must be more than ":", parameter_count not 0, function and validate not NULL; name has
+ * room for VX_MAX_KERNEL_NAME. deinitialize runs when the node is released, also after validate or
  * initialize failed.
  */
 VX_API_ENTRY vx_kernel VX_API_CALL vxAddUserKernel(vx_context context, const vx_char *name,
@@ -66,7 +66,7 @@ VX_API_ENTRY vx_status VX_API_CALL vxRemoveKernel(vx_kernel kernel);
 VX_API_ENTRY vx_status VX_API_CALL vxReleaseKernel(vx_kernel *kernel);
 VX_API_ENTRY vx_kernel VX_API_CALL vxGetKernelByName(vx_context context, const vx_char *name);
 
-/* ---- Nodes: a kernel with its parameters, in a graph ----------------------------------------- */
+/* ---- Nodes: a kernel with its parameters, in a graph ---- */
 
 VX_API_ENTRY vx_node VX_API_CALL vxCreateGenericNode(vx_graph graph, vx_kernel kernel);
 VX_API_ENTRY vx_status VX_API_CALL vxSetParameterByIndex(vx_node node, vx_uint32 index,
@@ -87,7 +87,7 @@ VX_API_ENTRY vx_status VX_API_CALL vxSetMetaFormatAttribute(vx_meta_format meta,
 VX_API_ENTRY vx_status VX_API_CALL vxSetMetaFormatFromReference(vx_meta_format meta,
                                                                 vx_reference reference);
 
-/* ---- Tensors --------------------------------------------------------------------------------- */
+/* ---- Tensors ---- */
 
 /*
  * `data_type` is a tensor type of enum vx_type_e. dims[0] is the fastest; here they are vx_size, in
@@ -143,7 +143,7 @@ VX_API_ENTRY vx_status VX_API_CALL vxMapTensorPatch(vx_tensor tensor, vx_size nu
                                                     vx_enum memory_type);
 VX_API_ENTRY vx_status VX_API_CALL vxUnmapTensorPatch(vx_tensor tensor, const vx_map_id map_id);
 
-/* ---- Scalars --------------------------------------------------------------------------------- */
+/* ---- Scalars ---- */
 
 /*
  * A type that scalars do not have (VX_TYPE_FLOAT16, ...) gives a valid object whose value stays 0.
@@ -169,7 +169,7 @@ VX_API_ENTRY vx_status VX_API_CALL vxCopyScalarWithSize(vx_scalar scalar, vx_siz
 VX_API_ENTRY vx_status VX_API_CALL vxReadScalarValue(vx_scalar scalar, void *value);
 VX_API_ENTRY vx_status VX_API_CALL vxWriteScalarValue(vx_scalar scalar, const void *value);
 
-/* ---- Arrays ---------------------------------------------------------------------------------- */
+/* ---- Arrays ---- */
 
 VX_API_ENTRY vx_array VX_API_CALL vxCreateArray(vx_context context, vx_enum item_type,
                                                 vx_size capacity);

@@ -24,7 +24,7 @@ extern "C" {
 typedef struct {
     vx_enum direction; /* VX_INPUT or VX_OUTPUT */
     vx_enum data_type; /* VX_TYPE_... */
-    vx_enum state;     /* VX_PARAMETER_STATE_... */
+    vx_enum state; /* VX_PARAMETER_STATE_... */
 } vx_param_description_t;
 
 /*
@@ -34,14 +34,14 @@ typedef struct {
  */
 typedef struct {
     vx_enum enumeration;
-    vx_char name[VX_MAX_KERNEL_NAME]; /* without ':' and '.', which the board reads as a target and
-                                         a prefix */
+    /* Without ':' and '.', which the board reads as a target and a prefix. */
+    vx_char name[VX_MAX_KERNEL_NAME];
     vx_kernel_f function; /* the CPU kernel's code; NULL in a VX kernel */
     vx_param_description_t *parameters;
     vx_uint32 numParams;
     vx_kernel_validate_f validate; /* must not be NULL */
-    void *input_validate;          /* of an older OpenVX: NULL */
-    void *output_validate;         /* of an older OpenVX: NULL */
+    void *input_validate; /* of an older OpenVX: NULL */
+    void *output_validate; /* of an older OpenVX: NULL */
     vx_kernel_initialize_f initialize;
     vx_kernel_deinitialize_f deinitialize;
 } vx_kernel_description_t;

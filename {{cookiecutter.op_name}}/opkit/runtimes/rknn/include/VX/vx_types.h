@@ -29,7 +29,7 @@ extern "C" {
  */
 #define VX_BY_POINTER_SIZE(bits64, bits32) (sizeof(void *) == 8 ? (bits64) : (bits32))
 
-/* ---- Numbers --------------------------------------------------------------------------------- */
+/* ---- Numbers ---- */
 
 typedef char vx_char; /* signed on x64, unsigned on both ARM ABIs: do not rely on its sign */
 typedef int8_t vx_int8;
@@ -63,7 +63,7 @@ enum vx_bool_e {
     vx_true_e = 1
 };
 
-/* ---- Objects --------------------------------------------------------------------------------- */
+/* ---- Objects ---- */
 
 /*
  * Handles. Each kind of object may be cast to vx_reference, explicitly; a vx_reference to the kind
@@ -82,7 +82,7 @@ typedef struct vx_tensor_s *vx_tensor;
 typedef struct vx_image_s *vx_image;
 typedef struct vx_meta_format_s *vx_meta_format;
 
-/* ---- Limits ---------------------------------------------------------------------------------- */
+/* ---- Limits ---- */
 
 #define VX_MAX_KERNEL_NAME 256 /* an operator's name: below 128, the board copies it unchecked */
 #define VX_MAX_LOG_MESSAGE_LEN 1024
@@ -95,7 +95,7 @@ typedef struct vx_meta_format_s *vx_meta_format;
  * number.
  */
 
-/* ---- How constants are composed -------------------------------------------------------------- */
+/* ---- How constants are composed ---- */
 
 #define VX_ID_KHRONOS 0x000
 #define VX_ID_VIVANTE 0x007
@@ -118,7 +118,7 @@ enum vx_enum_e {
     VX_ENUM_ROUND_POLICY = 0x12
 };
 
-/* ---- Status ---------------------------------------------------------------------------------- */
+/* ---- Status ---- */
 
 enum vx_status_e {
     VX_STATUS_MIN = -25,
@@ -149,13 +149,12 @@ enum vx_status_e {
     VX_SUCCESS = 0
 };
 
-/* ---- Types of data and of objects ------------------------------------------------------------ */
+/* ---- Types of data and of objects ---- */
 
 /*
- * Scalars hold any type up to VX_TYPE_COORDINATES3D but FLOAT16 and BOOL8, the items of an array also
- * FLOAT16. The elements of a tensor are INT8,
- * UINT8, BOOL8 (1 byte), INT16, UINT16, FLOAT16, BFLOAT16 (2), INT32, UINT32, FLOAT32 (4) or INT64
- * (8); the board knows no other.
+ * Scalars hold any type up to VX_TYPE_COORDINATES3D but FLOAT16 and BOOL8, the items of an array
+ * also FLOAT16. The elements of a tensor are INT8, UINT8, BOOL8 (1 byte), INT16, UINT16, FLOAT16,
+ * BFLOAT16 (2), INT32, UINT32, FLOAT32 (4) or INT64 (8); the board knows no other.
  */
 enum vx_type_e {
     VX_TYPE_INVALID = 0x000,
@@ -221,7 +220,7 @@ enum vx_type_e {
     VX_TYPE_VENDOR_OBJECT_START = 0xC00
 };
 
-/* ---- Values of arguments --------------------------------------------------------------------- */
+/* ---- Values of arguments ---- */
 
 /*
  * The board refuses a parameter that is both input and output, so VX_BIDIRECTIONAL is not declared.
@@ -262,7 +261,7 @@ typedef union {
 } vx_pixel_value_t;
 
 typedef struct {
-    vx_enum mode;                    /* enum vx_border_e */
+    vx_enum mode; /* enum vx_border_e */
     vx_pixel_value_t constant_value; /* of VX_BORDER_CONSTANT */
 } vx_border_t;
 
@@ -277,7 +276,7 @@ enum vx_memory_type_e {
 
 /* What the caller does with the object's data. A vxCopy... takes one of the first two only. */
 enum vx_accessor_e {
-    VX_READ_ONLY = 0x11001,  /* object -> user's memory */
+    VX_READ_ONLY = 0x11001, /* object -> user's memory */
     VX_WRITE_ONLY = 0x11002, /* user's memory -> object */
     VX_READ_AND_WRITE = 0x11003
 };
@@ -310,13 +309,13 @@ enum vx_tensor_precision_type_e {
     VX_TENSOR_PRECISION_AUTO = 0
 };
 
-/* ---- Attributes: what vxQuery... and vxSet...Attribute name ---------------------------------- */
+/* ---- Attributes: what vxQuery... and vxSet...Attribute name ---- */
 
 /* The comment gives the type of the value. Its size must be exactly that of the type. */
 enum vx_reference_attribute_e {
     VX_REFERENCE_COUNT = 0x080000, /* vx_uint32 */
-    VX_REFERENCE_TYPE = 0x080001,  /* vx_enum */
-    VX_REFERENCE_NAME = 0x080002   /* const vx_char * */
+    VX_REFERENCE_TYPE = 0x080001, /* vx_enum */
+    VX_REFERENCE_NAME = 0x080002 /* const vx_char * */
 };
 
 enum vx_context_attribute_e {
@@ -324,21 +323,21 @@ enum vx_context_attribute_e {
 };
 
 enum vx_node_attribute_e {
-    VX_NODE_STATUS = 0x080300,          /* vx_status */
-    VX_NODE_PERFORMANCE = 0x080301,     /* 64 bytes */
-    VX_NODE_BORDER = 0x080302,          /* vx_border_t; set it in the VX kernel's initializer */
+    VX_NODE_STATUS = 0x080300, /* vx_status */
+    VX_NODE_PERFORMANCE = 0x080301, /* 64 bytes */
+    VX_NODE_BORDER = 0x080302, /* vx_border_t; set it in the VX kernel's initializer */
     VX_NODE_LOCAL_DATA_SIZE = 0x080303, /* vx_size; set it in initialize only */
-    VX_NODE_LOCAL_DATA_PTR = 0x080304,  /* void *; the same */
-    VX_NODE_PARAMETERS = 0x080305,      /* vx_uint32 */
-    VX_NODE_IS_REPLICATED = 0x080306,   /* vx_bool */
+    VX_NODE_LOCAL_DATA_PTR = 0x080304, /* void *; the same */
+    VX_NODE_PARAMETERS = 0x080305, /* vx_uint32 */
+    VX_NODE_IS_REPLICATED = 0x080306, /* vx_bool */
     VX_NODE_REPLICATE_FLAGS = 0x080307, /* vx_bool[number of parameters] */
     VX_NODE_VALID_RECT_RESET = 0x080308 /* vx_bool */
 };
 
 enum vx_kernel_attribute_e {
-    VX_KERNEL_PARAMETERS = 0x080400,     /* vx_uint32 */
-    VX_KERNEL_NAME = 0x080401,           /* vx_char[VX_MAX_KERNEL_NAME] */
-    VX_KERNEL_ENUM = 0x080402,           /* vx_enum */
+    VX_KERNEL_PARAMETERS = 0x080400, /* vx_uint32 */
+    VX_KERNEL_NAME = 0x080401, /* vx_char[VX_MAX_KERNEL_NAME] */
+    VX_KERNEL_ENUM = 0x080402, /* vx_enum */
     VX_KERNEL_LOCAL_DATA_SIZE = 0x080403 /* vx_size */
 };
 
@@ -350,7 +349,7 @@ enum vx_array_attribute_e {
     VX_ARRAY_ITEMTYPE = 0x080E00, /* vx_enum */
     VX_ARRAY_NUMITEMS = 0x080E01, /* vx_size */
     VX_ARRAY_CAPACITY = 0x080E02, /* vx_size */
-    VX_ARRAY_ITEMSIZE = 0x080E03  /* vx_size */
+    VX_ARRAY_ITEMSIZE = 0x080E03 /* vx_size */
 };
 
 /*
@@ -360,23 +359,23 @@ enum vx_array_attribute_e {
  * that varies fastest, and whether that is the width or the channels is up to the model.
  */
 enum vx_tensor_attribute_e {
-    VX_TENSOR_NUMBER_OF_DIMS = 0x081500,       /* vx_uint32 */
-    VX_TENSOR_DIMS = 0x081501,                 /* vx_uint32[rank] */
-    VX_TENSOR_DATA_TYPE = 0x081502,            /* vx_enum */
+    VX_TENSOR_NUMBER_OF_DIMS = 0x081500, /* vx_uint32 */
+    VX_TENSOR_DIMS = 0x081501, /* vx_uint32[rank] */
+    VX_TENSOR_DATA_TYPE = 0x081502, /* vx_enum */
     VX_TENSOR_FIXED_POINT_POSITION = 0x081503, /* vx_int8 */
 
     /* Vivante's own. */
     VX_TENSOR_QUANT_FORMAT = 0x781500, /* enum vx_quantized_format_e, 4 bytes */
-    VX_TENSOR_ZERO_POINT = 0x781501,   /* vx_int32 */
-    VX_TENSOR_SCALE = 0x781502,        /* vx_float32 */
-    VX_TENSOR_RANK =
-        0x781503, /* enum vx_tensor_rank_type_e, 4 bytes; not the number of dimensions */
+    VX_TENSOR_ZERO_POINT = 0x781501, /* vx_int32 */
+    VX_TENSOR_SCALE = 0x781502, /* vx_float32 */
+    /* enum vx_tensor_rank_type_e, 4 bytes; not the number of dimensions */
+    VX_TENSOR_RANK = 0x781503,
     VX_TENSOR_PRECISION = 0x781504, /* 4 bytes */
     VX_TENSOR_LIFETIME = 0x781505, /* 4 bytes */
     VX_TENSOR_VALUE = 0x781506 /* 4 bytes */
 };
 
-/* ---- Callbacks of a kernel ------------------------------------------------------------------- */
+/* ---- Callbacks of a kernel ---- */
 
 /*
  * The functions of an operator that the runtime calls. `parameters` are its references in the order
@@ -404,7 +403,7 @@ typedef vx_status(VX_CALLBACK *vx_kernel_deinitialize_f)(vx_node node,
 typedef vx_status(VX_CALLBACK *vx_kernel_validate_f)(vx_node node, const vx_reference parameters[],
                                                      vx_uint32 count, vx_meta_format metas[]);
 
-/* ---- What the board's ABI relies on ---------------------------------------------------------- */
+/* ---- What the board's ABI relies on ---- */
 
 VX_STATIC_ASSERT(sizeof(vx_bool) == 4 && sizeof(vx_enum) == 4 && sizeof(vx_status) == 4,
                  "enumerations have 4 bytes");

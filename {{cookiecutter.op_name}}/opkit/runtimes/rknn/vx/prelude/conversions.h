@@ -1,6 +1,10 @@
-/* Conversions of numbers and of bits, and _viv_asm. names.py makes convert_int4_sat_rte and the like out of __OPKIT_CONVERT. */
+/*
+ * Conversions of numbers and of bits, and _viv_asm. names.py makes convert_int4_sat_rte and the
+ * like out of __OPKIT_CONVERT.
+ */
 
-#define __OPKIT_DEFAULT_ROUNDING -1 /* to an integer: toward zero; to floating point: to the nearest, even */
+/* To an integer: toward zero; to floating point: to the nearest, even. */
+#define __OPKIT_DEFAULT_ROUNDING -1
 
 __OPKIT_FUNCTION double __opkit_round(double value, int rounding)
 {
@@ -32,36 +36,34 @@ __OPKIT_FLOAT_SCALARS(__OPKIT_WIDEN, float)
 __OPKIT_WIDEN(double, double)
 
 /* A number that an integer type does not have wraps around, unless it is to saturate. */
-#define __OPKIT_TO_INTEGER(T, low, high)                                                                              \
-    __OPKIT_FUNCTION void __opkit_convert(T *to, double from, bool saturates, int rounding)                           \
-    {                                                                                                                 \
-        from = __opkit_round(from, rounding);                                                                         \
-        if (from >= (double)(low) && from < (double)(high) + 1) {                                                     \
-            *to = (T)from;                                                                                            \
-        } else if (saturates) {                                                                                       \
-            *to = from != from ? 0 : from < 0 ? low                                                                   \
-                                              : high;                                                                 \
-        } else {                                                                                                      \
-            *to = from > -0x1p63 && from < 0x1p63 ? (T)(long)from : 0;                                                \
-        }                                                                                                             \
-    }                                                                                                                 \
-    __OPKIT_FUNCTION void __opkit_convert(T *to, float from, bool saturates, int rounding)                            \
-    {                                                                                                                 \
-        __opkit_convert(to, (double)from, saturates, rounding);                                                       \
-    }                                                                                                                 \
-    __OPKIT_FUNCTION void __opkit_convert(T *to, long from, bool saturates, int rounding)                             \
-    {                                                                                                                 \
-        if (saturates) {                                                                                              \
-            from = from < 0 ? (low) < 0 && from<(long)(low) ? (long)(low) : (low) < 0 ? from                          \
-                                                                                      : 0 : (ulong)from>(ulong)(high) \
-                                  ? (long)(high)                                                                      \
-                                  : from;                                                                             \
-        }                                                                                                             \
-        *to = (T)from;                                                                                                \
-    }                                                                                                                 \
-    __OPKIT_FUNCTION void __opkit_convert(T *to, ulong from, bool saturates, int rounding)                            \
-    {                                                                                                                 \
-        *to = saturates && from > (ulong)(high) ? (T)(high) : (T)from;                                                \
+#define __OPKIT_TO_INTEGER(T, low, high)                                                    \
+    __OPKIT_FUNCTION void __opkit_convert(T *to, double from, bool saturates, int rounding) \
+    {                                                                                       \
+        from = __opkit_round(from, rounding);                                               \
+        if (from >= (double)(low) && from < (double)(high) + 1) {                           \
+            *to = (T)from;                                                                  \
+        } else if (saturates) {                                                             \
+            *to = from != from ? 0 : from < 0 ? low : high;                                 \
+        } else {                                                                            \
+            *to = from > -0x1p63 && from < 0x1p63 ? (T)(long)from : 0;                      \
+        }                                                                                   \
+    }                                                                                       \
+    __OPKIT_FUNCTION void __opkit_convert(T *to, float from, bool saturates, int rounding)  \
+    {                                                                                       \
+        __opkit_convert(to, (double)from, saturates, rounding);                             \
+    }                                                                                       \
+    __OPKIT_FUNCTION void __opkit_convert(T *to, long from, bool saturates, int rounding)   \
+    {                                                                                       \
+        if (saturates && from < (long)(low)) {                                              \
+            from = (long)(low);                                                             \
+        } else if (saturates && from > 0 && (ulong)from > (ulong)(high)) {                  \
+            from = (long)(high);                                                            \
+        }                                                                                   \
+        *to = (T)from;                                                                      \
+    }                                                                                       \
+    __OPKIT_FUNCTION void __opkit_convert(T *to, ulong from, bool saturates, int rounding)  \
+    {                                                                                       \
+        *to = saturates && from > (ulong)(high) ? (T)(high) : (T)from;                      \
     }
 __OPKIT_TO_INTEGER(char, -128, 127)
 __OPKIT_TO_INTEGER(uchar, 0, 255)
@@ -99,21 +101,25 @@ __OPKIT_FUNCTION int __opkit_order(double to, ulong from)
     return to >= 0x1p64f ? 1 : ((ulong)to > from) - ((ulong)to < from);
 }
 
-/* To the nearest, and one step back if that is the wrong side. Saturated, what is too large is the largest number. */
-#define __OPKIT_ROUNDED(T, from_type)                                                                                       \
-    __OPKIT_FUNCTION void __opkit_convert(T *to, from_type from, bool saturates, int rounding)                              \
-    {                                                                                                                       \
-        *to = (T)from;                                                                                                      \
-        if (rounding != __OPKIT_DEFAULT_ROUNDING && rounding != __OPKIT_NEAREST_EVEN) {                                     \
-            bool toward_minus = rounding == __OPKIT_TOWARD_MINUS_INFINITY || (rounding == __OPKIT_TOWARD_ZERO && from > 0); \
-            int order = __opkit_order(*to, from);                                                                           \
-            if (order != 0 && order > 0 == toward_minus) {                                                                  \
-                *to = __opkit_neighbour(*to, !toward_minus);                                                                \
-            }                                                                                                               \
-        }                                                                                                                   \
-        if (saturates && *to == *to && *to - *to != 0) {                                                                    \
-            *to = __opkit_neighbour(*to, *to < 0);                                                                          \
-        }                                                                                                                   \
+/*
+ * To the nearest, and one step back if that is the wrong side. Saturated, what is too large is the
+ * largest number.
+ */
+#define __OPKIT_ROUNDED(T, from_type)                                                          \
+    __OPKIT_FUNCTION void __opkit_convert(T *to, from_type from, bool saturates, int rounding) \
+    {                                                                                          \
+        *to = (T)from;                                                                         \
+        if (rounding != __OPKIT_DEFAULT_ROUNDING && rounding != __OPKIT_NEAREST_EVEN) {        \
+            bool toward_minus = rounding == __OPKIT_TOWARD_MINUS_INFINITY ||                   \
+                                (rounding == __OPKIT_TOWARD_ZERO && from > 0);                 \
+            int order = __opkit_order(*to, from);                                              \
+            if (order != 0 && order > 0 == toward_minus) {                                     \
+                *to = __opkit_neighbour(*to, !toward_minus);                                   \
+            }                                                                                  \
+        }                                                                                      \
+        if (saturates && *to == *to && *to - *to != 0) {                                       \
+            *to = __opkit_neighbour(*to, *to < 0);                                             \
+        }                                                                                      \
     }
 #define __OPKIT_TO_FLOAT(T, bits, sign) \
     __OPKIT_NEIGHBOUR(T, bits, sign)    \
@@ -126,13 +132,16 @@ __OPKIT_TO_FLOAT(float, uint, 0x80000000u)
 __OPKIT_TO_FLOAT(double, ulong, 0x8000000000000000UL)
 
 /* Converts lane by lane, as many lanes as both have. */
-#define __OPKIT_CONVERT_LANES(to, from, saturates, rounding)                                                                                               \
-    do {                                                                                                                                                   \
-        __OPKIT_ELEMENT(to) *__opkit_to_lane = (__OPKIT_ELEMENT(to) *)&to;                                                                                 \
-        __OPKIT_ELEMENT(from) *__opkit_from_lane = (__OPKIT_ELEMENT(from) *)&from;                                                                         \
-        for (int __opkit_i = 0; __opkit_i < sizeof(to) / sizeof(*__opkit_to_lane) && __opkit_i < sizeof(from) / sizeof(*__opkit_from_lane); __opkit_i++) { \
-            __opkit_convert(&__opkit_to_lane[__opkit_i], __opkit_widen(__opkit_from_lane[__opkit_i]), saturates, rounding);                                \
-        }                                                                                                                                                  \
+#define __OPKIT_CONVERT_LANES(to, from, saturates, rounding)                                   \
+    do {                                                                                       \
+        __OPKIT_ELEMENT(to) *__opkit_to_lane = (__OPKIT_ELEMENT(to) *)&to;                     \
+        __OPKIT_ELEMENT(from) *__opkit_from_lane = (__OPKIT_ELEMENT(from) *)&from;             \
+        for (int __opkit_i = 0; __opkit_i < sizeof(to) / sizeof(*__opkit_to_lane) &&           \
+                                __opkit_i < sizeof(from) / sizeof(*__opkit_from_lane);         \
+             __opkit_i++) {                                                                    \
+            __opkit_convert(&__opkit_to_lane[__opkit_i],                                       \
+                            __opkit_widen(__opkit_from_lane[__opkit_i]), saturates, rounding); \
+        }                                                                                      \
     } while (0)
 #define __OPKIT_CONVERT(T, value, saturates, rounding)                        \
     __extension__({                                                           \
@@ -142,19 +151,26 @@ __OPKIT_TO_FLOAT(double, ulong, 0x8000000000000000UL)
         __OPKIT_CONVERT_LANES(__opkit_to, __opkit_from, saturates, rounding); \
         __opkit_to;                                                           \
     })
-#define __OPKIT_SAME_LANES(a, b, name) \
-    _Static_assert(sizeof(a) / sizeof(__OPKIT_ELEMENT(a)) == sizeof(b) / sizeof(__OPKIT_ELEMENT(b)), name " needs a value of as many elements as its result has")
-#define __OPKIT_AS(T, value)                                                                                    \
-    __extension__({                                                                                             \
-        __auto_type __opkit_from = (value);                                                                     \
-        T __opkit_to;                                                                                           \
-        _Static_assert(sizeof(__opkit_to) == sizeof(__opkit_from), "as_" #T " needs a value of the same size"); \
-        __builtin_memcpy(&__opkit_to, &__opkit_from, sizeof(__opkit_to));                                       \
-        __opkit_to;                                                                                             \
+#define __OPKIT_SAME_LANES(a, b, name)                         \
+    _Static_assert(sizeof(a) / sizeof(__OPKIT_ELEMENT(a)) ==   \
+                       sizeof(b) / sizeof(__OPKIT_ELEMENT(b)), \
+                   name " needs a value of as many elements as its result has")
+#define __OPKIT_AS(T, value)                                              \
+    __extension__({                                                       \
+        __auto_type __opkit_from = (value);                               \
+        T __opkit_to;                                                     \
+        _Static_assert(sizeof(__opkit_to) == sizeof(__opkit_from),        \
+                       "as_" #T " needs a value of the same size");       \
+        __builtin_memcpy(&__opkit_to, &__opkit_from, sizeof(__opkit_to)); \
+        __opkit_to;                                                       \
     })
 
-/* Copies bytes of a register's image to another's. In it, the lanes of a small vector that is not packed are 4 bytes apart. */
-__OPKIT_FUNCTION void __opkit_copy(const struct __opkit_operand *to, const struct __opkit_operand *from, int bytes)
+/*
+ * Copies bytes of a register's image to another's. In it, the lanes of a small vector that is not
+ * packed are 4 bytes apart.
+ */
+__OPKIT_FUNCTION void __opkit_copy(const struct __opkit_operand *to,
+                                   const struct __opkit_operand *from, int bytes)
 {
     if (to->spacing == to->element_size && from->spacing == from->element_size) {
         bytes = bytes < to->size ? bytes : to->size;
@@ -165,8 +181,10 @@ __OPKIT_FUNCTION void __opkit_copy(const struct __opkit_operand *to, const struc
     for (int i = 0; i < bytes; i++) {
         int target = i / to->spacing * to->element_size + i % to->spacing;
         int source = i / from->spacing * from->element_size + i % from->spacing;
-        if (i % to->spacing < to->element_size && target < to->size && i / from->spacing * from->element_size < from->size) {
-            ((uchar *)to->data)[target] = i % from->spacing < from->element_size ? ((uchar *)from->data)[source] : 0;
+        if (i % to->spacing < to->element_size && target < to->size &&
+            i / from->spacing * from->element_size < from->size) {
+            ((uchar *)to->data)[target] =
+                i % from->spacing < from->element_size ? ((uchar *)from->data)[source] : 0;
         }
     }
 }
@@ -182,34 +200,43 @@ __OPKIT_FUNCTION void __opkit_copy(const struct __opkit_operand *to, const struc
 #define __OPKIT_ASM_CONV_RTE(to, from) __OPKIT_ASM_CONVERT(to, from, 0, __OPKIT_NEAREST_EVEN)
 #define __OPKIT_ASM_CONV_RTZ(to, from) __OPKIT_ASM_CONVERT(to, from, 0, __OPKIT_TOWARD_ZERO)
 #define __OPKIT_ASM_CONV_RTP(to, from) __OPKIT_ASM_CONVERT(to, from, 0, __OPKIT_TOWARD_INFINITY)
-#define __OPKIT_ASM_CONV_RTN(to, from) __OPKIT_ASM_CONVERT(to, from, 0, __OPKIT_TOWARD_MINUS_INFINITY)
+#define __OPKIT_ASM_CONV_RTN(to, from) \
+    __OPKIT_ASM_CONVERT(to, from, 0, __OPKIT_TOWARD_MINUS_INFINITY)
 #define __OPKIT_ASM_CONV_SAT(to, from) __OPKIT_ASM_CONVERT(to, from, 1, __OPKIT_DEFAULT_ROUNDING)
 #define __OPKIT_ASM_CONV_SAT_RTE(to, from) __OPKIT_ASM_CONVERT(to, from, 1, __OPKIT_NEAREST_EVEN)
 #define __OPKIT_ASM_CONV_SAT_RTZ(to, from) __OPKIT_ASM_CONVERT(to, from, 1, __OPKIT_TOWARD_ZERO)
 #define __OPKIT_ASM_CONV_SAT_RTP(to, from) __OPKIT_ASM_CONVERT(to, from, 1, __OPKIT_TOWARD_INFINITY)
-#define __OPKIT_ASM_CONV_SAT_RTN(to, from) __OPKIT_ASM_CONVERT(to, from, 1, __OPKIT_TOWARD_MINUS_INFINITY)
-#define __OPKIT_ASM_COPY(to, from, bytes)                                                                                    \
-    do {                                                                                                                     \
-        __auto_type __opkit_from = (from);                                                                                   \
-        __typeof__(to) __opkit_to = (to);                                                                                    \
-        struct __opkit_operand __opkit_target = __OPKIT_OPERAND(__opkit_to), __opkit_source = __OPKIT_OPERAND(__opkit_from); \
-        __opkit_copy(&__opkit_target, &__opkit_source, bytes);                                                               \
-        (to) = __opkit_to;                                                                                                   \
+#define __OPKIT_ASM_CONV_SAT_RTN(to, from) \
+    __OPKIT_ASM_CONVERT(to, from, 1, __OPKIT_TOWARD_MINUS_INFINITY)
+#define __OPKIT_ASM_COPY(to, from, bytes)                                      \
+    do {                                                                       \
+        __auto_type __opkit_from = (from);                                     \
+        __typeof__(to) __opkit_to = (to);                                      \
+        struct __opkit_operand __opkit_target = __OPKIT_OPERAND(__opkit_to),   \
+                               __opkit_source = __OPKIT_OPERAND(__opkit_from); \
+        __opkit_copy(&__opkit_target, &__opkit_source, bytes);                 \
+        (to) = __opkit_to;                                                     \
     } while (0)
 #define __OPKIT_ASM_MOV(to, from) (to) = (from)
-#define __OPKIT_ASM_CLAMP0MAX(to, value, maximum)                                                                                                    \
-    do {                                                                                                                                             \
-        __auto_type __opkit_limit = (maximum);                                                                                                       \
-        __typeof__(to) __opkit_to = (value);                                                                                                         \
-        __OPKIT_ELEMENT(__opkit_to) *__opkit_lane = (__OPKIT_ELEMENT(__opkit_to) *)&__opkit_to;                                                      \
-        __OPKIT_ELEMENT(__opkit_limit) *__opkit_most = (__OPKIT_ELEMENT(__opkit_limit) *)&__opkit_limit;                                             \
-        for (int __opkit_i = 0; __opkit_i < sizeof(__opkit_to) / sizeof(*__opkit_lane); __opkit_i++) {                                               \
-            __OPKIT_ELEMENT(__opkit_to)                                                                                                              \
-            __opkit_high = __opkit_most[__opkit_i % (sizeof(__opkit_limit) / sizeof(*__opkit_most))];                                                \
-            __opkit_lane[__opkit_i] = __opkit_lane[__opkit_i] > __opkit_high ? __opkit_high : __opkit_lane[__opkit_i] < 0 ? 0                        \
-                                                                                                                          : __opkit_lane[__opkit_i]; \
-        }                                                                                                                                            \
-        (to) = __opkit_to;                                                                                                                           \
+#define __OPKIT_ASM_CLAMP0MAX(to, value, maximum)                                               \
+    do {                                                                                        \
+        __auto_type __opkit_limit = (maximum);                                                  \
+        __typeof__(to) __opkit_to = (value);                                                    \
+        __OPKIT_ELEMENT(__opkit_to) *__opkit_lane = (__OPKIT_ELEMENT(__opkit_to) *)&__opkit_to; \
+        __OPKIT_ELEMENT(__opkit_limit) *__opkit_most =                                          \
+            (__OPKIT_ELEMENT(__opkit_limit) *)&__opkit_limit;                                   \
+        for (int __opkit_i = 0; __opkit_i < sizeof(__opkit_to) / sizeof(*__opkit_lane);         \
+             __opkit_i++) {                                                                     \
+            __OPKIT_ELEMENT(__opkit_to)                                                         \
+            __opkit_high =                                                                      \
+                __opkit_most[__opkit_i % (sizeof(__opkit_limit) / sizeof(*__opkit_most))];      \
+            if (__opkit_lane[__opkit_i] > __opkit_high) {                                       \
+                __opkit_lane[__opkit_i] = __opkit_high;                                         \
+            } else if (__opkit_lane[__opkit_i] < 0) {                                           \
+                __opkit_lane[__opkit_i] = 0;                                                    \
+            }                                                                                   \
+        }                                                                                       \
+        (to) = __opkit_to;                                                                      \
     } while (0)
 #define __OPKIT_ASM_ADDSAT(to, a, b) (to) = add_sat(a, b)
 #define __OPKIT_ASM_SUBSAT(to, a, b) (to) = sub_sat(a, b)

@@ -1,16 +1,24 @@
 /*
- * The mathematics of OpenCL 1.2 for float and half, scalars and vectors. A vector's is its elements'; half is computed as float.
+ * The mathematics of OpenCL 1.2 for float and half, scalars and vectors. A vector's is its
+ * elements'; half is computed as float.
  *
- * A call with double finds no function, or as many for float as for half: it is an error, not computed as float.
+ * A call with double finds no function, or as many for float as for half: it is an error, not
+ * computed as float.
  */
 
-/* name(a), name(a, b), name(a, b, c) from __opkit_name for one float; long vectors by halves, which the compiler reads faster than loops. */
+/*
+ * name(a), name(a, b), name(a, b, c) from __opkit_name for one float; long vectors by halves, which
+ * the compiler reads faster than loops.
+ */
 #define __OPKIT_PART_UNARY(name, part) name(a.part)
 #define __OPKIT_PART_BINARY(name, part) name(a.part, b.part)
 #define __OPKIT_PART_TERNARY(name, part) name(a.part, b.part, c.part)
 #define __OPKIT_PARTS_2(V, PART, name) (V)(PART(__opkit_##name, s0), PART(__opkit_##name, s1))
-#define __OPKIT_PARTS_3(V, PART, name) (V)(PART(__opkit_##name, s0), PART(__opkit_##name, s1), PART(__opkit_##name, s2))
-#define __OPKIT_PARTS_4(V, PART, name) (V)(PART(__opkit_##name, s0), PART(__opkit_##name, s1), PART(__opkit_##name, s2), PART(__opkit_##name, s3))
+#define __OPKIT_PARTS_3(V, PART, name) \
+    (V)(PART(__opkit_##name, s0), PART(__opkit_##name, s1), PART(__opkit_##name, s2))
+#define __OPKIT_PARTS_4(V, PART, name)                                                \
+    (V)(PART(__opkit_##name, s0), PART(__opkit_##name, s1), PART(__opkit_##name, s2), \
+        PART(__opkit_##name, s3))
 #define __OPKIT_PARTS_8(V, PART, name) (V)(PART(name, lo), PART(name, hi))
 #define __OPKIT_PARTS_16(V, PART, name) (V)(PART(name, lo), PART(name, hi))
 #define __OPKIT_UNARY_SCALAR(T, name)       \
@@ -56,10 +64,11 @@
     {                                                                                         \
         return __OPKIT_TO(V, name(__OPKIT_TO(float##lanes, a), __OPKIT_TO(float##lanes, b))); \
     }
-#define __OPKIT_TERNARY_HALF(V, T, lanes, name)                                                                            \
-    __OPKIT_FUNCTION V name(V a, V b, V c)                                                                                 \
-    {                                                                                                                      \
-        return __OPKIT_TO(V, name(__OPKIT_TO(float##lanes, a), __OPKIT_TO(float##lanes, b), __OPKIT_TO(float##lanes, c))); \
+#define __OPKIT_TERNARY_HALF(V, T, lanes, name)                                             \
+    __OPKIT_FUNCTION V name(V a, V b, V c)                                                  \
+    {                                                                                       \
+        return __OPKIT_TO(V, name(__OPKIT_TO(float##lanes, a), __OPKIT_TO(float##lanes, b), \
+                                  __OPKIT_TO(float##lanes, c)));                            \
     }
 #define __OPKIT_FLOAT(arity, name)                              \
     __OPKIT_FLOAT_SCALARS(__OPKIT_##arity##_SCALAR, name)       \
@@ -160,16 +169,20 @@ __OPKIT_WIDE_VECTORS(__OPKIT_TERNARY_VECTOR, float, fma)
     {                                                  \
         return (T)((double)a * (double)b + (double)c); \
     }
-#define __OPKIT_FMA_HALVES(V, T, lanes, _)                                                                                \
-    __OPKIT_FUNCTION V fma(V a, V b, V c)                                                                                 \
-    {                                                                                                                     \
-        return __OPKIT_TO(V, __OPKIT_TO(double##lanes, a) * __OPKIT_TO(double##lanes, b) + __OPKIT_TO(double##lanes, c)); \
+#define __OPKIT_FMA_HALVES(V, T, lanes, _)                                                 \
+    __OPKIT_FUNCTION V fma(V a, V b, V c)                                                  \
+    {                                                                                      \
+        return __OPKIT_TO(V, __OPKIT_TO(double##lanes, a) * __OPKIT_TO(double##lanes, b) + \
+                                 __OPKIT_TO(double##lanes, c));                            \
     }
 __OPKIT_FMA_HALF(half, )
 __OPKIT_FMA_HALF(__opkit_small_half, )
 __OPKIT_NARROW_VECTORS(__OPKIT_FMA_HALVES, half, )
 
-/* What operators do is the same for scalars and vectors: T is either. A comparison of vectors chooses element by element. */
+/*
+ * What operators do is the same for scalars and vectors: T is either. A comparison of vectors
+ * chooses element by element.
+ */
 #define __OPKIT_ALL(number) ((__typeof__(a))(number))
 #define __OPKIT_OPERATOR_UNARY(T, name, expression) \
     __OPKIT_FUNCTION T name(T a)                    \
@@ -186,9 +199,12 @@ __OPKIT_NARROW_VECTORS(__OPKIT_FMA_HALVES, half, )
     {                                                 \
         return (T)(expression);                       \
     }
-#define __OPKIT_OPERATOR_UNARY_VECTOR(V, T, lanes, name, expression) __OPKIT_OPERATOR_UNARY(V, name, expression)
-#define __OPKIT_OPERATOR_BINARY_VECTOR(V, T, lanes, name, expression) __OPKIT_OPERATOR_BINARY(V, name, expression)
-#define __OPKIT_OPERATOR_TERNARY_VECTOR(V, T, lanes, name, expression) __OPKIT_OPERATOR_TERNARY(V, name, expression)
+#define __OPKIT_OPERATOR_UNARY_VECTOR(V, T, lanes, name, expression) \
+    __OPKIT_OPERATOR_UNARY(V, name, expression)
+#define __OPKIT_OPERATOR_BINARY_VECTOR(V, T, lanes, name, expression) \
+    __OPKIT_OPERATOR_BINARY(V, name, expression)
+#define __OPKIT_OPERATOR_TERNARY_VECTOR(V, T, lanes, name, expression) \
+    __OPKIT_OPERATOR_TERNARY(V, name, expression)
 #define __OPKIT_BY_OPERATORS(kind, arity, name, expression)              \
     __OPKIT_##kind##_SCALARS(__OPKIT_OPERATOR_##arity, name, expression) \
         __OPKIT_##kind##_VECTORS(__OPKIT_OPERATOR_##arity##_VECTOR, name, expression)
@@ -226,17 +242,23 @@ __OPKIT_NARROW_VECTORS(__OPKIT_FMA_HALVES, half, )
     __OPKIT_BY_OPERATORS(kind, arity, name, expression)                  \
     __OPKIT_##kind##_MIXED(__OPKIT_##which##_MIXED, name, expression)
 
-__OPKIT_BY_OPERATORS(FLOAT, UNARY, sign, a > __OPKIT_ALL(0) ? __OPKIT_ALL(1) : a < __OPKIT_ALL(0) ? __OPKIT_ALL(-1)
-                                                                           : a == a               ? a
-                                                                                                  : __OPKIT_ALL(0))
+__OPKIT_BY_OPERATORS(FLOAT, UNARY, sign,
+                     a > __OPKIT_ALL(0)   ? __OPKIT_ALL(1)
+                     : a < __OPKIT_ALL(0) ? __OPKIT_ALL(-1)
+                     : a == a             ? a
+                                          : __OPKIT_ALL(0))
 __OPKIT_BY_OPERATORS_MIXED(FLOAT, BINARY, SECOND, fmin, ((a < b) | (b != b)) ? a : b)
 __OPKIT_BY_OPERATORS_MIXED(FLOAT, BINARY, SECOND, fmax, ((a > b) | (b != b)) ? a : b)
 __OPKIT_BY_OPERATORS(FLOAT, BINARY, fdim, a <= b ? __OPKIT_ALL(0) : a - b)
 __OPKIT_BY_OPERATORS_MIXED(FLOAT, BINARY, FIRST, step, b < a ? __OPKIT_ALL(0) : __OPKIT_ALL(1))
-__OPKIT_BY_OPERATORS(FLOAT, BINARY, maxmag, fabs(a) > fabs(b) ? a : fabs(b) > fabs(a) ? b
-                                                                                      : fmax(a, b))
-__OPKIT_BY_OPERATORS(FLOAT, BINARY, minmag, fabs(a) < fabs(b) ? a : fabs(b) < fabs(a) ? b
-                                                                                      : fmin(a, b))
+__OPKIT_BY_OPERATORS(FLOAT, BINARY, maxmag,
+                     fabs(a) > fabs(b)   ? a
+                     : fabs(b) > fabs(a) ? b
+                                         : fmax(a, b))
+__OPKIT_BY_OPERATORS(FLOAT, BINARY, minmag,
+                     fabs(a) < fabs(b)   ? a
+                     : fabs(b) < fabs(a) ? b
+                                         : fmin(a, b))
 __OPKIT_FLOAT_MIXED(__OPKIT_LAST_MIXED, mix)
 __OPKIT_FLOAT_MIXED(__OPKIT_FIRST_TWO_MIXED, smoothstep)
 
@@ -246,11 +268,10 @@ __OPKIT_BY_OPERATORS_MIXED(FLOAT, BINARY, SECOND, max, a < b ? b : a)
 __OPKIT_BY_OPERATORS_MIXED(FLOAT, TERNARY, LAST_TWO, clamp, a<b ? b : a> c ? c : a)
 
 /* The next number: its bits, not its value, are computed. */
-#define __OPKIT_NEXTAFTER(T)                                                    \
-    __OPKIT_FUNCTION T __opkit_nextafter(T a, T b)                              \
-    {                                                                           \
-        return a != a || b != b ? a + b : a == b ? b                            \
-                                                 : __opkit_neighbour(a, a < b); \
+#define __OPKIT_NEXTAFTER(T)                                                        \
+    __OPKIT_FUNCTION T __opkit_nextafter(T a, T b)                                  \
+    {                                                                               \
+        return a != a || b != b ? a + b : a == b ? b : __opkit_neighbour(a, a < b); \
     }
 __OPKIT_NEXTAFTER(float)
 __OPKIT_NEXTAFTER(half)
@@ -280,7 +301,8 @@ __OPKIT_NARROW_VECTORS(__OPKIT_NEXTAFTER_VECTOR, half, half)
     {                                                                               \
         return __builtin_astype((bits)((number & (bits)payload) | (bits)quiet), T); \
     }
-#define __OPKIT_NAN_VECTOR(V, T, lanes, bits, quiet, payload) __OPKIT_NAN(V, bits##lanes, quiet, payload)
+#define __OPKIT_NAN_VECTOR(V, T, lanes, bits, quiet, payload) \
+    __OPKIT_NAN(V, bits##lanes, quiet, payload)
 __OPKIT_NAN(float, uint, 0x7fc00000, 0x3fffff)
 __OPKIT_NAN(half, ushort, 0x7e00, 0x1ff)
 __OPKIT_WIDE_VECTORS(__OPKIT_NAN_VECTOR, float, uint, 0x7fc00000, 0x3fffff)
@@ -341,24 +363,26 @@ __OPKIT_FLOAT_SCALARS(__OPKIT_ILOGB_SCALAR, )
 __OPKIT_WIDE_VECTORS(__OPKIT_ILOGB_VECTOR, float, )
 __OPKIT_NARROW_VECTORS(__OPKIT_ILOGB_HALF, half, )
 
-/* A second result, of the same type: a + a == a is true of zeros and infinities, which have no fraction but a sign. */
-#define __OPKIT_TWO_RESULTS(T, below_one)                      \
-    __OPKIT_FUNCTION T fract(T a, T *whole)                    \
-    {                                                          \
-        *whole = floor(a);                                     \
-        T part = min(a - *whole, (T)below_one);                \
-        return a + a == a ? copysign((T)0, a) : a != a ? a     \
-                                                       : part; \
-    }                                                          \
-    __OPKIT_FUNCTION T modf(T a, T *whole)                     \
-    {                                                          \
-        *whole = trunc(a);                                     \
-        return copysign(a + a == a ? (T)0 : a - *whole, a);    \
-    }                                                          \
-    __OPKIT_FUNCTION T sincos(T a, T *cosine)                  \
-    {                                                          \
-        *cosine = cos(a);                                      \
-        return sin(a);                                         \
+/*
+ * A second result, of the same type: a + a == a is true of zeros and infinities, which have no
+ * fraction but a sign.
+ */
+#define __OPKIT_TWO_RESULTS(T, below_one)                          \
+    __OPKIT_FUNCTION T fract(T a, T *whole)                        \
+    {                                                              \
+        *whole = floor(a);                                         \
+        T part = min(a - *whole, (T)below_one);                    \
+        return a + a == a ? copysign((T)0, a) : a != a ? a : part; \
+    }                                                              \
+    __OPKIT_FUNCTION T modf(T a, T *whole)                         \
+    {                                                              \
+        *whole = trunc(a);                                         \
+        return copysign(a + a == a ? (T)0 : a - *whole, a);        \
+    }                                                              \
+    __OPKIT_FUNCTION T sincos(T a, T *cosine)                      \
+    {                                                              \
+        *cosine = cos(a);                                          \
+        return sin(a);                                             \
     }
 #define __OPKIT_TWO_RESULTS_VECTOR(V, T, lanes, below_one) __OPKIT_TWO_RESULTS(V, below_one)
 __OPKIT_TWO_RESULTS(float, 0x1.fffffep-1f)
@@ -406,24 +430,28 @@ __OPKIT_NARROW_VECTORS(__OPKIT_TWO_RESULTS_VECTOR, half, 0x1.ffcp-1f)
         }                                                                 \
         return result;                                                    \
     }
-#define __OPKIT_AND_INTEGER_HALF(V, T, lanes, _)                                                          \
-    __OPKIT_FUNCTION V frexp(V a, int##lanes *exponent)                                                   \
-    {                                                                                                     \
-        return __OPKIT_TO(V, frexp(__OPKIT_TO(float##lanes, a), exponent));                               \
-    }                                                                                                     \
-    __OPKIT_FUNCTION V lgamma_r(V a, int##lanes *sign_of_gamma)                                           \
-    {                                                                                                     \
-        return __OPKIT_TO(V, lgamma_r(__OPKIT_TO(float##lanes, a), sign_of_gamma));                       \
-    }                                                                                                     \
-    __OPKIT_FUNCTION V remquo(V a, V b, int##lanes *quotient)                                             \
-    {                                                                                                     \
-        return __OPKIT_TO(V, remquo(__OPKIT_TO(float##lanes, a), __OPKIT_TO(float##lanes, b), quotient)); \
+#define __OPKIT_AND_INTEGER_HALF(V, T, lanes, _)                                            \
+    __OPKIT_FUNCTION V frexp(V a, int##lanes *exponent)                                     \
+    {                                                                                       \
+        return __OPKIT_TO(V, frexp(__OPKIT_TO(float##lanes, a), exponent));                 \
+    }                                                                                       \
+    __OPKIT_FUNCTION V lgamma_r(V a, int##lanes *sign_of_gamma)                             \
+    {                                                                                       \
+        return __OPKIT_TO(V, lgamma_r(__OPKIT_TO(float##lanes, a), sign_of_gamma));         \
+    }                                                                                       \
+    __OPKIT_FUNCTION V remquo(V a, V b, int##lanes *quotient)                               \
+    {                                                                                       \
+        return __OPKIT_TO(                                                                  \
+            V, remquo(__OPKIT_TO(float##lanes, a), __OPKIT_TO(float##lanes, b), quotient)); \
     }
 __OPKIT_FLOAT_SCALARS(__OPKIT_AND_INTEGER_SCALAR, )
 __OPKIT_WIDE_VECTORS(__OPKIT_AND_INTEGER_VECTOR, float, )
 __OPKIT_NARROW_VECTORS(__OPKIT_AND_INTEGER_HALF, half, )
 
-/* Geometry, for scalars and vectors of up to four elements. A sum of squares of floats neither overflows as double nor vanishes. */
+/*
+ * Geometry, for scalars and vectors of up to four elements. A sum of squares of floats neither
+ * overflows as double nor vanishes.
+ */
 #define __OPKIT_GEOMETRY_OF(V, T)              \
     __OPKIT_FUNCTION T distance(V a, V b)      \
     {                                          \

@@ -1,7 +1,8 @@
 /*
  * Reads and writes of tensors. x is the fastest dimension, y the next, z all others.
  *
- * What lies inside a tensor is done here, so that it costs little; all else goes to the runtime, which counts and reports it.
+ * What lies inside a tensor is done here, so that it costs little; all else goes to the runtime,
+ * which counts and reports it.
  */
 
 /* Offsets are two numbers of five bits, from -16 to 15. */
@@ -12,40 +13,56 @@ __OPKIT_FUNCTION int __opkit_offset(int bits)
 }
 
 /* Whether a run of elements lies in one row of the tensor. */
-__OPKIT_FUNCTION bool __opkit_inside(const struct __opkit_image *image, int x, int y, int z, int count)
+__OPKIT_FUNCTION bool __opkit_inside(const struct __opkit_image *image, int x, int y, int z,
+                                     int count)
 {
-    return count > 0 && x >= 0 && x <= image->width - count && y >= 0 && y < image->height && z >= 0 && z < image->depth;
+    return count > 0 && x >= 0 && x <= image->width - count && y >= 0 && y < image->height &&
+           z >= 0 && z < image->depth;
 }
 __OPKIT_FUNCTION long __opkit_row(const struct __opkit_image *image, int x, int y, int z)
 {
     return ((long)z * image->height + y) * image->width + x;
 }
 
-/* Lanes start..end of the register become the elements at x, x + 1, ...; no conversion, the other lanes stay. */
-__OPKIT_FUNCTION void __opkit_read(const struct __opkit_operand *destination, const struct __opkit_image *image, int x, int y, int z, int offset, int info)
+/*
+ * Lanes start..end of the register become the elements at x, x + 1, ...; no conversion, the other
+ * lanes stay.
+ */
+__OPKIT_FUNCTION void __opkit_read(const struct __opkit_operand *destination,
+                                   const struct __opkit_image *image, int x, int y, int z,
+                                   int offset, int info)
 {
     int size = destination->element_size;
     int start = __OPKIT_START_BIN(info);
     int count = __OPKIT_END_BIN(info) - start + 1;
     x += __opkit_offset(offset);
     y += __opkit_offset(offset >> 5);
-    if (destination->spacing == size && image->element_size == size && (start + count) * size <= __OPKIT_REGISTER_SIZE && (start + count) * size <= destination->size && __OPKIT_SOURCE_BIN(info) == 0 && __opkit_inside(image, x, y, z, count)) {
-        __builtin_memcpy((uchar *)destination->data + start * size, image->data + __opkit_row(image, x, y, z) * size, count * size);
+    if (destination->spacing == size && image->element_size == size &&
+        (start + count) * size <= __OPKIT_REGISTER_SIZE &&
+        (start + count) * size <= destination->size && __OPKIT_SOURCE_BIN(info) == 0 &&
+        __opkit_inside(image, x, y, z, count)) {
+        __builtin_memcpy((uchar *)destination->data + start * size,
+                         image->data + __opkit_row(image, x, y, z) * size, count * size);
     } else {
         __opkit_read_carefully(destination, image, x, y, z, info);
     }
 }
 
 /* The elements at x + start, ... become the lanes source, source + 1, ... of the register. */
-__OPKIT_FUNCTION void __opkit_write(const struct __opkit_operand *source, const struct __opkit_image *image, int x, int y, int z, int info)
+__OPKIT_FUNCTION void __opkit_write(const struct __opkit_operand *source,
+                                    const struct __opkit_image *image, int x, int y, int z,
+                                    int info)
 {
     int size = source->element_size;
     int lane = __OPKIT_SOURCE_BIN(info);
     int start = __OPKIT_START_BIN(info);
     int count = __OPKIT_END_BIN(info) - start + 1;
-    if (source->spacing == size && image->element_size == size && image->written && (lane + count) * size <= __OPKIT_REGISTER_SIZE && (lane + count) * size <= source->size && __opkit_inside(image, x + start, y, z, count)) {
+    if (source->spacing == size && image->element_size == size && image->written &&
+        (lane + count) * size <= __OPKIT_REGISTER_SIZE && (lane + count) * size <= source->size &&
+        __opkit_inside(image, x + start, y, z, count)) {
         long element = __opkit_row(image, x + start, y, z);
-        __builtin_memcpy(image->data + element * size, (uchar *)source->data + lane * size, count * size);
+        __builtin_memcpy(image->data + element * size, (uchar *)source->data + lane * size,
+                         count * size);
         __builtin_memset(image->written + element, 1, count);
     } else {
         __opkit_write_carefully(source, image, x, y, z, info);
@@ -68,63 +85,75 @@ __OPKIT_FUNCTION void __opkit_write(const struct __opkit_operand *source, const 
         __opkit_write(&__opkit_source, &(image), __opkit_at.x, __opkit_at.y, plane, info); \
     } while (0)
 
-#define VXC_ReadImage(destination, image, coord, offset, info) __OPKIT_READ(destination, image, coord, 0, offset, info)
+#define VXC_ReadImage(destination, image, coord, offset, info) \
+    __OPKIT_READ(destination, image, coord, 0, offset, info)
 #define VXC_WriteImage(image, coord, color, info) __OPKIT_WRITE(image, coord, 0, color, info)
-#define VXC_ReadImage2DArray(destination, image, coord, offset, info) __OPKIT_READ(destination, image, coord, __opkit_at.z, offset, info)
-#define VXC_WriteImage2DArray(image, coord, color, info) __OPKIT_WRITE(image, coord, __opkit_at.z, color, info)
+#define VXC_ReadImage2DArray(destination, image, coord, offset, info) \
+    __OPKIT_READ(destination, image, coord, __opkit_at.z, offset, info)
+#define VXC_WriteImage2DArray(image, coord, color, info) \
+    __OPKIT_WRITE(image, coord, __opkit_at.z, color, info)
 /* These have the address of the slice in z, as kernels compute it from the descriptor. */
-#define VXC_ReadImage3D(destination, image, coord, offset, info) __OPKIT_READ(destination, image, coord, __opkit_slice_of(&(image), __opkit_at.z), offset, info)
-#define VXC_WriteImage3D(image, coord, color, info) __OPKIT_WRITE(image, coord, __opkit_slice_of(&(image), __opkit_at.z), color, info)
+#define VXC_ReadImage3D(destination, image, coord, offset, info) \
+    __OPKIT_READ(destination, image, coord, __opkit_slice_of(&(image), __opkit_at.z), offset, info)
+#define VXC_WriteImage3D(image, coord, color, info) \
+    __OPKIT_WRITE(image, coord, __opkit_slice_of(&(image), __opkit_at.z), color, info)
 
-/* Plumbing of the vendor's macros; image accesses with the address of a slice are all that kernels use it for. */
+/*
+ * Plumbing of the vendor's macros; image accesses with the address of a slice are all that kernels
+ * use it for.
+ */
 #define __OPKIT_OP4_img_load_3d VXC_ReadImage3D
 #define __OPKIT_OP4_img_store_3d VXC_WriteImage3D
-#define VXC_OP4(instruction, destination, source0, source1, source2, source3) __OPKIT_OP4_##instruction(destination, source0, source1, source2, source3)
-#define VXC_OP4_NoDest(instruction, source0, source1, source2, source3) __OPKIT_OP4_##instruction(source0, source1, source2, source3)
+#define VXC_OP4(instruction, destination, source0, source1, source2, source3) \
+    __OPKIT_OP4_##instruction(destination, source0, source1, source2, source3)
+#define VXC_OP4_NoDest(instruction, source0, source1, source2, source3) \
+    __OPKIT_OP4_##instruction(source0, source1, source2, source3)
 
 /* read_image... converts four neighbours along x, and write_image... writes them. */
-#define __OPKIT_IMAGE_ACCESS(suffix, vector, element, type)                                                           \
-    __OPKIT_FUNCTION vector __opkit_load##suffix(const struct __opkit_image *image, int x, int y, int z)              \
-    {                                                                                                                 \
-        double values[4];                                                                                             \
-        vector result;                                                                                                \
-        __opkit_fetch(image, x, y, z, values, type);                                                                  \
-        for (int i = 0; i < 4; i++) {                                                                                 \
-            result[i] = (element)values[i];                                                                           \
-        }                                                                                                             \
-        return result;                                                                                                \
-    }                                                                                                                 \
-    __OPKIT_FUNCTION void __opkit_store##suffix(const struct __opkit_image *image, int x, int y, int z, vector color) \
-    {                                                                                                                 \
-        double values[4];                                                                                             \
-        for (int i = 0; i < 4; i++) {                                                                                 \
-            values[i] = color[i];                                                                                     \
-        }                                                                                                             \
-        __opkit_put(image, x, y, z, values, type);                                                                    \
-    }                                                                                                                 \
-    __OPKIT_FUNCTION vector read_image##suffix(struct __opkit_image image, int2 at)                                   \
-    {                                                                                                                 \
-        return __opkit_load##suffix(&image, at.x, at.y, 0);                                                           \
-    }                                                                                                                 \
-    __OPKIT_FUNCTION vector read_image##suffix(struct __opkit_image image, int4 at)                                   \
-    {                                                                                                                 \
-        return __opkit_load##suffix(&image, at.x, at.y, at.z);                                                        \
-    }                                                                                                                 \
-    __OPKIT_FUNCTION vector read_image##suffix(struct __opkit_image image, int at)                                    \
-    {                                                                                                                 \
-        return __opkit_load##suffix(&image, at, 0, 0);                                                                \
-    }                                                                                                                 \
-    __OPKIT_FUNCTION void write_image##suffix(struct __opkit_image image, int2 at, vector color)                      \
-    {                                                                                                                 \
-        __opkit_store##suffix(&image, at.x, at.y, 0, color);                                                          \
-    }                                                                                                                 \
-    __OPKIT_FUNCTION void write_image##suffix(struct __opkit_image image, int4 at, vector color)                      \
-    {                                                                                                                 \
-        __opkit_store##suffix(&image, at.x, at.y, at.z, color);                                                       \
-    }                                                                                                                 \
-    __OPKIT_FUNCTION void write_image##suffix(struct __opkit_image image, int at, vector color)                       \
-    {                                                                                                                 \
-        __opkit_store##suffix(&image, at, 0, 0, color);                                                               \
+#define __OPKIT_IMAGE_ACCESS(suffix, vector, element, type)                                       \
+    __OPKIT_FUNCTION vector __opkit_load##suffix(const struct __opkit_image *image, int x, int y, \
+                                                 int z)                                           \
+    {                                                                                             \
+        double values[4];                                                                         \
+        vector result;                                                                            \
+        __opkit_fetch(image, x, y, z, values, type);                                              \
+        for (int i = 0; i < 4; i++) {                                                             \
+            result[i] = (element)values[i];                                                       \
+        }                                                                                         \
+        return result;                                                                            \
+    }                                                                                             \
+    __OPKIT_FUNCTION void __opkit_store##suffix(const struct __opkit_image *image, int x, int y,  \
+                                                int z, vector color)                              \
+    {                                                                                             \
+        double values[4];                                                                         \
+        for (int i = 0; i < 4; i++) {                                                             \
+            values[i] = color[i];                                                                 \
+        }                                                                                         \
+        __opkit_put(image, x, y, z, values, type);                                                \
+    }                                                                                             \
+    __OPKIT_FUNCTION vector read_image##suffix(struct __opkit_image image, int2 at)               \
+    {                                                                                             \
+        return __opkit_load##suffix(&image, at.x, at.y, 0);                                       \
+    }                                                                                             \
+    __OPKIT_FUNCTION vector read_image##suffix(struct __opkit_image image, int4 at)               \
+    {                                                                                             \
+        return __opkit_load##suffix(&image, at.x, at.y, at.z);                                    \
+    }                                                                                             \
+    __OPKIT_FUNCTION vector read_image##suffix(struct __opkit_image image, int at)                \
+    {                                                                                             \
+        return __opkit_load##suffix(&image, at, 0, 0);                                            \
+    }                                                                                             \
+    __OPKIT_FUNCTION void write_image##suffix(struct __opkit_image image, int2 at, vector color)  \
+    {                                                                                             \
+        __opkit_store##suffix(&image, at.x, at.y, 0, color);                                      \
+    }                                                                                             \
+    __OPKIT_FUNCTION void write_image##suffix(struct __opkit_image image, int4 at, vector color)  \
+    {                                                                                             \
+        __opkit_store##suffix(&image, at.x, at.y, at.z, color);                                   \
+    }                                                                                             \
+    __OPKIT_FUNCTION void write_image##suffix(struct __opkit_image image, int at, vector color)   \
+    {                                                                                             \
+        __opkit_store##suffix(&image, at, 0, 0, color);                                           \
     }
 __OPKIT_IMAGE_ACCESS(f, float4, float, __OPKIT_FLOAT32)
 __OPKIT_IMAGE_ACCESS(i, int4, int, __OPKIT_INT32)

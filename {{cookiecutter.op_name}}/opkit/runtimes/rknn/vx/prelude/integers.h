@@ -22,7 +22,8 @@ __OPKIT_BY_OPERATORS(INTEGER, BINARY, rhadd, (a | b) - ((a ^ b) >> 1))
         U shift = convert(b, U) & (U)(bits - 1), back = (U)((U)(bits) - shift) & (U)(bits - 1); \
         return convert(((U)(convert(a, U) << shift) | (U)(convert(a, U) >> back)), T);          \
     }
-#define __OPKIT_UNSIGNED_VECTOR(V, T, lanes, U, bits) __OPKIT_UNSIGNED(V, U##lanes, bits, __OPKIT_CONVERT_VECTOR)
+#define __OPKIT_UNSIGNED_VECTOR(V, T, lanes, U, bits) \
+    __OPKIT_UNSIGNED(V, U##lanes, bits, __OPKIT_CONVERT_VECTOR)
 #define __OPKIT_CONVERT_VECTOR(a, V) __builtin_convertvector(a, V)
 #define __OPKIT_UNSIGNED_NARROW(T, U, bits)                                    \
     __OPKIT_UNSIGNED(T, U, bits, __OPKIT_CAST)                                 \
@@ -52,13 +53,17 @@ __OPKIT_UNSIGNED_WIDE(ulong, ulong, 64)
     {                                                                     \
         return convert(convert(a, U) * convert(b, U) + convert(c, U), T); \
     }
-#define __OPKIT_24_BITS_VECTOR(V, T, lanes, _) __OPKIT_24_BITS(V, uint##lanes, __OPKIT_CONVERT_VECTOR)
+#define __OPKIT_24_BITS_VECTOR(V, T, lanes, _) \
+    __OPKIT_24_BITS(V, uint##lanes, __OPKIT_CONVERT_VECTOR)
 __OPKIT_24_BITS(int, uint, __OPKIT_CAST)
 __OPKIT_24_BITS(uint, uint, __OPKIT_CAST)
 __OPKIT_WIDE_VECTORS(__OPKIT_24_BITS_VECTOR, int, )
 __OPKIT_WIDE_VECTORS(__OPKIT_24_BITS_VECTOR, uint, )
 
-/* One element: its type's lowest and highest number, the unsigned type, its bits; types with room for a sum and for a product. */
+/*
+ * One element: its type's lowest and highest number, the unsigned type, its bits; types with room
+ * for a sum and for a product.
+ */
 #define __OPKIT_SIZED(T, low, high, unsigned_type, bits, wide, product)                        \
     __OPKIT_FUNCTION T __opkit_add_sat_of(T a, T b)                                            \
     {                                                                                          \
@@ -88,9 +93,8 @@ __OPKIT_WIDE_VECTORS(__OPKIT_24_BITS_VECTOR, uint, )
     {                                                                                          \
         return (T)__builtin_popcountl((ulong)(unsigned_type)a);                                \
     }
-#define __OPKIT_SATURATED(T, low, high, wide, value)                       \
-    ((value) < (wide)(low) ? (T)(low) : (value) > (wide)(high) ? (T)(high) \
-                                                               : (T)(value))
+#define __OPKIT_SATURATED(T, low, high, wide, value) \
+    ((value) < (wide)(low) ? (T)(low) : (value) > (wide)(high) ? (T)(high) : (T)(value))
 #define __OPKIT_SIZED_NARROW(T, low, high, unsigned_type, bits) \
     __OPKIT_SIZED(T, low, high, unsigned_type, bits, int, long) \
     __OPKIT_SIZED(__opkit_small_##T, low, high, __opkit_small_##unsigned_type, bits, int, long)
@@ -154,25 +158,28 @@ __OPKIT_INTEGER_SCALARS(__OPKIT_SIZED_TERNARY_SCALAR, mad_hi)
 __OPKIT_INTEGER_SCALARS(__OPKIT_SIZED_TERNARY_SCALAR, mad_sat)
 __OPKIT_INTEGER_VECTORS(__OPKIT_SIZED_UNARY_VECTOR, clz)
 __OPKIT_INTEGER_VECTORS(__OPKIT_SIZED_UNARY_VECTOR, popcount)
-__OPKIT_INTEGER_VECTORS(__OPKIT_OPERATOR_BINARY_VECTOR, add_sat, __builtin_elementwise_add_sat(a, b))
-__OPKIT_INTEGER_VECTORS(__OPKIT_OPERATOR_BINARY_VECTOR, sub_sat, __builtin_elementwise_sub_sat(a, b))
+__OPKIT_INTEGER_VECTORS(__OPKIT_OPERATOR_BINARY_VECTOR, add_sat,
+                        __builtin_elementwise_add_sat(a, b))
+__OPKIT_INTEGER_VECTORS(__OPKIT_OPERATOR_BINARY_VECTOR, sub_sat,
+                        __builtin_elementwise_sub_sat(a, b))
 
 /* Vectors by way of a wider type, which there is not for 64 bits. */
-#define __OPKIT_WIDENED(V, T, lanes, wide, low, high, bits)                                                                   \
-    __OPKIT_FUNCTION V mul_hi(V a, V b)                                                                                       \
-    {                                                                                                                         \
-        return __OPKIT_TO(V, __OPKIT_TO(wide##lanes, a) * __OPKIT_TO(wide##lanes, b) >> bits);                                \
-    }                                                                                                                         \
-    __OPKIT_FUNCTION V mad_hi(V a, V b, V c)                                                                                  \
-    {                                                                                                                         \
-        return __OPKIT_TO(V, (__OPKIT_TO(wide##lanes, a) * __OPKIT_TO(wide##lanes, b) >> bits) + __OPKIT_TO(wide##lanes, c)); \
-    }                                                                                                                         \
-    __OPKIT_FUNCTION V mad_sat(V a, V b, V c)                                                                                 \
-    {                                                                                                                         \
-        wide##lanes sum = __OPKIT_TO(wide##lanes, a) * __OPKIT_TO(wide##lanes, b) + __OPKIT_TO(wide##lanes, c);               \
-        wide##lanes least = (wide##lanes)(wide)(low), most = (wide##lanes)(wide)(high);                                       \
-        return __OPKIT_TO(V, sum < least ? least : sum > most ? most                                                          \
-                                                              : sum);                                                         \
+#define __OPKIT_WIDENED(V, T, lanes, wide, low, high, bits)                                       \
+    __OPKIT_FUNCTION V mul_hi(V a, V b)                                                           \
+    {                                                                                             \
+        return __OPKIT_TO(V, __OPKIT_TO(wide##lanes, a) * __OPKIT_TO(wide##lanes, b) >> bits);    \
+    }                                                                                             \
+    __OPKIT_FUNCTION V mad_hi(V a, V b, V c)                                                      \
+    {                                                                                             \
+        return __OPKIT_TO(V, (__OPKIT_TO(wide##lanes, a) * __OPKIT_TO(wide##lanes, b) >> bits) +  \
+                                 __OPKIT_TO(wide##lanes, c));                                     \
+    }                                                                                             \
+    __OPKIT_FUNCTION V mad_sat(V a, V b, V c)                                                     \
+    {                                                                                             \
+        wide##lanes sum =                                                                         \
+            __OPKIT_TO(wide##lanes, a) * __OPKIT_TO(wide##lanes, b) + __OPKIT_TO(wide##lanes, c); \
+        wide##lanes least = (wide##lanes)(wide)(low), most = (wide##lanes)(wide)(high);           \
+        return __OPKIT_TO(V, sum < least ? least : sum > most ? most : sum);                      \
     }
 __OPKIT_NARROW_VECTORS(__OPKIT_WIDENED, char, int, CHAR_MIN, CHAR_MAX, 8)
 __OPKIT_NARROW_VECTORS(__OPKIT_WIDENED, uchar, int, 0, UCHAR_MAX, 8)
@@ -193,7 +200,8 @@ __OPKIT_WIDE_VECTORS(__OPKIT_SIZED_TERNARY_VECTOR, ulong, mad_sat)
     {                                                      \
         return (T)(convert(a, T) << bits | convert(b, T)); \
     }
-#define __OPKIT_UPSAMPLE_VECTOR(V, T, lanes, high, low, bits) __OPKIT_UPSAMPLE(V, high##lanes, low##lanes, bits, __OPKIT_CONVERT_VECTOR)
+#define __OPKIT_UPSAMPLE_VECTOR(V, T, lanes, high, low, bits) \
+    __OPKIT_UPSAMPLE(V, high##lanes, low##lanes, bits, __OPKIT_CONVERT_VECTOR)
 #define __OPKIT_UPSAMPLE_WIDE(T, high, low, bits)      \
     __OPKIT_UPSAMPLE(T, high, low, bits, __OPKIT_CAST) \
     __OPKIT_WIDE_VECTORS(__OPKIT_UPSAMPLE_VECTOR, T, high, low, bits)

@@ -1,4 +1,7 @@
-/* Constants of OpenCL 1.2: limits of the types, special numbers, mathematical constants. None of double. */
+/*
+ * Constants of OpenCL 1.2: limits of the types, special numbers, mathematical constants. None of
+ * double.
+ */
 
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")

@@ -1,6 +1,9 @@
 /* vload and vstore, copies between local and global memory by a whole group, shuffle. */
 
-/* The vector number `offset` from a pointer; of three elements in the forms with an a, it takes the place of four. */
+/*
+ * The vector number `offset` from a pointer; of three elements in the forms with an a, it takes the
+ * place of four.
+ */
 #define __OPKIT_LOAD(T, vector, lanes)                                        \
     __OPKIT_FUNCTION vector vload##lanes(size_t offset, const T *place)       \
     {                                                                         \
@@ -33,14 +36,18 @@ __OPKIT_MOVES(ulong)
 __OPKIT_MOVES(float)
 __OPKIT_MOVES(double)
 
-/* Halves in memory that are floats in the kernel. Three take the place of four in the forms with an a. */
+/*
+ * Halves in memory that are floats in the kernel. Three take the place of four in the forms with an
+ * a.
+ */
 __OPKIT_FUNCTION void __opkit_load_halves(float *values, const half *place, int count)
 {
     for (int i = 0; i < count; i++) {
         values[i] = (float)place[i];
     }
 }
-__OPKIT_FUNCTION void __opkit_store_halves(const float *values, half *place, int count, int rounding)
+__OPKIT_FUNCTION void __opkit_store_halves(const float *values, half *place, int count,
+                                           int rounding)
 {
     for (int i = 0; i < count; i++) {
         __opkit_convert(&place[i], values[i], false, rounding);
@@ -94,14 +101,21 @@ __OPKIT_STORES_ROUNDED(_rtz, __OPKIT_TOWARD_ZERO)
 __OPKIT_STORES_ROUNDED(_rtp, __OPKIT_TOWARD_INFINITY)
 __OPKIT_STORES_ROUNDED(_rtn, __OPKIT_TOWARD_MINUS_INFINITY)
 
-/* Copies by a whole group are made when it waits for them: who does not wait finds nothing copied. An event is a list of copies. */
+/*
+ * Copies by a whole group are made when it waits for them: who does not wait finds nothing copied.
+ * An event is a list of copies.
+ */
 #define event_t struct __opkit_copy *
-#define async_work_group_copy(to, from, count, event) async_work_group_strided_copy(to, from, count, 1, event)
+#define async_work_group_copy(to, from, count, event) \
+    async_work_group_strided_copy(to, from, count, 1, event)
 /* The step is that of the side which is not in local memory. */
-#define async_work_group_strided_copy(to, from, count, step, event)                                                                                                                                      \
-    __extension__({                                                                                                                                                                                      \
-        _Static_assert(__builtin_types_compatible_p(__OPKIT_ELEMENT(*(to)), __OPKIT_ELEMENT(*(from))) && sizeof(*(to)) == sizeof(*(from)), "an asynchronous copy is between pointers to the same type"); \
-        __opkit_copy_later((void *)(to), (const void *)(from), count, sizeof(*(to)), step, event);                                                                                                       \
+#define async_work_group_strided_copy(to, from, count, step, event)                                \
+    __extension__({                                                                                \
+        _Static_assert(                                                                            \
+            __builtin_types_compatible_p(__OPKIT_ELEMENT(*(to)), __OPKIT_ELEMENT(*(from))) &&      \
+                sizeof(*(to)) == sizeof(*(from)),                                                  \
+            "an asynchronous copy is between pointers to the same type");                          \
+        __opkit_copy_later((void *)(to), (const void *)(from), count, sizeof(*(to)), step, event); \
     })
 __OPKIT_FUNCTION void wait_group_events(int count, event_t *events)
 {
@@ -112,9 +126,13 @@ __OPKIT_FUNCTION void prefetch(const void *place, size_t count)
 {
 }
 
-/* The elements of a vector, or of two, in the order of a mask. A short result is packed if the mask is. */
+/*
+ * The elements of a vector, or of two, in the order of a mask. A short result is packed if the mask
+ * is.
+ */
 #define __OPKIT_LANES_OF(value) (sizeof(value) / sizeof(__OPKIT_ELEMENT(value)))
-#define __OPKIT_IS_PACKED(value) __builtin_types_compatible_p(__typeof__((value)[0]), __OPKIT_ELEMENT(value))
+#define __OPKIT_IS_PACKED(value) \
+    __builtin_types_compatible_p(__typeof__((value)[0]), __OPKIT_ELEMENT(value))
 #define __OPKIT_NOT_PACKED(element)      \
     _Generic((element)0,                 \
         char: (__opkit_small_char)0,     \
@@ -123,24 +141,33 @@ __OPKIT_FUNCTION void prefetch(const void *place, size_t count)
         ushort: (__opkit_small_ushort)0, \
         half: (__opkit_small_half)0,     \
         default: (element)0)
-#define __OPKIT_SHUFFLE(name, value, chosen, mask, count)                                                                                                                \
-    __extension__({                                                                                                                                                      \
-        __auto_type __opkit_a = (value);                                                                                                                                 \
-        __auto_type __opkit_mask = (mask);                                                                                                                               \
-        typedef __OPKIT_ELEMENT(__opkit_a) __opkit_element_type;                                                                                                         \
-        typedef __typeof__(__builtin_choose_expr(__OPKIT_IS_PACKED(__opkit_mask), (__opkit_element_type)0, __OPKIT_NOT_PACKED(__opkit_element_type))) __opkit_lane_type; \
-        typedef __opkit_lane_type __opkit_result_type __attribute__((ext_vector_type(__OPKIT_LANES_OF(__opkit_mask))));                                                  \
-        _Static_assert(sizeof(__opkit_element_type) == sizeof(__OPKIT_ELEMENT(__opkit_mask)), name " needs a mask whose elements are as wide as the vector's");          \
-        __opkit_result_type __opkit_result;                                                                                                                              \
-        for (int __opkit_i = 0; __opkit_i < __OPKIT_LANES_OF(__opkit_mask); __opkit_i++) {                                                                               \
-            int __opkit_index = (int)__opkit_mask[__opkit_i] & (count * __OPKIT_LANES_OF(__opkit_a) - 1);                                                                \
-            __opkit_result[__opkit_i] = (__opkit_lane_type)chosen;                                                                                                       \
-        }                                                                                                                                                                \
-        __opkit_result;                                                                                                                                                  \
+#define __OPKIT_SHUFFLE(name, value, chosen, mask, count)                                     \
+    __extension__({                                                                           \
+        __auto_type __opkit_a = (value);                                                      \
+        __auto_type __opkit_mask = (mask);                                                    \
+        typedef __OPKIT_ELEMENT(__opkit_a) __opkit_element_type;                              \
+        typedef __typeof__(__builtin_choose_expr(                                             \
+            __OPKIT_IS_PACKED(__opkit_mask), (__opkit_element_type)0,                         \
+            __OPKIT_NOT_PACKED(__opkit_element_type))) __opkit_lane_type;                     \
+        typedef __opkit_lane_type __opkit_result_type                                         \
+            __attribute__((ext_vector_type(__OPKIT_LANES_OF(__opkit_mask))));                 \
+        _Static_assert(sizeof(__opkit_element_type) == sizeof(__OPKIT_ELEMENT(__opkit_mask)), \
+                       name " needs a mask whose elements are as wide as the vector's");      \
+        __opkit_result_type __opkit_result;                                                   \
+        for (int __opkit_i = 0; __opkit_i < __OPKIT_LANES_OF(__opkit_mask); __opkit_i++) {    \
+            int __opkit_index =                                                               \
+                (int)__opkit_mask[__opkit_i] & (count * __OPKIT_LANES_OF(__opkit_a) - 1);     \
+            __opkit_result[__opkit_i] = (__opkit_lane_type)chosen;                            \
+        }                                                                                     \
+        __opkit_result;                                                                       \
     })
 #define shuffle(value, mask) __OPKIT_SHUFFLE("shuffle", value, __opkit_a[__opkit_index], mask, 1)
-#define shuffle2(value0, value1, mask)                                                                                                                                                   \
-    __extension__({                                                                                                                                                                      \
-        __auto_type __opkit_b = (value1);                                                                                                                                                \
-        __OPKIT_SHUFFLE("shuffle2", value0, (__opkit_index < __OPKIT_LANES_OF(__opkit_a) ? __opkit_a[__opkit_index] : __opkit_b[__opkit_index - __OPKIT_LANES_OF(__opkit_a)]), mask, 2); \
+#define shuffle2(value0, value1, mask)                                                  \
+    __extension__({                                                                     \
+        __auto_type __opkit_b = (value1);                                               \
+        __OPKIT_SHUFFLE("shuffle2", value0,                                             \
+                        (__opkit_index < __OPKIT_LANES_OF(__opkit_a)                    \
+                             ? __opkit_a[__opkit_index]                                 \
+                             : __opkit_b[__opkit_index - __OPKIT_LANES_OF(__opkit_a)]), \
+                        mask, 2);                                                       \
     })

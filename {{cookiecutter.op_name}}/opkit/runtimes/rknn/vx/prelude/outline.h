@@ -1,9 +1,12 @@
 /*
- * Included after prelude.h by who only reads what a source declares: the tree of it becomes small and quick to write. Of each
- * instruction it has the operands, and the type of the value.
+ * Included after prelude.h by who only reads what a source declares: the tree of it becomes small
+ * and quick to write. Of each instruction it has the operands, and the type of the value.
  */
 
-/* The declarations that are looked for have a mark. The compiler writes the numbers of it into the tree; syntax_tree.py has the same ones. */
+/*
+ * The declarations that are looked for have a mark. The compiler writes the numbers of it into the
+ * tree; syntax_tree.py has the same ones.
+ */
 enum __opkit_mark {
     __OPKIT_KERNEL = 1,
     __OPKIT_GROUP, /* and the sizes that are asked for */
@@ -26,15 +29,20 @@ enum __opkit_mark {
 #define __OPKIT_VALUE(T, value) (*(T *)((void)(value), (void *)0))
 
 #undef __OPKIT_READ
-#define __OPKIT_READ(destination, image, coord, plane, offset, info) ((void)(destination), (void)(image), (void)(coord), (void)(offset), (void)(info))
+#define __OPKIT_READ(destination, image, coord, plane, offset, info) \
+    ((void)(destination), (void)(image), (void)(coord), (void)(offset), (void)(info))
 #undef __OPKIT_WRITE
-#define __OPKIT_WRITE(image, coord, plane, color, info) ((void)(image), (void)(coord), (void)(color), (void)(info))
+#define __OPKIT_WRITE(image, coord, plane, color, info) \
+    ((void)(image), (void)(coord), (void)(color), (void)(info))
 #undef __OPKIT_DOT
-#define __OPKIT_DOT(outputs, destination, source0, source1, info, configuration) ((void)(destination), (void)(source0), (void)(source1), (void)(info), (void)(configuration))
+#define __OPKIT_DOT(outputs, destination, source0, source1, info, configuration) \
+    ((void)(destination), (void)(source0), (void)(source1), (void)(info), (void)(configuration))
 #undef __OPKIT_LANEWISE
-#define __OPKIT_LANEWISE(instruction, destination, source0, source1, source2, info) ((void)(destination), (void)(source0), (void)(source1), (void)(source2), (void)(info))
+#define __OPKIT_LANEWISE(instruction, destination, source0, source1, source2, info) \
+    ((void)(destination), (void)(source0), (void)(source1), (void)(source2), (void)(info))
 #undef __OPKIT_VLOAD
-#define __OPKIT_VLOAD(destination, address, offset) ((void)(destination), (void)(address), (void)(offset))
+#define __OPKIT_VLOAD(destination, address, offset) \
+    ((void)(destination), (void)(address), (void)(offset))
 #undef __OPKIT_VSTORE
 #define __OPKIT_VSTORE(address, offset, data) ((void)(address), (void)(offset), (void)(data))
 #undef __OPKIT_CONVERT

@@ -2,7 +2,10 @@
 #ifndef __OPKIT_SHARED_H
 #define __OPKIT_SHARED_H
 
-/* The types of elements, by the numbers that the configuration of a dot product uses; the rest is ours. */
+/*
+ * The types of elements, by the numbers that the configuration of a dot product uses; the rest is
+ * ours.
+ */
 enum __opkit_type {
     __OPKIT_FLOAT32,
     __OPKIT_FLOAT16,
@@ -17,29 +20,33 @@ enum __opkit_type {
     __OPKIT_FLOAT64,
 };
 
-/* A tensor as a kernel gets it. Kernels copy the first 32 bytes, the PPU's own descriptor, and compute addresses from them. */
+/*
+ * A tensor as a kernel gets it. Kernels copy the first 32 bytes, the PPU's own descriptor, and
+ * compute addresses from them.
+ */
 struct __opkit_image {
-    int address;      /* s0: below 2 GiB */
-    int row_stride;   /* s1, bytes */
-    int width;        /* s2, elements; that s2 and s3 are these is inferred */
-    int height;       /* s3 */
+    int address; /* s0: below 2 GiB */
+    int row_stride; /* s1, bytes */
+    int width; /* s2, elements; that s2 and s3 are these is inferred */
+    int height; /* s3 */
     int slice_stride; /* s4, bytes */
-    int depth;        /* s5 */
+    int depth; /* s5 */
     int unused[2];
     unsigned char *data;
     unsigned char *written; /* one byte for each element of an output; NULL for an input */
     int element_size;
-    int type;  /* enum __opkit_type */
+    int type; /* enum __opkit_type */
     int index; /* among the tensors, for messages */
 };
 
 /* A value of any vector or scalar type, as an instruction sees it. */
 struct __opkit_operand {
     void *data;
-    int type;         /* of an element: enum __opkit_type */
+    int type; /* of an element: enum __opkit_type */
     int element_size; /* bytes */
-    int spacing;      /* bytes from one lane of the register to the next: 4 where a small vector is not packed */
-    int size;         /* bytes in memory */
+    /* bytes from one lane of the register to the next: 4 where a small vector is not packed */
+    int spacing;
+    int size; /* bytes in memory */
 };
 
 /* The work item that runs. */
@@ -94,8 +101,9 @@ enum __opkit_instruction {
     __OPKIT_FILTER3X3,
 };
 
-/* ---- What kernels use of the runtime: declared here only, so that a definition that differs does not compile -------- */
+/* ---- What kernels use of the runtime ---- */
 
+/* Declared here only, so that a definition that differs does not compile. */
 extern struct __opkit_work_item __opkit_item;
 
 /* work_items.h */
@@ -103,18 +111,28 @@ void __opkit_barrier(void);
 int __opkit_print(const struct __opkit_operand *values, int count);
 
 /* images.h */
-void __opkit_read_carefully(const struct __opkit_operand *destination, const struct __opkit_image *image, int x, int y, int z, int info);
-void __opkit_write_carefully(const struct __opkit_operand *source, const struct __opkit_image *image, int x, int y, int z, int info);
+void __opkit_read_carefully(const struct __opkit_operand *destination,
+                            const struct __opkit_image *image, int x, int y, int z, int info);
+void __opkit_write_carefully(const struct __opkit_operand *source,
+                             const struct __opkit_image *image, int x, int y, int z, int info);
 int __opkit_slice_of(const struct __opkit_image *image, int address);
-void __opkit_fetch(const struct __opkit_image *image, int x, int y, int z, double *values, int wanted);
-void __opkit_put(const struct __opkit_image *image, int x, int y, int z, const double *values, int wanted);
+void __opkit_fetch(const struct __opkit_image *image, int x, int y, int z, double *values,
+                   int wanted);
+void __opkit_put(const struct __opkit_image *image, int x, int y, int z, const double *values,
+                 int wanted);
 
 /* instructions.h */
-void __opkit_dot_product(int outputs, const struct __opkit_operand *destination, const struct __opkit_operand *a, const struct __opkit_operand *b, int info, const void *configuration);
-void __opkit_lanewise(enum __opkit_instruction instruction, const struct __opkit_operand *destination, const struct __opkit_operand *a, const struct __opkit_operand *b, const struct __opkit_operand *c, int info);
+void __opkit_dot_product(int outputs, const struct __opkit_operand *destination,
+                         const struct __opkit_operand *a, const struct __opkit_operand *b, int info,
+                         const void *configuration);
+void __opkit_lanewise(enum __opkit_instruction instruction,
+                      const struct __opkit_operand *destination, const struct __opkit_operand *a,
+                      const struct __opkit_operand *b, const struct __opkit_operand *c, int info);
 
 /* memory.h: a copy by a whole group, put into the list `event` of copies to wait for */
-struct __opkit_copy *__opkit_copy_later(void *to, const void *from, unsigned long count, unsigned long size, unsigned long step, struct __opkit_copy *event);
+struct __opkit_copy *__opkit_copy_later(void *to, const void *from, unsigned long count,
+                                        unsigned long size, unsigned long step,
+                                        struct __opkit_copy *event);
 void __opkit_wait_for_copies(int count, struct __opkit_copy **events);
 
 /* floats.h */

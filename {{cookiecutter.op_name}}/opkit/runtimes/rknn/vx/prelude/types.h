@@ -1,9 +1,10 @@
 /*
  * Scalars, vectors and images.
  *
- * A vxc_ vector is packed: vxc_short8 is 128 bits. A plain vector of up to four 8- or 16-bit elements is not: on the PPU each
- * element lies in 32 bits of its own, which shows when it is copied or given to an instruction. The two are different types
- * here, by their elements, so that the lists below can tell an instruction which one it has.
+ * A vxc_ vector is packed: vxc_short8 is 128 bits. A plain vector of up to four 8- or 16-bit
+ * elements is not: on the PPU each element lies in 32 bits of its own, which shows when it is
+ * copied or given to an instruction. The two are different types here, by their elements, so that
+ * the lists below can tell an instruction which one it has.
  */
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -86,7 +87,9 @@ typedef vxc_512bits VXC_512Bits;
 typedef vxc_128bits VXC_128Bits;
 typedef int VXC_Modifier_t;
 
-/* X(vector, element, lanes, ...) for every vector type of a kind; X(scalar, ...) for the scalars. */
+/*
+ * X(vector, element, lanes, ...) for every vector type of a kind; X(scalar, ...) for the scalars.
+ */
 #define __OPKIT_LANES(X, name, element, ...) \
     X(name##2, element, 2, __VA_ARGS__)      \
     X(name##3, element, 3, __VA_ARGS__)      \
@@ -113,7 +116,10 @@ typedef int VXC_Modifier_t;
     __OPKIT_WIDE_VECTORS(X, uint, __VA_ARGS__)     \
     __OPKIT_WIDE_VECTORS(X, long, __VA_ARGS__)     \
     __OPKIT_WIDE_VECTORS(X, ulong, __VA_ARGS__)
-/* The same with a scalar as a function's other argument: of a vector that is not packed, it is an element of it or a plain one. */
+/*
+ * The same with a scalar as a function's other argument: of a vector that is not packed, it is an
+ * element of it or a plain one.
+ */
 #define __OPKIT_FLOAT_MIXED(X, ...)       \
     __OPKIT_FLOAT_VECTORS(X, __VA_ARGS__) \
     __OPKIT_LANES(X, half, half, __VA_ARGS__)
@@ -144,9 +150,13 @@ typedef int VXC_Modifier_t;
     X(ulong, __VA_ARGS__)
 
 /* A function of the prelude: no names of its own in debug information, no sanitizer inside. */
-#define __OPKIT_FUNCTION static inline __attribute__((overloadable, always_inline, nodebug, no_sanitize("undefined")))
+#define __OPKIT_FUNCTION \
+    static inline __attribute__((overloadable, always_inline, nodebug, no_sanitize("undefined")))
 
-/* What is known of a value by its type: its element's type, its element's type as a number, the spacing of its lanes. */
+/*
+ * What is known of a value by its type: its element's type, its element's type as a number, the
+ * spacing of its lanes.
+ */
 #define __OPKIT_KNOW(T, E, type, lane)                  \
     E __attribute__((overloadable)) __opkit_element(T); \
     __OPKIT_FUNCTION int __opkit_known(T value)         \
@@ -189,10 +199,15 @@ __OPKIT_KNOW(const void *, ulong, __OPKIT_UINT64, 8)
 __OPKIT_KNOW(__constant const void *, ulong, __OPKIT_UINT64, 8)
 
 #define __OPKIT_ELEMENT(value) __typeof__(__opkit_element(value))
-#define __OPKIT_OPERAND(value) \
-    ((struct __opkit_operand){(void *)&(value), __opkit_type_of(value), sizeof(__OPKIT_ELEMENT(value)), __opkit_spacing(value), sizeof(value)})
+#define __OPKIT_OPERAND(value)                                                        \
+    ((struct __opkit_operand){(void *)&(value), __opkit_type_of(value),               \
+                              sizeof(__OPKIT_ELEMENT(value)), __opkit_spacing(value), \
+                              sizeof(value)})
 
-/* A 1-D array of params: what the kernel gets is its capacity, which RKNN makes equal to its length. */
+/*
+ * A 1-D array of params: what the kernel gets is its capacity, which RKNN makes equal to its
+ * length.
+ */
 #define __OPKIT_ARRAY(element) \
     typedef struct {           \
         size_t size;           \
@@ -206,7 +221,10 @@ __OPKIT_ARRAY(int);
 __OPKIT_ARRAY(uint);
 __OPKIT_ARRAY(float);
 
-/* Every image is the same here: how it is used says what it is. The names are keywords, which a typedef cannot have. */
+/*
+ * Every image is the same here: how it is used says what it is. The names are keywords, which a
+ * typedef cannot have.
+ */
 #define __OPKIT_IMAGE(name) typedef struct __opkit_image __opkit_##name
 __OPKIT_IMAGE(image1d_t);
 #define image1d_t __opkit_image1d_t

@@ -1,7 +1,9 @@
 /* What is not emulated says so, by name, where it is used. */
 
 #define __OPKIT_UNAVAILABLE(name, why) _Static_assert(0, name " is not emulated: " why)
-#define __OPKIT_NO_TABLE "how its configuration encodes 32 terms, or three operands, is not known; the forms of 16 terms are there: VXC_DP16x1, VXC_DP8x2, VXC_DP4x4, VXC_DP2x8"
+#define __OPKIT_NO_TABLE                                                                        \
+    "how its configuration encodes 32 terms, or three operands, is not known; the forms of 16 " \
+    "terms are there: VXC_DP16x1, VXC_DP8x2, VXC_DP4x4, VXC_DP2x8"
 #define __OPKIT_NOT_ON_VERSION_1 "it does not exist where VX_VERSION is 1"
 #define __OPKIT_NOT_ON_VERSION_2 "it does not exist where VX_VERSION is 2"
 #define __OPKIT_UNKNOWN "what it computes is not known"
@@ -36,9 +38,15 @@
 #define VXC_DP4x4_b(...) __OPKIT_UNAVAILABLE("VXC_DP4x4_b", __OPKIT_NO_TABLE)
 #define VXC_DP2x8_b(...) __OPKIT_UNAVAILABLE("VXC_DP2x8_b", __OPKIT_NO_TABLE)
 #endif
-#define __OPKIT_ASM_GET_IMAGE_STRIDE(...) __OPKIT_UNAVAILABLE("_viv_asm(GET_IMAGE_STRIDE, ...)", __OPKIT_NOT_ON_BOARD)
-#define __OPKIT_ASM_GET_IMAGE_TYPE(...) __OPKIT_UNAVAILABLE("_viv_asm(GET_IMAGE_TYPE, ...)", __OPKIT_UNKNOWN)
-#define __OPKIT_ASM_CLAMPCOORD(...) __OPKIT_UNAVAILABLE("_viv_asm(CLAMPCOORD, ...)", __OPKIT_UNKNOWN)
-#define __OPKIT_ASM_PARAM_CHAIN(...) __OPKIT_UNAVAILABLE("_viv_asm(PARAM_CHAIN, ...)", "use the VXC_ macro that stands for it")
-#define __OPKIT_ASM_INTRINSIC(...) __OPKIT_UNAVAILABLE("_viv_asm(INTRINSIC, ...)", "use the VXC_ macro that stands for it")
-#define __OPKIT_ASM_INTRINSIC_ST(...) __OPKIT_UNAVAILABLE("_viv_asm(INTRINSIC_ST, ...)", "use the VXC_ macro that stands for it")
+#define __OPKIT_ASM_GET_IMAGE_STRIDE(...) \
+    __OPKIT_UNAVAILABLE("_viv_asm(GET_IMAGE_STRIDE, ...)", __OPKIT_NOT_ON_BOARD)
+#define __OPKIT_ASM_GET_IMAGE_TYPE(...) \
+    __OPKIT_UNAVAILABLE("_viv_asm(GET_IMAGE_TYPE, ...)", __OPKIT_UNKNOWN)
+#define __OPKIT_ASM_CLAMPCOORD(...) \
+    __OPKIT_UNAVAILABLE("_viv_asm(CLAMPCOORD, ...)", __OPKIT_UNKNOWN)
+#define __OPKIT_ASM_PARAM_CHAIN(...) \
+    __OPKIT_UNAVAILABLE("_viv_asm(PARAM_CHAIN, ...)", "use the VXC_ macro that stands for it")
+#define __OPKIT_ASM_INTRINSIC(...) \
+    __OPKIT_UNAVAILABLE("_viv_asm(INTRINSIC, ...)", "use the VXC_ macro that stands for it")
+#define __OPKIT_ASM_INTRINSIC_ST(...) \
+    __OPKIT_UNAVAILABLE("_viv_asm(INTRINSIC_ST, ...)", "use the VXC_ macro that stands for it")

@@ -22,9 +22,10 @@
 #define vec_type_hint(type) annotate("vec_type_hint")
 
 /*
- * Local memory is static, since groups run one after the other; the runtime finds it by its section. A __local in front of what
- * a pointer points to is nothing. Which one it is, the syntax tree has told before: it is the first if there is a macro
- * __OPKIT_VARIABLE_<n> with the number of the __local, counted from the beginning of the source.
+ * Local memory is static, since groups run one after the other; the runtime finds it by its
+ * section. A __local in front of what a pointer points to is nothing. Which one it is, the syntax
+ * tree has told before: it is the first if there is a macro __OPKIT_VARIABLE_<n> with the number of
+ * the __local, counted from the beginning of the source.
  */
 #define __local __OPKIT_LOCAL(__COUNTER__)
 #define __OPKIT_LOCAL(number) __OPKIT_LOCAL_NUMBERED(number)
@@ -47,7 +48,8 @@ __OPKIT_ID(get_global_offset, global_offset, 0)
 __OPKIT_ID(get_local_size, local_size, 1)
 __OPKIT_FUNCTION size_t get_num_groups(uint dimension)
 {
-    return dimension < 3 ? __opkit_item.global_size[dimension] / __opkit_item.local_size[dimension] : 1;
+    return dimension < 3 ? __opkit_item.global_size[dimension] / __opkit_item.local_size[dimension]
+                         : 1;
 }
 __OPKIT_FUNCTION uint get_work_dim(void)
 {
@@ -113,11 +115,18 @@ __OPKIT_FUNCTION float atomic_xchg(volatile float *place, float operand)
     return old;
 }
 
-/* What a kernel prints comes back with its outputs. Of each argument, and of the format, the runtime knows the type. */
-#define __OPKIT_PRINTED(value) \
-    {(void *)(__typeof__((0, value))[1]){value}, __opkit_type_of(__OPKIT_NOTHING(value)), sizeof(__OPKIT_ELEMENT(__OPKIT_NOTHING(value))), __opkit_spacing(__OPKIT_NOTHING(value)), sizeof(__OPKIT_NOTHING(value))}
+/*
+ * What a kernel prints comes back with its outputs. Of each argument, and of the format, the
+ * runtime knows the type.
+ */
+#define __OPKIT_PRINTED(value)                                                                 \
+    {(void *)(__typeof__((0, value))[1]){value}, __opkit_type_of(__OPKIT_NOTHING(value)),      \
+     sizeof(__OPKIT_ELEMENT(__OPKIT_NOTHING(value))), __opkit_spacing(__OPKIT_NOTHING(value)), \
+     sizeof(__OPKIT_NOTHING(value))}
 #define __OPKIT_NOTHING(value) ((__typeof__((0, value))[1]){}[0])
-#define __OPKIT_COUNT_OF(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, count, ...) count
+#define __OPKIT_COUNT_OF(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, \
+                         _17, count, ...)                                                       \
+    count
 #define __OPKIT_EACH_OF(count) __OPKIT_EACH_NUMBERED(count)
 #define __OPKIT_EACH_NUMBERED(count) __OPKIT_EACH_##count
 #define __OPKIT_EACH_1(X, value) X(value)
@@ -137,5 +146,9 @@ __OPKIT_FUNCTION float atomic_xchg(volatile float *place, float operand)
 #define __OPKIT_EACH_15(X, value, ...) X(value), __OPKIT_EACH_14(X, __VA_ARGS__)
 #define __OPKIT_EACH_16(X, value, ...) X(value), __OPKIT_EACH_15(X, __VA_ARGS__)
 #define __OPKIT_EACH_17(X, value, ...) X(value), __OPKIT_EACH_16(X, __VA_ARGS__)
-#define __OPKIT_COUNT(...) __OPKIT_COUNT_OF(__VA_ARGS__, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
-#define printf(...) __opkit_print((struct __opkit_operand[]){__OPKIT_EACH_OF(__OPKIT_COUNT(__VA_ARGS__))(__OPKIT_PRINTED, __VA_ARGS__)}, __OPKIT_COUNT(__VA_ARGS__))
+#define __OPKIT_COUNT(...) \
+    __OPKIT_COUNT_OF(__VA_ARGS__, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define printf(...)                                                                       \
+    __opkit_print((struct __opkit_operand[]){__OPKIT_EACH_OF(__OPKIT_COUNT(__VA_ARGS__))( \
+                      __OPKIT_PRINTED, __VA_ARGS__)},                                     \
+                  __OPKIT_COUNT(__VA_ARGS__))

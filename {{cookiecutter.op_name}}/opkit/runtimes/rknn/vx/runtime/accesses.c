@@ -1,12 +1,14 @@
-/* Reads and writes that leave a tensor, or are not one plain run of elements. Every one that leaves it is an event. */
+/*
+ * Reads and writes that leave a tensor, or are not one plain run of elements. Every one that leaves
+ * it is an event.
+ */
 #include <string.h>
 
 #include "runtime.h"
 
 static int clamp(int value, int count)
 {
-    return value < 0 ? 0 : value >= count ? count - 1
-                                          : value;
+    return value < 0 ? 0 : value >= count ? count - 1 : value;
 }
 
 static bool inside(const struct __opkit_image *image, int x, int y)
@@ -45,7 +47,8 @@ static void store(const struct __opkit_image *image, int x, int y, int z, const 
 }
 
 /* The slice is clamped, as the vendor's macros do; that it had to be is an event. */
-static int slice(const struct __opkit_image *image, int x, int y, int z, const char *kind, const void *address)
+static int slice(const struct __opkit_image *image, int x, int y, int z, const char *kind,
+                 const void *address)
 {
     int clamped = clamp(z, image->depth);
     if (z != clamped) {
@@ -54,8 +57,12 @@ static int slice(const struct __opkit_image *image, int x, int y, int z, const c
     return clamped;
 }
 
-/* Counts the elements of a run that lie outside. A run that begins inside and leaves at the row's end is normal. */
-static void count_outside(const struct __opkit_image *image, int x, int y, int z, int count, const char *outside, const char *past_end, const void *address)
+/*
+ * Counts the elements of a run that lie outside. A run that begins inside and leaves at the row's
+ * end is normal.
+ */
+static void count_outside(const struct __opkit_image *image, int x, int y, int z, int count,
+                          const char *outside, const char *past_end, const void *address)
 {
     bool begins_inside = inside(image, x, y);
     unsigned long missing = 0;
@@ -68,12 +75,14 @@ static void count_outside(const struct __opkit_image *image, int x, int y, int z
         }
     }
     if (missing > 0) {
-        __opkit_event(begins_inside ? past_end : outside, image->index, x + first, y, z, missing, address);
+        __opkit_event(begins_inside ? past_end : outside, image->index, x + first, y, z, missing,
+                      address);
     }
 }
 
 /* The lanes that an access may use; what is wrong with it is an event. */
-static int lanes_used(const struct __opkit_operand *operand, const struct __opkit_image *image, int first, int count, int x, int y, int z, const void *address)
+static int lanes_used(const struct __opkit_operand *operand, const struct __opkit_image *image,
+                      int first, int count, int x, int y, int z, const void *address)
 {
     int most = __OPKIT_REGISTER_SIZE / operand->spacing;
 
@@ -88,7 +97,8 @@ static int lanes_used(const struct __opkit_operand *operand, const struct __opki
     return first + count > most ? most - first : count;
 }
 
-void __opkit_read_carefully(const struct __opkit_operand *destination, const struct __opkit_image *image, int x, int y, int z, int info)
+void __opkit_read_carefully(const struct __opkit_operand *destination,
+                            const struct __opkit_image *image, int x, int y, int z, int info)
 {
     const void *address = __builtin_return_address(0);
     int start = __OPKIT_START_BIN(info);
@@ -99,11 +109,13 @@ void __opkit_read_carefully(const struct __opkit_operand *destination, const str
     count = lanes_used(destination, image, start, count, x, y, z, address);
     count_outside(image, x, y, z, count, "read outside", "read past the row's end", address);
     for (int i = 0; i < count; i++) {
-        fetch(image, x + i, y, z, (char *)destination->data + (start + i) * destination->element_size);
+        fetch(image, x + i, y, z,
+              (char *)destination->data + (start + i) * destination->element_size);
     }
 }
 
-void __opkit_write_carefully(const struct __opkit_operand *source, const struct __opkit_image *image, int x, int y, int z, int info)
+void __opkit_write_carefully(const struct __opkit_operand *source,
+                             const struct __opkit_image *image, int x, int y, int z, int info)
 {
     const void *address = __builtin_return_address(0);
     int lane = __OPKIT_SOURCE_BIN(info);
@@ -127,9 +139,11 @@ int __opkit_slice_of(const struct __opkit_image *image, int address)
 {
     long distance = (long)(unsigned)address - image->address;
     if (distance % image->slice_stride != 0) {
-        __opkit_event("address within a slice", image->index, 0, 0, (int)(distance / image->slice_stride), 1, __builtin_return_address(0));
+        __opkit_event("address within a slice", image->index, 0, 0,
+                      (int)(distance / image->slice_stride), 1, __builtin_return_address(0));
     }
-    return (int)(distance / image->slice_stride) - (distance < 0 && distance % image->slice_stride != 0);
+    return (int)(distance / image->slice_stride) -
+           (distance < 0 && distance % image->slice_stride != 0);
 }
 
 /* Whether read_image... of a class (float, signed, unsigned) fits a tensor. */
@@ -147,7 +161,8 @@ static bool fits(int type, int wanted)
 
 #define NEIGHBOURS 4
 
-void __opkit_fetch(const struct __opkit_image *image, int x, int y, int z, double *values, int wanted)
+void __opkit_fetch(const struct __opkit_image *image, int x, int y, int z, double *values,
+                   int wanted)
 {
     const void *address = __builtin_return_address(0);
     if (!fits(image->type, wanted)) {
@@ -162,7 +177,8 @@ void __opkit_fetch(const struct __opkit_image *image, int x, int y, int z, doubl
     }
 }
 
-void __opkit_put(const struct __opkit_image *image, int x, int y, int z, const double *values, int wanted)
+void __opkit_put(const struct __opkit_image *image, int x, int y, int z, const double *values,
+                 int wanted)
 {
     const void *address = __builtin_return_address(0);
     if (image->written == NULL) {

@@ -1,4 +1,7 @@
-/* Copies between local and global memory by a whole group of work items: every one of them calls for the same copy. */
+/*
+ * Copies between local and global memory by a whole group of work items: every one of them calls
+ * for the same copy.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +12,7 @@ struct __opkit_copy {
     struct __opkit_copy *next;
     char *to;
     const char *from;
-    size_t count, size;        /* elements, and bytes of one */
+    size_t count, size; /* elements, and bytes of one */
     size_t to_step, from_step; /* bytes */
 };
 
@@ -21,14 +24,23 @@ static bool is_local(const void *place)
     return byte >= __opkit_local_start && byte < __opkit_local_start + __opkit_local_size;
 }
 
-struct __opkit_copy *__opkit_copy_later(void *to, const void *from, size_t count, size_t size, size_t step, struct __opkit_copy *event)
+struct __opkit_copy *__opkit_copy_later(void *to, const void *from, size_t count, size_t size,
+                                        size_t step, struct __opkit_copy *event)
 {
     struct __opkit_copy *copy = malloc(sizeof *copy);
 
     if (copy == NULL) {
         __opkit_fail("no memory for a copy of a group");
     }
-    *copy = (struct __opkit_copy){event, to, from, count, size, is_local(to) ? size : step * size, is_local(to) ? step * size : size};
+    *copy = (struct __opkit_copy){
+        .next = event,
+        .to = to,
+        .from = from,
+        .count = count,
+        .size = size,
+        .to_step = is_local(to) ? size : step * size,
+        .from_step = is_local(to) ? step * size : size,
+    };
     waiting++;
     return copy;
 }

@@ -14,12 +14,15 @@ static const struct __opkit_launch *launch;
 static void (*kernel)(void **);
 static void **arguments;
 
-/* What uninitialised local memory holds, so that it shows when it is used: as half and as float, a NaN. */
+/*
+ * What uninitialised local memory holds, so that it shows when it is used: as half and as float, a
+ * NaN.
+ */
 enum {
     LOCAL_FILL = 0xff
 };
 
-/* ---- Work items that wait for each other: each one has a stack of its own ------------------------------------------ */
+/* ---- Work items that wait for each other: each one has a stack of its own ---- */
 
 enum {
     STACK_SIZE = 256 * 1024,
@@ -43,7 +46,8 @@ static struct fibre *running;
 void __opkit_barrier(void)
 {
     if (running == NULL) {
-        __opkit_event("barrier that was not seen in the source", -1, 0, 0, 0, 1, __builtin_return_address(0));
+        __opkit_event("barrier that was not seen in the source", -1, 0, 0, 0, 1,
+                      __builtin_return_address(0));
         return;
     }
     running->state = WAITING;
@@ -76,7 +80,8 @@ static void local_id_of(unsigned long index, unsigned long *local_id)
 static struct fibre *new_fibres(unsigned long count)
 {
     struct fibre *fibres = calloc(count, sizeof *fibres);
-    char *stacks = mmap(NULL, count * STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *stacks = mmap(NULL, count * STACK_SIZE, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (fibres == NULL || stacks == MAP_FAILED) {
         __opkit_fail("no memory for %lu work items that wait for each other", count);
@@ -112,13 +117,14 @@ static void run_together(struct fibre *fibres, unsigned long count)
             *(running->state == FINISHED ? &finished : &waiting) += 1;
         }
         if (waiting > 0 && finished > 0) {
-            __opkit_event("barrier that only some work items of a group reach", -1, 0, 0, 0, waiting, NULL);
+            __opkit_event("barrier that only some work items of a group reach", -1, 0, 0, 0,
+                          waiting, NULL);
         }
     }
     running = NULL;
 }
 
-/* ---- Work items by themselves --------------------------------------------------------------------------------------- */
+/* ---- Work items by themselves ---- */
 
 static void run_one_by_one(unsigned long count)
 {
@@ -138,20 +144,24 @@ static void run_singles(void)
     memcpy(count, __opkit_item.global_size, sizeof count);
     for (unsigned long k = 0; k < count[2]; k++) {
         __opkit_item.group_id[2] = launch->reverse ? count[2] - 1 - k : k;
-        __opkit_item.global_id[2] = launch->global_offset[2] + __opkit_item.group_id[2] * launch->global_scale[2];
+        __opkit_item.global_id[2] =
+            launch->global_offset[2] + __opkit_item.group_id[2] * launch->global_scale[2];
         for (unsigned long j = 0; j < count[1]; j++) {
             __opkit_item.group_id[1] = launch->reverse ? count[1] - 1 - j : j;
-            __opkit_item.global_id[1] = launch->global_offset[1] + __opkit_item.group_id[1] * launch->global_scale[1];
+            __opkit_item.global_id[1] =
+                launch->global_offset[1] + __opkit_item.group_id[1] * launch->global_scale[1];
             for (unsigned long i = 0; i < count[0]; i++) {
                 __opkit_item.group_id[0] = launch->reverse ? count[0] - 1 - i : i;
-                __opkit_item.global_id[0] = launch->global_offset[0] + __opkit_item.group_id[0] * launch->global_scale[0];
+                __opkit_item.global_id[0] =
+                    launch->global_offset[0] + __opkit_item.group_id[0] * launch->global_scale[0];
                 kernel(arguments);
             }
         }
     }
 }
 
-void __opkit_run(const struct __opkit_launch *how, void (*what)(void **), void **with, unsigned char *local, size_t local_size)
+void __opkit_run(const struct __opkit_launch *how, void (*what)(void **), void **with,
+                 unsigned char *local, size_t local_size)
 {
     unsigned long groups[3], total = 1, items = 1;
     struct fibre *fibres = NULL;

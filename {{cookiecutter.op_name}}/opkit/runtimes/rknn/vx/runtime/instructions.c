@@ -1,4 +1,7 @@
-/* Instructions on registers. All numbers are computed as double: exact for integers of up to 32 bits and sums of their products. */
+/*
+ * Instructions on registers. All numbers are computed as double: exact for integers of up to 32
+ * bits and sums of their products.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -15,10 +18,12 @@ static bool has_lane(const struct __opkit_operand *operand, int lane, const void
 }
 
 /* Writes a lane, rounded and saturated as the modifier says. */
-static void put(const struct __opkit_operand *destination, int lane, double value, int info, const void *caller)
+static void put(const struct __opkit_operand *destination, int lane, double value, int info,
+                const void *caller)
 {
     if (has_lane(destination, lane, caller)) {
-        __opkit_set((char *)destination->data + lane * destination->element_size, destination->type, value, __OPKIT_ROUNDING(info), __OPKIT_SATURATES(info));
+        __opkit_set((char *)destination->data + lane * destination->element_size, destination->type,
+                    value, __OPKIT_ROUNDING(info), __OPKIT_SATURATES(info));
     }
 }
 
@@ -39,15 +44,22 @@ static unsigned field(const uint32_t *words, int k, int width)
     return words[bit / 32] >> bit % 32 & ((1u << width) - 1);
 }
 
-/* The element at a bin: lanes of a small vector that is not packed are 32 bits apart, so that every second bin of halves is empty. */
+/*
+ * The element at a bin: lanes of a small vector that is not packed are 32 bits apart, so that every
+ * second bin of halves is empty.
+ */
 static double bin(const struct __opkit_operand *operand, unsigned number, const void *caller)
 {
     int place = (int)number * operand->element_size;
 
-    return place % operand->spacing == 0 && has_lane(operand, place / operand->spacing, caller) ? __opkit_lane(operand, place / operand->spacing) : 0;
+    return place % operand->spacing == 0 && has_lane(operand, place / operand->spacing, caller)
+               ? __opkit_lane(operand, place / operand->spacing)
+               : 0;
 }
 
-void __opkit_dot_product(int outputs, const struct __opkit_operand *destination, const struct __opkit_operand *a, const struct __opkit_operand *b, int info, const void *configuration)
+void __opkit_dot_product(int outputs, const struct __opkit_operand *destination,
+                         const struct __opkit_operand *a, const struct __opkit_operand *b, int info,
+                         const void *configuration)
 {
     const struct __opkit_operand *operands[] = {a, b};
     const void *caller = __builtin_return_address(0);
@@ -70,7 +82,8 @@ void __opkit_dot_product(int outputs, const struct __opkit_operand *destination,
             __opkit_event("dot product: selects what is not there", -1, k, 0, 0, 1, caller);
             continue;
         }
-        if (__opkit_size_of(constant_type) > 4 || (mode != ADD_A && b_select == 2 && __opkit_size_of(constant_type) > 2)) {
+        if (__opkit_size_of(constant_type) > 4 ||
+            (mode != ADD_A && b_select == 2 && __opkit_size_of(constant_type) > 2)) {
             __opkit_event("dot product: constants of 32 bits", -1, k, 0, 0, 1, caller);
             continue;
         }
@@ -85,7 +98,8 @@ void __opkit_dot_product(int outputs, const struct __opkit_operand *destination,
         }
         sums[k * outputs / TERMS] += mode == SUBTRACT ? -term : term;
     }
-    for (int i = 0, lane = __OPKIT_START_BIN(info); i < outputs && lane <= __OPKIT_END_BIN(info); i++, lane++) {
+    for (int i = 0, lane = __OPKIT_START_BIN(info); i < outputs && lane <= __OPKIT_END_BIN(info);
+         i++, lane++) {
         put(destination, lane, ldexp(sums[i], -(int)(words[7] & 31)), info, caller);
     }
 }
@@ -119,8 +133,7 @@ static double filtered(const struct __opkit_operand *const operands[3], int lane
         }
         values[place] = value;
     }
-    return values[filter == __OPKIT_FILTER_MAX ? 8 : filter == __OPKIT_FILTER_MIN ? 0
-                                                                                  : 4];
+    return values[filter == __OPKIT_FILTER_MAX ? 8 : filter == __OPKIT_FILTER_MIN ? 0 : 4];
 }
 
 /* A value of one element serves every lane. */
@@ -137,20 +150,45 @@ static double extract(const struct __opkit_operand *source, unsigned offset, uns
     if (width > 32 || offset + width > 8 * __OPKIT_REGISTER_SIZE) {
         return 0;
     }
-    for (int lane = 0; lane < __opkit_lane_count(source) && (lane + 1) * source->spacing <= __OPKIT_REGISTER_SIZE; lane++) {
-        memcpy(bytes + lane * source->spacing, (const char *)source->data + lane * source->element_size, (size_t)source->element_size);
+    for (int lane = 0;
+         lane < __opkit_lane_count(source) && (lane + 1) * source->spacing <= __OPKIT_REGISTER_SIZE;
+         lane++) {
+        memcpy(bytes + lane * source->spacing,
+               (const char *)source->data + lane * source->element_size,
+               (size_t)source->element_size);
     }
     memcpy(&bits, bytes + offset / 8, sizeof bits);
     return (double)(bits >> offset % 8 & (((uint64_t)1 << width) - 1));
 }
 
+static double interpolate(double a, double b, double fraction)
+{
+    return a + (b - a) * fraction;
+}
+
 static double all_ones(int type)
 {
-    return type == __OPKIT_FLOAT32 || type == __OPKIT_FLOAT16 || type == __OPKIT_INT32 || type == __OPKIT_INT16 || type == __OPKIT_INT8 ? -1 : ldexp(1, 8 * __opkit_size_of(type)) - 1;
+    return type == __OPKIT_FLOAT32 || type == __OPKIT_FLOAT16 || type == __OPKIT_INT32 ||
+                   type == __OPKIT_INT16 || type == __OPKIT_INT8
+               ? -1
+               : ldexp(1, 8 * __opkit_size_of(type)) - 1;
+}
+
+/* Between four elements, of which two are in `upper` and two in `lower`. */
+static double bilinear(const struct __opkit_operand *upper, const struct __opkit_operand *lower,
+                       const struct __opkit_operand *fractions, int lane)
+{
+    double x = __opkit_lane(fractions, 0);
+    double above = interpolate(__opkit_lane(upper, lane), __opkit_lane(upper, lane + 1), x);
+    double below = interpolate(__opkit_lane(lower, lane), __opkit_lane(lower, lane + 1), x);
+
+    return interpolate(above, below, __opkit_lane(fractions, 1));
 }
 
 /* One lane; `b` and `c` are the operands after `a`. */
-static double compute(enum __opkit_instruction instruction, const struct __opkit_operand *a_operand, const struct __opkit_operand *b_operand, const struct __opkit_operand *c_operand, int lane, int info, int type)
+static double compute(enum __opkit_instruction instruction, const struct __opkit_operand *a_operand,
+                      const struct __opkit_operand *b_operand,
+                      const struct __opkit_operand *c_operand, int lane, int info, int type)
 {
     double a = __opkit_lane(a_operand, lane);
     double b = lane_or_only(b_operand, lane);
@@ -175,8 +213,7 @@ static double compute(enum __opkit_instruction instruction, const struct __opkit
         if (info & 2) {
             return a >= b && a <= c ? 0 : all_ones(type);
         }
-        return a < b ? b : a > c ? c
-                                 : a;
+        return a < b ? b : a > c ? c : a;
     case __OPKIT_ABS_DIFF:
         return fabs(a - b);
     case __OPKIT_BIT_EXTRACT:
@@ -186,43 +223,33 @@ static double compute(enum __opkit_instruction instruction, const struct __opkit
     case __OPKIT_ACC_SQUARE:
         return a + floor(ldexp(b * b, -(int)c));
     case __OPKIT_LERP:
-        return a + (b - a) * c;
-    case __OPKIT_BILINEAR: {
-        double b1 = __opkit_lane(b_operand, lane + 1);
-        double fraction_x = __opkit_lane(c_operand, 0);
-        double fraction_y = __opkit_lane(c_operand, 1);
-        double upper = a + (a1 - a) * fraction_x;
-        double lower = b + (b1 - b) * fraction_x;
-        return upper + (lower - upper) * fraction_y;
-    }
+        return interpolate(a, b, c);
+    case __OPKIT_BILINEAR:
+        return bilinear(a_operand, b_operand, c_operand, lane);
     case __OPKIT_ADD3:
         return a + b + c;
     case __OPKIT_FILTER3X3:
-        return filtered((const struct __opkit_operand *const[]){a_operand, b_operand, c_operand}, lane, __OPKIT_FILTER(info));
+        return filtered((const struct __opkit_operand *const[]){a_operand, b_operand, c_operand},
+                        lane, __OPKIT_FILTER(info));
     }
     return 0;
 }
 
-void __opkit_lanewise(enum __opkit_instruction instruction, const struct __opkit_operand *destination, const struct __opkit_operand *a, const struct __opkit_operand *b, const struct __opkit_operand *c, int info)
+void __opkit_lanewise(enum __opkit_instruction instruction,
+                      const struct __opkit_operand *destination, const struct __opkit_operand *a,
+                      const struct __opkit_operand *b, const struct __opkit_operand *c, int info)
 {
     /* Which operands an instruction takes lane by lane, and how many lanes further it looks. */
     static const struct {
         int first, last, neighbours;
     } LANES[] = {
-        [__OPKIT_VERT_MAX3] = {0, 2, 0},
-        [__OPKIT_VERT_MIN3] = {0, 2, 0},
-        [__OPKIT_VERT_MED3] = {0, 2, 0},
-        [__OPKIT_HORZ_MAX3] = {0, 0, 2},
-        [__OPKIT_HORZ_MIN3] = {0, 0, 2},
-        [__OPKIT_HORZ_MED3] = {0, 0, 2},
-        [__OPKIT_CLAMP] = {0, 2, 0},
-        [__OPKIT_ABS_DIFF] = {0, 1, 0},
-        [__OPKIT_BIT_EXTRACT] = {1, 2, 0},
-        [__OPKIT_MUL_SHIFT] = {0, 2, 0},
-        [__OPKIT_ACC_SQUARE] = {0, 2, 0},
-        [__OPKIT_LERP] = {0, 2, 0},
-        [__OPKIT_BILINEAR] = {0, 1, 1},
-        [__OPKIT_ADD3] = {0, 2, 0},
+        [__OPKIT_VERT_MAX3] = {0, 2, 0},   [__OPKIT_VERT_MIN3] = {0, 2, 0},
+        [__OPKIT_VERT_MED3] = {0, 2, 0},   [__OPKIT_HORZ_MAX3] = {0, 0, 2},
+        [__OPKIT_HORZ_MIN3] = {0, 0, 2},   [__OPKIT_HORZ_MED3] = {0, 0, 2},
+        [__OPKIT_CLAMP] = {0, 2, 0},       [__OPKIT_ABS_DIFF] = {0, 1, 0},
+        [__OPKIT_BIT_EXTRACT] = {1, 2, 0}, [__OPKIT_MUL_SHIFT] = {0, 2, 0},
+        [__OPKIT_ACC_SQUARE] = {0, 2, 0},  [__OPKIT_LERP] = {0, 2, 0},
+        [__OPKIT_BILINEAR] = {0, 1, 1},    [__OPKIT_ADD3] = {0, 2, 0},
         [__OPKIT_FILTER3X3] = {0, 2, 2},
     };
     const struct __opkit_operand *operands[] = {a, b, c};
@@ -236,6 +263,7 @@ void __opkit_lanewise(enum __opkit_instruction instruction, const struct __opkit
                 has_lane(operands[i], from + LANES[instruction].neighbours, caller);
             }
         }
-        put(destination, lane, compute(instruction, a, b, c, from, info, destination->type), info, caller);
+        put(destination, lane, compute(instruction, a, b, c, from, info, destination->type), info,
+            caller);
     }
 }

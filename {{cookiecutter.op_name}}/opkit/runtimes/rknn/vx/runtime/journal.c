@@ -1,4 +1,7 @@
-/* What is reported: events, faults, and undefined behaviour that the compiler's checks found. One line each, fields separated by tabs. */
+/*
+ * What is reported: events, faults, and undefined behaviour that the compiler's checks found. One
+ * line each, fields separated by tabs.
+ */
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -42,7 +45,7 @@ void __opkit_fail(const char *format, ...)
     _exit(1);
 }
 
-/* ---- Events ---------------------------------------------------------------------------------------------------------- */
+/* ---- Events ---- */
 
 struct event {
     const char *kind;
@@ -66,7 +69,8 @@ static unsigned long offset_of(uintptr_t address)
 }
 
 /* Counts an event; where the first of its kind happened is kept. */
-void __opkit_event(const char *kind, int tensor, int x, int y, int z, unsigned long count, const void *address)
+void __opkit_event(const char *kind, int tensor, int x, int y, int z, unsigned long count,
+                   const void *address)
 {
     struct event *event = events;
 
@@ -92,13 +96,14 @@ void __opkit_event(const char *kind, int tensor, int x, int y, int z, unsigned l
 void __opkit_report_events(void)
 {
     for (const struct event *event = events; event < events + event_count; event++) {
-        __opkit_say("event\t%s\t%s\t%lu\t%d,%d,%d\t%lu,%lu,%lu\t%lu", event->kind, event->tensor < 0 ? "" : __opkit_tensors[event->tensor].name,
-                    event->count, event->at[0], event->at[1], event->at[2], event->item[0], event->item[1], event->item[2],
-                    offset_of(event->address));
+        __opkit_say("event\t%s\t%s\t%lu\t%d,%d,%d\t%lu,%lu,%lu\t%lu", event->kind,
+                    event->tensor < 0 ? "" : __opkit_tensors[event->tensor].name, event->count,
+                    event->at[0], event->at[1], event->at[2], event->item[0], event->item[1],
+                    event->item[2], offset_of(event->address));
     }
 }
 
-/* ---- Faults ---------------------------------------------------------------------------------------------------------- */
+/* ---- Faults ---- */
 
 /* The innermost address of the kernel: of the instruction itself, or of a call on the stack. */
 static unsigned long kernel_address(const ucontext_t *context)
@@ -120,8 +125,10 @@ static void on_signal(int number, siginfo_t *information, void *context)
     /* A second fault, while this one is written, ends the process. */
     signal(SIGSEGV, SIG_DFL);
     __opkit_report_events();
-    __opkit_say("fault\t%d\t%#lx\t%lu,%lu,%lu\t%lu", number, number == SIGALRM ? 0 : (unsigned long)information->si_addr, __opkit_item.global_id[0],
-                __opkit_item.global_id[1], __opkit_item.global_id[2], kernel_address(context));
+    __opkit_say("fault\t%d\t%#lx\t%lu,%lu,%lu\t%lu", number,
+                number == SIGALRM ? 0 : (unsigned long)information->si_addr,
+                __opkit_item.global_id[0], __opkit_item.global_id[1], __opkit_item.global_id[2],
+                kernel_address(context));
     fflush(stdout); /* what the kernel has printed so far */
     _exit(0);
 }
@@ -131,7 +138,8 @@ void __opkit_watch(const char *library_base, size_t library_size, double seconds
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
     static char stack[1 << 16];
-    struct itimerval timer = {.it_value = {(time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)}};
+    struct itimerval timer = {
+        .it_value = {(time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)}};
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 
     library_start = (uintptr_t)library_base;
@@ -143,8 +151,9 @@ void __opkit_watch(const char *library_base, size_t library_size, double seconds
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* ---- Undefined behaviour: every record of the compiler begins with its place in the source ---------------------------- */
+/* ---- Undefined behavior ---- */
 
+/* Every record of the compiler begins with its place in the source. */
 struct place {
     const char *file;
     uint32_t line;
@@ -155,7 +164,8 @@ static void undefined(struct place *place, const char *what)
 {
     uint32_t column = __atomic_exchange_n(&place->column, UINT32_MAX, __ATOMIC_RELAXED);
     if (column != UINT32_MAX) {
-        __opkit_say("undefined\t%s\t%u\t%u\t%s\t%lu,%lu,%lu", place->file, place->line, column, what, __opkit_item.global_id[0], __opkit_item.global_id[1],
+        __opkit_say("undefined\t%s\t%u\t%u\t%s\t%lu,%lu,%lu", place->file, place->line, column,
+                    what, __opkit_item.global_id[0], __opkit_item.global_id[1],
                     __opkit_item.global_id[2]);
     }
 }

@@ -1,6 +1,6 @@
 /*
- * Reads a job, line by line, from standard input: the kernel's library, its arguments in order, the launch. Tensors travel in a
- * file that both sides map. Reports on standard output.
+ * Reads a job, line by line, from standard input: the kernel's library, its arguments in order, the
+ * launch. Tensors travel in a file that both sides map. Reports on standard output.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -36,12 +36,16 @@ static double limit = 10;
 static void *arguments[__OPKIT_MAX_ARGUMENTS];
 static int argument_count, tensor_count;
 
-/* Memory below 2 GiB between guard pages, since kernels hold addresses in an int. The last byte touches the upper guard. */
+/*
+ * Memory below 2 GiB between guard pages, since kernels hold addresses in an int. The last byte
+ * touches the upper guard.
+ */
 static unsigned char *device_memory(size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t whole = (size + page - 1) / page * page;
-    unsigned char *start = mmap(NULL, whole + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+    unsigned char *start =
+        mmap(NULL, whole + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
 
     if (start == MAP_FAILED || mprotect(start + page, whole, PROT_READ | PROT_WRITE) != 0) {
         __opkit_fail("no memory for a tensor of %zu bytes below 2 GiB", size);
@@ -69,7 +73,7 @@ static void fill(void *start, size_t size)
     }
 }
 
-/* ---- The lines of a job ---------------------------------------------------------------------------------------------- */
+/* ---- The lines of a job ---- */
 
 static void read_values(const char *line, int count, const char *format, ...)
 {
@@ -125,10 +129,13 @@ static void on_border(const char *line)
 static void on_launch(const char *line)
 {
     int reverse, barrier;
-    unsigned long *size = launch.global_size, *scale = launch.global_scale, *offset = launch.global_offset, *local = launch.local_size;
+    unsigned long *size = launch.global_size, *scale = launch.global_scale,
+                  *offset = launch.global_offset, *local = launch.local_size;
 
-    read_values(line, 15, "%u %d %d %lu %lu %lu %lu %lu %lu %lu %lu %lu %lu %lu %lu", &launch.dimensions, &reverse, &barrier, &size[0],
-                &size[1], &size[2], &scale[0], &scale[1], &scale[2], &offset[0], &offset[1], &offset[2], &local[0], &local[1], &local[2]);
+    read_values(line, 15, "%u %d %d %lu %lu %lu %lu %lu %lu %lu %lu %lu %lu %lu %lu",
+                &launch.dimensions, &reverse, &barrier, &size[0], &size[1], &size[2], &scale[0],
+                &scale[1], &scale[2], &offset[0], &offset[1], &offset[2], &local[0], &local[1],
+                &local[2]);
     launch.reverse = reverse != 0;
     launch.barrier = barrier != 0;
 }
@@ -150,7 +157,8 @@ static void on_tensor(const char *line)
     long offset, written;
     size_t size;
 
-    read_values(line, 7, "%255s %d %d %d %d %ld %ld", tensor->name, &image->type, &image->width, &image->height, &image->depth, &offset, &written);
+    read_values(line, 7, "%255s %d %d %d %d %ld %ld", tensor->name, &image->type, &image->width,
+                &image->height, &image->depth, &offset, &written);
     image->element_size = __opkit_size_of(image->type);
     image->row_stride = image->width * image->element_size;
     image->slice_stride = image->row_stride * image->height;
@@ -185,7 +193,8 @@ static void on_array(const char *line)
 
     read_values(line, 3, "%zu %zu %zu", &offset, &count, &item_size);
     array->size = count;
-    array->item = memcpy(device_memory(count * item_size), shared(offset, count * item_size), count * item_size);
+    array->item = memcpy(device_memory(count * item_size), shared(offset, count * item_size),
+                         count * item_size);
     *argument = array;
 }
 
@@ -204,7 +213,8 @@ static void on_uniform(const char *line)
     }
     dladdr1(variable, &information, (void **)&symbol, RTLD_DL_SYMENT);
     if (symbol == NULL || symbol->st_size != size) {
-        __opkit_fail("the _viv_uniform '%s' has %zu bytes, but its value %zu", name, symbol == NULL ? 0 : (size_t)symbol->st_size, size);
+        __opkit_fail("the _viv_uniform '%s' has %zu bytes, but its value %zu", name,
+                     symbol == NULL ? 0 : (size_t)symbol->st_size, size);
     }
     memcpy(variable, shared(offset, size), size);
 }
@@ -248,29 +258,24 @@ static void on_run(const char *line)
     for (int i = 0; i < tensor_count; i++) {
         const struct __opkit_image *image = &__opkit_tensors[i].image;
         if (image->written != NULL) {
-            memcpy(shared(__opkit_tensors[i].offset, tensor_size(image)), image->data, tensor_size(image));
+            memcpy(shared(__opkit_tensors[i].offset, tensor_size(image)), image->data,
+                   tensor_size(image));
         }
     }
     __opkit_report_copies();
     __opkit_report_events();
-    __opkit_say("seconds\t%.9f", (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9);
+    __opkit_say("seconds\t%.9f",
+                (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9);
 }
 
 static const struct {
     const char *word;
     void (*handle)(const char *rest);
 } lines[] = {
-    {"library ", on_library},
-    {"data ", on_data},
-    {"limit ", on_limit},
-    {"fill ", on_fill},
-    {"border ", on_border},
-    {"launch ", on_launch},
-    {"tensor ", on_tensor},
-    {"scalar ", on_scalar},
-    {"array ", on_array},
-    {"uniform ", on_uniform},
-    {"run ", on_run},
+    {"library ", on_library}, {"data ", on_data},     {"limit ", on_limit},
+    {"fill ", on_fill},       {"border ", on_border}, {"launch ", on_launch},
+    {"tensor ", on_tensor},   {"scalar ", on_scalar}, {"array ", on_array},
+    {"uniform ", on_uniform}, {"run ", on_run},
 };
 
 int main(void)
@@ -281,7 +286,8 @@ int main(void)
     while (fgets(line, sizeof line, stdin) != NULL) {
         size_t k = 0;
         line[strcspn(line, "\n")] = '\0';
-        while (k < sizeof lines / sizeof *lines && strncmp(line, lines[k].word, strlen(lines[k].word)) != 0) {
+        while (k < sizeof lines / sizeof *lines &&
+               strncmp(line, lines[k].word, strlen(lines[k].word)) != 0) {
             k++;
         }
         if (k == sizeof lines / sizeof *lines) {

@@ -1,4 +1,7 @@
-/* Functions that kernels call. Their names are the prelude's, so a kernel may have the name of a library's function. */
+/*
+ * Functions that kernels call. Their names are the prelude's, so a kernel may have the name of a
+ * library's function.
+ */
 #include <math.h>
 
 #include "runtime.h"
@@ -34,7 +37,10 @@ static double sine_of_turns(double a, double shift)
     return (fabs(turn) > 1) != (turn < 0) ? -sine : sine;
 }
 
-/* tan(pi * a): at whole numbers a zero, in the middle between two an infinity, whose signs alternate. */
+/*
+ * tan(pi * a): at whole numbers a zero, in the middle between two an infinity, whose signs
+ * alternate.
+ */
 static double tangent_of_turns(double a)
 {
     double turn = fmod(a, 2);
@@ -132,7 +138,10 @@ float __opkit_lgamma_r(float a, int *sign_of_gamma)
     return lgammaf_r(a, sign_of_gamma);
 }
 
-/* The quotient is the nearest whole number, of which the lowest seven bits are returned, with its sign. */
+/*
+ * The quotient is the nearest whole number, of which the lowest seven bits are returned, with its
+ * sign.
+ */
 float __opkit_remquo(float a, float b, int *quotient)
 {
     double size = fabs((double)b);

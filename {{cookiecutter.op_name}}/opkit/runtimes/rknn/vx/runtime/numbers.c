@@ -1,4 +1,6 @@
-/* Elements of any type as numbers. A double holds every number of 32 bits and every half exactly. */
+/*
+ * Elements of any type as numbers. A double holds every number of 32 bits and every half exactly.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -55,17 +57,23 @@ static uint16_t double_to_half(double value, int rounding)
     steps = round_as(copysign(ldexp(size, 10 - exponent), value), rounding);
     size = ldexp(fabs(steps), exponent - 10);
     if (size >= 65536) {
-        bool overflows = rounding == __OPKIT_NEAREST_EVEN || (rounding == __OPKIT_TOWARD_INFINITY && sign == 0) || (rounding == __OPKIT_TOWARD_MINUS_INFINITY && sign != 0);
+        bool overflows = rounding == __OPKIT_NEAREST_EVEN ||
+                         (rounding == __OPKIT_TOWARD_INFINITY && sign == 0) ||
+                         (rounding == __OPKIT_TOWARD_MINUS_INFINITY && sign != 0);
         return sign | (overflows ? 0x7c00 : 0x7bff);
     }
     if (size < 0x1p-14) {
         return sign | (uint16_t)ldexp(size, 24);
     }
     (void)frexp(size, &exponent);
-    return sign | (uint16_t)(((unsigned)(exponent - 1 + 15) << 10) + (unsigned)(ldexp(size, 11 - exponent) - 1024));
+    return sign | (uint16_t)(((unsigned)(exponent - 1 + 15) << 10) +
+                             (unsigned)(ldexp(size, 11 - exponent) - 1024));
 }
 
-/* What the compiler calls for half where the processor has no instruction. Their arguments travel in vector registers. */
+/*
+ * What the compiler calls for half where the processor has no instruction. Their arguments travel
+ * in vector registers.
+ */
 typedef _Float16 __opkit_half;
 float __extendhfsf2(__opkit_half half);
 __opkit_half __truncsfhf2(float value);

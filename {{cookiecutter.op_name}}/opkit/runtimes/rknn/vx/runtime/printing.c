@@ -1,4 +1,7 @@
-/* printf, with vectors: the types of its values are known, so they need not be those of the format's lengths. */
+/*
+ * printf, with vectors: the types of its values are known, so they need not be those of the
+ * format's lengths.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +11,8 @@
 /* A conversion of the format: %[flags, width, precision][v lanes][length]letter. */
 struct conversion {
     char start[32]; /* up to the precision */
-    int lanes;      /* 0: not of a vector */
-    int bits;       /* of an integer, by its length */
+    int lanes; /* 0: not of a vector */
+    int bits; /* of an integer, by its length */
     char letter;
 };
 
@@ -21,7 +24,8 @@ static int length_in_bits(const char *length, size_t characters)
     } lengths[] = {{"hh", 8}, {"hl", 32}, {"h", 16}, {"l", 64}};
 
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
-        if (characters == strlen(lengths[i].name) && memcmp(length, lengths[i].name, characters) == 0) {
+        if (characters == strlen(lengths[i].name) &&
+            memcmp(length, lengths[i].name, characters) == 0) {
             return lengths[i].bits;
         }
     }
@@ -34,7 +38,8 @@ static const char *parse(const char *format, struct conversion *conversion)
     size_t start = strspn(format, "-+ #0123456789.");
     size_t length;
 
-    snprintf(conversion->start, sizeof conversion->start, "%%%.*s", (int)(start < 24 ? start : 24), format);
+    snprintf(conversion->start, sizeof conversion->start, "%%%.*s", (int)(start < 24 ? start : 24),
+             format);
     format += start;
     conversion->lanes = 0;
     if (*format == 'v') {
@@ -53,7 +58,8 @@ static bool is_float(int type)
     return type == __OPKIT_FLOAT16 || type == __OPKIT_FLOAT32 || type == __OPKIT_FLOAT64;
 }
 
-static void print_lane(const struct conversion *conversion, const struct __opkit_operand *value, int lane)
+static void print_lane(const struct conversion *conversion, const struct __opkit_operand *value,
+                       int lane)
 {
     const char *element = (const char *)value->data + lane * value->element_size;
     char format[48];
@@ -78,7 +84,9 @@ static void print_lane(const struct conversion *conversion, const struct __opkit
     } else {
         int unused = 64 - conversion->bits;
         bits <<= unused;
-        bits = strchr("di", conversion->letter) != NULL ? (unsigned long long)((long long)bits >> unused) : bits >> unused;
+        bits = strchr("di", conversion->letter) != NULL
+                   ? (unsigned long long)((long long)bits >> unused)
+                   : bits >> unused;
         snprintf(format, sizeof format, "%sll%c", conversion->start, conversion->letter);
         printf(format, bits);
     }
@@ -99,11 +107,15 @@ int __opkit_print(const struct __opkit_operand *values, int count)
             continue;
         }
         format = parse(format + 1, &conversion);
-        if (next == count || conversion.letter == '\0' || strchr("aAeEfFgGdiouxXcsp", conversion.letter) == NULL) {
-            __opkit_event("printf without a value, or with a conversion that it has not", -1, 0, 0, 0, 1, __builtin_return_address(0));
+        if (next == count || conversion.letter == '\0' ||
+            strchr("aAeEfFgGdiouxXcsp", conversion.letter) == NULL) {
+            __opkit_event("printf without a value, or with a conversion that it has not", -1, 0, 0,
+                          0, 1, __builtin_return_address(0));
             return -1;
         }
-        if (__opkit_lane_count(&values[next]) != (conversion.lanes == 0 ? 1 : conversion.lanes) + (conversion.lanes == 3) || (strchr("aAeEfFgG", conversion.letter) != NULL) != is_float(values[next].type)) {
+        if (__opkit_lane_count(&values[next]) !=
+                (conversion.lanes == 0 ? 1 : conversion.lanes) + (conversion.lanes == 3) ||
+            (strchr("aAeEfFgG", conversion.letter) != NULL) != is_float(values[next].type)) {
             __opkit_event("printf of another type", -1, 0, 0, 0, 1, __builtin_return_address(0));
             return -1;
         }

@@ -1,5 +1,6 @@
 /*
- * The program that runs one VX kernel, compiled for the PC by prelude/prelude.h, over all of its work items.
+ * The program that runs one VX kernel, compiled for the PC by prelude/prelude.h, over all of its
+ * work items.
  *
  *     main.c          reads the job from its input, launches, reports on its output
  *     groups.c        work items and barriers
@@ -25,8 +26,8 @@
 
 /* What a read finds outside of a tensor. */
 enum __opkit_border {
-    __OPKIT_BORDER_BITS,    /* __opkit_fill, a pattern */
-    __OPKIT_BORDER_EDGE,    /* the nearest element */
+    __OPKIT_BORDER_BITS, /* __opkit_fill, a pattern */
+    __OPKIT_BORDER_EDGE, /* the nearest element */
     __OPKIT_BORDER_CONSTANT /* __opkit_constant, a number */
 };
 
@@ -51,7 +52,8 @@ extern const unsigned char *__opkit_local_start; /* the memory of a group */
 extern size_t __opkit_local_size;
 
 /* groups.c: runs the kernel for each work item; where local memory lies, if there is any. */
-void __opkit_run(const struct __opkit_launch *launch, void (*kernel)(void **), void **arguments, unsigned char *local, size_t local_size);
+void __opkit_run(const struct __opkit_launch *launch, void (*kernel)(void **), void **arguments,
+                 unsigned char *local, size_t local_size);
 
 /* copies.c: an event if there are copies that nobody waited for. */
 void __opkit_report_copies(void);
@@ -66,7 +68,8 @@ int __opkit_lane_count(const struct __opkit_operand *operand);
 /* journal.c */
 void __opkit_journal_open(void);
 void __opkit_watch(const char *library_base, size_t library_size, double seconds);
-void __opkit_event(const char *kind, int tensor, int x, int y, int z, unsigned long count, const void *address);
+void __opkit_event(const char *kind, int tensor, int x, int y, int z, unsigned long count,
+                   const void *address);
 void __opkit_report_events(void);
 void __opkit_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void __opkit_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));

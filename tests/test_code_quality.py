@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -11,6 +12,8 @@ import pytest
 from clang_format import get_executable  # type: ignore[import-untyped]
 
 from tests.repositories import ROOT, TEMPLATE
+
+MAX_FUNCTION_LINES = 50
 
 
 def tracked(*patterns: str) -> list[Path]:
@@ -34,10 +37,52 @@ def test_types() -> None:
     run(sys.executable, "-m", "mypy")
 
 
-def test_c_is_formatted() -> None:
-    files = [path for path in tracked("*.c", "*.h") if path.parent.name != "templates"]
+def c_files() -> list[Path]:
+    """Return our C and VX kernels; what is generated from templates is tested in test_emit.py."""
+    files = [path for path in tracked("*.c", "*.h", "*.vx") if path.parent.name != "templates"]
     assert len(files) > 20
-    run(get_executable("clang-format"), "--dry-run", "-Werror", *map(str, files))
+    return files
+
+
+def test_c_is_formatted() -> None:
+    run(get_executable("clang-format"), "--dry-run", "-Werror", *map(str, c_files()))
+
+
+def test_lines_of_c_have_at_most_100_columns() -> None:
+    """What clang-format cannot break: long words, and the parts that it leaves alone."""
+    for path in [*c_files(), *tracked("*/templates/*.[ch]", "*/templates/*.vx")]:
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            assert len(line) <= 100, f"{path}:{number}: {line}"
+
+
+def test_c_functions_have_at_most_50_lines() -> None:
+    """In our style the braces of a function, and no others, are alone in the first column."""
+    for path in c_files():
+        text = path.read_text()
+        for body in re.finditer(r"^\{\n(.*?)^\}$", text, re.DOTALL | re.MULTILINE):
+            number = text[: body.start()].count("\n") + 1
+            lines = body[1].count("\n")
+            assert lines <= MAX_FUNCTION_LINES, f"{path}:{number}: {lines} lines"
+
+
+def lines_without_docstring(function: ast.FunctionDef) -> int:
+    assert function.end_lineno is not None
+    lines = function.end_lineno - function.lineno + 1
+    if ast.get_docstring(function) is not None:
+        docstring = function.body[0]
+        assert docstring.end_lineno is not None
+        lines -= docstring.end_lineno - docstring.lineno + 1
+    return lines
+
+
+def test_python_functions_have_at_most_50_lines() -> None:
+    for path in tracked("*.py"):
+        if path.parent.name == "templates":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                lines = lines_without_docstring(node)
+                assert lines <= MAX_FUNCTION_LINES, f"{path}:{node.lineno}: {lines} lines"
 
 
 def test_only_op_yml_and_the_report_are_templates_for_jinja() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -52,8 +53,25 @@ def test_c_agrees(tmp_path: Path) -> None:
     checks += [
         f'_Static_assert({row.vx_name} == {row.vx_number}, "{row.name}");' for row in IN_OPENVX
     ]
+    computed = enumerators(TENSOR_H, "opkit_type", "OPKIT_")
+    found = {}
+    for line in _run_types_program(checks, tmp_path):
+        name, vx_name, type_, device_size, host_size = line.split()
+        row = ELEMENT_TYPES[name]
+        assert f"VX_TYPE_{vx_name}" == row.vx_name
+        assert int(device_size) in (0, row.size)
+        assert int(host_size) in (0, row.size)
+        found[name] = computed[int(type_)] if int(type_) >= 0 else None
+    kernel_gets = {row.name: row.computed_as for row in TENSOR_TYPES}
+    # A tensor of BOOL8 can be read on the board; the check has no cases of such.
+    assert found.pop("bool") == "uint8"
+    assert {name: type_ for name, type_ in found.items() if type_} == kernel_gets
+
+
+def _run_types_program(checks: Iterable[str], folder: Path) -> list[str]:
+    """Return what both tables in C say of each type, from a program that compiles the checks."""
     rows = ", ".join(f'{{"{row.name}", {row.vx_name}}}' for row in IN_OPENVX)
-    source = tmp_path / "types.c"
+    source = folder / "types.c"
     source.write_text(
         "#include <stdbool.h>\n"
         '#include "opkit/runtimes/rknn/openvx.h"\n'
@@ -73,22 +91,9 @@ int main(void)
 }}
 """
     )
-    program = tmp_path / "types"
+    program = folder / "types"
     build(program, source, RKNN / "host_runtime/types.c")
-    lines = subprocess.run([program], capture_output=True, text=True, check=True).stdout
-    computed = enumerators(TENSOR_H, "opkit_type", "OPKIT_")
-    found = {}
-    for line in lines.splitlines():
-        name, vx_name, type_, device_size, host_size = line.split()
-        row = ELEMENT_TYPES[name]
-        assert f"VX_TYPE_{vx_name}" == row.vx_name
-        assert int(device_size) in (0, row.size)
-        assert int(host_size) in (0, row.size)
-        found[name] = computed[int(type_)] if int(type_) >= 0 else None
-    kernel_gets = {row.name: row.computed_as for row in TENSOR_TYPES}
-    # A tensor of BOOL8 can be read on the board; the check has no cases of such.
-    assert found.pop("bool") == "uint8"
-    assert {name: type_ for name, type_ in found.items() if type_} == kernel_gets
+    return subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
 
 
 def enumerators(header: Path, enum: str, prefix: str) -> list[str]:

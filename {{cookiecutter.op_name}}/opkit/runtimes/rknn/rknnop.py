@@ -18,6 +18,7 @@ import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 import yaml
 
@@ -100,60 +101,76 @@ def unpack(data: bytes, file: str) -> Package:
         PackageError: the bytes are not exactly one package; the message names the file, the
             offset, what is there and what should be.
     """
+    version = _read_version(data, file)
+    sections = _split(data, file, version)
+    return Package(
+        version=version,
+        vx_binary=sections[_VX].data,
+        libraries={abi: sections[_library(abi)].data for abi in LIBRARIES[version]},
+        description=_decode(sections, _DESCRIPTION, file),
+        python=_decode(sections, _PYTHON, file),
+    )
 
-    def wrong(offset: int, found: str, expected: str) -> PackageError:
-        return PackageError(f"{file}: at offset {offset}: found {found}, expected {expected}")
 
+class _Section(NamedTuple):
+    start: int  # in the file
+    data: bytes
+
+
+def _wrong(file: str, offset: int, found: str, expected: str) -> PackageError:
+    return PackageError(f"{file}: at offset {offset}: found {found}, expected {expected}")
+
+
+def _read_version(data: bytes, file: str) -> int:
+    """Return the version that a package's header names."""
     if data[:4] != MAGIC:
-        raise wrong(0, repr(data[:4]) if data else "an empty file", f"{MAGIC!r}, a package's start")
+        found = repr(data[:4]) if data else "an empty file"
+        raise _wrong(file, 0, found, f"{MAGIC!r}, a package's start")
     if len(data) < _HEADER.size:
-        raise wrong(len(data), "the end of the file", f"a header of {_HEADER.size} bytes")
+        raise _wrong(file, len(data), "the end of the file", f"a header of {_HEADER.size} bytes")
     _, zero, version = _HEADER.unpack_from(data)
     if zero:
-        raise wrong(4, f"0x{zero:08x}", "zero")
+        raise _wrong(file, 4, f"0x{zero:08x}", "zero")
     if version not in LIBRARIES:
-        raise wrong(8, f"container version {version}", f"one of: {_listed(LIBRARIES)}")
+        raise _wrong(file, 8, f"container version {version}", f"one of: {_listed(LIBRARIES)}")
+    return int(version)
 
+
+def _split(data: bytes, file: str, version: int) -> dict[str, _Section]:
+    """Return the sections by name; together they are all that follows the header."""
     offset = _HEADER.size
-    contents: dict[str, bytes] = {}
-    starts: dict[str, int] = {}
+    sections = {}
     for name in _sections(version):
         left = len(data) - offset
         if left < _LENGTH.size:
-            raise wrong(
-                offset, f"{left} bytes up to the end", f"the 8-byte length of section '{name}'"
-            )
+            found = f"{left} bytes up to the end"
+            raise _wrong(file, offset, found, f"the 8-byte length of section '{name}'")
         (length,) = _LENGTH.unpack_from(data, offset)
         left -= _LENGTH.size
         if length > left:
-            raise wrong(
+            raise _wrong(
+                file,
                 offset,
                 f"a length of {length} bytes for section '{name}'",
                 f"at most the {left} bytes that are left in the file",
             )
-        starts[name] = offset + _LENGTH.size
-        offset = starts[name] + length
-        contents[name] = data[starts[name] : offset]
+        start = offset + _LENGTH.size
+        offset = start + length
+        sections[name] = _Section(start, data[start:offset])
     if offset != len(data):
-        raise wrong(offset, f"{len(data) - offset} more bytes", "the end of the file")
+        raise _wrong(file, offset, f"{len(data) - offset} more bytes", "the end of the file")
+    return sections
 
-    def text(name: str) -> str:
-        try:
-            return contents[name].decode()
-        except UnicodeDecodeError as error:
-            raise wrong(
-                starts[name] + error.start,
-                f"byte 0x{contents[name][error.start]:02x}",
-                f"UTF-8 text in section '{name}'",
-            ) from None
 
-    return Package(
-        version=version,
-        vx_binary=contents[_VX],
-        libraries={abi: contents[_library(abi)] for abi in LIBRARIES[version]},
-        description=text(_DESCRIPTION),
-        python=text(_PYTHON),
-    )
+def _decode(sections: Mapping[str, _Section], name: str, file: str) -> str:
+    """Return a section that is text."""
+    start, data = sections[name]
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        found = f"byte 0x{data[error.start]:02x}"
+        offset = start + error.start
+        raise _wrong(file, offset, found, f"UTF-8 text in section '{name}'") from None
 
 
 def shader_kind(vx_binary: bytes) -> str:

@@ -54,17 +54,17 @@ class Runtime:
     def __init__(self) -> None:
         self.library: Any = ctypes.CDLL(str(host_runtime()))
         self.library.vxCreateContext.restype = ctypes.c_void_p
-        self.library.hostrt_entry.restype = ctypes.c_char_p
+        self.library.hostrt_log_entry.restype = ctypes.c_char_p
 
     def do(self, name: str, *arguments: Any) -> None:
         """Call a function that returns a status."""
         assert self.library[name](*arguments) == 0
 
-    def journal(self, kind: int) -> list[str]:
-        """Return the entries of a journal."""
+    def log(self, kind: int) -> list[str]:
+        """Return the entries of a log."""
         status = ctypes.c_int32()
         texts: list[str] = []
-        while text := self.library.hostrt_entry(
+        while text := self.library.hostrt_log_entry(
             kind, ctypes.c_size_t(len(texts)), ctypes.byref(status)
         ):
             texts.append(text.decode(errors="replace").rstrip())
@@ -72,8 +72,8 @@ class Runtime:
 
     @contextmanager
     def context(self) -> Iterator[int]:
-        """A context, empty journals; all that was made in the context goes with it."""
-        self.library.hostrt_forget()
+        """A context, empty logs; all that was made in the context goes with it."""
+        self.library.hostrt_log_clear()
         handle = ctypes.c_void_p(self.library.vxCreateContext())
         assert handle.value is not None
         try:

@@ -76,7 +76,7 @@ class Handles:
         )
 
     def events(self) -> list[str]:
-        return self.runtime.journal(EVENT)
+        return self.runtime.log(EVENT)
 
 
 def sizes(values: tuple[int, ...]) -> Any:
@@ -743,7 +743,7 @@ def test_the_log_keeps_lines_of_1024_bytes(vx: Handles) -> None:
     log = ctypes.CDLL(str(host_runtime())).vxAddLogEntry
     log(c_void_p(vx.context), -10, b"%s %d", b"size", c_int32(3))
     log(c_void_p(vx.context), -10, b"%s", b"x" * 3000)
-    assert vx.runtime.journal(0) == ["size 3", "x" * 1023]
+    assert vx.runtime.log(0) == ["size 3", "x" * 1023]
 
 
 @pytest.mark.parametrize(

@@ -338,7 +338,7 @@ def test_lanewise_instructions_on_integers(int16_registers: Program) -> None:
         np.clip(wide + (low.astype(int) ** 2 >> 4), -32768, 32767),
     ]
     outcome = run(
-        *(int16_registers, "neighbours", launch((1, 6))),
+        *(int16_registers, "neighbors", launch((1, 6))),
         *({"a": a, "b": low, "c": high}, {"result": ((len(expected), 6, 8), "int16")}),
     )
     for index, row in enumerate(expected):

@@ -75,7 +75,7 @@ def test_asynchronous_copies(memory: Program, reverse: bool) -> None:
 
 def test_a_copy_that_nobody_waits_for_is_not_made(memory: Program) -> None:
     outcome = run(
-        *(memory, "forgotten", launch((4,), (1,), (4,)), {}, {"y": ((1, 16), "i4")}),
+        *(memory, "no_wait", launch((4,), (1,), (4,)), {}, {"y": ((1, 16), "i4")}),
         [int32_array(*range(32))],
     )
     (event,) = outcome.events

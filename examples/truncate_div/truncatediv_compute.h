@@ -78,7 +78,7 @@ static bool truncatediv_steps(const struct opkit_tensor *input, const struct opk
 }
 
 /*
- * Folds the shape of the output into as few axes as possible: neighbours along which x and y both
+ * Folds the shape of the output into as few axes as possible: neighbors along which x and y both
  * move on evenly are one. Equal shapes become a single axis. Returns how many there are.
  */
 static size_t truncatediv_fold(const struct opkit_tensor *output,

@@ -27,11 +27,11 @@ static void expect(long long given, long long expected, const char *expression, 
 #define EXPECT(expected, expression) \
     expect((long long)(expression), (expected), #expression, __LINE__)
 
-/* Whether the only entry of a journal, or the first of a few, holds a text. */
-static bool has_entry(enum hostrt_journal journal, const char *text)
+/* Whether the first entry of a log contains a text. */
+static bool has_entry(enum hostrt_log log, const char *text)
 {
     vx_status status;
-    const char *entry = hostrt_entry(journal, 0, &status);
+    const char *entry = hostrt_log_entry(log, 0, &status);
     return entry != NULL && strstr(entry, text) != NULL;
 }
 
@@ -206,7 +206,7 @@ static void entries_after_the_last_dimension(void)
     }
 }
 
-static void a_tensor_that_cannot_be(void)
+static void invalid_tensors(void)
 {
     const vx_size dims[] = {3, 2, 1, 1, 1, 1, 1};
     const vx_size zero[] = {3, 0};
@@ -494,7 +494,7 @@ static void local_data_in_deinitialize(void)
     EXPECT(0, local_data_status);
 }
 
-static void execution_parameters_are_not_told(void)
+static void execution_parameters_cannot_be_queried(void)
 {
     vx_kernel_execution_parameters_t given = {.workDim = 2, .globalWorkSize = {8, 4, 0}};
     vx_kernel_execution_parameters_t told = {0};
@@ -505,7 +505,7 @@ static void execution_parameters_are_not_told(void)
     EXPECT(-10, vxQueryNode(operator.node, VX_NODE_ATTRIBUTE_KERNEL_EXECUTION_PARAMETERS, &told,
                             sizeof told));
     EXPECT(0, told.workDim);
-    /* But to who drives the runtime. */
+    /* The program that drives the runtime can query them. */
     EXPECT(0, hostrt_launch(operator.node, &told));
     EXPECT(2, told.workDim);
     EXPECT(4, told.globalWorkSize[1]);
@@ -539,7 +539,7 @@ static void on_fault(int number, siginfo_t *information, void *context)
 {
     (void)number;
     (void)context;
-    hostrt_memory_use(false);
+    hostrt_memory_set_active(false);
     if (!hostrt_memory_explain(information->si_addr, fault, sizeof fault)) {
         strcpy(fault, "somewhere");
     }
@@ -557,9 +557,9 @@ static vx_status run_guarded(void (*body)(void))
     sigaction(SIGSEGV, &action, NULL);
     hostrt_memory_begin(true, 0x7E);
     if (sigsetjmp(after_fault, 1) == 0) {
-        hostrt_memory_use(true);
+        hostrt_memory_set_active(true);
         status = vxProcessGraph(operator.graph);
-        hostrt_memory_use(false);
+        hostrt_memory_set_active(false);
     }
     hostrt_memory_end(true);
     return status;
@@ -616,7 +616,7 @@ static void one_byte_before_the_start(void)
                      "wrote up to 1 bytes before the start of a block of 5 bytes (allocation 1)"));
 }
 
-static void one_byte_past_the_end_where_no_page_may_be(void)
+static void a_read_past_the_end_faults(void)
 {
     EXPECT(-1, run_guarded(read_one_byte_past_the_end));
     EXPECT(true, strstr(fault, "just past the end of a block of 5 bytes (allocation 1)") != NULL);
@@ -632,7 +632,7 @@ static const struct {
     TEST(a_stride_of_zero),
     TEST(unaligned_answers),
     TEST(entries_after_the_last_dimension),
-    TEST(a_tensor_that_cannot_be),
+    TEST(invalid_tensors),
     TEST(attributes_of_a_new_tensor),
     TEST(mapping_with_fewer_dimensions),
     TEST(strides_that_overlap_by_one_byte),
@@ -647,12 +647,12 @@ static const struct {
     TEST(a_node_that_was_never_verified),
     TEST(a_second_verification),
     TEST(local_data_in_deinitialize),
-    TEST(execution_parameters_are_not_told),
+    TEST(execution_parameters_cannot_be_queried),
     TEST(a_failing_kernel_is_silent),
     TEST(one_byte_within),
     TEST(one_byte_past_the_end),
     TEST(one_byte_before_the_start),
-    TEST(one_byte_past_the_end_where_no_page_may_be),
+    TEST(a_read_past_the_end_faults),
 };
 
 /* Without a name: what there is. */

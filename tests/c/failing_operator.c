@@ -1,6 +1,6 @@
 /*
  * Runs the CPU kernel of the operator Failing four times, on inputs of which the second and third
- * make compute fail, and prints what is left for who runs the model: statuses, the log, the
+ * make compute fail, and prints what the program that runs the model sees: statuses, the log, the
  * outputs.
  */
 #include <stdio.h>
@@ -62,7 +62,7 @@ int main(void)
         copy(tensors[Z], sizeof z[0], z, VX_READ_ONLY);
         printf("%d: %04x %04x %d %d\n", (int)status, y[0], y[1], (int)z[0], (int)z[1]);
     }
-    for (vx_size i = 0; (line = hostrt_entry(HOSTRT_LOG, i, &status)) != NULL; i++) {
+    for (vx_size i = 0; (line = hostrt_log_entry(HOSTRT_LOG, i, &status)) != NULL; i++) {
         printf("log %d: %s\n", (int)status, line);
     }
     return vxReleaseContext(&context);

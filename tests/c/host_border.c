@@ -95,7 +95,7 @@ static vx_kernel_description_t cpu_kernel = {
     .validate = validator,
 };
 
-static vx_kernel_description_t shader_kernel = {
+static vx_kernel_description_t vx_kernel_description = {
     .name = "border",
     .parameters = kernel_params,
     .numParams = COUNT,
@@ -104,4 +104,4 @@ static vx_kernel_description_t shader_kernel = {
 };
 
 extern VX_API_ENTRY vx_kernel_description_t *vx_kernel_Border_list[];
-vx_kernel_description_t *vx_kernel_Border_list[] = {&cpu_kernel, &shader_kernel, NULL};
+vx_kernel_description_t *vx_kernel_Border_list[] = {&cpu_kernel, &vx_kernel_description, NULL};

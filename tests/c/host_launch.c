@@ -79,7 +79,7 @@ static vx_kernel_description_t cpu_kernel = {
     .validate = validator,
 };
 
-static vx_kernel_description_t shader_kernel = {
+static vx_kernel_description_t vx_kernel_description = {
     .name = "launch",
     .parameters = kernel_params,
     .numParams = COUNT,
@@ -88,4 +88,4 @@ static vx_kernel_description_t shader_kernel = {
 };
 
 extern VX_API_ENTRY vx_kernel_description_t *vx_kernel_Launch_list[];
-vx_kernel_description_t *vx_kernel_Launch_list[] = {&cpu_kernel, &shader_kernel, NULL};
+vx_kernel_description_t *vx_kernel_Launch_list[] = {&cpu_kernel, &vx_kernel_description, NULL};

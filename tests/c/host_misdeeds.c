@@ -85,7 +85,7 @@ static void exit_at_exit(void)
     _exit(0);
 }
 
-static void leave(int number)
+static void exit_in_handler(int number)
 {
     (void)number;
     _exit(0);
@@ -93,7 +93,7 @@ static void leave(int number)
 
 /* Threads come from a library that no board's operator may need. */
 #ifdef WITH_THREADS
-static void *crash_in_a_thread(void *nothing)
+static void *crash_thread(void *nothing)
 {
     crash();
     return nothing;
@@ -102,7 +102,7 @@ static void *crash_in_a_thread(void *nothing)
 static void crash_in_thread(void)
 {
     pthread_t thread;
-    pthread_create(&thread, NULL, crash_in_a_thread, NULL);
+    pthread_create(&thread, NULL, crash_thread, NULL);
     pthread_join(thread, NULL);
 }
 #else
@@ -111,7 +111,7 @@ static void crash_in_thread(void)
 }
 #endif
 
-static void change_mask(int number)
+static void block_signal(int number)
 {
     sigset_t mask;
     sigemptyset(&mask);
@@ -150,7 +150,7 @@ static void print_much(FILE *stream)
     fputs("the last line\n", stream);
 }
 
-static void *take(enum deed deed)
+static void *allocate(enum deed deed)
 {
 #ifdef __GLIBC__ /* that function of its is not replaced */
     if (deed == UNSET_PAGE) {
@@ -160,10 +160,10 @@ static void *take(enum deed deed)
     return deed == UNSET_ALIGNED ? memalign(64, 4096) : malloc(4096);
 }
 
-/* Memory that nobody set; what it holds decides on an element. */
+/* Reads memory that was never written; its contents decide on an element. */
 static vx_int16 unset(enum deed deed)
 {
-    vx_int16 *memory = take(deed);
+    vx_int16 *memory = allocate(deed);
     const vx_int16 value = ((volatile vx_int16 *)memory)[300];
 
     free(memory);
@@ -205,10 +205,10 @@ static void change_signals(enum deed deed)
 {
     switch (deed) {
     case HANDLE_SEGV:
-        signal(SIGSEGV, leave);
+        signal(SIGSEGV, exit_in_handler);
         break;
     case HANDLE_SEGV_AND_CRASH:
-        signal(SIGSEGV, leave);
+        signal(SIGSEGV, exit_in_handler);
         crash();
         break;
     case NO_SIGNAL_STACK:
@@ -216,10 +216,10 @@ static void change_signals(enum deed deed)
         sink = recurse(zero);
         break;
     case BLOCK_ALARM:
-        change_mask(SIGALRM);
+        block_signal(SIGALRM);
         break;
     case BLOCK_ALARM_AND_LOOP:
-        change_mask(SIGALRM);
+        block_signal(SIGALRM);
         loop();
         break;
     case IGNORE_ALARM_AND_LOOP:

@@ -9,9 +9,9 @@ static harness_record_f *add;
 static const char *phase = "the function";
 
 static int prepare(void *entry, const struct harness_invocation *invocation,
-                   harness_record_f *record, struct harness_refusal *refusal)
+                   harness_record_f *record, struct harness_error *error)
 {
-    (void)refusal;
+    (void)error;
     *(void **)&kernel = entry;
     call = invocation;
     add = record;

@@ -11,7 +11,7 @@
 #include <VX/vx_ext_program.h>
 
 #define HALVE_KERNEL_ENUM 4711
-#define MOST_DIMS 8
+#define MAX_DIMS 8
 
 static vx_param_description_t halve_params[] = {
     {VX_INPUT, VX_TYPE_TENSOR, VX_PARAMETER_STATE_REQUIRED},
@@ -43,9 +43,9 @@ static vx_status VX_CALLBACK halve_cpu(vx_node node, const vx_reference *referen
     vx_tensor to = (vx_tensor)references[1];
     vx_array sizes = (vx_array)references[2];
     vx_scalar flag = (vx_scalar)references[3];
-    vx_uint32 dims[MOST_DIMS];
+    vx_uint32 dims[MAX_DIMS];
     vx_uint32 dim_count = 0;
-    vx_size first[MOST_DIMS], last[MOST_DIMS], strides[MOST_DIMS];
+    vx_size first[MAX_DIMS], last[MAX_DIMS], strides[MAX_DIMS];
     vx_enum type = VX_TYPE_INVALID;
     vx_int8 fixed_point = 0;
     vx_int32 wanted[4];

@@ -11,7 +11,7 @@
 
 #define OPKIT_SMALL __attribute__((unused)) static
 
-static float plain_float_of(uint16_t half)
+static float baseline_float_of(uint16_t half)
 {
     const uint32_t sign = (uint32_t)(half >> 15) << 31;
     const uint32_t exponent = half >> 10 & 31;
@@ -32,7 +32,7 @@ static float plain_float_of(uint16_t half)
     return value;
 }
 
-static uint16_t plain_half_of(float value)
+static uint16_t baseline_half_of(float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -66,14 +66,14 @@ static uint16_t plain_half_of(float value)
 OPKIT_SMALL void opkit_halves_to_floats(const uint16_t *halves, float *floats, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        floats[i] = plain_float_of(halves[i]);
+        floats[i] = baseline_float_of(halves[i]);
     }
 }
 
 OPKIT_SMALL void opkit_floats_to_halves(const float *floats, uint16_t *halves, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        halves[i] = plain_half_of(floats[i]);
+        halves[i] = baseline_half_of(floats[i]);
     }
 }
 

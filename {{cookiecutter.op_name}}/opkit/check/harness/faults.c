@@ -39,7 +39,7 @@ struct fault {
 /* ---- The clock ---- */
 
 /* Begins a stage: messages call it by its name, or by its phase, which changes. */
-void start_clock(const char *name, const char *const *phase, double limit, bool alarmed)
+void start_timer(const char *name, const char *const *phase, double limit, bool alarmed)
 {
     const double whole = (double)(time_t)limit;
     const struct itimerval timer = {
@@ -49,14 +49,14 @@ void start_clock(const char *name, const char *const *phase, double limit, bool 
     stage.phase = phase;
     stage.limit = limit;
     stage.stack = (uintptr_t)__builtin_frame_address(0) + STACK_REACH;
-    snprintf(account->stage_name, sizeof account->stage_name, "%s", name);
-    account->deadline = milliseconds() + (alarmed ? (uint32_t)(limit * 1000) + GRACE : PREPARATION);
+    snprintf(shared->stage_name, sizeof shared->stage_name, "%s", name);
+    shared->deadline = milliseconds() + (alarmed ? (uint32_t)(limit * 1000) + GRACE : PREPARATION);
     if (alarmed) {
         setitimer(ITIMER_REAL, &timer, NULL);
     }
 }
 
-void stop_alarm(void)
+void stop_timer(void)
 {
     const struct itimerval nothing = {0};
     setitimer(ITIMER_REAL, &nothing, NULL);
@@ -132,7 +132,7 @@ static void explain(const struct fault *fault, char *text, size_t size)
     case SIGILL:
     case SIGTRAP:
         sentence =
-            "runs into an illegal instruction, which compilers place where behaviour is undefined";
+            "runs into an illegal instruction, which compilers place where behavior is undefined";
         break;
     case SIGABRT:
         sentence =
@@ -163,7 +163,7 @@ static void on_signal(int number, siginfo_t *information, void *context)
     char what[480];
 
     reset_handlers();
-    stop_alarm();
+    stop_timer();
     explain(&fault, what, sizeof what);
     record_text("fault", "%s %s%s%s", stage.phase != NULL ? *stage.phase : stage.name, what,
                 function != NULL ? ", inside " : "", function != NULL ? function : "");

@@ -46,7 +46,7 @@ void end_answer(void);
  * What the process of an invocation tells the supervisor, in memory that both see: a kernel that
  * closes descriptors or ends its process cannot spoil it.
  */
-struct account {
+struct shared_state {
     volatile uint32_t deadline; /* milliseconds on the monotonic clock */
     volatile bool fault; /* explained in the records */
     volatile bool complete; /* the very last that happens */
@@ -56,9 +56,9 @@ struct account {
     char records[];
 };
 
-extern struct account *account;
+extern struct shared_state *shared;
 
-void start_supervising(void); /* once */
+void init_supervisor(void); /* once */
 void supervise(const struct harness_invocation *invocation);
 uint32_t milliseconds(void);
 
@@ -67,7 +67,7 @@ uint32_t milliseconds(void);
 _Noreturn void run_invocation(const struct harness_invocation *invocation);
 void record(const char *what, const void *bytes, size_t size);
 __attribute__((format(printf, 2, 3))) void record_text(const char *what, const char *format, ...);
-/* What is left to do for a process that stops in the middle of a stage. */
+/* Ends the process after a fault in a stage: reports what the runtime has logged. */
 _Noreturn void finish_after_fault(void);
 
 /* ---- loading: main.c ---- */
@@ -79,12 +79,12 @@ ptrdiff_t offset_in_kernel(uintptr_t address); /* as its debug information count
 /* ---- faults.c ---- */
 
 void catch_faults(void);
-void start_clock(const char *name, const char *const *phase, double limit, bool alarmed);
-void stop_alarm(void);
+void start_timer(const char *name, const char *const *phase, double limit, bool alarmed);
+void stop_timer(void);
 
 /* ---- process_state.c ---- */
 
-void remember_process(void);
+void snapshot_process(void);
 /* Records an event for each thing that differs, and remembers how it is now. */
 void compare_process(const char *name);
 

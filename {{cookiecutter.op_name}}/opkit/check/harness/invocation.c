@@ -29,10 +29,10 @@ void record(const char *what, const void *bytes, size_t size)
     char line[HARNESS_MAX_NAME * 3];
     const size_t length = (size_t)snprintf(line, sizeof line, "%s %zu\n", what, size);
 
-    if (account->room - account->used >= length + size) {
-        memcpy(account->records + account->used, line, length);
-        memcpy(account->records + account->used + length, bytes, size);
-        account->used += length + size;
+    if (shared->room - shared->used >= length + size) {
+        memcpy(shared->records + shared->used, line, length);
+        memcpy(shared->records + shared->used + length, bytes, size);
+        shared->used += length + size;
     }
 }
 
@@ -64,8 +64,8 @@ static double seconds_now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* A kernel that forks comes back twice: the second one is nobody's. */
-static void end_copies(void)
+/* A kernel that forks returns twice; the second return is in the new process, which ends here. */
+static void exit_if_forked(void)
 {
     if (getpid() != this_process) {
         _exit(EXIT_FAILURE);
@@ -78,15 +78,15 @@ static int run_stage(enum harness_stage stage, const struct harness_invocation *
 {
     const char *name = runtime->stage_names[stage];
 
-    start_clock(name, runtime->phase, invocation->limit, true);
+    start_timer(name, runtime->phase, invocation->limit, true);
     if (invocation->guarded) {
         paint_stack(invocation->fill);
     }
     const double start = seconds_now();
     const int status = runtime->stages[stage]();
     *seconds = seconds_now() - start;
-    end_copies();
-    stop_alarm();
+    exit_if_forked();
+    stop_timer();
     return status;
 }
 
@@ -126,15 +126,15 @@ static bool run_stages(const struct harness_invocation *invocation)
 
 static void run(void *entry, const struct harness_invocation *invocation)
 {
-    struct harness_refusal refusal = {.function = "prepare"};
+    struct harness_error error = {.function = "prepare"};
 
-    start_clock("the preparation", NULL, invocation->limit, false);
+    start_timer("the preparation", NULL, invocation->limit, false);
     prepared = true;
-    const int status = runtime->prepare(entry, invocation, record, &refusal);
-    if (refusal.sentence[0] != '\0') {
-        record("refused", refusal.sentence, strlen(refusal.sentence));
+    const int status = runtime->prepare(entry, invocation, record, &error);
+    if (error.message[0] != '\0') {
+        record("refused", error.message, strlen(error.message));
     } else if (status != 0) {
-        record_status(status, refusal.function);
+        record_status(status, error.function);
     } else if (run_stages(invocation)) {
         for (unsigned i = 0; i < invocation->count; i++) {
             const struct harness_value *value = &invocation->values[i];
@@ -155,7 +155,8 @@ static void prepare_memory(const struct harness_invocation *invocation)
     /* Of this program's own memory, that none is taken from the kernel's. */
     setvbuf(stdout, buffers[0], _IOFBF, sizeof buffers[0]);
     setvbuf(stderr, buffers[1], _IOFBF, sizeof buffers[1]);
-#ifdef __GLIBC__ /* what libc takes for others, by strdup for instance, holds the fill as well */
+#ifdef __GLIBC__
+    /* Memory that libc allocates for its callers, in strdup for instance, holds the fill, too. */
     if (invocation->guarded) {
         mallopt(M_PERTURB, (uint8_t)~invocation->fill);
     }
@@ -167,7 +168,7 @@ static void prepare_memory(const struct harness_invocation *invocation)
 __attribute__((destructor(101))) static void complete(void)
 {
     if (done && getpid() == this_process) {
-        account->complete = true;
+        shared->complete = true;
     }
 }
 
@@ -178,18 +179,18 @@ void run_invocation(const struct harness_invocation *invocation)
     this_process = getpid();
     prepare_memory(invocation);
     catch_faults();
-    remember_process();
+    snapshot_process();
 
-    start_clock(LOADING, NULL, invocation->limit, true);
+    start_timer(LOADING, NULL, invocation->limit, true);
     void *entry = load_kernel(problem, sizeof problem);
-    end_copies();
-    stop_alarm();
+    exit_if_forked();
+    stop_timer();
     compare_process(LOADING);
     if (entry == NULL) {
         record("refused", problem, strlen(problem));
     } else {
         run(entry, invocation);
-        start_clock(UNLOADING, NULL, invocation->limit, true);
+        start_timer(UNLOADING, NULL, invocation->limit, true);
         unload_kernel();
     }
     fflush(stdout);
@@ -200,7 +201,7 @@ void run_invocation(const struct harness_invocation *invocation)
 
 void finish_after_fault(void)
 {
-    account->fault = true;
+    shared->fault = true;
     if (prepared) {
         runtime->report();
     }

@@ -114,7 +114,7 @@ int main(int count, char **arguments)
     }
     setrlimit(RLIMIT_CORE, &no_core_files);
     load_runtime(arguments);
-    start_supervising();
+    init_supervisor();
     open_answers();
     while (read_request(&invocation)) {
         supervise(&invocation);

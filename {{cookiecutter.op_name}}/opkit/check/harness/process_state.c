@@ -23,7 +23,7 @@ static struct state {
     unsigned long floating_point;
     bool is_open[STANDARD_COUNT];
     bool has_children;
-} remembered;
+} snapshot;
 
 /* The processor's register for rounding and traps, without the flags that computing sets. */
 static unsigned long floating_point(void)
@@ -76,9 +76,9 @@ static void read_state(struct state *state)
     state->has_children = waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD;
 }
 
-void remember_process(void)
+void snapshot_process(void)
 {
-    read_state(&remembered);
+    read_state(&snapshot);
 }
 
 void compare_process(const char *name)
@@ -86,35 +86,35 @@ void compare_process(const char *name)
     struct state now;
 
     read_state(&now);
-    if (now.floating_point != remembered.floating_point) {
-        set_floating_point(remembered.floating_point);
+    if (now.floating_point != snapshot.floating_point) {
+        set_floating_point(snapshot.floating_point);
         record_text("event",
                     "%s changes how floating-point numbers are rounded, or which exceptions trap",
                     name);
-        now.floating_point = remembered.floating_point;
+        now.floating_point = snapshot.floating_point;
     }
     for (int i = 1; i < SIGNAL_COUNT; i++) {
-        if (now.handlers[i] != remembered.handlers[i]) {
+        if (now.handlers[i] != snapshot.handlers[i]) {
             record_text("event", "%s changes what the process does on signal %d (%s)", name, i,
                         strsignal(i));
         }
-        if (sigismember(&now.blocked, i) != sigismember(&remembered.blocked, i)) {
+        if (sigismember(&now.blocked, i) != sigismember(&snapshot.blocked, i)) {
             record_text("event", "%s changes whether signal %d (%s) is blocked", name, i,
                         strsignal(i));
         }
     }
     for (int i = 0; i < LIMIT_COUNT; i++) {
-        if (memcmp(&now.limits[i], &remembered.limits[i], sizeof now.limits[i]) != 0) {
+        if (memcmp(&now.limits[i], &snapshot.limits[i], sizeof now.limits[i]) != 0) {
             record_text("event", "%s changes the process's resource limit %d (setrlimit)", name, i);
         }
     }
     for (int i = 0; i < STANDARD_COUNT; i++) {
-        if (now.is_open[i] != remembered.is_open[i]) {
+        if (now.is_open[i] != snapshot.is_open[i]) {
             record_text("event", "%s closes descriptor %d of the process", name, i);
         }
     }
-    if (now.has_children && !remembered.has_children) {
+    if (now.has_children && !snapshot.has_children) {
         record_text("event", "%s starts a process and does not wait for its end (fork)", name);
     }
-    remembered = now;
+    snapshot = now;
 }

@@ -190,7 +190,7 @@ void write_answers(const char *records, size_t size)
 void end_answer(void)
 {
     write_answer("end", "", 0);
-    if (fflush(answers) != 0) { /* nobody listens any more */
+    if (fflush(answers) != 0) { /* the client has closed its end */
         exit(EXIT_FAILURE);
     }
 }

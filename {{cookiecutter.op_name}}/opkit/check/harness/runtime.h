@@ -45,7 +45,7 @@ struct harness_attachment {
 
 struct harness_invocation {
     bool guarded; /* accesses beside the operator's memory are to be found; else speed counts */
-    uint8_t fill; /* what memory holds that nobody has set */
+    uint8_t fill; /* what memory holds until it is written */
     unsigned repeat; /* how often the kernel runs */
     double limit; /* seconds that each stage may take */
     unsigned count;
@@ -62,9 +62,9 @@ struct harness_invocation {
 typedef void harness_record_f(const char *what, const void *bytes, size_t size);
 
 /* Why prepare fails. */
-struct harness_refusal {
+struct harness_error {
     const char *function; /* of the runtime, that has returned the status */
-    char sentence[512]; /* or: what does not fit, and what to do */
+    char message[512]; /* or: what does not fit, and what to do */
 };
 
 enum harness_stage {
@@ -77,7 +77,7 @@ enum harness_stage {
 struct harness_runtime {
     /* Makes the objects; `entry` is the address of the kernel library's symbol. 0, or a status. */
     int (*prepare)(void *entry, const struct harness_invocation *invocation,
-                   harness_record_f *record, struct harness_refusal *refusal);
+                   harness_record_f *record, struct harness_error *error);
     /* The stages, in which the operator's functions run. Each returns 0 or a status. */
     int (*stages[HARNESS_STAGES])(void);
     /* Records what was written down meanwhile: log, events, leaks. Comes after a fault as well. */

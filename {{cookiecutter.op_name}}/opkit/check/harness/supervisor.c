@@ -23,7 +23,7 @@ enum {
     START_TIME = 30000 /* milliseconds, until the first stage begins */
 };
 
-struct account *account;
+struct shared_state *shared;
 
 static sigset_t original_mask;
 
@@ -39,7 +39,7 @@ static void on_child(int number)
     (void)number; /* only interrupts ppoll */
 }
 
-void start_supervising(void)
+void init_supervisor(void)
 {
     struct sigaction action = {.sa_handler = on_child};
     sigset_t child;
@@ -82,7 +82,7 @@ static bool read_output(int output)
     return size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-static void answer_output(void)
+static void write_output(void)
 {
     char text[2 * KEPT + 64];
     const size_t head = printed.size < KEPT ? printed.size : KEPT;
@@ -105,14 +105,14 @@ static void answer_output(void)
 
 /* ---- The process ---- */
 
-static struct account *new_account(const struct harness_invocation *invocation, size_t *size)
+static struct shared_state *map_shared(const struct harness_invocation *invocation, size_t *size)
 {
-    *size = sizeof(struct account) + RECORDS_ROOM;
+    *size = sizeof(struct shared_state) + RECORDS_ROOM;
     for (unsigned i = 0; i < invocation->count; i++) {
         *size += invocation->values[i].role == HARNESS_OUTPUT ? invocation->values[i].size : 0;
     }
-    struct account *made = mmap(NULL, *size, PROT_READ | PROT_WRITE,
-                                MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct shared_state *made = mmap(NULL, *size, PROT_READ | PROT_WRITE,
+                                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (made == MAP_FAILED) {
         fprintf(stderr, "no memory for %zu bytes\n", *size);
         exit(EXIT_FAILURE);
@@ -124,7 +124,7 @@ static struct account *new_account(const struct harness_invocation *invocation, 
 }
 
 /* Only what is printed connects the process with this one, and it ends with it. */
-static void become_invocation(const int *output)
+static void enter_child(const int *output)
 {
     const int nothing = open("/dev/null", O_RDONLY);
 
@@ -140,9 +140,9 @@ static void become_invocation(const int *output)
     }
 }
 
-static bool is_late(void)
+static bool is_overdue(void)
 {
-    return (int32_t)(milliseconds() - account->deadline) >= 0;
+    return (int32_t)(milliseconds() - shared->deadline) >= 0;
 }
 
 /* Waits for the end of the process, or makes it; returns whether it came in time. */
@@ -154,14 +154,14 @@ static bool await(pid_t process, int output, int *status)
     bool in_time = true;
 
     while (waitpid(process, status, WNOHANG | WUNTRACED) != process) {
-        if (in_time && is_late()) {
+        if (in_time && is_overdue()) {
             in_time = false;
             kill(process, SIGKILL);
-            account->deadline = milliseconds() + START_TIME;
+            shared->deadline = milliseconds() + START_TIME;
             continue;
         }
         if (ppoll(&poll, 1, &LOOK_AGAIN, &original_mask) > 0 && !read_output(output)) {
-            poll.fd = -1; /* nobody has it open; the process may run on */
+            poll.fd = -1; /* no process has it open; the kernel's may still run */
         }
     }
     return in_time;
@@ -202,7 +202,7 @@ static bool kill_children(void)
     return found;
 }
 
-/* Ends what a kernel has started, wherever it has hidden. */
+/* Ends what a kernel has started, whatever session or group it is in. */
 static void end_children(void)
 {
     pid_t ended;
@@ -214,7 +214,7 @@ static void end_children(void)
     }
 }
 
-static void answer_end(bool in_time, int status)
+static void write_exit(bool in_time, int status)
 {
     char text[64];
 
@@ -228,8 +228,8 @@ static void answer_end(bool in_time, int status)
         snprintf(text, sizeof text, "exit %d", WEXITSTATUS(status));
     }
     write_answer("ended", text, strlen(text));
-    write_answer("stage", account->stage_name,
-                 strnlen(account->stage_name, sizeof account->stage_name));
+    write_answer("stage", shared->stage_name,
+                 strnlen(shared->stage_name, sizeof shared->stage_name));
 }
 
 void supervise(const struct harness_invocation *invocation)
@@ -238,14 +238,14 @@ void supervise(const struct harness_invocation *invocation)
     size_t size;
     int status = 0;
 
-    account = new_account(invocation, &size);
+    shared = map_shared(invocation, &size);
     if (pipe(output) != 0 || fcntl(output[0], F_SETFL, O_NONBLOCK) != 0) {
         perror("pipe");
         exit(EXIT_FAILURE);
     }
     const pid_t process = fork();
     if (process == 0) {
-        become_invocation(output);
+        enter_child(output);
         run_invocation(invocation);
     }
     if (process < 0) {
@@ -263,10 +263,10 @@ void supervise(const struct harness_invocation *invocation)
         read_output(output[0]);
     }
     close(output[0]);
-    write_answers(account->records, account->used);
-    answer_output();
-    if (!account->fault && !account->complete) {
-        answer_end(in_time, status);
+    write_answers(shared->records, shared->used);
+    write_output();
+    if (!shared->fault && !shared->complete) {
+        write_exit(in_time, status);
     }
-    munmap(account, size);
+    munmap(shared, size);
 }

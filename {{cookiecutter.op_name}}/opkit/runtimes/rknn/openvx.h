@@ -72,16 +72,15 @@ OPKIT_SMALL vx_status opkit_check(const struct opkit_call *call, const char *par
     return opkit_fail(call, status, parameter, "cannot %s: OpenVX status %d", action, (int)status);
 }
 
-/* Fails unless least <= value <= most. */
+/* Fails unless min <= value <= max. */
 OPKIT_SMALL vx_status opkit_check_range(const struct opkit_call *call, const char *parameter,
-                                        const char *what, size_t value, size_t least, size_t most)
+                                        const char *what, size_t value, size_t min, size_t max)
 {
-    if (least <= value && value <= most) {
+    if (min <= value && value <= max) {
         return VX_SUCCESS;
     }
     return opkit_fail(call, VX_ERROR_INVALID_DIMENSION, parameter,
-                      "%s is %zu; it must be at least %zu and at most %zu", what, value, least,
-                      most);
+                      "%s is %zu; it must be at least %zu and at most %zu", what, value, min, max);
 }
 
 /* What is known of a VX_TYPE_.... */

@@ -30,7 +30,7 @@ vx_array vxCreateArray(vx_context context, vx_enum item_type, vx_size capacity)
     }
     if (array->items == NULL) {
         vx_reference reference = (vx_reference)array;
-        hostrt_release(&reference, VX_TYPE_ARRAY);
+        hostrt_release_handle(&reference, VX_TYPE_ARRAY);
         return (vx_array)hostrt_new_error(context, VX_ERROR_NO_MEMORY);
     }
     return array;
@@ -38,7 +38,7 @@ vx_array vxCreateArray(vx_context context, vx_enum item_type, vx_size capacity)
 
 vx_status vxReleaseArray(vx_array *array)
 {
-    return hostrt_release((vx_reference *)array, VX_TYPE_ARRAY);
+    return hostrt_release_handle((vx_reference *)array, VX_TYPE_ARRAY);
 }
 
 vx_status vxQueryArray(vx_array array, vx_enum attribute, void *value, vx_size size)
@@ -116,9 +116,10 @@ vx_status vxCopyArrayRange(vx_array array, vx_size start, vx_size end, vx_size s
     }
     if (user_memory_type != 0 && user_memory_type != VX_MEMORY_TYPE_NONE &&
         user_memory_type != VX_MEMORY_TYPE_HOST) {
-        hostrt_write(HOSTRT_EVENT, VX_SUCCESS,
-                     "vxCopyArrayRange gets the unknown memory type 0x%X; pass VX_MEMORY_TYPE_HOST",
-                     (unsigned)user_memory_type);
+        hostrt_log_printf(
+            HOSTRT_EVENT, VX_SUCCESS,
+            "vxCopyArrayRange gets the unknown memory type 0x%X; pass VX_MEMORY_TYPE_HOST",
+            (unsigned)user_memory_type);
     }
     vx_uint8 *items = array->items + start * array->item_size;
     if (usage == VX_READ_ONLY) {

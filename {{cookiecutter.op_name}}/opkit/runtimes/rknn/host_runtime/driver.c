@@ -29,11 +29,11 @@ static struct {
 } run;
 
 /* Returns from the function when a call does not succeed. */
-#define CALL(refusal, called, ...)                    \
+#define CALL(error, called, ...)                      \
     do {                                              \
         const vx_status status = called(__VA_ARGS__); \
         if (status != VX_SUCCESS) {                   \
-            (refusal)->function = #called;            \
+            (error)->function = #called;              \
             return status;                            \
         }                                             \
     } while (0)
@@ -127,21 +127,19 @@ static vx_reference create(vx_context context, const struct harness_value *value
     return (vx_reference)vxCreateArray(context, type, value->shape[0]);
 }
 
-static vx_status create_reference(vx_context context, unsigned index,
-                                  struct harness_refusal *refusal)
+static vx_status create_reference(vx_context context, unsigned index, struct harness_error *error)
 {
     const struct harness_value *value = &run.invocation->values[index];
     const vx_reference reference = create(context, value);
 
     run.references[index] = reference;
-    CALL(refusal, vxGetStatus, reference);
-    CALL(refusal, hostrt_set_name, reference, value->name);
+    CALL(error, vxGetStatus, reference);
+    CALL(error, hostrt_set_name, reference, value->name);
     if (value->role != HARNESS_PARAM) {
-        CALL(refusal, copy_tensor, (vx_tensor)reference, value->bytes, VX_WRITE_ONLY);
+        CALL(error, copy_tensor, (vx_tensor)reference, value->bytes, VX_WRITE_ONLY);
     } else if (value->rank > 0) {
         const vx_size count = value->shape[0];
-        CALL(refusal, vxAddArrayItems, (vx_array)reference, count, value->bytes,
-             value->size / count);
+        CALL(error, vxAddArrayItems, (vx_array)reference, count, value->bytes, value->size / count);
     }
     return VX_SUCCESS;
 }
@@ -164,39 +162,38 @@ static vx_kernel add_kernel(vx_context context)
                                 kernel->validate, kernel->initialize, kernel->deinitialize);
 }
 
-static vx_status create_node(vx_context context, struct harness_refusal *refusal)
+static vx_status create_node(vx_context context, struct harness_error *error)
 {
     vx_kernel kernel = add_kernel(context);
     const struct harness_attachment *uniform;
 
-    CALL(refusal, vxGetStatus, (vx_reference)kernel);
+    CALL(error, vxGetStatus, (vx_reference)kernel);
     for (vx_uint32 i = 0; i < run.description->numParams; i++) {
         const vx_param_description_t *row = &run.description->parameters[i];
-        CALL(refusal, vxAddParameterToKernel, kernel, i, row->direction, row->data_type,
-             row->state);
+        CALL(error, vxAddParameterToKernel, kernel, i, row->direction, row->data_type, row->state);
     }
-    CALL(refusal, vxFinalizeKernel, kernel);
+    CALL(error, vxFinalizeKernel, kernel);
     run.graph = vxCreateGraph(context);
-    CALL(refusal, vxGetStatus, (vx_reference)run.graph);
+    CALL(error, vxGetStatus, (vx_reference)run.graph);
     run.node = vxCreateGenericNode(run.graph, kernel);
-    CALL(refusal, vxGetStatus, (vx_reference)run.node);
+    CALL(error, vxGetStatus, (vx_reference)run.node);
     for (unsigned i = 0; i < run.invocation->count; i++) {
-        CALL(refusal, vxSetParameterByIndex, run.node, i, run.references[i]);
+        CALL(error, vxSetParameterByIndex, run.node, i, run.references[i]);
         if (run.invocation->values[i].role == HARNESS_PARAM) { /* the node alone holds it */
-            CALL(refusal, vxReleaseReference, &(vx_reference){run.references[i]});
+            CALL(error, vxReleaseReference, &(vx_reference){run.references[i]});
         }
     }
     for (unsigned i = 0; (uniform = next_attachment(UNIFORM, &i)) != NULL;) {
         const vx_size size = strtoul(uniform->bytes, NULL, 10);
-        CALL(refusal, hostrt_declare_uniform, run.node, uniform->name + strlen(UNIFORM), size);
+        CALL(error, hostrt_declare_uniform, run.node, uniform->name + strlen(UNIFORM), size);
     }
-    CALL(refusal, vxReleaseNode, &(vx_node){run.node});
+    CALL(error, vxReleaseNode, &(vx_node){run.node});
     return VX_SUCCESS;
 }
 
 /* ---- What the harness calls ---- */
 
-static bool choose_kernel(vx_kernel_description_t **kernels, struct harness_refusal *refusal)
+static bool choose_kernel(vx_kernel_description_t **kernels, struct harness_error *error)
 {
     unsigned position = 0;
     const struct harness_attachment *chosen = next_attachment("kernel_index", &position);
@@ -207,14 +204,14 @@ static bool choose_kernel(vx_kernel_description_t **kernels, struct harness_refu
         count++;
     }
     if (index >= count) {
-        snprintf(refusal->sentence, sizeof refusal->sentence,
+        snprintf(error->message, sizeof error->message,
                  "the list of kernels has %u, so kernel_index %lu is none of them", count, index);
         return false;
     }
     run.description = kernels[index];
     run.has_program = index > 0;
     if (run.description->numParams != run.invocation->count) {
-        snprintf(refusal->sentence, sizeof refusal->sentence,
+        snprintf(error->message, sizeof error->message,
                  "kernel '%s' has %u parameters, but op.yml has %u; run `scons target=x64`",
                  run.description->name, run.description->numParams, run.invocation->count);
         return false;
@@ -223,32 +220,32 @@ static bool choose_kernel(vx_kernel_description_t **kernels, struct harness_refu
 }
 
 static int prepare(void *entry, const struct harness_invocation *invocation,
-                   harness_record_f *record, struct harness_refusal *refusal)
+                   harness_record_f *record, struct harness_error *error)
 {
     run.invocation = invocation;
     run.record = record;
-    if (!choose_kernel(entry, refusal)) {
+    if (!choose_kernel(entry, error)) {
         return VX_FAILURE;
     }
     run.references = __libc_calloc(invocation->count, sizeof(vx_reference));
     const vx_context context = vxCreateContext();
     for (unsigned i = 0; i < invocation->count; i++) {
-        const vx_status status = create_reference(context, i, refusal);
+        const vx_status status = create_reference(context, i, error);
         if (status != VX_SUCCESS) {
             return status;
         }
     }
-    const vx_status status = create_node(context, refusal);
+    const vx_status status = create_node(context, error);
     hostrt_memory_begin(invocation->guarded, invocation->fill);
-    hostrt_remember_references();
+    hostrt_snapshot_references();
     return status;
 }
 
 static int set_up(void)
 {
-    hostrt_memory_use(true);
+    hostrt_memory_set_active(true);
     const vx_status status = vxVerifyGraph(run.graph);
-    hostrt_memory_use(false);
+    hostrt_memory_set_active(false);
     if (status == VX_SUCCESS && run.has_program) {
         attach("kernel_name", run.description->name, strlen(run.description->name));
         attach("border", &run.node->border, sizeof run.node->border);
@@ -260,18 +257,18 @@ static int set_up(void)
 
 static int process(void)
 {
-    hostrt_memory_use(true);
+    hostrt_memory_set_active(true);
     const vx_status status = vxProcessGraph(run.graph);
-    hostrt_memory_use(false);
+    hostrt_memory_set_active(false);
     /* Of a CPU kernel that fails, vxProcessGraph says nothing, as on the board; a check does. */
     return status == VX_SUCCESS ? run.graph->kernel_status : status;
 }
 
 static int clean_up(void)
 {
-    hostrt_memory_use(true);
+    hostrt_memory_set_active(true);
     const vx_status status = vxReleaseGraph(&run.graph);
-    hostrt_memory_use(false);
+    hostrt_memory_set_active(false);
     hostrt_compare_maps(true);
     hostrt_memory_end(true);
     hostrt_compare_references(true);
@@ -296,7 +293,7 @@ static void report(void)
 
     for (size_t i = 0; i < dimof(NAMES); i++) {
         for (vx_size entry = 0;
-             (text = hostrt_entry((enum hostrt_journal)i, entry, &status)) != NULL; entry++) {
+             (text = hostrt_log_entry((enum hostrt_log)i, entry, &status)) != NULL; entry++) {
             run.record(NAMES[i], text, strlen(text));
         }
     }

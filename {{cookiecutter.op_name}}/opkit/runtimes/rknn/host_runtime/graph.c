@@ -35,13 +35,13 @@ static vx_status validate(vx_node node)
     }
     for (vx_uint32 i = 0; metas != NULL && i < count; i++) {
         vx_reference meta = (vx_reference)metas[i];
-        hostrt_release(&meta, VX_TYPE_META_FORMAT);
+        hostrt_release_handle(&meta, VX_TYPE_META_FORMAT);
     }
     __libc_free(metas);
     return status;
 }
 
-static void forget_local_data(vx_node node)
+static void clear_local_data(vx_node node)
 {
     if (node->owns_local_data) {
         __libc_free(node->local_data);
@@ -82,13 +82,13 @@ static void deinitialize(vx_node node)
             node->kernel->deinitialize(node, node->parameters, node->parameter_count);
         node->local_data_settable = false;
         if (status != VX_SUCCESS) {
-            hostrt_write(HOSTRT_EVENT, status,
-                         "the deinitializer returns %d; the board does not look at it",
-                         (int)status);
+            hostrt_log_printf(HOSTRT_EVENT, status,
+                              "the deinitializer returns %d; the board does not look at it",
+                              (int)status);
         }
     }
     node->validated = false;
-    forget_local_data(node);
+    clear_local_data(node);
 }
 
 /* The launch rules of VX kernels that do not depend on the chip. */
@@ -120,9 +120,10 @@ static void check_uniform_names(vx_node node)
     for (vx_size i = 0; i < node->uniform_count; i++) {
         const struct hostrt_uniform *uniform = &node->uniforms[i];
         if (uniform->set && strncmp(uniform->name, uniform->copy, sizeof uniform->copy - 1) != 0) {
-            hostrt_write(HOSTRT_EVENT, VX_SUCCESS,
-                         "the name of the uniform '%s' is gone; it must live as long as the node",
-                         uniform->copy);
+            hostrt_log_printf(
+                HOSTRT_EVENT, VX_SUCCESS,
+                "the name of the uniform '%s' is gone; it must live as long as the node",
+                uniform->copy);
         }
     }
 }
@@ -131,7 +132,7 @@ static void check_border(vx_node node)
 {
     const vx_enum mode = node->border.mode;
     if (mode < VX_BORDER_UNDEFINED || mode > VX_BORDER_REPLICATE) {
-        hostrt_write(
+        hostrt_log_printf(
             HOSTRT_EVENT, VX_SUCCESS,
             "the node's border has the mode 0x%X, which there is not; see enum vx_border_e",
             (unsigned)mode);
@@ -166,18 +167,18 @@ static vx_status process(vx_node node)
 /* ---- Graphs ---- */
 
 /*
- * Deinitializers that run now still see the graph, verified or not. A node that somebody else holds
- * loses it.
+ * Deinitializers that run now still see the graph, verified or not. A node that has other
+ * references loses it.
  */
 static void destroy_graph(vx_reference reference)
 {
     vx_graph graph = (vx_graph)reference;
     for (vx_size i = 0; i < graph->node_count; i++) {
         vx_node node = graph->nodes[i];
-        if (node->base.count > 0) {
+        if (node->base.external_count > 0) {
             node->graph = NULL;
         }
-        hostrt_drop(node);
+        hostrt_release(node);
     }
     __libc_free(graph->nodes);
 }
@@ -191,7 +192,7 @@ vx_graph vxCreateGraph(vx_context context)
 
 vx_status vxReleaseGraph(vx_graph *graph)
 {
-    return hostrt_release((vx_reference *)graph, VX_TYPE_GRAPH);
+    return hostrt_release_handle((vx_reference *)graph, VX_TYPE_GRAPH);
 }
 
 static vx_status verify(vx_node node)
@@ -250,7 +251,7 @@ static void destroy_node(vx_reference reference)
     deinitialize(node);
     for (vx_uint32 i = 0; i < node->parameter_count; i++) {
         if (node->parameters[i] != NULL) {
-            hostrt_drop(node->parameters[i]);
+            hostrt_release(node->parameters[i]);
         }
     }
     for (vx_size i = 0; i < node->uniform_count; i++) {
@@ -258,7 +259,7 @@ static void destroy_node(vx_reference reference)
     }
     __libc_free(node->uniforms);
     __libc_free(node->parameters);
-    hostrt_drop(node->kernel);
+    hostrt_release(node->kernel);
 }
 
 vx_node vxCreateGenericNode(vx_graph graph, vx_kernel kernel)
@@ -287,8 +288,8 @@ vx_node vxCreateGenericNode(vx_graph graph, vx_kernel kernel)
     node->parameters = parameters;
     node->parameter_count = kernel->parameter_count;
     node->border.mode = VX_BORDER_UNDEFINED;
-    hostrt_hold(kernel);
-    hostrt_hold(node); /* by the graph */
+    hostrt_retain(kernel);
+    hostrt_retain(node); /* by the graph */
     nodes[graph->node_count++] = node;
     graph->verified = false;
     return node;
@@ -296,7 +297,7 @@ vx_node vxCreateGenericNode(vx_graph graph, vx_kernel kernel)
 
 vx_status vxReleaseNode(vx_node *node)
 {
-    return hostrt_release((vx_reference *)node, VX_TYPE_NODE);
+    return hostrt_release_handle((vx_reference *)node, VX_TYPE_NODE);
 }
 
 static bool type_matches(vx_reference value, vx_enum declared)
@@ -324,10 +325,10 @@ vx_status vxSetParameterByIndex(vx_node node, vx_uint32 index, vx_reference valu
         if (!type_matches(value, description->data_type)) {
             return VX_ERROR_INVALID_TYPE;
         }
-        hostrt_hold(value);
+        hostrt_retain(value);
     }
     if (node->parameters[index] != NULL) {
-        hostrt_drop(node->parameters[index]);
+        hostrt_release(node->parameters[index]);
     }
     node->parameters[index] = value;
     return VX_SUCCESS;
@@ -479,7 +480,7 @@ vx_bool hostrt_uniform(vx_node node, vx_size index, const vx_char **name, vx_siz
     return vx_true_e;
 }
 
-/* There is no shader in which to select a function. */
+/* There is no program binary in which to select a function. */
 vx_status vxSelectKernelSubname(vx_node node, const vx_char *name)
 {
     if (!hostrt_is(node, VX_TYPE_NODE)) {
@@ -494,8 +495,8 @@ vx_status vxSelectKernelSubname(vx_node node, const vx_char *name)
 struct meta_attribute {
     vx_enum type; /* of the output */
     vx_enum attribute;
-    vx_size least; /* bytes */
-    vx_size most;
+    vx_size min; /* bytes */
+    vx_size max;
 };
 
 static const struct meta_attribute *find_meta_attribute(vx_enum type, vx_enum attribute)
@@ -527,9 +528,8 @@ vx_status vxSetMetaFormatAttribute(vx_meta_format meta, vx_enum attribute, const
     if (found == NULL) {
         return VX_ERROR_INVALID_TYPE;
     }
-    return value != NULL && size >= found->least && size <= found->most
-               ? VX_SUCCESS
-               : VX_ERROR_INVALID_PARAMETERS;
+    return value != NULL && size >= found->min && size <= found->max ? VX_SUCCESS
+                                                                     : VX_ERROR_INVALID_PARAMETERS;
 }
 
 vx_status vxSetMetaFormatFromReference(vx_meta_format meta, vx_reference reference)

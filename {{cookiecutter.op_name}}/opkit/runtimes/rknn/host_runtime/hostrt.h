@@ -3,13 +3,13 @@
  *
  * It runs an operator's library as the board does. Sizes, error codes and the order in which they
  * are tested were measured on the board's driver 1.7.5. What the board accepts in silence although
- * it cannot be meant (a copy that copies nothing, say) behaves as on the board and is written down
- * as an event, so that a test can fail on it.
+ * it is a mistake (a copy that copies nothing, say) behaves as on the board and is logged as an
+ * event, so that a test can fail on it.
  *
  *     types.c      what is known of each VX_TYPE_...
  *     reference.c  what all objects have in common; contexts
  *     tensor.c  scalar.c  array.c  kernel.c  graph.c
- *     journal.c    the log of vxAddLogEntry, events and leaks
+ *     log.c        the log of vxAddLogEntry, events and leaks
  *     memory.c     blocks of memory between guard pages
  *     interpose.c  malloc and its kin for the operator, which allocate such blocks
  *     driver.c     runs a graph of one node for the harness, opkit/check/harness/
@@ -29,19 +29,18 @@
 
 #define HOSTRT_MAX_RANK 6
 
-/* ---- For whoever drives the runtime ---- */
+/* ---- For the program that drives the runtime ---- */
 
-enum hostrt_journal {
+enum hostrt_log {
     HOSTRT_LOG, /* what the operator passed to vxAddLogEntry */
-    HOSTRT_EVENT, /* what the board would have accepted in silence */
-    HOSTRT_LEAK /* what the operator took and did not give back */
+    HOSTRT_EVENT, /* what the board accepts in silence although it is a mistake */
+    HOSTRT_LEAK /* what the operator did not release */
 };
 
 /* The text of an entry and its status, in the order of writing; NULL after the last. */
-VX_API_ENTRY const char *hostrt_entry(enum hostrt_journal journal, vx_size index,
-                                      vx_status *status);
-/* Empties all journals. */
-VX_API_ENTRY void hostrt_forget(void);
+VX_API_ENTRY const char *hostrt_log_entry(enum hostrt_log log, vx_size index, vx_status *status);
+/* Empties all logs. */
+VX_API_ENTRY void hostrt_log_clear(void);
 
 /* Gives an object the name by which messages call it. Cut after VX_MAX_REFERENCE_NAME bytes. */
 VX_API_ENTRY vx_status hostrt_set_name(vx_reference reference, const char *name);
@@ -59,7 +58,7 @@ VX_API_ENTRY void *hostrt_tensor_memory(const char *name, size_t size, void *ung
 VX_API_ENTRY vx_status hostrt_launch(vx_node node, vx_kernel_execution_parameters_t *launch);
 
 /*
- * Declares a _viv_uniform of the node's kernel, as the compiled shader would: its name and its size
+ * Declares a _viv_uniform of the node's kernel, as the program binary would: its name and its size
  * in bytes. When a kernel has any, vxSetNodeUniform copies that many bytes and refuses to set more
  * uniforms than there are.
  */
@@ -75,15 +74,15 @@ VX_API_ENTRY vx_bool hostrt_uniform(vx_node node, vx_size index, const vx_char *
 
 #pragma GCC visibility push(hidden)
 
-/* Every object begins with this. It lives while somebody outside or inside the runtime holds it. */
+/* Every object begins with this. It is destroyed when both of its counts are 0. */
 struct vx_reference_s {
     vx_enum type;
     vx_status status; /* of an error object */
     vx_context context;
-    vx_uint32 count; /* references of the application and of the operator: VX_REFERENCE_COUNT */
-    vx_uint32 holds; /* references of the runtime's own */
-    bool known; /* existed when the session began, */
-    vx_uint32 count_at_begin; /* with this count */
+    vx_uint32 external_count; /* of the application and the operator: VX_REFERENCE_COUNT */
+    vx_uint32 internal_count; /* of the runtime */
+    bool in_snapshot; /* existed when the snapshot was taken */
+    vx_uint32 snapshot_count; /* the external count then */
     vx_char name[VX_MAX_REFERENCE_NAME];
     void (*destroy)(vx_reference reference);
     vx_reference next; /* in the list of all objects */
@@ -150,7 +149,7 @@ struct vx_graph_s {
     vx_node *nodes;
     vx_size node_count;
     bool verified;
-    /* of the first CPU kernel that failed; vxProcessGraph does not tell, as on the board */
+    /* Of the first CPU kernel that failed. vxProcessGraph does not return it, as on the board. */
     vx_status kernel_status;
 };
 
@@ -201,13 +200,17 @@ vx_enum hostrt_find_type(const char *name); /* as numpy writes it: float16 */
 /* reference.c */
 void *hostrt_new(vx_context context, vx_enum type, size_t size, void (*destroy)(vx_reference));
 vx_reference hostrt_new_error(vx_context context, vx_status status);
-bool hostrt_is(const void *reference, vx_enum type); /* false for NULL, foreign and dead pointers */
-void hostrt_hold(void *reference);
-void hostrt_drop(void *reference);
-vx_status hostrt_release(vx_reference *reference, vx_enum type);
-void hostrt_remember_references(void);
+/* False for NULL and for pointers that are no reference, or no longer one. */
+bool hostrt_is(const void *reference, vx_enum type);
+/* The runtime's own references: the internal count. */
+void hostrt_retain(void *reference);
+void hostrt_release(void *reference);
+/* A vxRelease...: decrements the external count, and sets the handle to NULL. */
+vx_status hostrt_release_handle(vx_reference *reference, vx_enum type);
+/* Compares the external counts with those in the snapshot; logs the differences as leaks. */
+void hostrt_snapshot_references(void);
 void hostrt_compare_references(bool report);
-/* one more reference of it, or NULL */
+/* Returns a reference that the caller has to release, or NULL. */
 vx_kernel hostrt_find_kernel(vx_context context, const vx_char *name);
 void hostrt_describe(vx_reference reference, char *text, size_t size);
 
@@ -227,7 +230,7 @@ struct hostrt_attribute {
 };
 const struct hostrt_attribute *hostrt_find_attribute(const struct hostrt_attribute *table,
                                                      size_t count, vx_enum attribute);
-/* exact size; aligned to 4 bytes, unless smaller */
+/* Whether a value has the exact size, and is aligned to 4 bytes unless it is smaller. */
 bool hostrt_fits(const struct hostrt_attribute *attribute, const void *value, vx_size size);
 vx_status hostrt_query(const struct hostrt_attribute *table, size_t count, const void *object,
                        vx_enum attribute, void *value, vx_size size, vx_status unknown);
@@ -238,25 +241,27 @@ bool hostrt_remove_map(vx_reference owner, vx_map_id id);
 void hostrt_compare_maps(bool report);
 
 /* graph.c */
-extern const char *hostrt_phase; /* the callback that runs, for messages */
-/* the function of this runtime that touches the operator's memory, or NULL */
+/* The callback that runs, for messages. */
+extern const char *hostrt_phase;
+/* The function of this runtime that accesses the operator's memory, for messages; or NULL. */
 extern const char *hostrt_function;
 
-/* journal.c */
-void hostrt_write(enum hostrt_journal journal, vx_status status, const char *format, ...)
+/* log.c */
+void hostrt_log_printf(enum hostrt_log log, vx_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void hostrt_add(enum hostrt_journal journal, vx_status status, const char *text);
+void hostrt_log_append(enum hostrt_log log, vx_status status, const char *text);
 
-/* memory.c */
-/* for the operator; alignment 0: that of malloc here */
+/* memory.c: for the operator; an alignment of 0 is that of malloc here */
 void *hostrt_memory_new(size_t size, size_t alignment);
 void *hostrt_memory_resize(void *start, size_t size);
-bool hostrt_memory_free(void *start); /* false: not from here */
+bool hostrt_memory_free(void *start); /* false: not allocated here */
+/* memory.c: for the data of tensors and arrays */
 void *hostrt_device_new(vx_reference owner, size_t size);
 void hostrt_device_free(void *start);
+/* memory.c: while the operator is active, its allocations are guarded */
 void hostrt_memory_begin(bool guard, vx_uint8 fill);
-void hostrt_memory_use(bool active); /* whether the operator runs */
-bool hostrt_memory_guards(void); /* whether memory is to be guarded now */
+void hostrt_memory_set_active(bool active);
+bool hostrt_memory_guards(void);
 vx_uint8 hostrt_memory_fill(void);
 void hostrt_memory_end(bool report);
 bool hostrt_memory_explain(const void *address, char *text, size_t size);

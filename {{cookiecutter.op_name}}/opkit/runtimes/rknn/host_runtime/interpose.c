@@ -65,13 +65,13 @@ VX_API_ENTRY int hostrt_posix_memalign(void **memory, size_t alignment, size_t s
 }
 
 #ifndef HOSTRT_STATIC
-#define STANDS_FOR(function) __attribute__((alias(#function)))
-VX_API_ENTRY void *malloc(size_t size) STANDS_FOR(hostrt_malloc);
-VX_API_ENTRY void *calloc(size_t count, size_t size) STANDS_FOR(hostrt_calloc);
-VX_API_ENTRY void free(void *memory) STANDS_FOR(hostrt_free);
-VX_API_ENTRY void *realloc(void *memory, size_t size) STANDS_FOR(hostrt_realloc);
-VX_API_ENTRY void *aligned_alloc(size_t alignment, size_t size) STANDS_FOR(hostrt_aligned_alloc);
-VX_API_ENTRY void *memalign(size_t alignment, size_t size) STANDS_FOR(hostrt_aligned_alloc);
+#define ALIAS_OF(function) __attribute__((alias(#function)))
+VX_API_ENTRY void *malloc(size_t size) ALIAS_OF(hostrt_malloc);
+VX_API_ENTRY void *calloc(size_t count, size_t size) ALIAS_OF(hostrt_calloc);
+VX_API_ENTRY void free(void *memory) ALIAS_OF(hostrt_free);
+VX_API_ENTRY void *realloc(void *memory, size_t size) ALIAS_OF(hostrt_realloc);
+VX_API_ENTRY void *aligned_alloc(size_t alignment, size_t size) ALIAS_OF(hostrt_aligned_alloc);
+VX_API_ENTRY void *memalign(size_t alignment, size_t size) ALIAS_OF(hostrt_aligned_alloc);
 VX_API_ENTRY int posix_memalign(void **memory, size_t alignment, size_t size)
-    STANDS_FOR(hostrt_posix_memalign);
+    ALIAS_OF(hostrt_posix_memalign);
 #endif

@@ -26,7 +26,7 @@ static vx_kernel add_kernel(vx_context context, const vx_char *name, vx_enum enu
         return NULL;
     }
     snprintf(kernel->kernel_name, sizeof kernel->kernel_name, "%s", name);
-    hostrt_hold(kernel); /* by the context, until vxRemoveKernel */
+    hostrt_retain(kernel); /* by the context, until vxRemoveKernel */
     kernel->enumeration = enumeration;
     kernel->function = function;
     kernel->validate = validate;
@@ -88,16 +88,16 @@ vx_status vxRemoveKernel(vx_kernel kernel)
         return VX_ERROR_INVALID_REFERENCE;
     }
     kernel->kernel_name[0] = '\0';
-    const vx_status status = hostrt_release(&reference, VX_TYPE_KERNEL);
+    const vx_status status = hostrt_release_handle(&reference, VX_TYPE_KERNEL);
     if (status == VX_SUCCESS) {
-        hostrt_drop(kernel);
+        hostrt_release(kernel);
     }
     return status;
 }
 
 vx_status vxReleaseKernel(vx_kernel *kernel)
 {
-    return hostrt_release((vx_reference *)kernel, VX_TYPE_KERNEL);
+    return hostrt_release_handle((vx_reference *)kernel, VX_TYPE_KERNEL);
 }
 
 /* Asks the whole context: a kernel of another operator with the same name is found as well. */
@@ -126,7 +126,7 @@ vx_program vxCreateProgramWithBinary(vx_context context, const vx_uint8 *binary,
     return (vx_program)hostrt_new_error(context, VX_ERROR_INVALID_PARAMETERS);
 }
 
-/* The PC has no compiler for shaders. */
+/* The PC has no compiler for VX kernels. */
 vx_program vxCreateProgramWithSource(vx_context context, vx_uint32 count, const vx_char *strings[],
                                      vx_size lengths[])
 {
@@ -150,7 +150,7 @@ vx_status vxBuildProgram(vx_program program, const vx_char *options)
 
 vx_status vxReleaseProgram(vx_program *program)
 {
-    return hostrt_release((vx_reference *)program, VX_TYPE_PROGRAM);
+    return hostrt_release_handle((vx_reference *)program, VX_TYPE_PROGRAM);
 }
 
 vx_kernel vxAddKernelInProgram(vx_program program, vx_char *name, vx_enum enumeration,

@@ -1,11 +1,11 @@
 /*
  * Blocks of memory between guard pages.
  *
- * A block ends where a page begins that nobody may touch: the first byte read or written past its
- * end is a fault. The page before it is as forbidden; the few bytes between that and the block hold
- * a pattern that is looked at when the block goes. A freed block becomes forbidden as a whole. The
- * operator gets its malloc from here while a guarded call runs, and so do the tensors that its
- * kernel opens; the data of the device's tensors and arrays always lies here.
+ * A block ends where an inaccessible page begins: the first byte read or written past its end is a
+ * fault. The page before it is inaccessible, too; the few bytes between that page and the block
+ * hold a pattern, which is checked when the block is freed. A freed block becomes inaccessible as a
+ * whole. The operator gets its malloc from here while a guarded call runs, and so do the tensors
+ * that its kernel opens; the data of the device's tensors and arrays always lies here.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,8 +17,8 @@
 #include "libc.h"
 
 enum {
-    GUARD = 1 << 16, /* forbidden bytes on both sides; a multiple of every page size */
-    MOST_FREED = 1 << 12, /* so many freed blocks are remembered */
+    GUARD = 1 << 16, /* inaccessible bytes on both sides; a multiple of every page size */
+    MAX_FREED = 1 << 12, /* freed blocks that stay in the table, to find uses of them */
     LARGEST_ALIGNMENT = 1 << 12
 };
 
@@ -41,8 +41,8 @@ static size_t block_room;
 static size_t freed_count;
 static size_t last_number;
 static bool guarding;
-static bool in_use;
-static vx_uint8 fill;
+static bool is_active;
+static vx_uint8 fill_byte;
 
 static size_t page_size(void)
 {
@@ -73,7 +73,7 @@ static struct block *find(const void *start)
     return NULL;
 }
 
-static void forget(struct block *block)
+static void remove_block(struct block *block)
 {
     if (block->map != NULL) {
         munmap(block->map, block->map_size);
@@ -98,18 +98,18 @@ static struct block *add_block(void)
     return &blocks[block_count];
 }
 
-/* The pages that hold the block: what lies in them around it was filled. */
-static vx_uint8 *lead(const struct block *block)
+/* The accessible pages, from start to end: the bytes around the block in them were filled. */
+static vx_uint8 *filled_start(const struct block *block)
 {
     return block->map + GUARD;
 }
 
-static const vx_uint8 *tail_end(const struct block *block)
+static const vx_uint8 *filled_end(const struct block *block)
 {
     return block->map + block->map_size - GUARD;
 }
 
-static void *place(vx_reference owner, const char *tensor, size_t size, size_t alignment)
+static void *allocate(vx_reference owner, const char *tensor, size_t size, size_t alignment)
 {
     if (size > PTRDIFF_MAX - 2 * GUARD - LARGEST_ALIGNMENT - page_size()) {
         errno = ENOMEM;
@@ -133,15 +133,16 @@ static void *place(vx_reference owner, const char *tensor, size_t size, size_t a
         errno = ENOMEM;
         return NULL;
     }
-    memset(map + GUARD, fill, pages);
+    memset(map + GUARD, fill_byte, pages);
     block_count++;
     const size_t number = owner || tensor ? 0 : ++last_number;
-    *block = (struct block){
-        map, map_size, map + GUARD + pages - rounded, size, number, fill, owner, tensor, false};
+    *block = (struct block){map,   map_size, map + GUARD + pages - rounded,
+                            size,  number,   fill_byte,
+                            owner, tensor,   false};
     return block->start;
 }
 
-static void name_block(const struct block *block, char *text, size_t size)
+static void describe_block(const struct block *block, char *text, size_t size)
 {
     if (block->owner != NULL) {
         char owner[160];
@@ -155,11 +156,11 @@ static void name_block(const struct block *block, char *text, size_t size)
     }
 }
 
-/* Looks for writing into the bytes around a block that no guard page covers. */
+/* Logs writes into the bytes around a block that no guard page covers. */
 static void check_guards(const struct block *block)
 {
-    const vx_uint8 *first = lead(block);
-    const vx_uint8 *last = tail_end(block);
+    const vx_uint8 *first = filled_start(block);
+    const vx_uint8 *last = filled_end(block);
     const vx_uint8 *end = block->start + block->size;
     char name[256];
 
@@ -169,20 +170,20 @@ static void check_guards(const struct block *block)
     while (last > end && last[-1] == block->fill) {
         last--;
     }
-    name_block(block, name, sizeof name);
+    describe_block(block, name, sizeof name);
     if (first < block->start) {
-        hostrt_write(HOSTRT_EVENT, VX_SUCCESS,
-                     "the operator wrote up to %zu bytes before the start of %s",
-                     (size_t)(block->start - first), name);
+        hostrt_log_printf(HOSTRT_EVENT, VX_SUCCESS,
+                          "the operator wrote up to %zu bytes before the start of %s",
+                          (size_t)(block->start - first), name);
     }
     if (last > end) {
-        hostrt_write(HOSTRT_EVENT, VX_SUCCESS,
-                     "the operator wrote up to %zu bytes past the end of %s", (size_t)(last - end),
-                     name);
+        hostrt_log_printf(HOSTRT_EVENT, VX_SUCCESS,
+                          "the operator wrote up to %zu bytes past the end of %s",
+                          (size_t)(last - end), name);
     }
 }
 
-static void forget_oldest_freed(void)
+static void remove_oldest_freed(void)
 {
     for (size_t i = 0; i < block_count; i++) {
         if (blocks[i].freed) {
@@ -201,7 +202,7 @@ void *hostrt_memory_new(size_t size, size_t alignment)
     if (alignment == 0) {
         alignment = natural_alignment(size);
     }
-    return alignment <= LARGEST_ALIGNMENT ? place(NULL, NULL, size, alignment) : NULL;
+    return alignment <= LARGEST_ALIGNMENT ? allocate(NULL, NULL, size, alignment) : NULL;
 }
 
 static bool is_inside(const struct block *block, const void *address)
@@ -218,8 +219,8 @@ bool hostrt_memory_free(void *start)
     if (block == NULL || block->owner != NULL || block->tensor != NULL) {
         for (size_t i = block_count; i-- > 0;) {
             if (is_inside(&blocks[i], start)) {
-                name_block(&blocks[i], name, sizeof name);
-                hostrt_write(
+                describe_block(&blocks[i], name, sizeof name);
+                hostrt_log_printf(
                     HOSTRT_EVENT, VX_SUCCESS,
                     "the operator frees a pointer into %s, which it did not get from malloc", name);
                 return true;
@@ -228,8 +229,8 @@ bool hostrt_memory_free(void *start)
         return false;
     }
     if (block->freed) {
-        name_block(block, name, sizeof name);
-        hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "the operator frees %s twice", name);
+        describe_block(block, name, sizeof name);
+        hostrt_log_printf(HOSTRT_EVENT, VX_SUCCESS, "the operator frees %s twice", name);
         return true;
     }
     check_guards(block);
@@ -237,8 +238,8 @@ bool hostrt_memory_free(void *start)
     mmap(block->map, block->map_size, PROT_NONE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     block->freed = true;
-    if (++freed_count > MOST_FREED) {
-        forget_oldest_freed();
+    if (++freed_count > MAX_FREED) {
+        remove_oldest_freed();
     }
     return true;
 }
@@ -264,7 +265,7 @@ void *hostrt_memory_resize(void *start, size_t size)
 
 void *hostrt_device_new(vx_reference owner, size_t size)
 {
-    return place(owner, NULL, size, natural_alignment(size));
+    return allocate(owner, NULL, size, natural_alignment(size));
 }
 
 void hostrt_device_free(void *start)
@@ -272,7 +273,7 @@ void hostrt_device_free(void *start)
     struct block *block = start ? find(start) : NULL;
     if (block != NULL) {
         check_guards(block);
-        forget(block);
+        remove_block(block);
     }
 }
 
@@ -286,11 +287,12 @@ static void *new_tensor(const char *name, size_t size)
     void *start = block != NULL ? __libc_malloc(size) : NULL;
     if (start != NULL) {
         block_count++;
-        *block = (struct block){.start = memset(start, fill, size), .size = size, .tensor = name};
+        *block =
+            (struct block){.start = memset(start, fill_byte, size), .size = size, .tensor = name};
     }
     return start;
 #else
-    return place(NULL, name, size, natural_alignment(size));
+    return allocate(NULL, name, size, natural_alignment(size));
 #endif
 }
 
@@ -299,43 +301,43 @@ void *hostrt_tensor_memory(const char *name, size_t size, void *unguarded)
     return hostrt_memory_guards() ? new_tensor(name, size) : unguarded;
 }
 
-static void forget_opened_tensors(void)
+static void free_opened_tensors(void)
 {
     for (size_t i = block_count; i-- > 0;) {
         if (blocks[i].tensor != NULL) {
             if (blocks[i].map != NULL) {
                 check_guards(&blocks[i]);
             }
-            forget(&blocks[i]);
+            remove_block(&blocks[i]);
         }
     }
 }
 
 /* ---- Sessions ---- */
 
-void hostrt_memory_begin(bool guard, vx_uint8 with)
+void hostrt_memory_begin(bool guard, vx_uint8 fill)
 {
     guarding = guard;
-    fill = with;
+    fill_byte = fill;
     last_number = 0;
 }
 
-void hostrt_memory_use(bool active)
+void hostrt_memory_set_active(bool active)
 {
-    in_use = active;
+    is_active = active;
     if (!active) {
-        forget_opened_tensors();
+        free_opened_tensors();
     }
 }
 
 bool hostrt_memory_guards(void)
 {
-    return guarding && in_use;
+    return guarding && is_active;
 }
 
 vx_uint8 hostrt_memory_fill(void)
 {
-    return fill;
+    return fill_byte;
 }
 
 void hostrt_memory_end(bool report)
@@ -352,23 +354,23 @@ void hostrt_memory_end(bool report)
         if (block->owner == NULL && !block->freed) {
             bytes += block->size;
             if (leaked++ == 0) {
-                name_block(block, first, sizeof first);
+                describe_block(block, first, sizeof first);
             }
         }
     }
     for (size_t i = block_count; i-- > 0;) {
         if (blocks[i].owner == NULL) {
-            forget(&blocks[i]);
+            remove_block(&blocks[i]);
         }
     }
     freed_count = 0;
     guarding = false;
     if (report && leaked == 1) {
-        hostrt_write(HOSTRT_LEAK, VX_SUCCESS, "%s was never freed", first);
+        hostrt_log_printf(HOSTRT_LEAK, VX_SUCCESS, "%s was never freed", first);
     } else if (report && leaked > 1) {
-        hostrt_write(HOSTRT_LEAK, VX_SUCCESS,
-                     "%zu blocks (%zu bytes) were never freed, among them %s", leaked, bytes,
-                     first);
+        hostrt_log_printf(HOSTRT_LEAK, VX_SUCCESS,
+                          "%zu blocks (%zu bytes) were never freed, among them %s", leaked, bytes,
+                          first);
     }
 }
 
@@ -382,7 +384,7 @@ bool hostrt_memory_explain(const void *address, char *text, size_t size)
         }
         const vx_uint8 *end = block->start + block->size;
         char name[256];
-        name_block(block, name, sizeof name);
+        describe_block(block, name, sizeof name);
         if (block->freed && byte >= block->start && byte < end) {
             snprintf(text, size, "byte %zu of %s after it was freed", (size_t)(byte - block->start),
                      name);

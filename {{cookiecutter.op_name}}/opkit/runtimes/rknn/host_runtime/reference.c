@@ -1,15 +1,15 @@
 /*
  * What all objects have in common: type, counts, name, attributes, maps; and contexts.
  *
- * All objects are in one list. A handle is good when it is in there, so that a pointer that never
- * was one, or is not one any more, gives the error that the board gives and no crash.
+ * All objects are in one list. A handle is valid if it is in the list, so that a pointer that never
+ * was one, or no longer is, gives the board's error and does not crash.
  */
 #include <stdio.h>
 
 #include "hostrt.h"
 #include "libc.h"
 
-static vx_reference all;
+static vx_reference objects;
 
 /* ---- Maps ---- */
 
@@ -46,7 +46,7 @@ bool hostrt_remove_map(vx_reference owner, vx_map_id id)
     return false;
 }
 
-static void forget_maps(vx_reference owner)
+static void remove_maps(vx_reference owner)
 {
     for (size_t i = table.count; i-- > 0;) {
         if (table.maps[i].owner == owner) {
@@ -60,7 +60,7 @@ void hostrt_compare_maps(bool report)
     for (size_t i = 0; report && i < table.count; i++) {
         char text[160];
         hostrt_describe(table.maps[i].owner, text, sizeof text);
-        hostrt_write(HOSTRT_LEAK, VX_SUCCESS, "%s was mapped and not unmapped", text);
+        hostrt_log_printf(HOSTRT_LEAK, VX_SUCCESS, "%s was mapped and not unmapped", text);
     }
     table.count = 0;
 }
@@ -75,10 +75,10 @@ void *hostrt_new(vx_context context, vx_enum type, size_t size, void (*destroy)(
     }
     object->type = type;
     object->context = context;
-    object->count = 1;
+    object->external_count = 1;
     object->destroy = destroy;
-    object->next = all;
-    all = object;
+    object->next = objects;
+    objects = object;
     return object;
 }
 
@@ -87,15 +87,15 @@ vx_reference hostrt_new_error(vx_context context, vx_status status)
     vx_reference object = hostrt_new(context, VX_TYPE_ERROR, sizeof *object, NULL);
     if (object != NULL) {
         object->status = status;
-        object->count = 0; /* belongs to the context */
-        object->holds = 1;
+        object->external_count = 0; /* belongs to the context */
+        object->internal_count = 1;
     }
     return object;
 }
 
 static bool is_alive(const void *reference)
 {
-    for (vx_reference object = all; object != NULL; object = object->next) {
+    for (vx_reference object = objects; object != NULL; object = object->next) {
         if (object == reference) {
             return true;
         }
@@ -118,8 +118,8 @@ static void destroy(vx_reference object)
     if (object->destroy != NULL) {
         object->destroy(object);
     }
-    forget_maps(object);
-    vx_reference *link = &all;
+    remove_maps(object);
+    vx_reference *link = &objects;
     while (*link != object) {
         link = &(*link)->next;
     }
@@ -127,34 +127,34 @@ static void destroy(vx_reference object)
     __libc_free(object);
 }
 
-void hostrt_hold(void *reference)
+void hostrt_retain(void *reference)
 {
-    ((vx_reference)reference)->holds++;
+    ((vx_reference)reference)->internal_count++;
 }
 
-void hostrt_drop(void *reference)
+void hostrt_release(void *reference)
 {
     vx_reference object = reference;
-    if (--object->holds == 0 && object->count == 0) {
+    if (--object->internal_count == 0 && object->external_count == 0) {
         destroy(object);
     }
 }
 
-vx_status hostrt_release(vx_reference *reference, vx_enum type)
+vx_status hostrt_release_handle(vx_reference *reference, vx_enum type)
 {
     if (reference == NULL || !hostrt_is(*reference, type)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
     vx_reference object = *reference;
-    if (object->count == 0) {
+    if (object->external_count == 0) {
         if (object->type != VX_TYPE_ERROR) {
             char text[160];
             hostrt_describe(object, text, sizeof text);
-            hostrt_write(HOSTRT_EVENT, VX_SUCCESS, "%s is released, but only the runtime holds it",
-                         text);
+            hostrt_log_printf(HOSTRT_EVENT, VX_SUCCESS,
+                              "%s is released, but only the runtime holds it", text);
             return VX_ERROR_INVALID_REFERENCE;
         }
-    } else if (--object->count == 0 && object->holds == 0) {
+    } else if (--object->external_count == 0 && object->internal_count == 0) {
         destroy(object);
     }
     *reference = NULL;
@@ -216,7 +216,7 @@ vx_status hostrt_query(const struct hostrt_attribute *table, size_t count, const
 vx_status vxQueryReference(vx_reference reference, vx_enum attribute, void *value, vx_size size)
 {
     static const struct hostrt_attribute ATTRIBUTES[] = {
-        {VX_REFERENCE_COUNT, offsetof(struct vx_reference_s, count), sizeof(vx_uint32),
+        {VX_REFERENCE_COUNT, offsetof(struct vx_reference_s, external_count), sizeof(vx_uint32),
          HOSTRT_READ},
         {VX_REFERENCE_TYPE, offsetof(struct vx_reference_s, type), sizeof(vx_enum), HOSTRT_READ},
     };
@@ -253,7 +253,7 @@ vx_context vxGetContext(vx_reference reference)
 
 vx_status vxReleaseReference(vx_reference *reference)
 {
-    return hostrt_release(reference, VX_TYPE_REFERENCE);
+    return hostrt_release_handle(reference, VX_TYPE_REFERENCE);
 }
 
 /* ---- Contexts ---- */
@@ -269,7 +269,7 @@ vx_context vxCreateContext(void)
 
 static vx_reference find_in(vx_context context, vx_enum type)
 {
-    for (vx_reference object = all; object != NULL; object = object->next) {
+    for (vx_reference object = objects; object != NULL; object = object->next) {
         if (object->context == context && (vx_reference)context != object &&
             (type == VX_TYPE_REFERENCE || object->type == type)) {
             return object;
@@ -280,10 +280,10 @@ static vx_reference find_in(vx_context context, vx_enum type)
 
 vx_kernel hostrt_find_kernel(vx_context context, const vx_char *name)
 {
-    for (vx_reference object = all; object != NULL; object = object->next) {
+    for (vx_reference object = objects; object != NULL; object = object->next) {
         if (object->type == VX_TYPE_KERNEL && object->context == context &&
             strcmp(((vx_kernel)object)->kernel_name, name) == 0) {
-            object->count++;
+            object->external_count++;
             return (vx_kernel)object;
         }
     }
@@ -291,7 +291,8 @@ vx_kernel hostrt_find_kernel(vx_context context, const vx_char *name)
 }
 
 /*
- * Destroys what still is in the context, too: graphs first, for their nodes hold everything else.
+ * Destroys what still is in the context, too: graphs first, for their nodes refer to everything
+ * else.
  */
 vx_status vxReleaseContext(vx_context *context)
 {
@@ -310,29 +311,31 @@ vx_status vxReleaseContext(vx_context *context)
     return VX_SUCCESS;
 }
 
-/* ---- What a session leaves behind ---- */
+/* ---- Leaks of a session ---- */
 
-/* The session keeps them alive, to look at them when it ends; but graph and node go within it. */
-static bool is_kept(vx_reference object)
+/*
+ * The session retains objects until it has compared them; but graph and node are destroyed in it.
+ */
+static bool is_retained(vx_reference object)
 {
     return object->type != VX_TYPE_GRAPH && object->type != VX_TYPE_NODE;
 }
 
-void hostrt_remember_references(void)
+void hostrt_snapshot_references(void)
 {
-    for (vx_reference object = all; object != NULL; object = object->next) {
-        object->known = true;
-        object->count_at_begin = object->count;
-        if (is_kept(object)) {
-            hostrt_hold(object);
+    for (vx_reference object = objects; object != NULL; object = object->next) {
+        object->in_snapshot = true;
+        object->snapshot_count = object->external_count;
+        if (is_retained(object)) {
+            hostrt_retain(object);
         }
     }
 }
 
-static vx_reference find_known(void)
+static vx_reference find_in_snapshot(void)
 {
-    vx_reference object = all;
-    while (object != NULL && !object->known) {
+    vx_reference object = objects;
+    while (object != NULL && !object->in_snapshot) {
         object = object->next;
     }
     return object;
@@ -340,26 +343,26 @@ static vx_reference find_known(void)
 
 void hostrt_compare_references(bool report)
 {
-    for (vx_reference object = all; object != NULL; object = object->next) {
+    for (vx_reference object = objects; object != NULL; object = object->next) {
         char text[160];
         hostrt_describe(object, text, sizeof text);
-        if (!object->known) {
-            if (report && object->count > 0) {
-                hostrt_write(HOSTRT_LEAK, VX_SUCCESS, "%s was made and not released", text);
+        if (!object->in_snapshot) {
+            if (report && object->external_count > 0) {
+                hostrt_log_printf(HOSTRT_LEAK, VX_SUCCESS, "%s was made and not released", text);
             }
             continue;
         }
-        if (report && object->count != object->count_at_begin) {
-            hostrt_write(HOSTRT_LEAK, VX_SUCCESS,
-                         "%s had %u references before the call and has %u after it", text,
-                         (unsigned)object->count_at_begin, (unsigned)object->count);
+        if (report && object->external_count != object->snapshot_count) {
+            hostrt_log_printf(HOSTRT_LEAK, VX_SUCCESS,
+                              "%s had %u references before the call and has %u after it", text,
+                              (unsigned)object->snapshot_count, (unsigned)object->external_count);
         }
-        object->count = object->count_at_begin;
+        object->external_count = object->snapshot_count;
     }
-    for (vx_reference object; (object = find_known()) != NULL;) {
-        object->known = false;
-        if (is_kept(object)) {
-            hostrt_drop(object);
+    for (vx_reference object; (object = find_in_snapshot()) != NULL;) {
+        object->in_snapshot = false;
+        if (is_retained(object)) {
+            hostrt_release(object);
         }
     }
 }

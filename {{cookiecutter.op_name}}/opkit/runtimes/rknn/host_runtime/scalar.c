@@ -29,7 +29,7 @@ vx_scalar vxCreateScalarWithSize(vx_context context, vx_enum data_type, const vo
 
 vx_status vxReleaseScalar(vx_scalar *scalar)
 {
-    return hostrt_release((vx_reference *)scalar, VX_TYPE_SCALAR);
+    return hostrt_release_handle((vx_reference *)scalar, VX_TYPE_SCALAR);
 }
 
 vx_status vxQueryScalar(vx_scalar scalar, vx_enum attribute, void *value, vx_size size)

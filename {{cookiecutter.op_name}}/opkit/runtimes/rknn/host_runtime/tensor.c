@@ -37,13 +37,13 @@ static void destroy_tensor(vx_reference reference)
 {
     vx_tensor tensor = (vx_tensor)reference;
     if (tensor->parent != NULL) {
-        hostrt_drop(tensor->parent);
+        hostrt_release(tensor->parent);
     } else {
         hostrt_device_free(tensor->data);
     }
 }
 
-/* A call that cannot be gives NULL, not an error object. */
+/* Invalid arguments give NULL, not an error object. */
 vx_tensor vxCreateTensor(vx_context context, vx_size number_of_dims, const vx_size *dims,
                          vx_enum data_type, vx_int8 fixed_point_position)
 {
@@ -106,13 +106,13 @@ vx_tensor vxCreateTensorFromView(vx_tensor tensor, vx_size number_of_dims,
         view->dims[i] = (vx_uint32)(view_end[i] - view_start[i]);
         view->offset += view_start[i] * tensor->strides[i];
     }
-    hostrt_hold(tensor);
+    hostrt_retain(tensor);
     return view;
 }
 
 vx_status vxReleaseTensor(vx_tensor *tensor)
 {
-    return hostrt_release((vx_reference *)tensor, VX_TYPE_TENSOR);
+    return hostrt_release_handle((vx_reference *)tensor, VX_TYPE_TENSOR);
 }
 
 /* ---- Attributes ---- */
@@ -144,11 +144,12 @@ static vx_status query_dims(vx_tensor tensor, void *value, vx_size size)
         return VX_ERROR_INVALID_PARAMETERS;
     }
     if (size > needed) {
-        hostrt_write(HOSTRT_EVENT, VX_SUCCESS,
-                     "vxQueryTensor(VX_TENSOR_DIMS) asks for %u bytes of a tensor with %u "
-                     "dimensions; the entries after the last dimension hold anything: ask for %u "
-                     "bytes",
-                     (unsigned)size, (unsigned)tensor->rank, (unsigned)needed);
+        hostrt_log_printf(
+            HOSTRT_EVENT, VX_SUCCESS,
+            "vxQueryTensor(VX_TENSOR_DIMS) asks for %u bytes of a tensor with %u "
+            "dimensions; the entries after the last dimension hold anything: ask for %u "
+            "bytes",
+            (unsigned)size, (unsigned)tensor->rank, (unsigned)needed);
     }
     memset(answer, hostrt_memory_fill(), sizeof answer);
     memcpy(answer, tensor->dims, needed);
@@ -262,11 +263,12 @@ static bool find_conversion(vx_tensor tensor, vx_size stride, bool to_user, conv
     } else if (device == VX_TYPE_FLOAT32 && user == VX_TYPE_FLOAT16) {
         *converted = to_user ? halves_of : singles_of;
     } else {
-        hostrt_write(HOSTRT_EVENT, VX_SUCCESS,
-                     "vxCopyTensorPatch copies nothing: user_stride[0] = %u means VX_TYPE_%s, to "
-                     "which a tensor of VX_TYPE_%s is not converted; pass its element size, %u",
-                     (unsigned)stride, hostrt_type_name(user), hostrt_type_name(device),
-                     (unsigned)hostrt_element_size(device));
+        hostrt_log_printf(
+            HOSTRT_EVENT, VX_SUCCESS,
+            "vxCopyTensorPatch copies nothing: user_stride[0] = %u means VX_TYPE_%s, to "
+            "which a tensor of VX_TYPE_%s is not converted; pass its element size, %u",
+            (unsigned)stride, hostrt_type_name(user), hostrt_type_name(device),
+            (unsigned)hostrt_element_size(device));
         return false;
     }
     return true;
@@ -393,15 +395,15 @@ vx_status vxCopyTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_s
     convert converted = NULL;
     if (user_memory_type != 0 && user_memory_type != VX_MEMORY_TYPE_NONE &&
         user_memory_type != VX_MEMORY_TYPE_HOST) {
-        hostrt_write(
+        hostrt_log_printf(
             HOSTRT_EVENT, VX_SUCCESS,
             "vxCopyTensorPatch gets the unknown memory type 0x%X; pass VX_MEMORY_TYPE_HOST",
             (unsigned)user_memory_type);
     }
     if (to_user && strides_overlap(tensor->rank, extents, strides)) {
-        hostrt_write(HOSTRT_EVENT, VX_SUCCESS,
-                     "vxCopyTensorPatch gets strides by which elements overwrite each other; "
-                     "stride[k] = stride[k - 1] * dims[k - 1]");
+        hostrt_log_printf(HOSTRT_EVENT, VX_SUCCESS,
+                          "vxCopyTensorPatch gets strides by which elements overwrite each other; "
+                          "stride[k] = stride[k - 1] * dims[k - 1]");
     }
     if (find_conversion(tensor, user_stride[0], to_user, &converted)) {
         hostrt_function = "vxCopyTensorPatch";

@@ -46,7 +46,7 @@ VX_API_ENTRY vx_program VX_API_CALL vxCreateProgramWithSource(vx_context context
                                                               const vx_char *strings[],
                                                               vx_size lengths[]);
 /*
- * A program from a compiled shader of `size` bytes, which begins with SHDR (not linked yet) or
+ * A program from a program binary of `size` bytes, which begins with SHDR (not linked yet) or
  * FULLPRGM.
  */
 VX_API_ENTRY vx_program VX_API_CALL vxCreateProgramWithBinary(vx_context context,

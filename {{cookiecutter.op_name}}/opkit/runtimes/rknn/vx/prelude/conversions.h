@@ -75,8 +75,8 @@ __OPKIT_TO_INTEGER(long, -0x7fffffffffffffffL - 1, 0x7fffffffffffffffL)
 __OPKIT_TO_INTEGER(ulong, 0, 0xffffffffffffffffUL)
 
 /* The next number of a floating-point type, up or down: the next pattern of bits. */
-#define __OPKIT_NEIGHBOUR(T, bits, sign)                                         \
-    __OPKIT_FUNCTION T __opkit_neighbour(T value, bool up)                       \
+#define __OPKIT_NEIGHBOR(T, bits, sign)                                          \
+    __OPKIT_FUNCTION T __opkit_neighbor(T value, bool up)                        \
     {                                                                            \
         bits pattern = *(bits *)&value;                                          \
         if (value == 0) {                                                        \
@@ -114,15 +114,15 @@ __OPKIT_FUNCTION int __opkit_order(double to, ulong from)
                                 (rounding == __OPKIT_TOWARD_ZERO && from > 0);                 \
             int order = __opkit_order(*to, from);                                              \
             if (order != 0 && order > 0 == toward_minus) {                                     \
-                *to = __opkit_neighbour(*to, !toward_minus);                                   \
+                *to = __opkit_neighbor(*to, !toward_minus);                                    \
             }                                                                                  \
         }                                                                                      \
         if (saturates && *to == *to && *to - *to != 0) {                                       \
-            *to = __opkit_neighbour(*to, *to < 0);                                             \
+            *to = __opkit_neighbor(*to, *to < 0);                                              \
         }                                                                                      \
     }
 #define __OPKIT_TO_FLOAT(T, bits, sign) \
-    __OPKIT_NEIGHBOUR(T, bits, sign)    \
+    __OPKIT_NEIGHBOR(T, bits, sign)     \
     __OPKIT_ROUNDED(T, float)           \
     __OPKIT_ROUNDED(T, double)          \
     __OPKIT_ROUNDED(T, long)            \
@@ -223,13 +223,13 @@ __OPKIT_FUNCTION void __opkit_copy(const struct __opkit_operand *to,
         __auto_type __opkit_limit = (maximum);                                                  \
         __typeof__(to) __opkit_to = (value);                                                    \
         __OPKIT_ELEMENT(__opkit_to) *__opkit_lane = (__OPKIT_ELEMENT(__opkit_to) *)&__opkit_to; \
-        __OPKIT_ELEMENT(__opkit_limit) *__opkit_most =                                          \
+        __OPKIT_ELEMENT(__opkit_limit) *__opkit_maxima =                                        \
             (__OPKIT_ELEMENT(__opkit_limit) *)&__opkit_limit;                                   \
         for (int __opkit_i = 0; __opkit_i < sizeof(__opkit_to) / sizeof(*__opkit_lane);         \
              __opkit_i++) {                                                                     \
             __OPKIT_ELEMENT(__opkit_to)                                                         \
             __opkit_high =                                                                      \
-                __opkit_most[__opkit_i % (sizeof(__opkit_limit) / sizeof(*__opkit_most))];      \
+                __opkit_maxima[__opkit_i % (sizeof(__opkit_limit) / sizeof(*__opkit_maxima))];  \
             if (__opkit_lane[__opkit_i] > __opkit_high) {                                       \
                 __opkit_lane[__opkit_i] = __opkit_high;                                         \
             } else if (__opkit_lane[__opkit_i] < 0) {                                           \

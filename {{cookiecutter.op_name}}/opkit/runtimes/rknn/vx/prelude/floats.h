@@ -268,10 +268,10 @@ __OPKIT_BY_OPERATORS_MIXED(FLOAT, BINARY, SECOND, max, a < b ? b : a)
 __OPKIT_BY_OPERATORS_MIXED(FLOAT, TERNARY, LAST_TWO, clamp, a<b ? b : a> c ? c : a)
 
 /* The next number: its bits, not its value, are computed. */
-#define __OPKIT_NEXTAFTER(T)                                                        \
-    __OPKIT_FUNCTION T __opkit_nextafter(T a, T b)                                  \
-    {                                                                               \
-        return a != a || b != b ? a + b : a == b ? b : __opkit_neighbour(a, a < b); \
+#define __OPKIT_NEXTAFTER(T)                                                       \
+    __OPKIT_FUNCTION T __opkit_nextafter(T a, T b)                                 \
+    {                                                                              \
+        return a != a || b != b ? a + b : a == b ? b : __opkit_neighbor(a, a < b); \
     }
 __OPKIT_NEXTAFTER(float)
 __OPKIT_NEXTAFTER(half)

@@ -44,7 +44,7 @@ __OPKIT_FUNCTION void __opkit_read(const struct __opkit_operand *destination,
         __builtin_memcpy((uchar *)destination->data + start * size,
                          image->data + __opkit_row(image, x, y, z) * size, count * size);
     } else {
-        __opkit_read_carefully(destination, image, x, y, z, info);
+        __opkit_read_checked(destination, image, x, y, z, info);
     }
 }
 
@@ -65,7 +65,7 @@ __OPKIT_FUNCTION void __opkit_write(const struct __opkit_operand *source,
                          count * size);
         __builtin_memset(image->written + element, 1, count);
     } else {
-        __opkit_write_carefully(source, image, x, y, z, info);
+        __opkit_write_checked(source, image, x, y, z, info);
     }
 }
 
@@ -109,51 +109,51 @@ __OPKIT_FUNCTION void __opkit_write(const struct __opkit_operand *source,
 #define VXC_OP4_NoDest(instruction, source0, source1, source2, source3) \
     __OPKIT_OP4_##instruction(source0, source1, source2, source3)
 
-/* read_image... converts four neighbours along x, and write_image... writes them. */
-#define __OPKIT_IMAGE_ACCESS(suffix, vector, element, type)                                       \
-    __OPKIT_FUNCTION vector __opkit_load##suffix(const struct __opkit_image *image, int x, int y, \
-                                                 int z)                                           \
-    {                                                                                             \
-        double values[4];                                                                         \
-        vector result;                                                                            \
-        __opkit_fetch(image, x, y, z, values, type);                                              \
-        for (int i = 0; i < 4; i++) {                                                             \
-            result[i] = (element)values[i];                                                       \
-        }                                                                                         \
-        return result;                                                                            \
-    }                                                                                             \
-    __OPKIT_FUNCTION void __opkit_store##suffix(const struct __opkit_image *image, int x, int y,  \
-                                                int z, vector color)                              \
-    {                                                                                             \
-        double values[4];                                                                         \
-        for (int i = 0; i < 4; i++) {                                                             \
-            values[i] = color[i];                                                                 \
-        }                                                                                         \
-        __opkit_put(image, x, y, z, values, type);                                                \
-    }                                                                                             \
-    __OPKIT_FUNCTION vector read_image##suffix(struct __opkit_image image, int2 at)               \
-    {                                                                                             \
-        return __opkit_load##suffix(&image, at.x, at.y, 0);                                       \
-    }                                                                                             \
-    __OPKIT_FUNCTION vector read_image##suffix(struct __opkit_image image, int4 at)               \
-    {                                                                                             \
-        return __opkit_load##suffix(&image, at.x, at.y, at.z);                                    \
-    }                                                                                             \
-    __OPKIT_FUNCTION vector read_image##suffix(struct __opkit_image image, int at)                \
-    {                                                                                             \
-        return __opkit_load##suffix(&image, at, 0, 0);                                            \
-    }                                                                                             \
-    __OPKIT_FUNCTION void write_image##suffix(struct __opkit_image image, int2 at, vector color)  \
-    {                                                                                             \
-        __opkit_store##suffix(&image, at.x, at.y, 0, color);                                      \
-    }                                                                                             \
-    __OPKIT_FUNCTION void write_image##suffix(struct __opkit_image image, int4 at, vector color)  \
-    {                                                                                             \
-        __opkit_store##suffix(&image, at.x, at.y, at.z, color);                                   \
-    }                                                                                             \
-    __OPKIT_FUNCTION void write_image##suffix(struct __opkit_image image, int at, vector color)   \
-    {                                                                                             \
-        __opkit_store##suffix(&image, at, 0, 0, color);                                           \
+/* read_image... converts four neighbors along x, and write_image... writes them. */
+#define __OPKIT_IMAGE_ACCESS(suffix, vector, element, type)                                      \
+    __OPKIT_FUNCTION vector __opkit_load_image##suffix(const struct __opkit_image *image, int x, \
+                                                       int y, int z)                             \
+    {                                                                                            \
+        double values[4];                                                                        \
+        vector result;                                                                           \
+        __opkit_load_image(image, x, y, z, values, type);                                        \
+        for (int i = 0; i < 4; i++) {                                                            \
+            result[i] = (element)values[i];                                                      \
+        }                                                                                        \
+        return result;                                                                           \
+    }                                                                                            \
+    __OPKIT_FUNCTION void __opkit_store_image##suffix(const struct __opkit_image *image, int x,  \
+                                                      int y, int z, vector color)                \
+    {                                                                                            \
+        double values[4];                                                                        \
+        for (int i = 0; i < 4; i++) {                                                            \
+            values[i] = color[i];                                                                \
+        }                                                                                        \
+        __opkit_store_image(image, x, y, z, values, type);                                       \
+    }                                                                                            \
+    __OPKIT_FUNCTION vector read_image##suffix(struct __opkit_image image, int2 at)              \
+    {                                                                                            \
+        return __opkit_load_image##suffix(&image, at.x, at.y, 0);                                \
+    }                                                                                            \
+    __OPKIT_FUNCTION vector read_image##suffix(struct __opkit_image image, int4 at)              \
+    {                                                                                            \
+        return __opkit_load_image##suffix(&image, at.x, at.y, at.z);                             \
+    }                                                                                            \
+    __OPKIT_FUNCTION vector read_image##suffix(struct __opkit_image image, int at)               \
+    {                                                                                            \
+        return __opkit_load_image##suffix(&image, at, 0, 0);                                     \
+    }                                                                                            \
+    __OPKIT_FUNCTION void write_image##suffix(struct __opkit_image image, int2 at, vector color) \
+    {                                                                                            \
+        __opkit_store_image##suffix(&image, at.x, at.y, 0, color);                               \
+    }                                                                                            \
+    __OPKIT_FUNCTION void write_image##suffix(struct __opkit_image image, int4 at, vector color) \
+    {                                                                                            \
+        __opkit_store_image##suffix(&image, at.x, at.y, at.z, color);                            \
+    }                                                                                            \
+    __OPKIT_FUNCTION void write_image##suffix(struct __opkit_image image, int at, vector color)  \
+    {                                                                                            \
+        __opkit_store_image##suffix(&image, at, 0, 0, color);                                    \
     }
 __OPKIT_IMAGE_ACCESS(f, float4, float, __OPKIT_FLOAT32)
 __OPKIT_IMAGE_ACCESS(i, int4, int, __OPKIT_INT32)

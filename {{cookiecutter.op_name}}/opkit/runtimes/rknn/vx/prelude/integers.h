@@ -178,8 +178,8 @@ __OPKIT_INTEGER_VECTORS(__OPKIT_OPERATOR_BINARY_VECTOR, sub_sat,
     {                                                                                             \
         wide##lanes sum =                                                                         \
             __OPKIT_TO(wide##lanes, a) * __OPKIT_TO(wide##lanes, b) + __OPKIT_TO(wide##lanes, c); \
-        wide##lanes least = (wide##lanes)(wide)(low), most = (wide##lanes)(wide)(high);           \
-        return __OPKIT_TO(V, sum < least ? least : sum > most ? most : sum);                      \
+        wide##lanes lowest = (wide##lanes)(wide)(low), highest = (wide##lanes)(wide)(high);       \
+        return __OPKIT_TO(V, sum < lowest ? lowest : sum > highest ? highest : sum);              \
     }
 __OPKIT_NARROW_VECTORS(__OPKIT_WIDENED, char, int, CHAR_MIN, CHAR_MAX, 8)
 __OPKIT_NARROW_VECTORS(__OPKIT_WIDENED, uchar, int, 0, UCHAR_MAX, 8)

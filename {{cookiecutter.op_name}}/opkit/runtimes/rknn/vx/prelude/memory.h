@@ -102,7 +102,7 @@ __OPKIT_STORES_ROUNDED(_rtp, __OPKIT_TOWARD_INFINITY)
 __OPKIT_STORES_ROUNDED(_rtn, __OPKIT_TOWARD_MINUS_INFINITY)
 
 /*
- * Copies by a whole group are made when it waits for them: who does not wait finds nothing copied.
+ * Copies by a whole group are made when it waits for them: without a wait nothing is copied.
  * An event is a list of copies.
  */
 #define event_t struct __opkit_copy *

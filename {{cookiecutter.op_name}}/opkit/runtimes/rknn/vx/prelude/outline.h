@@ -1,6 +1,6 @@
 /*
- * Included after prelude.h by who only reads what a source declares: the tree of it becomes small
- * and quick to write. Of each instruction it has the operands, and the type of the value.
+ * Included after prelude.h to read what a source declares: its syntax tree becomes small and quick
+ * to write. Of each instruction it has the operands, and the type of the value.
  */
 
 /*

@@ -21,12 +21,12 @@
     __OPKIT_LANES(__OPKIT_TEST_VECTOR, half, __opkit_small_half, short, arity, name, expression) \
     __OPKIT_LANES(__OPKIT_TEST_VECTOR, vxc_half, half, vxc_short, arity, name, expression)       \
     __OPKIT_LONG_LANES(__OPKIT_TEST_VECTOR, half, half, short, arity, name, expression)
-#define __OPKIT_LEAST_NORMAL \
+#define __OPKIT_MIN_NORMAL \
     __OPKIT_ALL(sizeof(__OPKIT_ELEMENT(a)) == sizeof(half) ? HALF_MIN : FLT_MIN)
 __OPKIT_TEST(UNARY, isnan, a != a)
 __OPKIT_TEST(UNARY, isinf, (a == a) & (a - a != __OPKIT_ALL(0)))
 __OPKIT_TEST(UNARY, isfinite, a - a == __OPKIT_ALL(0))
-__OPKIT_TEST(UNARY, isnormal, (a - a == __OPKIT_ALL(0)) & (fabs(a) >= __OPKIT_LEAST_NORMAL))
+__OPKIT_TEST(UNARY, isnormal, (a - a == __OPKIT_ALL(0)) & (fabs(a) >= __OPKIT_MIN_NORMAL))
 __OPKIT_TEST(UNARY, signbit, copysign(__OPKIT_ALL(1), a) < __OPKIT_ALL(0))
 __OPKIT_TEST(BINARY, isequal, a == b)
 __OPKIT_TEST(BINARY, isnotequal, a != b)

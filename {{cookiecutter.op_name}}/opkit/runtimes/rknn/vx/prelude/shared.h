@@ -111,15 +111,15 @@ void __opkit_barrier(void);
 int __opkit_print(const struct __opkit_operand *values, int count);
 
 /* images.h */
-void __opkit_read_carefully(const struct __opkit_operand *destination,
-                            const struct __opkit_image *image, int x, int y, int z, int info);
-void __opkit_write_carefully(const struct __opkit_operand *source,
-                             const struct __opkit_image *image, int x, int y, int z, int info);
+void __opkit_read_checked(const struct __opkit_operand *destination,
+                          const struct __opkit_image *image, int x, int y, int z, int info);
+void __opkit_write_checked(const struct __opkit_operand *source, const struct __opkit_image *image,
+                           int x, int y, int z, int info);
 int __opkit_slice_of(const struct __opkit_image *image, int address);
-void __opkit_fetch(const struct __opkit_image *image, int x, int y, int z, double *values,
-                   int wanted);
-void __opkit_put(const struct __opkit_image *image, int x, int y, int z, const double *values,
-                 int wanted);
+void __opkit_load_image(const struct __opkit_image *image, int x, int y, int z, double *values,
+                        int wanted);
+void __opkit_store_image(const struct __opkit_image *image, int x, int y, int z,
+                         const double *values, int wanted);
 
 /* instructions.h */
 void __opkit_dot_product(int outputs, const struct __opkit_operand *destination,

@@ -157,46 +157,46 @@ typedef int VXC_Modifier_t;
  * What is known of a value by its type: its element's type, its element's type as a number, the
  * spacing of its lanes.
  */
-#define __OPKIT_KNOW(T, E, type, lane)                  \
+#define __OPKIT_TRAITS(T, E, type, lane)                \
     E __attribute__((overloadable)) __opkit_element(T); \
-    __OPKIT_FUNCTION int __opkit_known(T value)         \
+    __OPKIT_FUNCTION int __opkit_traits(T value)        \
     {                                                   \
         return (lane) << 8 | type;                      \
     }
-#define __opkit_type_of(value) (__opkit_known(value) & 255)
-#define __opkit_spacing(value) (__opkit_known(value) >> 8)
-#define __OPKIT_KNOW_VECTOR(T, E, lanes, type, lane) __OPKIT_KNOW(T, E, type, lane)
-#define __OPKIT_KNOW_SMALL(T, E, lanes, same, type) __OPKIT_KNOW(T, same, type, 4)
-#define __OPKIT_KNOW_WIDE(T, type)      \
-    __OPKIT_KNOW(T, T, type, sizeof(T)) \
-    __OPKIT_WIDE_VECTORS(__OPKIT_KNOW_VECTOR, T, type, sizeof(T))
-#define __OPKIT_KNOW_NARROW(T, type)                                 \
-    __OPKIT_KNOW(T, T, type, sizeof(T))                              \
-    __OPKIT_KNOW(__opkit_small_##T, T, type, sizeof(T))              \
-    __OPKIT_LANES(__OPKIT_KNOW_SMALL, T, __opkit_small_##T, T, type) \
-    __OPKIT_LANES(__OPKIT_KNOW_VECTOR, vxc_##T, T, type, sizeof(T))  \
-    __OPKIT_LONG_LANES(__OPKIT_KNOW_VECTOR, T, T, type, sizeof(T))
+#define __opkit_type_of(value) (__opkit_traits(value) & 255)
+#define __opkit_spacing(value) (__opkit_traits(value) >> 8)
+#define __OPKIT_TRAITS_VECTOR(T, E, lanes, type, lane) __OPKIT_TRAITS(T, E, type, lane)
+#define __OPKIT_TRAITS_SMALL(T, E, lanes, same, type) __OPKIT_TRAITS(T, same, type, 4)
+#define __OPKIT_TRAITS_WIDE(T, type)      \
+    __OPKIT_TRAITS(T, T, type, sizeof(T)) \
+    __OPKIT_WIDE_VECTORS(__OPKIT_TRAITS_VECTOR, T, type, sizeof(T))
+#define __OPKIT_TRAITS_NARROW(T, type)                                 \
+    __OPKIT_TRAITS(T, T, type, sizeof(T))                              \
+    __OPKIT_TRAITS(__opkit_small_##T, T, type, sizeof(T))              \
+    __OPKIT_LANES(__OPKIT_TRAITS_SMALL, T, __opkit_small_##T, T, type) \
+    __OPKIT_LANES(__OPKIT_TRAITS_VECTOR, vxc_##T, T, type, sizeof(T))  \
+    __OPKIT_LONG_LANES(__OPKIT_TRAITS_VECTOR, T, T, type, sizeof(T))
 
-__OPKIT_KNOW_NARROW(char, __OPKIT_INT8)
-__OPKIT_KNOW_NARROW(uchar, __OPKIT_UINT8)
-__OPKIT_KNOW_NARROW(short, __OPKIT_INT16)
-__OPKIT_KNOW_NARROW(ushort, __OPKIT_UINT16)
-__OPKIT_KNOW_NARROW(half, __OPKIT_FLOAT16)
-__OPKIT_KNOW_WIDE(int, __OPKIT_INT32)
-__OPKIT_KNOW_WIDE(uint, __OPKIT_UINT32)
-__OPKIT_KNOW_WIDE(long, __OPKIT_INT64)
-__OPKIT_KNOW_WIDE(ulong, __OPKIT_UINT64)
-__OPKIT_KNOW_WIDE(float, __OPKIT_FLOAT32)
-__OPKIT_KNOW_WIDE(double, __OPKIT_FLOAT64)
-__OPKIT_KNOW(bool, uchar, __OPKIT_UINT8, 1)
-__OPKIT_KNOW(vxc_char32, char, __OPKIT_INT8, 1)
-__OPKIT_KNOW(vxc_uchar32, uchar, __OPKIT_UINT8, 1)
-__OPKIT_KNOW(vxc_short16, short, __OPKIT_INT16, 2)
-__OPKIT_KNOW(vxc_ushort16, ushort, __OPKIT_UINT16, 2)
-__OPKIT_KNOW(vxc_half16, half, __OPKIT_FLOAT16, 2)
-__OPKIT_KNOW(struct __opkit_image, uint, __OPKIT_UINT32, 4)
-__OPKIT_KNOW(const void *, ulong, __OPKIT_UINT64, 8)
-__OPKIT_KNOW(__constant const void *, ulong, __OPKIT_UINT64, 8)
+__OPKIT_TRAITS_NARROW(char, __OPKIT_INT8)
+__OPKIT_TRAITS_NARROW(uchar, __OPKIT_UINT8)
+__OPKIT_TRAITS_NARROW(short, __OPKIT_INT16)
+__OPKIT_TRAITS_NARROW(ushort, __OPKIT_UINT16)
+__OPKIT_TRAITS_NARROW(half, __OPKIT_FLOAT16)
+__OPKIT_TRAITS_WIDE(int, __OPKIT_INT32)
+__OPKIT_TRAITS_WIDE(uint, __OPKIT_UINT32)
+__OPKIT_TRAITS_WIDE(long, __OPKIT_INT64)
+__OPKIT_TRAITS_WIDE(ulong, __OPKIT_UINT64)
+__OPKIT_TRAITS_WIDE(float, __OPKIT_FLOAT32)
+__OPKIT_TRAITS_WIDE(double, __OPKIT_FLOAT64)
+__OPKIT_TRAITS(bool, uchar, __OPKIT_UINT8, 1)
+__OPKIT_TRAITS(vxc_char32, char, __OPKIT_INT8, 1)
+__OPKIT_TRAITS(vxc_uchar32, uchar, __OPKIT_UINT8, 1)
+__OPKIT_TRAITS(vxc_short16, short, __OPKIT_INT16, 2)
+__OPKIT_TRAITS(vxc_ushort16, ushort, __OPKIT_UINT16, 2)
+__OPKIT_TRAITS(vxc_half16, half, __OPKIT_FLOAT16, 2)
+__OPKIT_TRAITS(struct __opkit_image, uint, __OPKIT_UINT32, 4)
+__OPKIT_TRAITS(const void *, ulong, __OPKIT_UINT64, 8)
+__OPKIT_TRAITS(__constant const void *, ulong, __OPKIT_UINT64, 8)
 
 #define __OPKIT_ELEMENT(value) __typeof__(__opkit_element(value))
 #define __OPKIT_OPERAND(value)                                                        \

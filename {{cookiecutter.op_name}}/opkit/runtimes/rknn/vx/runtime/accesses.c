@@ -16,32 +16,34 @@ static bool inside(const struct __opkit_image *image, int x, int y)
     return x >= 0 && x < image->width && y >= 0 && y < image->height;
 }
 
-static unsigned char *place(const struct __opkit_image *image, int x, int y, int z)
+static unsigned char *element_address(const struct __opkit_image *image, int x, int y, int z)
 {
     return image->data + (((long)z * image->height + y) * image->width + x) * image->element_size;
 }
 
 /* The element at a coordinate, or what the border has there. */
-static void fetch(const struct __opkit_image *image, int x, int y, int z, void *element)
+static void load_element(const struct __opkit_image *image, int x, int y, int z, void *element)
 {
     size_t size = (size_t)image->element_size;
 
     if (inside(image, x, y)) {
-        memcpy(element, place(image, x, y, z), size);
+        memcpy(element, element_address(image, x, y, z), size);
     } else if (__opkit_border == __OPKIT_BORDER_EDGE) {
-        memcpy(element, place(image, clamp(x, image->width), clamp(y, image->height), z), size);
+        memcpy(element, element_address(image, clamp(x, image->width), clamp(y, image->height), z),
+               size);
     } else if (__opkit_border == __OPKIT_BORDER_CONSTANT) {
-        __opkit_set(element, image->type, __opkit_constant, __OPKIT_NEAREST_EVEN, true);
+        __opkit_store(element, image->type, __opkit_constant, __OPKIT_NEAREST_EVEN, true);
     } else {
         uint32_t pattern[2] = {__opkit_fill, __opkit_fill};
         memcpy(element, pattern, size);
     }
 }
 
-static void store(const struct __opkit_image *image, int x, int y, int z, const void *element)
+static void store_element(const struct __opkit_image *image, int x, int y, int z,
+                          const void *element)
 {
     if (inside(image, x, y)) {
-        memcpy(place(image, x, y, z), element, (size_t)image->element_size);
+        memcpy(element_address(image, x, y, z), element, (size_t)image->element_size);
         image->written[((long)z * image->height + y) * image->width + x] = 1;
     }
 }
@@ -84,21 +86,21 @@ static void count_outside(const struct __opkit_image *image, int x, int y, int z
 static int lanes_used(const struct __opkit_operand *operand, const struct __opkit_image *image,
                       int first, int count, int x, int y, int z, const void *address)
 {
-    int most = __OPKIT_REGISTER_SIZE / operand->spacing;
+    int max = __OPKIT_REGISTER_SIZE / operand->spacing;
 
     if (operand->element_size != image->element_size) {
         __opkit_event("element size", image->index, x, y, z, 1, address);
         return 0;
     }
-    most = most < __opkit_lane_count(operand) ? most : __opkit_lane_count(operand);
-    if (count <= 0 || first + count > most) {
+    max = max < __opkit_lane_count(operand) ? max : __opkit_lane_count(operand);
+    if (count <= 0 || first + count > max) {
         __opkit_event("beyond the register", image->index, x, y, z, 1, address);
     }
-    return first + count > most ? most - first : count;
+    return first + count > max ? max - first : count;
 }
 
-void __opkit_read_carefully(const struct __opkit_operand *destination,
-                            const struct __opkit_image *image, int x, int y, int z, int info)
+void __opkit_read_checked(const struct __opkit_operand *destination,
+                          const struct __opkit_image *image, int x, int y, int z, int info)
 {
     const void *address = __builtin_return_address(0);
     int start = __OPKIT_START_BIN(info);
@@ -109,13 +111,13 @@ void __opkit_read_carefully(const struct __opkit_operand *destination,
     count = lanes_used(destination, image, start, count, x, y, z, address);
     count_outside(image, x, y, z, count, "read outside", "read past the row's end", address);
     for (int i = 0; i < count; i++) {
-        fetch(image, x + i, y, z,
-              (char *)destination->data + (start + i) * destination->element_size);
+        load_element(image, x + i, y, z,
+                     (char *)destination->data + (start + i) * destination->element_size);
     }
 }
 
-void __opkit_write_carefully(const struct __opkit_operand *source,
-                             const struct __opkit_image *image, int x, int y, int z, int info)
+void __opkit_write_checked(const struct __opkit_operand *source, const struct __opkit_image *image,
+                           int x, int y, int z, int info)
 {
     const void *address = __builtin_return_address(0);
     int lane = __OPKIT_SOURCE_BIN(info);
@@ -130,7 +132,8 @@ void __opkit_write_carefully(const struct __opkit_operand *source,
     count = lanes_used(source, image, lane, count, x, y, z, address);
     count_outside(image, x, y, z, count, "write outside", "write past the row's end", address);
     for (int i = 0; i < count; i++) {
-        store(image, x + i, y, z, (const char *)source->data + (lane + i) * source->element_size);
+        store_element(image, x + i, y, z,
+                      (const char *)source->data + (lane + i) * source->element_size);
     }
 }
 
@@ -159,26 +162,26 @@ static bool fits(int type, int wanted)
     }
 }
 
-#define NEIGHBOURS 4
+#define NEIGHBORS 4
 
-void __opkit_fetch(const struct __opkit_image *image, int x, int y, int z, double *values,
-                   int wanted)
+void __opkit_load_image(const struct __opkit_image *image, int x, int y, int z, double *values,
+                        int wanted)
 {
     const void *address = __builtin_return_address(0);
     if (!fits(image->type, wanted)) {
         __opkit_event("read_image of another type", image->index, x, y, z, 1, address);
     }
     z = slice(image, x, y, z, "read of a slice outside", address);
-    count_outside(image, x, y, z, NEIGHBOURS, "read outside", "read past the row's end", address);
-    for (int i = 0; i < NEIGHBOURS; i++) {
+    count_outside(image, x, y, z, NEIGHBORS, "read outside", "read past the row's end", address);
+    for (int i = 0; i < NEIGHBORS; i++) {
         uint64_t element = 0;
-        fetch(image, x + i, y, z, &element);
-        values[i] = __opkit_get(&element, image->type);
+        load_element(image, x + i, y, z, &element);
+        values[i] = __opkit_load(&element, image->type);
     }
 }
 
-void __opkit_put(const struct __opkit_image *image, int x, int y, int z, const double *values,
-                 int wanted)
+void __opkit_store_image(const struct __opkit_image *image, int x, int y, int z,
+                         const double *values, int wanted)
 {
     const void *address = __builtin_return_address(0);
     if (image->written == NULL) {
@@ -189,10 +192,10 @@ void __opkit_put(const struct __opkit_image *image, int x, int y, int z, const d
         __opkit_event("write_image of another type", image->index, x, y, z, 1, address);
     }
     z = slice(image, x, y, z, "write to a slice outside", address);
-    count_outside(image, x, y, z, NEIGHBOURS, "write outside", "write past the row's end", address);
-    for (int i = 0; i < NEIGHBOURS; i++) {
+    count_outside(image, x, y, z, NEIGHBORS, "write outside", "write past the row's end", address);
+    for (int i = 0; i < NEIGHBORS; i++) {
         uint64_t element = 0;
-        __opkit_set(&element, image->type, values[i], __OPKIT_NEAREST_EVEN, true);
-        store(image, x + i, y, z, &element);
+        __opkit_store(&element, image->type, values[i], __OPKIT_NEAREST_EVEN, true);
+        store_element(image, x + i, y, z, &element);
     }
 }

@@ -30,7 +30,7 @@ struct __opkit_copy *__opkit_copy_later(void *to, const void *from, size_t count
     struct __opkit_copy *copy = malloc(sizeof *copy);
 
     if (copy == NULL) {
-        __opkit_fail("no memory for a copy of a group");
+        __opkit_die("no memory for a copy of a group");
     }
     *copy = (struct __opkit_copy){
         .next = event,

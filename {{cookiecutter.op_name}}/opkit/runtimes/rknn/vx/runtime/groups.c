@@ -14,15 +14,12 @@ static const struct __opkit_launch *launch;
 static void (*kernel)(void **);
 static void **arguments;
 
-/*
- * What uninitialised local memory holds, so that it shows when it is used: as half and as float, a
- * NaN.
- */
+/* What local memory holds until it is written: as half and as float, a NaN. */
 enum {
     LOCAL_FILL = 0xff
 };
 
-/* ---- Work items that wait for each other: each one has a stack of its own ---- */
+/* ---- Groups with barriers: each work item has a stack of its own ---- */
 
 enum {
     STACK_SIZE = 256 * 1024,
@@ -34,14 +31,14 @@ enum state {
     FINISHED
 };
 
-struct fibre {
+struct fiber {
     ucontext_t context;
     unsigned long local_id[3];
     enum state state;
 };
 
 static ucontext_t scheduler;
-static struct fibre *running;
+static struct fiber *running;
 
 void __opkit_barrier(void)
 {
@@ -54,14 +51,14 @@ void __opkit_barrier(void)
     swapcontext(&running->context, &scheduler);
 }
 
-static void fibre_main(void)
+static void fiber_main(void)
 {
     kernel(arguments);
     running->state = FINISHED;
     swapcontext(&running->context, &scheduler);
 }
 
-static void set_item(const unsigned long *local_id)
+static void set_ids(const unsigned long *local_id)
 {
     for (int i = 0; i < 3; i++) {
         unsigned long index = __opkit_item.group_id[i] * launch->local_size[i] + local_id[i];
@@ -77,42 +74,42 @@ static void local_id_of(unsigned long index, unsigned long *local_id)
     local_id[2] = index / launch->local_size[0] / launch->local_size[1];
 }
 
-static struct fibre *new_fibres(unsigned long count)
+static struct fiber *new_fibers(unsigned long count)
 {
-    struct fibre *fibres = calloc(count, sizeof *fibres);
+    struct fiber *fibers = calloc(count, sizeof *fibers);
     char *stacks = mmap(NULL, count * STACK_SIZE, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    if (fibres == NULL || stacks == MAP_FAILED) {
-        __opkit_fail("no memory for %lu work items that wait for each other", count);
+    if (fibers == NULL || stacks == MAP_FAILED) {
+        __opkit_die("no memory for %lu work items that wait for each other", count);
     }
     for (unsigned long i = 0; i < count; i++) {
         /* A guard page below each stack. */
         mprotect(stacks + i * STACK_SIZE, PAGE, PROT_NONE);
-        getcontext(&fibres[i].context);
-        fibres[i].context.uc_stack.ss_sp = stacks + i * STACK_SIZE;
-        fibres[i].context.uc_stack.ss_size = STACK_SIZE;
+        getcontext(&fibers[i].context);
+        fibers[i].context.uc_stack.ss_sp = stacks + i * STACK_SIZE;
+        fibers[i].context.uc_stack.ss_size = STACK_SIZE;
     }
-    return fibres;
+    return fibers;
 }
 
-static void run_together(struct fibre *fibres, unsigned long count)
+static void run_interleaved(struct fiber *fibers, unsigned long count)
 {
     unsigned long finished = 0;
 
     for (unsigned long i = 0; i < count; i++) {
-        fibres[i].state = READY;
-        local_id_of(i, fibres[i].local_id);
-        makecontext(&fibres[i].context, fibre_main, 0);
+        fibers[i].state = READY;
+        local_id_of(i, fibers[i].local_id);
+        makecontext(&fibers[i].context, fiber_main, 0);
     }
     while (finished < count) {
         unsigned long waiting = 0;
         for (unsigned long k = 0; k < count; k++) {
-            running = &fibres[launch->reverse ? count - 1 - k : k];
+            running = &fibers[launch->reverse ? count - 1 - k : k];
             if (running->state == FINISHED) {
                 continue;
             }
-            set_item(running->local_id);
+            set_ids(running->local_id);
             swapcontext(&scheduler, &running->context);
             *(running->state == FINISHED ? &finished : &waiting) += 1;
         }
@@ -124,20 +121,20 @@ static void run_together(struct fibre *fibres, unsigned long count)
     running = NULL;
 }
 
-/* ---- Work items by themselves ---- */
+/* ---- Groups without barriers ---- */
 
-static void run_one_by_one(unsigned long count)
+static void run_sequentially(unsigned long count)
 {
     for (unsigned long k = 0; k < count; k++) {
         unsigned long local_id[3];
         local_id_of(launch->reverse ? count - 1 - k : k, local_id);
-        set_item(local_id);
+        set_ids(local_id);
         kernel(arguments);
     }
 }
 
 /* Groups of one item: no division for each of millions. */
-static void run_singles(void)
+static void run_groups_of_one(void)
 {
     unsigned long count[3];
 
@@ -160,17 +157,17 @@ static void run_singles(void)
     }
 }
 
-void __opkit_run(const struct __opkit_launch *how, void (*what)(void **), void **with,
-                 unsigned char *local, size_t local_size)
+void __opkit_run(const struct __opkit_launch *run_launch, void (*run_kernel)(void **),
+                 void **run_arguments, unsigned char *local, size_t local_size)
 {
     unsigned long groups[3], total = 1, items = 1;
-    struct fibre *fibres = NULL;
+    struct fiber *fibers = NULL;
 
     __opkit_local_start = local;
     __opkit_local_size = local_size;
-    launch = how;
-    kernel = what;
-    arguments = with;
+    launch = run_launch;
+    kernel = run_kernel;
+    arguments = run_arguments;
     __opkit_item.dimensions = launch->dimensions;
     for (int i = 0; i < 3; i++) {
         __opkit_item.global_size[i] = launch->global_size[i];
@@ -181,11 +178,11 @@ void __opkit_run(const struct __opkit_launch *how, void (*what)(void **), void *
         items *= launch->local_size[i];
     }
     if (items == 1 && !launch->barrier && local_size == 0) {
-        run_singles();
+        run_groups_of_one();
         return;
     }
     if (launch->barrier) {
-        fibres = new_fibres(items);
+        fibers = new_fibers(items);
     }
     for (unsigned long k = 0; k < total; k++) {
         unsigned long group = launch->reverse ? total - 1 - k : k;
@@ -196,9 +193,9 @@ void __opkit_run(const struct __opkit_launch *how, void (*what)(void **), void *
             memset(local, LOCAL_FILL, local_size);
         }
         if (launch->barrier) {
-            run_together(fibres, items);
+            run_interleaved(fibers, items);
         } else {
-            run_one_by_one(items);
+            run_sequentially(items);
         }
     }
 }

@@ -18,12 +18,12 @@ static bool has_lane(const struct __opkit_operand *operand, int lane, const void
 }
 
 /* Writes a lane, rounded and saturated as the modifier says. */
-static void put(const struct __opkit_operand *destination, int lane, double value, int info,
-                const void *caller)
+static void store_lane(const struct __opkit_operand *destination, int lane, double value, int info,
+                       const void *caller)
 {
     if (has_lane(destination, lane, caller)) {
-        __opkit_set((char *)destination->data + lane * destination->element_size, destination->type,
-                    value, __OPKIT_ROUNDING(info), __OPKIT_SATURATES(info));
+        __opkit_store((char *)destination->data + lane * destination->element_size,
+                      destination->type, value, __OPKIT_ROUNDING(info), __OPKIT_SATURATES(info));
     }
 }
 
@@ -48,7 +48,7 @@ static unsigned field(const uint32_t *words, int k, int width)
  * The element at a bin: lanes of a small vector that is not packed are 32 bits apart, so that every
  * second bin of halves is empty.
  */
-static double bin(const struct __opkit_operand *operand, unsigned number, const void *caller)
+static double load_bin(const struct __opkit_operand *operand, unsigned number, const void *caller)
 {
     int place = (int)number * operand->element_size;
 
@@ -87,36 +87,36 @@ void __opkit_dot_product(int outputs, const struct __opkit_operand *destination,
             __opkit_event("dot product: constants of 32 bits", -1, k, 0, 0, 1, caller);
             continue;
         }
-        term = bin(operands[a_select], field(&words[2], k, 4), caller);
+        term = load_bin(operands[a_select], field(&words[2], k, 4), caller);
         if (mode != ADD_A) {
             if (b_select == 2) {
                 uint16_t constant = (uint16_t)field(&words[8], k, 16);
-                term *= __opkit_get(&constant, constant_type);
+                term *= __opkit_load(&constant, constant_type);
             } else {
-                term *= bin(operands[b_select], field(&words[5], k, 4), caller);
+                term *= load_bin(operands[b_select], field(&words[5], k, 4), caller);
             }
         }
         sums[k * outputs / TERMS] += mode == SUBTRACT ? -term : term;
     }
     for (int i = 0, lane = __OPKIT_START_BIN(info); i < outputs && lane <= __OPKIT_END_BIN(info);
          i++, lane++) {
-        put(destination, lane, ldexp(sums[i], -(int)(words[7] & 31)), info, caller);
+        store_lane(destination, lane, ldexp(sums[i], -(int)(words[7] & 31)), info, caller);
     }
 }
 
-static double least(double a, double b)
+static double minimum(double a, double b)
 {
     return b < a ? b : a;
 }
 
-static double most(double a, double b)
+static double maximum(double a, double b)
 {
     return a < b ? b : a;
 }
 
-static double middle(double a, double b, double c)
+static double median(double a, double b, double c)
 {
-    return most(least(a, b), least(most(a, b), c));
+    return maximum(minimum(a, b), minimum(maximum(a, b), c));
 }
 
 /* Of three lanes of each of three registers. */
@@ -198,17 +198,17 @@ static double compute(enum __opkit_instruction instruction, const struct __opkit
 
     switch (instruction) {
     case __OPKIT_VERT_MAX3:
-        return most(most(a, b), c);
+        return maximum(maximum(a, b), c);
     case __OPKIT_VERT_MIN3:
-        return least(least(a, b), c);
+        return minimum(minimum(a, b), c);
     case __OPKIT_VERT_MED3:
-        return middle(a, b, c);
+        return median(a, b, c);
     case __OPKIT_HORZ_MAX3:
-        return most(most(a, a1), a2);
+        return maximum(maximum(a, a1), a2);
     case __OPKIT_HORZ_MIN3:
-        return least(least(a, a1), a2);
+        return minimum(minimum(a, a1), a2);
     case __OPKIT_HORZ_MED3:
-        return middle(a, a1, a2);
+        return median(a, a1, a2);
     case __OPKIT_CLAMP:
         if (info & 2) {
             return a >= b && a <= c ? 0 : all_ones(type);
@@ -241,7 +241,7 @@ void __opkit_lanewise(enum __opkit_instruction instruction,
 {
     /* Which operands an instruction takes lane by lane, and how many lanes further it looks. */
     static const struct {
-        int first, last, neighbours;
+        int first, last, neighbors;
     } LANES[] = {
         [__OPKIT_VERT_MAX3] = {0, 2, 0},   [__OPKIT_VERT_MIN3] = {0, 2, 0},
         [__OPKIT_VERT_MED3] = {0, 2, 0},   [__OPKIT_HORZ_MAX3] = {0, 0, 2},
@@ -260,10 +260,10 @@ void __opkit_lanewise(enum __opkit_instruction instruction,
         int from = lane - start + __OPKIT_SOURCE_BIN(info);
         for (int i = LANES[instruction].first; i <= LANES[instruction].last; i++) {
             if (__opkit_lane_count(operands[i]) > 1) { /* one element serves every lane */
-                has_lane(operands[i], from + LANES[instruction].neighbours, caller);
+                has_lane(operands[i], from + LANES[instruction].neighbors, caller);
             }
         }
-        put(destination, lane, compute(instruction, a, b, c, from, info, destination->type), info,
-            caller);
+        store_lane(destination, lane, compute(instruction, a, b, c, from, info, destination->type),
+                   info, caller);
     }
 }

@@ -29,7 +29,7 @@ struct array {
 
 static uint32_t unwritten; /* the pattern of bits that outputs hold beforehand */
 static void *library;
-static unsigned char *data; /* the file that is shared with whoever started this process */
+static unsigned char *data; /* the file that is shared with the process that started this one */
 static size_t data_size;
 static struct __opkit_launch launch;
 static double limit = 10;
@@ -48,7 +48,7 @@ static unsigned char *device_memory(size_t size)
         mmap(NULL, whole + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
 
     if (start == MAP_FAILED || mprotect(start + page, whole, PROT_READ | PROT_WRITE) != 0) {
-        __opkit_fail("no memory for a tensor of %zu bytes below 2 GiB", size);
+        __opkit_die("no memory for a tensor of %zu bytes below 2 GiB", size);
     }
     return start + page + (whole - size) / 16 * 16;
 }
@@ -56,7 +56,7 @@ static unsigned char *device_memory(size_t size)
 static void *shared(size_t offset, size_t size)
 {
     if (offset > data_size || size > data_size - offset) {
-        __opkit_fail("the job's data are too short");
+        __opkit_die("the job's data are too short");
     }
     return data + offset;
 }
@@ -80,7 +80,7 @@ static void read_values(const char *line, int count, const char *format, ...)
     va_list places;
     va_start(places, format);
     if (vsscanf(line, format, places) != count) {
-        __opkit_fail("this line of the job is not understood: %s", line);
+        __opkit_die("this line of the job is not understood: %s", line);
     }
     va_end(places);
 }
@@ -89,7 +89,7 @@ static void on_library(const char *line)
 {
     library = dlopen(line, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
-        __opkit_fail("%s", dlerror());
+        __opkit_die("%s", dlerror());
     }
 }
 
@@ -99,12 +99,12 @@ static void on_data(const char *line)
     int file = open(line, O_RDWR);
 
     if (file < 0 || fstat(file, &status) != 0) {
-        __opkit_fail("%s cannot be opened", line);
+        __opkit_die("%s cannot be opened", line);
     }
     data_size = (size_t)status.st_size;
     data = mmap(NULL, data_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (data == MAP_FAILED) {
-        __opkit_fail("%s cannot be mapped", line);
+        __opkit_die("%s cannot be mapped", line);
     }
     close(file);
 }
@@ -144,7 +144,7 @@ static void on_launch(const char *line)
 static void **next_argument(void)
 {
     if (argument_count == __OPKIT_MAX_ARGUMENTS) {
-        __opkit_fail("more than %d arguments", __OPKIT_MAX_ARGUMENTS);
+        __opkit_die("more than %d arguments", __OPKIT_MAX_ARGUMENTS);
     }
     return &arguments[argument_count++];
 }
@@ -209,12 +209,12 @@ static void on_uniform(const char *line)
     read_values(line, 3, "%255s %zu %zu", name, &offset, &size);
     variable = dlsym(library, name);
     if (variable == NULL) {
-        __opkit_fail("the kernel has no _viv_uniform '%s'", name);
+        __opkit_die("the kernel has no _viv_uniform '%s'", name);
     }
     dladdr1(variable, &information, (void **)&symbol, RTLD_DL_SYMENT);
     if (symbol == NULL || symbol->st_size != size) {
-        __opkit_fail("the _viv_uniform '%s' has %zu bytes, but its value %zu", name,
-                     symbol == NULL ? 0 : (size_t)symbol->st_size, size);
+        __opkit_die("the _viv_uniform '%s' has %zu bytes, but its value %zu", name,
+                    symbol == NULL ? 0 : (size_t)symbol->st_size, size);
     }
     memcpy(variable, shared(offset, size), size);
 }
@@ -236,7 +236,7 @@ static void *symbol_of(const char *name)
 {
     void *symbol = dlsym(library, name);
     if (symbol == NULL) {
-        __opkit_fail("%s", dlerror());
+        __opkit_die("%s", dlerror());
     }
     return symbol;
 }
@@ -251,7 +251,7 @@ static void on_run(const char *line)
 
     memcpy(&kernel, &symbol, sizeof kernel);
     dladdr(symbol, &information);
-    __opkit_watch(information.dli_fbase, library_size(information.dli_fbase), limit);
+    __opkit_catch_faults(information.dli_fbase, library_size(information.dli_fbase), limit);
     clock_gettime(CLOCK_MONOTONIC, &begin);
     __opkit_run(&launch, kernel, arguments, local[0], (size_t)(local[1] - local[0]));
     clock_gettime(CLOCK_MONOTONIC, &end);
@@ -264,8 +264,8 @@ static void on_run(const char *line)
     }
     __opkit_report_copies();
     __opkit_report_events();
-    __opkit_say("seconds\t%.9f",
-                (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9);
+    __opkit_emit("seconds\t%.9f", (double)(end.tv_sec - begin.tv_sec) +
+                                      (double)(end.tv_nsec - begin.tv_nsec) * 1e-9);
 }
 
 static const struct {
@@ -282,7 +282,7 @@ int main(void)
 {
     static char line[8192];
 
-    __opkit_journal_open();
+    __opkit_log_open();
     while (fgets(line, sizeof line, stdin) != NULL) {
         size_t k = 0;
         line[strcspn(line, "\n")] = '\0';
@@ -291,7 +291,7 @@ int main(void)
             k++;
         }
         if (k == sizeof lines / sizeof *lines) {
-            __opkit_fail("this line of the job is not understood: %s", line);
+            __opkit_die("this line of the job is not understood: %s", line);
         }
         lines[k].handle(line + strlen(lines[k].word));
     }

@@ -104,7 +104,7 @@ int __opkit_size_of(int type)
 
 #define AS(T) (*(T *)memcpy(&(T){0}, element, sizeof(T)))
 
-double __opkit_get(const void *element, int type)
+double __opkit_load(const void *element, int type)
 {
     switch (type) {
     case __OPKIT_FLOAT32:
@@ -149,7 +149,7 @@ static double low_of(int type)
 }
 
 /* Sets an element. Without saturation, the low bits of a whole number that does not fit. */
-void __opkit_set(void *element, int type, double value, int rounding, bool saturates)
+void __opkit_store(void *element, int type, double value, int rounding, bool saturates)
 {
     if (type == __OPKIT_FLOAT32) {
         float single = (float)value;
@@ -195,5 +195,5 @@ double __opkit_lane(const struct __opkit_operand *operand, int lane)
     if (lane >= __opkit_lane_count(operand)) {
         return 0;
     }
-    return __opkit_get((const char *)operand->data + lane * operand->element_size, operand->type);
+    return __opkit_load((const char *)operand->data + lane * operand->element_size, operand->type);
 }

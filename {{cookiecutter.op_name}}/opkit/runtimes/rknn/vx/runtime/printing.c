@@ -67,13 +67,13 @@ static void print_lane(const struct conversion *conversion, const struct __opkit
 
     if (strchr("aAeEfFgG", conversion->letter) != NULL) {
         snprintf(format, sizeof format, "%s%c", conversion->start, conversion->letter);
-        printf(format, __opkit_get(element, value->type));
+        printf(format, __opkit_load(element, value->type));
         return;
     }
     if (value->element_size == 8) {
         memcpy(&bits, element, sizeof bits);
     } else {
-        bits = (unsigned long long)(long long)__opkit_get(element, value->type);
+        bits = (unsigned long long)(long long)__opkit_load(element, value->type);
     }
     if (strchr("sp", conversion->letter) != NULL) {
         snprintf(format, sizeof format, "%s%c", conversion->start, conversion->letter);

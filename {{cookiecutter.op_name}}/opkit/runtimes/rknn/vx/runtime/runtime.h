@@ -10,7 +10,7 @@
  *     instructions.c  dot products and what else works on registers
  *     mathematics.c   functions that kernels call
  *     printing.c      printf
- *     journal.c       events, faults, undefined behaviour
+ *     log.c           events, faults, undefined behavior
  */
 #ifndef OPKIT_VX_RUNTIME_H
 #define OPKIT_VX_RUNTIME_H
@@ -55,23 +55,23 @@ extern size_t __opkit_local_size;
 void __opkit_run(const struct __opkit_launch *launch, void (*kernel)(void **), void **arguments,
                  unsigned char *local, size_t local_size);
 
-/* copies.c: an event if there are copies that nobody waited for. */
+/* copies.c: logs an event if there are copies that no work item has waited for. */
 void __opkit_report_copies(void);
 
 /* numbers.c */
 int __opkit_size_of(int type);
-double __opkit_get(const void *element, int type);
-void __opkit_set(void *element, int type, double value, int rounding, bool saturates);
+double __opkit_load(const void *element, int type);
+void __opkit_store(void *element, int type, double value, int rounding, bool saturates);
 double __opkit_lane(const struct __opkit_operand *operand, int lane); /* 0 beyond the value */
 int __opkit_lane_count(const struct __opkit_operand *operand);
 
-/* journal.c */
-void __opkit_journal_open(void);
-void __opkit_watch(const char *library_base, size_t library_size, double seconds);
+/* log.c */
+void __opkit_log_open(void);
+void __opkit_catch_faults(const char *library_base, size_t library_size, double seconds);
 void __opkit_event(const char *kind, int tensor, int x, int y, int z, unsigned long count,
                    const void *address);
 void __opkit_report_events(void);
-void __opkit_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-_Noreturn void __opkit_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void __opkit_emit(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void __opkit_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

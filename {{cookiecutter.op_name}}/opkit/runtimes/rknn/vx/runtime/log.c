@@ -1,6 +1,6 @@
 /*
- * What is reported: events, faults, and undefined behaviour that the compiler's checks found. One
- * line each, fields separated by tabs.
+ * The log: events, faults, and undefined behavior that the compiler's checks found. One line each,
+ * fields separated by tabs.
  */
 #include <signal.h>
 #include <stdarg.h>
@@ -13,35 +13,35 @@
 
 #include "runtime.h"
 
-static FILE *report;
+static FILE *output;
 static uintptr_t library_start, library_end;
 
-/* The report takes standard output for itself; what a kernel prints goes to standard error. */
-void __opkit_journal_open(void)
+/* The log takes standard output for itself; what a kernel prints goes to standard error. */
+void __opkit_log_open(void)
 {
-    report = fdopen(dup(STDOUT_FILENO), "w");
+    output = fdopen(dup(STDOUT_FILENO), "w");
     dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
-void __opkit_say(const char *format, ...)
+void __opkit_emit(const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    vfprintf(report, format, values);
+    vfprintf(output, format, values);
     va_end(values);
-    fputc('\n', report);
-    fflush(report);
+    fputc('\n', output);
+    fflush(output);
 }
 
-void __opkit_fail(const char *format, ...)
+void __opkit_die(const char *format, ...)
 {
     va_list values;
-    fputs("error\t", report);
+    fputs("error\t", output);
     va_start(values, format);
-    vfprintf(report, format, values);
+    vfprintf(output, format, values);
     va_end(values);
-    fputc('\n', report);
-    fflush(report);
+    fputc('\n', output);
+    fflush(output);
     _exit(1);
 }
 
@@ -57,9 +57,9 @@ struct event {
 };
 
 enum {
-    MOST_EVENTS = 256
+    MAX_EVENTS = 256
 };
-static struct event events[MOST_EVENTS];
+static struct event events[MAX_EVENTS];
 static int event_count;
 
 /* Addresses as the library's debug information has them; 0: none of the library's. */
@@ -77,7 +77,7 @@ void __opkit_event(const char *kind, int tensor, int x, int y, int z, unsigned l
     while (event < events + event_count && (event->kind != kind || event->tensor != tensor)) {
         event++;
     }
-    if (event == events + MOST_EVENTS) {
+    if (event == events + MAX_EVENTS) {
         return;
     }
     if (event == events + event_count) {
@@ -96,10 +96,10 @@ void __opkit_event(const char *kind, int tensor, int x, int y, int z, unsigned l
 void __opkit_report_events(void)
 {
     for (const struct event *event = events; event < events + event_count; event++) {
-        __opkit_say("event\t%s\t%s\t%lu\t%d,%d,%d\t%lu,%lu,%lu\t%lu", event->kind,
-                    event->tensor < 0 ? "" : __opkit_tensors[event->tensor].name, event->count,
-                    event->at[0], event->at[1], event->at[2], event->item[0], event->item[1],
-                    event->item[2], offset_of(event->address));
+        __opkit_emit("event\t%s\t%s\t%lu\t%d,%d,%d\t%lu,%lu,%lu\t%lu", event->kind,
+                     event->tensor < 0 ? "" : __opkit_tensors[event->tensor].name, event->count,
+                     event->at[0], event->at[1], event->at[2], event->item[0], event->item[1],
+                     event->item[2], offset_of(event->address));
     }
 }
 
@@ -125,16 +125,16 @@ static void on_signal(int number, siginfo_t *information, void *context)
     /* A second fault, while this one is written, ends the process. */
     signal(SIGSEGV, SIG_DFL);
     __opkit_report_events();
-    __opkit_say("fault\t%d\t%#lx\t%lu,%lu,%lu\t%lu", number,
-                number == SIGALRM ? 0 : (unsigned long)information->si_addr,
-                __opkit_item.global_id[0], __opkit_item.global_id[1], __opkit_item.global_id[2],
-                kernel_address(context));
+    __opkit_emit("fault\t%d\t%#lx\t%lu,%lu,%lu\t%lu", number,
+                 number == SIGALRM ? 0 : (unsigned long)information->si_addr,
+                 __opkit_item.global_id[0], __opkit_item.global_id[1], __opkit_item.global_id[2],
+                 kernel_address(context));
     fflush(stdout); /* what the kernel has printed so far */
     _exit(0);
 }
 
-/* From here on, faults are reported, and a kernel that does not end is stopped. */
-void __opkit_watch(const char *library_base, size_t library_size, double seconds)
+/* From here on, faults are logged, and a kernel that does not end is stopped. */
+void __opkit_catch_faults(const char *library_base, size_t library_size, double seconds)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
     static char stack[1 << 16];
@@ -164,9 +164,9 @@ static void undefined(struct place *place, const char *what)
 {
     uint32_t column = __atomic_exchange_n(&place->column, UINT32_MAX, __ATOMIC_RELAXED);
     if (column != UINT32_MAX) {
-        __opkit_say("undefined\t%s\t%u\t%u\t%s\t%lu,%lu,%lu", place->file, place->line, column,
-                    what, __opkit_item.global_id[0], __opkit_item.global_id[1],
-                    __opkit_item.global_id[2]);
+        __opkit_emit("undefined\t%s\t%u\t%u\t%s\t%lu,%lu,%lu", place->file, place->line, column,
+                     what, __opkit_item.global_id[0], __opkit_item.global_id[1],
+                     __opkit_item.global_id[2]);
     }
 }
 

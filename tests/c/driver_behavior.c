@@ -1,5 +1,5 @@
 /*
- * What the driver 1.7.5 answered, asked of the host runtime: one function for each point, run by
+ * The host runtime does what was measured of the driver 1.7.5: one function for each point, run by
  * its name.
  */
 #define _GNU_SOURCE /* sigsetjmp, siginfo_t */
@@ -464,7 +464,7 @@ static void a_second_verification(void)
     EXPECT(0, vxProcessGraph(operator.graph));
     EXPECT(0, strcmp(calls, "vip"));
     EXPECT(0, vxReleaseNode(&operator.node));
-    add_node(&operator); /* with which the graph is another one */
+    add_node(&operator); /* the graph has to be verified again */
     EXPECT(0, vxVerifyGraph(operator.graph));
     EXPECT(0, strcmp(calls, "vipdvivi"));
     release(&operator);
@@ -655,7 +655,7 @@ static const struct {
     TEST(a_read_past_the_end_faults),
 };
 
-/* Without a name: what there is. */
+/* Runs the test of that name; without a name, lists the tests. */
 int main(int count, char **arguments)
 {
     for (size_t i = 0; i < dimof(TESTS); i++) {

@@ -69,12 +69,12 @@ static int uses_f16c(void)
 
 static char *read_all(FILE *file, size_t *size)
 {
-    size_t room = 1 << 16;
-    char *data = (char *)malloc(room);
+    size_t capacity = 1 << 16;
+    char *data = (char *)malloc(capacity);
     *size = 0;
-    while (data != NULL && (*size += fread(data + *size, 1, room - *size, file)) == room) {
-        room *= 2;
-        data = (char *)realloc(data, room);
+    while (data != NULL && (*size += fread(data + *size, 1, capacity - *size, file)) == capacity) {
+        capacity *= 2;
+        data = (char *)realloc(data, capacity);
     }
     return data;
 }
@@ -93,13 +93,13 @@ int main(int argument_count, char **arguments)
     const size_t count = size / (to_floats ? sizeof(uint16_t) : sizeof(float));
     const size_t result_size = count * (to_floats ? sizeof(float) : sizeof(uint16_t));
     /* In place, it holds floats, whether they are the operand or the result. */
-    const size_t room = arguments[1][0] == 'i' ? count * sizeof(float) : result_size;
-    char *result = (char *)malloc(room + sizeof sentinel);
+    const size_t capacity = arguments[1][0] == 'i' ? count * sizeof(float) : result_size;
+    char *result = (char *)malloc(capacity + sizeof sentinel);
 
     if (input == NULL || result == NULL) {
         return 3;
     }
-    memcpy(result + room, sentinel, sizeof sentinel);
+    memcpy(result + capacity, sentinel, sizeof sentinel);
     if (argument_count > 3) {
         flush_subnormals();
     }
@@ -120,7 +120,7 @@ int main(int argument_count, char **arguments)
             (const float *)(void *)operand, (uint16_t *)(void *)result, count);
     }
 
-    if (memcmp(result + room, sentinel, sizeof sentinel) != 0) {
+    if (memcmp(result + capacity, sentinel, sizeof sentinel) != 0) {
         return 5;
     }
     return fwrite(result, 1, result_size, stdout) == result_size && fflush(stdout) == 0 ? 0 : 6;

@@ -296,7 +296,7 @@ static vx_status change_result(enum fault fault, struct buffer *output)
     return VX_SUCCESS;
 }
 
-/* Each function knows some of the faults, and does nothing for the others. */
+/* Each function has some of the faults, and does nothing for the others. */
 static vx_status misbehave(enum fault fault, vx_reference *parameters, vx_node node,
                            struct buffer *input, struct buffer *output)
 {

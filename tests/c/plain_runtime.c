@@ -1,4 +1,4 @@
-/* A runtime that is none: its kernels are plain functions of arrays. */
+/* A minimal runtime: its kernels are functions of arrays. */
 #include "opkit/check/harness/runtime.h"
 
 typedef int kernel_f(unsigned count, struct harness_value *values);

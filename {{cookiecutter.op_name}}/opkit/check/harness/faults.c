@@ -17,7 +17,7 @@ enum {
     NULL_PAGE = 1 << 12,
     X86_WRITE = 2, /* in a page fault's error code */
     GRACE = 1000, /* milliseconds that the supervisor waits for an alarm to come through */
-    PREPARATION = 30000 /* milliseconds for what is not the kernel's */
+    PREPARE_TIMEOUT = 30000 /* milliseconds for what is not the kernel's */
 };
 
 static struct {
@@ -50,7 +50,8 @@ void start_timer(const char *name, const char *const *phase, double limit, bool 
     stage.limit = limit;
     stage.stack = (uintptr_t)__builtin_frame_address(0) + STACK_REACH;
     snprintf(shared->stage_name, sizeof shared->stage_name, "%s", name);
-    shared->deadline = milliseconds() + (alarmed ? (uint32_t)(limit * 1000) + GRACE : PREPARATION);
+    shared->deadline =
+        milliseconds() + (alarmed ? (uint32_t)(limit * 1000) + GRACE : PREPARE_TIMEOUT);
     if (alarmed) {
         setitimer(ITIMER_REAL, &timer, NULL);
     }

@@ -6,7 +6,7 @@
  *     supervisor.c     a process for each invocation: its limits, its output, its end
  *     invocation.c     what happens in that process
  *     faults.c         explains signals
- *     process_state.c  tells what a kernel has changed of its process
+ *     process_state.c  finds what a kernel has changed of its process
  *
  * Natively it is a program that loads the runtime and the kernel's library:
  *
@@ -43,8 +43,8 @@ void end_answer(void);
 /* ---- supervisor.c ---- */
 
 /*
- * What the process of an invocation tells the supervisor, in memory that both see: a kernel that
- * closes descriptors or ends its process cannot spoil it.
+ * What the process of an invocation reports to the supervisor, in shared memory: a kernel that
+ * closes descriptors or ends its process cannot prevent it.
  */
 struct shared_state {
     volatile uint32_t deadline; /* milliseconds on the monotonic clock */
@@ -52,7 +52,7 @@ struct shared_state {
     volatile bool complete; /* the very last that happens */
     char stage_name[64];
     size_t used;
-    size_t room;
+    size_t capacity;
     char records[];
 };
 

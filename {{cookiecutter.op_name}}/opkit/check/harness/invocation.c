@@ -29,7 +29,7 @@ void record(const char *what, const void *bytes, size_t size)
     char line[HARNESS_MAX_NAME * 3];
     const size_t length = (size_t)snprintf(line, sizeof line, "%s %zu\n", what, size);
 
-    if (shared->room - shared->used >= length + size) {
+    if (shared->capacity - shared->used >= length + size) {
         memcpy(shared->records + shared->used, line, length);
         memcpy(shared->records + shared->used + length, bytes, size);
         shared->used += length + size;
@@ -72,7 +72,7 @@ static void exit_if_forked(void)
     }
 }
 
-/* Runs a stage; its status and how long it took. */
+/* Runs a stage; returns its status, and how long it took. */
 static int run_stage(enum harness_stage stage, const struct harness_invocation *invocation,
                      double *seconds)
 {
@@ -96,7 +96,7 @@ static void record_status(int status, const char *stage)
     record_text("stage", "%s", stage);
 }
 
-/* Whether the kernel, having been prepared, did all that was asked of it. */
+/* Runs the stages of a prepared kernel; returns whether all of them succeeded. */
 static bool run_stages(const struct harness_invocation *invocation)
 {
     double best = -1;
@@ -152,7 +152,7 @@ static void prepare_memory(const struct harness_invocation *invocation)
 {
     static char buffers[2][OUTPUT_BUFFER];
 
-    /* Of this program's own memory, that none is taken from the kernel's. */
+    /* Static buffers, so that stdio allocates none from the kernel's heap. */
     setvbuf(stdout, buffers[0], _IOFBF, sizeof buffers[0]);
     setvbuf(stderr, buffers[1], _IOFBF, sizeof buffers[1]);
 #ifdef __GLIBC__

@@ -1,5 +1,6 @@
 /*
- * What goes over the line. Every <size> is followed by a newline and that many bytes. A request:
+ * The protocol on stdin and stdout. Every <size> is followed by a newline and that many bytes. A
+ * request:
  *
  *     run <fill, -1: none> <how often> <seconds per stage> <number of values> <of attachments>\n
  *     <input | output | param> <type> <name> <rank> <dimension> ... <size>
@@ -40,7 +41,7 @@ void *allocate(size_t count, size_t size)
 /* ---- Requests ---- */
 
 /* Splits a line at its blanks; how many words there are. */
-static unsigned read_words(char *line, char **words, unsigned room)
+static unsigned read_words(char *line, char **words, unsigned max_count)
 {
     char *rest = NULL;
     unsigned count = 0;
@@ -48,7 +49,7 @@ static unsigned read_words(char *line, char **words, unsigned room)
     if (fgets(line, MAX_LINE, stdin) == NULL) {
         return 0;
     }
-    for (char *word = strtok_r(line, " \n", &rest); word != NULL && count < room;
+    for (char *word = strtok_r(line, " \n", &rest); word != NULL && count < max_count;
          word = strtok_r(NULL, " \n", &rest)) {
         words[count++] = word;
     }

@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 enum {
-    KEPT = 16 << 10, /* bytes of the output, at its beginning and at its end */
-    RECORDS_ROOM = 8 << 20, /* besides the outputs: untouched, it takes no memory */
-    START_TIME = 30000 /* milliseconds, until the first stage begins */
+    MAX_KEPT = 16 << 10, /* bytes of the output, at its beginning and at its end */
+    RECORDS_SIZE = 8 << 20, /* besides the outputs: untouched, it takes no memory */
+    START_TIMEOUT = 30000 /* milliseconds, until the first stage begins */
 };
 
 struct shared_state *shared;
@@ -29,8 +29,8 @@ static sigset_t original_mask;
 
 /* The beginning of what was printed, and the end, in a ring. */
 static struct {
-    char head[KEPT];
-    char tail[KEPT];
+    char head[MAX_KEPT];
+    char tail[MAX_KEPT];
     size_t size;
 } printed;
 
@@ -60,13 +60,13 @@ uint32_t milliseconds(void)
 
 /* ---- Output ---- */
 
-static void keep(const char *bytes, size_t size)
+static void append_output(const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++, printed.size++) {
-        if (printed.size < KEPT) {
+        if (printed.size < MAX_KEPT) {
             printed.head[printed.size] = bytes[i];
         } else {
-            printed.tail[printed.size % KEPT] = bytes[i];
+            printed.tail[printed.size % MAX_KEPT] = bytes[i];
         }
     }
 }
@@ -77,17 +77,17 @@ static bool read_output(int output)
     char bytes[1 << 16];
     const ssize_t size = read(output, bytes, sizeof bytes);
     if (size > 0) {
-        keep(bytes, (size_t)size);
+        append_output(bytes, (size_t)size);
     }
     return size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 static void write_output(void)
 {
-    char text[2 * KEPT + 64];
-    const size_t head = printed.size < KEPT ? printed.size : KEPT;
+    char text[2 * MAX_KEPT + 64];
+    const size_t head = printed.size < MAX_KEPT ? printed.size : MAX_KEPT;
     const size_t rest = printed.size - head;
-    const size_t tail = rest < KEPT ? rest : KEPT;
+    const size_t tail = rest < MAX_KEPT ? rest : MAX_KEPT;
     size_t size = head;
 
     if (printed.size == 0) {
@@ -98,7 +98,7 @@ static void write_output(void)
         size += (size_t)snprintf(text + size, 64, "\n... %zu bytes left out ...\n", rest - tail);
     }
     for (size_t i = printed.size - tail; i < printed.size; i++) {
-        text[size++] = printed.tail[i % KEPT];
+        text[size++] = printed.tail[i % MAX_KEPT];
     }
     write_answer("printed", text, size);
 }
@@ -107,20 +107,20 @@ static void write_output(void)
 
 static struct shared_state *map_shared(const struct harness_invocation *invocation, size_t *size)
 {
-    *size = sizeof(struct shared_state) + RECORDS_ROOM;
+    *size = sizeof(struct shared_state) + RECORDS_SIZE;
     for (unsigned i = 0; i < invocation->count; i++) {
         *size += invocation->values[i].role == HARNESS_OUTPUT ? invocation->values[i].size : 0;
     }
-    struct shared_state *made = mmap(NULL, *size, PROT_READ | PROT_WRITE,
-                                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (made == MAP_FAILED) {
+    struct shared_state *memory = mmap(NULL, *size, PROT_READ | PROT_WRITE,
+                                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
         fprintf(stderr, "no memory for %zu bytes\n", *size);
         exit(EXIT_FAILURE);
     }
-    made->room = *size - sizeof *made;
-    made->deadline = milliseconds() + START_TIME;
-    snprintf(made->stage_name, sizeof made->stage_name, "the start");
-    return made;
+    memory->capacity = *size - sizeof *memory;
+    memory->deadline = milliseconds() + START_TIMEOUT;
+    snprintf(memory->stage_name, sizeof memory->stage_name, "the start");
+    return memory;
 }
 
 /* Only what is printed connects the process with this one, and it ends with it. */
@@ -146,10 +146,10 @@ static bool is_overdue(void)
 }
 
 /* Waits for the end of the process, or makes it; returns whether it came in time. */
-static bool await(pid_t process, int output, int *status)
+static bool wait_until_deadline(pid_t process, int output, int *status)
 {
     /* The process moves its deadline. */
-    static const struct timespec LOOK_AGAIN = {.tv_nsec = 50 * 1000 * 1000};
+    static const struct timespec POLL_INTERVAL = {.tv_nsec = 50 * 1000 * 1000};
     struct pollfd poll = {.fd = output, .events = POLLIN};
     bool in_time = true;
 
@@ -157,10 +157,10 @@ static bool await(pid_t process, int output, int *status)
         if (in_time && is_overdue()) {
             in_time = false;
             kill(process, SIGKILL);
-            shared->deadline = milliseconds() + START_TIME;
+            shared->deadline = milliseconds() + START_TIMEOUT;
             continue;
         }
-        if (ppoll(&poll, 1, &LOOK_AGAIN, &original_mask) > 0 && !read_output(output)) {
+        if (ppoll(&poll, 1, &POLL_INTERVAL, &original_mask) > 0 && !read_output(output)) {
             poll.fd = -1; /* no process has it open; the kernel's may still run */
         }
     }
@@ -203,7 +203,7 @@ static bool kill_children(void)
 }
 
 /* Ends what a kernel has started, whatever session or group it is in. */
-static void end_children(void)
+static void kill_descendants(void)
 {
     pid_t ended;
 
@@ -255,9 +255,9 @@ void supervise(const struct harness_invocation *invocation)
     setpgid(process, process);
     close(output[1]);
     printed.size = 0;
-    const bool in_time = await(process, output[0], &status);
+    const bool in_time = wait_until_deadline(process, output[0], &status);
     kill(-process, SIGKILL); /* and what it has started */
-    end_children();
+    kill_descendants();
     for (size_t before = printed.size + 1; before != printed.size;) {
         before = printed.size;
         read_output(output[0]);

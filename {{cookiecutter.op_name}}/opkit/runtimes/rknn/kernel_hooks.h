@@ -1,15 +1,15 @@
 /*
  * What rknn_kernel_<op>.c adds to the generated kernels: functions that run once for each node.
  *
- * RKNN's runtime speaks OpenVX, in which a model is a graph and each use of an operator is a node.
- * For a node the runtime calls, by way of the description that it finds in the kernel list:
+ * RKNN's runtime implements OpenVX, in which a model is a graph and each use of an operator is a
+ * node. For a node the runtime calls, by way of the description that it finds in the kernel list:
  *
  *   validator      while the graph is verified, before anything is allocated
  *   initializer    once, after it
  *   the function   for every inference; a VX kernel has none, its program runs on the NPU
  *   deinitializer  once, when the node is released
  *
- * These callbacks are generated, in generated/<op>_kernels.h. An operator that wants something done
+ * These callbacks are generated, in generated/<op>_kernels.h. An operator that needs something done
  * in them says so in rknn_kernel_<op>.c, in a struct of the functions that they call:
  *
  *     static const struct opkit_kernel_hooks kernel_hooks = {

@@ -1,5 +1,5 @@
 /*
- * What initialize_vx_kernel needs: a look at the tensors, and what it tells the driver.
+ * What initialize_vx_kernel needs: to query the tensors, and to set what the driver launches.
  *
  * Each function returns VX_SUCCESS, or logs one line that names the operator and the parameter and
  * returns the status of what failed.

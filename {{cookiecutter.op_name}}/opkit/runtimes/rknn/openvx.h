@@ -143,8 +143,7 @@ OPKIT_SMALL vx_status opkit_find_reference(const struct opkit_call *call, vx_uin
 }
 
 /*
- * A tensor of the device: all that vxCopyTensorPatch wants to know. dims[0] is the fastest
- * dimension.
+ * A tensor of the device: the arguments of vxCopyTensorPatch. dims[0] is the fastest dimension.
  */
 struct opkit_device_tensor {
     vx_tensor handle;
@@ -302,19 +301,19 @@ struct opkit_tensor_parameter {
     vx_uint32 index;
     vx_enum usage; /* VX_READ_ONLY: an input; VX_WRITE_ONLY: an output */
     const char *name;
-    struct opkit_tensor *tensor; /* what becomes of it */
+    struct opkit_tensor *tensor; /* what it is opened as */
 };
 
 #if defined(OPKIT_GUARDED)
 /*
- * In a check, the host runtime's: memory for a tensor that lies between forbidden pages and goes by
- * itself when the call is over; `unguarded` while it does not guard.
+ * The host runtime's, in a check: allocates memory for a tensor between inaccessible pages, and
+ * frees it when the call is over; returns `unguarded` while it does not guard memory.
  */
 extern void *hostrt_tensor_memory(const char *name, size_t size, void *unguarded);
 #endif
 
 /* The bytes that a tensor's elements take, up to where the next tensor's may begin. */
-static inline uint64_t opkit_room(const struct opkit_tensor *tensor)
+static inline uint64_t opkit_memory_size(const struct opkit_tensor *tensor)
 {
     const uint64_t cache_line = 64;
     const uint64_t size = (uint64_t)tensor->size * opkit_element_size(tensor->type);
@@ -338,7 +337,7 @@ OPKIT_SMALL vx_status opkit_open_tensors(const struct opkit_call *call,
     for (const struct opkit_tensor_parameter *each = tensors; each < end; each++) {
         struct opkit_device_tensor device;
         OPKIT_TRY(opkit_describe_tensor(call, each->index, each->name, &device, each->tensor));
-        size += opkit_room(each->tensor);
+        size += opkit_memory_size(each->tensor);
     }
     char *place = (size_t)size == size ? (char *)malloc((size_t)size) : NULL;
     if (place == NULL) {
@@ -349,7 +348,7 @@ OPKIT_SMALL vx_status opkit_open_tensors(const struct opkit_call *call,
     for (; tensors < end && status == VX_SUCCESS; tensors++) {
         struct opkit_tensor *tensor = tensors->tensor;
         tensor->data = place;
-        place += opkit_room(tensor);
+        place += opkit_memory_size(tensor);
 #if defined(OPKIT_GUARDED)
         tensor->data = hostrt_tensor_memory(
             tensors->name, tensor->size * opkit_element_size(tensor->type), tensor->data);

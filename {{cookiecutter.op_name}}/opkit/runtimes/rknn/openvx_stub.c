@@ -1,9 +1,9 @@
 /*
- * A stand-in for the boards' libOpenVX.so, to link device libraries against and for nothing else:
- * it has the names of all functions that the headers in include/VX declare, and none of them does
- * anything. On the board the real library takes its place; on the PC the host runtime does.
+ * A stub of the boards' libOpenVX.so, to link device libraries against and for nothing else: it
+ * defines all functions that the headers in include/VX declare, and none of them does anything. On
+ * the board the real library takes its place; on the PC the host runtime does.
  *
- * The linker asks for names only, so the definitions do without the headers.
+ * The linker needs names only, so the definitions do without the headers.
  */
 #define EXPORT(name)                                       \
     __attribute__((visibility("default"))) void name(void) \

@@ -117,7 +117,7 @@ vx_status vxCopyArrayRange(vx_array array, vx_size start, vx_size end, vx_size s
     if (user_memory_type != 0 && user_memory_type != VX_MEMORY_TYPE_NONE &&
         user_memory_type != VX_MEMORY_TYPE_HOST) {
         hostrt_log_printf(
-            HOSTRT_EVENT, VX_SUCCESS,
+            HOSTRT_EVENT,
             "vxCopyArrayRange gets the unknown memory type 0x%X; pass VX_MEMORY_TYPE_HOST",
             (unsigned)user_memory_type);
     }

@@ -4,8 +4,8 @@
  * The order of the calls was measured on librknn_runtime 1.7.5. The entry of a kernel library is
  * its list of kernels. Attachments that come in: kernel_index, 0 for the CPU kernel, anything else
  * for a VX kernel, of which the callbacks run, but not the program; uniform:NAME, the size of a
- * _viv_uniform that the program declares. Of a VX kernel go out: kernel_name, launch, border, and
- * uniform:NAME, its value.
+ * _viv_uniform that the program declares. Attachments that go out, of a VX kernel: kernel_name,
+ * launch, border, and uniform:NAME, its value.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,13 +29,13 @@ static struct {
 } run;
 
 /* Returns from the function when a call does not succeed. */
-#define CALL(error, called, ...)                      \
-    do {                                              \
-        const vx_status status = called(__VA_ARGS__); \
-        if (status != VX_SUCCESS) {                   \
-            (error)->function = #called;              \
-            return status;                            \
-        }                                             \
+#define CALL(error, function_name, ...)                      \
+    do {                                                     \
+        const vx_status status = function_name(__VA_ARGS__); \
+        if (status != VX_SUCCESS) {                          \
+            (error)->function = #function_name;              \
+            return status;                                   \
+        }                                                    \
     } while (0)
 
 /* ---- Attachments ---- */

@@ -82,7 +82,7 @@ static void deinitialize(vx_node node)
             node->kernel->deinitialize(node, node->parameters, node->parameter_count);
         node->local_data_settable = false;
         if (status != VX_SUCCESS) {
-            hostrt_log_printf(HOSTRT_EVENT, status,
+            hostrt_log_printf(HOSTRT_EVENT,
                               "the deinitializer returns %d; the board does not look at it",
                               (int)status);
         }
@@ -121,7 +121,7 @@ static void check_uniform_names(vx_node node)
         const struct hostrt_uniform *uniform = &node->uniforms[i];
         if (uniform->set && strncmp(uniform->name, uniform->copy, sizeof uniform->copy - 1) != 0) {
             hostrt_log_printf(
-                HOSTRT_EVENT, VX_SUCCESS,
+                HOSTRT_EVENT,
                 "the name of the uniform '%s' is gone; it must live as long as the node",
                 uniform->copy);
         }
@@ -133,7 +133,7 @@ static void check_border(vx_node node)
     const vx_enum mode = node->border.mode;
     if (mode < VX_BORDER_UNDEFINED || mode > VX_BORDER_REPLICATE) {
         hostrt_log_printf(
-            HOSTRT_EVENT, VX_SUCCESS,
+            HOSTRT_EVENT,
             "the node's border has the mode 0x%X, which there is not; see enum vx_border_e",
             (unsigned)mode);
     }
@@ -489,7 +489,7 @@ vx_status vxSelectKernelSubname(vx_node node, const vx_char *name)
     return name != NULL ? VX_SUCCESS : VX_ERROR_INVALID_PARAMETERS;
 }
 
-/* ---- What validators say about outputs: taken, and not compared with the outputs ---- */
+/* ---- Meta formats, which validators set: accepted, and not compared with the outputs ---- */
 
 /* An attribute that a meta has, and its sizes, which are inferred: those that a query takes. */
 struct meta_attribute {

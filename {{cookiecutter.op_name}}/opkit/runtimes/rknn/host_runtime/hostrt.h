@@ -11,7 +11,7 @@
  *     tensor.c  scalar.c  array.c  kernel.c  graph.c
  *     log.c        the log of vxAddLogEntry, events and leaks
  *     memory.c     blocks of memory between guard pages
- *     interpose.c  malloc and its kin for the operator, which allocate such blocks
+ *     interpose.c  malloc, free and the like for the operator, which allocate such blocks
  *     driver.c     runs a graph of one node for the harness, opkit/check/harness/
  *
  * A process has one runtime and calls it from one thread at a time.
@@ -46,14 +46,15 @@ VX_API_ENTRY void hostrt_log_clear(void);
 VX_API_ENTRY vx_status hostrt_set_name(vx_reference reference, const char *name);
 
 /*
- * For a kernel that is compiled with OPKIT_GUARDED: memory for the elements of a tensor that it
- * opens. While memory is guarded it is a block of its own, which goes by itself after the stage;
- * NULL if there is none. Otherwise it is `unguarded`.
+ * For a kernel that is compiled with OPKIT_GUARDED: returns memory for the elements of a tensor
+ * that it opens. While memory is guarded, that is a block of its own, which is freed after the
+ * stage, or NULL if there is no memory. Otherwise it is `unguarded`.
  */
 VX_API_ENTRY void *hostrt_tensor_memory(const char *name, size_t size, void *unguarded);
 
 /*
- * How the node's VX kernel is launched: what its initializer set. vxQueryNode does not answer that.
+ * Returns how the node's VX kernel is launched: what its initializer set. vxQueryNode does not
+ * return it.
  */
 VX_API_ENTRY vx_status hostrt_launch(vx_node node, vx_kernel_execution_parameters_t *launch);
 
@@ -247,8 +248,8 @@ extern const char *hostrt_phase;
 extern const char *hostrt_function;
 
 /* log.c */
-void hostrt_log_printf(enum hostrt_log log, vx_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void hostrt_log_printf(enum hostrt_log log, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void hostrt_log_append(enum hostrt_log log, vx_status status, const char *text);
 
 /* memory.c: for the operator; an alignment of 0 is that of malloc here */

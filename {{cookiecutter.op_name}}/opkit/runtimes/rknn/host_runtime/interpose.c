@@ -1,5 +1,5 @@
 /*
- * malloc and its kin, as the operator gets them.
+ * malloc, free and the like, as the operator calls them.
  *
  * An operator's library names this runtime first among the libraries that it needs; loaded with
  * RTLD_DEEPBIND it therefore takes these functions, while Python and everything else in the process

@@ -31,7 +31,7 @@ void hostrt_log_append(enum hostrt_log log, vx_status status, const char *text)
     logs[log].count = count + 1;
 }
 
-void hostrt_log_printf(enum hostrt_log log, vx_status status, const char *format, ...)
+void hostrt_log_printf(enum hostrt_log log, const char *format, ...)
 {
     char text[VX_MAX_LOG_MESSAGE_LEN];
     va_list arguments;
@@ -39,7 +39,7 @@ void hostrt_log_printf(enum hostrt_log log, vx_status status, const char *format
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    hostrt_log_append(log, status, text);
+    hostrt_log_append(log, VX_SUCCESS, text);
 }
 
 void vxAddLogEntry(vx_reference reference, vx_status status, const char *message, ...)

@@ -37,7 +37,7 @@ struct block {
 
 static struct block *blocks;
 static size_t block_count;
-static size_t block_room;
+static size_t block_capacity;
 static size_t freed_count;
 static size_t last_number;
 static bool guarding;
@@ -86,14 +86,14 @@ static void remove_block(struct block *block)
 /* A new row of the table, or NULL. */
 static struct block *add_block(void)
 {
-    if (block_count == block_room) {
-        const size_t room = block_room ? 2 * block_room : 64;
-        struct block *more = __libc_realloc(blocks, room * sizeof *more);
+    if (block_count == block_capacity) {
+        const size_t capacity = block_capacity ? 2 * block_capacity : 64;
+        struct block *more = __libc_realloc(blocks, capacity * sizeof *more);
         if (more == NULL) {
             return NULL;
         }
         blocks = more;
-        block_room = room;
+        block_capacity = capacity;
     }
     return &blocks[block_count];
 }
@@ -172,13 +172,11 @@ static void check_guards(const struct block *block)
     }
     describe_block(block, name, sizeof name);
     if (first < block->start) {
-        hostrt_log_printf(HOSTRT_EVENT, VX_SUCCESS,
-                          "the operator wrote up to %zu bytes before the start of %s",
+        hostrt_log_printf(HOSTRT_EVENT, "the operator wrote up to %zu bytes before the start of %s",
                           (size_t)(block->start - first), name);
     }
     if (last > end) {
-        hostrt_log_printf(HOSTRT_EVENT, VX_SUCCESS,
-                          "the operator wrote up to %zu bytes past the end of %s",
+        hostrt_log_printf(HOSTRT_EVENT, "the operator wrote up to %zu bytes past the end of %s",
                           (size_t)(last - end), name);
     }
 }
@@ -221,7 +219,7 @@ bool hostrt_memory_free(void *start)
             if (is_inside(&blocks[i], start)) {
                 describe_block(&blocks[i], name, sizeof name);
                 hostrt_log_printf(
-                    HOSTRT_EVENT, VX_SUCCESS,
+                    HOSTRT_EVENT,
                     "the operator frees a pointer into %s, which it did not get from malloc", name);
                 return true;
             }
@@ -230,11 +228,11 @@ bool hostrt_memory_free(void *start)
     }
     if (block->freed) {
         describe_block(block, name, sizeof name);
-        hostrt_log_printf(HOSTRT_EVENT, VX_SUCCESS, "the operator frees %s twice", name);
+        hostrt_log_printf(HOSTRT_EVENT, "the operator frees %s twice", name);
         return true;
     }
     check_guards(block);
-    /* Fresh pages without access: the old ones go back to the system. */
+    /* Inaccessible pages replace the old ones, which return to the system. */
     mmap(block->map, block->map_size, PROT_NONE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     block->freed = true;
@@ -282,7 +280,7 @@ void hostrt_device_free(void *start)
 static void *new_tensor(const char *name, size_t size)
 {
 #ifdef HOSTRT_ADDRESS_SANITIZER
-    /* It guards what malloc returns, and knows the line that has taken it. */
+    /* It guards what malloc returns, and reports the line that allocated it. */
     struct block *block = add_block();
     void *start = block != NULL ? __libc_malloc(size) : NULL;
     if (start != NULL) {
@@ -366,11 +364,10 @@ void hostrt_memory_end(bool report)
     freed_count = 0;
     guarding = false;
     if (report && leaked == 1) {
-        hostrt_log_printf(HOSTRT_LEAK, VX_SUCCESS, "%s was never freed", first);
+        hostrt_log_printf(HOSTRT_LEAK, "%s was never freed", first);
     } else if (report && leaked > 1) {
-        hostrt_log_printf(HOSTRT_LEAK, VX_SUCCESS,
-                          "%zu blocks (%zu bytes) were never freed, among them %s", leaked, bytes,
-                          first);
+        hostrt_log_printf(HOSTRT_LEAK, "%zu blocks (%zu bytes) were never freed, among them %s",
+                          leaked, bytes, first);
     }
 }
 

@@ -60,7 +60,7 @@ void hostrt_compare_maps(bool report)
     for (size_t i = 0; report && i < table.count; i++) {
         char text[160];
         hostrt_describe(table.maps[i].owner, text, sizeof text);
-        hostrt_log_printf(HOSTRT_LEAK, VX_SUCCESS, "%s was mapped and not unmapped", text);
+        hostrt_log_printf(HOSTRT_LEAK, "%s was mapped and not unmapped", text);
     }
     table.count = 0;
 }
@@ -150,8 +150,7 @@ vx_status hostrt_release_handle(vx_reference *reference, vx_enum type)
         if (object->type != VX_TYPE_ERROR) {
             char text[160];
             hostrt_describe(object, text, sizeof text);
-            hostrt_log_printf(HOSTRT_EVENT, VX_SUCCESS,
-                              "%s is released, but only the runtime holds it", text);
+            hostrt_log_printf(HOSTRT_EVENT, "%s is released, but only the runtime holds it", text);
             return VX_ERROR_INVALID_REFERENCE;
         }
     } else if (--object->external_count == 0 && object->internal_count == 0) {
@@ -348,12 +347,12 @@ void hostrt_compare_references(bool report)
         hostrt_describe(object, text, sizeof text);
         if (!object->in_snapshot) {
             if (report && object->external_count > 0) {
-                hostrt_log_printf(HOSTRT_LEAK, VX_SUCCESS, "%s was made and not released", text);
+                hostrt_log_printf(HOSTRT_LEAK, "%s was made and not released", text);
             }
             continue;
         }
         if (report && object->external_count != object->snapshot_count) {
-            hostrt_log_printf(HOSTRT_LEAK, VX_SUCCESS,
+            hostrt_log_printf(HOSTRT_LEAK,
                               "%s had %u references before the call and has %u after it", text,
                               (unsigned)object->snapshot_count, (unsigned)object->external_count);
         }

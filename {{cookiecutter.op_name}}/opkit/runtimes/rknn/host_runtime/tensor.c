@@ -145,7 +145,7 @@ static vx_status query_dims(vx_tensor tensor, void *value, vx_size size)
     }
     if (size > needed) {
         hostrt_log_printf(
-            HOSTRT_EVENT, VX_SUCCESS,
+            HOSTRT_EVENT,
             "vxQueryTensor(VX_TENSOR_DIMS) asks for %u bytes of a tensor with %u "
             "dimensions; the entries after the last dimension hold anything: ask for %u "
             "bytes",
@@ -235,7 +235,7 @@ static void singles_of(vx_uint8 *to, const vx_uint8 *from, vx_size count)
 
 /* ---- Copying ---- */
 
-/* What a row's `count` elements go through on their way. */
+/* Converts the `count` elements of a row. */
 typedef void (*convert)(vx_uint8 *to, const vx_uint8 *from, vx_size count);
 
 /* The user's type as the board derives it from the first stride. */
@@ -264,7 +264,7 @@ static bool find_conversion(vx_tensor tensor, vx_size stride, bool to_user, conv
         *converted = to_user ? halves_of : singles_of;
     } else {
         hostrt_log_printf(
-            HOSTRT_EVENT, VX_SUCCESS,
+            HOSTRT_EVENT,
             "vxCopyTensorPatch copies nothing: user_stride[0] = %u means VX_TYPE_%s, to "
             "which a tensor of VX_TYPE_%s is not converted; pass its element size, %u",
             (unsigned)stride, hostrt_type_name(user), hostrt_type_name(device),
@@ -396,12 +396,12 @@ vx_status vxCopyTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_s
     if (user_memory_type != 0 && user_memory_type != VX_MEMORY_TYPE_NONE &&
         user_memory_type != VX_MEMORY_TYPE_HOST) {
         hostrt_log_printf(
-            HOSTRT_EVENT, VX_SUCCESS,
+            HOSTRT_EVENT,
             "vxCopyTensorPatch gets the unknown memory type 0x%X; pass VX_MEMORY_TYPE_HOST",
             (unsigned)user_memory_type);
     }
     if (to_user && strides_overlap(tensor->rank, extents, strides)) {
-        hostrt_log_printf(HOSTRT_EVENT, VX_SUCCESS,
+        hostrt_log_printf(HOSTRT_EVENT,
                           "vxCopyTensorPatch gets strides by which elements overwrite each other; "
                           "stride[k] = stride[k - 1] * dims[k - 1]");
     }

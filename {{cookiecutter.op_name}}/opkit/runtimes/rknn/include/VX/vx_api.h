@@ -4,9 +4,9 @@
  * vxCreateNodeByStructure and math_gcd, which OpenVX's sample code declares, are missing there, and
  * so are missing here.)
  *
- * Functions that make an object return an error object when they fail, those of tensors NULL; of
- * both vxGetStatus tells.
- * Functions that release one take the address of the handle and set it to NULL.
+ * Functions that create an object return an error object when they fail, those of tensors NULL;
+ * vxGetStatus returns the status of both. Functions that release an object take the address of the
+ * handle and set it to NULL.
  */
 #ifndef OPKIT_VX_API_H
 #define OPKIT_VX_API_H

@@ -242,7 +242,7 @@ enum vx_convert_policy_e {
 
 /*
  * What a VX kernel reads outside of a tensor. The numbers are Khronos', composed as all others are;
- * no board was asked.
+ * they were not verified on a board.
  */
 enum vx_border_e {
     VX_BORDER_UNDEFINED = 0xC000, /* whatever the driver has there */
@@ -354,9 +354,10 @@ enum vx_array_attribute_e {
 
 /*
  * Boards differ from the OpenVX standard here: the number of dimensions and each dimension are
- * vx_uint32, not vx_size. VX_TENSOR_NUMBER_OF_DIMS wants a size of exactly 4; VX_TENSOR_DIMS of 4 *
- * rank to 24 bytes. Anything else fails with VX_ERROR_INVALID_PARAMETERS. dims[0] is the dimension
- * that varies fastest, and whether that is the width or the channels is up to the model.
+ * vx_uint32, not vx_size. VX_TENSOR_NUMBER_OF_DIMS requires a size of exactly 4 bytes;
+ * VX_TENSOR_DIMS of 4 * rank to 24 bytes. Anything else fails with VX_ERROR_INVALID_PARAMETERS.
+ * dims[0] is the dimension that varies fastest, and whether that is the width or the channels is up
+ * to the model.
  */
 enum vx_tensor_attribute_e {
     VX_TENSOR_NUMBER_OF_DIMS = 0x081500, /* vx_uint32 */
@@ -392,7 +393,7 @@ typedef vx_status(VX_CALLBACK *vx_kernel_f)(vx_node node, const vx_reference *pa
  */
 typedef vx_status(VX_CALLBACK *vx_kernel_initialize_f)(vx_node node, const vx_reference *parameters,
                                                        vx_uint32 count);
-/* Runs when the node goes away, and before a graph is verified again. May be NULL. */
+/* Runs when the node is destroyed, and before a graph is verified again. May be NULL. */
 typedef vx_status(VX_CALLBACK *vx_kernel_deinitialize_f)(vx_node node,
                                                          const vx_reference *parameters,
                                                          vx_uint32 count);

@@ -218,25 +218,25 @@ __OPKIT_FUNCTION void __opkit_copy(const struct __opkit_operand *to,
         (to) = __opkit_to;                                                     \
     } while (0)
 #define __OPKIT_ASM_MOV(to, from) (to) = (from)
-#define __OPKIT_ASM_CLAMP0MAX(to, value, maximum)                                               \
-    do {                                                                                        \
-        __auto_type __opkit_limit = (maximum);                                                  \
-        __typeof__(to) __opkit_to = (value);                                                    \
-        __OPKIT_ELEMENT(__opkit_to) *__opkit_lane = (__OPKIT_ELEMENT(__opkit_to) *)&__opkit_to; \
-        __OPKIT_ELEMENT(__opkit_limit) *__opkit_maxima =                                        \
-            (__OPKIT_ELEMENT(__opkit_limit) *)&__opkit_limit;                                   \
-        for (int __opkit_i = 0; __opkit_i < sizeof(__opkit_to) / sizeof(*__opkit_lane);         \
-             __opkit_i++) {                                                                     \
-            __OPKIT_ELEMENT(__opkit_to)                                                         \
-            __opkit_high =                                                                      \
-                __opkit_maxima[__opkit_i % (sizeof(__opkit_limit) / sizeof(*__opkit_maxima))];  \
-            if (__opkit_lane[__opkit_i] > __opkit_high) {                                       \
-                __opkit_lane[__opkit_i] = __opkit_high;                                         \
-            } else if (__opkit_lane[__opkit_i] < 0) {                                           \
-                __opkit_lane[__opkit_i] = 0;                                                    \
-            }                                                                                   \
-        }                                                                                       \
-        (to) = __opkit_to;                                                                      \
+#define __OPKIT_ASM_CLAMP0MAX(to, value, maximum)                                              \
+    do {                                                                                       \
+        __auto_type __opkit_limit = (maximum);                                                 \
+        __typeof__(to) __opkit_to = (value);                                                   \
+        typedef __OPKIT_ELEMENT(__opkit_to) __opkit_lane_type;                                 \
+        __opkit_lane_type *__opkit_lane = (__opkit_lane_type *)&__opkit_to;                    \
+        __OPKIT_ELEMENT(__opkit_limit) *__opkit_maxima =                                       \
+            (__OPKIT_ELEMENT(__opkit_limit) *)&__opkit_limit;                                  \
+        for (int __opkit_i = 0; __opkit_i < sizeof(__opkit_to) / sizeof(*__opkit_lane);        \
+             __opkit_i++) {                                                                    \
+            __opkit_lane_type __opkit_high =                                                   \
+                __opkit_maxima[__opkit_i % (sizeof(__opkit_limit) / sizeof(*__opkit_maxima))]; \
+            if (__opkit_lane[__opkit_i] > __opkit_high) {                                      \
+                __opkit_lane[__opkit_i] = __opkit_high;                                        \
+            } else if (__opkit_lane[__opkit_i] < 0) {                                          \
+                __opkit_lane[__opkit_i] = 0;                                                   \
+            }                                                                                  \
+        }                                                                                      \
+        (to) = __opkit_to;                                                                     \
     } while (0)
 #define __OPKIT_ASM_ADDSAT(to, a, b) (to) = add_sat(a, b)
 #define __OPKIT_ASM_SUBSAT(to, a, b) (to) = sub_sat(a, b)

@@ -163,7 +163,7 @@ __OPKIT_INTEGER_VECTORS(__OPKIT_OPERATOR_BINARY_VECTOR, add_sat,
 __OPKIT_INTEGER_VECTORS(__OPKIT_OPERATOR_BINARY_VECTOR, sub_sat,
                         __builtin_elementwise_sub_sat(a, b))
 
-/* Vectors by way of a wider type, which there is not for 64 bits. */
+/* Vectors by way of a wider type, which does not exist for 64 bits. */
 #define __OPKIT_WIDENED(V, T, lanes, wide, low, high, bits)                                       \
     __OPKIT_FUNCTION V mul_hi(V a, V b)                                                           \
     {                                                                                             \

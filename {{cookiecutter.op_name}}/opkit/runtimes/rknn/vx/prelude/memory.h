@@ -109,13 +109,14 @@ __OPKIT_STORES_ROUNDED(_rtn, __OPKIT_TOWARD_MINUS_INFINITY)
 #define async_work_group_copy(to, from, count, event) \
     async_work_group_strided_copy(to, from, count, 1, event)
 /* The step is that of the side which is not in local memory. */
-#define async_work_group_strided_copy(to, from, count, step, event)                                \
-    __extension__({                                                                                \
-        _Static_assert(                                                                            \
-            __builtin_types_compatible_p(__OPKIT_ELEMENT(*(to)), __OPKIT_ELEMENT(*(from))) &&      \
-                sizeof(*(to)) == sizeof(*(from)),                                                  \
-            "an asynchronous copy is between pointers to the same type");                          \
-        __opkit_copy_later((void *)(to), (const void *)(from), count, sizeof(*(to)), step, event); \
+#define async_work_group_strided_copy(to, from, count, step, event)                           \
+    __extension__({                                                                           \
+        _Static_assert(                                                                       \
+            __builtin_types_compatible_p(__OPKIT_ELEMENT(*(to)), __OPKIT_ELEMENT(*(from))) && \
+                sizeof(*(to)) == sizeof(*(from)),                                             \
+            "an asynchronous copy is between pointers to the same type");                     \
+        __opkit_enqueue_copy((void *)(to), (const void *)(from), count, sizeof(*(to)), step,  \
+                             event);                                                          \
     })
 __OPKIT_FUNCTION void wait_group_events(int count, event_t *events)
 {

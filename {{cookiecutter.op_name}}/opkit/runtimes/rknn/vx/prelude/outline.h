@@ -9,7 +9,7 @@
  */
 enum __opkit_mark {
     __OPKIT_KERNEL = 1,
-    __OPKIT_GROUP, /* and the sizes that are asked for */
+    __OPKIT_GROUP, /* and the sizes that it requires */
     __OPKIT_UNIFORM
 };
 #undef __kernel

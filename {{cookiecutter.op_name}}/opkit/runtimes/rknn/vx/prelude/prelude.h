@@ -1,10 +1,10 @@
 /*
  * The language of .vx kernels for clang's OpenCL C: what the vendor's compiler has built in.
  *
- *     shared.h        what a kernel and the runtime have in common
+ *     shared.h        what kernels and the runtime share
  *     types.h         scalars, vectors, images
  *     work_items.h    qualifiers, ids, barriers, local memory
- *     images.h        VXC_ReadImage and its like, read_image..., img_load_3d
+ *     images.h        VXC_ReadImage and the like, read_image..., img_load_3d
  *     conversions.h   convert_..., as_..., _viv_asm
  *     limits.h        the constants of OpenCL 1.2
  *     floats.h        its mathematics

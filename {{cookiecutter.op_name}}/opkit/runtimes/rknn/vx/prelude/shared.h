@@ -1,4 +1,4 @@
-/* What a compiled kernel and the runtime have in common. Included by both, so it is plain C. */
+/* What kernels and the runtime share. Both include it, so it is C without OpenCL. */
 #ifndef __OPKIT_SHARED_H
 #define __OPKIT_SHARED_H
 
@@ -130,9 +130,9 @@ void __opkit_lanewise(enum __opkit_instruction instruction,
                       const struct __opkit_operand *b, const struct __opkit_operand *c, int info);
 
 /* memory.h: a copy by a whole group, put into the list `event` of copies to wait for */
-struct __opkit_copy *__opkit_copy_later(void *to, const void *from, unsigned long count,
-                                        unsigned long size, unsigned long step,
-                                        struct __opkit_copy *event);
+struct __opkit_copy *__opkit_enqueue_copy(void *to, const void *from, unsigned long count,
+                                          unsigned long size, unsigned long step,
+                                          struct __opkit_copy *event);
 void __opkit_wait_for_copies(int count, struct __opkit_copy **events);
 
 /* floats.h */

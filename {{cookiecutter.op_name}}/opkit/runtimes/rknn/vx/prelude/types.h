@@ -117,8 +117,8 @@ typedef int VXC_Modifier_t;
     __OPKIT_WIDE_VECTORS(X, long, __VA_ARGS__)     \
     __OPKIT_WIDE_VECTORS(X, ulong, __VA_ARGS__)
 /*
- * The same with a scalar as a function's other argument: of a vector that is not packed, it is an
- * element of it or a plain one.
+ * The same with a scalar as a function's other argument: for a vector that is not packed, a scalar
+ * of its element's type or of the packed one.
  */
 #define __OPKIT_FLOAT_MIXED(X, ...)       \
     __OPKIT_FLOAT_VECTORS(X, __VA_ARGS__) \

@@ -23,9 +23,9 @@
 
 /*
  * Local memory is static, since groups run one after the other; the runtime finds it by its
- * section. A __local in front of what a pointer points to is nothing. Which one it is, the syntax
- * tree has told before: it is the first if there is a macro __OPKIT_VARIABLE_<n> with the number of
- * the __local, counted from the beginning of the source.
+ * section. A __local of a pointer's target expands to nothing. The syntax tree, which was read
+ * before, tells the two apart: for a variable there is a macro __OPKIT_VARIABLE_<n> with the number
+ * of the __local, counted from the beginning of the source.
  */
 #define __local __OPKIT_LOCAL(__COUNTER__)
 #define __OPKIT_LOCAL(number) __OPKIT_LOCAL_NUMBERED(number)

@@ -1,6 +1,6 @@
 /*
- * Reads and writes that leave a tensor, or are not one plain run of elements. Every one that leaves
- * it is an event.
+ * Reads and writes that leave a tensor, or are not one run of elements in a row. Each one that
+ * leaves it is logged as an event.
  */
 #include <string.h>
 
@@ -49,8 +49,8 @@ static void store_element(const struct __opkit_image *image, int x, int y, int z
 }
 
 /* The slice is clamped, as the vendor's macros do; that it had to be is an event. */
-static int slice(const struct __opkit_image *image, int x, int y, int z, const char *kind,
-                 const void *address)
+static int clamp_slice(const struct __opkit_image *image, int x, int y, int z, const char *kind,
+                       const void *address)
 {
     int clamped = clamp(z, image->depth);
     if (z != clamped) {
@@ -60,11 +60,11 @@ static int slice(const struct __opkit_image *image, int x, int y, int z, const c
 }
 
 /*
- * Counts the elements of a run that lie outside. A run that begins inside and leaves at the row's
- * end is normal.
+ * Logs an event with the number of elements of a run that lie outside. A run that begins inside and
+ * leaves at the row's end is normal.
  */
-static void count_outside(const struct __opkit_image *image, int x, int y, int z, int count,
-                          const char *outside, const char *past_end, const void *address)
+static void report_outside(const struct __opkit_image *image, int x, int y, int z, int count,
+                           const char *outside, const char *past_end, const void *address)
 {
     bool begins_inside = inside(image, x, y);
     unsigned long missing = 0;
@@ -82,7 +82,7 @@ static void count_outside(const struct __opkit_image *image, int x, int y, int z
     }
 }
 
-/* The lanes that an access may use; what is wrong with it is an event. */
+/* Returns the number of lanes that an access may use, and logs an event if it names more. */
 static int lanes_used(const struct __opkit_operand *operand, const struct __opkit_image *image,
                       int first, int count, int x, int y, int z, const void *address)
 {
@@ -107,9 +107,9 @@ void __opkit_read_checked(const struct __opkit_operand *destination,
     int count = __OPKIT_END_BIN(info) - start + 1;
 
     x += __OPKIT_SOURCE_BIN(info);
-    z = slice(image, x, y, z, "read of a slice outside", address);
+    z = clamp_slice(image, x, y, z, "read of a slice outside", address);
     count = lanes_used(destination, image, start, count, x, y, z, address);
-    count_outside(image, x, y, z, count, "read outside", "read past the row's end", address);
+    report_outside(image, x, y, z, count, "read outside", "read past the row's end", address);
     for (int i = 0; i < count; i++) {
         load_element(image, x + i, y, z,
                      (char *)destination->data + (start + i) * destination->element_size);
@@ -128,9 +128,9 @@ void __opkit_write_checked(const struct __opkit_operand *source, const struct __
         __opkit_event("write to an input", image->index, x, y, z, 1, address);
         return;
     }
-    z = slice(image, x, y, z, "write to a slice outside", address);
+    z = clamp_slice(image, x, y, z, "write to a slice outside", address);
     count = lanes_used(source, image, lane, count, x, y, z, address);
-    count_outside(image, x, y, z, count, "write outside", "write past the row's end", address);
+    report_outside(image, x, y, z, count, "write outside", "write past the row's end", address);
     for (int i = 0; i < count; i++) {
         store_element(image, x + i, y, z,
                       (const char *)source->data + (lane + i) * source->element_size);
@@ -171,8 +171,8 @@ void __opkit_load_image(const struct __opkit_image *image, int x, int y, int z, 
     if (!fits(image->type, wanted)) {
         __opkit_event("read_image of another type", image->index, x, y, z, 1, address);
     }
-    z = slice(image, x, y, z, "read of a slice outside", address);
-    count_outside(image, x, y, z, NEIGHBORS, "read outside", "read past the row's end", address);
+    z = clamp_slice(image, x, y, z, "read of a slice outside", address);
+    report_outside(image, x, y, z, NEIGHBORS, "read outside", "read past the row's end", address);
     for (int i = 0; i < NEIGHBORS; i++) {
         uint64_t element = 0;
         load_element(image, x + i, y, z, &element);
@@ -191,8 +191,8 @@ void __opkit_store_image(const struct __opkit_image *image, int x, int y, int z,
     if (!fits(image->type, wanted)) {
         __opkit_event("write_image of another type", image->index, x, y, z, 1, address);
     }
-    z = slice(image, x, y, z, "write to a slice outside", address);
-    count_outside(image, x, y, z, NEIGHBORS, "write outside", "write past the row's end", address);
+    z = clamp_slice(image, x, y, z, "write to a slice outside", address);
+    report_outside(image, x, y, z, NEIGHBORS, "write outside", "write past the row's end", address);
     for (int i = 0; i < NEIGHBORS; i++) {
         uint64_t element = 0;
         __opkit_store(&element, image->type, values[i], __OPKIT_NEAREST_EVEN, true);

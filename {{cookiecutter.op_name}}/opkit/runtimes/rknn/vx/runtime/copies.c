@@ -16,7 +16,7 @@ struct __opkit_copy {
     size_t to_step, from_step; /* bytes */
 };
 
-static unsigned long waiting;
+static unsigned long pending;
 
 static bool is_local(const void *place)
 {
@@ -24,8 +24,8 @@ static bool is_local(const void *place)
     return byte >= __opkit_local_start && byte < __opkit_local_start + __opkit_local_size;
 }
 
-struct __opkit_copy *__opkit_copy_later(void *to, const void *from, size_t count, size_t size,
-                                        size_t step, struct __opkit_copy *event)
+struct __opkit_copy *__opkit_enqueue_copy(void *to, const void *from, size_t count, size_t size,
+                                          size_t step, struct __opkit_copy *event)
 {
     struct __opkit_copy *copy = malloc(sizeof *copy);
 
@@ -41,7 +41,7 @@ struct __opkit_copy *__opkit_copy_later(void *to, const void *from, size_t count
         .to_step = is_local(to) ? size : step * size,
         .from_step = is_local(to) ? step * size : size,
     };
-    waiting++;
+    pending++;
     return copy;
 }
 
@@ -55,7 +55,7 @@ void __opkit_wait_for_copies(int count, struct __opkit_copy **events)
             }
             events[i] = copy->next;
             free(copy);
-            waiting--;
+            pending--;
         }
     }
     __opkit_barrier();
@@ -63,7 +63,7 @@ void __opkit_wait_for_copies(int count, struct __opkit_copy **events)
 
 void __opkit_report_copies(void)
 {
-    if (waiting > 0) {
-        __opkit_event("copy of a group that nobody waits for", -1, 0, 0, 0, waiting, NULL);
+    if (pending > 0) {
+        __opkit_event("copy of a group that nobody waits for", -1, 0, 0, 0, pending, NULL);
     }
 }

@@ -120,7 +120,7 @@ static double median(double a, double b, double c)
 }
 
 /* Of three lanes of each of three registers. */
-static double filtered(const struct __opkit_operand *const operands[3], int lane, int filter)
+static double filter_3x3(const struct __opkit_operand *const operands[3], int lane, int filter)
 {
     double values[9];
 
@@ -137,12 +137,12 @@ static double filtered(const struct __opkit_operand *const operands[3], int lane
 }
 
 /* A value of one element serves every lane. */
-static double lane_or_only(const struct __opkit_operand *operand, int lane)
+static double load_lane_or_scalar(const struct __opkit_operand *operand, int lane)
 {
     return __opkit_lane(operand, __opkit_lane_count(operand) == 1 ? 0 : lane);
 }
 
-static double extract(const struct __opkit_operand *source, unsigned offset, unsigned width)
+static double extract_bits(const struct __opkit_operand *source, unsigned offset, unsigned width)
 {
     unsigned char bytes[__OPKIT_REGISTER_SIZE + 8] = {0};
     uint64_t bits;
@@ -191,8 +191,8 @@ static double compute(enum __opkit_instruction instruction, const struct __opkit
                       const struct __opkit_operand *c_operand, int lane, int info, int type)
 {
     double a = __opkit_lane(a_operand, lane);
-    double b = lane_or_only(b_operand, lane);
-    double c = lane_or_only(c_operand, lane);
+    double b = load_lane_or_scalar(b_operand, lane);
+    double c = load_lane_or_scalar(c_operand, lane);
     double a1 = __opkit_lane(a_operand, lane + 1);
     double a2 = __opkit_lane(a_operand, lane + 2);
 
@@ -217,7 +217,7 @@ static double compute(enum __opkit_instruction instruction, const struct __opkit
     case __OPKIT_ABS_DIFF:
         return fabs(a - b);
     case __OPKIT_BIT_EXTRACT:
-        return extract(a_operand, (unsigned)b, (unsigned)c);
+        return extract_bits(a_operand, (unsigned)b, (unsigned)c);
     case __OPKIT_MUL_SHIFT:
         return floor(ldexp(a * b, -(int)c));
     case __OPKIT_ACC_SQUARE:
@@ -229,8 +229,8 @@ static double compute(enum __opkit_instruction instruction, const struct __opkit
     case __OPKIT_ADD3:
         return a + b + c;
     case __OPKIT_FILTER3X3:
-        return filtered((const struct __opkit_operand *const[]){a_operand, b_operand, c_operand},
-                        lane, __OPKIT_FILTER(info));
+        return filter_3x3((const struct __opkit_operand *const[]){a_operand, b_operand, c_operand},
+                          lane, __OPKIT_FILTER(info));
     }
     return 0;
 }

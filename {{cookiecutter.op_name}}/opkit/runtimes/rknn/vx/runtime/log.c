@@ -160,7 +160,7 @@ struct place {
     uint32_t column; /* with all bits set once it was reported */
 };
 
-static void undefined(struct place *place, const char *what)
+static void report_undefined(struct place *place, const char *what)
 {
     uint32_t column = __atomic_exchange_n(&place->column, UINT32_MAX, __ATOMIC_RELAXED);
     if (column != UINT32_MAX) {
@@ -174,7 +174,7 @@ static void undefined(struct place *place, const char *what)
     void __ubsan_handle_##name(struct place *place); \
     void __ubsan_handle_##name(struct place *place)  \
     {                                                \
-        undefined(place, what);                      \
+        report_undefined(place, what);               \
     }
 HANDLER(add_overflow, "signed integer overflow in an addition")
 HANDLER(sub_overflow, "signed integer overflow in a subtraction")

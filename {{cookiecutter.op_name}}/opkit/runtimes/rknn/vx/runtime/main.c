@@ -27,7 +27,7 @@ struct array {
     void *item;
 };
 
-static uint32_t unwritten; /* the pattern of bits that outputs hold beforehand */
+static uint32_t fill_pattern; /* the pattern of bits that outputs hold beforehand */
 static void *library;
 static unsigned char *data; /* the file that is shared with the process that started this one */
 static size_t data_size;
@@ -69,7 +69,7 @@ static size_t tensor_size(const struct __opkit_image *image)
 static void fill(void *start, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
-        ((unsigned char *)start)[i] = (unsigned char)(unwritten >> 8 * (i % 4));
+        ((unsigned char *)start)[i] = (unsigned char)(fill_pattern >> 8 * (i % 4));
     }
 }
 
@@ -116,7 +116,7 @@ static void on_limit(const char *line)
 
 static void on_fill(const char *line)
 {
-    read_values(line, 1, "%u", &unwritten);
+    read_values(line, 1, "%u", &fill_pattern);
 }
 
 static void on_border(const char *line)
@@ -232,7 +232,7 @@ static size_t library_size(void *base)
     return end;
 }
 
-static void *symbol_of(const char *name)
+static void *find_symbol(const char *name)
 {
     void *symbol = dlsym(library, name);
     if (symbol == NULL) {
@@ -244,8 +244,8 @@ static void *symbol_of(const char *name)
 static void on_run(const char *line)
 {
     void (*kernel)(void **);
-    void *symbol = symbol_of(line);
-    unsigned char **local = symbol_of("__opkit_local_memory");
+    void *symbol = find_symbol(line);
+    unsigned char **local = find_symbol("__opkit_local_memory");
     struct timespec begin, end;
     Dl_info information;
 
@@ -269,8 +269,8 @@ static void on_run(const char *line)
 }
 
 static const struct {
-    const char *word;
-    void (*handle)(const char *rest);
+    const char *keyword;
+    void (*handle)(const char *line);
 } lines[] = {
     {"library ", on_library}, {"data ", on_data},     {"limit ", on_limit},
     {"fill ", on_fill},       {"border ", on_border}, {"launch ", on_launch},
@@ -287,13 +287,13 @@ int main(void)
         size_t k = 0;
         line[strcspn(line, "\n")] = '\0';
         while (k < sizeof lines / sizeof *lines &&
-               strncmp(line, lines[k].word, strlen(lines[k].word)) != 0) {
+               strncmp(line, lines[k].keyword, strlen(lines[k].keyword)) != 0) {
             k++;
         }
         if (k == sizeof lines / sizeof *lines) {
             __opkit_die("this line of the job is not understood: %s", line);
         }
-        lines[k].handle(line + strlen(lines[k].word));
+        lines[k].handle(line + strlen(lines[k].keyword));
     }
     return 0;
 }

@@ -32,7 +32,7 @@ static int length_in_bits(const char *length, size_t characters)
     return 32;
 }
 
-/* Reads the conversion after a %; returns where the format goes on. */
+/* Parses the conversion after a %; returns the rest of the format. */
 static const char *parse(const char *format, struct conversion *conversion)
 {
     size_t start = strspn(format, "-+ #0123456789.");

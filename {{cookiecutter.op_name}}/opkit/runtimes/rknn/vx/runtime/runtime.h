@@ -5,7 +5,7 @@
  *     main.c          reads the job from its input, launches, reports on its output
  *     groups.c        work items and barriers
  *     copies.c        copies by a whole group
- *     accesses.c      reads and writes of tensors that are not plain
+ *     accesses.c      reads and writes of tensors that the prelude does not inline
  *     numbers.c       elements as numbers
  *     instructions.c  dot products and what else works on registers
  *     mathematics.c   functions that kernels call
@@ -35,7 +35,7 @@ struct __opkit_launch {
     unsigned int dimensions;
     unsigned long global_size[3], global_scale[3], global_offset[3], local_size[3];
     bool reverse; /* the last work item first */
-    bool barrier; /* the kernel has one: the work items of a group take turns */
+    bool barrier; /* the kernel has a barrier: the work items of a group are interleaved */
 };
 
 struct __opkit_tensor {

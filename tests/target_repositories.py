@@ -1,4 +1,4 @@
-"""Repositories whose cases run in other places than this PC's process, and what is said there."""
+"""Repositories whose cases run in other places than this PC's process, and what fails there."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_cpu_kernel(case):
     check_cpu_kernel(case)
 """
 
-MISBEHAVIOUR_CASES = """
+SIZE_CASES = """
 import pytest
 from opkit.testing import cases, check_cpu_kernel, ramp
 CASES = cases([{{"input": (size,)}} for size in range({count})], [ramp()])
@@ -69,7 +69,7 @@ def faults_repository(folder: Path, names: list[str], limit: float = 10) -> Repo
     return repository
 
 
-def misbehave(repository: Repository, statements: list[str]) -> int:
+def write_faults(repository: Repository, statements: list[str]) -> int:
     """Have compute do one of these for inputs of 1, 2, ... elements; return the first's line."""
     path = repository.path / "myoperator_compute.h"
     include = '#include "generated/'
@@ -81,7 +81,7 @@ def misbehave(repository: Repository, statements: list[str]) -> int:
     ]
     path.write_text("".join([before, *lines, "    return NULL;\n", after]))
     tests = repository.path / "tests/test_myoperator.py"
-    tests.write_text(MISBEHAVIOUR_CASES.format(count=len(statements) + 2))
+    tests.write_text(SIZE_CASES.format(count=len(statements) + 2))
     return before.count("\n") + 1
 
 
@@ -111,7 +111,7 @@ def problems(output: str) -> dict[tuple[str, str], str]:
     return {(kernel, case): text for kernel, case, text in found}
 
 
-def said_of(kernel: str, output: str) -> dict[str, str]:
+def messages_of(kernel: str, output: str) -> dict[str, str]:
     """Return what failed on a kernel: case -> message."""
     return {case: text for (where, case), text in problems(output).items() if where == kernel}
 

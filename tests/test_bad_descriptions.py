@@ -71,13 +71,13 @@ def listing() -> list[str]:
     return sorted(str(path) for path in Path.cwd().parent.rglob("*"))
 
 
-def test_there_are_many_and_each_has_an_expectation() -> None:
+def test_each_bad_description_has_expectation() -> None:
     assert len(FILES) >= 100
     assert all(expectation(file)[0] for file in FILES)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_parse_names_line_and_field(file: Path) -> None:
+def test_parse_error_has_line_and_field(file: Path) -> None:
     with pytest.raises(DescriptionError) as error:
         parse(file.read_text(encoding="utf-8"), "some.yml")
     assert_says(str(error.value), "some.yml", file)
@@ -85,13 +85,13 @@ def test_parse_names_line_and_field(file: Path) -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_cookiecutter_stops_while_asking(file: Path, folder: Path) -> None:
+def test_cookiecutter_stops_at_question(file: Path, folder: Path) -> None:
     (folder / "bad.yml").write_bytes(file.read_bytes())
     assert_says(ask("config=bad.yml"), "bad.yml", file)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_rknn_op_create_stops_before_it_writes(file: Path, folder: Path) -> None:
+def test_create_fails_before_writing(file: Path, folder: Path) -> None:
     (folder / "bad.yml").write_bytes(file.read_bytes())
     before = listing()
     result = CliRunner().invoke(rknn_op, ["create", "-c", "bad.yml", "-p", "made"])
@@ -109,7 +109,7 @@ def test_rknn_op_create_stops_before_it_writes(file: Path, folder: Path) -> None
         pytest.param('{"name":"A","paramz":{}}', id="json"),
     ],
 )
-def test_the_text_of_a_description_is_checked_like_a_file(text: str) -> None:
+def test_description_text_is_checked_like_file(text: str) -> None:
     message = ask(f"config={text}")
     assert message.startswith("config:")
     assert "paramz: unknown key 'paramz'; did you mean 'params'?" in message
@@ -149,7 +149,7 @@ def test_the_text_of_a_description_is_checked_like_a_file(text: str) -> None:
         "a" * 128,
     ],
 )
-def test_op_name_that_is_no_folder_name(op_name: str, folder: Path) -> None:
+def test_op_name_invalid_folder_name(op_name: str, folder: Path) -> None:
     victim = folder.parent / "victim"
     victim.mkdir()
     (victim / "work").write_text("of years")
@@ -167,16 +167,14 @@ def test_op_name_that_is_no_folder_name(op_name: str, folder: Path) -> None:
         ("a.b", "has '.' or ':'"),
     ],
 )
-def test_op_name_is_the_operator_s_name_too_when_there_is_no_description(
-    op_name: str, problem: str
-) -> None:
+def test_op_name_without_description_names_operator(op_name: str, problem: str) -> None:
     message = ask(f"op_name={op_name}")
     assert message.startswith(f"op_name: '{op_name}' {problem}")
     assert "without a description" in message
 
 
 @pytest.mark.parametrize("kind", ["folder", "file"])
-def test_a_folder_that_exists_is_not_touched(kind: str, folder: Path) -> None:
+def test_existing_folder_is_untouched(kind: str, folder: Path) -> None:
     if kind == "folder":
         (folder / "MyOperator").mkdir()
         (folder / "MyOperator/work").write_text("of years")
@@ -188,16 +186,16 @@ def test_a_folder_that_exists_is_not_touched(kind: str, folder: Path) -> None:
 @pytest.mark.parametrize(
     "path", ["nowhere.yml", "./{{cookiecutter.op_name}}", "a{% x %}", "a{# x", "a" * 5000]
 )
-def test_a_file_that_is_not_there_is_named_with_the_folder(path: str, folder: Path) -> None:
+def test_missing_file_error_has_folder(path: str, folder: Path) -> None:
     assert ask(f"config={path}").startswith(f"config: there is no file '{path}' in {folder};")
 
 
-def test_a_folder_is_no_description(folder: Path) -> None:
+def test_folder_as_description_is_refused(folder: Path) -> None:
     (folder / "sub").mkdir()
     assert ask("config=sub") == "sub: cannot be read: Is a directory"
 
 
-def test_bytes_that_are_no_text(folder: Path) -> None:
+def test_invalid_utf8(folder: Path) -> None:
     (folder / "bad.yml").write_bytes(b"name: A\n# \xff\xfe\n")
     message = ask("config=bad.yml")
     assert message.startswith("bad.yml:")
@@ -212,19 +210,19 @@ def test_deep_nesting(text: str, folder: Path) -> None:
     assert ask("config=bad.yml") == "bad.yml:1: this is not YAML: nested too deeply"
 
 
-def test_settings_of_the_user_that_give_no_text(folder: Path) -> None:
+def test_non_string_user_settings(folder: Path) -> None:
     settings = folder / "settings.yml"
     settings.write_text("default_context: {config: {name: A}}\n")
     message = ask("--config-file", str(settings))
     assert message == "config: must be text, not a value of another type"
 
 
-def test_jinja_in_an_answer_is_not_run(folder: Path) -> None:
+def test_jinja_in_answer_is_not_rendered(folder: Path) -> None:
     text = "name: A\n" + TENSORS + 'params: {p: {type: "{{ [].append }}"}}\n'
     assert "invalid '{{ [].append }}'" in ask(f"config={text}")
 
 
-def test_a_whole_process_ends_with_one_line_and_status_1(folder: Path) -> None:
+def test_process_exits_1_with_one_line(folder: Path) -> None:
     command = [sys.executable, "-m", "cookiecutter", str(ROOT), "--no-input", "op_name=../victim"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     assert done.returncode == 1

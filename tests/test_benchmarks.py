@@ -69,7 +69,7 @@ def test_build(tmp_path: Path) -> None:
     assert re.fullmatch(NUMBER + " x", ratio)
 
 
-def test_a_ratio_is_to_what_a_row_is_compared_with() -> None:
+def test_ratio_is_relative_to_baseline() -> None:
     text = build.section([("commands by hand", 2.0, None), ("scons", 3.0, 2.0)], runs=5)
     assert rows(text)["scons"] == [["3.00", "1.50 x"]]
     assert rows(text)["commands by hand"] == [["2.00", ""]]
@@ -84,7 +84,7 @@ def test_first_contact() -> None:
     assert set(build.AIMS) >= {"first `scons target=all`", "`rknn-op demo`"}
 
 
-def test_processor_time_of_a_command(tmp_path: Path) -> None:
+def test_command_processor_time(tmp_path: Path) -> None:
     busy = [sys.executable, "-c", "sum(range(2_000_000))"]
     seconds, processor = build.timed(busy, tmp_path, tmp_path)
     idle, unused = build.timed(["sleep", "0.2"], tmp_path, tmp_path)
@@ -93,7 +93,7 @@ def test_processor_time_of_a_command(tmp_path: Path) -> None:
     assert idle >= 0.2
 
 
-def test_each_benchmark_writes_its_own_section(tmp_path: Path) -> None:
+def test_benchmarks_write_separate_sections(tmp_path: Path) -> None:
     results_file.write_section(tmp_path, "kernels", "## Kernels\n\nfast \\1")
     path = results_file.write_section(tmp_path, "build", "## Builds\n\nslow")
     first = path.read_text()
@@ -103,11 +103,11 @@ def test_each_benchmark_writes_its_own_section(tmp_path: Path) -> None:
     assert first.index("## Kernels") < first.index("## Builds")
 
 
-def test_the_machine_is_described_without_its_name() -> None:
+def test_machine_description_omits_host_name() -> None:
     assert re.match(r"\d+ cores, .*Python 3\.", results_file.machine())
 
 
-def test_the_loop_that_is_counted() -> None:
+def test_hot_loop() -> None:
     assembly = """
 convert:
     cmp x2, #8
@@ -130,7 +130,7 @@ convert:
     assert body.count("\n") == 5
 
 
-def test_labels_do_not_lie_on_each_other() -> None:
+def test_plot_labels_do_not_overlap() -> None:
     placed = spread({"low": 1.0, "middle": 1.01, "high": 100.0})
     assert placed["middle"] / placed["low"] > 1.5
     assert placed["high"] == pytest.approx(100)

@@ -36,7 +36,7 @@ def edit(path: Path, old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize("name", EXAMPLE_NAMES)
-def test_an_examples_packages_taken_apart(name: str, example: Callable[[str], Repository]) -> None:
+def test_example_package_contents(name: str, example: Callable[[str], Repository]) -> None:
     repository = example(name)
     spec = parse((repository.path / "op.yml").read_text())
     assert [path.parent.name for path in packages(repository)] == sorted(CHIPS)
@@ -55,7 +55,7 @@ def test_an_examples_packages_taken_apart(name: str, example: Callable[[str], Re
 
 
 @pytest.mark.parametrize("name", EXAMPLE_NAMES)
-def test_an_example_is_green(name: str, example: Callable[[str], Repository]) -> None:
+def test_example_check_passes(name: str, example: Callable[[str], Repository]) -> None:
     checked = example(name).scons("check")
     assert re.search(r"^\d+ passed", checked.stdout, re.MULTILINE)
     assert re.search(r"^CPU kernel .* us$", checked.stdout, re.MULTILINE)
@@ -67,14 +67,14 @@ def test_second_build_is_noop(fresh: Repository) -> None:
     assert again == [f"scons: `build/{chip}/MyOperator.rknnop' is up to date." for chip in CHIPS]
 
 
-def test_two_builds_in_two_folders_are_byte_identical(fresh: Repository, tmp_path: Path) -> None:
+def test_build_is_reproducible_across_folders(fresh: Repository, tmp_path: Path) -> None:
     other = generate(tmp_path / "another folder")
     other.scons("target=all")
     for one, two in zip(packages(fresh), packages(other), strict=True):
         assert one.read_bytes() == two.read_bytes()
 
 
-def test_a_commit_holds_all_and_only_what_belongs(copy_of_fresh: Repository) -> None:
+def test_committed_files(copy_of_fresh: Repository) -> None:
     def git(*arguments: str) -> str:
         command = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", *arguments]
         return subprocess.run(
@@ -93,7 +93,7 @@ def test_a_commit_holds_all_and_only_what_belongs(copy_of_fresh: Repository) -> 
     assert git("status", "--porcelain") == ""
 
 
-def test_a_new_param_is_there_after_one_build(copy_of_fresh: Repository) -> None:
+def test_new_param_is_generated_by_build(copy_of_fresh: Repository) -> None:
     path = copy_of_fresh.path
     yours = {
         file: file.read_bytes()
@@ -113,7 +113,7 @@ def test_a_new_param_is_there_after_one_build(copy_of_fresh: Repository) -> None
     copy_of_fresh.scons()
 
 
-def test_a_renamed_operator_is_told_what_to_rename(copy_of_fresh: Repository) -> None:
+def test_renamed_operator_error_lists_files(copy_of_fresh: Repository) -> None:
     edit(copy_of_fresh.path / "op.yml", "name: MyOperator", "name: Other")
     result = copy_of_fresh.scons(check=False)
     assert result.returncode == 2
@@ -121,7 +121,7 @@ def test_a_renamed_operator_is_told_what_to_rename(copy_of_fresh: Repository) ->
     assert "git mv" in result.stderr
 
 
-def test_what_a_skipped_hook_did_not_do_scons_does(fresh: Repository, tmp_path: Path) -> None:
+def test_scons_completes_skipped_hook(fresh: Repository, tmp_path: Path) -> None:
     path = tmp_path / "NoHooks"
     command = [sys.executable, "-m", "cookiecutter", str(Path(__file__).parent.parent)]
     subprocess.run(
@@ -167,7 +167,7 @@ FAILING_STEPS: dict[str, tuple[str, str, str, str]] = {
 
 
 @pytest.mark.parametrize("step", FAILING_STEPS)
-def test_a_failing_step_leaves_no_package(step: str, copy_of_fresh: Repository) -> None:
+def test_failed_step_leaves_no_package(step: str, copy_of_fresh: Repository) -> None:
     file, old, new, message = FAILING_STEPS[step]
     assert packages(copy_of_fresh)
     edit(copy_of_fresh.path / file, old, new)
@@ -178,7 +178,7 @@ def test_a_failing_step_leaves_no_package(step: str, copy_of_fresh: Repository) 
     assert packages(copy_of_fresh) == []
 
 
-def test_kernel_index_1_wants_a_compiled_kernel(copy_of_fresh: Repository, tmp_path: Path) -> None:
+def test_kernel_index_1_requires_program_binary(copy_of_fresh: Repository, tmp_path: Path) -> None:
     edit(copy_of_fresh.path / "op.yml", "framework:", "kernel_index: 1\nframework:")
     refused = copy_of_fresh.scons(check=False)
     assert refused.returncode == 2
@@ -199,7 +199,7 @@ def test_kernel_index_1_wants_a_compiled_kernel(copy_of_fresh: Repository, tmp_p
     assert package_path.exists()  # an argument was wrong: nothing is touched
 
 
-def test_wrong_arguments_touch_nothing(copy_of_fresh: Repository) -> None:
+def test_invalid_arguments_change_nothing(copy_of_fresh: Repository) -> None:
     before = {path: path.stat().st_mtime_ns for path in packages(copy_of_fresh)}
     assert before
     for arguments in (
@@ -215,7 +215,7 @@ def test_wrong_arguments_touch_nothing(copy_of_fresh: Repository) -> None:
         assert {path: path.stat().st_mtime_ns for path in packages(copy_of_fresh)} == before
 
 
-def test_the_library_of_this_pc_needs_no_program_binary(copy_of_fresh: Repository) -> None:
+def test_x64_build_needs_no_program_binary(copy_of_fresh: Repository) -> None:
     edit(copy_of_fresh.path / "op.yml", "framework:", "kernel_index: 1\nframework:")
     assert "build/x64" in copy_of_fresh.scons("build/x64").stdout
 
@@ -237,9 +237,7 @@ for section in (b"SHDR made", b"x", b"a", b"h", description.encode(), b"p"):
 """
 
 
-def test_the_vendors_toolkit_compiles_the_vx_kernel(
-    copy_of_fresh: Repository, tmp_path: Path
-) -> None:
+def test_toolkit_compiles_vx_kernel(copy_of_fresh: Repository, tmp_path: Path) -> None:
     module = tmp_path / "toolkit/rknn/bin/custom_op.py"
     module.parent.mkdir(parents=True)
     module.write_text(TOOLKIT)
@@ -251,7 +249,7 @@ def test_the_vendors_toolkit_compiles_the_vx_kernel(
     assert unpack(path.read_bytes(), str(path)).vx_binary == b"SHDR made"
 
 
-def test_options_that_are_not_there(fresh: Repository) -> None:
+def test_unknown_options(fresh: Repository) -> None:
     unknown = fresh.scons("tolchain=zig", check=False)
     assert unknown.returncode == 2
     assert "unknown option 'tolchain'. Did you mean 'toolchain'?" in unknown.stderr
@@ -262,14 +260,14 @@ def test_options_that_are_not_there(fresh: Repository) -> None:
     assert all(target in wrong.stdout + wrong.stderr for target in TARGETS)
 
 
-def test_a_missing_compiler_is_named(fresh: Repository) -> None:
+def test_missing_compiler_error(fresh: Repository) -> None:
     result = fresh.scons("toolchain=gnu", check=False)
     assert result.returncode == 2
     assert "apt" in result.stderr
     assert "gcc" in result.stderr
 
 
-def test_help_shows_what_chips_must_run(fresh: Repository) -> None:
+def test_help_lists_chip_requirements(fresh: Repository) -> None:
     text = fresh.scons("-h").stdout
     for chip in CHIPS:
         assert re.search(rf"^ +{chip} .*{re.escape(TARGETS[chip].needs)}", text, re.MULTILINE)
@@ -285,7 +283,7 @@ def test_compiledb_compiles_nothing(tmp_path: Path) -> None:
     assert not [*repository.path.rglob("*.o")]
 
 
-def test_clean_deletes_what_was_built_and_nothing_else(copy_of_fresh: Repository) -> None:
+def test_clean_deletes_build_products_only(copy_of_fresh: Repository) -> None:
     before = {file for file in copy_of_fresh.path.rglob("*") if "build" not in file.parts}
     copy_of_fresh.scons("-c", "target=all")
     built = [f for f in (copy_of_fresh.path / "build").rglob("*") if f.suffix in (".so", ".rknnop")]
@@ -304,7 +302,7 @@ for path, name in ((exp, "Exp"), (truncate_div, "TruncateDiv")):
 """
 
 
-def test_two_operators_live_in_one_process(example: Callable[[str], Repository]) -> None:
+def test_two_operators_in_one_process(example: Callable[[str], Repository]) -> None:
     """In a process of its own, as the stub's names must not meet the host runtime's."""
     one, two = (example(name).path / "build/x64" for name in ("exp", "truncate_div"))
     files = (one / "openvx/libOpenVX.so", one / "libexp.so", two / "libtruncatediv.so")
@@ -317,7 +315,7 @@ def test_two_operators_live_in_one_process(example: Callable[[str], Repository])
     assert printed.split() == ["exp_cpu", "truncatediv_cpu"]
 
 
-def test_a_kernel_written_for_the_vendors_toolkit_builds_unchanged(tmp_path: Path) -> None:
+def test_vendor_style_kernel_builds_unchanged(tmp_path: Path) -> None:
     source = (C_SOURCES / "vendor_style_kernel.c").read_text()
     match = re.search(r"vx_kernel_(\w+)_list", source)
     assert match is not None
@@ -326,7 +324,7 @@ def test_a_kernel_written_for_the_vendors_toolkit_builds_unchanged(tmp_path: Pat
     repository.scons("target=all")
 
 
-def test_the_makefiles_for_the_vendors_build_command(copy_of_fresh: Repository) -> None:
+def test_vendor_makefiles_build(copy_of_fresh: Repository) -> None:
     need("make", "make")
     for abi in (ABIS[name] for name in MACHINES):
         compiler = shlex.join(toolchains.find("zig", abi).command)
@@ -341,7 +339,7 @@ def test_the_makefiles_for_the_vendors_build_command(copy_of_fresh: Repository) 
         assert int.from_bytes(made.read_bytes()[18:20], "little") == MACHINES[abi.name]
 
 
-def test_no_file_names_a_folder_of_the_machine(example: Callable[[str], Repository]) -> None:
+def test_repository_contains_no_machine_paths(example: Callable[[str], Repository]) -> None:
     repository = example("resize_area")
     for file in repository.path.rglob("*"):
         if file.is_file() and not {"build", "__pycache__", ".pytest_cache"} & set(file.parts):
@@ -350,7 +348,7 @@ def test_no_file_names_a_folder_of_the_machine(example: Callable[[str], Reposito
             assert b"/ho" + b"me/" not in text, file
 
 
-def test_an_example_with_wrong_math_is_red(tmp_path: Path) -> None:
+def test_example_with_wrong_math_fails(tmp_path: Path) -> None:
     repository = generate_example(tmp_path, "exp")
     edit(
         repository.path / "exp_compute.h", "return NULL;", "*output->float32 *= 1.01F; return NULL;"

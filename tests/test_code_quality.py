@@ -33,7 +33,7 @@ def test_ruff(arguments: tuple[str, ...]) -> None:
     run(sys.executable, "-m", "ruff", *arguments, "--no-cache")
 
 
-def test_types() -> None:
+def test_mypy() -> None:
     run(sys.executable, "-m", "mypy")
 
 
@@ -44,7 +44,7 @@ def c_files() -> list[Path]:
     return files
 
 
-def test_c_is_formatted() -> None:
+def test_c_format() -> None:
     run(get_executable("clang-format"), "--dry-run", "-Werror", *map(str, c_files()))
 
 
@@ -85,7 +85,7 @@ def test_python_functions_have_at_most_50_lines() -> None:
                 assert lines <= MAX_FUNCTION_LINES, f"{path}:{node.lineno}: {lines} lines"
 
 
-def test_only_op_yml_and_the_report_are_templates_for_jinja() -> None:
+def test_only_op_yml_and_report_contain_jinja() -> None:
     """The report's are filled in by opkit; cookiecutter copies them as they are."""
     report = TEMPLATE / "opkit" / "report"
     templates = {TEMPLATE / "op.yml", report / "page.html", report / "plot.svg"}
@@ -96,7 +96,7 @@ def test_only_op_yml_and_the_report_are_templates_for_jinja() -> None:
             assert holds_jinja == (path in templates), path
 
 
-def test_nothing_is_left_to_do_and_no_machine_is_named() -> None:
+def test_no_todos_and_no_machine_names() -> None:
     pattern = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b|/ro" r"ot/")
     for path in tracked():
         if "tests/data" in path.as_posix() or path == Path(__file__):

@@ -65,7 +65,7 @@ def snapshot(path: Path) -> dict[str, bytes]:
     return {str(f.relative_to(path)): f.read_bytes() for f in path.rglob("*") if f.is_file()}
 
 
-def test_help_has_a_whole_sentence_for_every_verb() -> None:
+def test_help_describes_every_verb() -> None:
     shown = rknn_op("--help").stdout
     for verb in ("create", "build", "check", "inspect", "targets", "demo"):
         assert re.search(rf"^  {verb} +[A-Z].*\.$", shown, re.MULTILINE), verb
@@ -73,18 +73,18 @@ def test_help_has_a_whole_sentence_for_every_verb() -> None:
     assert "..." not in re.sub(r"target=\.\.\.", "", shown).split("Commands:")[1]
 
 
-def test_create_makes_what_cookiecutter_makes(folder: Path) -> None:
+def test_create_equals_cookiecutter(folder: Path) -> None:
     result = rknn_op("create", "--config", EXP, "--path", "a/b/my_exp")
     assert result.exit_code == 0, result.stderr
     assert snapshot(folder / "a/b/my_exp") == snapshot(generate(folder, EXP, "plain").path)
 
 
-def test_create_without_a_path_takes_the_operator_s_name(folder: Path) -> None:
+def test_create_default_path_is_operator_name(folder: Path) -> None:
     assert rknn_op("create", "-c", EXP).exit_code == 0
     assert repository.load(folder / "Exp").name == "Exp"
 
 
-def test_create_neither_reads_nor_writes_the_user_s_settings(folder: Path) -> None:
+def test_create_ignores_user_settings(folder: Path) -> None:
     home = folder.parent / "home"
     (home / ".cookiecutterrc").write_text("default_context: {op_name: other, config: other}\n")
     assert rknn_op("create", "-c", EXP, "-p", "my_exp").exit_code == 0
@@ -93,30 +93,28 @@ def test_create_neither_reads_nor_writes_the_user_s_settings(folder: Path) -> No
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, Path.touch, lambda p: p.symlink_to("nowhere")])
-def test_create_refuses_what_exists(make: Callable[[Path], None], folder: Path) -> None:
+def test_create_refuses_existing_folder(make: Callable[[Path], None], folder: Path) -> None:
     make(folder / "taken")
     assert_error(rknn_op("create", "-c", EXP, "-p", "taken"), "taken exists already")
 
 
 @pytest.mark.parametrize("path", ["a b", "-", ".hidden", "ü", "{{x}}"])
-def test_create_refuses_a_folder_name(path: str, folder: Path) -> None:
+def test_create_refuses_invalid_folder_name(path: str, folder: Path) -> None:
     assert_error(rknn_op("create", "-c", EXP, "-p", f"./{path}"), repr(path), "folder's name")
     assert not [*folder.iterdir()]
 
 
-def test_create_where_no_folder_can_be(folder: Path) -> None:
+def test_create_in_unwritable_folder(folder: Path) -> None:
     (folder / "file").touch()
     assert_error(rknn_op("create", "-c", EXP, "-p", "file/exp"), "file/exp: cannot be made")
 
 
-def test_create_without_a_description(folder: Path) -> None:
+def test_create_without_description(folder: Path) -> None:
     assert_error(rknn_op("create", "-c", "no.yml"), "no.yml: cannot be read: No such file")
     assert rknn_op("create").exit_code == 2
 
 
-def test_create_is_one_line_when_a_hook_fails(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_create_failing_hook_prints_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = folder.parent / "broken"
     broken.mkdir()
     for name in ("cookiecutter.json", "rknn_op_template.py"):
@@ -132,13 +130,13 @@ def test_create_is_one_line_when_a_hook_fails(
 
 
 @pytest.mark.parametrize("verb", ["build", "check"])
-def test_build_and_check_need_a_repository(verb: str, folder: Path) -> None:
+def test_build_and_check_require_repository(verb: str, folder: Path) -> None:
     assert_error(rknn_op(verb), "not an operator repository", "op.yml", "rknn-op create")
     (folder / "op.yml").touch()
     assert_error(rknn_op(verb, "-p", str(folder)), "not an operator repository", "SConstruct")
 
 
-def test_build_and_check_are_scons(example: Callable[[str], Repository], folder: Path) -> None:
+def test_build_and_check_run_scons(example: Callable[[str], Repository], folder: Path) -> None:
     path = str(example("exp").path)
     built = process("build", "-p", path, "-t", "RV1126", cwd=folder)
     assert built.returncode == 0, built.stdout + built.stderr
@@ -148,9 +146,7 @@ def test_build_and_check_are_scons(example: Callable[[str], Repository], folder:
     assert "passed" in checked.stdout
 
 
-def test_build_passes_options_and_the_exit_status_on(
-    copy_of_fresh: Repository, folder: Path
-) -> None:
+def test_build_forwards_options_and_exit_status(copy_of_fresh: Repository, folder: Path) -> None:
     path = str(copy_of_fresh.path)
     refused = process("build", "-p", path, "--", "verbos=1", cwd=folder)
     assert refused.returncode == 2
@@ -173,14 +169,14 @@ def test_inspect(example: Callable[[str], Repository]) -> None:
     assert "name: Exp" in first
 
 
-def test_inspect_what_is_no_package(folder: Path) -> None:
+def test_inspect_invalid_package(folder: Path) -> None:
     (folder / "x.rknnop").write_bytes(b"PK")
     assert_error(rknn_op("inspect", "x.rknnop"), "x.rknnop: at offset 0")
     assert_error(rknn_op("inspect", "y.rknnop"), "y.rknnop: cannot be read")
     assert rknn_op("inspect").exit_code == 2
 
 
-def test_targets_say_what_each_chip_must_run_and_where_to_look() -> None:
+def test_targets_list_chip_requirements() -> None:
     lines = rknn_op("targets").stdout.splitlines()
     for chip in CHIPS:
         (line,) = (line for line in lines if line.startswith(f"{chip} "))
@@ -190,7 +186,7 @@ def test_targets_say_what_each_chip_must_run_and_where_to_look() -> None:
         assert line.endswith(target.look_up)
 
 
-def test_demo_goes_the_whole_way(folder: Path) -> None:
+def test_demo_runs_all_steps(folder: Path) -> None:
     done = process("demo", cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""
@@ -205,7 +201,7 @@ def test_demo_goes_the_whole_way(folder: Path) -> None:
     assert [line.split()[0] for line in last] == list(CHIPS)
 
 
-def test_demo_of_what_is_there_or_is_unknown(folder: Path) -> None:
+def test_demo_existing_folder_or_unknown_example(folder: Path) -> None:
     (folder / "resize_area").mkdir()
     assert_error(rknn_op("demo"), "resize_area exists already")
     unknown = rknn_op("demo", "resize")
@@ -213,9 +209,7 @@ def test_demo_of_what_is_there_or_is_unknown(folder: Path) -> None:
     assert all(f"'{name}'" in unknown.stderr for name in EXAMPLE_NAMES)
 
 
-def test_demo_shows_what_scons_says_when_it_fails(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_demo_shows_scons_output_on_failure(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(EXAMPLES / "exp", folder / "examples/exp")
     (folder / "examples/exp/exp_compute.h").write_text("#error out of order\n")
     monkeypatch.setattr(template, "EXAMPLES", folder / "examples")
@@ -226,7 +220,7 @@ def test_demo_shows_what_scons_says_when_it_fails(
     assert result.stderr == "error: `scons target=rv1126` failed in made; what it said is above\n"
 
 
-def test_installed_it_brings_the_template_along(folder: Path) -> None:
+def test_installed_wheel_contains_template(folder: Path) -> None:
     """Laid out as the wheel is, by the table in pyproject.toml."""
     site = folder.parent / "site"
     shutil.copytree(ROOT / "rknn_op", site / "rknn_op")

@@ -80,7 +80,7 @@ def test_undefined_behavior_stops_build(toolchain: str, copy_of_fresh: Repositor
 
 
 @pytest.mark.parametrize("toolchain", ["zig", "gnu"])
-def test_lost_const_is_a_warning(toolchain: str, copy_of_fresh: Repository) -> None:
+def test_discarded_const_is_warning(toolchain: str, copy_of_fresh: Repository) -> None:
     if toolchain == "gnu":
         need("gcc", "gcc")
     compute(copy_of_fresh, '    const char *text = "a"; char *lost = text; (void)lost;')
@@ -88,7 +88,7 @@ def test_lost_const_is_a_warning(toolchain: str, copy_of_fresh: Repository) -> N
     assert len(re.findall(r" warning: .*discard", result.stderr)) == 1
 
 
-def test_each_diagnostic_is_shown_once(copy_of_fresh: Repository) -> None:
+def test_diagnostics_are_shown_once(copy_of_fresh: Repository) -> None:
     """A source is compiled four times: for three ABIs, and guarded for the check."""
     compute(
         copy_of_fresh,
@@ -102,7 +102,7 @@ def test_each_diagnostic_is_shown_once(copy_of_fresh: Repository) -> None:
     assert "warnings generated" not in result.stderr
 
 
-def test_output_of_parallel_commands_is_not_mixed(capfd: pytest.CaptureFixture[str]) -> None:
+def test_parallel_output_is_not_interleaved(capfd: pytest.CaptureFixture[str]) -> None:
     output = Output()
 
     def run(name: str) -> int:
@@ -136,7 +136,7 @@ NEWER_GLIBC = """\
 """
 
 
-def test_newer_glibc_is_refused_in_packages_alone(copy_of_fresh: Repository) -> None:
+def test_newer_glibc_is_refused_in_packages_only(copy_of_fresh: Repository) -> None:
     need("x86_64-linux-gnu-gcc", "gcc")
     compute(copy_of_fresh, NEWER_GLIBC)
     checked = scons(copy_of_fresh, "toolchain=gnu", "check")

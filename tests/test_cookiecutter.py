@@ -104,13 +104,13 @@ def cookiecutter(
 
 
 @pytest.mark.parametrize("made", ["zoom", "starter"])
-def test_exact_set_of_files(made: str, request: pytest.FixtureRequest) -> None:
+def test_generated_file_set(made: str, request: pytest.FixtureRequest) -> None:
     path = request.getfixturevalue(made).path
     expected = FILES.format(lower=repository.load(path).lower).split()
     assert [name for name in files_of(path) if not name.startswith("opkit/")] == sorted(expected)
 
 
-def test_opkit_is_copied_as_it_is(zoom: Repository) -> None:
+def test_opkit_is_copied_verbatim(zoom: Repository) -> None:
     names = files_of(TEMPLATE / "opkit")
     assert files_of(zoom.path / "opkit") == names
     _, different, failed = filecmp.cmpfiles(
@@ -127,7 +127,7 @@ def test_only_op_yml_is_rendered(zoom: Repository) -> None:
         assert (zoom.path / name).read_bytes() == (TEMPLATE / name).read_bytes(), name
 
 
-def test_no_brace_is_left(starter: Repository) -> None:
+def test_no_unrendered_braces(starter: Repository) -> None:
     names = [name for name in files_of(starter.path) if not name.startswith("opkit/")]
     for name in names:
         text = (starter.path / name).read_text()
@@ -137,7 +137,7 @@ def test_no_brace_is_left(starter: Repository) -> None:
             assert leftover not in text, f"{name}: {leftover}"
 
 
-def test_no_bytecode_is_left(zoom: Repository, starter: Repository) -> None:
+def test_no_bytecode_in_repository(zoom: Repository, starter: Repository) -> None:
     for path in (zoom.path, starter.path):
         assert not [*path.rglob("__pycache__")]
 
@@ -148,9 +148,7 @@ def copy_of_template(tmp_path: Path) -> Path:
     return copy_template(tmp_path / "template")
 
 
-def test_a_bytecode_folder_of_the_template_is_not_kept(
-    copy_of_template: Path, tmp_path: Path
-) -> None:
+def test_template_bytecode_is_not_copied(copy_of_template: Path, tmp_path: Path) -> None:
     """An installed template holds one, because installers compile what they unpack."""
     cache = copy_of_template / TEMPLATE.name / "opkit/__pycache__"
     cache.mkdir()
@@ -161,7 +159,7 @@ def test_a_bytecode_folder_of_the_template_is_not_kept(
     assert not [*(tmp_path / "MyOperator").rglob("__pycache__")]
 
 
-def test_no_bytecode_is_written_into_the_template_s_folder(
+def test_template_folder_gets_no_bytecode(
     copy_of_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither while asking nor by the hooks, both of which import opkit."""
@@ -172,17 +170,17 @@ def test_no_bytecode_is_written_into_the_template_s_folder(
     assert sorted((copy_of_template / TEMPLATE.name).rglob("*")) == before
 
 
-def test_description_is_taken_over_to_the_letter(zoom: Repository) -> None:
+def test_description_is_copied_verbatim(zoom: Repository) -> None:
     assert (zoom.path / "op.yml").read_bytes() == DESCRIPTION.encode()
 
 
-def test_order_of_parameters_is_kept(zoom: Repository) -> None:
+def test_parameter_order_is_kept(zoom: Repository) -> None:
     header = (zoom.path / "generated/zoom_params.h").read_text()
     found = re.findall(r"^    ZOOM_INDEX_(\w+),", header, re.MULTILINE)
     assert found == ["PICTURE", "ABOUT", "RESULT", "ZETA", "ALPHA", "MU"]
 
 
-def test_path_and_text_give_the_same(zoom: Repository, tmp_path: Path) -> None:
+def test_description_path_equals_text(zoom: Repository, tmp_path: Path) -> None:
     other = generate(tmp_path, DESCRIPTION, "other")
     assert files_of(other.path) == files_of(zoom.path)
     for name in files_of(other.path):
@@ -198,14 +196,14 @@ def test_path_and_text_give_the_same(zoom: Repository, tmp_path: Path) -> None:
         pytest.param("\ufeff" + DESCRIPTION, id="byte order mark"),
     ],
 )
-def test_op_yml_has_unix_lines_and_one_newline_at_the_end(text: str, tmp_path: Path) -> None:
+def test_op_yml_line_endings(text: str, tmp_path: Path) -> None:
     (tmp_path / "zoom.yml").write_bytes(text.encode())
     made = generate(tmp_path, str(tmp_path / "zoom.yml"))
     assert made.path.name == "Zoom"
     assert (made.path / "op.yml").read_bytes() == DESCRIPTION.encode()
 
 
-def test_the_vendor_s_example_and_a_path_relative_to_the_user(tmp_path: Path) -> None:
+def test_vendor_example_with_relative_path(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub/resize_area.yml").write_text(
         """\
@@ -237,7 +235,7 @@ params:
     ]
 
 
-def test_starter_is_one_input_one_output_and_its_comments_are_right(starter: Repository) -> None:
+def test_starter_description(starter: Repository) -> None:
     text = (starter.path / "op.yml").read_text()
     assert parse(text) == repository.load(starter.path)
     assert [p.name for p in parse(text).parameters] == ["input", "output"]
@@ -246,12 +244,12 @@ def test_starter_is_one_input_one_output_and_its_comments_are_right(starter: Rep
     assert settings(parse(text.replace("# kernels:", "kernels:"))).kernels == ("cpu",)
 
 
-def test_starter_has_the_folder_s_name(tmp_path: Path) -> None:
+def test_starter_has_folder_name(tmp_path: Path) -> None:
     made = generate(tmp_path, op_name="Relu6")
     assert repository.load(made.path).name == made.path.name == "Relu6"
 
 
-def test_what_is_printed(tmp_path: Path) -> None:
+def test_printed_next_steps(tmp_path: Path) -> None:
     done = cookiecutter(tmp_path, "--no-input", "op_name=Relu6", "-o", "a/b")
     assert done.returncode == 0
     assert done.stderr == ""
@@ -260,7 +258,7 @@ def test_what_is_printed(tmp_path: Path) -> None:
     assert len(done.stdout.splitlines()) < 12
 
 
-def test_output_folder_with_braces_in_its_name(tmp_path: Path) -> None:
+def test_output_folder_with_braces(tmp_path: Path) -> None:
     folder = tmp_path / "{{ a }} {% b"
     folder.mkdir()
     done = cookiecutter(folder, "--no-input")
@@ -268,7 +266,7 @@ def test_output_folder_with_braces_in_its_name(tmp_path: Path) -> None:
     assert (folder / "MyOperator/generated/myoperator.h").is_file()
 
 
-def test_skipped_hooks_are_made_up_for(zoom: Repository, tmp_path: Path) -> None:
+def test_skipped_hooks_are_completed_by_scons(zoom: Repository, tmp_path: Path) -> None:
     (tmp_path / "zoom.yml").write_text(DESCRIPTION)
     done = cookiecutter(tmp_path, "--no-input", "--accept-hooks", "no", "config=zoom.yml")
     assert done.returncode == 0
@@ -279,7 +277,7 @@ def test_skipped_hooks_are_made_up_for(zoom: Repository, tmp_path: Path) -> None
         assert (made / name).read_bytes() == (zoom.path / name).read_bytes(), name
 
 
-def test_replay_needs_the_description_s_file_no_more(tmp_path: Path) -> None:
+def test_replay_without_description_file(tmp_path: Path) -> None:
     (tmp_path / "zoom.yml").write_text(DESCRIPTION)
     assert cookiecutter(tmp_path, "--no-input", "config=zoom.yml").returncode == 0
     (tmp_path / "zoom.yml").unlink()
@@ -310,7 +308,7 @@ def terminal_session(folder: Path, answers: Sequence[str]) -> tuple[str, int]:
     return shown.replace("\r\n", "\n"), status
 
 
-def test_questions_on_a_terminal(tmp_path: Path) -> None:
+def test_terminal_questions(tmp_path: Path) -> None:
     example = EXAMPLES / "exp/exp.yml"
     shown, status = terminal_session(tmp_path, [os.path.relpath(example, tmp_path), "my_exp", ""])
     assert status == 0
@@ -320,14 +318,14 @@ def test_questions_on_a_terminal(tmp_path: Path) -> None:
     assert repository.load(tmp_path / "my_exp").name == "Exp"
 
 
-def test_enter_enter_on_a_terminal(tmp_path: Path) -> None:
+def test_terminal_defaults(tmp_path: Path) -> None:
     shown, status = terminal_session(tmp_path, ["", "", ""])
     assert status == 0
     assert "  [2/3] Folder to make; it names a new operator too (MyOperator): \n" in shown
     assert (tmp_path / "MyOperator/op.yml").is_file()
 
 
-def test_a_wrong_answer_ends_the_questions_at_once(tmp_path: Path) -> None:
+def test_invalid_answer_stops_questions(tmp_path: Path) -> None:
     shown, status = terminal_session(tmp_path, ["nowhere.yml"])
     assert status == 1
     assert "[2/3]" not in shown

@@ -98,7 +98,7 @@ def test_create_and_update(template: Path, tmp_path: Path) -> None:
     assert "up to date" in cruft("check", cwd=project)
 
 
-def test_create_without_a_description_keeps_what_it_made(template: Path, tmp_path: Path) -> None:
+def test_create_without_description_keeps_starter(template: Path, tmp_path: Path) -> None:
     """A newer starter description is not for operators that exist already."""
     cruft("create", str(template), "--no-input", cwd=tmp_path)
     project = tmp_path / "MyOperator"

@@ -40,7 +40,7 @@ def debug(repository: Repository, commands: str) -> str:
     return run.stdout
 
 
-def test_the_command_is_printed(repository: Repository) -> None:
+def test_gdb_command_is_printed(repository: Repository) -> None:
     program, *_, script, harness = command(repository)
     folder = repository.path / "build/check/gdb"
     assert (program, script, harness) == ("gdb", str(folder / "job.gdb"), str(folder / "harness"))
@@ -49,7 +49,7 @@ def test_the_command_is_printed(repository: Repository) -> None:
     assert "gdb is not on PATH; install it (apt install gdb)" in refused.stderr
 
 
-def test_gdb_stops_at_the_first_line_of_the_math(repository: Repository) -> None:
+def test_gdb_stops_in_compute(repository: Repository) -> None:
     need("gdb", "gdb")
     source = (repository.path / "exp_compute.h").read_text().splitlines()
     opening = next(i for i, line in enumerate(source) if "exp_compute(" in line)
@@ -66,7 +66,7 @@ def test_gdb_stops_at_the_first_line_of_the_math(repository: Repository) -> None
     assert -18 <= float(shown[1]) <= 12
 
 
-def test_gdb_stops_where_the_kernel_leaves_a_tensor(repository: Repository, tmp_path: Path) -> None:
+def test_gdb_stops_at_out_of_bounds_access(repository: Repository, tmp_path: Path) -> None:
     need("gdb", "gdb")
     copy = Repository(tmp_path / "Exp")
     shutil.copytree(repository.path, copy.path)
@@ -81,16 +81,16 @@ def test_gdb_stops_where_the_kernel_leaves_a_tensor(repository: Repository, tmp_
     assert f"exp_compute.h:{line}\n" in printed
 
 
-def test_cases_that_are_near_are_named(repository: Repository) -> None:
+def test_unknown_case_suggests_matches(repository: Repository) -> None:
     refused = repository.scons("gdb", "case=7x31-uniform(-18,13)", check=False)
     assert "no test has a case '7x31-uniform(-18,13)'; near it are: 7x31-unif" in refused.stderr
 
 
-def test_a_case_is_wanted(fresh: Repository) -> None:
+def test_case_is_required(fresh: Repository) -> None:
     refused = fresh.scons("gdb", check=False)
     assert refused.returncode == 2
     assert "gdb stops in one case; name it with case=" in refused.stderr
 
 
-def test_help_names_it(fresh: Repository) -> None:
+def test_help_lists_gdb(fresh: Repository) -> None:
     assert re.search(r"^ +scons gdb case=NAME +\w", fresh.scons("-h").stdout, re.MULTILINE)

@@ -147,7 +147,7 @@ def sample(dtype: npt.DTypeLike, shape: tuple[int, ...]) -> Array:
 
 @pytest.mark.parametrize("abi", ABIS.values(), ids=lambda abi: abi.name)
 @pytest.mark.parametrize("optimisation", ["-O0", "-O2"])
-def test_compiles_without_a_warning(abi: Abi, optimisation: str, tmp_path: Path) -> None:
+def test_compiles_without_warnings(abi: Abi, optimisation: str, tmp_path: Path) -> None:
     source = C_SOURCES / "device_support.c"
     result = compile_c(tmp_path / "device.o", source, "-c", optimisation, abi=abi)
     assert result.returncode == 0, result.stderr
@@ -157,7 +157,7 @@ def test_compiles_without_a_warning(abi: Abi, optimisation: str, tmp_path: Path)
     "shape", [(5,), (1003,), (2, 3), (1, 2, 3), (2, 3, 4, 5), (1, 2, 1, 3, 2, 2)], ids=str
 )
 @pytest.mark.parametrize("data_type", TENSOR_TYPES, ids=hex)
-def test_tensor_is_read_and_written(device: Device, data_type: int, shape: tuple[int, ...]) -> None:
+def test_tensor_round_trip(device: Device, data_type: int, shape: tuple[int, ...]) -> None:
     device_type, compute_type = TENSOR_TYPES[data_type]
     data = sample(device_type, shape)
     device.set_tensor(0, data_type, data)
@@ -178,7 +178,7 @@ def test_tensor_is_read_and_written(device: Device, data_type: int, shape: tuple
     assert device.log == ""
 
 
-def test_halves_are_rounded_not_truncated(device: Device) -> None:
+def test_halves_are_rounded(device: Device) -> None:
     written = device.set_tensor(0, FLOAT16, np.zeros(4, np.float16))
     tensor = Tensor()
     assert device.call("open_tensor", 0, ctypes.byref(tensor)) == SUCCESS
@@ -190,7 +190,7 @@ def test_halves_are_rounded_not_truncated(device: Device) -> None:
 
 
 @pytest.mark.parametrize("data_type", TENSOR_TYPES, ids=hex)
-def test_invalid_tensor_holds_nothing_plausible(device: Device, data_type: int) -> None:
+def test_failed_kernel_invalidates_output(device: Device, data_type: int) -> None:
     device_type = np.dtype(TENSOR_TYPES[data_type][0])
     memory = device.set_tensor(0, data_type, np.ones((2, 3), device_type))
     assert device.call("invalidate_tensor", 0) == SUCCESS
@@ -212,7 +212,7 @@ def test_invalid_tensor_holds_nothing_plausible(device: Device, data_type: int) 
         ("fail_allocation", 1, "no memory for 12 bytes to mark it as invalid"),
     ],
 )
-def test_tensor_that_cannot_be_invalidated_is_reported(
+def test_failed_invalidation_is_reported(
     device: Device, cause: str, number: int, message: str
 ) -> None:
     device.set_tensor(0, FLOAT16, np.ones((2, 3), np.float16))
@@ -223,7 +223,7 @@ def test_tensor_that_cannot_be_invalidated_is_reported(
     assert device.allocations == 0
 
 
-def test_bool_parameter_is_a_uint8_scalar(device: Device) -> None:
+def test_bool_parameter_is_uint8_scalar(device: Device) -> None:
     device.set_scalar(0, UINT8, np.array([1], np.uint8))
     around = (ctypes.c_uint8 * 3)(7, 7, 7)
     # An odd address: a bool may have any.
@@ -382,9 +382,7 @@ def test_drift_is_refused(
     ],
     ids=str,
 )
-def test_tensor_too_large_for_the_driver_is_refused(
-    device: Device, dims: tuple[int, ...], most: int
-) -> None:
+def test_oversized_tensor_is_refused(device: Device, dims: tuple[int, ...], most: int) -> None:
     device.library.set_object(
         0, TENSOR, INT64, ctypes.c_size_t(8), len(dims), (ctypes.c_uint32 * 6)(*dims), 0, None
     )
@@ -407,7 +405,7 @@ def test_missing_parameter_is_refused(device: Device, index: int) -> None:
     assert "'array': it is not among the 8 parameters that the runtime passed" in device.log
 
 
-def test_object_of_another_kind_is_refused(device: Device) -> None:
+def test_wrong_object_type_is_refused(device: Device) -> None:
     device.set_scalar(0, INT32, np.zeros(1, np.int32))
     assert device.call("read_tensor", 0, ctypes.byref(Tensor())) == INVALID_REFERENCE
     assert "cannot read its type: OpenVX status -12" in device.log
@@ -437,7 +435,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize("number", range(1, len(CALLS) + 1))
-def test_failing_call_is_reported_by_name_and_leaks_nothing(device: Device, number: int) -> None:
+def test_failing_call_is_named_without_leaks(device: Device, number: int) -> None:
     set_up_operator(device)
     device.library.fail_call(number, -100 - number)
     assert device.call("run_operator") == -100 - number
@@ -452,7 +450,7 @@ def test_failing_call_is_reported_by_name_and_leaks_nothing(device: Device, numb
 @pytest.mark.parametrize(
     ("cause", "number"), [*(("fail_call", i) for i in range(1, 8)), ("fail_allocation", 1)]
 )
-def test_failing_read_leaves_nothing_behind(device: Device, cause: str, number: int) -> None:
+def test_failing_read_leaks_nothing(device: Device, cause: str, number: int) -> None:
     set_up_operator(device)
     getattr(device.library, cause)(number, FAILURE)
     tensor = Tensor()
@@ -460,13 +458,13 @@ def test_failing_read_leaves_nothing_behind(device: Device, cause: str, number: 
     assert device.allocations == 0
 
 
-def test_operator_makes_no_other_calls(device: Device) -> None:
+def test_operator_makes_listed_calls_only(device: Device) -> None:
     set_up_operator(device)
     device.library.fail_call(len(CALLS) + 1, FAILURE)
     assert device.call("run_operator") == SUCCESS
 
 
-def test_lack_of_memory_is_reported_and_leaks_nothing(device: Device) -> None:
+def test_out_of_memory_is_reported_without_leaks(device: Device) -> None:
     set_up_operator(device)
     device.library.fail_allocation(1)
     assert device.call("run_operator") == NO_MEMORY
@@ -474,13 +472,13 @@ def test_lack_of_memory_is_reported_and_leaks_nothing(device: Device) -> None:
     assert device.allocations == 0
 
 
-def test_all_tensors_lie_in_one_block(device: Device) -> None:
+def test_tensors_share_one_block(device: Device) -> None:
     set_up_operator(device)
     device.library.fail_allocation(2)
     assert device.call("run_operator") == SUCCESS
 
 
-def test_tensors_begin_at_a_cache_line_of_the_block(device: Device) -> None:
+def test_tensors_are_cache_line_aligned(device: Device) -> None:
     shapes = [(1,), (16,), (17,), (5, 7)]
     for index, shape in enumerate(shapes):
         device.set_tensor(index, FLOAT16 if index % 2 else UINT8, np.zeros(shape, np.float16))
@@ -492,7 +490,7 @@ def test_tensors_begin_at_a_cache_line_of_the_block(device: Device) -> None:
     assert device.allocations == 0
 
 
-def test_failure_without_parameter_and_without_node(
+def test_failure_without_parameter_and_node(
     device: Device, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert device.call("fail", None, b"size must have 2 items") == FAILURE
@@ -506,6 +504,6 @@ def test_failure_without_parameter_and_without_node(
 
 
 @pytest.mark.parametrize("parameter", [b"p" * 2000, None])
-def test_long_message_is_cut(device: Device, parameter: bytes | None) -> None:
+def test_long_message_is_truncated(device: Device, parameter: bytes | None) -> None:
     assert device.call("fail", parameter, b"x" * 3000) == FAILURE
     assert len(device.log) == 1023

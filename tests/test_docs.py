@@ -47,7 +47,7 @@ def take_rows(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 
 
 @pytest.mark.parametrize("number", range(len(list(console(TEXT)))))
-def test_a_command_prints_what_the_page_says(take_rows: Repository, number: int) -> None:
+def test_documented_command_output(take_rows: Repository, number: int) -> None:
     command, expected = list(console(TEXT))[number]
     tool, *arguments = shlex.split(command)
     printed = take_rows.run({"scons": "SCons"}.get(tool, tool), *arguments).stdout
@@ -55,7 +55,7 @@ def test_a_command_prints_what_the_page_says(take_rows: Repository, number: int)
     assert "FAILED" not in printed
 
 
-def test_the_page_names_every_maker_and_every_dtype() -> None:
+def test_page_lists_all_values_and_dtypes() -> None:
     makers = {
         name
         for name in testing.__all__
@@ -66,7 +66,7 @@ def test_the_page_names_every_maker_and_every_dtype() -> None:
     assert set(re.findall(r"u?int\d+|float\d+", listed)) == set(TENSOR_DTYPES)
 
 
-def test_there_is_one_page(fresh: Repository) -> None:
+def test_docs_are_one_page(fresh: Repository) -> None:
     assert PAGE.resolve() == TEMPLATE / "opkit/docs/cases.md"
     for text in (fresh.path / "README.md", ROOT / "README.md"):
         (link,) = re.findall(r"\]\((\S*cases\.md)\)", text.read_text())

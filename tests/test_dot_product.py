@@ -27,7 +27,7 @@ from tests.repositories import ROOT
 ONE = Constant(1.0)
 
 
-def test_four_halves_become_floats() -> None:
+def test_four_halves_to_floats() -> None:
     words = configuration("4x4", [Term(i, Bin(0, i), ONE) for i in range(4)])
     assert words == (
         *(0x01010101, 0, 0x00010000, 0x00030002),  # + in slots 0, 4, 8, 12; lanes 0 to 3 of A
@@ -36,7 +36,7 @@ def test_four_halves_become_floats() -> None:
     )
 
 
-def test_every_second_element_of_two_registers() -> None:
+def test_even_elements_of_two_registers() -> None:
     words = configuration("2x8", [Term(i, Bin(i // 4, i % 4 * 2), ONE) for i in range(8)])
     assert words == (
         *(0x11111111, 0x11110000, 0x06040200, 0x06040200),
@@ -45,7 +45,7 @@ def test_every_second_element_of_two_registers() -> None:
     )
 
 
-def test_a_product_of_all_elements() -> None:
+def test_full_dot_product() -> None:
     words = configuration("16x1", [Term(0, Bin(0, i), Bin(1, 15 - i)) for i in range(16)], shift=5)
     assert words == (
         *(0x55555555, 0, 0x76543210, 0xFEDCBA98),
@@ -54,7 +54,7 @@ def test_a_product_of_all_elements() -> None:
     )
 
 
-def test_terms_of_every_kind() -> None:
+def test_all_term_kinds() -> None:
     terms = [
         Term(1, Bin(0, 3), Constant(-2), negative=True),
         Term(0, Bin(1, 1), Bin(0, 2)),
@@ -127,9 +127,7 @@ def test_constants(type_: str, value: float, word: int) -> None:
         ),
     ],
 )
-def test_what_the_instruction_cannot_is_refused(
-    arguments: tuple[str, list[Term]], problem: str
-) -> None:
+def test_invalid_configurations(arguments: tuple[str, list[Term]], problem: str) -> None:
     with pytest.raises(OpkitError) as error:
         configuration(*arguments)
     assert problem in str(error.value)
@@ -148,7 +146,7 @@ def _terms(draw: st.DrawFn) -> tuple[str, list[Term]]:
 
 
 @given(_terms())
-def test_a_configuration_holds_its_terms_and_nothing_else(case: tuple[str, list[Term]]) -> None:
+def test_configuration_round_trip(case: tuple[str, list[Term]]) -> None:
     form, terms = case
     words = configuration(form, terms, constant_type="int16")
     number = sum(word << (32 * index) for index, word in enumerate(words))
@@ -169,7 +167,7 @@ def test_a_configuration_holds_its_terms_and_nothing_else(case: tuple[str, list[
     assert found == terms
 
 
-def test_the_c_array_compiles_and_is_formatted(tmp_path: Path) -> None:
+def test_c_array_compiles_and_is_formatted(tmp_path: Path) -> None:
     text = c_array("spread", configuration("4x4", [Term(0, Bin(0, 0), ONE)]))
     assert text == (
         "static const vx_uint32 spread[16] = {\n"
@@ -190,16 +188,16 @@ def test_the_c_array_compiles_and_is_formatted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "words"), [("1x", (0,) * 16), ("x", (0,) * 15), ("x", (2**32,) + (0,) * 15)]
 )
-def test_what_is_no_c_array_is_refused(name: str, words: tuple[int, ...]) -> None:
+def test_invalid_c_arrays(name: str, words: tuple[int, ...]) -> None:
     with pytest.raises(OpkitError, match=f"'{name}'"):
         c_array(name, words)
 
 
-def test_the_header_of_named_dot_products_is_what_the_module_writes() -> None:
+def test_named_dot_products_match_module() -> None:
     assert (RKNN / "dot_products.h").read_text() == header()
 
 
-def test_the_named_dot_products_compile_unused_and_used(tmp_path: Path) -> None:
+def test_named_dot_products_compile(tmp_path: Path) -> None:
     source = tmp_path / "named.c"
     uses = "".join(
         f'    OPKIT_TRY(opkit_set_uniform(call, "{name}", opkit_{name}));\n'

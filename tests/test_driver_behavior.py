@@ -28,11 +28,11 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_host_runtime_is_like_the_driver(program: Path, name: str) -> None:
+def test_host_runtime_matches_driver(program: Path, name: str) -> None:
     result = run(program, name)
     assert result.returncode == 0, result.stderr
 
 
-def test_every_point_is_run(program: Path) -> None:
+def test_every_observation_is_tested(program: Path) -> None:
     assert run(program).stdout.split() == NAMES
     assert run(program, "no_such_point").returncode == 2

@@ -53,7 +53,7 @@ def sources(repository: Repository) -> set[str]:
     return {name for name in names if "/templates/" not in name and not name.startswith("build/")}
 
 
-def test_every_source_has_a_command_and_nothing_is_compiled(
+def test_every_source_has_command(
     unbuilt: Callable[[str], Repository],
 ) -> None:
     repository = unbuilt("fresh")
@@ -63,7 +63,7 @@ def test_every_source_has_a_command_and_nothing_is_compiled(
 
 
 @pytest.mark.parametrize("name", EXAMPLE_NAMES)
-def test_no_errors_in_an_example(name: str, unbuilt: Callable[[str], Repository]) -> None:
+def test_example_has_no_errors(name: str, unbuilt: Callable[[str], Repository]) -> None:
     repository = unbuilt(name)
     of_the_operator = [file for file in entries(repository) if not file.startswith("opkit/")]
     assert {Path(file).name for file in of_the_operator} == {
@@ -76,20 +76,18 @@ def test_no_errors_in_an_example(name: str, unbuilt: Callable[[str], Repository]
 
 
 @pytest.mark.slow
-def test_no_errors_in_a_fresh_repository(unbuilt: Callable[[str], Repository]) -> None:
+def test_new_repository_has_no_errors(unbuilt: Callable[[str], Repository]) -> None:
     repository = unbuilt("fresh")
     with language_server(repository.path) as server:
         assert errors(server, entries(repository)) == []
 
 
-def test_the_math_has_no_warnings(unbuilt: Callable[[str], Repository]) -> None:
+def test_compute_header_has_no_warnings(unbuilt: Callable[[str], Repository]) -> None:
     with language_server(unbuilt("fresh").path) as server:
         assert server.diagnose("myoperator_compute.h") == []
 
 
-def test_mistakes_are_seen_in_c_and_vx(
-    unbuilt: Callable[[str], Repository], tmp_path: Path
-) -> None:
+def test_errors_in_c_and_vx(unbuilt: Callable[[str], Repository], tmp_path: Path) -> None:
     root = tmp_path / "MyOperator"
     shutil.copytree(unbuilt("fresh").path, root)
     repository = Repository(root)
@@ -107,9 +105,7 @@ def test_mistakes_are_seen_in_c_and_vx(
             assert errors(server, [file])[0].startswith(f"{file}:{number}: ")
 
 
-def test_local_memory_and_a_pointer_to_it_are_understood(
-    unbuilt: Callable[[str], Repository], tmp_path: Path
-) -> None:
+def test_local_memory_and_pointers(unbuilt: Callable[[str], Repository], tmp_path: Path) -> None:
     root = tmp_path / "MyOperator"
     shutil.copytree(unbuilt("fresh").path, root)
     file = "more.vx"
@@ -129,7 +125,7 @@ def test_local_memory_and_a_pointer_to_it_are_understood(
         assert errors(server, [file]) == []
 
 
-def test_headers_of_libc_are_those_of_the_compiler(unbuilt: Callable[[str], Repository]) -> None:
+def test_libc_headers_match_compiler(unbuilt: Callable[[str], Repository]) -> None:
     repository = unbuilt("exp")
     with language_server(repository.path) as server:
         found = server.includes("opkit/runtimes/rknn/openvx.h")
@@ -140,7 +136,7 @@ def test_headers_of_libc_are_those_of_the_compiler(unbuilt: Callable[[str], Repo
         assert found["VX/vx.h"].is_relative_to(repository.path)
 
 
-def test_headers_of_gcc_are_found_where_gcc_compiles() -> None:
+def test_gcc_headers() -> None:
     compiler = Compiler("gnu", "x64", (need("gcc", "gcc"),), ())
     folders = system_folders(compiler)
     assert [folder for folder in folders if Path(folder, "stdlib.h").is_file()]
@@ -148,12 +144,12 @@ def test_headers_of_gcc_are_found_where_gcc_compiles() -> None:
     assert glibc_version(compiler, ABIS["x64"]) == ()
 
 
-def test_headers_are_of_the_abis_glibc() -> None:
+def test_headers_match_abi_glibc() -> None:
     compiler = toolchains.find("zig", ABIS["x64"])
     assert glibc_version(compiler, ABIS["x64"]) == ("-D__GLIBC_MINOR__=17",)
 
 
-def test_a_compiler_that_lists_no_folders_is_shown(tmp_path: Path) -> None:
+def test_compiler_without_search_list_error(tmp_path: Path) -> None:
     program = tmp_path / "cc"
     program.write_text("#!/bin/sh\necho 'no license' >&2\nexit 3\n")
     program.chmod(0o755)

@@ -92,12 +92,12 @@ def problems(path: Path, abi: Abi, symbols: frozenset[str] | None = BOARD) -> li
 
 
 @pytest.mark.parametrize("abi", ABIS)
-def test_a_good_library_passes(abi: str, good: dict[str, Path]) -> None:
+def test_valid_library_passes(abi: str, good: dict[str, Path]) -> None:
     assert problems(good[abi], ABIS[abi]) == []
 
 
 @pytest.mark.parametrize("abi", ABIS)
-def test_what_is_read_from_a_good_library(abi: str, good: dict[str, Path]) -> None:
+def test_valid_library_fields(abi: str, good: dict[str, Path]) -> None:
     library = elf.read(good[abi].read_bytes())
     assert library.architecture == ARCHITECTURES[abi]
     assert library.shared
@@ -114,7 +114,7 @@ def test_what_is_read_from_a_good_library(abi: str, good: dict[str, Path]) -> No
 
 @pytest.mark.parametrize("made_for", ABIS)
 @pytest.mark.parametrize("wanted", ABIS)
-def test_another_machine(made_for: str, wanted: str, good: dict[str, Path]) -> None:
+def test_wrong_machine(made_for: str, wanted: str, good: dict[str, Path]) -> None:
     expected = []
     if made_for != wanted:
         expected = [f"it is {ARCHITECTURES[made_for]}; {wanted} is {ARCHITECTURES[wanted]}"]
@@ -122,7 +122,7 @@ def test_another_machine(made_for: str, wanted: str, good: dict[str, Path]) -> N
 
 
 @pytest.mark.parametrize("abi", ABIS)
-def test_a_newer_glibc(abi: str, build: Build, openvx: dict[str, str]) -> None:
+def test_newer_glibc(abi: str, build: Build, openvx: dict[str, str]) -> None:
     target = f"{ABIS[abi].triple}.2.36"
     library = build(GOOD, openvx[abi], "-lm", "-target", target, abi=abi)
     assert problems(library, ABIS[abi]) == [
@@ -192,19 +192,19 @@ FAULTS: dict[str, tuple[str, tuple[str, ...], str, list[str]]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_each_fault_is_named_and_no_other(fault: str, build: Build) -> None:
+def test_each_defect_is_named(fault: str, build: Build) -> None:
     source, options, kind, expected = FAULTS[fault]
     found = problems(build(source, *options, kind=kind), ABIS["x64"])
     assert found == expected
 
 
 @pytest.mark.parametrize("kind", ["-no-pie", "-pie"])
-def test_a_program(kind: str, build: Build) -> None:
+def test_executable_is_refused(kind: str, build: Build) -> None:
     program = build(f"{BARE}int main(void) {{ return 0; }}\n", kind=kind)
     assert problems(program, ABIS["x64"]) == [NOT_SHARED, NO_LIST]
 
 
-def test_a_library_that_boards_do_not_have(build: Build) -> None:
+def test_unavailable_dependency(build: Build) -> None:
     export = '__attribute__((visibility("default"))) '
     other = build(f"{export}int helper(void) {{ return 0; }}\n", "-Wl,-soname,libhelper.so.2")
     library = build(
@@ -216,7 +216,7 @@ def test_a_library_that_boards_do_not_have(build: Build) -> None:
     )
 
 
-def test_openvx_functions_of_the_board(good: dict[str, Path]) -> None:
+def test_board_openvx_functions(good: dict[str, Path]) -> None:
     abi = ABIS["x64"]
     assert problems(good["x64"], abi, None) == []
     assert problems(good["x64"], abi, frozenset({"vxQueryTensor"})) == [
@@ -238,7 +238,7 @@ def test_requirements_of_another_runtime(good: dict[str, Path]) -> None:
     ]
 
 
-def test_everything_wrong_is_said_at_once(build: Build) -> None:
+def test_all_defects_are_listed(build: Build) -> None:
     source = f"{GOOD}\nint vxGetLogEntry(void);\nint helper(void) {{ return vxGetLogEntry(); }}\n"
     library = build(
         source,
@@ -277,7 +277,7 @@ def section(library: Path, name: str) -> int:
         return int(found["sh_offset"])
 
 
-def test_a_hidden_symbol_is_no_export(build: Build, tmp_path: Path) -> None:
+def test_hidden_symbol_is_not_exported(build: Build, tmp_path: Path) -> None:
     library, symbol_size, other, hidden = build(BARE), 24, 5, b"\2"
     assert elf.read(library.read_bytes()).exports == (LIST,)
     # The list is the only symbol after the null symbol.
@@ -285,7 +285,7 @@ def test_a_hidden_symbol_is_no_export(build: Build, tmp_path: Path) -> None:
     assert problems(patched(library, at, hidden, tmp_path), ABIS["x64"]) == [NO_LIST]
 
 
-def test_either_mark_of_text_relocations_is_enough(build: Build, tmp_path: Path) -> None:
+def test_text_relocation_flags(build: Build, tmp_path: Path) -> None:
     source, options, kind, expected = FAULTS["text relocation"]
     library = build(source, *options, kind=kind)
     table = library.read_bytes()[section(library, ".dynamic") :]
@@ -316,13 +316,13 @@ def stack_header(library: Path) -> int:
     return found
 
 
-def test_an_executable_stack(good: dict[str, Path], tmp_path: Path) -> None:
+def test_executable_stack(good: dict[str, Path], tmp_path: Path) -> None:
     library, read_write_execute = good["x64"], struct.pack("<I", 7)
     path = patched(library, stack_header(library) + 4, read_write_execute, tmp_path)
     assert problems(path, ABIS["x64"]) == [STACK]
 
 
-def test_a_library_that_says_nothing_of_the_stack(good: dict[str, Path], tmp_path: Path) -> None:
+def test_missing_gnu_stack(good: dict[str, Path], tmp_path: Path) -> None:
     library, unused_header = good["aarch64"], struct.pack("<I", 0)
     path = patched(library, stack_header(library), unused_header, tmp_path)
     assert problems(path, ABIS["aarch64"]) == [STACK]
@@ -336,16 +336,14 @@ def test_a_library_that_says_nothing_of_the_stack(good: dict[str, Path], tmp_pat
         (0x04000400, "EABI4 hard-float"),
     ],
 )
-def test_another_arm_calling_convention(
-    flags: int, found: str, good: dict[str, Path], tmp_path: Path
-) -> None:
+def test_wrong_arm_float_abi(flags: int, found: str, good: dict[str, Path], tmp_path: Path) -> None:
     path = patched(good["armhf"], 36, struct.pack("<I", flags), tmp_path)
     assert problems(path, ABIS["armhf"]) == [
         f"it is EM_ARM 32-bit little-endian {found}; armhf is {ARCHITECTURES['armhf']}"
     ]
 
 
-def test_what_is_no_library_at_all(good: dict[str, Path], tmp_path: Path) -> None:
+def test_invalid_elf(good: dict[str, Path], tmp_path: Path) -> None:
     path = tmp_path / "library.so"
 
     def message() -> str:
@@ -363,7 +361,7 @@ def test_what_is_no_library_at_all(good: dict[str, Path], tmp_path: Path) -> Non
 
 
 @given(cut=st.floats(0, 1, exclude_max=True))
-def test_every_cut_file_is_refused(good: dict[str, Path], cut: float) -> None:
+def test_truncated_file_is_refused(good: dict[str, Path], cut: float) -> None:
     data = good["armhf"].read_bytes()
     with pytest.raises(ElfError):
         elf.read(data[: int(cut * len(data))])

@@ -74,7 +74,7 @@ def files(request: pytest.FixtureRequest) -> dict[str, str]:
     return all_files(parse(DESCRIPTIONS[request.param]))
 
 
-def test_the_table_by_hand() -> None:
+def test_parameter_table() -> None:
     spec = parse(DESCRIPTIONS["resize_area"])
     header = all_files(spec)["generated/resizearea_params.h"]
     enumerators = re.search(r"enum \{\n(.*?)\}", header, re.DOTALL)
@@ -96,7 +96,7 @@ def test_the_table_by_hand() -> None:
     ]
 
 
-def test_every_scalar_is_a_scalar_row_and_an_array_an_array_row() -> None:
+def test_param_types_have_matching_rows() -> None:
     header = all_files(parse(DESCRIPTIONS["every_type"]))["generated/everytype_params.h"]
     rows = dict(re.findall(r"\[EVERYTYPE_INDEX_P_(\w+)\] = \{VX_INPUT, (\w+),", header))
     assert rows == {
@@ -107,7 +107,7 @@ def test_every_scalar_is_a_scalar_row_and_an_array_an_array_row() -> None:
     }
 
 
-def test_the_vx_kernels_arguments_by_hand() -> None:
+def test_vx_kernel_arguments() -> None:
     assert vx_arguments(parse(DESCRIPTIONS["resize_area"])) == [
         "__read_only image2d_array_t input",
         "__write_only image2d_array_t output",
@@ -116,14 +116,14 @@ def test_the_vx_kernels_arguments_by_hand() -> None:
     ]
 
 
-def test_the_vx_kernels_own_names_meet_no_parameter() -> None:
+def test_vx_kernel_locals_do_not_collide() -> None:
     spec = parse("name: A\n" + HEAD + "params: {coord: {type: VX_TYPE_INT32}}\n")
     kernel = once_only_files(spec)["rknn_kernel_a.vx"]
     assert "int4 coord_ = " in kernel
     assert "VXC_WriteImage2DArray(y, coord_, elements, " in kernel
 
 
-def test_a_packages_description_keeps_order_and_drops_our_keys() -> None:
+def test_package_description() -> None:
     spec = parse(
         "name: TwoIn\ninputs: {z: {type: VX_TYPE_TENSOR, doc: d}, a: {type: VX_TYPE_TENSOR}}\n"
         "outputs: {y: {type: VX_TYPE_TENSOR, dtype: int32}}\n"
@@ -160,7 +160,7 @@ def test_a_packages_description_keeps_order_and_drops_our_keys() -> None:
     }
 
 
-def test_an_operator_without_a_vx_kernel_has_nothing_of_one() -> None:
+def test_cpu_only_operator_has_no_vx_code() -> None:
     spec = parse("kernels: [cpu]\n" + DESCRIPTIONS["every_type"])
     both = parse(DESCRIPTIONS["every_type"])
     files, files_of_both = all_files(spec), all_files(both)
@@ -178,7 +178,7 @@ def test_an_operator_without_a_vx_kernel_has_nothing_of_one() -> None:
 
 
 @pytest.mark.parametrize("name", ["resize_area", "truncate_div", "many", "names_of_ours"])
-def test_the_math_shows_how_an_element_of_the_first_input_is_read(name: str) -> None:
+def test_compute_shows_first_input_access(name: str) -> None:
     spec = parse(DESCRIPTIONS[name])
     first = f"inputs->{spec.inputs[0].name}"
     math = all_files(spec)[f"{spec.lower}_compute.h"]
@@ -188,19 +188,19 @@ def test_the_math_shows_how_an_element_of_the_first_input_is_read(name: str) -> 
         assert f"        outputs->{output.name}.float32[i] = {first}.float32[i];\n" in code
 
 
-def test_the_same_description_gives_the_same_text() -> None:
+def test_generation_is_deterministic() -> None:
     for text in DESCRIPTIONS.values():
         assert all_files(parse(text)) == all_files(parse(text))
 
 
-def test_generated_files_say_so_in_their_first_line(files: dict[str, str]) -> None:
+def test_generated_files_are_marked(files: dict[str, str]) -> None:
     for path, text in files.items():
         first = text.splitlines()[0].lower()
         ours = path.startswith(("generated/", "rknn_op_", "makefile"))
         assert ("generated" in first and "do not edit" in first) == ours, path
 
 
-def test_no_placeholder_and_no_stray_space_is_left(files: dict[str, str]) -> None:
+def test_no_placeholders_or_stray_spaces(files: dict[str, str]) -> None:
     for path, text in files.items():
         assert not re.search(r"[ \t]+$", text, re.MULTILINE), path
         assert text.endswith("\n"), path
@@ -209,7 +209,7 @@ def test_no_placeholder_and_no_stray_space_is_left(files: dict[str, str]) -> Non
 
 
 @pytest.mark.parametrize("name", sorted(set(DESCRIPTIONS) - {"longest"}))
-def test_python_is_formatted(name: str, tmp_path: Path) -> None:
+def test_python_format(name: str, tmp_path: Path) -> None:
     # A name that alone is longer than a line cannot be formatted well, only correctly.
     for path, text in all_files(parse(DESCRIPTIONS[name])).items():
         if path.endswith(".py"):
@@ -235,7 +235,7 @@ def write(files: dict[str, str], root: Path) -> None:
         (root / path).write_text(text)
 
 
-def test_lines_of_c_have_at_most_100_columns(files: dict[str, str]) -> None:
+def test_c_line_length(files: dict[str, str]) -> None:
     """A line that holds a name of more than 60 characters cannot always be broken."""
     for path in generated_c(files):
         for number, line in enumerate(files[path].splitlines(), 1):

@@ -13,7 +13,7 @@ from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from tests.repositories import Repository
 
 
-def test_all_halves_are_rounded_right(example: Callable[[str], Repository]) -> None:
+def test_all_halves_are_correctly_rounded(example: Callable[[str], Repository]) -> None:
     repository = example("exp")
     spec = parse((repository.path / "op.yml").read_text())
     kernel = host_kernel(spec, repository.path / "build/x64/libexp.so", repository.path / HOST)

@@ -102,7 +102,7 @@ def test_built_for_every_abi(mixed: Repository) -> None:
         assert f"compile build/{abi}/src/count.cpp.o" in built.stdout
 
 
-def test_checked_on_this_pc_on_the_target_and_with_sanitizers(mixed: Repository) -> None:
+def test_checked_on_every_executor(mixed: Repository) -> None:
     need("qemu-arm-static", "qemu-user-static")
     need("g++", "g++")
     result = check(mixed, "target=rv1126", "sanitize=undefined")
@@ -111,7 +111,7 @@ def test_checked_on_this_pc_on_the_target_and_with_sanitizers(mixed: Repository)
         assert len([row for row in result.stdout.splitlines() if row.startswith(kernel)]) == 6
 
 
-def test_what_the_sources_say_counts(mixed: Repository, tmp_path: Path) -> None:
+def test_source_changes_rebuild(mixed: Repository, tmp_path: Path) -> None:
     """The cases fail when a listed source is wrong, and when only a flag is."""
     copy = Repository(shutil.copytree(mixed.path, tmp_path / "Counted"))
     (copy.path / "src/difference.c").write_text(C.replace("one - other", "one - other + 1"))
@@ -122,7 +122,7 @@ def test_what_the_sources_say_counts(mixed: Repository, tmp_path: Path) -> None:
     assert "the other sources count wrong" in copy.scons("check", check=False).stdout
 
 
-def test_makefiles_and_editors_know_the_sources(mixed: Repository) -> None:
+def test_makefiles_and_editors_list_sources(mixed: Repository) -> None:
     need("make", "make")
     need("g++", "g++")
     subprocess.run(
@@ -143,7 +143,7 @@ def test_makefiles_and_editors_know_the_sources(mixed: Repository) -> None:
     assert "-DSTEP=1" in commands["rknn_kernel_counted.c"]
 
 
-def test_a_cxx_library_is_not_needed(mixed: Repository, tmp_path: Path) -> None:
+def test_cxx_library_is_not_required(mixed: Repository, tmp_path: Path) -> None:
     copy = Repository(shutil.copytree(mixed.path, tmp_path / "Counted"))
     vector = CXX.replace("<array>", "<array>\n#include <vector>").replace(
         "long found = 0", "std::vector<long> all(tensor->size, 1); long found = all[0] - 1"

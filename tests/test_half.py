@@ -139,7 +139,7 @@ VALUES = [
 ]
 
 
-def test_value_of_a_half(half: Half) -> None:
+def test_half_value(half: Half) -> None:
     bits = np.array([bits for bits, _ in VALUES], np.uint16)
     floats = float_bits([value for _, value in VALUES])
     np.testing.assert_array_equal(half.to_floats(bits), floats)
@@ -164,12 +164,12 @@ ROUNDED = [
 ]
 
 
-def test_float_is_rounded_to_the_nearest_half(half: Half) -> None:
+def test_float_rounds_to_nearest_half(half: Half) -> None:
     floats = float_bits([value for value, _ in ROUNDED])
     np.testing.assert_array_equal(half.to_halves(floats), [bits for _, bits in ROUNDED])
 
 
-def test_every_half_becomes_its_float_and_comes_back(half: Half) -> None:
+def test_half_round_trip(half: Half) -> None:
     floats = half.to_floats(ALL_HALVES)
     np.testing.assert_array_equal(floats, numpy_floats(ALL_HALVES))
     nan = (ALL_HALVES & 0x7FFF) > 0x7C00
@@ -178,14 +178,14 @@ def test_every_half_becomes_its_float_and_comes_back(half: Half) -> None:
     )
 
 
-def test_quiet_nans_are_numpy_s_own(half: Half) -> None:
+def test_quiet_nans_match_numpy(half: Half) -> None:
     quiet = ALL_HALVES[(ALL_HALVES & 0x7E00) == 0x7E00]
     floats = quiet.view(np.float16).astype(np.float32)
     np.testing.assert_array_equal(half.to_floats(quiet), floats.view(np.uint32))
     np.testing.assert_array_equal(half.to_halves(floats.view(np.uint32)), quiet)
 
 
-def test_floats_at_and_around_every_half_and_every_midpoint(half: Half) -> None:
+def test_floats_around_halves_and_midpoints(half: Half) -> None:
     positive = ALL_HALVES[:0x7C00].view(np.float16).astype(np.float32)
     # The midpoints, exact in float; the last one is where infinity begins.
     following = np.append(positive[1:], np.float32(65536))
@@ -217,26 +217,26 @@ def floats_of_all_kinds() -> tuple[Bits32, Bits16]:
     return floats, numpy_halves(floats)
 
 
-def test_all_exponents_and_random_floats(half: Half) -> None:
+def test_random_floats(half: Half) -> None:
     floats, halves = floats_of_all_kinds()
     np.testing.assert_array_equal(half.to_halves(floats), halves)
 
 
 @pytest.mark.parametrize("count", [*range(10), 15, 17, 1001])
-def test_any_number_of_elements(half: Half, count: int) -> None:
+def test_any_element_count(half: Half, count: int) -> None:
     halves = np.random.default_rng(count).integers(0, 1 << 16, count, np.uint16)
     floats = half.to_floats(halves)
     np.testing.assert_array_equal(floats, numpy_floats(halves))
     np.testing.assert_array_equal(half.to_halves(floats), numpy_halves(floats))
 
 
-def test_results_do_not_depend_on_flushing(half: Half) -> None:
+def test_results_ignore_flush_to_zero(half: Half) -> None:
     subnormal = np.random.default_rng(2).integers(0, 0x39000000, 1 << 18, np.uint32)
     np.testing.assert_array_equal(half.to_floats(ALL_HALVES, "flush"), numpy_floats(ALL_HALVES))
     np.testing.assert_array_equal(half.to_halves(subnormal, "flush"), numpy_halves(subnormal))
 
 
-def test_f16c_is_used_where_it_is(request: pytest.FixtureRequest, command: list[str]) -> None:
+def test_f16c_is_used_if_available(request: pytest.FixtureRequest, command: list[str]) -> None:
     machine = MACHINES[request.node.callspec.params["command"]]
     flags = set(re.findall(r"\w+", Path("/proc/cpuinfo").read_text()))
     is_native = machine.abi is HOST and machine.processor is None
@@ -256,7 +256,7 @@ VECTOR_INSTRUCTIONS = {
 # On their own, and as part of what reads and writes tensors, which is compiled for size.
 @pytest.mark.parametrize("source", ["half_program.c", "device_support.c"])
 @pytest.mark.parametrize("abi", ABIS.values(), ids=lambda abi: abi.name)
-def test_loops_are_the_processor_s_own_vector_code(abi: Abi, source: str, tmp_path: Path) -> None:
+def test_loops_are_vectorized(abi: Abi, source: str, tmp_path: Path) -> None:
     assembly = tmp_path / "half.s"
     # zig adds a -c of its own, and the compiler says that it has no use for it.
     flags = ("-O2", "-g0", "-S", "-Wno-unused-command-line-argument")

@@ -27,7 +27,7 @@ from tests import target_repositories
 from tests.compiling import build
 from tests.host_build import harness, repository
 from tests.repositories import Repository, generate
-from tests.target_repositories import enumerators, need, said_of
+from tests.target_repositories import enumerators, messages_of, need
 
 MISDEEDS_C = Path(__file__).parent / "c" / "host_misdeeds.c"
 DEEDS = enumerators(MISDEEDS_C, "deed")
@@ -88,7 +88,7 @@ MISDEEDS = {
     "UNSET_ALIGNED": _UNSET,
     "UNSET_PAGE": _UNSET,
 }
-"""What a kernel does to its process -> what is said of it."""
+"""What a kernel does to its process -> its message."""
 
 LIBRARY_MISDEEDS = {
     "CONSTRUCTOR_EXITS": "a constructor of the library ends its process with status 0",
@@ -123,13 +123,13 @@ def check(operator: Operator, deed: str = "NOTHING") -> Result:
     return run_cpu_kernel(case, operator=operator)
 
 
-def test_every_deed_has_its_message() -> None:
+def test_each_fault_has_expected_message() -> None:
     allowed = {"NOTHING", "PRINT", "PRINT_MUCH", "PRINT_MUCH_ERRORS"}
     assert sorted(MISDEEDS) == sorted(set(DEEDS) - allowed)
 
 
 @pytest.mark.parametrize("deed", MISDEEDS)
-def test_a_misdeed_is_a_failed_case_and_the_next_one_runs(
+def test_faulty_case_fails_and_next_case_runs(
     operator: Operator, deed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
@@ -196,19 +196,19 @@ def emulated(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 
 
 @pytest.fixture(scope="module")
-def said(emulated: Repository) -> dict[str, str]:
-    """What is said of each case under the emulator."""
+def messages(emulated: Repository) -> dict[str, str]:
+    """Return the message of each failed case under the emulator."""
     run = target_repositories.check(emulated, "target=rv1126")
     assert (
         "\nnote: CPU kernel, armhf was not done after 2 s in case BLOCK_ALARM_AND_LOOP"
         in run.stdout
     )
-    return said_of("CPU kernel, armhf", run.stdout)
+    return messages_of("CPU kernel, armhf", run.stdout)
 
 
-def test_nothing_of_the_harness_runs_on(emulated: Repository, said: dict[str, str]) -> None:
+def test_no_harness_process_survives(emulated: Repository, messages: dict[str, str]) -> None:
     """Neither what a kernel has started nor what has lost the harness that watched it."""
-    assert said
+    assert messages
     harness = str(emulated.path / "build/check/armhf/harness")
     left = []
     for command in Path("/proc").glob("[0-9]*/cmdline"):
@@ -219,16 +219,16 @@ def test_nothing_of_the_harness_runs_on(emulated: Repository, said: dict[str, st
 
 
 @pytest.mark.parametrize("deed", EMULATED)
-def test_a_misdeed_under_an_emulator(deed: str, said: dict[str, str]) -> None:
+def test_fault_under_emulator(deed: str, messages: dict[str, str]) -> None:
     expected = EMULATED[deed].replace("0.2 s", "2 s" if deed == "BLOCK_ALARM_AND_LOOP" else "0.2 s")
-    assert expected in said[deed]
-    assert f"after_{deed}" not in said
+    assert expected in messages[deed]
+    assert f"after_{deed}" not in messages
 
 
-def test_a_static_harness_that_does_not_begin(
-    emulated: Repository, said: dict[str, str], monkeypatch: pytest.MonkeyPatch
+def test_static_harness_fails_to_start(
+    emulated: Repository, messages: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert said
+    assert messages
     monkeypatch.setenv("MISDEED", "CONSTRUCTOR_EXITS")
     run = target_repositories.check(emulated, "target=rv1126", "require_target=0")
     assert "did not run on armhf" in run.stderr
@@ -239,15 +239,13 @@ def test_a_static_harness_that_does_not_begin(
 # ---- What a kernel prints ----
 
 
-def test_what_a_kernel_prints_is_shown(
-    operator: Operator, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_kernel_output_is_shown(operator: Operator, capfd: pytest.CaptureFixture[str]) -> None:
     assert check(operator, "PRINT").problem == ""
     assert capfd.readouterr().out == "a line of the kernel's\n"
 
 
 @pytest.mark.parametrize("deed", ["PRINT_MUCH", "PRINT_MUCH_ERRORS"])
-def test_of_100_megabytes_the_beginning_and_the_end_are_kept(
+def test_long_output_keeps_head_and_tail(
     operator: Operator, deed: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert check(operator, deed).problem == ""
@@ -261,7 +259,7 @@ def test_of_100_megabytes_the_beginning_and_the_end_are_kept(
 # ---- A kernel that hangs ----
 
 
-def test_a_kernel_that_hangs_costs_one_limit(
+def test_hanging_kernel_costs_one_timeout(
     operator: Operator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checking, "TIME_LIMIT", 1.0)
@@ -302,7 +300,7 @@ def plain_invocation(divisor: int) -> Invocation:
     return Invocation({"x": x}, params, {"y": ((2, 3), "float32")})
 
 
-def test_the_harness_runs_what_is_no_openvx(tmp_path: Path) -> None:
+def test_harness_runs_without_openvx(tmp_path: Path) -> None:
     kernel = plain_kernel(tmp_path, "add")
     run = kernel.run(plain_invocation(2), fill=1)
     assert (run.status, run.fault, run.events, run.log) == (0, "", [], ["this is plain"])

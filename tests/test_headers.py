@@ -140,7 +140,7 @@ def dynamic_symbols(elf: ELFFile) -> list[Symbol]:
 
 @each_abi
 @each_language
-def test_every_header_compiles_alone_and_twice(abi: Abi, language: str, tmp_path: Path) -> None:
+def test_headers_are_self_contained(abi: Abi, language: str, tmp_path: Path) -> None:
     for name in HEADERS:
         source = tmp_path / "source.c"
         source.write_text(f"#include <{name}>\n#include <{name}>\nextern int here;\nint here;\n")
@@ -150,7 +150,7 @@ def test_every_header_compiles_alone_and_twice(abi: Abi, language: str, tmp_path
 
 @each_abi
 @each_language
-def test_values_and_layouts_are_the_board_s(abi: Abi, language: str, tmp_path: Path) -> None:
+def test_values_and_layouts_match_board(abi: Abi, language: str, tmp_path: Path) -> None:
     expected = VALUES | SIZES_BY_POINTER[4 if abi.name == "armhf" else 8]
     lines = (f'VX_STATIC_ASSERT({name} == {value}, "{name}");' for name, value in expected.items())
     source = tmp_path / "values.c"
@@ -160,7 +160,7 @@ def test_values_and_layouts_are_the_board_s(abi: Abi, language: str, tmp_path: P
 
 
 @each_abi
-def test_wrong_value_does_not_compile(abi: Abi, tmp_path: Path) -> None:
+def test_wrong_value_fails_to_compile(abi: Abi, tmp_path: Path) -> None:
     source = tmp_path / "values.c"
     source.write_text(ALL_VX + 'VX_STATIC_ASSERT(sizeof(vx_param_description_t) == 16, "no");\n')
     result = compile_c(tmp_path / "values.o", source, "-c", abi=abi)
@@ -170,14 +170,14 @@ def test_wrong_value_does_not_compile(abi: Abi, tmp_path: Path) -> None:
 
 @each_abi
 @each_language
-def test_kernel_in_the_vendor_s_style_compiles(abi: Abi, language: str, tmp_path: Path) -> None:
+def test_vendor_style_kernel_compiles(abi: Abi, language: str, tmp_path: Path) -> None:
     source = C_SOURCES / "vendor_style_kernel.c"
     result = compile_c(tmp_path / "kernel.o", source, "-c", abi=abi, language=language)
     assert result.returncode == 0, result.stderr
 
 
 @each_abi
-def test_kernel_in_the_vendor_s_style_links_with_the_stub(abi: Abi, tmp_path: Path) -> None:
+def test_vendor_style_kernel_links_with_stub(abi: Abi, tmp_path: Path) -> None:
     build(tmp_path / "libOpenVX.so", "-shared", STUB, abi=abi)
     kernel = build(
         tmp_path / "libhalve.so",
@@ -202,7 +202,7 @@ def test_kernel_in_the_vendor_s_style_links_with_the_stub(abi: Abi, tmp_path: Pa
 
 
 @each_abi
-def test_stub_exports_what_the_headers_declare(abi: Abi, tmp_path: Path) -> None:
+def test_stub_exports_declared_functions(abi: Abi, tmp_path: Path) -> None:
     stub = build(tmp_path / "libOpenVX.so", "-shared", "-fvisibility=hidden", STUB, abi=abi)
     with stub.open("rb") as file:
         exported = {
@@ -213,7 +213,7 @@ def test_stub_exports_what_the_headers_declare(abi: Abi, tmp_path: Path) -> None
     assert {name for name in exported if not name.startswith("_")} == declared_functions()
 
 
-def test_nothing_is_declared_that_boards_do_not_export() -> None:
+def test_declared_functions_exist_on_boards() -> None:
     missing_on_boards = {
         "vxGetLogEntry",
         "vxClearLog",

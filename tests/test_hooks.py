@@ -52,17 +52,17 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", ["pre_gen_project", "post_gen_project"])
-def test_the_source_is_python_before_it_is_rendered(name: str) -> None:
+def test_unrendered_source_is_python(name: str) -> None:
     compile((ROOT / f"hooks/{name}.py").read_text(), name, "exec")
 
 
-def test_pre_accepts_a_description(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pre_hook_accepts_description(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hook = load_hook("pre_gen_project", tmp_path, monkeypatch, __description=DESCRIPTION)
     assert str(TEMPLATE) == hook.OPKIT_PARENT
     assert hook.main() == 0
 
 
-def test_pre_refuses_a_description(
+def test_pre_hook_refuses_description(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = DESCRIPTION + "\nparamz: {}"
@@ -72,7 +72,7 @@ def test_pre_refuses_a_description(
 
 
 @pytest.mark.parametrize("text", [HOSTILE, "", "'", '"', '"""', "'''", "\\", "{{ 7 * 7 }}"])
-def test_answers_are_data_never_code(
+def test_answers_are_not_executed(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pre = load_hook("pre_gen_project", tmp_path, monkeypatch, __description=text)
@@ -81,7 +81,7 @@ def test_answers_are_data_never_code(
     assert text == post.OUTPUT_DIR
 
 
-def test_post_completes_the_repository_and_says_what_is_next(
+def test_post_hook_completes_repository(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cache = project / "opkit/__pycache__"
@@ -93,7 +93,7 @@ def test_post_completes_the_repository_and_says_what_is_next(
     assert f"    cd {project}\n" in capsys.readouterr().out
 
 
-def test_post_is_quiet_where_nobody_goes_next(
+def test_post_hook_without_output_dir_is_quiet(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hook = load_hook("post_gen_project", project.parent, monkeypatch)  # as cruft does
@@ -101,7 +101,7 @@ def test_post_is_quiet_where_nobody_goes_next(
     assert capsys.readouterr() == ("", "")
 
 
-def test_post_twice_changes_nothing(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_post_hook_is_idempotent(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hook = load_hook("post_gen_project", project.parent, monkeypatch)
     assert hook.main() == 0
     before = {path: path.stat().st_mtime_ns for path in project.rglob("*")}
@@ -109,7 +109,7 @@ def test_post_twice_changes_nothing(project: Path, monkeypatch: pytest.MonkeyPat
     assert {path: path.stat().st_mtime_ns for path in project.rglob("*")} == before
 
 
-def test_post_with_a_wrong_description(
+def test_post_hook_invalid_description(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (project / "op.yml").write_text("name: Exp\n")
@@ -119,9 +119,7 @@ def test_post_with_a_wrong_description(
     assert [path.name for path in project.iterdir()] == ["op.yml"]
 
 
-def test_next_steps_name_the_folder_from_anywhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_next_steps_have_absolute_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hook = load_hook("post_gen_project", tmp_path, monkeypatch)
     text = hook.next_steps("Exp", "exp", Path("/home/me/work/my exp"))
     assert "    cd '/home/me/work/my exp'\n" in text

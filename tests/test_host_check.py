@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import pytest
 
 from tests.repositories import Repository
-from tests.target_repositories import check, misbehave, need, said_of
+from tests.target_repositories import check, messages_of, need, write_faults
 
-# What compute does with tensors of 1, 2, ... floats -> what is said of it. On a board, all tensors
+# What compute does with tensors of 1, 2, ... floats -> its message. On a board, all tensors
 # lie in one block of memory; each has its own guards here.
-MISBEHAVIOUR = {
+STATEMENTS = {
     "((volatile float *)outputs->output.data)[1] = 1;": (
         "the kernel function writes just past the end of the elements of 'output' (4 bytes)"
     ),
@@ -32,19 +32,19 @@ MISBEHAVIOUR = {
 }
 
 
-def test_every_tensor_is_guarded_and_faults_have_their_line(copy_of_fresh: Repository) -> None:
+def test_out_of_bounds_access_has_source_line(copy_of_fresh: Repository) -> None:
     need("qemu-arm-static", "qemu-user-static")
-    line = misbehave(copy_of_fresh, [*MISBEHAVIOUR])
+    line = write_faults(copy_of_fresh, [*STATEMENTS])
     run = check(copy_of_fresh, "target=rv1126")
     here, on_target = (
-        said_of(kernel, run.stdout).values() for kernel in ("CPU kernel", "CPU kernel, armhf")
+        messages_of(kernel, run.stdout).values() for kernel in ("CPU kernel", "CPU kernel, armhf")
     )
-    for text, message in zip(here, MISBEHAVIOUR.values(), strict=True):
+    for text, message in zip(here, STATEMENTS.values(), strict=True):
         is_fault = message.startswith("the kernel function")
         place = f"myoperator_compute.h:{line}: " if is_fault else ""
         assert text.startswith(f"  {place}{message}")
         line += 1
-    for text, message in zip(on_target, MISBEHAVIOUR.values(), strict=True):
+    for text, message in zip(on_target, STATEMENTS.values(), strict=True):
         # An ARM processor does not say which way the bytes went.
         assert text.startswith(f"  {re.sub(' (reads|writes) ', ' touches ', message)}")
 
@@ -96,7 +96,7 @@ def errors(output: str) -> list[str]:
     return re.findall(r"^error: (.*)$", output, re.MULTILINE)
 
 
-def test_a_whole_check_says_what_it_has_checked(small: Repository) -> None:
+def test_complete_check_prints_summary(small: Repository) -> None:
     run = check(small)
     assert run.returncode == 0, run.stdout + run.stderr
     assert run.stdout.splitlines()[-1] == SUMMARY
@@ -113,7 +113,7 @@ NOT_RUN = "tests did not run, the first is tests/test_myoperator.py::test_"
 TEST_FILE = "tests/test_myoperator.py"
 KERNEL_INDEX_1 = {"op.yml": ("framework:", "kernel_index: 1\nframework:")}
 
-# What takes the place of what in which file (None: the file is deleted) -> what is said.
+# File -> what is replaced by what in it (None: the file is deleted); the expected errors.
 INCOMPLETE: dict[str, tuple[dict[str, tuple[str, str] | None], list[str]]] = {
     "the reference ends the process": (
         {"myoperator_reference.py": ("    shape =", "    import os; os._exit(0)\n    shape =")},
@@ -167,15 +167,15 @@ INCOMPLETE: dict[str, tuple[dict[str, tuple[str, str] | None], list[str]]] = {
 
 
 @pytest.mark.parametrize("name", INCOMPLETE)
-def test_what_did_not_run_is_not_green(name: str, small: Repository) -> None:
+def test_missing_cases_fail_check(name: str, small: Repository) -> None:
     edits, sentences = INCOMPLETE[name]
     edit(small, edits)
     run = check(small)
     assert run.returncode == 2, run.stdout + run.stderr
     found = errors(run.stderr)
     assert len(found) == len(sentences), run.stdout + run.stderr
-    for said, sentence in zip(found, sentences, strict=True):
-        assert sentence in said
+    for message, sentence in zip(found, sentences, strict=True):
+        assert sentence in message
 
 
 def edit(repository: Repository, edits: dict[str, tuple[str, str] | None]) -> None:
@@ -189,7 +189,7 @@ def edit(repository: Repository, edits: dict[str, tuple[str, str] | None]) -> No
         path.write_text(text.replace(*change))
 
 
-def test_a_bare_pytest_with_no_case_is_not_green_but_may_be_asked_for_a_few(
+def test_bare_pytest_without_cases_fails(
     small: Repository,
 ) -> None:
     few = small.run("pytest", "-q", "-k", "more", check=False)
@@ -197,11 +197,11 @@ def test_a_bare_pytest_with_no_case_is_not_green_but_may_be_asked_for_a_few(
     edit(small, {TEST_FILE: ("import pytest", "import pytest; pytestmark = pytest.mark.skip('')")})
     run = small.run("pytest", "-q", check=False)
     assert run.returncode == 1, run.stdout
-    (said,) = errors(run.stdout)
-    assert said.startswith(NO_CPU_CASE)
+    (message,) = errors(run.stdout)
+    assert message.startswith(NO_CPU_CASE)
 
 
-def test_without_a_vx_file_it_is_asked_for(small: Repository) -> None:
+def test_missing_vx_file_is_reported(small: Repository) -> None:
     doubled = {"myoperator_reference.py": ('np.array(inputs["input"])', 'inputs["input"] * 2')}
     edit(small, {**KERNEL_INDEX_1, **doubled, "rknn_kernel_myoperator.vx": None})
     run = check(small)

@@ -109,7 +109,7 @@ def tensor(vx: Handles) -> c_void_p:
         *((0x781500 + n, [4]) for n in range(7)),
     ],
 )
-def test_query_tensor_takes_exact_sizes(
+def test_query_tensor_requires_exact_sizes(
     vx: Handles, tensor: c_void_p, attribute: int, sizes_that_fit: list[int]
 ) -> None:
     answer = (c_uint32 * 16)()
@@ -119,7 +119,7 @@ def test_query_tensor_takes_exact_sizes(
         assert status == (0 if fits else INVALID_PARAMETERS), size
 
 
-def test_query_tensor_answers_in_32_bits(vx: Handles) -> None:
+def test_query_tensor_returns_32_bits(vx: Handles) -> None:
     tensor = vx.tensor((5, 4, 3), INT16)
     rank, dims, type_ = c_uint32(), (c_uint32 * 6)(*[99] * 6), c_int32()
     assert vx("vxQueryTensor", tensor, 0x081500, byref(rank), 4) == 0
@@ -144,7 +144,7 @@ def test_query_tensor_refuses(vx: Handles, tensor: c_void_p) -> None:
     assert vx("vxQueryTensor", byref(answer), 0x081500, byref(answer), 4) == INVALID_REFERENCE
 
 
-def test_views_share_memory_and_answer_their_rank_only(vx: Handles) -> None:
+def test_views_share_memory(vx: Handles) -> None:
     whole = vx.tensor((4, 3), INT8)
     copy(vx, whole, np.arange(12, dtype=np.int8).reshape(3, 4), WRITE)
     view = vx.new("vxCreateTensorFromView", whole, 2, sizes((1, 1)), sizes((3, 3)))
@@ -162,7 +162,7 @@ def test_tensors_have_1_to_6_dimensions(vx: Handles, dims: tuple[int, ...]) -> N
 
 
 @pytest.mark.parametrize("data_type", [0x1, 0x9, 0xB, 0xC, 0xD, BOOL])
-def test_types_that_no_tensor_has(vx: Handles, data_type: int) -> None:
+def test_invalid_tensor_types(vx: Handles, data_type: int) -> None:
     assert vx.tensor((2,), data_type).value is None
 
 
@@ -214,7 +214,7 @@ NOT_A_TENSOR = c_void_p(8)
         ({"number_of_dims": 1, "end": sizes((3, 9))}, INVALID_REFERENCE),
     ],
 )
-def test_copying_refuses_in_the_boards_order(
+def test_copy_checks_in_board_order(
     vx: Handles, tensor: c_void_p, given: dict[str, Any], status: int
 ) -> None:
     array = np.zeros((2, 3), np.float16)
@@ -226,7 +226,7 @@ def test_copying_refuses_in_the_boards_order(
     assert vx.events() == []
 
 
-def test_reading_needs_memory_which_writing_makes(vx: Handles, tensor: c_void_p) -> None:
+def test_read_requires_written_memory(vx: Handles, tensor: c_void_p) -> None:
     array = np.arange(6, dtype=np.float16).reshape(2, 3)
     back = np.zeros_like(array)
     assert copy(vx, tensor, array, READ) == NOT_ALLOCATED
@@ -236,7 +236,7 @@ def test_reading_needs_memory_which_writing_makes(vx: Handles, tensor: c_void_p)
     assert back.tolist() == array.tolist()
 
 
-def test_a_patch_lies_at_the_users_pointer(vx: Handles) -> None:
+def test_patch_starts_at_user_pointer(vx: Handles) -> None:
     tensor = vx.tensor((4, 3, 2), INT32)
     whole = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
     assert copy(vx, tensor, whole, WRITE) == 0
@@ -251,7 +251,7 @@ def test_a_patch_lies_at_the_users_pointer(vx: Handles) -> None:
     assert vx.events() == []
 
 
-def test_strides_count_modulo_32_bits(vx: Handles, tensor: c_void_p) -> None:
+def test_strides_wrap_at_32_bits(vx: Handles, tensor: c_void_p) -> None:
     array = np.arange(6, dtype=np.float16).reshape(2, 3)
     assert copy(vx, tensor, array, WRITE) == 0
     back = np.zeros_like(array)
@@ -277,7 +277,7 @@ def test_strides_count_modulo_32_bits(vx: Handles, tensor: c_void_p) -> None:
         (0x7FC00000, 0x7BFF),  # NaN
     ],
 )
-def test_hidden_conversion_to_half(vx: Handles, single: int, half: int) -> None:
+def test_implicit_conversion_to_half(vx: Handles, single: int, half: int) -> None:
     words, halves = np.array([single], np.uint32), np.zeros(1, np.uint16)
     tensor = vx.tensor((1,), FLOAT16)
     assert copy(vx, tensor, words, WRITE, stride=sizes((4,))) == 0
@@ -304,7 +304,7 @@ def test_hidden_conversion_to_half(vx: Handles, single: int, half: int) -> None:
         (0xFE00, 0xC7C00000),  # NaN becomes -98304
     ],
 )
-def test_hidden_conversion_to_float(vx: Handles, half: int, single: int) -> None:
+def test_implicit_conversion_to_float(vx: Handles, half: int, single: int) -> None:
     halves, words = np.array([half], np.uint16), np.zeros(1, np.uint32)
     tensor = vx.tensor((1,), FLOAT16)
     assert copy(vx, tensor, halves, WRITE, stride=sizes((2,))) == 0
@@ -329,7 +329,7 @@ def test_hidden_conversion_to_float(vx: Handles, half: int, single: int) -> None
         (INT64, 8, 4),
     ],
 )
-def test_other_conversions_copy_nothing(
+def test_unsupported_conversions_copy_nothing(
     vx: Handles, data_type: int, size: int, stride: int
 ) -> None:
     tensor = vx.tensor((1,), data_type)
@@ -347,7 +347,7 @@ def test_other_conversions_copy_nothing(
     assert "copies nothing" in vx.events()[0]
 
 
-def test_mapping(vx: Handles) -> None:
+def test_map_tensor(vx: Handles) -> None:
     tensor = vx.tensor((4, 3), INT16)
     map_id, stride, memory = c_size_t(), (c_size_t * 2)(), c_void_p()
     box = (2, sizes((1, 1)), sizes((3, 2)))
@@ -376,7 +376,7 @@ SCALAR_SIZES = dict(
 
 
 @pytest.mark.parametrize("data_type", range(1, 0x12))
-def test_a_scalar_moves_as_many_bytes_as_its_type_has(vx: Handles, data_type: int) -> None:
+def test_scalar_copy_size(vx: Handles, data_type: int) -> None:
     value = (ctypes.c_uint8 * 16)(*range(1, 17))
     scalar = vx.new("vxCreateScalar", c_void_p(vx.context), data_type, byref(value))
     assert vx("vxGetStatus", scalar) == 0
@@ -400,7 +400,7 @@ def test_a_scalar_moves_as_many_bytes_as_its_type_has(vx: Handles, data_type: in
 
 
 @pytest.mark.parametrize("data_type", [0, -1, 0x800, SCALAR])
-def test_types_that_no_scalar_has(vx: Handles, data_type: int) -> None:
+def test_invalid_scalar_types(vx: Handles, data_type: int) -> None:
     scalar = vx.new("vxCreateScalar", c_void_p(vx.context), data_type, None)
     assert vx("vxGetStatus", scalar) != 0
 
@@ -417,7 +417,7 @@ def test_types_that_no_scalar_has(vx: Handles, data_type: int) -> None:
         (True, 0, HOST, INVALID_PARAMETERS),
     ],
 )
-def test_copying_a_scalar_refuses(
+def test_copy_scalar_refuses(
     vx: Handles, memory: bool, usage: int, memory_type: int, status: int
 ) -> None:
     value = c_int32(5)
@@ -429,7 +429,7 @@ def test_copying_a_scalar_refuses(
     assert vx("vxCopyScalar", tensor, pointer, usage, memory_type) == wrong
 
 
-def test_querying_a_scalar_refuses(vx: Handles) -> None:
+def test_query_scalar_refuses(vx: Handles) -> None:
     scalar = vx.new("vxCreateScalar", c_void_p(vx.context), INT32, None)
     answer = c_size_t()
     assert vx("vxQueryScalar", scalar, 0x080D00, byref(answer), 8) == INVALID_PARAMETERS
@@ -476,7 +476,7 @@ def test_query_array(
         (0, 3, 4, READ_AND_WRITE, HOST, INVALID_PARAMETERS),
     ],
 )
-def test_copying_an_array_refuses(
+def test_copy_array_refuses(
     vx: Handles,
     array: c_void_p,
     start: int,
@@ -496,7 +496,7 @@ def test_copying_an_array_refuses(
     assert vx("vxCopyArrayRange", array, 0, 3, 4, None, READ, HOST) == INVALID_PARAMETERS
 
 
-def test_arrays_keep_to_their_capacity(vx: Handles, array: c_void_p) -> None:
+def test_array_capacity_is_enforced(vx: Handles, array: c_void_p) -> None:
     items = (c_int32 * 4)(1, -1, 2, -1)
     assert vx("vxAddArrayItems", array, 2, byref(items), 4) != 0
     assert vx("vxAddArrayItems", array, 1, byref(items), 3) == INVALID_PARAMETERS
@@ -511,7 +511,7 @@ def test_arrays_keep_to_their_capacity(vx: Handles, array: c_void_p) -> None:
         assert vx("vxGetStatus", made) != 0
 
 
-def test_mapping_an_array(vx: Handles, array: c_void_p) -> None:
+def test_map_array(vx: Handles, array: c_void_p) -> None:
     map_id, stride, memory = c_size_t(), c_size_t(), c_void_p()
     out = (byref(map_id), byref(stride), byref(memory))
     assert vx("vxMapArrayRange", array, 1, 3, *out, READ_AND_WRITE, 0, 0) == 0
@@ -573,7 +573,7 @@ def test_callbacks_run_in_order(vx: Handles) -> None:
 
 
 @pytest.mark.parametrize("callback", ["validate", "initialize"])
-def test_a_failing_callback_fails_the_graph(vx: Handles, callback: str) -> None:
+def test_failing_callback_fails_graph(vx: Handles, callback: str) -> None:
     operator = Operator(vx)
     assert operator.set(vx.tensor((1,), INT8)) == 0
     operator.statuses[callback] = -14
@@ -597,7 +597,7 @@ def test_a_failing_callback_fails_the_graph(vx: Handles, callback: str) -> None:
         (TENSOR, 0x811, INVALID_VALUE),  # an error object
     ],
 )
-def test_parameters_have_their_declared_type(
+def test_parameter_types_are_checked(
     vx: Handles, declared: int, given: int | None, status: int
 ) -> None:
     values = {
@@ -613,7 +613,7 @@ def test_parameters_have_their_declared_type(
     assert vx("vxSetParameterByIndex", values[TENSOR], 0, values[TENSOR]) == INVALID_REFERENCE
 
 
-def test_an_optional_parameter_may_be_missing(vx: Handles) -> None:
+def test_optional_parameter_may_be_missing(vx: Handles) -> None:
     operator = Operator(vx, state=0x8001)
     assert operator.set(None) == 0
     assert vx("vxProcessGraph", operator.graph) == 0
@@ -632,7 +632,7 @@ def test_an_optional_parameter_may_be_missing(vx: Handles) -> None:
         (0, 0, TENSOR, 0x8002, INVALID_PARAMETERS),
     ],
 )
-def test_describing_a_parameter(
+def test_add_parameter(
     vx: Handles, index: int, direction: int, data_type: int, state: int, status: int
 ) -> None:
     kernel = Operator(vx).kernel
@@ -642,7 +642,7 @@ def test_describing_a_parameter(
 
 
 @pytest.mark.parametrize("missing", ["nothing", "name", "count", "function", "validate"])
-def test_what_a_user_kernel_needs(vx: Handles, missing: str) -> None:
+def test_user_kernel_requirements(vx: Handles, missing: str) -> None:
     function, validate = CALLBACK(lambda *_: 0), VALIDATE(lambda *_: 0)
     kernel = vx.new(
         *("vxAddUserKernel", c_void_p(vx.context), b"" if missing == "name" else b"new", 0x100),
@@ -654,7 +654,7 @@ def test_what_a_user_kernel_needs(vx: Handles, missing: str) -> None:
     assert (vx("vxGetStatus", kernel) == 0) == (missing == "nothing")
 
 
-def test_kernels_are_found_by_name_in_the_whole_context(vx: Handles) -> None:
+def test_kernel_lookup_by_name(vx: Handles) -> None:
     operator = Operator(vx)
     assert vx.new("vxGetKernelByName", c_void_p(vx.context), b"one").value == operator.kernel.value
     assert vx.new("vxGetKernelByName", c_void_p(vx.context), b"other").value is None
@@ -682,7 +682,7 @@ def test_node_attributes(vx: Handles) -> None:
     assert vx("vxSetNodeAttribute", vx.tensor((1,), INT8), 0x080302, byref(buffer), 20) == -12
 
 
-def test_execution_parameters_are_copied_before_the_graph_is_verified(vx: Handles) -> None:
+def test_execution_parameters_are_copied_before_verify(vx: Handles) -> None:
     operator = Operator(vx)
     assert operator.set(vx.tensor((1,), INT8)) == 0
     given, back = (c_size_t * 13)(*range(3, 16)), (c_size_t * 13)()
@@ -702,7 +702,7 @@ def test_execution_parameters_are_copied_before_the_graph_is_verified(vx: Handle
     assert list(back) == expected
 
 
-def test_local_data_is_settable_in_initialize_only(vx: Handles) -> None:
+def test_local_data_is_set_in_initialize_only(vx: Handles) -> None:
     operator = Operator(vx)
     assert operator.set(vx.tensor((1,), INT8)) == 0
     data = c_size_t(0x1234)
@@ -722,7 +722,7 @@ def test_local_data_is_settable_in_initialize_only(vx: Handles) -> None:
     assert seen == [NOT_SUPPORTED, 0, NOT_SUPPORTED, NOT_SUPPORTED]
 
 
-def test_references_have_count_type_and_name(vx: Handles) -> None:
+def test_reference_attributes(vx: Handles) -> None:
     scalar = vx.new("vxCreateScalar", c_void_p(vx.context), INT32, None)
     vx.runtime.do("hostrt_set_name", scalar, b"size")
     count, type_, name = c_uint32(), c_int32(), ctypes.c_char_p()
@@ -739,7 +739,7 @@ def test_references_have_count_type_and_name(vx: Handles) -> None:
     assert vx("vxQueryReference", dead, 0x080000, byref(count), 4) == INVALID_REFERENCE
 
 
-def test_the_log_keeps_lines_of_1024_bytes(vx: Handles) -> None:
+def test_log_lines_are_limited_to_1024_bytes(vx: Handles) -> None:
     log = ctypes.CDLL(str(host_runtime())).vxAddLogEntry
     log(c_void_p(vx.context), -10, b"%s %d", b"size", c_int32(3))
     log(c_void_p(vx.context), -10, b"%s", b"x" * 3000)
@@ -750,12 +750,12 @@ def test_the_log_keeps_lines_of_1024_bytes(vx: Handles) -> None:
     ("blob", "status"),
     [(b"SHDR", 0), (b"FULLPRGM.", 0), (b"\x7fELF", -10), (b"", -10), (b"SHD", -10)],
 )
-def test_programs_are_known_by_their_first_bytes(vx: Handles, blob: bytes, status: int) -> None:
+def test_program_binary_magic(vx: Handles, blob: bytes, status: int) -> None:
     program = vx.new("vxCreateProgramWithBinary", c_void_p(vx.context), blob, len(blob))
     assert vx("vxGetStatus", program) == status
 
 
-def test_uniforms_are_those_of_the_shader(vx: Handles) -> None:
+def test_uniforms_are_declared_by_program(vx: Handles) -> None:
     node = Operator(vx).node
     value = c_float(2.5)
     runtime = ctypes.CDLL(str(host_runtime()))
@@ -804,12 +804,12 @@ UINT64_BIG = 2**64 - 1
         ("FLOAT64", 0.1, "FLOAT64", struct.pack("<d", 0.1).hex()),
     ],
 )
-def test_delivered_scalars(kind: str, value: Any, delivered_type: str, data: str) -> None:
+def test_marshaled_scalars(kind: str, value: Any, delivered_type: str, data: str) -> None:
     scalar = marshal([Param("p", PARAM_TYPES[f"VX_TYPE_{kind}"])], {"p": value})
     assert scalar == [Value("p", delivered_type.lower(), (), bytes.fromhex(data))]
 
 
-def test_delivered_arrays() -> None:
+def test_marshaled_arrays() -> None:
     param = Param("size", PARAM_TYPES["VX_TYPE_ARRAY"])
 
     def delivered(numbers: Iterable[float]) -> Value:
@@ -825,7 +825,7 @@ def test_delivered_arrays() -> None:
 
 
 @pytest.mark.parametrize("name", PARAM_TYPES.keys() - DELIVERIES.keys())
-def test_types_that_the_board_refuses(name: str) -> None:
+def test_types_refused_by_board(name: str) -> None:
     with pytest.raises(RefusedError, match=f"'p': the board refuses the type {name}"):
         marshal([Param("p", PARAM_TYPES[name])], {"p": 1})
 
@@ -834,7 +834,7 @@ SHOWN = [name for name in DELIVERIES if not PARAM_TYPES[name].is_list]
 PARAMS = {name.removeprefix("VX_TYPE_").lower(): 3 + n for n, name in enumerate(SHOWN)}
 
 
-def test_the_kernel_sees_what_is_delivered(tmp_path: Path) -> None:
+def test_kernel_receives_marshaled_values(tmp_path: Path) -> None:
     lines = [f"  p_{name}: {{type: VX_TYPE_{name.upper()}}}" for name in PARAMS]
     description = "\n".join(
         [
@@ -905,7 +905,7 @@ def test_launch_rules(launcher: Path, sizes: list[int], local: list[int], status
     assert uniforms_of(outcome) == {"factor": struct.pack("<f", 2.5)}
 
 
-def test_kernel_index_selects_the_kernel(launcher: Path) -> None:
+def test_kernel_index_selects_kernel(launcher: Path) -> None:
     call = launch_call([1, 1, 1], [0, 0, 0])
     outcome = launch_kernel(launcher, 0).run(call)
     assert (outcome.status, outcome.stage, launch_of(outcome)) == (-2, "the kernel", None)
@@ -913,7 +913,7 @@ def test_kernel_index_selects_the_kernel(launcher: Path) -> None:
         launch_kernel(launcher, 2).run(call)
 
 
-def test_a_library_that_does_not_fit_op_yml_is_named(launcher: Path, tmp_path: Path) -> None:
+def test_library_mismatch_is_reported(launcher: Path, tmp_path: Path) -> None:
     library, host = launcher / "build/x64/liblaunch.so", launcher / "build/host"
     two = Invocation({"input": np.zeros(1, np.float16)}, {}, {"output": ((1,), "float16")})
     one_less = parse(LAUNCH.split("params:")[0])

@@ -56,16 +56,14 @@ def run(root: Path, folder: Path, addition: str) -> list[str]:
     return result.stdout.splitlines()
 
 
-def test_what_is_to_be_done_once_is_done_before_and_after_all_inferences(
-    failing: Path, tmp_path: Path
-) -> None:
+def test_set_up_and_tear_down_run_once(failing: Path, tmp_path: Path) -> None:
     lines = run(failing, tmp_path, HOOKS.replace("RESULT", "VX_SUCCESS"))
     assert lines[0] == "initialize Failing, call 1"
     assert lines[-1] == "deinitialize, 3 parameters"
     assert lines[1:-1] == run(failing, tmp_path, "")
 
 
-def test_without_what_it_needs_no_inference_runs(failing: Path, tmp_path: Path) -> None:
+def test_failed_set_up_prevents_inference(failing: Path, tmp_path: Path) -> None:
     refused = HOOKS.replace("RESULT", 'opkit_fail(call, VX_ERROR_NO_MEMORY, NULL, "no table")')
     lines = run(failing, tmp_path, refused)
     assert "log -8: Failing: no table" in lines
@@ -73,7 +71,7 @@ def test_without_what_it_needs_no_inference_runs(failing: Path, tmp_path: Path) 
     assert "deinitialize, 3 parameters" in lines
 
 
-def test_a_file_from_before_the_callbacks_were_generated_still_builds_and_is_green(
+def test_file_with_own_callbacks_still_builds(
     example: Callable[[str], Repository], tmp_path: Path
 ) -> None:
     """tests/c/whole_file_kernel.c is one, with callbacks, tables and kernel list."""

@@ -37,7 +37,7 @@ def decode_boxes(example: Callable[[str], Repository]) -> Repository:
     return example("decode_boxes")
 
 
-def test_an_operator_of_the_cpu_alone_is_checked_and_packed_without_a_word_on_vx(
+def test_cpu_only_operator_mentions_no_vx(
     decode_boxes: Repository,
 ) -> None:
     checked = decode_boxes.scons("check")
@@ -60,7 +60,7 @@ def test_an_operator_of_the_cpu_alone_is_checked_and_packed_without_a_word_on_vx
         ("scons vx-gdb", ["vx-gdb"]),
     ],
 )
-def test_targets_for_a_vx_kernel_say_that_there_is_none(
+def test_vx_commands_without_vx_kernel(
     what: str, arguments: list[str], decode_boxes: Repository
 ) -> None:
     refused = decode_boxes.scons("-Q", *arguments, check=False)
@@ -73,7 +73,7 @@ def test_targets_for_a_vx_kernel_say_that_there_is_none(
 
 
 @pytest.mark.parametrize("option", ["vx_binary=kernel.bin", "rknn_python=python3"])
-def test_a_compiled_vx_kernel_is_refused(option: str, decode_boxes: Repository) -> None:
+def test_program_binary_without_vx_kernel_is_refused(option: str, decode_boxes: Repository) -> None:
     refused = decode_boxes.scons("-Q", "-n", option, check=False)
     assert refused.returncode == 2
     assert f"{option.split('=')[0]}=: DecodeBoxes has no VX kernel" in refused.stderr
@@ -89,7 +89,7 @@ def text_after(heading: str, message: str) -> str:
     return found[1].strip("\n")
 
 
-def test_a_vx_kernel_is_added_later(tmp_path: Path) -> None:
+def test_add_vx_kernel_later(tmp_path: Path) -> None:
     """Do what the build says, to the letter, and both kernels are green."""
     repository = generate(tmp_path, CPU)
     source = repository.path / "rknn_kernel_copy.c"
@@ -115,7 +115,7 @@ def test_a_vx_kernel_is_added_later(tmp_path: Path) -> None:
     assert kernels_of(checked.stdout) == {"CPU kernel", "VX kernel"}
 
 
-def test_a_missing_launch_is_seen_where_the_generated_callbacks_are() -> None:
+def test_missing_launch_with_generated_callbacks() -> None:
     source = once_only_files(parse(CPU))["rknn_kernel_copy.c"]
     assert missing_vx_kernel(parse(BOTH), source)
     hooks = "static const struct opkit_kernel_hooks kernel_hooks = {\n    %s,\n};\n"
@@ -129,7 +129,7 @@ def test_a_missing_launch_is_seen_where_the_generated_callbacks_are() -> None:
     assert missing_vx_kernel(parse(BOTH), launched) == ""
 
 
-def test_a_list_of_the_users_own_is_only_judged_as_it_was_generated() -> None:
+def test_custom_kernel_list_is_not_checked() -> None:
     line = "vx_kernel_description_t *vx_kernel_Copy_list[] = {&cpu_kernel_description, NULL};\n"
     message = missing_vx_kernel(parse(BOTH), line)
     skeleton = once_only_files(parse(BOTH))["rknn_kernel_copy.c"]
@@ -143,7 +143,7 @@ DOUBLED = {
 }
 
 
-def test_a_vx_kernel_that_nobody_wrote_and_both_ways_out(copy_of_fresh: Repository) -> None:
+def test_unwritten_vx_kernel_has_hint(copy_of_fresh: Repository) -> None:
     root = copy_of_fresh.path
     for file, change in DOUBLED.items():
         edit(root / file, *change)
@@ -180,15 +180,13 @@ def test_a_vx_kernel_that_nobody_wrote_and_both_ways_out(copy_of_fresh: Reposito
         ("VXC_5BITOFFSET_XY(0, 0)", "VXC_5BITOFFSET_XY(0, 1)", False),
     ],
 )
-def test_a_vx_file_is_the_generated_one_as_long_as_its_code_is(
-    old: str, new: str, generated: bool
-) -> None:
+def test_unwritten_vx_kernel_ignores_comments(old: str, new: str, generated: bool) -> None:
     source = once_only_files(parse(BOTH))["rknn_kernel_copy.vx"]
     assert old in source
     assert bool(unwritten_vx_kernel(parse(BOTH), source.replace(old, new))) == generated
 
 
-def test_no_example_has_a_vx_kernel_that_nobody_wrote() -> None:
+def test_examples_have_written_vx_kernels() -> None:
     for description in EXAMPLES.glob("*/*.yml"):
         spec = parse(description.read_text())
         path = description.parent / vx_file(spec)
@@ -196,7 +194,7 @@ def test_no_example_has_a_vx_kernel_that_nobody_wrote() -> None:
         assert not path.is_file() or unwritten_vx_kernel(spec, path.read_text()) == ""
 
 
-def test_a_renamed_operator_is_told_of_its_vx_file_too(copy_of_fresh: Repository) -> None:
+def test_renamed_operator_error_lists_vx_file(copy_of_fresh: Repository) -> None:
     edit(copy_of_fresh.path / "op.yml", "name: MyOperator", "name: Other")
     refused = copy_of_fresh.scons(check=False)
     assert "rknn_kernel_other.c, rknn_kernel_other.vx. " in refused.stderr

@@ -24,11 +24,11 @@ LIBRARY = ".out/x64/libmyoperator.so"
 
 
 @pytest.fixture(scope="module")
-def made(fresh: Repository, tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    """Return a repository whose x64 library was made by its makefile."""
+def built_by_make(fresh: Repository, tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """Return a repository whose x64 library was built_by_make by its makefile."""
     need("make", "make")
     need("gcc", "gcc")
-    path = shutil.copytree(fresh.path, tmp_path_factory.mktemp("made") / fresh.path.name)
+    path = shutil.copytree(fresh.path, tmp_path_factory.mktemp("built_by_make") / fresh.path.name)
     make(path)
     return Repository(path)
 
@@ -64,36 +64,36 @@ def test_one_for_each_library_of_a_package(monkeypatch: pytest.MonkeyPatch) -> N
     assert list(makefiles(spec)) == [f"makefile.linux.{name}" for name in rknnop.ABIS]
 
 
-def test_nothing_to_do_twice_and_a_target_all(made: Repository) -> None:
-    assert "Nothing to be done for 'all'" in make(made.path)
-    assert "Nothing to be done for 'all'" in make(made.path, "all")
+def test_second_make_is_noop_with_target_all(built_by_make: Repository) -> None:
+    assert "Nothing to be done for 'all'" in make(built_by_make.path)
+    assert "Nothing to be done for 'all'" in make(built_by_make.path, "all")
 
 
-def test_depends_on_every_header_and_on_what_op_yml_makes(made: Repository) -> None:
-    names = [*headers(made.path), "generated/myoperator.exports", "makefile.linux.x64"]
+def test_dependencies_on_headers_and_op_yml(built_by_make: Repository) -> None:
+    names = [*headers(built_by_make.path), "generated/myoperator.exports", "makefile.linux.x64"]
     assert {"generated/myoperator.h", "generated/myoperator_params.h"} <= set(names)
     for name in names:
-        # As if the file had been changed after everything else was made.
-        times = (made.path / name).stat()
-        later = (made.path / LIBRARY).stat().st_mtime + 100
-        os.utime(made.path / name, (later, later))
-        assert f"-o {LIBRARY}" in make(made.path, "-n"), name
-        os.utime(made.path / name, (times.st_atime, times.st_mtime))
-    assert f"-o {LIBRARY}" not in make(made.path, "-n")
+        # As if the file had been changed after everything else was built_by_make.
+        times = (built_by_make.path / name).stat()
+        later = (built_by_make.path / LIBRARY).stat().st_mtime + 100
+        os.utime(built_by_make.path / name, (later, later))
+        assert f"-o {LIBRARY}" in make(built_by_make.path, "-n"), name
+        os.utime(built_by_make.path / name, (times.st_atime, times.st_mtime))
+    assert f"-o {LIBRARY}" not in make(built_by_make.path, "-n")
 
 
 @pytest.mark.parametrize("how", ["argument", "environment"])
-def test_compiler_from_outside(how: str, made: Repository) -> None:
+def test_compiler_from_environment(how: str, built_by_make: Repository) -> None:
     """The vendor's own makefiles leave CC to be set; whether it exports it is not published."""
     compiler = "/opt/sdk/arm-linux-gnueabihf-gcc"
     if how == "argument":
-        printed = make(made.path, "-n", "-B", f"CC={compiler}")
+        printed = make(built_by_make.path, "-n", "-B", f"CC={compiler}")
     else:
-        printed = make(made.path, "-n", "-B", CC=compiler)
+        printed = make(built_by_make.path, "-n", "-B", CC=compiler)
     assert len(re.findall(rf"^{compiler} ", printed, re.MULTILINE)) == 3
 
 
-def test_the_command_that_adds_the_vendors_keys(copy_of_fresh: Repository) -> None:
+def test_vendor_keys_command(copy_of_fresh: Repository) -> None:
     path = copy_of_fresh.path
     before = parse((path / "op.yml").read_text())
     (command,) = re.findall(r"^    (printf .* >> op\.yml)$", (path / "README.md").read_text(), re.M)
@@ -112,12 +112,12 @@ all:
 """
 
 
-def test_only_the_vendors_include_path_is_needed(made: Repository, tmp_path: Path) -> None:
+def test_only_vendor_include_path_is_required(built_by_make: Repository, tmp_path: Path) -> None:
     """The vendor's generator writes makefiles of its own, which know no -I of this project."""
     vendor = tmp_path / "vendor"
     vendor.mkdir()
-    shutil.copytree(made.path / "opkit/runtimes/rknn/include/VX", vendor / "VX")
-    path = shutil.copytree(made.path, tmp_path / "MyOperator")
+    shutil.copytree(built_by_make.path / "opkit/runtimes/rknn/include/VX", vendor / "VX")
+    path = shutil.copytree(built_by_make.path, tmp_path / "MyOperator")
     (path / "makefile.linux.x64").write_text(VENDORS_MAKEFILE)
     make(path, f"VENDOR={vendor}")
     assert (path / "library.so").is_file()

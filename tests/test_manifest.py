@@ -14,7 +14,7 @@ from opkit.version import VERSION, is_newer
 from tests.repositories import TEMPLATE, Repository
 
 
-def test_there_is_one_number(copy_of_fresh: Repository) -> None:
+def test_version_is_defined_once(copy_of_fresh: Repository) -> None:
     assert (TEMPLATE / "opkit/VERSION").read_text() == f"{VERSION}\n"
     assert f"rknn-op-template {VERSION}" in copy_of_fresh.scons("-h").stdout
     assert f"rknn-op-template {VERSION}" in (copy_of_fresh.path / "README.md").read_text()
@@ -48,12 +48,12 @@ def test_round_trip() -> None:
         '{"version": "0.1.0", "written once": {}, "generated": ["/outside"]}',
     ],
 )
-def test_what_is_not_a_manifest_is_refused(content: str) -> None:
+def test_invalid_manifest_is_refused(content: str) -> None:
     with pytest.raises(OpkitError, match="git checkout generated"):
         manifest.from_text(content)
 
 
-def test_a_newer_repository_is_refused(copy_of_fresh: Repository) -> None:
+def test_newer_repository_is_refused(copy_of_fresh: Repository) -> None:
     path = copy_of_fresh.path / manifest.PATH
     path.write_text(json.dumps(json.loads(path.read_text()) | {"version": "99.0.0"}))
     refused = copy_of_fresh.scons("target=x64", check=False)
@@ -62,7 +62,7 @@ def test_a_newer_repository_is_refused(copy_of_fresh: Repository) -> None:
     assert "pip install 'rknn-op-template>=99.0.0'" in refused.stderr
 
 
-def test_files_that_nobody_listed_stay(copy_of_fresh: Repository) -> None:
+def test_unlisted_files_are_kept(copy_of_fresh: Repository) -> None:
     """Only what a build has written does a build delete."""
     generated = copy_of_fresh.path / "generated"
     (generated / "mine.txt").write_text("mine")

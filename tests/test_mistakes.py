@@ -100,7 +100,7 @@ PLACES = {MATH: IN_MATH, SHAPES: IN_SHAPES, "import numpy as np": IN_FILE}
 @pytest.mark.parametrize(
     ("place", "mistake"), [(place, mistake) for place in PLACES for mistake in PLACES[place]]
 )
-def test_a_mistake_in_the_reference(place: str, mistake: str, shrink: Operator) -> None:
+def test_reference_error(place: str, mistake: str, shrink: Operator) -> None:
     replace(shrink, place, mistake)
     with pytest.raises(CheckError) as raised:
         shrink.prepare(case())
@@ -117,13 +117,13 @@ def test_a_mistake_in_the_reference(place: str, mistake: str, shrink: Operator) 
         ("def output_shapes(input_shapes, params)", "there is no function output_shapes(input_"),
     ],
 )
-def test_a_function_that_is_missing(old: str, message: str, shrink: Operator) -> None:
+def test_missing_reference_function(old: str, message: str, shrink: Operator) -> None:
     replace(shrink, old, old.replace("s(", "(").replace("e(", "(").replace("output", "x"))
     with pytest.raises(CheckError, match=rf"^shrink_reference\.py: {re.escape(message)}"):
         shrink.prepare(case())
 
 
-def test_a_function_with_other_arguments_is_named_by_its_own_line(shrink: Operator) -> None:
+def test_wrong_signature_error_has_function_line(shrink: Operator) -> None:
     replace(shrink, "reference(inputs, params)", "reference(inputs)")
     with pytest.raises(
         CheckError, match=r"^shrink_reference\.py:8: TypeError: reference\(\) takes"
@@ -131,7 +131,7 @@ def test_a_function_with_other_arguments_is_named_by_its_own_line(shrink: Operat
         shrink.prepare(case())
 
 
-def test_the_same_mistake_is_short_from_the_second_case_on(shrink: Operator) -> None:
+def test_repeated_error_is_shortened(shrink: Operator) -> None:
     replace(shrink, MATH, 'return {"output": np.sum(inputs["input"], 1 + inputs["input"].ndim)}')
     messages = []
     for one in (case("first"), case("second", shape=(7,))):
@@ -144,7 +144,7 @@ def test_the_same_mistake_is_short_from_the_second_case_on(shrink: Operator) -> 
     )
 
 
-def test_a_reference_that_failed_to_import_is_imported_anew(shrink: Operator) -> None:
+def test_failed_import_is_retried(shrink: Operator) -> None:
     replace(shrink, "import numpy as np", "import nump")
     with pytest.raises(CheckError):
         shrink.prepare(case())
@@ -152,7 +152,7 @@ def test_a_reference_that_failed_to_import_is_imported_anew(shrink: Operator) ->
     assert shrink.prepare(case()).expected["output"].shape == (2, 3)
 
 
-def test_a_mistake_that_no_line_of_the_users_has_made_has_no_message(
+def test_error_without_user_line_has_no_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -167,7 +167,7 @@ def test_a_mistake_that_no_line_of_the_users_has_made_has_no_message(
 # ---- Warnings ------------------------------------------------------------------------------------
 
 
-def test_a_warning_of_the_reference_is_passed_on_once(shrink: Operator) -> None:
+def test_reference_warning_is_shown_once(shrink: Operator) -> None:
     replace(shrink, MATH, 'return {"output": np.exp(inputs["input"] * 1e3)}')
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -178,7 +178,7 @@ def test_a_warning_of_the_reference_is_passed_on_once(shrink: Operator) -> None:
     assert "overflow" in str(warning.message)
 
 
-def test_nothing_of_ours_warns(shrink: Operator) -> None:
+def test_opkit_emits_no_warnings(shrink: Operator) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         every_half = np.arange(2**16, dtype=np.uint16).view(np.float16)
@@ -219,7 +219,7 @@ RIGHT: dict[str, Any] = {"shapes": [{"input": (2,)}], "values": [uniform(-1, 1)]
         ({"dtype": {"input": "half"}}, "unknown dtype 'half' of 'input'; allowed: float16"),
     ],
 )
-def test_wrong_arguments_of_cases(arguments: dict[str, Any], message: str) -> None:
+def test_cases_invalid_arguments(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(CheckError) as raised:
         cases(**{**RIGHT, **arguments})
     assert re.match(rf".*test_mistakes\.py:\d+: cases\(\): {re.escape(message)}", str(raised.value))
@@ -263,9 +263,7 @@ def make(**settings: Any) -> Case:
         ),
     ],
 )
-def test_a_case_that_op_yml_does_not_fit(
-    wrong: Callable[[], Case], message: str, shrink: Operator
-) -> None:
+def test_case_op_yml_mismatch(wrong: Callable[[], Case], message: str, shrink: Operator) -> None:
     made = wrong()
     assert re.fullmatch(r".*test_mistakes\.py:\d+", made.origin)
     with pytest.raises(CheckError) as raised:
@@ -282,9 +280,7 @@ def test_a_case_that_op_yml_does_not_fit(
         ({"case": make(), "max_error": "1e-3"}, "max_error='1e-3'; write a number, 0 or larger"),
     ],
 )
-def test_wrong_arguments_of_a_check(
-    arguments: dict[str, Any], message: str, shrink: Operator
-) -> None:
+def test_check_invalid_arguments(arguments: dict[str, Any], message: str, shrink: Operator) -> None:
     with pytest.raises(pytest.fail.Exception) as raised:
         check_cpu_kernel(**arguments, operator=shrink)
     assert re.fullmatch(rf".*test_mistakes\.py:\d+: {re.escape(message)}", str(raised.value))
@@ -301,7 +297,7 @@ CASES = cases([{"input": (3,)}, {"input": (4,)}], [uniform(-1, 1)], [{"size": [1
 def test_it(case):
     check_cpu_kernel(case)
 """
-# What takes the place of what in TEST -> what is said after the name of the file.
+# What takes the place of what in TEST -> what follows the name of the file.
 IN_TESTS = {
     ("import pytest", "import sys; sys.exit(0)"): ":1: exit(0) is called, which ends the check",
     ("import pytest", "import pytset"): ":1: ModuleNotFoundError: No module named 'pytset'",
@@ -332,7 +328,7 @@ def run_pytest(root: Path) -> str:
     return run.stdout + run.stderr
 
 
-def test_a_mistake_in_a_test_file_is_one_message(shrink: Operator) -> None:
+def test_test_file_error_is_one_message(shrink: Operator) -> None:
     root = shrink.root
     copy_opkit(root)
     (root / "pytest.ini").write_text(
@@ -345,13 +341,13 @@ def test_a_mistake_in_a_test_file_is_one_message(shrink: Operator) -> None:
     output = run_pytest(root)
     for number, message in enumerate(IN_TESTS.values()):
         file = f"test_{number:02}.py"
-        _, _, said = output.partition(f" ERROR collecting {file} ")
+        _, _, message = output.partition(f" ERROR collecting {file} ")
         expected = f"{file}{message}" if message.startswith(":") else message
-        assert said.splitlines()[1].startswith(expected), output
-        assert said.splitlines()[2].startswith("__" if number < 9 else "=="), said
+        assert message.splitlines()[1].startswith(expected), output
+        assert message.splitlines()[2].startswith("__" if number < 9 else "=="), message
 
 
-def test_a_reference_that_cannot_be_imported_is_one_message(shrink: Operator) -> None:
+def test_reference_import_error_is_one_message(shrink: Operator) -> None:
     copy_opkit(shrink.root)
     replace(shrink, "import numpy as np", "import nump")
     (shrink.root / "test_it.py").write_text(TEST)

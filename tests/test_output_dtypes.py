@@ -37,7 +37,7 @@ def expected_dtypes(folder: Path, dtype: str | dict[str, str]) -> dict[str, str]
 
 
 @pytest.mark.parametrize("dtype", TENSOR_DTYPES)
-def test_every_dtype_is_read(dtype: str) -> None:
+def test_all_dtypes(dtype: str) -> None:
     index, value = parse(DESCRIPTION.replace("int32", dtype)).outputs
     assert (index.dtype, value.dtype) == (dtype, None)
 
@@ -51,7 +51,7 @@ def test_every_dtype_is_read(dtype: str) -> None:
         ({"x": "float32", "value": "float16"}, "int32", "float16"),
     ],
 )
-def test_output_has_the_dtype_of_op_yml(
+def test_output_dtype_from_op_yml(
     dtype: str | dict[str, str], index: str, value: str, tmp_path: Path
 ) -> None:
     assert expected_dtypes(tmp_path, dtype) == {"index": index, "value": value}
@@ -70,13 +70,15 @@ def test_output_has_the_dtype_of_op_yml(
         ({"value": "int32"}, "output 'value' is int32 in the case, but float16 in the class that"),
     ],
 )
-def test_case_that_differs_is_refused(dtype: dict[str, str], message: str, tmp_path: Path) -> None:
+def test_conflicting_case_dtype_is_refused(
+    dtype: dict[str, str], message: str, tmp_path: Path
+) -> None:
     with pytest.raises(CheckError) as caught:
         expected_dtypes(tmp_path, dtype)
     assert message in str(caught.value)
 
 
-def test_result_that_does_not_fit_says_where_the_dtype_goes(tmp_path: Path) -> None:
+def test_inexact_result_error_names_dtype_key(tmp_path: Path) -> None:
     (tmp_path / "op.yml").write_text(DESCRIPTION)
     (tmp_path / "largest_reference.py").write_text(REFERENCE.replace("argmax(-1)", "max(-1)"))
     (case,) = cases([{"x": (3, 9)}], [uniform(0.1, 0.9)])
@@ -84,7 +86,7 @@ def test_result_that_does_not_fit_says_where_the_dtype_goes(tmp_path: Path) -> N
         Operator(tmp_path).prepare(case)
 
 
-def test_new_repository_with_an_integer_output_is_green(copy_of_fresh: Repository) -> None:
+def test_new_repository_with_integer_output_passes(copy_of_fresh: Repository) -> None:
     root = copy_of_fresh.path
     (root / "op.yml").write_text(DESCRIPTION)
     shutil.rmtree(root / "generated")

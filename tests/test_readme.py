@@ -57,7 +57,7 @@ def assert_printed(expected: list[str], output: str) -> None:
         anywhere = False
 
 
-def test_the_walk(tmp_path: Path) -> None:
+def test_walkthrough(tmp_path: Path) -> None:
     """Runs the walk's commands in one folder, one after the other, on a PATH without a compiler."""
     tools = tmp_path / "bin"
     tools.mkdir()
@@ -94,7 +94,7 @@ def test_the_walk(tmp_path: Path) -> None:
         assert_printed(expected, result.stdout.strip())
 
 
-def test_inline_commands_are_those_of_the_tools() -> None:
+def test_inline_commands_exist() -> None:
     """Commands inside sentences: each is one that another test runs."""
     run_elsewhere = (
         r"scons( (check|report|vx|compiledb|-h|target=\w+( check)?))?",
@@ -111,14 +111,14 @@ def test_inline_commands_are_those_of_the_tools() -> None:
         assert any(re.fullmatch(pattern, command) for pattern in (*run_elsewhere, "rknn-op"))
 
 
-def test_the_test_command_is_what_ci_runs() -> None:
+def test_test_command_matches_ci() -> None:
     demo, tests = "".join(blocks("sh")).splitlines()
     assert demo.endswith(".venv/bin/rknn-op demo")
     assert (ROOT / ".ci/run").read_text().splitlines()[-1] == tests
 
 
 @pytest.mark.slow
-def test_the_demo_command_in_a_fresh_clone(tmp_path: Path) -> None:
+def test_demo_command_in_new_clone(tmp_path: Path) -> None:
     """Runs the README's first line as it stands, with nothing on PATH but Python."""
     demo = "".join(blocks("sh")).splitlines()[0]
     subprocess.run(
@@ -141,12 +141,12 @@ def test_the_demo_command_in_a_fresh_clone(tmp_path: Path) -> None:
     assert (tmp_path / "clone/resize_area/build/rv1126/ResizeArea.rknnop").is_file()
 
 
-def test_the_tables_of_targets_are_the_platforms() -> None:
+def test_target_tables_match_platforms() -> None:
     assert target_table.markdown() in README
     assert "strings /usr/lib64/librknn_runtime.so" in README
 
 
-def test_a_generated_readme(fresh: Repository) -> None:
+def test_generated_readme(fresh: Repository) -> None:
     text = (fresh.path / "README.md").read_text()
     assert target_table.markdown() in text
     assert text.rstrip().endswith("```")

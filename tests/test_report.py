@@ -77,7 +77,9 @@ def record(case: str, kernel: str = "CPU kernel", problem: str = "", test: str =
     return Record(result, test, {"input": "float16 4x10"}, params, outputs)
 
 
-def shown(*records: Record, products: Sequence[Product] = (), check_failed: bool = False) -> str:
+def render_page(
+    *records: Record, products: Sequence[Product] = (), check_failed: bool = False
+) -> str:
     plots = [
         [plot(out, plot_key(number, i)) for i, out in enumerate(one.outputs)]
         for number, one in enumerate(records)
@@ -91,17 +93,17 @@ def shown(*records: Record, products: Sequence[Product] = (), check_failed: bool
     return page(report)
 
 
-def test_what_the_user_writes_is_text() -> None:
+def test_user_text_is_escaped() -> None:
     evil = record(EVIL, EVIL, EVIL, EVIL)
     unkind = Record(evil.result, EVIL, {EVIL: EVIL}, {EVIL: EVIL}, evil.outputs)
-    document = Document(shown(unkind, products=[Product(EVIL, EVIL)]))
+    document = Document(render_page(unkind, products=[Product(EVIL, EVIL)]))
     assert "script" not in {tag for tag, _ in document.elements}
     assert document.text.count(EVIL) >= 10
     assert not [name for _, attrs in document.elements for name in attrs if name.startswith("on")]
 
 
 def test_parameters() -> None:
-    rows = re.findall(r"<tr>.*?</tr>", shown(record("a")))
+    rows = re.findall(r"<tr>.*?</tr>", render_page(record("a")))
     assert [cells(row) for row in rows][1:5] == [
         ["0", "input", "input", "VX_TYPE_TENSOR", "a tensor", "", "", EVIL],
         ["1", "output", "output", "VX_TYPE_TENSOR", "a tensor", "", "", ""],
@@ -116,11 +118,11 @@ def test_parameters() -> None:
     ]
 
 
-def test_packages_and_the_sizes_of_their_sections() -> None:
+def test_package_section_sizes() -> None:
     libraries = {"x64": b"x" * 12345, "aarch64": b"a" * 20, "armhf": b""}
     package = Package(2, b"SHDR....", libraries, "name: Ä\n", "pass\n")
     old = Package(1, b"", {"x64": b"x", "aarch64": b"a"}, "", "")
-    text = shown(
+    text = render_page(
         record("a"),
         products=[
             product("build/a.rknnop", pack(package)),
@@ -138,41 +140,41 @@ def test_packages_and_the_sizes_of_their_sections() -> None:
     assert ["build/c.rknnop", "cut off"] in rows
 
 
-def test_a_failed_case_is_open_and_named_at_the_top() -> None:
-    text = shown(record("good"), record("bad", problem="first line\n  second line"))
+def test_failed_case_is_expanded_and_listed_first() -> None:
+    text = render_page(record("good"), record("bad", problem="first line\n  second line"))
     assert "1 failed</span>, 1 passed" in text
     assert '<a href="#case-1">bad</a>' in text
     assert '<pre class="problem">first line\n  second line</pre>' in text
     assert re.findall(r"<details( open)?><summary>(\w+)", text) == [("", "good"), (" open", "bad")]
 
 
-def test_each_kernel_has_a_table() -> None:
-    text = shown(*(record("a", kernel) for kernel in ("CPU kernel", "VX kernel")))
+def test_kernels_have_separate_tables() -> None:
+    text = render_page(*(record("a", kernel) for kernel in ("CPU kernel", "VX kernel")))
     assert re.findall("<h3>(.*?)</h3>", text) == ["CPU kernel", "VX kernel"]
     assert "1 case against the numpy reference (CPU kernel; VX kernel)" in text
     assert text.count('<table class="cases">') == 2
 
 
-def test_a_check_that_fails_elsewhere_is_not_shown_as_passed() -> None:
-    assert "all passed</span></p>" in shown(record("a"))
-    assert "the check failed</span>; its output says on what" in shown(
+def test_failed_check_without_failed_case() -> None:
+    assert "all passed</span></p>" in render_page(record("a"))
+    assert "the check failed</span>; its output says on what" in render_page(
         record("a"), check_failed=True
     )
 
 
-def test_no_case_was_run() -> None:
-    assert "No case was run." in shown()
+def test_no_cases() -> None:
+    assert "No case was run." in render_page()
 
 
-def test_a_crash_has_a_message_and_no_plots() -> None:
-    text = shown(Record(Result("CPU kernel", "a", "the kernel crashes")))
+def test_crash_has_message_without_plots() -> None:
+    text = render_page(Record(Result("CPU kernel", "a", "the kernel crashes")))
     assert "the kernel crashes" in text
     assert 'class="plot"' not in text
     assert 'class="thumbnail"' not in text
 
 
-def test_the_page_is_whole_and_says_what_its_pictures_show() -> None:
-    document = Document(shown(record("a", test="test_one"), record("b", test="test_two")))
+def test_page_is_self_contained_and_accessible() -> None:
+    document = Document(render_page(record("a", test="test_one"), record("b", test="test_two")))
     ids = document.values("id")
     assert len(ids) == len(set(ids))
     links = document.values("href") + document.values("src") + document.values("xlink:href")
@@ -189,15 +191,15 @@ def test_the_page_is_whole_and_says_what_its_pictures_show() -> None:
     assert "output, float16 4x10: 40 elements, 0 equal, 40 off by 1 ulp" in document.text
 
 
-def test_plots_have_the_colours_of_the_page() -> None:
+def test_plots_use_page_colors() -> None:
     drawn = plot(record("a").outputs[0], "key")
     style = (
         Path(__file__).parent.parent / "{{cookiecutter.op_name}}/opkit/report/style.css"
     ).read_text()
     for drawing in (drawn.histogram, drawn.parity):
-        colours = set(re.findall(r"(?:fill|stroke): ([^;\"]+)", drawing.content))
-        assert colours <= {"none", "var(--muted)", "var(--rule)", "var(--series)"}
-        assert "var(--series)" in colours
+        colors = set(re.findall(r"(?:fill|stroke): ([^;\"]+)", drawing.content))
+        assert colors <= {"none", "var(--muted)", "var(--rule)", "var(--series)"}
+        assert "var(--series)" in colors
         for variable in re.findall(r"var\((.*?)\)", drawing.content):
             assert style.count(f"{variable}:") >= 2, "not in both schemes"
 
@@ -213,7 +215,7 @@ def data(content: str, group: str) -> list[list[tuple[float, float]]]:
     ]
 
 
-def test_the_histogram_has_a_bar_for_each_bin() -> None:
+def test_histogram_bars() -> None:
     reference = np.arange(111, dtype=np.int32)
     kernel = reference + np.repeat([0, 1, -3], [100, 10, 1]).astype(np.int32)
     drawing = plot(output("out", kernel, reference), "key").histogram
@@ -228,7 +230,7 @@ def test_the_histogram_has_a_bar_for_each_bin() -> None:
     assert heights[0] > 5
 
 
-def test_the_parity_plot_has_a_dot_for_each_place() -> None:
+def test_parity_plot_dots() -> None:
     reference = np.array([-1, 0, 1, 1, np.nan, np.inf], np.float32)
     kernel = np.array([-1, 0, 1, 0, np.nan, 1], np.float32)
     drawing = plot(output("out", kernel, reference), "key").parity
@@ -249,7 +251,7 @@ def test_the_parity_plot_has_a_dot_for_each_place() -> None:
         ([np.nan], ["no finite numbers"]),
     ],
 )
-def test_scales_suit_the_values(values: list[float], ticks: list[str]) -> None:
+def test_axis_scales(values: list[float], ticks: list[str]) -> None:
     array = np.array(values, np.float32)
     content = plot(output("out", array, array), "key").parity.content
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", content)
@@ -291,7 +293,7 @@ def reported(
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_a_browser_shows_every_case(reported: tuple[Repository, str], width: int) -> None:
+def test_browser_shows_every_case(reported: tuple[Repository, str], width: int) -> None:
     repository, _ = reported
     seen = look(repository.path / "build/report.html", width, CASES)
     assert seen.console == []
@@ -314,29 +316,29 @@ def test_a_browser_shows_every_case(reported: tuple[Repository, str], width: int
     ],
     ids=["error in a script", "request"],
 )
-def test_a_bad_page_would_be_noticed(tmp_path: Path, body: str) -> None:
+def test_browser_check_detects_bad_page(tmp_path: Path, body: str) -> None:
     file = tmp_path / "page.html"
     file.write_text(f"<!DOCTYPE html><title>bad</title>{body.replace('POLICY', POLICY)}")
     assert look(file, 390).console != []
 
 
-def test_a_page_that_is_too_wide_would_be_noticed(tmp_path: Path) -> None:
+def test_browser_check_detects_wide_page(tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     file.write_text("<!DOCTYPE html><title>wide</title><p style='width: 400px; margin: 0'>wide")
     assert look(file, 390).width > 390
 
 
-def test_what_scons_report_says(reported: tuple[Repository, str]) -> None:
+def test_scons_report_output(reported: tuple[Repository, str]) -> None:
     repository, printed = reported
     size = (repository.path / "build/report.html").stat().st_size
     assert f"build/report.html: {size} bytes, 109 results, 0 failed" in printed.splitlines()
     assert size < 1_000_000
     text = (repository.path / "build/report.html").read_text()
     assert "build/rv1126/ResizeArea.rknnop" in text
-    assert "test_cpu_kernel_with_channels_first" in text
+    assert "test_cpu_kernel_channels_first" in text
 
 
-def test_a_failing_case_is_shown_and_fails_the_build(copy_of_fresh: Repository) -> None:
+def test_failing_case_is_shown_and_fails_build(copy_of_fresh: Repository) -> None:
     repository = copy_of_fresh
     (compute,) = repository.path.glob("*_compute.h")
     text = compute.read_text()

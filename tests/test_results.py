@@ -30,7 +30,7 @@ def steps(value: float, count: int) -> float:
     return float(half)
 
 
-def test_errors_are_counted_by_hand() -> None:
+def test_error_histogram() -> None:
     nan, infinity = float("nan"), float("inf")
     pairs = [
         (1, 1),  # 0
@@ -53,7 +53,7 @@ def test_errors_are_counted_by_hand() -> None:
     assert counted.total == len(pairs)
 
 
-def test_bins_double() -> None:
+def test_bin_widths_double() -> None:
     distance = np.arange(2**16, dtype=np.uint16)
     nothing = np.zeros_like(distance)
     expected = {0: 1, 1: 1, **{k: 2 ** (k - 2) for k in range(2, 17)}}
@@ -62,14 +62,14 @@ def test_bins_double() -> None:
     assert errors(nothing, distance) == Errors({-k: count for k, count in expected.items()})
 
 
-def test_the_farthest_integers() -> None:
+def test_max_integer_distance() -> None:
     limits = np.iinfo(np.int64)
     low, high = np.array([limits.min]), np.array([limits.max])
     assert errors(high, low) == Errors({65: 1})
     assert errors(low, high) == Errors({-65: 1})
 
 
-def test_a_large_output_is_sampled_with_its_worst_elements() -> None:
+def test_large_output_sample_includes_worst() -> None:
     reference = np.arange(300_000, dtype=np.float32).reshape(3, 1000, 100)
     kernel = reference.copy()
     kernel[1, 234, 56] += 1000
@@ -84,12 +84,12 @@ def test_a_large_output_is_sampled_with_its_worst_elements() -> None:
     np.testing.assert_array_equal(again.kernel, kept.kernel)
 
 
-def test_a_small_output_is_kept_whole() -> None:
+def test_small_output_is_not_sampled() -> None:
     reference = np.arange(SAMPLE, dtype=np.int16)
     np.testing.assert_array_equal(output("out", reference, reference).reference, reference)
 
 
-def test_records_come_back_as_they_were(tmp_path: Path) -> None:
+def test_record_round_trip(tmp_path: Path) -> None:
     half = np.array([[1, np.nan], [np.inf, -0.0]], np.float16)
     wide = np.array([2**63 - 1, -(2**63)], np.int64)
     record = Record(
@@ -112,14 +112,14 @@ def test_records_come_back_as_they_were(tmp_path: Path) -> None:
             assert array.tobytes() == getattr(other, side).tobytes()
 
 
-def test_a_record_of_a_crash_has_no_outputs(tmp_path: Path) -> None:
+def test_crash_record_has_no_outputs(tmp_path: Path) -> None:
     save(tmp_path, Record(Result("CPU kernel", "a", "the kernel crashes")))
     (loaded,) = load(tmp_path)
     assert loaded.result == Result("CPU kernel", "a", "the kernel crashes")
     assert loaded.outputs == ()
 
 
-def test_records_are_loaded_in_the_order_of_the_run(tmp_path: Path) -> None:
+def test_records_load_in_run_order(tmp_path: Path) -> None:
     names = [f"case {number}" for number in (3, 1, 20, 2)]
     for name in names:
         save(tmp_path, Record(Result("CPU kernel", name)))
@@ -127,7 +127,7 @@ def test_records_are_loaded_in_the_order_of_the_run(tmp_path: Path) -> None:
     assert load(tmp_path / "nothing") == []
 
 
-def test_the_results_of_the_running_test_are_its_own() -> None:
+def test_running_test_results_are_isolated() -> None:
     outer, inner = RunningTest(function="outer"), RunningTest(function="inner")
     with running(outer):
         with running(inner):

@@ -46,12 +46,12 @@ SMALL_BYTES = (
 )
 
 
-def test_every_byte_of_a_version_2_package() -> None:
+def test_version_2_layout() -> None:
     assert pack(SMALL) == SMALL_BYTES
     assert unpack(SMALL_BYTES, "op.rknnop") == SMALL
 
 
-def test_every_byte_of_a_version_1_package() -> None:
+def test_version_1_layout() -> None:
     package = Package(1, b"", {"x64": b"X", "aarch64": b"AA"}, "d", "")
     data = (
         b"RKNN\0\0\0\0"
@@ -66,7 +66,7 @@ def test_every_byte_of_a_version_1_package() -> None:
     assert unpack(data, "op.rknnop") == package
 
 
-def test_the_order_of_the_libraries_is_the_format_s_not_the_mapping_s() -> None:
+def test_library_order_is_fixed() -> None:
     shuffled = {abi: SMALL.libraries[abi] for abi in ("armhf", "x64", "aarch64")}
     assert pack(dataclasses.replace(SMALL, libraries=shuffled)) == SMALL_BYTES
 
@@ -78,9 +78,7 @@ def test_the_order_of_the_libraries_is_the_format_s_not_the_mapping_s() -> None:
         (2, (3615, 13984, 13224, 10560, 358, 2139), 43944),
     ],
 )
-def test_a_package_is_as_long_as_the_vendors(
-    version: int, sizes: tuple[int, ...], total: int
-) -> None:
+def test_package_size_matches_vendor(version: int, sizes: tuple[int, ...], total: int) -> None:
     vx, *libraries, description, python = sizes
     package = Package(
         version=version,
@@ -95,14 +93,14 @@ def test_a_package_is_as_long_as_the_vendors(
 
 
 @given(PACKAGES)
-def test_unpack_undoes_pack(package: Package) -> None:
+def test_pack_unpack_round_trip(package: Package) -> None:
     data = pack(package)
     assert unpack(data, "op.rknnop") == package
     assert pack(unpack(data, "op.rknnop")) == data
 
 
 @given(st.binary(max_size=64), st.sampled_from([b"", SMALL_BYTES[:8], SMALL_BYTES[:16]]))
-def test_garbage_is_a_package_error_or_a_package(data: bytes, start: bytes) -> None:
+def test_random_bytes_raise_package_error_only(data: bytes, start: bytes) -> None:
     try:
         package = unpack(start + data, "op.rknnop")
     except PackageError:
@@ -110,13 +108,13 @@ def test_garbage_is_a_package_error_or_a_package(data: bytes, start: bytes) -> N
     assert pack(package) == start + data
 
 
-def test_every_truncation_is_refused() -> None:
+def test_truncated_package_is_refused() -> None:
     for size in range(len(SMALL_BYTES)):
         with pytest.raises(PackageError, match=r"^op\.rknnop: at offset \d+: found "):
             unpack(SMALL_BYTES[:size], "op.rknnop")
 
 
-def test_every_change_of_one_byte_is_refused_or_seen() -> None:
+def test_one_byte_change_is_detected() -> None:
     refused = 0
     for index in range(len(SMALL_BYTES)):
         for change in range(1, 256):
@@ -177,7 +175,7 @@ def test_every_change_of_one_byte_is_refused_or_seen() -> None:
         "not UTF-8",
     ],
 )
-def test_what_is_wrong_is_said_exactly(data: bytes, message: str) -> None:
+def test_unpack_error_messages(data: bytes, message: str) -> None:
     with pytest.raises(PackageError) as caught:
         unpack(data, "op.rknnop")
     assert str(caught.value) == f"op.rknnop: {message}"
@@ -197,7 +195,7 @@ def test_what_is_wrong_is_said_exactly(data: bytes, message: str) -> None:
         ),
     ],
 )
-def test_what_no_package_can_hold(change: dict[str, object], message: str) -> None:
+def test_pack_invalid_values(change: dict[str, object], message: str) -> None:
     with pytest.raises(PackageError) as caught:
         pack(dataclasses.replace(SMALL, **change))  # type: ignore[arg-type]
     assert str(caught.value) == message
@@ -251,16 +249,16 @@ def test_describe_lists_everything(tmp_path: Path) -> None:
         (b" SHDR", "unknown"),
     ],
 )
-def test_shader_kind(vx_binary: bytes, kind: str) -> None:
+def test_program_binary_kind(vx_binary: bytes, kind: str) -> None:
     assert rknnop.shader_kind(vx_binary) == kind
 
 
 @given(PACKAGES)
-def test_describe_never_fails_and_sends_no_control_characters(package: Package) -> None:
+def test_describe_escapes_control_characters(package: Package) -> None:
     assert all(character.isprintable() or character in "\n\t" for character in describe(package))
 
 
-def test_describe_shows_a_description_that_is_no_yaml() -> None:
+def test_describe_invalid_yaml() -> None:
     listing = describe(dataclasses.replace(SMALL, description="{: \x1b[2J"))
     assert "operator        not given" in listing
     assert r"{: \x1b[2J" in listing

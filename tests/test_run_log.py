@@ -19,7 +19,7 @@ ELSEWHERE = {"CPU kernel": ["CPU kernel, armhf"]}
 PASSED = [("CPU kernel", False), ("CPU kernel, armhf", False)]
 
 
-def whole() -> RunLog:
+def complete_log() -> RunLog:
     """Return the log of a check in which all is well."""
     return RunLog(
         collected=dict.fromkeys(["t.py::cpu", "t.py::vx"]),
@@ -33,8 +33,8 @@ def passed(kernel: str, failed: bool = False) -> Finished:
     return Finished("passed", [(kernel, failed)])
 
 
-def test_nothing_is_missing_in_a_whole_log() -> None:
-    assert run_log.missing(whole(), BOTH, ELSEWHERE, ["t.py"]) == []
+def test_complete_log_misses_nothing() -> None:
+    assert run_log.missing(complete_log(), BOTH, ELSEWHERE, ["t.py"]) == []
 
 
 @pytest.mark.parametrize(
@@ -75,29 +75,29 @@ def test_nothing_is_missing_in_a_whole_log() -> None:
         ),
     ],
 )
-def test_what_is_missing_is_one_sentence(change: dict[str, Any], sentence: str) -> None:
-    log = whole()
+def test_missing_entry_is_one_sentence(change: dict[str, Any], sentence: str) -> None:
+    log = complete_log()
     for name, value in change.items():
         setattr(log, name, value)
-    (said,) = run_log.missing(log, BOTH, ELSEWHERE, ["t.py"])
-    assert sentence in said
+    (message,) = run_log.missing(log, BOTH, ELSEWHERE, ["t.py"])
+    assert sentence in message
 
 
-def test_a_file_without_tests_is_named_unless_it_skips_itself() -> None:
-    log = whole()
+def test_file_without_tests_is_named() -> None:
+    log = complete_log()
     log.skipped_files.add("skipped.py")
-    (said,) = run_log.missing(log, BOTH, ELSEWHERE, ["empty.py", "skipped.py", "t.py"])
-    assert said.startswith("empty.py has no test")
+    (message,) = run_log.missing(log, BOTH, ELSEWHERE, ["empty.py", "skipped.py", "t.py"])
+    assert message.startswith("empty.py has no test")
 
 
-def test_an_expected_failure_is_no_unnoticed_one() -> None:
-    log = whole()
+def test_xfail_is_not_swallowed_failure() -> None:
+    log = complete_log()
     log.finished["t.py::vx"] = Finished("xfailed", [("VX kernel", True)])
     assert run_log.missing(log, BOTH, ELSEWHERE, ["t.py"]) == []
 
 
-def test_the_summary_counts_cases_on_each_kernel_and_what_was_skipped() -> None:
-    log = whole()
+def test_summary_counts() -> None:
+    log = complete_log()
     assert run_log.summary(log) == (
         "checked CPU kernel: 1 case; CPU kernel, armhf: 1 case; VX kernel: 1 case"
     )
@@ -111,7 +111,7 @@ def test_the_summary_counts_cases_on_each_kernel_and_what_was_skipped() -> None:
     assert run_log.summary(RunLog()) == "checked nothing"
 
 
-def test_a_log_comes_back_as_it_was_written(tmp_path: Path) -> None:
+def test_log_round_trip(tmp_path: Path) -> None:
     file = tmp_path / "log"
     assert run_log.read(file) == RunLog()
     for line in (
@@ -129,10 +129,10 @@ def test_a_log_comes_back_as_it_was_written(tmp_path: Path) -> None:
     run_log.append(file, {"complete": 0})
     read = run_log.read(file)
     read.skipped_files.clear()
-    assert read == whole()
+    assert read == complete_log()
 
 
-def test_a_session_comes_back_as_it_was_written(tmp_path: Path) -> None:
+def test_session_round_trip(tmp_path: Path) -> None:
     executor = Executor("armhf", ["qemu-arm", "runner"], {"A": "b"}, True)
     for session in (Session(), Session((executor,), Path("log"), Path("records"))):
         session.write(tmp_path / "new/session.json")

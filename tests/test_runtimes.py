@@ -57,7 +57,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     return repository
 
 
-def test_it_is_checked_and_reported_beside_the_other(plain: Repository) -> None:
+def test_second_runtime_is_checked_and_reported(plain: Repository) -> None:
     checked = plain.scons("check")
     assert "write plain/NOTES.md: op.yml asks for it" in checked.stdout
     assert re.search(
@@ -68,7 +68,7 @@ def test_it_is_checked_and_reported_beside_the_other(plain: Repository) -> None:
     assert "CPU kernel, plain" in (plain.path / "build/report.html").read_text()
 
 
-def test_its_files_are_owned_like_others(plain: Repository) -> None:
+def test_second_runtime_file_ownership(plain: Repository) -> None:
     plain.scons("target=x64")
     manifest = json.loads((plain.path / "generated/manifest.json").read_text())
     assert "plain/NOTES.md" in manifest["written once"]
@@ -79,13 +79,13 @@ def test_its_files_are_owned_like_others(plain: Repository) -> None:
     assert not notes.exists()  # it is the user's, who has deleted it
 
 
-def test_its_targets_are_targets(plain: Repository) -> None:
+def test_second_runtime_targets(plain: Repository) -> None:
     assert "|pc|x64|all)" in plain.scons("-h").stdout
     plain.scons("target=pc")
     assert (plain.path / "build/pc/operator.so").is_file()
 
 
-def test_alone_it_leaves_nothing_of_the_other(plain: Repository, tmp_path: Path) -> None:
+def test_single_runtime_has_no_other_files(plain: Repository, tmp_path: Path) -> None:
     alone = Repository(tmp_path / "Copy")
     shutil.copytree(plain.path, alone.path)
     shutil.rmtree(alone.path / "build", ignore_errors=True)
@@ -105,7 +105,7 @@ def test_alone_it_leaves_nothing_of_the_other(plain: Repository, tmp_path: Path)
     assert "rknnop" not in alone.scons("-h").stdout.replace("rknn-op-template", "")
 
 
-def test_a_key_of_another_runtime_is_refused(plain: Repository) -> None:
+def test_key_of_other_runtime_is_refused(plain: Repository) -> None:
     description = plain.path / "op.yml"
     before = description.read_text()
     description.write_text(before.replace("[rknn, plain]", "[plain]") + "\nkernel_index: 0\n")
@@ -166,7 +166,7 @@ outputs: {output: {type: VX_TYPE_TENSOR}}
         (("runtimes=plain", "config=both.yml"), ["plain"]),
     ],
 )
-def test_a_repository_has_the_rooms_that_were_chosen(
+def test_repository_has_chosen_runtimes(
     answers: tuple[str, ...], chosen: list[str], template: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "copy.yml").write_text(DESCRIPTION)
@@ -193,12 +193,12 @@ def test_a_repository_has_the_rooms_that_were_chosen(
         ("runtimes:\n- a\n- b\nname: A", "runtimes:\n[b, a]\nname: A"),
     ],
 )
-def test_other_runtimes_change_nothing_else(text: str, expected: str) -> None:
+def test_runtimes_do_not_affect_other_files(text: str, expected: str) -> None:
     assert with_runtimes(text, ["b", "a"]) == expected
 
 
 @pytest.mark.parametrize("names", ["plane", "rknn, plane", "", "rknn, rknn"])
-def test_a_wrong_answer_makes_nothing(names: str, template: Path, tmp_path: Path) -> None:
+def test_invalid_runtime_creates_nothing(names: str, template: Path, tmp_path: Path) -> None:
     refused = answer(template, tmp_path, f"runtimes={names}")
     assert refused.returncode == 1
     message = refused.stdout.splitlines()[-1]
@@ -208,7 +208,7 @@ def test_a_wrong_answer_makes_nothing(names: str, template: Path, tmp_path: Path
     assert not (tmp_path / "MyOperator").exists()
 
 
-def test_a_runtime_is_brought_into_an_old_repository(template: Path, tmp_path: Path) -> None:
+def test_update_adds_runtime(template: Path, tmp_path: Path) -> None:
     assert answer(template, tmp_path, "op_name=Copy").returncode == 0
     made = Repository(tmp_path / "Copy")
     mine = made.path / "copy_compute.h"
@@ -230,7 +230,7 @@ def test_a_runtime_is_brought_into_an_old_repository(template: Path, tmp_path: P
     assert not [*made.path.glob("opkit.*")]
 
 
-def test_an_update_that_was_interrupted_is_mended(template: Path, tmp_path: Path) -> None:
+def test_interrupted_update_is_completed(template: Path, tmp_path: Path) -> None:
     assert answer(template, tmp_path, "op_name=Copy").returncode == 0
     made = tmp_path / "Copy"
     (made / "opkit").rename(made / "opkit.old")
@@ -389,7 +389,7 @@ def test_no_runtime_is_named_outside_of_its_room(name: str) -> None:
                 assert re.fullmatch(allowed, word), f"{place}:{number}: {line}"
 
 
-def test_every_runtime_is_one() -> None:
+def test_available_runtimes() -> None:
     assert next(iter(runtimes.available())) == runtimes.DEFAULT
     for name, runtime in runtimes.available().items():
         assert isinstance(runtime, Runtime)

@@ -16,10 +16,10 @@ from tests.target_repositories import (
     FAULTS_C,
     check,
     faults_repository,
-    misbehave,
+    messages_of,
     need,
     rows,
-    said_of,
+    write_faults,
 )
 
 BOTH = "CPU kernel, address,undefined"
@@ -30,7 +30,7 @@ def gcc() -> None:
     need("gcc", "gcc")
 
 
-# What compute does -> what is said of it.
+# What compute does -> its message.
 UNDEFINED = {
     "volatile int32_t big = INT32_MAX; big = big + 1;": "signed integer overflow: 2147483647 + 1",
     "volatile int bits = 32; bits = 1 << bits;": "shift exponent 32 is too large for 32-bit type",
@@ -54,17 +54,17 @@ def built(repository: Repository) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in found}
 
 
-def test_what_compute_does_wrong_is_said_with_its_line(copy_of_fresh: Repository) -> None:
+def test_compute_fault_has_source_line(copy_of_fresh: Repository) -> None:
     expected = {**UNDEFINED, **ADDRESS}
-    first = misbehave(copy_of_fresh, list(expected))
+    first = write_faults(copy_of_fresh, list(expected))
     copy_of_fresh.scons("target=all")
     before = built(copy_of_fresh)
     run = check(copy_of_fresh, "sanitize=address,undefined")
     assert run.returncode == 2
-    said = said_of(BOTH, run.stdout)
+    messages = messages_of(BOTH, run.stdout)
     # The last case does nothing wrong.
-    assert list(said) == [f"{size}-ramp" for size, _ in enumerate(expected, 1)]
-    for line, text, message in zip(itertools.count(first), said.values(), expected.values()):
+    assert list(messages) == [f"{size}-ramp" for size, _ in enumerate(expected, 1)]
+    for line, text, message in zip(itertools.count(first), messages.values(), expected.values()):
         assert text.startswith(f"  myoperator_compute.h:{line}: {message}")
 
     # Nothing of it is loaded or packed elsewhere, and it goes with the rest.
@@ -75,52 +75,55 @@ def test_what_compute_does_wrong_is_said_with_its_line(copy_of_fresh: Repository
     assert not folder.exists()
 
 
-def test_one_sanitizer_alone(copy_of_fresh: Repository) -> None:
-    line = misbehave(copy_of_fresh, [*UNDEFINED][:1])
+def test_single_sanitizer(copy_of_fresh: Repository) -> None:
+    line = write_faults(copy_of_fresh, [*UNDEFINED][:1])
     run = check(copy_of_fresh, "sanitize=undefined")
-    assert said_of("CPU kernel, undefined", run.stdout)["1-ramp"].startswith(
+    assert messages_of("CPU kernel, undefined", run.stdout)["1-ramp"].startswith(
         f"  myoperator_compute.h:{line}: signed integer overflow"
     )
     assert list(rows(run.stdout)) == ["CPU kernel", "CPU kernel, undefined"]
 
 
-def test_the_kinds_of_faults(tmp_path: Path) -> None:
+def test_fault_kinds(tmp_path: Path) -> None:
     names = ["USE_AFTER_FREE", "FREE_TWICE", "STACK_OVERFLOW", "MAP_PAST_END", "FREE_FOREIGN"]
     run = check(faults_repository(tmp_path, names), "sanitize=address,undefined")
-    said = said_of(BOTH, run.stdout)
-    assert list(said) == names  # and no case after one of them
+    messages = messages_of(BOTH, run.stdout)
+    assert list(messages) == names  # and no case after one of them
     source = FAULTS_C.read_text().splitlines()
 
     def place(text: str) -> str:
         return f"rknn_kernel_faults.c:{1 + next(i for i, row in enumerate(source) if text in row)}"
 
-    assert f"{place('halves[0] = freed[3]')}: heap-use-after-free\n" in said["USE_AFTER_FREE"]
+    assert f"{place('halves[0] = freed[3]')}: heap-use-after-free\n" in messages["USE_AFTER_FREE"]
     freed = f"  freed here:\n    in misuse_malloc, {place('freed = malloc(10)')[:-1]}"
-    assert freed in said["USE_AFTER_FREE"]
-    assert ": attempting double-free\n" in said["FREE_TWICE"]
+    assert freed in messages["USE_AFTER_FREE"]
+    assert ": attempting double-free\n" in messages["FREE_TWICE"]
     assert (
         f"{place('free(input->data + 1)')}: attempting free on address which was not"
-        in (said["FREE_FOREIGN"])
+        in (messages["FREE_FOREIGN"])
     )
-    assert ": stack-overflow\n" in said["STACK_OVERFLOW"]
-    assert len(said["STACK_OVERFLOW"].splitlines()) < 10
-    assert f"{place('sink = ((volatile uint16_t *)memory)[count]')}: SEGV\n" in said["MAP_PAST_END"]
+    assert ": stack-overflow\n" in messages["STACK_OVERFLOW"]
+    assert len(messages["STACK_OVERFLOW"].splitlines()) < 10
+    assert (
+        f"{place('sink = ((volatile uint16_t *)memory)[count]')}: SEGV\n"
+        in messages["MAP_PAST_END"]
+    )
 
 
-def test_a_missing_compiler_is_named(fresh: Repository) -> None:
+def test_missing_compiler_error(fresh: Repository) -> None:
     run = check(fresh, "sanitize=address", path="/nonexistent")
     assert run.returncode == 2
     assert "sanitize=address needs gcc or clang" in run.stderr
     assert "sudo apt install gcc" in run.stderr
 
 
-def test_names_of_sanitizers() -> None:
+def test_sanitizer_names() -> None:
     assert chosen("") == []
     assert chosen("undefined, address,undefined") == ["address", "undefined"]
     with pytest.raises(OpkitError, match=r"no sanitizer 'memory'; allowed: address, undefined"):
         chosen("address,memory")
 
 
-def test_what_no_sanitizer_wrote_is_not_explained() -> None:
+def test_unrelated_stderr_is_not_explained() -> None:
     assert explain("", Path()) == ""
     assert explain("exp_compute.h: something else\n#0 0x1 in main x.c:3\n", Path()) == ""

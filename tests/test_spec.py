@@ -29,7 +29,7 @@ params:
 MINIMAL = "name: A\ninputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
 
 
-def test_the_guides_example_works_unchanged() -> None:
+def test_vendor_guide_example() -> None:
     spec = parse(GUIDE)
     assert (spec.name, spec.lower, spec.framework) == ("ResizeArea", "resizearea", "tensorflow")
     assert (spec.target_platform, settings(spec).kernel_index) == ("rk1808", 0)
@@ -37,19 +37,19 @@ def test_the_guides_example_works_unchanged() -> None:
     assert [p.type.name for p in spec.params] == ["VX_TYPE_ARRAY", "VX_TYPE_BOOL"]
 
 
-def test_defaults_of_what_may_be_left_out() -> None:
+def test_defaults() -> None:
     spec = parse(MINIMAL)
     assert (spec.target_platform, spec.framework, spec.params) == ("rk1808", "tensorflow", ())
     assert parse(MINIMAL + "params:\n") == spec
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-def test_every_chip_in_any_case(chip: str) -> None:
+def test_chips_are_case_insensitive(chip: str) -> None:
     for text in (chip, chip.upper(), chip.capitalize()):
         assert parse(MINIMAL + f"target_platform: {text}").target_platform == chip
 
 
-def test_a_packages_own_description_can_be_read_again() -> None:
+def test_package_description_can_be_parsed() -> None:
     packed = "op_version: 2\nout_binary: A.rknnop\nop_py_file: rknn_op_a.py\nvx_file: a.vx\n"
     assert parse(MINIMAL + packed) == parse(MINIMAL)
 
@@ -70,7 +70,7 @@ def test_kernels(line: str, kernels: tuple[str, ...]) -> None:
     assert settings(spec).has_vx_kernel == (len(kernels) == 2)
 
 
-def test_keys_that_we_add() -> None:
+def test_added_keys() -> None:
     spec = parse(
         MINIMAL + "params:\n"
         "  size: {type: vx_type_array, doc: 'height,\n    width', source: const:size, length: 2,"
@@ -89,7 +89,7 @@ def test_keys_that_we_add() -> None:
     [row for row in PARAM_TYPES.values() if row.element.kind in ("int", "uint")],
     ids=lambda t: t.name,
 )
-def test_limits_of_a_default_are_those_of_its_type(type_: ParamType) -> None:
+def test_default_limits_match_type(type_: ParamType) -> None:
     def described(value: object) -> str:
         default = f"[{value}]" if type_.is_list else f"{value}"
         return MINIMAL + f"params: {{p: {{type: {type_.name}, default: {default}}}}}"
@@ -114,7 +114,7 @@ _NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,20}", fullmatch=True).filter(
     st.integers(1, 6),
     st.integers(1, 6),
 )
-def test_order_in_is_order_out(names: list[str], inputs: int, outputs: int) -> None:
+def test_order_is_kept(names: list[str], inputs: int, outputs: int) -> None:
     groups = {
         "inputs": names[:1] + names[2 : 1 + inputs],
         "outputs": names[1:2],
@@ -130,7 +130,7 @@ def test_order_in_is_order_out(names: list[str], inputs: int, outputs: int) -> N
 
 
 @given(st.text(max_size=200))
-def test_no_text_ever_gives_another_error(text: str) -> None:
+def test_random_text_raises_description_error_only(text: str) -> None:
     try:
         parse(text)
     except DescriptionError as error:
@@ -157,7 +157,7 @@ def test_reserved_words(name: str, language: str | None) -> None:
     assert keyword_of(name) == language
 
 
-def test_families_hold_every_chip_once() -> None:
+def test_every_chip_is_in_one_family() -> None:
     assert sorted(chip for family in FAMILIES.values() for chip in family) == sorted(CHIPS)
     assert FAMILIES == {"rk1808": ("rk1806", "rk1808", "rk3399pro"), "rv1126": ("rv1109", "rv1126")}
     assert tuple(TARGETS) == CHIPS

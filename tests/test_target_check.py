@@ -50,7 +50,7 @@ def qemu() -> None:
 
 @pytest.mark.usefixtures("qemu")
 @pytest.mark.parametrize("name", EXAMPLE_NAMES)
-def test_an_example_is_right_everywhere(name: str, example: Callable[[str], Repository]) -> None:
+def test_example_passes_on_all_targets(name: str, example: Callable[[str], Repository]) -> None:
     need("gcc", "gcc")
     run = check(example(name), "target=all", "sanitize=undefined,address")
     assert run.returncode == 0, run.stdout + run.stderr
@@ -65,12 +65,12 @@ def test_an_example_is_right_everywhere(name: str, example: Callable[[str], Repo
 
 
 @pytest.mark.usefixtures("qemu")
-def test_only_the_instruction_set_of_the_chip_is_checked(fresh: Repository) -> None:
+def test_check_runs_chip_instruction_set_only(fresh: Repository) -> None:
     assert list(rows(check(fresh, "target=rk1808").stdout)) == ["CPU kernel", "CPU kernel, aarch64"]
     assert list(rows(check(fresh, "target=rv1109").stdout)) == ["CPU kernel", "CPU kernel, armhf"]
 
 
-def test_a_plain_check_builds_and_runs_for_this_pc_alone(copy_of_fresh: Repository) -> None:
+def test_check_without_target_runs_on_pc_only(copy_of_fresh: Repository) -> None:
     run = check(copy_of_fresh)
     assert list(rows(run.stdout)) == ["CPU kernel"]
     assert "build/check" not in run.stdout
@@ -81,7 +81,7 @@ def test_a_plain_check_builds_and_runs_for_this_pc_alone(copy_of_fresh: Reposito
 
 @pytest.fixture(scope="session")
 def failures(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], str]:
-    """What is said of every wrong kernel: on which kernel and case, the message."""
+    """Return the message of every failed case: (kernel, case) -> message."""
     names = [name for name in FAULTS if name != "NONE"]
     repository = faults_repository(tmp_path_factory.mktemp("faults"), names, limit=0.2)
     run = check(repository, "target=all")
@@ -89,7 +89,7 @@ def failures(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], 
     return problems(run.stdout)
 
 
-def as_arm_says(message: str) -> str:
+def arm_message(message: str) -> str:
     """The message on a processor that does not tell reading from writing."""
     return re.sub(r"\b(reads|writes)\b", "touches", message)
 
@@ -97,20 +97,20 @@ def as_arm_says(message: str) -> str:
 @pytest.mark.usefixtures("qemu")
 @pytest.mark.parametrize("abi", ABIS)
 @pytest.mark.parametrize("fault", sorted(set(MESSAGES) - {"DIVIDE_BY_ZERO"}))
-def test_a_fault_is_explained_as_on_the_pc(
+def test_fault_message_matches_pc(
     abi: str, fault: str, failures: dict[tuple[str, str], str]
 ) -> None:
-    assert as_arm_says(MESSAGES[fault]) in failures[f"CPU kernel, {abi}", fault]
+    assert arm_message(MESSAGES[fault]) in failures[f"CPU kernel, {abi}", fault]
 
 
 @pytest.mark.usefixtures("qemu")
-def test_dividing_by_zero_is_no_fault_for_arm(failures: dict[tuple[str, str], str]) -> None:
+def test_division_by_zero_is_no_fault_on_arm(failures: dict[tuple[str, str], str]) -> None:
     found = [kernel for kernel, case in failures if case == "DIVIDE_BY_ZERO"]
     assert found == ["CPU kernel"]
 
 
 @pytest.mark.usefixtures("qemu")
-def test_the_case_after_a_fault_runs(failures: dict[tuple[str, str], str]) -> None:
+def test_case_after_fault_runs(failures: dict[tuple[str, str], str]) -> None:
     assert failures
     assert [case for _, case in failures if case.startswith("after")] == []
 
@@ -118,7 +118,7 @@ def test_the_case_after_a_fault_runs(failures: dict[tuple[str, str], str]) -> No
 # ---- No emulator ----
 
 
-def test_without_an_emulator_the_rest_runs_and_the_status_says_so(fresh: Repository) -> None:
+def test_missing_emulator_fails_after_other_cases(fresh: Repository) -> None:
     run = check(fresh, "target=rv1126", path="/nonexistent")
     assert run.returncode == 2
     assert re.search(r"^\d+ passed", run.stdout, re.MULTILINE)
@@ -130,14 +130,14 @@ def test_without_an_emulator_the_rest_runs_and_the_status_says_so(fresh: Reposit
     assert "Traceback" not in run.stderr
 
 
-def test_the_target_is_not_required_on_request(fresh: Repository) -> None:
+def test_require_target_0(fresh: Repository) -> None:
     run = check(fresh, "target=all", "require_target=0", path="/nonexistent")
     assert run.returncode == 0, run.stdout + run.stderr
     warnings = re.findall(r"^warning: .* did not run on (\w+)", run.stderr, re.MULTILINE)
     assert warnings == list(ABIS)
 
 
-def test_a_failing_case_stays_a_failure_where_no_target_is_required(
+def test_failing_case_fails_with_require_target_0(
     copy_of_fresh: Repository,
 ) -> None:
     compute = copy_of_fresh.path / "myoperator_compute.h"
@@ -146,7 +146,7 @@ def test_a_failing_case_stays_a_failure_where_no_target_is_required(
     assert run.returncode == 2
 
 
-def test_options_that_do_not_fit(fresh: Repository) -> None:
+def test_conflicting_options(fresh: Repository) -> None:
     board = check(fresh, "target=all", "qemu=ssh:board")
     assert (board.returncode, board.stderr) == (
         2,
@@ -166,7 +166,7 @@ def program(path: Path, text: str) -> Path:
 
 
 @pytest.mark.usefixtures("qemu")
-def test_another_emulator(fresh: Repository, tmp_path: Path) -> None:
+def test_custom_emulator(fresh: Repository, tmp_path: Path) -> None:
     log = tmp_path / "log"
     emulator = program(tmp_path / "my emulator", f'echo "$1" >>"{log}"\nexec qemu-arm-static "$2"')
     run = check(fresh, "target=rv1126", f"qemu='{emulator}' -fast")
@@ -186,7 +186,7 @@ def test_another_emulator(fresh: Repository, tmp_path: Path) -> None:
         ("ssh:-oProxyCommand=x", "names no host"),
     ],
 )
-def test_a_place_that_does_not_work(qemu: str, message: str) -> None:
+def test_broken_executor(qemu: str, message: str) -> None:
     with pytest.raises(ExecutorError, match=message), launch("armhf", Path("harness"), qemu):
         pass
 
@@ -201,7 +201,7 @@ esac
 
 
 @pytest.mark.usefixtures("qemu")
-def test_on_a_board(fresh: Repository, tmp_path: Path) -> None:
+def test_board(fresh: Repository, tmp_path: Path) -> None:
     program(tmp_path / "ssh", SSH.format(folder=tmp_path))
     path = f"{tmp_path}:{os.environ['PATH']}"
     run = check(fresh, "target=rv1126", "qemu=ssh:me@board", path=path)
@@ -217,7 +217,7 @@ def test_on_a_board(fresh: Repository, tmp_path: Path) -> None:
     assert not Path(copied).exists()
 
 
-def test_a_board_that_does_not_answer(fresh: Repository, tmp_path: Path) -> None:
+def test_unreachable_board(fresh: Repository, tmp_path: Path) -> None:
     program(tmp_path / "ssh", "echo 'ssh: connect to host board: timed out' >&2\nexit 255\n")
     path = f"{tmp_path}:{os.environ['PATH']}"
     run = check(fresh, "target=rv1126", "qemu=ssh:board", path=path)
@@ -247,7 +247,7 @@ def outcome_of(tmp_path: Path, python: str) -> str:
         ("input(); import time; time.sleep(99)", "no answer after 1 s"),
     ],
 )
-def test_a_process_without_an_answer_is_explained(
+def test_process_without_answer(
     tmp_path: Path, python: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "TIMEOUT", 1.0 - client.GRACE * (client.STAGES + 1))

@@ -1,4 +1,4 @@
-"""What a repository's tests see: cases, the comparison, and what is said about a wrong kernel."""
+"""What a repository's tests see: cases, the comparison, and the messages about a wrong kernel."""
 
 from __future__ import annotations
 
@@ -113,12 +113,12 @@ FAULTS_IN_LINE = {
 }
 
 
-def test_every_fault_has_its_message() -> None:
+def test_fault_messages() -> None:
     assert sorted(MESSAGES) == sorted(set(FAULTS) - {"NONE"})
 
 
 @pytest.mark.parametrize("fault", MESSAGES)
-def test_fault_is_explained_and_the_next_case_runs(
+def test_fault_is_explained_and_next_case_runs(
     faults: Operator, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checking, "TIME_LIMIT", 0.2 if fault == "LOOP" else 5.0)
@@ -143,7 +143,7 @@ def test_passing_kernel_is_timed(faults: Operator) -> None:
     assert 0 < result.seconds < 0.1
 
 
-def test_an_error_within_the_limits_is_right(faults: Operator) -> None:
+def test_error_within_tolerance_passes(faults: Operator) -> None:
     # -1.487 instead of 1: 2.487 apart, and 15859 + 15360 halves.
     case = fault_case("OTHER_RESULT")
     assert "allowed: 31218 ulp" in run_cpu_kernel(case, max_ulp=31218, operator=faults).problem
@@ -170,11 +170,11 @@ def test_an_error_within_the_limits_is_right(faults: Operator) -> None:
         ),
     ],
 )
-def test_a_case_that_does_not_fit_is_explained(faults: Operator, case: Case, message: str) -> None:
+def test_mismatched_case_is_explained(faults: Operator, case: Case, message: str) -> None:
     assert message in run_cpu_kernel(case, operator=faults).problem
 
 
-def test_a_repository_that_is_not_built_is_named(tmp_path: Path) -> None:
+def test_unbuilt_repository_error(tmp_path: Path) -> None:
     (tmp_path / "op.yml").write_text(DESCRIPTION)
     (tmp_path / "faults_reference.py").write_text(REFERENCE)
     with pytest.raises(OpkitError, match=r"harness is not there; run `scons target=x64`"):
@@ -209,7 +209,7 @@ def test_ulp_distance(first: float, second: float, distance: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64, np.uint32])
-def test_ulp_distance_of_integers(dtype: type) -> None:
+def test_ulp_distance_integers(dtype: type) -> None:
     info = np.iinfo(dtype)
     ends = ulp_distance(np.array([info.min], dtype), np.array([info.max], dtype))
     assert ends.tolist() == [2**info.bits - 1]
@@ -225,7 +225,7 @@ def test_ulp_distance_counts_steps(value: float, steps: int) -> None:
         assert ulp_distance(start, end).tolist() == [steps]
 
 
-def test_compare_names_the_first_wrong_element() -> None:
+def test_compare_finds_first_wrong_element() -> None:
     expected = np.zeros((2, 3), np.float16)
     actual = expected.copy()
     actual[0, 2] = 6e-8
@@ -236,7 +236,7 @@ def test_compare_names_the_first_wrong_element() -> None:
     assert compare(actual, expected, Tolerance(max_error=1.0)).wrong == 0
 
 
-def test_compare_takes_infinity_for_equal_to_itself_only() -> None:
+def test_compare_infinity_equals_itself_only() -> None:
     difference = compare(halves(np.inf, np.inf), halves(np.inf, 1), Tolerance(max_error=1e9))
     assert (difference.wrong, difference.max_error) == (1, np.inf)
 
@@ -244,7 +244,7 @@ def test_compare_takes_infinity_for_equal_to_itself_only() -> None:
 # ---- Making cases ----
 
 
-def test_names_of_cases() -> None:
+def test_case_names() -> None:
     made = cases(
         shapes=[{"input": (1, 6, 5, 3)}, {"input": (2,)}],
         values=[uniform(-1, 1), special()],
@@ -260,7 +260,7 @@ def test_names_of_cases() -> None:
     assert made[0].params == {"size": [4, 4], "align_corners": False}
 
 
-def test_names_of_cases_are_unique() -> None:
+def test_case_names_are_unique() -> None:
     made = cases(
         shapes=[{"x": (3,), "y": (2, 3)}],
         values=[uniform(0, 1), uniform(0, 2), {"x": ramp(), "y": integers(1, 9)}],
@@ -279,37 +279,37 @@ def test_names_of_cases_are_unique() -> None:
     assert [array.dtype.name for array in made[0].inputs.values()] == ["int32", "float16"]
 
 
-def one(values: Values, shape: tuple[int, ...], dtype: str) -> Array:
+def generate_values(values: Values, shape: tuple[int, ...], dtype: str) -> Array:
     return cases([{"input": shape}], [values], dtype=dtype)[0].inputs["input"]
 
 
-def test_values_are_the_same_every_time_and_differ_between_inputs() -> None:
+def test_values_are_deterministic_per_input() -> None:
     shapes = [{"x": (50,), "y": (50,)}]
     first, second = (cases(shapes, [uniform(-1, 1)])[0].inputs for _ in range(2))
     assert first["x"].tobytes() == second["x"].tobytes() != first["y"].tobytes()
 
 
-def test_values_keep_their_limits() -> None:
-    numbers = one(uniform(-1, 3), (1000,), "float32")
+def test_values_are_within_limits() -> None:
+    numbers = generate_values(uniform(-1, 3), (1000,), "float32")
     assert (numbers.min() >= -1, numbers.max() <= 3, np.ptp(numbers) > 3.9) == (True, True, True)
-    assert np.unique(one(integers(2, 5), (1000,), "float16")).tolist() == [2, 3, 4, 5]
-    assert np.unique(one(uniform(1, 3), (1000,), "uint8")).tolist() == [1, 2, 3]
-    assert one(ramp(), (2, 3), "int16").tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert np.unique(generate_values(integers(2, 5), (1000,), "float16")).tolist() == [2, 3, 4, 5]
+    assert np.unique(generate_values(uniform(1, 3), (1000,), "uint8")).tolist() == [1, 2, 3]
+    assert generate_values(ramp(), (2, 3), "int16").tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_special_values() -> None:
-    values = one(special(), (100,), "float16")
+    values = generate_values(special(), (100,), "float16")
     expected = [0, 6e-8, 6.0976e-05, 6.1035e-05, 1, 1.001, 65504, np.inf]
     for value in halves(*expected):
         assert value in values
         assert -value in values
     assert np.isnan(values).any()
     assert np.signbit(values[values == 0]).any()
-    assert np.unique(one(special(), (100,), "int8")).tolist() == [-128, -1, 0, 1, 127]
-    assert np.unique(one(special(), (100,), "uint8")).tolist() == [0, 1, 255]
+    assert np.unique(generate_values(special(), (100,), "int8")).tolist() == [-128, -1, 0, 1, 127]
+    assert np.unique(generate_values(special(), (100,), "uint8")).tolist() == [0, 1, 255]
 
 
-def test_special_values_of_two_inputs_meet_in_many_pairs() -> None:
+def test_special_values_of_two_inputs_combine() -> None:
     inputs = cases([{"x": (400,), "y": (400,)}], [special()])[0].inputs
     pairs = set(zip(inputs["x"].view(np.uint16), inputs["y"].view(np.uint16), strict=True))
     assert len(pairs) == 18 * 18
@@ -361,7 +361,7 @@ def own_repository(tmp_path: Path) -> Path:
     return root
 
 
-def test_plugin_shows_a_table_and_goes_on_after_a_crash(own_repository: Path) -> None:
+def test_plugin_continues_after_crash(own_repository: Path) -> None:
     Session().write(own_repository / "session.json")
     run = run_pytest(own_repository, "--opkit-session=session.json")
     assert run.returncode == 1, run.stdout + run.stderr
@@ -379,7 +379,7 @@ def test_plugin_shows_a_table_and_goes_on_after_a_crash(own_repository: Path) ->
     ]
 
 
-def test_two_operators_are_checked_by_one_session(own_repository: Path, tmp_path: Path) -> None:
+def test_session_checks_two_operators(own_repository: Path, tmp_path: Path) -> None:
     """Each with its own libraries, in tests that name no operator."""
     other = repository(
         tmp_path / "others",
@@ -402,7 +402,7 @@ def test_two_operators_are_checked_by_one_session(own_repository: Path, tmp_path
     assert "CPU kernel of Faults, case 2x3-uniform-fault=1:" in run.stdout
 
 
-def test_plugin_stops_when_the_build_fails(own_repository: Path) -> None:
+def test_plugin_stops_on_failed_build(own_repository: Path) -> None:
     (own_repository / "SConstruct").write_text("raise SystemExit('no compiler for x64')\n")
     run = run_pytest(own_repository)
     assert run.returncode == 1

@@ -81,7 +81,7 @@ EVERYTHING = ("zig", "gcc", "aarch64-linux-gnu-gcc", "arm-linux-gnueabihf-gcc")
         ("gnu", True, "gnu", "gnu", "gnu"),
     ],
 )
-def test_what_is_taken_where_everything_is(
+def test_preference_order(
     machine: Machine, toolchain: str, with_linaro: bool, x64: str, aarch64: str, armhf: str
 ) -> None:
     machine.install(*EVERYTHING)
@@ -110,7 +110,7 @@ def test_zig(machine: Machine, abi: str, target: str, cpu: str) -> None:
     )
 
 
-def test_zig_of_the_wheel_comes_first(
+def test_zig_from_wheel_has_precedence(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.install("zig")
@@ -123,7 +123,7 @@ def test_zig_of_the_wheel_comes_first(
     assert machine.find("zig", "armhf").command[0] == str(machine.bin / "zig")
 
 
-def test_zig_of_this_environment_compiles(tmp_path: Path) -> None:
+def test_installed_zig_compiles(tmp_path: Path) -> None:
     compiler = find("zig", ABIS["x64"])
     (tmp_path / "empty.c").write_text("int answer = 42;\n")
     command = [*compiler.command, *compiler.flags, "-c", "empty.c", "-o", "empty.o"]
@@ -149,16 +149,14 @@ def test_linaro(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("toolchain", ["auto", "linaro"])
-def test_linaro_has_no_x64_so_the_pc_s_own_gcc_does_without_zig(
-    machine: Machine, toolchain: str
-) -> None:
+def test_linaro_without_zig_uses_host_gcc(machine: Machine, toolchain: str) -> None:
     machine.install("gcc")
     assert machine.find(toolchain, "x64") == Compiler(
         "gnu", "x64", (str(machine.bin / "gcc"),), ("-march=x86-64",)
     )
 
 
-def test_auto_takes_linaro_for_each_abi_by_itself(machine: Machine) -> None:
+def test_auto_chooses_linaro_per_abi(machine: Machine) -> None:
     machine.install("zig")
     machine.linaro(ARMHF_GCC)
     assert machine.find("auto", "armhf").toolchain == "linaro"
@@ -178,9 +176,7 @@ def test_gnu(machine: Machine) -> None:
     assert Path(machine.find("gnu", "x64").command[0]).name == "x86_64-linux-gnu-gcc"
 
 
-def test_plain_gcc_of_another_machine_is_not_for_x64(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_foreign_gcc_is_not_x64(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine.install("gcc")
     monkeypatch.setattr("platform.machine", lambda: "aarch64")
     assert "sudo apt install gcc-x86-64-linux-gnu" in machine.refused("gnu", "x64")
@@ -197,9 +193,7 @@ def test_plain_gcc_of_another_machine_is_not_for_x64(
         ("x86_64-buildroot-linux-gnu-", "x64"),
     ],
 )
-def test_a_prefix_is_for_the_abi_of_its_first_word(
-    machine: Machine, tmp_path: Path, prefix: str, abi: str
-) -> None:
+def test_prefix_implies_abi(machine: Machine, tmp_path: Path, prefix: str, abi: str) -> None:
     machine.install("zig")
     sdk = tmp_path / "my-sdk" / "bin"
     program = machine.program(sdk / f"{prefix}gcc")
@@ -211,7 +205,7 @@ def test_a_prefix_is_for_the_abi_of_its_first_word(
             assert found.toolchain == "zig"
 
 
-def test_a_prefix_on_path_with_a_sysroot(machine: Machine, tmp_path: Path) -> None:
+def test_prefix_on_path_with_sysroot(machine: Machine, tmp_path: Path) -> None:
     machine.install("aarch64-sdk-linux-gcc")
     found = machine.find("prefix", "aarch64", "aarch64-sdk-linux-", str(tmp_path))
     assert found.command == (str(machine.bin / "aarch64-sdk-linux-gcc"), f"--sysroot={tmp_path}")
@@ -291,7 +285,7 @@ def test_no_gnu(machine: Machine, abi: str, program: str, package: str) -> None:
     assert message.endswith(f"Install it with\n  sudo apt install {package}")
 
 
-def test_nothing_at_all_names_every_place_and_every_remedy(machine: Machine) -> None:
+def test_no_toolchain_error_lists_locations(machine: Machine) -> None:
     message = machine.refused("auto", "aarch64")
     assert "(linaro's gcc or zig)" in message
     assert f"  {machine.home}/.rknn/{AARCH64_GCC}\n" in message
@@ -301,7 +295,7 @@ def test_nothing_at_all_names_every_place_and_every_remedy(machine: Machine) -> 
     )
 
 
-def test_a_file_that_is_no_program_is_no_compiler(machine: Machine) -> None:
+def test_non_executable_is_not_compiler(machine: Machine) -> None:
     machine.linaro(ARMHF_GCC)
     (machine.home / ".rknn" / ARMHF_GCC).chmod(0o644)
     assert ARMHF_GCC in machine.refused("linaro", "armhf")
@@ -321,14 +315,14 @@ def test_a_file_that_is_no_program_is_no_compiler(machine: Machine) -> None:
         ("gnu", "", "/sysroot", "sysroot=/sysroot has no meaning with toolchain=gnu"),
     ],
 )
-def test_arguments_that_do_not_fit(
+def test_conflicting_arguments(
     machine: Machine, toolchain: str, prefix: str, sysroot: str, message: str
 ) -> None:
     machine.install("zig", "aarch64-a-gcc")
     assert message in machine.refused(toolchain, "aarch64", prefix, sysroot)
 
 
-def test_the_modules_table_names_every_toolchain() -> None:
+def test_toolchain_table_is_complete() -> None:
     assert toolchains.__doc__ is not None
     rows = [line.split()[0] for line in toolchains.__doc__.splitlines() if line.startswith("    ")]
     assert rows == ["toolchain", *toolchains.TOOLCHAINS]

@@ -22,14 +22,14 @@ IN_OPENVX = [row for row in ELEMENT_TYPES.values() if row.vx_name]
 
 
 @pytest.mark.parametrize("row", [t for t in ELEMENT_TYPES.values() if t.dtype], ids=str)
-def test_numpy_agrees(row: ElementType) -> None:
+def test_table_matches_numpy(row: ElementType) -> None:
     dtype = np.dtype(row.dtype)
     assert (dtype.kind, dtype.itemsize) == (NUMPY_KINDS[row.kind], row.size)
     if dtype.kind in "iu":
         assert row.limits == (np.iinfo(dtype).min, np.iinfo(dtype).max)
 
 
-def test_types_without_a_numpy_dtype() -> None:
+def test_types_without_numpy_dtype() -> None:
     assert ELEMENT_TYPES["int4"].limits == (-8, 7)
     assert ELEMENT_TYPES["uint4"].limits == (0, 15)
     assert (ELEMENT_TYPES["bfloat16"].limits, ELEMENT_TYPES["bfloat16"].size) == (None, 2)
@@ -39,7 +39,7 @@ def test_types_without_a_numpy_dtype() -> None:
             np.dtype(name)
 
 
-def test_c_agrees(tmp_path: Path) -> None:
+def test_table_matches_c(tmp_path: Path) -> None:
     """Sizes and signs of the C types, the numbers of the headers, and both tables in C."""
     checks = [
         f'_Static_assert(sizeof({row.c_type}) == {row.size}, "{row.name}");'

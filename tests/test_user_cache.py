@@ -14,7 +14,7 @@ from tests.repositories import Repository, generate
 SHARED = ("build/host/libOpenVX.so", "build/host/vx_runtime", "build/x64/openvx/libOpenVX.so")
 
 
-def test_second_repository_takes_what_the_first_made(tmp_path: Path) -> None:
+def test_second_repository_uses_cache(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     one, two = (generate(tmp_path / name) for name in ("one", "two"))
     one.scons(f"cache={cache}", "target=x64")
@@ -37,7 +37,7 @@ def test_second_repository_takes_what_the_first_made(tmp_path: Path) -> None:
         assert (one.path / name).read_bytes() == (two.path / name).read_bytes()
 
 
-def test_without_a_cache(copy_of_fresh: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_none(copy_of_fresh: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "")
     monkeypatch.delenv("HOME")
     for arguments in ((), ("cache=none",)):
@@ -46,7 +46,7 @@ def test_without_a_cache(copy_of_fresh: Repository, monkeypatch: pytest.MonkeyPa
         assert "link build/x64/openvx/libOpenVX.so" in made
 
 
-def test_where_it_is(tmp_path: Path) -> None:
+def test_cache_folder_location(tmp_path: Path) -> None:
     home, xdg = str(tmp_path / "home"), str(tmp_path / "xdg")
     assert cache_folder("none", {"HOME": home}) is None
     assert cache_folder("", {}) is None
@@ -59,7 +59,7 @@ def test_where_it_is(tmp_path: Path) -> None:
     assert cache_folder(f"{tmp_path}/own", {}) == tmp_path / "own"
 
 
-def test_where_it_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_folder_not_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     assert cache_folder("", {"HOME": f"{tmp_path}/file"}) is None
     with pytest.raises(OpkitError, match=r"cache=.*/file/a: .* cannot be made: Not a directory"):

@@ -62,7 +62,7 @@ def case(dtype: str = "float16", **params: float) -> Case:
     return Case("case", {"input": numbers}, {"what": what, **params})
 
 
-def test_nothing_may_depend_on_the_poison(operator: Operator) -> None:
+def test_result_depending_on_poison_fails(operator: Operator) -> None:
     for border in (None, Border()):
         problem = run_vx_kernel(case(), border=border, operator=operator).problem
         assert f"output element output[0, 0] (and 5 more) {DEPENDS}" in problem
@@ -76,9 +76,7 @@ def test_nothing_may_depend_on_the_poison(operator: Operator) -> None:
     [(Border("edge"), EDGE), (Border("constant"), 0), (Border("constant", value=5), 5)],
     ids=["edge", "0", "5"],
 )
-def test_what_the_driver_is_said_to_have_there(
-    border: Border, outside: float, dtype: str, operator: Operator
-) -> None:
+def test_border_argument(border: Border, outside: float, dtype: str, operator: Operator) -> None:
     check_vx_kernel(case(dtype, outside=outside), border=border, operator=operator)
     wrong = run_vx_kernel(case(dtype, outside=3), border=border, operator=operator)
     assert "output[0, 0]" in wrong.problem
@@ -95,7 +93,7 @@ CONSTANTS = {
 
 
 @pytest.mark.parametrize("given", [None, Border("constant", value=9)], ids=["none", "9"])
-def test_what_the_initializer_sets_counts(given: Border | None, operator: Operator) -> None:
+def test_initializer_border_has_precedence(given: Border | None, operator: Operator) -> None:
     replicated = case(mode=REPLICATE, outside=EDGE)
     check_vx_kernel(replicated, border=given, operator=operator)
     for dtype, (bits, number) in CONSTANTS.items():
@@ -103,13 +101,13 @@ def test_what_the_initializer_sets_counts(given: Border | None, operator: Operat
         check_vx_kernel(constant, border=given, operator=operator)
 
 
-def test_undefined_is_as_if_nothing_was_set(operator: Operator) -> None:
+def test_undefined_border_is_default(operator: Operator) -> None:
     undefined = case(mode=UNDEFINED, bits=0, outside=EDGE)
     assert DEPENDS in run_vx_kernel(undefined, operator=operator).problem
     check_vx_kernel(undefined, border=Border("edge"), operator=operator)
 
 
-def test_a_mode_that_there_is_not(operator: Operator) -> None:
+def test_invalid_border_mode(operator: Operator) -> None:
     problem = run_vx_kernel(case(mode=0xC003), operator=operator).problem
     assert "the node's border has the mode 0xC003, which there is not" in problem
     with pytest.raises(OpkitError, match="unknown border 'replicate'; allowed: poison, edge, con"):
@@ -117,7 +115,7 @@ def test_a_mode_that_there_is_not(operator: Operator) -> None:
 
 
 @pytest.mark.parametrize("size", [4, 16, 24])
-def test_an_attribute_of_the_wrong_size(size: int, operator: Operator) -> None:
+def test_border_attribute_wrong_size(size: int, operator: Operator) -> None:
     problem = run_vx_kernel(case(size=size), operator=operator).problem
     assert problem == "validate or initialize returns VX_ERROR_INVALID_PARAMETERS (-10)"
 
@@ -131,7 +129,7 @@ def failure(case: Case, operator: Operator) -> str:
     return str(failed.value)
 
 
-def test_an_endless_loop_is_stopped(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_loop_is_stopped(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checking, "TIME_LIMIT", 0.2)
     line = line_of("border.vx", "while (what == ENDLESS")
     assert re.search(
@@ -142,7 +140,7 @@ def test_an_endless_loop_is_stopped(operator: Operator, monkeypatch: pytest.Monk
     )
 
 
-def test_a_crash_is_told(operator: Operator) -> None:
+def test_crash_is_reported(operator: Operator) -> None:
     line = line_of("border.vx", "(size - 20 + mode) = 1;")
     assert re.search(
         rf"VX kernel of Border, case case:\n.*rknn_kernel_border\.vx:{line}: the kernel crashed "
@@ -151,7 +149,7 @@ def test_a_crash_is_told(operator: Operator) -> None:
     )
 
 
-def test_a_runtime_that_was_not_built(operator: Operator, tmp_path: Path) -> None:
+def test_unbuilt_runtime(operator: Operator, tmp_path: Path) -> None:
     root = shutil.copytree(operator.root, tmp_path / "copy", symlinks=True)
     (root / "build/host/vx_runtime").unlink()
     with pytest.raises(pytest.fail.Exception, match="vx_runtime is not there; run `scons target="):

@@ -164,7 +164,7 @@ def _others() -> Iterator[str]:
         yield f'_Static_assert(vec_step({element}{lanes}) == {step}, "vec_step");'
 
 
-def test_every_function_is_there_for_every_type(vx_folder: Path) -> None:
+def test_functions_exist_for_all_types(vx_folder: Path) -> None:
     floats = ["float", "half"]
     checks = [
         *_table(FLOAT, floats),
@@ -299,7 +299,7 @@ def test_double_is_refused(vx_folder: Path, call: str) -> None:
     assert name in str(caught.value)
 
 
-def test_double_that_is_right(vx_folder: Path) -> None:
+def test_double_is_accepted(vx_folder: Path) -> None:
     """Operators, conversions and moves are exact; halves are rounded once."""
     between = 1 + 2.0**-11 + 2.0**-40  # as float it lies in the middle between two halves
     got = compute(

@@ -74,7 +74,7 @@ def test_conversions_to_half(vx_folder: Path) -> None:
 
 
 @pytest.mark.parametrize("processor", ["x86-64-v2", "x86-64-v3"])
-def test_halves_are_the_same_with_and_without_instructions_for_them(
+def test_half_conversion_with_and_without_f16c(
     vx_folder: Path, processor: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if processor == "x86-64-v3" and clang.processor() != "-march=x86-64-v3":
@@ -103,7 +103,7 @@ ASM = {
 }
 
 
-def test_conversions_of_viv_asm(vx_folder: Path) -> None:
+def test_viv_asm_conversions(vx_folder: Path) -> None:
     x = np.array([0.5, 1.5, -2.5, 3.75, -0.25, 100.5, 300.5, -300.5], np.float32)
     operations = [*ASM, *(name.replace("CONV", "CONV_SAT") for name in ASM)]
     macro = "#define AS(op, v) __extension__({ short4 s; _viv_asm(op, s, v); convert_int4(s); })\n"
@@ -133,7 +133,7 @@ def test_conversions_of_viv_asm(vx_folder: Path) -> None:
 # ---- Conversions --------------------------------------------------------------------------------
 
 
-def test_conversions_between_64_bits_and_floats(vx_folder: Path) -> None:
+def test_conversions_between_64_bit_and_float(vx_folder: Path) -> None:
     """2**62 + 2**38 lies in the middle between two floats; one more, and the upper is nearer."""
     middle = 2**62 + 2**38
     step = 2.0**39

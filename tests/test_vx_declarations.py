@@ -26,7 +26,7 @@ def parameters(kernel: VxKernel) -> list[tuple[str, str, str]]:
 # ---- Signatures ----------------------------------------------------------------------------------
 
 
-def test_arguments_however_they_are_written(vx_folder: Path) -> None:
+def test_argument_spellings(vx_folder: Path) -> None:
     text = """
 #define TENSOR(name) __read_only image2d_array_t name
 #define SIZES vx_array_int sizes, vx_array_float factors
@@ -61,7 +61,7 @@ void k(TENSOR(x), __write_only image2d_t y __attribute__((unused)), volume z, SI
     assert kernels["k"].group == (8, 4, 1)
 
 
-def test_kernels_by_macros_declared_before_and_behind_a_condition(vx_folder: Path) -> None:
+def test_kernels_by_macro_or_forward_declared(vx_folder: Path) -> None:
     text = """
 __kernel void declared(image2d_array_t a);
 #define KERNEL(suffix, ...) \\
@@ -82,7 +82,7 @@ void declared(image2d_array_t x) { }
     assert [kernel.group for kernel in kernels.values()] == [(1, 2, 3), (1, 2, 3), None]
 
 
-def test_two_kernels_in_one_file_run(vx_folder: Path) -> None:
+def test_two_kernels_in_one_file(vx_folder: Path) -> None:
     source = vx_folder / "two.vx"
     source.write_text("""
 __kernel void twice(image2d_array_t x, image2d_array_t y)
@@ -104,7 +104,7 @@ __kernel void negated(image2d_array_t x, image2d_array_t y)
 
 
 @pytest.mark.parametrize("name", ["native_exp", "as_int", "shuffle", "printf", "VXC_Clamp_Half"])
-def test_a_kernel_with_the_name_of_a_macro(vx_folder: Path, name: str) -> None:
+def test_kernel_named_like_macro(vx_folder: Path, name: str) -> None:
     (kernel,) = kernels_of(
         vx_folder, f"macro_{name}", f"__kernel void {name}(image2d_array_t y, const bool b) {{ }}"
     ).values()
@@ -120,13 +120,13 @@ def test_a_kernel_with_the_name_of_a_macro(vx_folder: Path, name: str) -> None:
         ("int k(image2d_array_t x)", "kernel 'k' returns int; a kernel returns nothing: void"),
     ],
 )
-def test_kernels_that_no_board_calls(vx_folder: Path, signature: str, message: str) -> None:
+def test_invalid_kernel_signatures(vx_folder: Path, signature: str, message: str) -> None:
     text = f"__kernel {signature} {{ {'return 1;' if signature.startswith('int') else ''} }}\n"
     with pytest.raises(OpkitError, match=message):
         kernels_of(vx_folder, f"refused_{abs(hash(signature))}", text)
 
 
-def test_an_included_file_that_changes(vx_folder: Path) -> None:
+def test_changed_include_recompiles(vx_folder: Path) -> None:
     header = vx_folder / "of a kernel.h"
     for type_ in ("int", "float", "int"):
         header.write_text(f"#define TYPE {type_}\n")
@@ -140,7 +140,7 @@ def test_an_included_file_that_changes(vx_folder: Path) -> None:
 # ---- Barriers and uniforms -----------------------------------------------------------------------
 
 
-def test_barriers_and_uniforms_through_helpers(vx_folder: Path) -> None:
+def test_barriers_and_uniforms_in_helpers(vx_folder: Path) -> None:
     text = """
 _viv_uniform float used, unused;
 _viv_uniform VXC_512Bits table;
@@ -235,7 +235,7 @@ __kernel __attribute__((reqd_work_group_size(4, 1, 1))) void k(image2d_array_t y
         ("__local pointer p; __local int values[4]; p = values;", "p"),
     ],
 )
-def test_local_memory_however_it_is_written(
+def test_local_memory_spellings(
     vx_folder: Path, declaration: str, pointer: str, debug: bool
 ) -> None:
     source = vx_folder / "local.vx"
@@ -250,7 +250,7 @@ def test_local_memory_however_it_is_written(
     np.testing.assert_array_equal(text, ord("_"))
 
 
-def test_lines_and_columns_stay_where_declarations_are_split(vx_folder: Path) -> None:
+def test_split_declarations_keep_locations(vx_folder: Path) -> None:
     source = vx_folder / "split.vx"
     source.write_text(
         "__kernel void k(image2d_array_t y)\n{\n"
@@ -274,7 +274,7 @@ def test_lines_and_columns_stay_where_declarations_are_split(vx_folder: Path) ->
         ),
     ],
 )
-def test_local_memory_that_is_refused(vx_folder: Path, declaration: str, message: str) -> None:
+def test_unsupported_local_memory(vx_folder: Path, declaration: str, message: str) -> None:
     source = vx_folder / "refused_local.vx"
     source.write_text(f"{declaration}\n__kernel void k(image2d_array_t y) {{ }}\n")
     with pytest.raises(OpkitError) as caught:

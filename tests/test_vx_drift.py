@@ -52,13 +52,13 @@ def has_vx_kernel(name: str) -> bool:
 
 
 @pytest.mark.parametrize("name", [name for name in DESCRIPTIONS if has_vx_kernel(name)])
-def test_what_is_generated_fits(root: Path, name: str) -> None:
+def test_generated_kernel_has_no_drift(root: Path, name: str) -> None:
     spec = parse(DESCRIPTIONS[name])
     text = once_only_files(spec)[f"rknn_kernel_{spec.lower}.vx"]
     assert differences(root, text, spec) == []
 
 
-def test_a_kernel_that_fits_however_it_is_written(root: Path) -> None:
+def test_matching_kernel_spellings(root: Path) -> None:
     assert differences(root, RIGHT) == []
     assert differences(root, RIGHT.replace("gain_t gain)", "gain_t *gain)")) == []
 
@@ -73,7 +73,7 @@ def test_a_kernel_that_fits_however_it_is_written(root: Path) -> None:
         ("gain_t gain", "double gain"),
     ],
 )
-def test_other_arguments(root: Path, there: str, instead: str) -> None:
+def test_mismatched_arguments(root: Path, there: str, instead: str) -> None:
     (text,) = differences(root, RIGHT.replace(there, instead))
     assert text == (
         "rknn_kernel_op.vx: the arguments of op are not those of op.yml; write\n\n"
@@ -82,15 +82,13 @@ def test_other_arguments(root: Path, there: str, instead: str) -> None:
     )
 
 
-def test_no_kernel_of_that_name(root: Path) -> None:
+def test_missing_kernel(root: Path) -> None:
     (text,) = differences(root, RIGHT.replace("void op", "void operator_"))
     assert text.startswith("rknn_kernel_op.vx: there is no `__kernel void op(...)`; write")
     assert differences(root, "/* __kernel void op() */ void op(int x) { }\n") == [text]
 
 
-def test_what_does_not_compile_is_left_to_the_compile(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_uncompilable_source_is_ignored(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert drift(root, SPEC) == []
     assert differences(root, RIGHT.replace("IN x", "IN")) != []
     assert differences(root, RIGHT.replace("IN x", "nothing x")) == []
@@ -102,7 +100,7 @@ def test_what_does_not_compile_is_left_to_the_compile(
     assert differences(root, RIGHT.replace("IN x", "IN z")) == []
 
 
-def test_a_second_look_starts_no_process(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_check_starts_no_process(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     header = root / "types.h"
     header.write_text("typedef float number;\n")
     text = '#include "types.h"\n' + RIGHT.replace("gain_t gain)", "number gain)")

@@ -36,12 +36,12 @@ def copy_of(example: Callable[[str], Repository], tmp_path: Path) -> Callable[[s
     return copy
 
 
-def test_the_examples_have_vx_kernels() -> None:
+def test_examples_have_vx_kernels() -> None:
     assert NAMES == ["exp", "reduce_mean", "resize_area", "truncate_div"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_dot_products_of_an_example_are_set_under_their_names(name: str) -> None:
+def test_example_sets_named_dot_products(name: str) -> None:
     (kernel,) = (EXAMPLES / name).glob("*.vx")
     declared = re.findall(r"^_viv_uniform VXC_512Bits (\w+);", kernel.read_text(), re.MULTILINE)
     source = kernel.with_suffix(".c").read_text()
@@ -52,7 +52,7 @@ def test_the_dot_products_of_an_example_are_set_under_their_names(name: str) -> 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_examples_c_file_holds_nothing_that_is_generated(name: str) -> None:
+def test_example_c_file_has_no_generated_code(name: str) -> None:
     (path,) = (EXAMPLES / name).glob("rknn_kernel_*.c")
     source = path.read_text()
     assert re.findall(r"^(?:static |extern )?(\w+) [\w*]+\(", source, re.MULTILINE) == ["vx_status"]
@@ -61,13 +61,13 @@ def test_an_examples_c_file_holds_nothing_that_is_generated(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_examples_vx_kernel_is_green(name: str, example: Callable[[str], Repository]) -> None:
+def test_example_vx_kernel_passes(name: str, example: Callable[[str], Repository]) -> None:
     checked = example(name).scons("check").stdout
     assert re.search(r"^VX kernel .* -$", checked, re.MULTILINE), checked
     assert "FAILED" not in checked
 
 
-def test_a_fresh_repository_is_green_on_both_kernels(fresh: Repository) -> None:
+def test_new_repository_passes_on_both_kernels(fresh: Repository) -> None:
     rows = re.findall(r"^(\w+ kernel) ", fresh.scons("check").stdout, re.MULTILINE)
     assert rows.count("VX kernel") == rows.count("CPU kernel") > 0
 
@@ -155,7 +155,7 @@ def test_a_fresh_repository_is_green_on_both_kernels(fresh: Repository) -> None:
     ],
     ids=lambda value: str(value) if len(str(value)) < 15 else "",
 )
-def test_a_wrong_vx_kernel_is_red(
+def test_wrong_vx_kernel_fails(
     name: str, file: str, old: str, new: str, problem: str, copy_of: Callable[[str], Repository]
 ) -> None:
     repository = copy_of(name)
@@ -176,17 +176,17 @@ def test_a_wrong_vx_kernel_is_red(
         ("exp:half", "exp:half"),
     ],
 )
-def test_the_function_that_a_kernels_name_stands_for(name: str, function: str) -> None:
+def test_kernel_name_to_function(name: str, function: str) -> None:
     assert function_of(name) == function
 
 
-def test_a_kernel_of_work_groups_is_found_among_its_attributes(
+def test_work_group_kernel_is_found(
     example: Callable[[str], Repository],
 ) -> None:
     assert "warning" not in example("reduce_mean").scons("vx").stderr
 
 
-def test_scons_vx_shows_the_users_own_lines(copy_of: Callable[[str], Repository]) -> None:
+def test_scons_vx_shows_source_lines(copy_of: Callable[[str], Repository]) -> None:
     repository = copy_of("exp")
     assert "error" not in repository.scons("vx").stdout
     path = repository.path / "rknn_kernel_exp.vx"
@@ -199,7 +199,7 @@ def test_scons_vx_shows_the_users_own_lines(copy_of: Callable[[str], Repository]
     assert "exp3" in refused.stderr
 
 
-def test_the_emulators_runtime_is_made_anew_when_its_sources_change(
+def test_emulator_rebuilds_on_source_change(
     copy_of_fresh: Repository,
 ) -> None:
     def outdated(*targets: str) -> set[str]:
@@ -229,7 +229,7 @@ def test_the_emulators_runtime_is_made_anew_when_its_sources_change(
 CASE = "case=7x31-uniform(-18,12)"
 
 
-def test_scons_vx_gdb_prints_the_command(example: Callable[[str], Repository]) -> None:
+def test_scons_vx_gdb_prints_command(example: Callable[[str], Repository]) -> None:
     repository = example("exp")
     folder = repository.path / "build/vx"
     printed = repository.scons("-Q", "vx-gdb", CASE).stdout.splitlines()[-1]
@@ -241,7 +241,7 @@ def test_scons_vx_gdb_prints_the_command(example: Callable[[str], Repository]) -
     assert "gdb is not on PATH; install it (apt install gdb)" in refused.stderr
 
 
-def test_gdb_stops_at_the_kernels_first_line(example: Callable[[str], Repository]) -> None:
+def test_gdb_stops_at_first_kernel_line(example: Callable[[str], Repository]) -> None:
     need("gdb", "gdb")
     repository = example("exp")
     source = (repository.path / "rknn_kernel_exp.vx").read_text().splitlines()
@@ -253,12 +253,12 @@ def test_gdb_stops_at_the_kernels_first_line(example: Callable[[str], Repository
     assert f"rknn_kernel_exp.vx:{first}\n" in stopped.stdout
 
 
-def test_vx_gdb_names_the_cases_that_are_near(example: Callable[[str], Repository]) -> None:
+def test_vx_gdb_suggests_case_names(example: Callable[[str], Repository]) -> None:
     refused = example("exp").scons("vx-gdb", "case=7x31-uniform(-18,13)", check=False)
     assert "no test has a case '7x31-uniform(-18,13)'; near it are: 7x31-unif" in refused.stderr
 
 
-def test_vx_gdb_wants_a_case(fresh: Repository) -> None:
+def test_vx_gdb_requires_case(fresh: Repository) -> None:
     refused = fresh.scons("vx-gdb", check=False)
     assert refused.returncode == 2
     assert "name it with case=" in refused.stderr

@@ -116,7 +116,7 @@ FLOAT: dict[str, Callable[[Array, Array, Array], Any]] = {
 }
 
 
-def test_functions_of_floats(vx_folder: Path) -> None:
+def test_float_functions(vx_folder: Path) -> None:
     got = compute(
         *(vx_folder, "floats", list(FLOAT), {"a": _A, "b": _B, "c": _C}, np.float32),
         before="    float4 whole;",
@@ -237,7 +237,7 @@ def _exponent(x: Array) -> Array:
     return np.frexp(x)[1] - 1.0
 
 
-def test_functions_of_one_float_at_the_edges(vx_folder: Path) -> None:
+def test_unary_functions_edge_cases(vx_folder: Path) -> None:
     got = compute(
         *(vx_folder, "edges", list(ONE), {"x": EDGES}, np.float32), before="    float4 y; int4 n;"
     )
@@ -250,7 +250,7 @@ def test_functions_of_one_float_at_the_edges(vx_folder: Path) -> None:
                 np.testing.assert_allclose(row, expected, 2e-7, err_msg=expression)
 
 
-def test_the_number_that_a_nan_carries(vx_folder: Path) -> None:
+def test_nan_payload(vx_folder: Path) -> None:
     numbers = np.array([0, 1, 0x3FFFFF, 0xFFFFFFFF], np.uint32)
     got = compute(
         vx_folder,
@@ -263,7 +263,7 @@ def test_the_number_that_a_nan_carries(vx_folder: Path) -> None:
     np.testing.assert_array_equal(got[1], 0x7E00 | numbers & 0x1FF)
 
 
-def test_halves_and_wholes_of_pi(vx_folder: Path) -> None:
+def test_multiples_of_half_pi(vx_folder: Path) -> None:
     x = np.array(
         [*np.arange(-3, 3, 0.5), -0.0, 0.25, 1.25, -1.75, 2.0**23 + 1, 2.0**30, np.inf, np.nan],
         np.float32,
@@ -324,7 +324,7 @@ TESTS: dict[str, Callable[[Array, Array], Any]] = {
 }
 
 
-def test_functions_of_two_floats_at_the_edges(vx_folder: Path) -> None:
+def test_binary_functions_edge_cases(vx_folder: Path) -> None:
     a, b = PAIRS[:, 0].copy(), PAIRS[:, 1].copy()
     expressions = [*TWO, *(f"convert_float4({name}(a, b))" for name in TESTS)]
     got = compute(vx_folder, "pairs", expressions, {"a": a, "b": b}, np.float32)
@@ -355,7 +355,7 @@ def test_remainder_with_quotient(vx_folder: Path) -> None:
         assert r == np.float32(math.remainder(x, y)), (x, y)
 
 
-def test_gamma_and_its_sign(vx_folder: Path) -> None:
+def test_lgamma_r(vx_folder: Path) -> None:
     x = np.array([0.5, 3, -0.5, -1.5, -2.5, 100, -100.5, 2], np.float32)
     value, sign = compute(
         *(vx_folder, "gamma", ["lgamma_r(x, &n)", "convert_float4(n)"], {"x": x}, np.float32),
@@ -417,7 +417,7 @@ POWERS = {
 }
 
 
-def test_single_values(vx_folder: Path) -> None:
+def test_known_values(vx_folder: Path) -> None:
     nothing = {"x": np.zeros(4, np.float32)}
     got = compute(
         vx_folder, "powers", [f"(float4)({call})" for call in POWERS], nothing, np.float32
@@ -459,7 +459,7 @@ HALF: dict[str, Callable[[Array], Any]] = {
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_functions_of_halves(vx_folder: Path, packed: bool) -> None:
+def test_half_functions(vx_folder: Path, packed: bool) -> None:
     vector = "vxc_half4" if packed else "half4"
     got = compute(
         vx_folder,
@@ -508,7 +508,7 @@ def _fract_of_half(x: Array) -> Any:
     return np.where(np.isinf(x) | (x == 0), np.copysign(np.float16(0), x), below)
 
 
-def test_halves_at_the_edges(vx_folder: Path) -> None:
+def test_half_edge_cases(vx_folder: Path) -> None:
     a, b = _HALF_PAIRS[:, 0].copy(), _HALF_PAIRS[:, 1].copy()
     expressions = [f"convert_float4({expression})" for expression in HALF_TWO]
     expressions += [f"convert_float4({name}(a))" for name in HALF_TESTS]

@@ -122,7 +122,7 @@ def _extremes(dtype: np.dtype[Any], lanes: int) -> list[Array]:
 
 
 @pytest.mark.parametrize("vector", REGISTERS)
-def test_instructions_on_registers(registers: Program, vector: str) -> None:
+def test_register_instructions(registers: Program, vector: str) -> None:
     dtype = np.dtype(REGISTERS[vector])
     lanes = 16 // dtype.itemsize
     a, b, c = _extremes(dtype, lanes)
@@ -141,7 +141,7 @@ def test_instructions_on_registers(registers: Program, vector: str) -> None:
         np.testing.assert_array_equal(got[:, lanes_set:], 0, call)
 
 
-def test_a_sum_of_three_where_the_hardware_has_it(vx_folder: Path) -> None:
+def test_three_operand_add(vx_folder: Path) -> None:
     source = vx_folder / "sum_of_three.vx"
     source.write_text(
         "__kernel void k(image2d_t a, image2d_t b, image2d_t c, image2d_t y)\n{\n"
@@ -180,7 +180,7 @@ AS = "__extension__({{ {type} r; _viv_asm({operation}, r, {values}); {result}; }
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_conversions_of_viv_asm(vx_folder: Path, kind: str) -> None:
+def test_viv_asm_conversions(vx_folder: Path, kind: str) -> None:
     """At the halves between two numbers, and with _SAT at and beyond the range's ends."""
     limits = np.iinfo(KINDS[kind])
     low, high = float(limits.min), float(limits.max)
@@ -210,7 +210,7 @@ def test_conversions_of_viv_asm(vx_folder: Path, kind: str) -> None:
         np.testing.assert_array_equal(row[:count], expected, operation)
 
 
-def test_conversions_of_viv_asm_to_half(vx_folder: Path) -> None:
+def test_viv_asm_conversions_to_half(vx_folder: Path) -> None:
     x = np.array([1 + 2.0**-11, -1 - 2.0**-11, 1 + 3 * 2.0**-11, 65519, 65520, -1e9, 0.1, 0], "f4")
     operations = [f"CONV{sat}{rounding}" for sat in ("", "_SAT") for rounding in ROUND]
     rows = compute(
@@ -233,7 +233,7 @@ def test_conversions_of_viv_asm_to_half(vx_folder: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_sums_that_saturate(vx_folder: Path, kind: str) -> None:
+def test_saturating_add(vx_folder: Path, kind: str) -> None:
     limits = np.iinfo(KINDS[kind])
     values = np.array([limits.min, limits.max, 0, 1, limits.max // 2, limits.max // 2 + 2], object)
     a, b = (part.reshape(-1) for part in np.meshgrid(values, values))
@@ -274,7 +274,7 @@ def accesses(vx_folder: Path) -> Program:
     return compile_vx(KERNELS / "accesses.vx", vx_folder / "cache")
 
 
-def test_slices_by_address(accesses: Program) -> None:
+def test_slice_addressing(accesses: Program) -> None:
     x = np.arange(2 * 3 * 9, dtype=np.int16).reshape(2, 3, 9)
     outcome = run(
         *(accesses, "slices", launch((1, 3, 2)), {"x": x}, {"y": ((2, 3, 8), "i2")}),
@@ -283,7 +283,7 @@ def test_slices_by_address(accesses: Program) -> None:
     assert outcome.events == []
 
 
-def test_moves_of_vectors(accesses: Program) -> None:
+def test_vector_moves(accesses: Program) -> None:
     x = np.zeros((1, 8), np.int16)
     got = run(
         *(accesses, "moves", launch((1,)), {"x": x}, {"y": ((6, 8), "i2")}),
@@ -298,7 +298,7 @@ def test_moves_of_vectors(accesses: Program) -> None:
     np.testing.assert_array_equal(got[2:].reshape(-1), expected)
 
 
-def test_arrays_of_every_type(accesses: Program) -> None:
+def test_arrays_of_all_types(accesses: Program) -> None:
     for element in "char uchar short ushort int uint float".split():
         kinds = [parameter.kind for parameter in accesses.kernels[f"array_of_{element}"].parameters]
         assert kinds == ["array", "tensor"]
@@ -316,21 +316,21 @@ def _rows(seed: int, dtype: DTypeLike = np.int16) -> Array:
     return np.random.default_rng(seed).integers(-300, 300, (6, 8)).astype(dtype)
 
 
-def _neighbours(a: Array, function: Callable[..., Array]) -> Array:
+def _neighbors(a: Array, function: Callable[..., Array]) -> Array:
     """Apply a function to lanes i, i + 1 and i + 2, for the first six lanes; 0 for the others."""
     result = np.zeros_like(a)
     result[:, :6] = function(np.stack([a[:, i : i + 6] for i in range(3)]), axis=0)
     return result
 
 
-def test_lanewise_instructions_on_integers(int16_registers: Program) -> None:
+def test_lanewise_integer_instructions(int16_registers: Program) -> None:
     a, b, c = _rows(1), _rows(2), _rows(3)
     low, high = np.minimum(b, c), np.maximum(b, c)
     stack = np.stack([a, low, high])
     wide = a.astype(int)
     expected = [
         *(stack.max(0), stack.min(0), np.median(stack, 0)),
-        *(_neighbours(a, np.max), _neighbours(a, np.min), _neighbours(a, np.median)),
+        *(_neighbors(a, np.max), _neighbors(a, np.min), _neighbors(a, np.median)),
         np.clip(a, low, high),
         np.where((a >= low) & (a <= high), 0, -1),
         np.abs(wide - low),
@@ -345,7 +345,7 @@ def test_lanewise_instructions_on_integers(int16_registers: Program) -> None:
         np.testing.assert_array_equal(outcome.outputs["result"][index], row, err_msg=str(index))
 
 
-def test_lanewise_instructions_on_halves(int16_registers: Program) -> None:
+def test_lanewise_half_instructions(int16_registers: Program) -> None:
     a, b, c = (_rows(seed, np.float16) / np.float16(8) for seed in (4, 5, 6))
     low, high = np.minimum(b, c), np.maximum(b, c)
     stack = np.stack([a, low, high])
@@ -356,7 +356,7 @@ def test_lanewise_instructions_on_halves(int16_registers: Program) -> None:
         lower = other[:, i] + (other[:, i + 1] - other[:, i]) * 0.25
         bilinear[:, i] = upper + (lower - upper) * 0.5
     expected = [
-        *(stack.max(0), stack.min(0), _neighbours(a, np.max), np.clip(a, low, high)),
+        *(stack.max(0), stack.min(0), _neighbors(a, np.max), np.clip(a, low, high)),
         (wide + (other - wide) * 0.25).astype(np.float16),
         bilinear.astype(np.float16),
     ]

@@ -55,7 +55,7 @@ WHOLE: dict[str, Callable[[int, int, int, str], int]] = {
 
 
 @pytest.mark.parametrize("kind", UP_TO_32_BITS)
-def test_functions_of_whole_numbers(vx_folder: Path, kind: str) -> None:
+def test_integer_functions(vx_folder: Path, kind: str) -> None:
     low, high = INTEGERS[kind]
     values = [low, high, 0, 1, high // 2, low // 2 + 3, 77, high - 1]
     columns = np.array([(a, b, c) for a in values for b in values for c in values[:4]], object)
@@ -90,7 +90,7 @@ LONG: dict[str, Callable[[int, int, int, str], int]] = {
 
 
 @pytest.mark.parametrize("kind", ["long", "ulong"])
-def test_functions_of_64_bits(vx_folder: Path, kind: str) -> None:
+def test_functions_64_bit(vx_folder: Path, kind: str) -> None:
     low, high = INTEGERS[kind]
     values = [low, high, 0, 1, high // 2, 2**33 + 5, 77, low + 1]
     columns = [(a, b, c) for b in values for a in values for c in values[:4]]
@@ -134,7 +134,7 @@ def test_any_and_all(vx_folder: Path) -> None:
         np.testing.assert_array_equal(row.reshape(3, 4)[:, 1], groups.all(1))
 
 
-def test_products_of_24_bits_and_upsample(vx_folder: Path) -> None:
+def test_mul24_and_upsample(vx_folder: Path) -> None:
     a = np.array([2**23 - 1, -(2**23), 1, -1], np.int32)
     b = np.array([-(2**23), -(2**23), 7, 2**23 - 1], np.int32)
     got = compute(

@@ -88,7 +88,7 @@ def test_start_and_end_bins(movement: Program) -> None:
     np.testing.assert_array_equal(outcome.outputs["y"], expected)
 
 
-def test_source_bin_of_a_write(movement: Program) -> None:
+def test_write_source_bin(movement: Program) -> None:
     x = counted((2, 3, 8))
     outcome = run(*(movement, "source_bin", launch((1, 3, 2)), {"x": x}, {"y": (x.shape, "int16")}))
     np.testing.assert_array_equal(outcome.outputs["y"][..., :4], x[..., 3:7])
@@ -193,7 +193,7 @@ def test_barrier_and_local_memory(movement: Program, reverse: bool) -> None:
     np.testing.assert_array_equal(outcome.outputs["y"][:, 0], x.sum(1))
 
 
-def test_atomics_and_vectors_by_pointer(movement: Program) -> None:
+def test_atomics_and_vector_pointers(movement: Program) -> None:
     outcome = run(movement, "atomics", launch((8,), (1,), (8,)), {}, {"y": ((1, 8), "int32")})
     np.testing.assert_array_equal(outcome.outputs["y"], [[28, 0, 7, 8, ~255, 255, 0, 13]])
 
@@ -208,7 +208,7 @@ def test_atomics_and_vectors_by_pointer(movement: Program) -> None:
         *(("uint8", "ui"), ("uint16", "ui"), ("uint32", "ui")),
     ],
 )
-def test_read_image_takes_four_neighbours(vx_folder: Path, dtype: str, letter: str) -> None:
+def test_read_image_four_neighbors(vx_folder: Path, dtype: str, letter: str) -> None:
     source = vx_folder / f"neighbours_{dtype}.vx"
     source.write_text(
         "__kernel void k(image2d_array_t x, image2d_array_t y)\n{\n"
@@ -229,7 +229,7 @@ def test_read_image_takes_four_neighbours(vx_folder: Path, dtype: str, letter: s
 
 @pytest.mark.parametrize("debug", [False, True])
 @pytest.mark.parametrize("sanitize", [False, True])
-def test_a_source_with_functions_and_tables(vx_folder: Path, debug: bool, sanitize: bool) -> None:
+def test_functions_and_tables(vx_folder: Path, debug: bool, sanitize: bool) -> None:
     program = compile_vx(KERNELS / "style.vx", vx_folder / "cache", debug=debug, sanitize=sanitize)
     x = (counted((1, 2, 16), np.float16) / 8).astype(np.float16)
     outcome = run(

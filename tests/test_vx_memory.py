@@ -26,7 +26,7 @@ def memory(vx_folder: Path) -> Program:
     return compile_vx(KERNELS / "memory.vx", vx_folder / "cache")
 
 
-def test_stores_of_halves_round(memory: Program) -> None:
+def test_half_stores_round(memory: Program) -> None:
     x = np.array([[1 + 2.0**-11, -1 - 2.0**-11, 65520, 1 + 3 * 2.0**-11]], np.float32)
     got = run(*(memory, "stores", launch((1,)), {"x": x}, {"y": ((5, 16), "f4")})).outputs["y"]
     nearest = [1, -1, np.inf, 1 + 2 * 2.0**-10]
@@ -63,7 +63,7 @@ def test_shuffle(memory: Program) -> None:
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_asynchronous_copies(memory: Program, reverse: bool) -> None:
+def test_async_copies(memory: Program, reverse: bool) -> None:
     got = run(
         *(memory, "groups", launch((4,), (1,), (4,)), {}, {"y": ((1, 16), "i4")}),
         [int32_array(*range(32))],
@@ -73,7 +73,7 @@ def test_asynchronous_copies(memory: Program, reverse: bool) -> None:
     np.testing.assert_array_equal(got.reshape(4, 4), expected)
 
 
-def test_a_copy_that_nobody_waits_for_is_not_made(memory: Program) -> None:
+def test_copy_without_wait_has_no_effect(memory: Program) -> None:
     outcome = run(
         *(memory, "no_wait", launch((4,), (1,), (4,)), {}, {"y": ((1, 16), "i4")}),
         [int32_array(*range(32))],
@@ -83,7 +83,7 @@ def test_a_copy_that_nobody_waits_for_is_not_made(memory: Program) -> None:
     np.testing.assert_array_equal(outcome.outputs["y"], -1)
 
 
-def test_waiting_for_a_copy_needs_a_group(memory: Program) -> None:
+def test_wait_requires_work_group(memory: Program) -> None:
     assert memory.kernels["groups"].barrier
     assert not memory.kernels["shuffles"].barrier
 
@@ -104,7 +104,7 @@ def test_printf(memory: Program) -> None:
     assert outcome.events == []
 
 
-def test_printf_of_other_types(memory: Program) -> None:
+def test_printf_unsupported_types(memory: Program) -> None:
     outcome = run(memory, "misprints", launch((1,)), {}, {"y": ((1, 4), "f4")})
     assert {event.kind: event.count for event in outcome.events} == {
         "printf of another type": 2,
@@ -112,7 +112,7 @@ def test_printf_of_other_types(memory: Program) -> None:
     }
 
 
-def test_what_was_printed_before_a_crash_is_kept(memory: Program) -> None:
+def test_output_before_crash_is_kept(memory: Program) -> None:
     outcome = run_vx(
         *(memory, "prints_and_crashes", launch((1,)), {}, {"y": ((1, 4), "f4")}),
         runtime=vx_runtime(),

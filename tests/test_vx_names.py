@@ -138,7 +138,7 @@ def prelude(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return ["-include", str(written), str(clang.PRELUDE / "prelude.h")]
 
 
-def test_every_name_is_the_languages_or_ours(prelude: list[str]) -> None:
+def test_names_are_standard_or_reserved(prelude: list[str]) -> None:
     taken = _macros(*prelude) - _macros("/dev/null")
     taken |= {*_declared(*prelude)}
     others = {name for name in taken if not OURS.match(name)}
@@ -146,14 +146,14 @@ def test_every_name_is_the_languages_or_ours(prelude: list[str]) -> None:
     assert LANGUAGE - others == set()
 
 
-def test_the_reader_takes_no_other_names(prelude: list[str]) -> None:
+def test_reader_defines_no_other_names(prelude: list[str]) -> None:
     outline = ["-include", str(clang.PRELUDE / "outline.h")]
     *include, header = prelude
     with_outline = _macros(*include, "-include", header, *outline, "/dev/null")
     assert {name for name in with_outline - _macros(*prelude) if not OURS.match(name)} == set()
 
 
-def test_the_runtime_gives_kernels_no_other_names() -> None:
+def test_runtime_exports_no_other_names() -> None:
     with vx_runtime().open("rb") as file:
         section: Any = ELFFile(file).get_section_by_name(".dynsym")
         given = {each.name for each in section.iter_symbols() if each["st_shndx"] != "SHN_UNDEF"}
@@ -198,7 +198,7 @@ __kernel void vx_entry(image2d_array_t vx_at, image2d_array_t vx_target)
 """
 
 
-def test_a_kernel_with_names_that_were_ours(vx_folder: Path) -> None:
+def test_kernel_may_use_former_names(vx_folder: Path) -> None:
     source = vx_folder / "vx_names.vx"
     source.write_text(KERNEL)
     program = compile_vx(source, vx_folder / "cache")
@@ -219,7 +219,7 @@ def test_a_kernel_with_names_that_were_ours(vx_folder: Path) -> None:
 # ---- Functions of the runtime that kernels call --------------------------------------------------
 
 
-def test_what_kernels_call_is_declared_in_one_header(prelude: list[str]) -> None:
+def test_called_functions_are_in_shared_header(prelude: list[str]) -> None:
     text = (clang.PRELUDE / "shared.h").read_text()
     declared = set(re.findall(r"^\w[\w ]*\**\b(__opkit_\w+)\([^;]*\);$", text, re.MULTILINE))
     tree = _output("-fsyntax-only", "-Xclang", "-ast-dump", *prelude)
@@ -246,7 +246,7 @@ def test_what_kernels_call_is_declared_in_one_header(prelude: list[str]) -> None
         ("instructions", "product(int outputs", "product(unsigned outputs"),
     ],
 )
-def test_another_prototype_does_not_compile(
+def test_conflicting_prototype_fails_to_compile(
     tmp_path: Path, file: str, prototype: str, other: str
 ) -> None:
     shutil.copytree(RKNN / "vx", tmp_path / "vx")

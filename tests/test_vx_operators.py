@@ -29,7 +29,7 @@ def words(
     return np.array(configuration(form, terms, shift, constant_type), np.uint32).tobytes()
 
 
-def ones(form: str, bins: Iterable[Bin], constant_type: str = "float16") -> bytes:
+def copy_elements(form: str, bins: Iterable[Bin], constant_type: str = "float16") -> bytes:
     """Return a configuration whose outputs are these elements, as they are."""
     terms = [Term(output, bin_, Constant(1)) for output, bin_ in enumerate(bins)]
     return words(form, terms, constant_type)
@@ -49,7 +49,7 @@ def random(*shape: int) -> Array:
     return np.random.default_rng(sum(shape)).standard_normal(shape)
 
 
-def test_elementwise_on_rows_that_are_no_multiple_of_the_step(operators: Program) -> None:
+def test_elementwise_with_partial_rows(operators: Program) -> None:
     x = (3 * random(2, 3, 37)).astype(np.float16)
     exact = x.astype(np.float64)
     for fill in FILLS:
@@ -75,7 +75,7 @@ def test_elementwise_on_rows_that_are_no_multiple_of_the_step(operators: Program
     ("width", "policy", "is_right"),
     [(40, "poison", True), (37, "poison", False), (37, "edge", True)],
 )
-def test_a_reduction_that_relies_on_the_edge(
+def test_reduction_with_edge_border(
     operators: Program, width: int, policy: str, is_right: bool
 ) -> None:
     x = random(6, width).astype(np.float16)
@@ -90,7 +90,7 @@ def test_a_reduction_that_relies_on_the_edge(
 
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize(("policy", "is_right"), [("constant", True), ("poison", False)])
-def test_a_reduction_with_a_barrier_that_relies_on_zeros(
+def test_reduction_with_barrier_and_zero_border(
     operators: Program, policy: str, is_right: bool, reverse: bool
 ) -> None:
     x = np.random.default_rng(1).integers(0, 256, (3, 21, 20), np.uint8)
@@ -106,7 +106,7 @@ def test_a_reduction_with_a_barrier_that_relies_on_zeros(
     assert np.array_equal(outcome.outputs["y"], expected) == is_right
 
 
-def test_a_layout_keeps_every_bit(operators: Program) -> None:
+def test_layout_change_is_exact(operators: Program) -> None:
     bits = np.random.default_rng(2).integers(0, 2**16, (3, 6, 10), np.uint16)
     outcome = run(
         *(operators, "space_to_depth", launch((10, 6, 3)), {"x": bits.view(np.float16)}),
@@ -119,7 +119,7 @@ def test_a_layout_keeps_every_bit(operators: Program) -> None:
     assert (outcome.events, outcome.unwritten) == ([], {})
 
 
-def test_normalization_of_bytes_by_the_addresses_of_slices(operators: Program) -> None:
+def test_normalization_by_slice_addresses(operators: Program) -> None:
     x = np.random.default_rng(3).integers(0, 256, (2, 3, 45), np.uint8)
     scale = random(1, 45).astype(np.float16)
     bias = random(1, 45).astype(np.float32)
@@ -134,7 +134,7 @@ def test_normalization_of_bytes_by_the_addresses_of_slices(operators: Program) -
             **HALVES,
             "add_bytes": words("16x1", [*(Term(0, a, Constant(1)) for a in bins), before], "uint8"),
             "add_squares": words("16x1", [*(Term(0, a, a) for a in bins), before]),
-            "bytes_to_floats": ones("4x4", [Bin(0, i) for i in range(4)]),
+            "bytes_to_floats": copy_elements("4x4", [Bin(0, i) for i in range(4)]),
         },
     )
     exact = x.astype(np.float64)
@@ -145,7 +145,7 @@ def test_normalization_of_bytes_by_the_addresses_of_slices(operators: Program) -
     assert {event.kind for event in outcome.events} == set(PAST_END)
 
 
-def test_another_scale_for_bytes_in_whole_numbers(operators: Program) -> None:
+def test_integer_requantization(operators: Program) -> None:
     x = np.random.default_rng(4).integers(0, 256, (8, 3, 12), np.uint8)
     multiplier, addend, shift = 40000, -3_000_000, 14
     terms = [
@@ -171,7 +171,7 @@ def test_another_scale_for_bytes_in_whole_numbers(operators: Program) -> None:
     assert (outcome.events, outcome.unwritten) == ([], {})
 
 
-def test_the_named_dot_products_of_halves(vx_folder: Path) -> None:
+def test_named_half_dot_products(vx_folder: Path) -> None:
     """The others are part of the operators above."""
     program = compile_vx(KERNELS / "dot_products.vx", vx_folder / "cache")
     a, b = (np.round(8 * random(6, 8 + i)[:, :8]).astype(np.float16) for i in range(2))

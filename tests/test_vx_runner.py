@@ -26,7 +26,7 @@ def launches(vx_folder: Path) -> Program:
 X = np.arange(2 * 3 * 16, dtype=np.int16).reshape(2, 3, 16)
 
 
-def started(
+def run_launch(
     program: Program,
     kernel: str,
     size: Sequence[int] = (1,),
@@ -46,14 +46,14 @@ def started(
 # ---- Launches -----------------------------------------------------------------------------------
 
 
-def test_the_right_launch(launches: Program) -> None:
-    outcome = started(launches, "copy", (2, 3, 2), (8, 1, 1))
+def test_valid_launch(launches: Program) -> None:
+    outcome = run_launch(launches, "copy", (2, 3, 2), (8, 1, 1))
     np.testing.assert_array_equal(outcome.outputs["y"], X)
     assert (outcome.events, outcome.unwritten, outcome.fault) == ([], {}, "")
 
 
-def test_a_launch_that_is_too_wide(launches: Program) -> None:
-    outcome = started(launches, "copy", (3, 3, 2), (8, 1, 1))
+def test_launch_too_wide(launches: Program) -> None:
+    outcome = run_launch(launches, "copy", (3, 3, 2), (8, 1, 1))
     read, write = sorted(outcome.events, key=lambda event: event.kind)
     assert (read.kind, read.tensor, read.count, read.at, read.item) == (
         *("read outside", "x", 48, (16, 0, 0), (16, 0, 0)),
@@ -80,14 +80,12 @@ def test_a_launch_that_is_too_wide(launches: Program) -> None:
         ((2, 3, 2), (1, 1, 1), 42, (0, 0, 9)),
     ],
 )
-def test_a_launch_that_leaves_elements_out(
-    launches: Program, size: Any, scale: Any, count: int, first: Any
-) -> None:
-    assert started(launches, "copy", size, scale).unwritten == {"y": (count, first)}
+def test_launch_too_small(launches: Program, size: Any, scale: Any, count: int, first: Any) -> None:
+    assert run_launch(launches, "copy", size, scale).unwritten == {"y": (count, first)}
 
 
-def test_a_launch_with_too_many_slices(launches: Program) -> None:
-    events = started(launches, "copy", (2, 3, 3), (8, 1, 1)).events
+def test_launch_too_many_slices(launches: Program) -> None:
+    events = run_launch(launches, "copy", (2, 3, 3), (8, 1, 1)).events
     assert {(event.kind, event.count, event.at) for event in events} == {
         ("read of a slice outside", 6, (0, 0, 2)),
         ("write to a slice outside", 6, (0, 0, 2)),
@@ -114,14 +112,14 @@ def test_a_launch_with_too_many_slices(launches: Program) -> None:
         ("uniform", (1,), (1,), (0,), "uses the _viv_uniform 'factor', which nobody sets"),
     ],
 )
-def test_a_launch_that_the_board_refuses(
+def test_launch_refused_by_board(
     launches: Program, kernel: str, size: Any, scale: Any, local: Any, message: str
 ) -> None:
     with pytest.raises(OpkitError, match=re.escape(message)):
-        started(launches, kernel, size, scale, local)
+        run_launch(launches, kernel, size, scale, local)
 
 
-def test_parameters_that_are_others(launches: Program) -> None:
+def test_parameter_mismatch(launches: Program) -> None:
     message = (
         "kernel 'copy' has the parameters (image2d_array_t input, image2d_array_t output), but "
         "gets tensor, tensor, scalar, array"
@@ -134,7 +132,7 @@ def test_parameters_that_are_others(launches: Program) -> None:
         )
 
 
-def test_a_runtime_that_is_not_there(launches: Program, tmp_path: Path) -> None:
+def test_missing_runtime(launches: Program, tmp_path: Path) -> None:
     with pytest.raises(OpkitError, match="nowhere is not there; run `scons target=x64`"):
         run_vx(
             *(launches, "copy", launch((2, 3, 2), (8, 1, 1)), {"x": X}, {"y": (X.shape, X.dtype)}),
@@ -142,27 +140,27 @@ def test_a_runtime_that_is_not_there(launches: Program, tmp_path: Path) -> None:
         )
 
 
-def test_a_uniform_of_another_size(launches: Program) -> None:
+def test_uniform_wrong_size(launches: Program) -> None:
     with pytest.raises(OpkitError, match="'factor' has 4 bytes, but its value 8"):
-        started(launches, "uniform", uniforms={"factor": bytes(8)})
+        run_launch(launches, "uniform", uniforms={"factor": bytes(8)})
     with pytest.raises(OpkitError, match="has no _viv_uniform 'nowhere'"):
-        started(launches, "uniform", uniforms={"factor": bytes(4), "nowhere": bytes(4)})
+        run_launch(launches, "uniform", uniforms={"factor": bytes(4), "nowhere": bytes(4)})
 
 
 # ---- What is reported ---------------------------------------------------------------------------
 
 
-def test_a_race_shows_when_the_order_is_reversed(launches: Program) -> None:
+def test_race_shows_in_reverse_order(launches: Program) -> None:
     x = np.ones((1, 1, 16), np.int16)
     one, other = (
-        started(launches, "race", (16,), x=x, reverse=reverse) for reverse in (False, True)
+        run_launch(launches, "race", (16,), x=x, reverse=reverse) for reverse in (False, True)
     )
     np.testing.assert_array_equal(one.outputs["y"][0, 0], np.arange(1, 17))
     assert not np.array_equal(one.outputs["y"], other.outputs["y"])
 
 
-def test_a_crash(launches: Program) -> None:
-    outcome = started(launches, "crash", (4,))
+def test_crash(launches: Program) -> None:
+    outcome = run_launch(launches, "crash", (4,))
     line = line_of("launches.vx", "elements[-100000] = 1;")
     assert re.search(
         rf"launches\.vx:{line}: the kernel crashed with SIGSEGV at address 0x\w+, in work item "
@@ -172,8 +170,8 @@ def test_a_crash(launches: Program) -> None:
     assert outcome.outputs == {}
 
 
-def test_an_endless_loop(launches: Program) -> None:
-    outcome = started(launches, "endless", (4,), limit=0.2)
+def test_endless_loop(launches: Program) -> None:
+    outcome = run_launch(launches, "endless", (4,), limit=0.2)
     line = line_of("launches.vx", "while (get_global_id(0) == 1)")
     assert re.search(
         rf"launches\.vx:({line}|{line + 1}|{line + 2}): the kernel did not end within 0\.2 s; "
@@ -183,13 +181,13 @@ def test_an_endless_loop(launches: Program) -> None:
     )
 
 
-def test_an_endless_loop_that_ignores_the_alarm(launches: Program) -> None:
-    outcome = started(launches, "deaf", (4,), limit=0.2)
+def test_endless_loop_ignoring_sigalrm(launches: Program) -> None:
+    outcome = run_launch(launches, "deaf", (4,), limit=0.2)
     assert (outcome.fault, outcome.timed_out) == ("the kernel did not end within 0.2 s", True)
 
 
-def test_of_much_output_the_beginning_and_the_end_are_kept(launches: Program) -> None:
-    outcome = started(launches, "prints")
+def test_long_output_keeps_head_and_tail(launches: Program) -> None:
+    outcome = run_launch(launches, "prints")
     assert outcome.fault == ""
     assert outcome.printed.startswith("the first line\nthe same line again and again 0\n")
     assert outcome.printed.endswith("the last line\n")
@@ -197,15 +195,15 @@ def test_of_much_output_the_beginning_and_the_end_are_kept(launches: Program) ->
     assert len(outcome.printed) < 10**5
 
 
-def test_what_a_kernel_prints_before_it_crashes_is_kept(launches: Program) -> None:
-    outcome = started(launches, "prints_and_crashes")
+def test_output_before_crash_is_kept(launches: Program) -> None:
+    outcome = run_launch(launches, "prints_and_crashes")
     assert "SIGSEGV" in outcome.fault
     assert outcome.printed == "here\n"
 
 
-def test_undefined_behaviour(launches: Program) -> None:
+def test_undefined_behavior(launches: Program) -> None:
     y = ((1, 1, 24), np.int32)
-    found = started(launches, "undefined", (3,), y=y).undefined
+    found = run_launch(launches, "undefined", (3,), y=y).undefined
     expected = {
         "v = (int4)(table[index]);": ["index outside of the array; work item (2, 0, 0)"],
         "sum = table[index] + 1;": [
@@ -225,7 +223,7 @@ def test_undefined_behaviour(launches: Program) -> None:
 
 
 def test_invalid_accesses(launches: Program) -> None:
-    events = {(event.kind, event.tensor) for event in started(launches, "types").events}
+    events = {(event.kind, event.tensor) for event in run_launch(launches, "types").events}
     assert events == {
         ("element size", "y"),
         ("beyond the register", "y"),
@@ -237,10 +235,10 @@ def test_invalid_accesses(launches: Program) -> None:
     }
 
 
-def test_lanes_that_a_register_does_not_have(launches: Program) -> None:
+def test_invalid_register_lanes(launches: Program) -> None:
     # Lanes 6 and 7 look two further; later items name bin 12 of 8, too, and lanes 4 to 7 of 4.
     for items, count in ((1, 2), (2, 4 + 1), (3, 6 + 2 + 4)):
-        (event,) = started(launches, "lanes", (items,)).events
+        (event,) = run_launch(launches, "lanes", (items,)).events
         assert event.kind == "instruction: names a lane beyond the register"
         assert event.count == count
         assert event.item == (0, 0, 0)
@@ -248,39 +246,39 @@ def test_lanes_that_a_register_does_not_have(launches: Program) -> None:
         assert "VXC_HorzMax3(w, v, ALL)" in launches.source.read_text().splitlines()[line - 1]
 
 
-def test_a_barrier_that_some_do_not_reach(launches: Program) -> None:
-    (event,) = started(launches, "divergent", (4,), local=(4,)).events
+def test_divergent_barrier(launches: Program) -> None:
+    (event,) = run_launch(launches, "divergent", (4,), local=(4,)).events
     assert event.kind == "barrier that only some work items of a group reach"
 
 
-def test_local_memory_holds_nothing_from_the_last_group(launches: Program) -> None:
-    outcome = started(launches, "stale", (8,), local=(4,), y=((1, 32), np.int32))
+def test_local_memory_is_reset_per_group(launches: Program) -> None:
+    outcome = run_launch(launches, "stale", (8,), local=(4,), y=((1, 32), np.int32))
     np.testing.assert_array_equal(outcome.outputs["y"], -1)
 
 
-def test_the_fill_shows_what_a_result_depends_on(launches: Program) -> None:
+def test_fill_reveals_uninitialized_reads(launches: Program) -> None:
     x = np.ones((1, 1, 5), np.int16)
     y = ((1, 1, 8), np.int16)
     one, other = (
-        started(launches, "copy", x=x, y=y, border=Border(fill=fill)).outputs["y"]
+        run_launch(launches, "copy", x=x, y=y, border=Border(fill=fill)).outputs["y"]
         for fill in (0x7E7E7E7E, 0x3C3C3C3C)
     )
     np.testing.assert_array_equal(one[0, 0, :5], other[0, 0, :5])
     np.testing.assert_array_equal(one[0, 0, 5:], 0x7E7E)
     np.testing.assert_array_equal(other[0, 0, 5:], 0x3C3C)
-    assert PAST_END[0] in {event.kind for event in started(launches, "copy", x=x, y=y).events}
+    assert PAST_END[0] in {event.kind for event in run_launch(launches, "copy", x=x, y=y).events}
 
 
 @pytest.mark.parametrize(
     ("policy", "value", "outside"),
     [("edge", 0, 1), ("constant", 3, 3), ("constant", b"\x04\x01\xff\xff" + bytes(12), 260)],
 )
-def test_outputs_hold_the_fill_whatever_the_border_is(
+def test_outputs_are_filled_for_every_border(
     policy: str, value: float | bytes, outside: int, launches: Program
 ) -> None:
     x = np.ones((1, 1, 5), np.int16)
     border = Border(policy, 0x3C3C3C3C, value)
-    outcome = started(launches, "copy", x=x, y=((1, 1, 10), np.int16), border=border)
+    outcome = run_launch(launches, "copy", x=x, y=((1, 1, 10), np.int16), border=border)
     np.testing.assert_array_equal(
         outcome.outputs["y"][0, 0], [1] * 5 + [outside] * 3 + [0x3C3C] * 2
     )
@@ -289,7 +287,7 @@ def test_outputs_hold_the_fill_whatever_the_border_is(
 # ---- Sources ------------------------------------------------------------------------------------
 
 
-def written(vx_folder: Path, name: str, text: str) -> Path:
+def write_source(vx_folder: Path, name: str, text: str) -> Path:
     source = vx_folder / f"{name}.vx"
     source.write_text(text)
     return source
@@ -315,10 +313,10 @@ __kernel void {name}(image2d_array_t input, __write_only image2d_array_t output,
         ("convert_int4", "read_imagef(input, at)", lambda x: x),
     ],
 )
-def test_a_kernel_may_have_the_name_of_a_function(
+def test_kernel_named_like_function(
     vx_folder: Path, name: str, expression: str, expected: Any
 ) -> None:
-    source = written(vx_folder, name, EXP.format(name=name, expression=expression))
+    source = write_source(vx_folder, name, EXP.format(name=name, expression=expression))
     program = compile_vx(source, vx_folder / "cache")
     x = np.linspace(-2, 2, 16, dtype=np.float32).reshape(1, 2, 8)
     outcome = run_vx(
@@ -349,8 +347,8 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("statement", REFUSED)
-def test_what_is_refused(vx_folder: Path, statement: str) -> None:
-    source = written(
+def test_refused_sources(vx_folder: Path, statement: str) -> None:
+    source = write_source(
         *(vx_folder, f"refused_{list(REFUSED).index(statement)}"),
         '#include "cl_viv_vx_ext.h"\nvoid nowhere(vxc_short8 v);\n'
         "__kernel void k(image2d_array_t x, image2d_array_t y) {\n"
@@ -358,7 +356,7 @@ def test_what_is_refused(vx_folder: Path, statement: str) -> None:
         f"    {statement}\n}}\n",
     )
     with pytest.raises(OpkitError, match=REFUSED[statement]) as caught:
-        started(compile_vx(source, vx_folder / "cache"), "k")
+        run_launch(compile_vx(source, vx_folder / "cache"), "k")
     assert "opkit/runtimes/rknn/vx/prelude" not in str(caught.value)
 
 
@@ -429,12 +427,12 @@ _BY_VERSION: dict[int, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_what_is_not_emulated_is_refused_by_name(vx_folder: Path, version: int) -> None:
+def test_unsupported_features_are_named(vx_folder: Path, version: int) -> None:
     refused = {**_EVERYWHERE, **_BY_VERSION[version]}
     statements = list(refused)
     for first in range(0, len(statements), 15):  # the compiler stops after twenty errors
         some = statements[first : first + 15]
-        source = written(
+        source = write_source(
             *(vx_folder, f"unavailable_{version}_{first}"),
             "__kernel void k(image2d_array_t x, image2d_array_t y) {\n"
             "    vxc_short8 v = (vxc_short8)(1); int m = 0; long n = 1;\n"
@@ -449,32 +447,34 @@ def test_what_is_not_emulated_is_refused_by_name(vx_folder: Path, version: int) 
 
 
 @pytest.mark.parametrize("type_", ["short", "long", "double", "half", "char", "float4"])
-def test_scalars_that_are_not_32_bits_are_refused(vx_folder: Path, type_: str) -> None:
-    source = written(vx_folder, f"scalar_{type_}", f"__kernel void k({type_} s) {{ }}\n")
+def test_non_32_bit_scalars_are_refused(vx_folder: Path, type_: str) -> None:
+    source = write_source(vx_folder, f"scalar_{type_}", f"__kernel void k({type_} s) {{ }}\n")
     with pytest.raises(OpkitError, match=f"parameter 's' is of type {type_}; the board passes"):
         compile_vx(source, vx_folder / "cache")
 
 
-def test_a_source_without_a_kernel(vx_folder: Path) -> None:
+def test_source_without_kernel(vx_folder: Path) -> None:
     with pytest.raises(OpkitError, match=r"empty\.vx: there is no kernel"):
-        compile_vx(written(vx_folder, "empty", "int f(int a) { return a; }\n"), vx_folder / "cache")
+        compile_vx(
+            write_source(vx_folder, "empty", "int f(int a) { return a; }\n"), vx_folder / "cache"
+        )
     with pytest.raises(OpkitError, match=r"absent\.vx cannot be read"):
         compile_vx(vx_folder / "absent.vx", vx_folder / "cache")
 
 
-def test_another_pc_is_refused(vx_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsupported_host_is_refused(vx_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "aarch64")
     with pytest.raises(OpkitError, match="run on Linux on x86_64, and this is Linux on aarch64"):
         compile_vx(KERNELS / "launches.vx", vx_folder / "cache")
 
 
-def test_warnings_have_the_users_lines(vx_folder: Path) -> None:
+def test_warnings_have_source_lines(vx_folder: Path) -> None:
     text = "__kernel void k(image2d_array_t y)\n{\n    int x = 4;\n    if (x = 5) { x++; }\n}\n"
-    program = compile_vx(written(vx_folder, "warning", text), vx_folder / "cache")
+    program = compile_vx(write_source(vx_folder, "warning", text), vx_folder / "cache")
     assert re.search(r"warning\.vx:4:11: warning: using the result of an assi", program.diagnostics)
 
 
-def test_signatures_come_from_the_preprocessed_source(vx_folder: Path) -> None:
+def test_signatures_of_preprocessed_source(vx_folder: Path) -> None:
     text = """
 #define TENSOR __read_only image2d_array_t
 #define KERNEL(suffix) \\
@@ -485,7 +485,7 @@ KERNEL(two)
 kernel __attribute__((reqd_work_group_size(2, 3, 4))) void grouped(const float s, bool b) { }
 #endif
 """
-    kernels = compile_vx(written(vx_folder, "signatures", text), vx_folder / "cache").kernels
+    kernels = compile_vx(write_source(vx_folder, "signatures", text), vx_folder / "cache").kernels
     assert list(kernels) == ["of_one", "of_two", "grouped"]
     assert [(p.kind, p.type, p.name) for p in kernels["of_two"].parameters] == [
         *(("tensor", "image2d_array_t", "a"), ("pointer", "int *", "p")),
@@ -499,10 +499,10 @@ kernel __attribute__((reqd_work_group_size(2, 3, 4))) void grouped(const float s
     }
 
 
-def test_a_compiled_source_is_kept_until_something_changes(vx_folder: Path) -> None:
+def test_compiled_source_is_cached(vx_folder: Path) -> None:
     text = '#include "part.h"\n__kernel void k(image2d_array_t y) { int a = PART; }\n'
     (vx_folder / "part.h").write_text("#define PART 1\n")
-    source = written(vx_folder, "kept", text)
+    source = write_source(vx_folder, "kept", text)
     libraries = [compile_vx(source, vx_folder / "cache").library for _ in range(2)]
     before = libraries[0].stat().st_mtime_ns
     assert libraries[0] == libraries[1]
@@ -541,24 +541,24 @@ __kernel void single(__read_only image2d_array_t input, __write_only image2d_arr
 
 
 @pytest.mark.parametrize(("kernel", "lanes"), [("exp", 8), ("single", 1)])
-def test_a_million_elements(vx_folder: Path, kernel: str, lanes: int) -> None:
-    program = compile_vx(written(vx_folder, "speed", SPEED), vx_folder / "cache")
+def test_million_elements(vx_folder: Path, kernel: str, lanes: int) -> None:
+    program = compile_vx(write_source(vx_folder, "speed", SPEED), vx_folder / "cache")
     x = np.random.default_rng(0).uniform(-4, 4, (1, 1000, 1000)).astype(np.float16)
-    outcome = started(program, kernel, (1000 // lanes, 1000, 1), (lanes, 1, 1), x=x)
+    outcome = run_launch(program, kernel, (1000 // lanes, 1000, 1), (lanes, 1, 1), x=x)
     wide = x.astype(np.float32)
     expected = np.exp(wide) if kernel == "exp" else wide
     np.testing.assert_allclose(outcome.outputs["y"], expected, 2**-10)
 
 
-def test_the_second_run_of_a_kernel_compiles_nothing(vx_folder: Path, tmp_path: Path) -> None:
-    source = written(vx_folder, "first", SPEED)
+def test_second_run_compiles_nothing(vx_folder: Path, tmp_path: Path) -> None:
+    source = write_source(vx_folder, "first", SPEED)
     vx_runtime()
 
-    def made() -> dict[Path, int]:
-        outcome = started(compile_vx(source, tmp_path), "exp", (2, 3, 2), (8, 1, 1))
+    def run_and_list_cache() -> dict[Path, int]:
+        outcome = run_launch(compile_vx(source, tmp_path), "exp", (2, 3, 2), (8, 1, 1))
         assert outcome.fault == ""
         return {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
 
-    first = made()
+    first = run_and_list_cache()
     assert first
-    assert made() == first
+    assert run_and_list_cache() == first

@@ -67,7 +67,7 @@ def decode(anchor, delta, **params):
 ANCHOR = [10, 20, 30, 60]
 
 
-def test_reference_keeps_the_anchor_where_deltas_are_zero():
+def test_reference_zero_deltas_keep_anchor():
     assert decode(ANCHOR, [0, 0, 0, 0]) == (ANCHOR, 800)
 
 
@@ -78,24 +78,24 @@ def test_reference_moves_and_scales():
     assert area == pytest.approx(1600)
 
 
-def test_reference_limits_the_growth():
+def test_reference_growth_is_clamped():
     box, area = decode(ANCHOR, [0, 0, 100, 100], clip=False, max_log_scale=0)
     assert (box, area) == (ANCHOR, 800)
 
 
-def test_reference_clips_to_the_image():
+def test_reference_clips_to_image():
     assert decode(ANCHOR, [0, 0, 0, 0], image_size=[25, 50]) == ([10, 20, 25, 50], 450)
     assert decode(ANCHOR, [0, 0, 0, 0], image_size=[25, 50], clip=False) == (ANCHOR, 800)
     assert decode(ANCHOR, [-1, -1, 0, 0]) == ([0, 0, 10, 20], 200)
 
 
-def test_reference_counts_the_last_pixel_if_offset_is_1():
+def test_reference_offset_1_includes_last_pixel():
     assert decode([10, 20, 29, 59], [0, 0, 0, 0], offset=1) == ([10, 20, 29, 59], 800)
     box, area = decode([10, 20, 29, 59], [0, 0, 0, 0], offset=1, image_size=[25, 50])
     assert (box, area) == ([10, 20, 24, 49], 450)
 
 
-def test_reference_gives_small_boxes_no_area():
+def test_reference_small_boxes_have_zero_area():
     assert decode(ANCHOR, [0, 0, 0, 0], min_size=20) == (ANCHOR, 800)
     assert decode(ANCHOR, [0, 0, 0, 0], min_size=21) == (ANCHOR, 0)
 
@@ -108,6 +108,6 @@ def test_reference_scales_areas():
     ("deltas", "anchors"),
     [((1, 5, 4), (6, 4)), ((1, 5, 3), (5, 3)), ((5, 4), (5, 4)), ((1, 5, 4), (1, 5, 4))],
 )
-def test_shapes_that_do_not_fit_are_refused(deltas, anchors):
+def test_mismatched_shapes_are_refused(deltas, anchors):
     with pytest.raises(ValueError, match="must be deltas"):
         output_shapes({"deltas": deltas, "anchors": anchors}, {})

@@ -53,7 +53,7 @@ def test_cpu_kernel(case):
 
 
 @pytest.mark.parametrize("case", SINGLE, ids=str)
-def test_cpu_kernel_in_single_precision(case):
+def test_cpu_kernel_float32(case):
     check_cpu_kernel(case, max_ulp=2)
 
 
@@ -62,7 +62,7 @@ def test_vx_kernel(case):
     check_vx_kernel(case, max_ulp=1)
 
 
-def test_vx_kernel_refuses_single_precision():
+def test_vx_kernel_refuses_float32():
     problem = run_vx_kernel(SINGLE[0]).problem
     assert "parameter 'input': it holds VX_TYPE_FLOAT32; the VX kernel is for FLOAT16" in problem
 

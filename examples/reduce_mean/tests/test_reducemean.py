@@ -35,7 +35,7 @@ def test_vx_kernel(case):
 
 
 @pytest.mark.parametrize("case", SPECIAL, ids=str)
-def test_vx_kernel_on_special_values(case):
+def test_vx_kernel_special_values(case):
     # It adds up floats: beside 65504, one has no more than 2**-8 behind the point.
     check_vx_kernel(case, max_ulp=1, max_error=2**-8)
 
@@ -45,11 +45,11 @@ def test_reference():
     assert reference({"input": array}, {})["output"].tolist() == [[3], [0]]
 
 
-def test_reference_adds_up_more_than_a_half_can_hold():
+def test_reference_sum_exceeds_float16():
     array = np.full((1, 1000), 60000, np.float32)
     assert reference({"input": array}, {})["output"].tolist() == [[60000]]
 
 
-def test_the_last_dimension_stays():
+def test_last_dimension_is_kept():
     assert output_shapes({"input": (2, 3, 4)}, {}) == {"output": (2, 3, 1)}
     assert output_shapes({"input": (4,)}, {}) == {"output": (1,)}

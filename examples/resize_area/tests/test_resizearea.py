@@ -51,13 +51,13 @@ def test_cpu_kernel(case):
 
 
 @pytest.mark.parametrize("case", NCHW, ids=str)
-def test_cpu_kernel_with_channels_first(case, monkeypatch):
+def test_cpu_kernel_channels_first(case, monkeypatch):
     monkeypatch.setattr(resizearea_reference, "LAYOUT", "NCHW")
     check_cpu_kernel(case, max_ulp=1)
 
 
 @pytest.mark.parametrize("case", WHOLE_NUMBERS, ids=str)
-def test_pixels_that_are_copied_stay_as_they_are(case):
+def test_copied_pixels_are_unchanged(case):
     check_cpu_kernel(case, max_ulp=0)
 
 
@@ -71,7 +71,7 @@ def test_vx_kernel(case):
 
 
 @pytest.mark.parametrize("case", IMAGES, ids=str)
-def test_vx_kernel_refuses_several_images(case):
+def test_vx_kernel_refuses_batch(case):
     assert "the VX kernel resizes one image" in run_vx_kernel(case).problem
 
 
@@ -87,22 +87,22 @@ def resize(image, size, align_corners=False):
     return resizearea_reference.reference({"input": images}, params)["output"][0, :, :, 0].tolist()
 
 
-def test_reference_takes_the_mean_of_whole_pixels():
+def test_reference_whole_pixel_mean():
     image = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]]
     assert resize(image, [2, 2]) == [[2.5, 4.5], [10.5, 12.5]]
 
 
-def test_reference_counts_a_pixel_with_the_part_that_is_covered():
+def test_reference_weights_pixels_by_coverage():
     # Each output covers one pixel and a half: (1 + 4 / 2) / 1.5 and (4 / 2 + 7) / 1.5.
     assert resize([[1, 4, 7]], [1, 2]) == [[2, 6]]
 
 
-def test_reference_repeats_the_border_for_align_corners():
+def test_reference_align_corners_repeats_border():
     # Steps of (3 - 1) / (2 - 1) = 2 pixels: (1 + 4) / 2, and (7 + 7) / 2 past the end.
     assert resize([[1, 4, 7]], [1, 2], align_corners=True) == [[2.5, 7]]
 
 
-def test_reference_knows_both_layouts(monkeypatch):
+def test_reference_supports_both_layouts(monkeypatch):
     shapes, params = {"input": (2, 5, 6, 7)}, {"size": [3, 4], "align_corners": False}
     assert resizearea_reference.output_shapes(shapes, params) == {"output": (2, 3, 4, 7)}
     monkeypatch.setattr(resizearea_reference, "LAYOUT", "NCHW")

@@ -48,7 +48,7 @@ def test_cpu_kernel(case):
 
 
 @pytest.mark.parametrize("case", INTEGERS, ids=str)
-def test_cpu_kernel_on_integers(case):
+def test_cpu_kernel_integers(case):
     check_cpu_kernel(case, max_ulp=0)
 
 
@@ -62,7 +62,7 @@ def test_vx_kernel(case):
 
 
 @pytest.mark.parametrize("case", halves(BROADCAST, NUMBERS), ids=str)
-def test_vx_kernel_refuses_to_broadcast(case):
+def test_vx_kernel_refuses_broadcasting(case):
     assert "the VX kernel does not broadcast" in run_vx_kernel(case).problem
 
 
@@ -82,18 +82,18 @@ def test_reference_follows_ieee_754():
     assert str(quotients.tolist()) == "[inf, -inf, nan, -0.0]"
 
 
-def test_reference_on_the_edge_of_integers():
+def test_reference_integer_limits():
     assert divide([-(2**31), 2**31 - 1], [-1, -1], np.int32).tolist() == [-(2**31), 1 - 2**31]
     with pytest.raises(ZeroDivisionError, match="y must not hold 0"):
         divide([1], [0], np.int32)
 
 
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
-def test_shapes_are_broadcast_as_numpy_does(shapes):
+def test_shapes_broadcast_like_numpy(shapes):
     expected = np.broadcast(np.empty(shapes["x"]), np.empty(shapes["y"])).shape
     assert output_shapes(shapes, {}) == {"output": expected}
 
 
-def test_shapes_that_do_not_fit_are_refused():
+def test_mismatched_shapes_are_refused():
     with pytest.raises(ValueError, match=r"cannot broadcast \(2, 3\) and \(2,\)"):
         output_shapes({"x": (2, 3), "y": (2,)}, {})

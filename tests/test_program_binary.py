@@ -1,4 +1,4 @@
-"""The compiled VX kernel, from a file and from a stand-in of RKNN-Toolkit."""
+"""The program binary, from a file and from a stand-in of RKNN-Toolkit."""
 
 from __future__ import annotations
 
@@ -96,26 +96,26 @@ class Toolkit:
             if path.is_file()
         }
 
-    def then(self, code: str) -> None:
-        """Say what the build command does in the end."""
+    def on_build(self, code: str) -> None:
+        """Set the code that the build command runs at its end."""
         (self.root / "toolkit" / "then.py").write_text(code)
 
-    def makes(self, **packages: bytes) -> None:
-        self.then(
+    def on_build_write(self, **packages: bytes) -> None:
+        self.on_build(
             "\n".join(
                 f"(folder / '{name}.rknnop').write_bytes({data!r})"
                 for name, data in packages.items()
             )
         )
 
-    def seen(self) -> list[str]:
+    def copied_files(self) -> list[str]:
         return (self.root / "toolkit" / "seen.txt").read_text().splitlines()
 
     def build(self) -> bytes:
         python, name = str(self.python), "ResizeArea"
         return program_binary.from_toolkit(python, self.repository, name, VENDORS_OP_YML, self.work)
 
-    def refused(self) -> str:
+    def build_error(self) -> str:
         with pytest.raises(OpkitError) as caught:
             self.build()
         return str(caught.value)
@@ -133,17 +133,17 @@ def toolkit(tmp_path: Path) -> Toolkit:
 
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("vx_binary", [b"SHDR\0\1\2", b"FULLPRGM\xff"])
-def test_the_shader_of_the_package_that_the_toolkit_makes(
+def test_program_binary_from_toolkit_package(
     toolkit: Toolkit, version: int, vx_binary: bytes
 ) -> None:
-    toolkit.makes(ResizeArea=package(vx_binary, version))
+    toolkit.on_build_write(ResizeArea=package(vx_binary, version))
     assert toolkit.build() == vx_binary
-    assert toolkit.seen() == list(SOURCES)
+    assert toolkit.copied_files() == list(SOURCES)
     toolkit.assert_untouched()
 
 
-def test_the_name_and_place_of_the_package_do_not_matter(toolkit: Toolkit) -> None:
-    toolkit.then(
+def test_package_may_have_any_path(toolkit: Toolkit) -> None:
+    toolkit.on_build(
         "(folder / 'out').mkdir()\n"
         f"(folder / 'out' / 'anything.rknnop').write_bytes({package(b'SHDR')!r})\n"
         f"(folder / 'resizearea.rknnop').write_bytes({package(b'SHDR')!r})\n"
@@ -151,96 +151,96 @@ def test_the_name_and_place_of_the_package_do_not_matter(toolkit: Toolkit) -> No
     assert toolkit.build() == b"SHDR"
 
 
-def test_the_work_folder_may_be_anywhere_in_the_repository(toolkit: Toolkit) -> None:
+def test_work_folder_inside_repository(toolkit: Toolkit) -> None:
     toolkit.work = toolkit.repository / "here"
-    toolkit.makes(ResizeArea=package(b"SHDR"))
+    toolkit.on_build_write(ResizeArea=package(b"SHDR"))
     assert toolkit.build() == b"SHDR"
-    assert toolkit.seen() == list(SOURCES)
+    assert toolkit.copied_files() == list(SOURCES)
 
 
-def test_the_repositorys_own_modules_do_not_hide_the_toolkits(toolkit: Toolkit) -> None:
+def test_repository_modules_do_not_shadow_toolkit(toolkit: Toolkit) -> None:
     (toolkit.repository / "rknn").mkdir()
     (toolkit.repository / "rknn" / "__init__.py").write_text("raise AssertionError\n")
-    toolkit.makes(ResizeArea=package(b"SHDR"))
+    toolkit.on_build_write(ResizeArea=package(b"SHDR"))
     assert toolkit.build() == b"SHDR"
 
 
-def test_a_build_that_fails_shows_the_end_of_its_output(toolkit: Toolkit) -> None:
-    toolkit.then(
+def test_failed_build_shows_end_of_output(toolkit: Toolkit) -> None:
+    toolkit.on_build(
         "for number in range(100):\n    print('line', number, flush=True)\n"
         "print('E no license', file=sys.stderr, flush=True)\nsys.exit(3)"
     )
-    message = toolkit.refused()
+    message = toolkit.build_error()
     assert " -m rknn.bin.custom_op --action build --op_path " in message
     assert "failed with status 3. The end of its output:\n  line 81\n" in message
     assert "  line 99\n  E no license\nCheck that this Python has RKNN-Toolkit 1.x: " in message
     toolkit.assert_untouched()
 
 
-def test_a_build_that_fails_without_a_word(toolkit: Toolkit) -> None:
+def test_failed_build_without_output(toolkit: Toolkit) -> None:
     toolkit.python.write_text("#!/bin/sh\nexit 1\n")
-    assert "failed with status 1. The end of its output:\n  (nothing)\n" in toolkit.refused()
+    assert "failed with status 1. The end of its output:\n  (nothing)\n" in toolkit.build_error()
 
 
-def test_a_python_without_the_toolkit(toolkit: Toolkit) -> None:
+def test_python_without_toolkit(toolkit: Toolkit) -> None:
     (toolkit.root / "toolkit" / "rknn" / "bin" / "custom_op.py").unlink()
-    message = toolkit.refused()
+    message = toolkit.build_error()
     assert "No module named rknn.bin.custom_op" in message
     assert f"{toolkit.python} -c 'import rknn.bin.custom_op'" in message
 
 
 def test_no_package(toolkit: Toolkit) -> None:
-    toolkit.makes()
-    assert toolkit.refused() == (
+    toolkit.on_build_write()
+    assert toolkit.build_error() == (
         "RKNN-Toolkit's build command made no package for ResizeArea, though it did not fail; "
         "build the repository with it by hand and pass vx_binary=FILE"
     )
     toolkit.assert_untouched()
 
 
-def test_packages_that_differ(toolkit: Toolkit) -> None:
-    toolkit.makes(a=package(b"SHDR1"), b=package(b"SHDR2"))
-    assert "different VX kernels: a.rknnop, b.rknnop; pass the right one" in toolkit.refused()
+def test_different_packages(toolkit: Toolkit) -> None:
+    toolkit.on_build_write(a=package(b"SHDR1"), b=package(b"SHDR2"))
+    assert "different VX kernels: a.rknnop, b.rknnop; pass the right one" in toolkit.build_error()
     toolkit.assert_untouched()
 
 
-def test_an_empty_shader(toolkit: Toolkit) -> None:
-    toolkit.makes(ResizeArea=package(b""))
-    assert toolkit.refused() == (
+def test_empty_program_binary(toolkit: Toolkit) -> None:
+    toolkit.on_build_write(ResizeArea=package(b""))
+    assert toolkit.build_error() == (
         "the package that RKNN-Toolkit made for ResizeArea: the compiled VX kernel is empty; one "
         "that RKNN-Toolkit compiled begins with SHDR or FULLPRGM"
     )
     toolkit.assert_untouched()
 
 
-def test_a_package_that_is_none(toolkit: Toolkit) -> None:
-    toolkit.makes(ResizeArea=package(b"SHDR")[:-1])
+def test_invalid_package(toolkit: Toolkit) -> None:
+    toolkit.on_build_write(ResizeArea=package(b"SHDR")[:-1])
     with pytest.raises(PackageError, match=r"^ResizeArea\.rknnop: at offset "):
         toolkit.build()
     toolkit.assert_untouched()
 
 
-def test_a_python_that_is_not_there(toolkit: Toolkit) -> None:
+def test_missing_python(toolkit: Toolkit) -> None:
     toolkit.python.unlink()
-    assert toolkit.refused().startswith(f"rknn_python={toolkit.python}: no such program; pass ")
+    assert toolkit.build_error().startswith(f"rknn_python={toolkit.python}: no such program; pass ")
     assert not toolkit.work.exists()
 
 
-def test_a_python_that_cannot_be_run(toolkit: Toolkit) -> None:
+def test_python_not_executable(toolkit: Toolkit) -> None:
     toolkit.python.write_bytes(b"\x7fELF nothing")
-    assert "cannot be run: Exec format error" in toolkit.refused()
+    assert "cannot be run: Exec format error" in toolkit.build_error()
 
 
-def test_a_python_that_is_a_link_is_run_as_the_link(toolkit: Toolkit) -> None:
+def test_symlinked_python_is_not_resolved(toolkit: Toolkit) -> None:
     link = toolkit.root / "venv" / "python3"
     link.parent.mkdir()
     link.symlink_to(toolkit.python)
     toolkit.python.write_text('#!/bin/sh\necho "run as $0"\nexit 1\n')
     toolkit.python = link
-    assert f"run as {link}\n" in toolkit.refused()
+    assert f"run as {link}\n" in toolkit.build_error()
 
 
-def test_a_repository_that_is_not_there(toolkit: Toolkit) -> None:
+def test_missing_repository(toolkit: Toolkit) -> None:
     missing = toolkit.root / "missing"
     with pytest.raises(ShaderError, match="missing: cannot be copied to "):
         program_binary.from_toolkit(
@@ -250,7 +250,7 @@ def test_a_repository_that_is_not_there(toolkit: Toolkit) -> None:
 
 
 @pytest.mark.parametrize("data", [b"SHDR", b"SHDR\0\0", b"FULLPRGM\1"])
-def test_a_shader_file(tmp_path: Path, data: bytes) -> None:
+def test_program_binary_file(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "resizearea.vxbin"
     path.write_bytes(data)
     assert program_binary.from_file(path) == data
@@ -265,7 +265,7 @@ def test_a_shader_file(tmp_path: Path, data: bytes) -> None:
         (b"RKNN\0\0\0\0", r"begins with b'RKNN\x00\x00\x00\x00'"),
     ],
 )
-def test_a_file_that_is_no_shader(tmp_path: Path, data: bytes, what: str) -> None:
+def test_invalid_program_binary_file(tmp_path: Path, data: bytes, what: str) -> None:
     path = tmp_path / "resizearea.vx"
     path.write_bytes(data)
     with pytest.raises(ShaderError) as caught:
@@ -276,6 +276,6 @@ def test_a_file_that_is_no_shader(tmp_path: Path, data: bytes, what: str) -> Non
     )
 
 
-def test_a_shader_file_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_program_binary_file(tmp_path: Path) -> None:
     with pytest.raises(ShaderError, match="cannot be read: No such file or directory"):
         program_binary.from_file(tmp_path / "missing")

@@ -4,12 +4,12 @@
 
 Prints the table; with --output, writes it into RESULTS.md of that folder.
 
-What each line is compared with:
+The baseline of each line:
 
 * generation: `cookiecutter` with this template, against a template of one file and no hook;
 * cold build: `scons target=all` in a new repository with an empty compiler cache, against the very
   compiler commands that it runs, one after the other from a shell, with an empty cache too;
-* no-op build: `scons` when everything is made.
+* no-op build: `scons` when everything is up to date.
 
 First contact is what a new user waits for: each run has empty caches, of the compiler and of what
 all repositories share. Processor time is that of all processes, on all cores; it says more than the
@@ -39,13 +39,13 @@ COOKIECUTTER = [sys.executable, "-m", "cookiecutter", "--no-input"]
 COMMAND = "python -m benchmarks.build --output benchmarks"
 SCONS = [sys.executable, "-m", "SCons", "-s"]
 
-# What was done, its median time in seconds, and that of what it is compared with.
+# Command, median time in seconds, and the baseline's median time.
 Row = tuple[str, float, float | None]
 
 
 @dataclass(frozen=True)
-class First:
-    """Something that a user does for the first time.
+class FirstContact:
+    """The time of a command that a user runs for the first time.
 
     Attributes:
         what: the command.
@@ -91,10 +91,10 @@ def one_file_template(folder: Path) -> Path:
 
 def generation_seconds(template: Path, work: Path, runs: int) -> float:
     """Return the time of one `cookiecutter TEMPLATE --no-input`."""
-    made = work / "MyOperator"
+    repository = work / "MyOperator"
 
     def clear() -> None:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(repository, ignore_errors=True)
 
     return median_seconds(runs, clear, lambda: run([*COOKIECUTTER, str(template)], work))
 
@@ -167,8 +167,8 @@ def new_repository(folder: Path) -> Path:
     return folder / "MyOperator"
 
 
-def once(work: Path) -> dict[str, tuple[float, float]]:
-    """Do all that is done for the first time once, in an empty folder; return the times of each."""
+def first_contact_times(work: Path) -> dict[str, tuple[float, float]]:
+    """Run each command of first contact once, in an empty folder; return their times."""
     one, two, three = (new_repository(work / name) for name in ("one", "two", "three"))
     demo = [sys.executable, "-m", "rknn_op", "demo", "--path", str(work / "demo")]
     return {
@@ -191,14 +191,14 @@ AIMS = {
 }
 
 
-def first_contact(work: Path, runs: int) -> list[First]:
-    """Return the times of all that is done for the first time."""
+def first_contact(work: Path, runs: int) -> list[FirstContact]:
+    """Return the median times of first contact."""
     measured = []
     for number in range(runs):
         with tempfile.TemporaryDirectory(dir=work, prefix=f"run-{number}-") as folder:
-            measured.append(once(Path(folder)))
+            measured.append(first_contact_times(Path(folder)))
     return [
-        First(
+        FirstContact(
             what,
             statistics.median(times[what][0] for times in measured),
             statistics.median(times[what][1] for times in measured),
@@ -208,7 +208,7 @@ def first_contact(work: Path, runs: int) -> list[First]:
     ]
 
 
-def section(rows: list[Row], runs: int, firsts: list[First] | None = None) -> str:
+def section(rows: list[Row], runs: int, firsts: list[FirstContact] | None = None) -> str:
     """Return the benchmark's section of RESULTS.md."""
     contact = [
         [
@@ -243,7 +243,7 @@ is to the line above.
 
 
 def main() -> int:
-    """Measure, print, and write if asked to."""
+    """Measure, print, and write with --output."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.build", description=(__doc__ or "").splitlines()[0]
     )

@@ -1,4 +1,4 @@
-"""Writes what follows from op.yml into the new repository, by the repository's own opkit."""
+"""Completes the new repository from op.yml, with the repository's own opkit."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-# cruft gives no output folder: it makes its projects in temporary ones, where nobody goes next.
+# cruft gives no output folder: it makes its projects in temporary ones, where no next steps follow.
 OUTPUT_DIR = json.loads(r""" {{ cookiecutter._output_dir | default("") | tojson }} """)
 
 
 def next_steps(name: str, lower: str, project: Path) -> str:
-    """Return what to do next.
+    """Return the next steps.
 
     Args:
         name: the operator's name.

@@ -1,7 +1,7 @@
-"""Checks the description once more: a replayed run asks nothing, so nothing has checked it.
+"""Checks the description again: a replayed run asks no questions, so nothing has checked it.
 
 The folder's name is not checked here: when a hook fails, cookiecutter deletes the folder, which for
-a name like `../other` is somebody else's. rknn_op_template.py refuses it before there is one.
+a name like `../other` is not cookiecutter's. rknn_op_template.py refuses it before a folder exists.
 """
 
 from __future__ import annotations

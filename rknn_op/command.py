@@ -1,4 +1,4 @@
-"""The verbs of `rknn-op`: each reads its options and calls what does the work."""
+"""The verbs of `rknn-op`: command-line options only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rknn_op import update as replacement
 
 
 class _Verbs(click.Group):
-    """Ends with one line on stderr and status 1 when the user can put right what is wrong."""
+    """Prints errors of the user as one line on stderr and exits with status 1."""
 
     def invoke(self, ctx: click.Context) -> None:
         try:

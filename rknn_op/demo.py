@@ -18,9 +18,9 @@ from opkit.runtimes.rknn import target_table
 from rknn_op import template
 from rknn_op.repositories import check_description, refuse_existing, scons
 
-_ROWS = 9  # of the table of cases that are shown, its head included
+_MAX_ROWS = 9  # of the table of cases, its head included
 
-_MEANINGS = (
+_FILES = (
     ("op.yml", "the operator description: inputs, outputs, params"),
     ("{lower}_compute.h", "the math in C"),
     ("{lower}_reference.py", "the math in numpy, and the output shapes"),
@@ -37,7 +37,7 @@ def examples() -> list[str]:
 
 
 def run(name: str, folder: Path) -> None:
-    """Make the repository of an example, build and check it, and say what happened.
+    """Make the repository of an example, build and check it, and print each step.
 
     Args:
         name: the example.
@@ -57,14 +57,14 @@ def run(name: str, folder: Path) -> None:
     kernels = "rknn_kernel_*," if any(example.glob("rknn_kernel_*")) else ""
     math = f"{shown}/{{{spec.lower}_*,{kernels}tests}}"
     _step(f"rknn-op create -c {shown}/{name}.yml -p {folder}", lambda: _create(config, folder))
-    _step(f"cp -r {math} {folder}", lambda: _fill_in(example, folder))
+    _step(f"cp -r {math} {folder}", lambda: _copy_files(example, folder))
     _step(f"scons target={target}", lambda: _build(folder, spec))
     _step("scons check", lambda: _check(folder))
-    click.echo(_closing_words(folder, spec))
+    click.echo(_summary(folder, spec))
 
 
 def _step(command: str, action: Callable[[], str]) -> None:
-    """Show a command, run it, and show its time and what it did."""
+    """Print a command, run it, and print its result and time."""
     click.echo(f"$ {command}")
     start = time.perf_counter()
     result = action()
@@ -75,14 +75,14 @@ def _step(command: str, action: Callable[[], str]) -> None:
 def _create(config: Path, folder: Path) -> str:
     # In a process of its own, because the next steps that it prints are not those of the demo.
     command = [sys.executable, "-m", "rknn_op", "create", "-c", str(config), "-p", str(folder)]
-    made = subprocess.run(command, check=False, capture_output=True, text=True)
-    if made.returncode:
-        raise OpkitError((made.stderr or made.stdout).strip().removeprefix("error: "))
+    result = subprocess.run(command, check=False, capture_output=True, text=True)
+    if result.returncode:
+        raise OpkitError((result.stderr or result.stdout).strip().removeprefix("error: "))
     return "the repository, a working operator that copies its input"
 
 
-def _fill_in(example: Path, folder: Path) -> str:
-    """Lay the example's files over the generated ones and return their names."""
+def _copy_files(example: Path, folder: Path) -> str:
+    """Copy the example's files over the generated ones and return their names."""
     names = sorted(
         str(path.relative_to(example))
         for path in example.rglob("*")
@@ -100,28 +100,28 @@ def _build(folder: Path, spec: OpSpec) -> str:
 
 
 def _check(folder: Path) -> str:
-    """Run the cases and return the head and the foot of their table."""
+    """Run the cases and return the first and the last lines of their table."""
     lines = _scons(folder, "-Q", "check").rstrip().splitlines()
     start = next((i for i, line in enumerate(lines) if line.startswith("kernel ")), 0)
     table, foot = lines[start:-2], lines[-2:]
-    if len(table) > _ROWS:
-        table = [*table[:_ROWS], f"... and {len(table) - _ROWS} more cases"]
+    if len(table) > _MAX_ROWS:
+        table = [*table[:_MAX_ROWS], f"... and {len(table) - _MAX_ROWS} more cases"]
     return "\n".join([*table, *foot])
 
 
 def _scons(folder: Path, *arguments: str) -> str:
-    done = scons(folder, *arguments, capture=True)
-    if done.returncode:
-        click.echo(done.stdout)
-        raise OpkitError(f"`scons {arguments[-1]}` failed in {folder}; what it said is above")
-    return done.stdout
+    result = scons(folder, *arguments, capture=True)
+    if result.returncode:
+        click.echo(result.stdout)
+        raise OpkitError(f"`scons {arguments[-1]}` failed in {folder}; its output is above")
+    return result.stdout
 
 
 def _package(folder: Path, spec: OpSpec) -> Path:
     return folder / "build" / spec.target_platform / f"{spec.name}.rknnop"
 
 
-def _closing_words(folder: Path, spec: OpSpec) -> str:
+def _summary(folder: Path, spec: OpSpec) -> str:
     package = _package(folder, spec)
     values = {
         "lower": spec.lower,
@@ -129,8 +129,8 @@ def _closing_words(folder: Path, spec: OpSpec) -> str:
         "target": spec.target_platform,
         "size": package.stat().st_size,
     }
-    meanings = ((folder / path.format(**values), text) for path, text in _MEANINGS)
-    files = [(str(path), text.format(**values)) for path, text in meanings if path.exists()]
+    descriptions = ((folder / path.format(**values), text) for path, text in _FILES)
+    files = [(str(path), text.format(**values)) for path, text in descriptions if path.exists()]
     width = max(len(path) for path, _ in files)
     listing = "\n".join(f"    {path.ljust(width)}  {text}" for path, text in files)
     return f"""\

@@ -1,4 +1,4 @@
-"""Operator repositories: make one, and run SCons in one."""
+"""Operator repositories: create one, and run SCons in one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_description(config: Path) -> OpSpec:
 
 
 def require(folder: Path) -> None:
-    """Stop when a folder is not an operator repository.
+    """Require an operator repository.
 
     Raises:
         OpkitError: it is not.
@@ -35,19 +35,19 @@ def require(folder: Path) -> None:
     for name in ("op.yml", "SConstruct"):
         if not (folder / name).is_file():
             raise OpkitError(
-                f"{folder} is not an operator repository: there is no {name} in it; "
-                "name one with -p, or make one with `rknn-op create`"
+                f"{folder} is not an operator repository: {name} not found; "
+                "pass one with -p, or make one with `rknn-op create`"
             )
 
 
 def refuse_existing(folder: Path) -> None:
-    """Stop when there is something already where a repository is to be.
+    """Refuse an existing path for a new repository.
 
     Raises:
         OpkitError: there is.
     """
     if os.path.lexists(folder):
-        raise OpkitError(f"{folder} exists already; name another folder, or delete it")
+        raise OpkitError(f"{folder} already exists; pass another folder, or delete it")
 
 
 def create(config: Path, folder: Path) -> None:
@@ -66,19 +66,19 @@ def create(config: Path, folder: Path) -> None:
     from cookiecutter.exceptions import CookiecutterException
     from cookiecutter.main import cookiecutter
 
-    # What cookiecutter logs when a hook fails is a traceback; the hook has said what is wrong.
+    # cookiecutter logs a traceback when a hook fails; the hook has printed the error.
     logging.getLogger("cookiecutter").addHandler(logging.NullHandler())
-    whole = Path(os.path.abspath(folder))  # noqa: PTH100  resolve() would follow links
+    path = Path(os.path.abspath(folder))  # noqa: PTH100  resolve() would follow links
     with tempfile.TemporaryDirectory() as scratch:
-        # Neither are the user's settings for other templates read nor is their home written to.
+        # The user's settings for other templates are not read, nor is their home written to.
         settings = Path(scratch, "settings.yml")
         settings.write_text(json.dumps({"cookiecutters_dir": scratch, "replay_dir": scratch}))
         try:
             cookiecutter(
                 str(template.ROOT),
                 no_input=True,
-                extra_context={"config": str(config.absolute()), "op_name": whole.name},
-                output_dir=str(whole.parent),
+                extra_context={"config": str(config.absolute()), "op_name": path.name},
+                output_dir=str(path.parent),
                 config_file=str(settings),
             )
         except CookiecutterException as error:

@@ -14,8 +14,8 @@ from rknn_op.repositories import check_description, require
 def update(folder: Path) -> None:
     """Replace a repository's opkit, and bring its files in line with op.yml.
 
-    The user's files are left alone; those that op.yml asks for anew are written. Killed at any
-    moment, the next run completes it.
+    The user's files are left alone; those that op.yml newly requires are written. After an
+    interruption at any moment, the next run completes it.
 
     Args:
         folder: the repository.
@@ -32,14 +32,14 @@ def update(folder: Path) -> None:
     def ignored(directory: str, names: list[str]) -> list[str]:
         return [n for n in names if n == "__pycache__" or Path(directory, n) in others]
 
-    opkit, made, old = (folder / name for name in ("opkit", "opkit.new", "opkit.old"))
+    opkit, new, old = (folder / name for name in ("opkit", "opkit.new", "opkit.old"))
     try:
-        for leftover in (made, old):
+        for leftover in (new, old):
             shutil.rmtree(leftover, ignore_errors=True)
-        shutil.copytree(template.OPKIT, made, ignore=ignored)
+        shutil.copytree(template.OPKIT, new, ignore=ignored)
         if opkit.exists():
             opkit.rename(old)
-        made.rename(opkit)
+        new.rename(opkit)
         shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         raise OpkitError(f"{opkit}: cannot be replaced: {error}") from None

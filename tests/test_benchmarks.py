@@ -77,7 +77,10 @@ def test_ratio_is_relative_to_baseline() -> None:
 
 
 def test_first_contact() -> None:
-    firsts = [build.First("first", 2.0, 3.5, 3.0), build.First("again", 1.0, 1.25, None)]
+    firsts = [
+        build.FirstContact("first", 2.0, 3.5, 3.0),
+        build.FirstContact("again", 1.0, 1.25, None),
+    ]
     found = rows(build.section([], 1, firsts))
     assert found["first"] == [["at most 3.0", "2.00", "3.50"]]
     assert found["again"] == [["", "1.00", "1.25"]]

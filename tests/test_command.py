@@ -1,4 +1,4 @@
-"""`rknn-op`, each verb as a user runs it."""
+"""`rknn-op`: each verb, run as by a user."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXP = str(EXAMPLES / "exp/exp.yml")
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stand in an empty folder, with an empty home."""
+    """Change to an empty folder, with an empty home."""
     home = tmp_path / "home"
     here = tmp_path / "here"
     home.mkdir()
@@ -51,7 +51,7 @@ def process(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def assert_error(result: Result, *phrases: str) -> None:
-    """See that there is one line, on stderr, that says all this, and no traceback."""
+    """Check that stderr is one line with all of these texts, and no traceback."""
     assert result.exit_code == 1
     assert isinstance(result.exception, SystemExit), result.exception
     assert result.stdout == ""
@@ -95,7 +95,7 @@ def test_create_ignores_user_settings(folder: Path) -> None:
 @pytest.mark.parametrize("make", [Path.mkdir, Path.touch, lambda p: p.symlink_to("nowhere")])
 def test_create_refuses_existing_folder(make: Callable[[Path], None], folder: Path) -> None:
     make(folder / "taken")
-    assert_error(rknn_op("create", "-c", EXP, "-p", "taken"), "taken exists already")
+    assert_error(rknn_op("create", "-c", EXP, "-p", "taken"), "taken already exists")
 
 
 @pytest.mark.parametrize("path", ["a b", "-", ".hidden", "ü", "{{x}}"])
@@ -203,7 +203,7 @@ def test_demo_runs_all_steps(folder: Path) -> None:
 
 def test_demo_existing_folder_or_unknown_example(folder: Path) -> None:
     (folder / "resize_area").mkdir()
-    assert_error(rknn_op("demo"), "resize_area exists already")
+    assert_error(rknn_op("demo"), "resize_area already exists")
     unknown = rknn_op("demo", "resize")
     assert unknown.exit_code == 2
     assert all(f"'{name}'" in unknown.stderr for name in EXAMPLE_NAMES)
@@ -217,7 +217,7 @@ def test_demo_shows_scons_output_on_failure(folder: Path, monkeypatch: pytest.Mo
     result = rknn_op("demo", "exp", "-p", "made")
     assert result.exit_code == 1
     assert "out of order" in result.stdout
-    assert result.stderr == "error: `scons target=rv1126` failed in made; what it said is above\n"
+    assert result.stderr == "error: `scons target=rv1126` failed in made; its output is above\n"
 
 
 def test_installed_wheel_contains_template(folder: Path) -> None:

@@ -43,7 +43,7 @@ def load_hook(
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stand in what cookiecutter has when it starts the post hook."""
+    """Change to a folder as cookiecutter leaves it for the post hook."""
     path = tmp_path / "my_exp"
     path.mkdir()
     (path / "op.yml").write_text(DESCRIPTION)

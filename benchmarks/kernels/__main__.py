@@ -11,7 +11,7 @@ and written, on the host runtime. It is compared, within one run and in turn, wi
 * numpy: the example's reference, with conversions from and to half;
 * scalar: the same kernel, but with conversions element by element in plain C (and Exp and
   TruncateDiv with the plain loop), compiled with -O0, as the vendor's makefile does, and with -O2;
-  not vectorised, as GCC 6 leaves loops at -O2.
+  not vectorized, as GCC 6 leaves loops at -O2.
 
 The conversions alone are compared with memcpy of as many bytes; for the boards' processors,
 llvm-mca counts their cycles.
@@ -30,17 +30,17 @@ import numpy as np
 from benchmarks import results_file
 from benchmarks.kernels import cycles, plot
 from benchmarks.kernels.candidates import (
+    BASELINE_O0,
+    BASELINE_O2,
     EXAMPLES,
     MEMCPY,
     NUMPY,
     OURS,
-    PLAIN_O0,
-    PLAIN_O2,
     TO_FLOATS,
     TO_HALVES,
     Benchmark,
     Loops,
-    operators,
+    load_examples,
 )
 from benchmarks.kernels.programs import compiler_version
 
@@ -48,15 +48,15 @@ AIM_SIZE = 1 << 20
 SIZES = (10**3, 10**4, 10**5, AIM_SIZE, 10**7)
 COMMAND = "python -m benchmarks.kernels --output benchmarks"
 
-# What, compared with whom, at AIM_SIZE: how often our time may go into theirs at least; or, for
-# memcpy, how often theirs may go into ours at most.
+# Benchmark, baseline, ratio at AIM_SIZE: the minimum of the baseline's time / ours; for memcpy, the
+# maximum of ours / memcpy's.
 AIMS = (
     (TO_FLOATS, MEMCPY, 2.5),
     (TO_HALVES, MEMCPY, 2.5),
-    ("truncate_div", PLAIN_O0, 15),
-    ("truncate_div", PLAIN_O2, 4),
-    ("exp", PLAIN_O0, 4),
-    ("exp", PLAIN_O2, 1.5),
+    ("truncate_div", BASELINE_O0, 15),
+    ("truncate_div", BASELINE_O2, 4),
+    ("exp", BASELINE_O0, 4),
+    ("exp", BASELINE_O2, 1.5),
 )
 
 Times = dict[str, dict[int, dict[str, float]]]
@@ -79,7 +79,7 @@ def times_table(times: Times) -> str:
     """Return the table of all times: ours, and how theirs compare with it."""
     others = [
         name
-        for name in (MEMCPY, NUMPY, PLAIN_O2, PLAIN_O0)
+        for name in (MEMCPY, NUMPY, BASELINE_O2, BASELINE_O0)
         if any(name in medians for by_size in times.values() for medians in by_size.values())
     ]
     ratios = [f"{OURS} / {name}" if name == MEMCPY else f"{name} / {OURS}" for name in others]
@@ -178,7 +178,7 @@ system with every free, and the next call waits for new pages.
 
 
 def main() -> int:
-    """Measure, print, and write if asked to."""
+    """Measure, print, and write with --output."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.kernels",
         description=(__doc__ or "").splitlines()[0],
@@ -193,12 +193,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         loops = Loops(folder)
-        made = operators(tuple(options.examples), folder, loops)
+        examples = load_examples(tuple(options.examples), folder, loops)
         benchmarks = (
             benchmark
             for size in options.sizes
             for benchmark in (
-                *(operator.benchmark(size) for operator in made),
+                *(example.benchmark(size) for example in examples),
                 *loops.benchmarks(size),
             )
         )

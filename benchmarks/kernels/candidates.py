@@ -1,4 +1,4 @@
-"""Who takes part: the examples' kernels, what they are compared with, and the conversions."""
+"""The candidates: the examples' kernels, their baselines, and the conversions."""
 
 from __future__ import annotations
 
@@ -32,11 +32,17 @@ ROOT = HERE.parent.parent
 CALLS = 3  # a time is the best of so many calls: noise only ever adds
 BATCH = 1 << 16  # the conversions are called so often that so many elements are converted at least
 
-# What the columns are called. Every one but the first is compared with the first.
-OURS, MEMCPY, NUMPY, PLAIN_O2, PLAIN_O0 = "this", "memcpy", "numpy", "scalar -O2", "scalar -O0"
-_PLAIN_FLAGS = {
-    PLAIN_O2: ("-O2", "-fno-tree-vectorize", "-fno-tree-slp-vectorize"),
-    PLAIN_O0: ("-O0",),
+# Names of the columns. The first is compared with each of the others.
+OURS, MEMCPY, NUMPY, BASELINE_O2, BASELINE_O0 = (
+    "this",
+    "memcpy",
+    "numpy",
+    "scalar -O2",
+    "scalar -O0",
+)
+_BASELINE_FLAGS = {
+    BASELINE_O2: ("-O2", "-fno-tree-vectorize", "-fno-tree-slp-vectorize"),
+    BASELINE_O0: ("-O0",),
 }
 _COPY, _TO_FLOATS, _TO_HALVES = range(3)
 TO_FLOATS, TO_HALVES = "half to float", "float to half"
@@ -113,8 +119,8 @@ EXAMPLES = tuple(_INPUTS)
 
 
 @dataclass(frozen=True)
-class Operator:
-    """An example: its kernels, ours and the plain ones, and its reference in numpy."""
+class Example:
+    """An example: its kernels, ours and the baselines, and its reference in numpy."""
 
     spec: OpSpec
     name: str
@@ -134,7 +140,7 @@ class Operator:
         )
         size_in = sum(array.nbytes for array in halves.values())
         size_out = sum(math.prod(shape) * 2 for shape in outputs.values())
-        self._refuse_different_results(call)
+        self._check_same_results(call)
         candidates: dict[str, Callable[[], float]] = {
             name: self._kernel(kernel, call) for name, kernel in self.kernels.items()
         }
@@ -142,8 +148,8 @@ class Operator:
         candidates[NUMPY] = self._numpy(call)
         return Benchmark(self.name, next(iter(halves.values())).size, candidates)
 
-    def _refuse_different_results(self, call: Invocation) -> None:
-        """Stop unless all kernels compute the same, but for the last places of a half."""
+    def _check_same_results(self, call: Invocation) -> None:
+        """Require that all kernels compute the same, within rounding of a half."""
         expected = self.kernels[OURS].run(call).outputs
         for kernel in self.kernels.values():
             outputs = kernel.run(call).outputs
@@ -152,10 +158,10 @@ class Operator:
 
     def _kernel(self, kernel: Kernel, call: Invocation) -> Callable[[], float]:
         def seconds() -> float:
-            outcome = kernel.run(call, repeat=CALLS, limit=100)
-            if outcome.status != 0 or outcome.fault:
-                raise RuntimeError(f"{self.name}: {outcome.fault or outcome.log}")
-            return outcome.seconds
+            result = kernel.run(call, repeat=CALLS, limit=100)
+            if result.status != 0 or result.fault:
+                raise RuntimeError(f"{self.name}: {result.fault or result.log}")
+            return result.seconds
 
         return seconds
 
@@ -177,9 +183,9 @@ def _best_seconds(work: Callable[[], None]) -> float:
     return min(times)
 
 
-def operators(names: tuple[str, ...], folder: Path, loops: Loops) -> list[Operator]:
+def load_examples(names: tuple[str, ...], folder: Path, loops: Loops) -> list[Example]:
     """Make and build the examples' repositories in a folder, and load their kernels."""
-    made = []
+    examples = []
     for name in names:
         example = template.EXAMPLES / name
         repository = folder / name
@@ -191,15 +197,15 @@ def operators(names: tuple[str, ...], folder: Path, loops: Loops) -> list[Operat
         run(scons, repository)
         spec = check_description(repository / "op.yml")
         libraries = {OURS: repository / f"build/x64/lib{spec.lower}.so"}
-        for column, flags in _PLAIN_FLAGS.items():
+        for column, flags in _BASELINE_FLAGS.items():
             libraries[column] = _baseline_library(repository, spec, flags)
         kernels = {
             column: host_kernel(spec, library, repository / HOST)
             for column, library in libraries.items()
         }
         reference = operator_of(repository).reference
-        made.append(Operator(spec, name, kernels, reference, loops))
-    return made
+        examples.append(Example(spec, name, kernels, reference, loops))
+    return examples
 
 
 def _baseline_library(repository: Path, spec: OpSpec, flags: tuple[str, ...]) -> Path:
@@ -243,7 +249,7 @@ class Loops:
         self._seconds.restype = ctypes.c_double
 
     def copy(self, size: int) -> Callable[[], float]:
-        """Return who copies so many bytes."""
+        """Return a candidate that copies so many bytes."""
         return self._timed(_COPY, np.ones(size, np.uint8), np.ones(size, np.uint8), size)
 
     def benchmarks(self, count: int) -> list[Benchmark]:

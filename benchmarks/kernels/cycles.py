@@ -18,13 +18,13 @@ _LOOPS = {"half to float": "opkit_halves_to_floats", "float to half": "opkit_flo
 
 @dataclass(frozen=True)
 class Processor:
-    """A processor, and what LLVM knows of its timing.
+    """A processor and its model in LLVM.
 
     Attributes:
-        name: as boards' data sheets have it.
-        abi: what is compiled for it.
-        model: the processor whose timing LLVM takes for it.
-        arguments: how llvm-mca is told.
+        name: as in boards' data sheets.
+        abi: its ABI.
+        model: the processor whose timing LLVM uses for it.
+        arguments: llvm-mca's.
     """
 
     name: str
@@ -70,7 +70,7 @@ def cycles_per_element(mca: str, processor: Processor, folder: Path) -> dict[str
         body, elements = hot_loop(assembly.read_text(), function)
         command = [mca, *processor.arguments, f"-iterations={_ITERATIONS}"]
         printed = run(command, text=body)
-        # What llvm-mca does not know, it leaves out.
+        # llvm-mca skips unknown instructions.
         known, total = (_number(name, printed) for name in ("Instructions", "Total Cycles"))
         assert known == _ITERATIONS * len(re.findall(r"^\s", body, re.MULTILINE)), printed
         cycles[what] = total / _ITERATIONS / elements
@@ -84,9 +84,9 @@ def _number(name: str, printed: str) -> int:
 
 
 def hot_loop(assembly: str, function: str) -> tuple[str, int]:
-    """Return the first loop of a function, and how many elements one round of it converts.
+    """Return the first loop of a function, and how many elements one iteration converts.
 
-    That is the number by which the round counts down: `sub x2, x2, #8`.
+    That is the number by which the iteration counts down: `sub x2, x2, #8`.
     """
     start = assembly.index(f"\n{function}:")
     end = assembly.index(f".size\t{function}", start)

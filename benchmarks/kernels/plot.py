@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.kernels.candidates import MEMCPY, NUMPY, OURS, PLAIN_O0, PLAIN_O2
+from benchmarks.kernels.candidates import BASELINE_O0, BASELINE_O2, MEMCPY, NUMPY, OURS
 
 # what -> elements -> candidate -> seconds per element
 Times = Mapping[str, Mapping[int, Mapping[str, float]]]
 
 _STYLES: dict[str, dict[str, Any]] = {
-    PLAIN_O0: {"color": "#b3672b", "linewidth": 1.2, "linestyle": (0, (1, 1.2))},
-    PLAIN_O2: {"color": "#b3672b", "linewidth": 1.2},
+    BASELINE_O0: {"color": "#b3672b", "linewidth": 1.2, "linestyle": (0, (1, 1.2))},
+    BASELINE_O2: {"color": "#b3672b", "linewidth": 1.2},
     NUMPY: {"color": "#6a7a89", "linewidth": 1.2},
     OURS: {"color": "#0b6e99", "linewidth": 2.4},
     MEMCPY: {"color": "#6a7a89", "linewidth": 1.2, "linestyle": (0, (4, 2))},
@@ -24,7 +24,7 @@ _COLUMNS = 3
 
 
 def save(times: Times, path: Path) -> bool:
-    """Write the plot as .svg or .png; return whether matplotlib is there to do so."""
+    """Write the plot as .svg or .png; return whether matplotlib is available."""
     try:
         import matplotlib
     except ImportError:
@@ -95,7 +95,7 @@ def _draw(panel: Any, what: str, by_size: Mapping[int, Mapping[str, float]]) -> 
 
 
 def spread(heights: Mapping[str, float]) -> dict[str, float]:
-    """Move labels apart, as little as needed, that would lie on each other on a log axis."""
+    """Move labels that overlap on a log axis apart, as little as needed."""
     ordered = sorted(heights, key=lambda name: heights[name])
     placed = [math.log10(heights[name]) for name in ordered]
     for _ in range(100):

@@ -1,4 +1,4 @@
-"""The C compiler that scons takes, and other programs."""
+"""Runs the C compiler that scons uses, and other programs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def compile_c(abi: str, *arguments: str) -> str:
 
 
 def compiler_version(abi: str) -> str:
-    """Return the first line of what the compiler for an ABI says of itself."""
+    """Return the first line of the version of the compiler for an ABI."""
     found = toolchains.find("auto", ABIS[abi])
     name = f"{found.toolchain}, " if found.toolchain == "zig" else ""
     return name + run([*found.command, "--version"]).splitlines()[0]
@@ -32,11 +32,11 @@ def run(command: list[str], folder: Path | None = None, text: str | None = None)
     """Run a command with text as its input and return what it printed.
 
     Raises:
-        SystemExit: it failed; with what it said.
+        SystemExit: it failed; with its output.
     """
-    done = subprocess.run(
+    result = subprocess.run(
         command, cwd=folder, input=text, capture_output=True, text=True, check=False
     )
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
-    return done.stdout
+    if result.returncode:
+        raise SystemExit(f"{' '.join(command)}\n{result.stdout}{result.stderr}")
+    return result.stdout

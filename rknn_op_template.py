@@ -1,8 +1,8 @@
 """The part of the template that runs while cookiecutter asks, before anything is on disk.
 
 Filters check the answers as they come in, each right after its question (cookiecutter.json).
-What is wrong ends the run with one line: a hook would be too late, because by then there is a
-folder, and cookiecutter's clean-up after a failing hook deletes it.
+An error ends the run with one line: a hook would be too late, because by then the folder
+exists, and cookiecutter's clean-up after a failing hook deletes it.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Answers(Extension):
         self._own_sources = _own_sources()
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
-        """Return the source to compile: what is not the template's own is only quoted.
+        """Return the source to compile: sources that are not the template's own are quoted.
 
         cookiecutter renders answers from the command line, and paths, as if they were templates.
         A file of the template has a name; of nameless sources, the template's own are known.
@@ -148,7 +148,7 @@ def _check_starter(text: str) -> OpSpec:
 
 
 def with_runtimes(text: str, names: Sequence[str]) -> str:
-    """Return a description with other runtimes; all else stays to the letter."""
+    """Return a description with other runtimes; all else is unchanged."""
     value = f"[{', '.join(names)}]"
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     assert isinstance(root, yaml.MappingNode)  # else it has been refused
@@ -159,13 +159,13 @@ def with_runtimes(text: str, names: Sequence[str]) -> str:
     if root.flow_style:  # all in braces
         start = root.start_mark.index + 1
         return f"{text[:start]}runtimes: {value}, {text[start:]}"
-    behind_the_first = root.value[1][0].start_mark
-    start, indent = behind_the_first.index, " " * behind_the_first.column
+    after_first_entry = root.value[1][0].start_mark
+    start, indent = after_first_entry.index, " " * after_first_entry.column
     return f"{text[:start]}runtimes: {value}\n{indent}{text[start:]}"
 
 
 def _own_sources() -> frozenset[str]:
-    """Return what cookiecutter renders from strings and this template has written.
+    """Return the template's own strings that cookiecutter renders.
 
     Read anew for every environment: an update of a project runs two versions in one process.
     """
@@ -188,7 +188,7 @@ def _read(config: str) -> tuple[str, OpSpec]:
         return _clean(config), _parse(config, "config")
     if not _exists(path):
         _refuse(
-            f"config: there is no file {config!r} in {Path.cwd()}; give the path of a YAML file, "
+            f"config: file {config!r} not found in {Path.cwd()}; pass the path of a YAML file, "
             "its text, or nothing for a new description"
         )
     try:
@@ -201,12 +201,12 @@ def _read(config: str) -> tuple[str, OpSpec]:
 def _exists(path: str) -> bool:
     try:
         return Path(path).exists()
-    except (OSError, ValueError):  # a long text is no path, nor is one with a NUL
+    except (OSError, ValueError):  # a path that is too long, or has a NUL
         return False
 
 
 def _clean(text: str) -> str:
-    """Return the text as op.yml holds it: without byte-order mark, with Unix line ends."""
+    """Return the text as in op.yml: without byte-order mark, with Unix line ends."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip()
 
 

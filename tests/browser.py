@@ -1,4 +1,4 @@
-"""Opens a page in headless Chromium and says what it finds there."""
+"""Opens a page in headless Chromium and returns what a browser finds there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repositories that are made and built once per run."""
+"""Repositories that are created and built once per run."""
 
 from __future__ import annotations
 

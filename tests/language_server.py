@@ -1,4 +1,4 @@
-"""clangd, as an editor talks to it: by the Language Server Protocol on its stdin and stdout."""
+"""A client of clangd: the Language Server Protocol on its stdin and stdout."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SETTINGS = "--enable-config=0 --background-index=0 --clang-tidy=0 --log=error -
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """What clangd says of a line.
+    """A diagnostic of clangd.
 
     Attributes:
         line: counted from 1.
@@ -41,7 +41,7 @@ class LanguageServer:
         self.root = root
 
     def diagnose(self, file: str) -> list[Diagnostic]:
-        """Open a file and return what clangd says of it."""
+        """Open a file and return clangd's diagnostics."""
         self._open(file)
         uri = self._uri(file)
         while True:
@@ -70,12 +70,12 @@ class LanguageServer:
         return found
 
     def initialize(self) -> None:
-        """Say hello."""
+        """Initialize the protocol."""
         self._request("initialize", {"rootUri": self.root.as_uri(), "capabilities": {}})
         self._notify("initialized", {})
 
     def close(self) -> None:
-        """End it in order."""
+        """Shut clangd down."""
         self._request("shutdown", None)
         self._notify("exit", None)
         self._process.communicate()

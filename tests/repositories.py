@@ -1,4 +1,4 @@
-"""The template, and the repositories that it makes, as a user sees them."""
+"""The template, and generated repositories as a user works in them."""
 
 from __future__ import annotations
 

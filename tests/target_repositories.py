@@ -1,4 +1,4 @@
-"""Repositories whose cases run in other places than this PC's process, and what fails there."""
+"""Repositories whose cases run on other executors, and their messages."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_cpu_kernel(case):
 
 
 def faults_repository(folder: Path, names: list[str], limit: float = 10) -> Repository:
-    """Make the operator that does wrong what its param says, with one case for each name.
+    """Make the operator with the fault that its param selects, with one case for each name.
 
     After each comes one that is right. The kernel may take `limit` seconds.
     """

@@ -1,4 +1,4 @@
-"""What a wrong description or folder name gives: one readable message, and nothing on disk.
+"""An invalid description or folder name gives one message, and nothing on disk.
 
 The descriptions are data files. The first line of each says what the message holds: after the name
 of the file first exactly `LINE: FIELD: ...`, and then, after each ` | `, something further on.
@@ -31,7 +31,7 @@ outputs:
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stand in an empty folder, with an empty home."""
+    """Change to an empty folder, with an empty home."""
     home = tmp_path / "home"
     here = tmp_path / "here"
     home.mkdir()
@@ -56,7 +56,7 @@ def assert_says(message: str, name: str, file: Path) -> None:
 
 
 def ask(*answers: str) -> str:
-    """Run cookiecutter, see that it stops with one line and writes nothing; return the line."""
+    """Run cookiecutter, check that it stops with one line and writes nothing; return the line."""
     before = listing()
     result = CliRunner().invoke(cookiecutter_command, [str(ROOT), "--no-input", *answers])
     assert result.exit_code == 1
@@ -187,7 +187,7 @@ def test_existing_folder_is_untouched(kind: str, folder: Path) -> None:
     "path", ["nowhere.yml", "./{{cookiecutter.op_name}}", "a{% x %}", "a{# x", "a" * 5000]
 )
 def test_missing_file_error_has_folder(path: str, folder: Path) -> None:
-    assert ask(f"config={path}").startswith(f"config: there is no file '{path}' in {folder};")
+    assert ask(f"config={path}").startswith(f"config: file '{path}' not found in {folder};")
 
 
 def test_folder_as_description_is_refused(folder: Path) -> None:
@@ -199,7 +199,7 @@ def test_invalid_utf8(folder: Path) -> None:
     (folder / "bad.yml").write_bytes(b"name: A\n# \xff\xfe\n")
     message = ask("config=bad.yml")
     assert message.startswith("bad.yml:")
-    assert "is not UTF-8" in message
+    assert "not valid UTF-8" in message
 
 
 @pytest.mark.parametrize(

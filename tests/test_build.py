@@ -1,4 +1,4 @@
-"""scons in a generated repository: what it makes, what it refuses, and what it never leaves."""
+"""scons in a generated repository: products, refused arguments, stale files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_example_package_contents(name: str, example: Callable[[str], Repository
     assert [path.parent.name for path in packages(repository)] == sorted(CHIPS)
     for path in packages(repository):
         package = unpack(path.read_bytes(), str(path))
-        assert (package.version, package.vx_binary) == (2, b"")
+        assert (package.version, package.program_binary) == (2, b"")
         assert list(package.libraries) == list(MACHINES)
         for abi, library in package.libraries.items():
             assert int.from_bytes(library[18:20], "little") == MACHINES[abi]
@@ -191,7 +191,7 @@ def test_kernel_index_1_requires_program_binary(copy_of_fresh: Repository, tmp_p
     binary.write_bytes(b"SHDR and more")
     copy_of_fresh.scons(f"vx_binary={binary}")
     package = unpack(package_path.read_bytes(), "package")
-    assert package.vx_binary == b"SHDR and more"
+    assert package.program_binary == b"SHDR and more"
     assert "kernel_index: 1" in package.description
     binary.write_bytes(b"garbage")
     refused = copy_of_fresh.scons(f"vx_binary={binary}", check=False)
@@ -246,7 +246,7 @@ def test_toolkit_compiles_vx_kernel(copy_of_fresh: Repository, tmp_path: Path) -
     python.chmod(python.stat().st_mode | stat.S_IXUSR)
     copy_of_fresh.scons(f"rknn_python={python}", "target=rv1126")
     path = copy_of_fresh.path / "build/rv1126/MyOperator.rknnop"
-    assert unpack(path.read_bytes(), str(path)).vx_binary == b"SHDR made"
+    assert unpack(path.read_bytes(), str(path)).program_binary == b"SHDR made"
 
 
 def test_unknown_options(fresh: Repository) -> None:

@@ -1,4 +1,4 @@
-"""How scons compiles and links a kernel: what it costs, what it refuses, what it says."""
+"""How scons compiles and links a kernel: flags, diagnostics, glibc."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `cookiecutter` makes of this template, with and without a description."""
+"""The repository that `cookiecutter` generates, with and without a description."""
 
 from __future__ import annotations
 
@@ -329,4 +329,4 @@ def test_invalid_answer_stops_questions(tmp_path: Path) -> None:
     shown, status = terminal_session(tmp_path, ["nowhere.yml"])
     assert status == 1
     assert "[2/3]" not in shown
-    assert shown.splitlines()[-1].startswith("config: there is no file 'nowhere.yml'")
+    assert shown.splitlines()[-1].startswith("config: file 'nowhere.yml' not found")

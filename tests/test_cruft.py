@@ -1,4 +1,4 @@
-"""Repositories made from a template with a history: by cruft, and by a tag of it."""
+"""Repositories created from a template with a history: by cruft, and by a tag of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `scons compiledb` writes, as clangd, the language server of most editors, understands it."""
+"""compile_commands.json of `scons compiledb`, as clangd reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpSpec -> text: the tables, the readers and the skeletons, by hand and through real tools."""
+"""OpSpec -> text: tables, readers and skeletons, against expected text and real tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The example Exp: how exact its math is."""
+"""The example Exp: the accuracy of its math."""
 
 from __future__ import annotations
 

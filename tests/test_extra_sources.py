@@ -191,8 +191,8 @@ def test_refused(lines: str) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("sources: [src/no.c]", "op.yml:4: sources[0]: there is no file src/no.c"),
-        ("include: [src]", "op.yml:4: include[0]: there is no folder src"),
+        ("sources: [src/no.c]", "op.yml:4: sources[0]: file src/no.c not found"),
+        ("include: [src]", "op.yml:4: include[0]: folder src not found"),
         (
             "sources: [rknn_kernel_myoperator.c]",
             "op.yml:4: sources[0]: rknn_kernel_myoperator.c is compiled anyway",

@@ -1,4 +1,4 @@
-"""A CPU kernel that fails is loud where the board is silent: in its log and in its outputs."""
+"""A CPU kernel that fails where the board is silent: its log and its outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a kernel does to its process is one failed case, in bounded time; the next case runs."""
+"""Whatever a kernel does to its process is one failed case, within the timeout."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ MISDEEDS = {
     "FAST_EXIT": _EXIT,
     "C_EXIT": _EXIT,
     "QUICK_EXIT": _EXIT,
-    "EXIT_LATER": f"when it runs 3 times in a row, {_EXIT}",
+    "EXIT_LATER": f"in 3 consecutive runs: {_EXIT}",
     "EXIT_AT_EXIT": "a destructor of the library ",  # crashes where the library is gone by then
     "PTHREAD_EXIT": _EXIT,
     "HANDLE_SEGV": f"{_SIGNAL} 11 (Segmentation fault)",
@@ -112,7 +112,7 @@ def _operator(root: Path) -> Operator:
 
 @pytest.fixture
 def operator(_operator: Operator, monkeypatch: pytest.MonkeyPatch) -> Operator:
-    """An operator that copies, and does to its process what its param says."""
+    """An operator that copies, with the process fault that its param selects."""
     _operator.first_timeouts.clear()
     return _operator
 
@@ -200,14 +200,13 @@ def messages(emulated: Repository) -> dict[str, str]:
     """Return the message of each failed case under the emulator."""
     run = target_repositories.check(emulated, "target=rv1126")
     assert (
-        "\nnote: CPU kernel, armhf was not done after 2 s in case BLOCK_ALARM_AND_LOOP"
-        in run.stdout
+        "\nnote: CPU kernel, armhf timed out after 2 s in case BLOCK_ALARM_AND_LOOP" in run.stdout
     )
     return messages_of("CPU kernel, armhf", run.stdout)
 
 
 def test_no_harness_process_survives(emulated: Repository, messages: dict[str, str]) -> None:
-    """Neither what a kernel has started nor what has lost the harness that watched it."""
+    """Neither children of a kernel nor a kernel without its supervisor survive."""
     assert messages
     harness = str(emulated.path / "build/check/armhf/harness")
     left = []
@@ -270,7 +269,7 @@ def test_hanging_kernel_costs_one_timeout(
     assert "is not done after 0.1 s" in again.problem
     assert again.note == first.note
     assert "in case stop_alarm_and_loop" in first.note
-    assert "it may take 0.1 s" in first.note
+    assert "the timeout of later cases is 0.1 s" in first.note
     assert check(operator).problem == ""
 
 

@@ -1,4 +1,4 @@
-"""The OpenVX headers: they compile everywhere, and say what the boards' own binaries say."""
+"""The OpenVX headers compile everywhere, and match the boards' binaries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scons check` in a repository: what a kernel must not touch, and that green means all ran."""
+"""`scons check` in a repository: guarded tensors, and that it passes only if all ran."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ IN_THE_MIDDLE = (
     "of 4 tests; does a kernel, a test or the reference end the process"
 )
 NO_CPU_CASE = "no case ran on the CPU kernel (every operator has one): "
-NO_VX_CASE = "no case ran on the VX kernel (op.yml says kernel_index: 1, so that the board runs it)"
+NO_VX_CASE = "no case ran on the VX kernel (op.yml has kernel_index: 1, so the board runs it)"
 NOT_RUN = "tests did not run, the first is tests/test_myoperator.py::test_"
 TEST_FILE = "tests/test_myoperator.py"
 KERNEL_INDEX_1 = {"op.yml": ("framework:", "kernel_index: 1\nframework:")}
@@ -206,4 +206,4 @@ def test_missing_vx_file_is_reported(small: Repository) -> None:
     edit(small, {**KERNEL_INDEX_1, **doubled, "rknn_kernel_myoperator.vx": None})
     run = check(small)
     assert run.returncode == 2, run.stdout + run.stderr
-    assert "there is no rknn_kernel_myoperator.vx. Bring the file back" in run.stderr
+    assert "rknn_kernel_myoperator.vx is missing. Restore the file" in run.stderr

@@ -1,4 +1,4 @@
-"""rknn_kernel_<op>.c: what it can have done besides the math, and one that is the whole file."""
+"""rknn_kernel_<op>.c: hooks besides the math, and a file with its own callbacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators with and without a VX kernel: how one is made, and how it becomes the other."""
+"""Operators with and without a VX kernel, and the change from one to the other."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def text_after(heading: str, message: str) -> str:
 
 
 def test_add_vx_kernel_later(tmp_path: Path) -> None:
-    """Do what the build says, to the letter, and both kernels are green."""
+    """Follow the build's instructions verbatim, and both kernels pass."""
     repository = generate(tmp_path, CPU)
     source = repository.path / "rknn_kernel_copy.c"
     tests = repository.path / "tests/test_copy.py"

@@ -1,4 +1,4 @@
-"""generated/manifest.json: what was written once, and by which version."""
+"""generated/manifest.json: the files that were written once, and their versions."""
 
 from __future__ import annotations
 

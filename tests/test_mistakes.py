@@ -1,4 +1,4 @@
-"""A user's mistake is one message with the user's own line, and no traceback through opkit."""
+"""Errors of the user are one message with the user's own line, without a traceback."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opkit.check.mistakes import CheckError, explained
+from opkit.check.mistakes import CheckError, user_message
 from opkit.check.operators import Operator
 from opkit.check.session import Session
 from opkit.testing import Case, cases, check_cpu_kernel, integers, special, uniform
@@ -67,24 +67,24 @@ IN_MATH = {
     "return {'outputs': inputs['input']}": "8: reference returns nothing for 'output'; write",
     "return {'output': 1, 'more': 1}": "8: reference returns the unknown output 'more'; op.yml has",
     "return {'output': np.sum(inputs['input'], 2)}": "9: AxisError: axis 2 is out of bounds for",
-    "return {'output': params['sizes']}": "9: KeyError: 'sizes'; there are the inputs input and "
-    "the params size, factor",
+    "return {'output': params['sizes']}": "9: KeyError: 'sizes'; the inputs are input, the "
+    "params size, factor",
     "return {'output': 1 // 0}": "9: ZeroDivisionError: ",
     "return {'output': inputs['input'].astype('half1')}": "9: TypeError: data type 'half1' not",
     "import sys; sys.exit(0)": "9: exit(0) is called, which ends the check; delete the call",
     "return {'output': inputs['input'][:1]}": "8: the reference returns 'output' with shape "
     "(1, 3), but its output_shapes says (2, 3)",
-    "return {'output': [[1], [2, 3]]}": "8: what reference returns for 'output': setting an array",
-    "return {'output': 'text'}": "8: reference returns 'output' with dtype <U4; an output has",
+    "return {'output': [[1], [2, 3]]}": "8: reference returns an invalid array for 'output'",
+    "return {'output': 'text'}": "8: reference returns 'output' with dtype <U4; expected floats",
     "return {'output': inputs['input'] * 1j}": "8: reference returns 'output' with dtype complex64",
     "inputs['input'] += 1; return {'output': inputs['input']}": "8: the reference changes its",
     "return reference(inputs, params)": "9: RecursionError: maximum recursion depth exceeded",
 }
 IN_SHAPES = {
     "return None": '4: output_shapes returns None; write return {"output": ...}',
-    "return {'output': (2, params['factr'])}": "5: KeyError: 'factr'; there are the inputs input",
-    "return {'output': (2, 1.5)}": "4: output_shapes returns (2, 1.5) for 'output'; a shape is a",
-    "return {'output': 6}": "4: output_shapes returns 6 for 'output'; a shape is a tuple of whole",
+    "return {'output': (2, params['factr'])}": "5: KeyError: 'factr'; the inputs are input, the",
+    "return {'output': (2, 1.5)}": "4: output_shapes returns (2, 1.5) for 'output'; expected a",
+    "return {'output': 6}": "4: output_shapes returns 6 for 'output'; expected a tuple of integers",
     "return {'output': (0, 3)}": "8: the reference returns 'output' with shape (2, 3), but its",
     "raise SystemExit": "5: exit(None) is called, which ends the check",
 }
@@ -113,8 +113,11 @@ def test_reference_error(place: str, mistake: str, shrink: Operator) -> None:
 @pytest.mark.parametrize(
     ("old", "message"),
     [
-        ("def reference(inputs, params)", "there is no function reference(inputs, params)"),
-        ("def output_shapes(input_shapes, params)", "there is no function output_shapes(input_"),
+        ("def reference(inputs, params)", "function reference(inputs, params) not found"),
+        (
+            "def output_shapes(input_shapes, params)",
+            "function output_shapes(input_shapes, params) not",
+        ),
     ],
 )
 def test_missing_reference_function(old: str, message: str, shrink: Operator) -> None:
@@ -158,10 +161,10 @@ def test_error_without_user_line_has_no_message(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ZeroDivisionError) as raised:
         exec(compile("1 / 0", "<frozen>", "exec"))
-    assert explained(raised.value, tmp_path) == ""
-    assert explained(raised.value, tmp_path, "mine.py:3") == "mine.py:3: ZeroDivisionError: " + str(
-        raised.value
-    )
+    assert user_message(raised.value, tmp_path) == ""
+    assert user_message(
+        raised.value, tmp_path, "mine.py:3"
+    ) == "mine.py:3: ZeroDivisionError: " + str(raised.value)
 
 
 # ---- Warnings ------------------------------------------------------------------------------------
@@ -203,7 +206,7 @@ RIGHT: dict[str, Any] = {"shapes": [{"input": (2,)}], "values": [uniform(-1, 1)]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"shapes": []}, "shapes is empty, so that there is no case; write a list, as shapes=[{"),
+        ({"shapes": []}, "shapes is empty; write a list, as shapes=[{"),
         ({"shapes": {"input": (2,)}}, "shapes is a single dict; write a list, as shapes=[{"),
         ({"shapes": [(2,)]}, "shapes has (2,); write a list, as shapes=[{"),
         ({"shapes": [{"input": 2}]}, "the shape of 'input' is 2; write whole numbers, as (1, 6"),
@@ -211,9 +214,9 @@ RIGHT: dict[str, Any] = {"shapes": [{"input": (2,)}], "values": [uniform(-1, 1)]
         ({"shapes": [{"input": (2, -1)}]}, "the shape of 'input' is (2, -1); write whole"),
         ({"values": uniform(-1, 1)}, "values is Values(name='uniform'"),
         ({"values": [1.5]}, "values has 1.5; write a list, as values=[uniform(-1, 1), special()]"),
-        ({"values": [{"inptu": special()}]}, "values has nothing for the input 'input', which is"),
+        ({"values": [{"inptu": special()}]}, "values has no entry for input 'input', which is"),
         ({"params": {"size": [4, 4]}}, 'params is a single dict; write a list, as params=[{"size"'),
-        ({"params": []}, "params is empty, so that there is no case"),
+        ({"params": []}, "params is empty; write a list"),
         ({"dtype": "float17"}, "unknown dtype 'float17'; allowed: float16, float32, int8"),
         ({"dtype": np.float16}, "unknown dtype <class 'numpy.float16'>; allowed: float16"),
         ({"dtype": {"input": "half"}}, "unknown dtype 'half' of 'input'; allowed: float16"),
@@ -341,10 +344,10 @@ def test_test_file_error_is_one_message(shrink: Operator) -> None:
     output = run_pytest(root)
     for number, message in enumerate(IN_TESTS.values()):
         file = f"test_{number:02}.py"
-        _, _, message = output.partition(f" ERROR collecting {file} ")
+        _, _, section = output.partition(f" ERROR collecting {file} ")
         expected = f"{file}{message}" if message.startswith(":") else message
-        assert message.splitlines()[1].startswith(expected), output
-        assert message.splitlines()[2].startswith("__" if number < 9 else "=="), message
+        assert section.splitlines()[1].startswith(expected), output
+        assert section.splitlines()[2].startswith("__" if number < 9 else "=="), section
 
 
 def test_reference_import_error_is_one_message(shrink: Operator) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import program_binary
-from opkit.runtimes.rknn.program_binary import ShaderError
+from opkit.runtimes.rknn.program_binary import ProgramBinaryError
 from opkit.runtimes.rknn.rknnop import Package, PackageError, pack
 
 STAND_IN = '''
@@ -62,11 +62,11 @@ PRODUCTS = (
 )
 
 
-def package(vx_binary: bytes, version: int = 2) -> bytes:
+def package(binary: bytes, version: int = 2) -> bytes:
     libraries = {"x64": b"x", "aarch64": b"a"}
     if version == 2:
         libraries["armhf"] = b"h"
-    return pack(Package(version, vx_binary, libraries, OP_YML, ""))
+    return pack(Package(version, binary, libraries, OP_YML, ""))
 
 
 class Toolkit:
@@ -132,12 +132,10 @@ def toolkit(tmp_path: Path) -> Toolkit:
 
 
 @pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("vx_binary", [b"SHDR\0\1\2", b"FULLPRGM\xff"])
-def test_program_binary_from_toolkit_package(
-    toolkit: Toolkit, version: int, vx_binary: bytes
-) -> None:
-    toolkit.on_build_write(ResizeArea=package(vx_binary, version))
-    assert toolkit.build() == vx_binary
+@pytest.mark.parametrize("binary", [b"SHDR\0\1\2", b"FULLPRGM\xff"])
+def test_program_binary_from_toolkit_package(toolkit: Toolkit, version: int, binary: bytes) -> None:
+    toolkit.on_build_write(ResizeArea=package(binary, version))
+    assert toolkit.build() == binary
     assert toolkit.copied_files() == list(SOURCES)
     toolkit.assert_untouched()
 
@@ -200,15 +198,18 @@ def test_no_package(toolkit: Toolkit) -> None:
 
 def test_different_packages(toolkit: Toolkit) -> None:
     toolkit.on_build_write(a=package(b"SHDR1"), b=package(b"SHDR2"))
-    assert "different VX kernels: a.rknnop, b.rknnop; pass the right one" in toolkit.build_error()
+    assert (
+        "different program binaries: a.rknnop, b.rknnop; pass the right one"
+        in toolkit.build_error()
+    )
     toolkit.assert_untouched()
 
 
 def test_empty_program_binary(toolkit: Toolkit) -> None:
     toolkit.on_build_write(ResizeArea=package(b""))
     assert toolkit.build_error() == (
-        "the package that RKNN-Toolkit made for ResizeArea: the compiled VX kernel is empty; one "
-        "that RKNN-Toolkit compiled begins with SHDR or FULLPRGM"
+        "the package that RKNN-Toolkit made for ResizeArea: invalid program binary: is "
+        "empty (expected SHDR or FULLPRGM); pass one that RKNN-Toolkit compiled"
     )
     toolkit.assert_untouched()
 
@@ -242,7 +243,7 @@ def test_symlinked_python_is_not_resolved(toolkit: Toolkit) -> None:
 
 def test_missing_repository(toolkit: Toolkit) -> None:
     missing = toolkit.root / "missing"
-    with pytest.raises(ShaderError, match="missing: cannot be copied to "):
+    with pytest.raises(ProgramBinaryError, match="missing: cannot be copied to "):
         program_binary.from_toolkit(
             str(toolkit.python), missing, "Op", VENDORS_OP_YML, toolkit.work
         )
@@ -251,7 +252,7 @@ def test_missing_repository(toolkit: Toolkit) -> None:
 
 @pytest.mark.parametrize("data", [b"SHDR", b"SHDR\0\0", b"FULLPRGM\1"])
 def test_program_binary_file(tmp_path: Path, data: bytes) -> None:
-    path = tmp_path / "resizearea.vxbin"
+    path = tmp_path / "resizearea.bin"
     path.write_bytes(data)
     assert program_binary.from_file(path) == data
 
@@ -268,14 +269,14 @@ def test_program_binary_file(tmp_path: Path, data: bytes) -> None:
 def test_invalid_program_binary_file(tmp_path: Path, data: bytes, what: str) -> None:
     path = tmp_path / "resizearea.vx"
     path.write_bytes(data)
-    with pytest.raises(ShaderError) as caught:
+    with pytest.raises(ProgramBinaryError) as caught:
         program_binary.from_file(path)
     assert str(caught.value) == (
-        f"{path}: the compiled VX kernel {what}; one that RKNN-Toolkit compiled begins with SHDR "
-        "or FULLPRGM"
+        f"{path}: invalid program binary: {what} (expected SHDR or FULLPRGM); pass one that "
+        "RKNN-Toolkit compiled"
     )
 
 
 def test_missing_program_binary_file(tmp_path: Path) -> None:
-    with pytest.raises(ShaderError, match="cannot be read: No such file or directory"):
+    with pytest.raises(ProgramBinaryError, match="cannot be read: No such file or directory"):
         program_binary.from_file(tmp_path / "missing")

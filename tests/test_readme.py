@@ -1,4 +1,4 @@
-"""Every command of the READMEs is run, and prints what the README says that it prints."""
+"""Every command of the READMEs runs, and prints what the README shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page that `scons report` writes: what it says, and how a browser shows it."""
+"""The page of `scons report`: its text, and how a browser shows it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from opkit.report.plots import plot
 from opkit.runtimes import parse
 from opkit.runtimes.interface import Product
 from opkit.runtimes.rknn import RUNTIME
-from opkit.runtimes.rknn.packages import facts, product
+from opkit.runtimes.rknn.packages import product, properties
 from opkit.runtimes.rknn.rknnop import Package, pack
 from tests.browser import look
 from tests.repositories import Repository
@@ -87,8 +87,9 @@ def render_page(
     operator = parse(DESCRIPTION)
     time = "2020-02-03 04:05"
     deliveries = {param.name: [RUNTIME.delivery(param)] for param in operator.params}
+    properties_ = properties(operator)
     report = Report(
-        *(operator, facts(operator), deliveries, products, records, plots, check_failed, time)
+        *(operator, properties_, deliveries, products, records, plots, check_failed, time)
     )
     return page(report)
 
@@ -131,8 +132,10 @@ def test_package_section_sizes() -> None:
         ],
     )
     rows = [cells(row) for row in re.findall(r"<tr>.*?</tr>", text)]
-    titles = "file,version,VX kernel,x64 library,aarch64 library,armhf library,op.yml,Python file"
-    assert [*titles.split(","), "kind of VX kernel"] in rows
+    titles = (
+        "file,version,program binary,x64 library,aarch64 library,armhf library,op.yml,Python file"
+    )
+    assert [*titles.split(","), "kind of program binary"] in rows
     thousands = "\N{NARROW NO-BREAK SPACE}"
     sizes = ["2", "8", f"12{thousands}345", "20", "0", "9", "5", "SHDR"]
     assert ["build/a.rknnop", *sizes] in rows

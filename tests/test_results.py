@@ -1,4 +1,4 @@
-"""The record of a run: what is counted, what is kept, and that it comes back as it was."""
+"""The records of a run: histogram, sample, and a round trip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The package: its bytes, and every way in which bytes can fail to be one."""
+"""The package: its layout, and invalid bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PACKAGES = st.sampled_from(sorted(rknnop.LIBRARIES)).flatmap(
     lambda version: st.builds(
         Package,
         version=st.just(version),
-        vx_binary=st.binary(),
+        program_binary=st.binary(),
         libraries=st.fixed_dictionaries({abi: st.binary() for abi in rknnop.LIBRARIES[version]}),
         description=TEXT,
         python=TEXT,
@@ -29,7 +29,7 @@ PACKAGES = st.sampled_from(sorted(rknnop.LIBRARIES)).flatmap(
 
 SMALL = Package(
     version=2,
-    vx_binary=b"SHDR",
+    program_binary=b"SHDR",
     libraries={"x64": b"XX", "aarch64": b"", "armhf": b"A"},
     description="name: Op\n",
     python="é",
@@ -82,7 +82,7 @@ def test_package_size_matches_vendor(version: int, sizes: tuple[int, ...], total
     vx, *libraries, description, python = sizes
     package = Package(
         version=version,
-        vx_binary=bytes(vx),
+        program_binary=bytes(vx),
         libraries={
             abi: bytes(size) for abi, size in zip(rknnop.LIBRARIES[version], libraries, strict=True)
         },
@@ -143,7 +143,7 @@ def test_one_byte_change_is_detected() -> None:
         (
             SMALL_BYTES[:20],
             "at offset 16: found 4 bytes up to the end, expected the 8-byte length of section "
-            "'VX kernel'",
+            "'program binary'",
         ),
         (
             SMALL_BYTES[:37],
@@ -212,7 +212,7 @@ def test_describe_lists_everything(tmp_path: Path) -> None:
     ).read_bytes()
     package = Package(
         version=2,
-        vx_binary=b"FULLPRGM....",
+        program_binary=b"FULLPRGM....",
         libraries={"x64": library, "aarch64": b"<html>", "armhf": b""},
         description="name: Op\nkernel_index: 1\ninputs: {a: {type: VX_TYPE_TENSOR}}\n",
         python="class Op: pass\n",
@@ -224,7 +224,7 @@ def test_describe_lists_everything(tmp_path: Path) -> None:
         "package version 2",
         "",
         "section              bytes  kind",
-        "VX kernel               12  FULLPRGM",
+        "program binary          12  FULLPRGM",
         f"x64 library     {len(library):>10}  EM_X86_64 64-bit little-endian, glibc 2.2.5, "
         "exports vx_kernel_Op_list",
         "aarch64 library          6  not an ELF file: it begins with b'<htm'",
@@ -240,7 +240,7 @@ def test_describe_lists_everything(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("vx_binary", "kind"),
+    ("program_binary", "kind"),
     [
         (b"", "empty"),
         (b"SHDR\1", "SHDR"),
@@ -249,8 +249,8 @@ def test_describe_lists_everything(tmp_path: Path) -> None:
         (b" SHDR", "unknown"),
     ],
 )
-def test_program_binary_kind(vx_binary: bytes, kind: str) -> None:
-    assert rknnop.shader_kind(vx_binary) == kind
+def test_program_binary_kind(program_binary: bytes, kind: str) -> None:
+    assert rknnop.program_binary_kind(program_binary) == kind
 
 
 @given(PACKAGES)

@@ -1,4 +1,4 @@
-"""The log of a run of pytest: what is missing in it, and how it is summed up."""
+"""The log of a run of pytest: missing entries, and its summary."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from opkit.check import run_log
 from opkit.check.executors import Executor
-from opkit.check.run_log import CheckedKernel, Finished, RunLog
+from opkit.check.run_log import CheckedKernel, FinishedTest, RunLog
 from opkit.check.session import Session
 
 CPU = CheckedKernel("CPU kernel", "check_cpu_kernel")
@@ -24,13 +24,13 @@ def complete_log() -> RunLog:
     return RunLog(
         collected=dict.fromkeys(["t.py::cpu", "t.py::vx"]),
         started="t.py::vx",
-        finished={"t.py::cpu": Finished("passed", PASSED), "t.py::vx": passed("VX kernel")},
+        finished={"t.py::cpu": FinishedTest("passed", PASSED), "t.py::vx": passed("VX kernel")},
         status=0,
     )
 
 
-def passed(kernel: str, failed: bool = False) -> Finished:
-    return Finished("passed", [(kernel, failed)])
+def passed(kernel: str, failed: bool = False) -> FinishedTest:
+    return FinishedTest("passed", [(kernel, failed)])
 
 
 def test_complete_log_misses_nothing() -> None:
@@ -49,15 +49,20 @@ def test_complete_log_misses_nothing() -> None:
         (
             {
                 "finished": {
-                    "t.py::cpu": Finished("passed", PASSED),
-                    "t.py::vx": Finished("skipped"),
+                    "t.py::cpu": FinishedTest("passed", PASSED),
+                    "t.py::vx": FinishedTest("skipped"),
                 }
             },
             "no case ran on the VX kernel (op.yml says so): 1 skipped, the first is t.py::vx; "
             "a test in tests/ has to call check_vx_kernel",
         ),
         (
-            {"finished": {"t.py::cpu": Finished("passed", PASSED), "t.py::vx": Finished("passed")}},
+            {
+                "finished": {
+                    "t.py::cpu": FinishedTest("passed", PASSED),
+                    "t.py::vx": FinishedTest("passed"),
+                }
+            },
             "no case ran on the VX kernel (op.yml says so): a test in tests/ has to call check_vx",
         ),
         (
@@ -67,7 +72,7 @@ def test_complete_log_misses_nothing() -> None:
         (
             {
                 "finished": {
-                    "t.py::cpu": Finished("passed", PASSED),
+                    "t.py::cpu": FinishedTest("passed", PASSED),
                     "t.py::vx": passed("VX kernel", True),
                 }
             },
@@ -92,7 +97,7 @@ def test_file_without_tests_is_named() -> None:
 
 def test_xfail_is_not_swallowed_failure() -> None:
     log = complete_log()
-    log.finished["t.py::vx"] = Finished("xfailed", [("VX kernel", True)])
+    log.finished["t.py::vx"] = FinishedTest("xfailed", [("VX kernel", True)])
     assert run_log.missing(log, BOTH, ELSEWHERE, ["t.py"]) == []
 
 
@@ -101,8 +106,10 @@ def test_summary_counts() -> None:
     assert run_log.summary(log) == (
         "checked CPU kernel: 1 case; CPU kernel, armhf: 1 case; VX kernel: 1 case"
     )
-    log.finished["t.py::more"] = Finished("failed", [("CPU kernel", True), ("CPU kernel", False)])
-    log.finished["t.py::a"] = log.finished["t.py::b"] = Finished("skipped")
+    log.finished["t.py::more"] = FinishedTest(
+        "failed", [("CPU kernel", True), ("CPU kernel", False)]
+    )
+    log.finished["t.py::a"] = log.finished["t.py::b"] = FinishedTest("skipped")
     log.skipped_files.add("u.py")
     assert run_log.summary(log) == (
         "checked CPU kernel: 3 cases, 1 failed; CPU kernel, armhf: 1 case; VX kernel: 1 case; "

@@ -1,4 +1,4 @@
-"""`scons sanitize=... check`: what is undefined in a kernel is reported with file and line."""
+"""`scons sanitize=... check`: undefined behavior is reported with file and line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit.check.sanitizers import chosen, explain
+from opkit.check.sanitizers import explain, parse_sanitizers
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import rknnop
 from opkit.runtimes.rknn.chips import CHIPS
@@ -118,10 +118,10 @@ def test_missing_compiler_error(fresh: Repository) -> None:
 
 
 def test_sanitizer_names() -> None:
-    assert chosen("") == []
-    assert chosen("undefined, address,undefined") == ["address", "undefined"]
+    assert parse_sanitizers("") == []
+    assert parse_sanitizers("undefined, address,undefined") == ["address", "undefined"]
     with pytest.raises(OpkitError, match=r"no sanitizer 'memory'; allowed: address, undefined"):
-        chosen("address,memory")
+        parse_sanitizers("address,memory")
 
 
 def test_unrelated_stderr_is_not_explained() -> None:

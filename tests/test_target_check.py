@@ -150,9 +150,9 @@ def test_conflicting_options(fresh: Repository) -> None:
     board = check(fresh, "target=all", "qemu=ssh:board")
     assert (board.returncode, board.stderr) == (
         2,
-        "error: qemu=ssh:board is one board; say its chip with target=\n",
+        "error: qemu=ssh:board is one board; pass its chip with target=\n",
     )
-    assert "say which with target=" in check(fresh, "qemu=qemu-arm").stderr
+    assert "pass the target too, for example target=rv1126" in check(fresh, "qemu=qemu-arm").stderr
 
 
 # ---- Another emulator, and a board ----

@@ -1,4 +1,4 @@
-"""What a repository's tests see: cases, the comparison, and the messages about a wrong kernel."""
+"""opkit.testing: cases, the comparison, and the messages about a wrong kernel."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def reference(inputs, params):
 
 @pytest.fixture(scope="module")
 def faults(tmp_path_factory: pytest.TempPathFactory) -> Operator:
-    """An operator that copies, and does wrong what its param says."""
+    """An operator that copies, with the fault that its param selects."""
     return Operator(
         repository(tmp_path_factory.mktemp("faults"), "host_faults.c", DESCRIPTION, REFERENCE)
     )
@@ -94,7 +94,7 @@ MESSAGES = {
     "      input[0, 1, 1] = -1.4873046875\n      fault = ",
     "NAN_RESULT": "the kernel gives nan, the reference -1.4873046875 (NaN is only equal to NaN)",
     "NOT_REPEATABLE": "output is not deterministic over 3 runs",
-    "FAIL_LATER": "when it runs 3 times in a row, the kernel returns VX_FAILURE (-1)",
+    "FAIL_LATER": "in 3 consecutive runs: the kernel returns VX_FAILURE (-1)",
 }
 
 
@@ -177,7 +177,7 @@ def test_mismatched_case_is_explained(faults: Operator, case: Case, message: str
 def test_unbuilt_repository_error(tmp_path: Path) -> None:
     (tmp_path / "op.yml").write_text(DESCRIPTION)
     (tmp_path / "faults_reference.py").write_text(REFERENCE)
-    with pytest.raises(OpkitError, match=r"harness is not there; run `scons target=x64`"):
+    with pytest.raises(OpkitError, match=r"harness not found; run `scons target=x64`"):
         run_cpu_kernel(fault_case("NONE"), operator=Operator(tmp_path))
 
 

@@ -622,12 +622,15 @@ def test_reference_with_reserved_name(line: str, name: str) -> None:
         ("import dataclasses", "dataclasses came with Python 3.7"),
         ("from dataclasses import dataclass", "dataclasses came with Python 3.7"),
         ("y = 'x'.removeprefix('x')", "`removeprefix` came with Python 3.9"),
-        ("import my_helpers", "'my_helpers' is not there: a package carries no Python file but"),
-        ("from . import helpers", "'.' is not there"),
-        ("from opkit import testing", "'opkit' is not there"),
-        ("x = (", "this is not Python: "),
-        ("x = '\0'", "this is not Python: "),
-        ("return 1", "this is not Python: 'return' outside function"),
+        (
+            "import my_helpers",
+            "'my_helpers' is not available: a package carries no Python file but",
+        ),
+        ("from . import helpers", "'.' is not available"),
+        ("from opkit import testing", "'opkit' is not available"),
+        ("x = (", "not valid Python: "),
+        ("x = '\0'", "not valid Python: "),
+        ("return 1", "not valid Python: 'return' outside function"),
     ],
 )
 def test_reference_newer_than_python_3_5(line: str, message: str) -> None:

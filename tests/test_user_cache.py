@@ -1,4 +1,4 @@
-"""What does not depend on the operator is compiled once for a user."""
+"""The user's cache of objects that do not depend on the operator."""
 
 from __future__ import annotations
 

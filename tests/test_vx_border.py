@@ -1,4 +1,4 @@
-"""What a VX kernel reads outside of a tensor, and how a check tells that it never came back."""
+"""What a VX kernel reads outside of a tensor, and how a check detects its use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The built-in functions of OpenCL C 1.2 on the PC: all are there."""
+"""The built-in functions of OpenCL C 1.2 on the PC: all exist."""
 
 from __future__ import annotations
 

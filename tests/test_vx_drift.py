@@ -1,4 +1,4 @@
-"""Whether a .vx file fits op.yml, as `scons` says."""
+"""Drift of a .vx file from op.yml, as `scons` warns of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The VX kernels of the examples and of a fresh repository: green as they are, red when wrong."""
+"""The VX kernels of the examples and of a new repository: they pass, and fail when wrong."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def test_gdb_stops_at_first_kernel_line(example: Callable[[str], Repository]) ->
 
 def test_vx_gdb_suggests_case_names(example: Callable[[str], Repository]) -> None:
     refused = example("exp").scons("vx-gdb", "case=7x31-uniform(-18,13)", check=False)
-    assert "no test has a case '7x31-uniform(-18,13)'; near it are: 7x31-unif" in refused.stderr
+    assert "no test has a case '7x31-uniform(-18,13)'; closest matches: 7x31-unif" in refused.stderr
 
 
 def test_vx_gdb_requires_case(fresh: Repository) -> None:

@@ -1,4 +1,4 @@
-"""The built-in functions of whole numbers on the PC, each against Python."""
+"""The built-in functions of integers on the PC, each against Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kernels do with memory on the PC: loads, stores, copies by a group, printf, atomics."""
+"""Memory on the PC: loads, stores, copies by a group, printf, atomics."""
 
 from __future__ import annotations
 

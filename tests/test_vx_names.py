@@ -1,4 +1,4 @@
-"""Which names a kernel finds taken: the language's, and no other that does not begin with opkit."""
+"""The names that a kernel cannot use: the language's, and those that begin with opkit."""
 
 from __future__ import annotations
 

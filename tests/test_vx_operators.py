@@ -1,4 +1,4 @@
-"""Whole operators as VX kernels, against numpy: what kernels for this hardware usually combine."""
+"""Whole operators as VX kernels, against numpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How VX kernels are compiled, launched and watched; what is refused, and with which words."""
+"""How VX kernels are compiled and launched; faults and refused sources."""
 
 from __future__ import annotations
 
@@ -364,7 +364,7 @@ _TABLE = "is not emulated: how its configuration encodes 32 terms, or three oper
 _UNKNOWN = "is not emulated: what it computes is not known"
 _MACRO = "is not emulated: use the VXC_ macro that stands for it"
 _NOT_A_NAME = "is not emulated, or not part of the language"
-_ALL_ALIKE = "all arguments have to be of one type, and no built-in function takes double"
+_ALL_ALIKE = "all arguments must be of one type, and no built-in function takes double"
 _NOT_IN = "is not emulated: it does not exist where VX_VERSION is {}"
 # statement -> what its line's message says, for each VX_VERSION
 _EVERYWHERE = {
@@ -454,7 +454,7 @@ def test_non_32_bit_scalars_are_refused(vx_folder: Path, type_: str) -> None:
 
 
 def test_source_without_kernel(vx_folder: Path) -> None:
-    with pytest.raises(OpkitError, match=r"empty\.vx: there is no kernel"):
+    with pytest.raises(OpkitError, match=r"empty\.vx: no kernel"):
         compile_vx(
             write_source(vx_folder, "empty", "int f(int a) { return a; }\n"), vx_folder / "cache"
         )

@@ -1,4 +1,4 @@
-"""Runs VX kernels of the tests: from a file, or written by a test out of expressions."""
+"""Runs VX kernels of the tests: from a file, or generated from expressions."""
 
 from __future__ import annotations
 

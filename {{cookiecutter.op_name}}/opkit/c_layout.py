@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from opkit.text import c_comment, harmless_in_comment
+from opkit.text import c_comment, escape_comment
 
 LINE_LENGTH = 100
 _INDENT = 4
@@ -62,7 +62,7 @@ def block_comment(text: str, indent: int = 0) -> str:
         if len(lines) > 1:
             lines.append(prefix.rstrip())
         lines += textwrap.wrap(
-            harmless_in_comment(" ".join(paragraph.split())),
+            escape_comment(" ".join(paragraph.split())),
             width=LINE_LENGTH,
             initial_indent=prefix,
             subsequent_indent=prefix,

@@ -1,10 +1,10 @@
-"""The one exception that a user's mistake raises."""
+"""The one exception for errors of the user."""
 
 
 class OpkitError(Exception):
-    """Something that the user can put right.
+    """An error that the user can correct.
 
     The message is complete: it names the file and line or the command, the bad value, what is
-    allowed, and what to do next. Whoever is at the top (a hook, SCons, the command) prints it and
-    exits with a status that is not 0, without a traceback.
+    allowed, and what to do next. The entry point (a hook, SCons, the command) prints it and exits
+    with a nonzero status, without a traceback.
     """

@@ -1,4 +1,4 @@
-"""generated/manifest.json: what was written into a repository, and by which version."""
+"""generated/manifest.json: the files that opkit wrote into a repository, and its versions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PATH = "generated/manifest.json"
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a repository was made of.
+    """The files that opkit has written into a repository.
 
     Attributes:
         version: of the template that wrote the generated files last.
@@ -41,7 +41,7 @@ def from_text(text: str) -> Manifest:
     """Read the file's text.
 
     Raises:
-        OpkitError: it is not such a file, or a newer version has written it.
+        OpkitError: it is invalid, or a newer version has written it.
     """
     try:
         content = json.loads(text)
@@ -55,13 +55,11 @@ def from_text(text: str) -> Manifest:
         if not all(re.fullmatch(r"\d+(\.\d+)*", number) for number in (version, *once.values())):
             raise ValueError
     except (AttributeError, KeyError, TypeError, ValueError):
-        raise OpkitError(
-            f"{PATH}: this is not what a build writes; bring it back (`git checkout {PATH}`)"
-        ) from None
+        raise OpkitError(f"{PATH}: invalid manifest; restore it (`git checkout {PATH}`)") from None
     if is_newer(version):
         raise OpkitError(
             f"{PATH}: version {version} of the template wrote this repository, but opkit/ is of "
-            f"{VERSION}; bring opkit/ back (`git checkout opkit`), or install that version "
+            f"{VERSION}; restore opkit/ (`git checkout opkit`), or install that version "
             f"(`pip install 'rknn-op-template>={version}'`)"
         )
     return Manifest(version, once, tuple(generated))

@@ -1,4 +1,4 @@
-"""The files of an operator repository on disk: written once, or anew at every build."""
+"""The files of an operator repository on disk: written once, or at every build."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def read_description(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise DescriptionError(f"{path}:{line}: this is not UTF-8") from None
+        raise DescriptionError(f"{path}:{line}: not valid UTF-8") from None
     except OSError as error:
         raise DescriptionError(f"{path}: cannot be read: {error.strerror}") from None
 
@@ -50,10 +50,10 @@ def load(root: Path) -> OpSpec:
 def update(root: Path) -> OpSpec:
     """Bring the repository's files in line with op.yml and return the operator.
 
-    A file that is the user's is written if no build has written it before and it is not there: all
-    of them the first time, later those that op.yml asks for anew, for a runtime or a kernel that it
-    did not have. Otherwise they are only looked at. The first time, opkit loses the runtimes that
-    op.yml does not name.
+    A file that is the user's is written if no build has written it before and it does not exist:
+    the first time all of them, later those that op.yml newly requires, for a runtime or a kernel
+    that it did not have. Otherwise they are only read. The first time, runtimes that op.yml does
+    not name are removed from opkit.
 
     Raises:
         OpkitError: op.yml or the reference is wrong, or a file of the user's is missing; or a newer
@@ -67,7 +67,7 @@ def update(root: Path) -> OpSpec:
     if not is_new:
         if not all((root / path).is_file() for path in math):  # the operator has another name
             _require_files(root, spec, required)
-        _require_what_is_compiled(root, spec)
+        _require_sources(root, spec)
     once = _write_once(root, spec, before.once, is_new)
     _require_files(root, spec, required)
     reference = (root / f"{spec.lower}_reference.py").read_text(encoding="utf-8")
@@ -91,38 +91,38 @@ def _remove_other_runtimes(root: Path, spec: OpSpec) -> None:
 
 
 def _write_once(root: Path, spec: OpSpec, before: Mapping[str, str], quiet: bool) -> dict[str, str]:
-    """Write what is the user's from now on, unless it was written before or is there.
+    """Write the user's files that were never written before and do not exist.
 
     Returns:
-        path -> the version that wrote it, of all that was ever written.
+        path -> the version that wrote it, of all files that were ever written.
     """
     once = dict(before)
     for path, text in once_only_files(spec, runtimes.of(spec)).items():
         if path not in once and not (root / path).exists():
             _write(root / path, text)
             if not quiet:
-                print(f"write {path}: op.yml asks for it, and there was no such file")
+                print(f"write {path}: op.yml requires it, and it did not exist")
         once.setdefault(path, VERSION)
     return once
 
 
 def drift(root: Path, spec: OpSpec) -> list[str]:
-    """Return what in the user's files no longer fits op.yml, each with the text that would."""
+    """Return a message for each mismatch of the user's files and op.yml, with the right text."""
     return [text for runtime in runtimes.of(spec) for text in runtime.drift(root, spec)]
 
 
 def read_manifest(root: Path) -> Manifest:
-    """Return what was written into the repository; of one without a manifest, nothing is known.
+    """Return the manifest of the repository; an empty one if there is none.
 
     Raises:
-        OpkitError: the manifest is not one, or a newer version has written it.
+        OpkitError: the manifest is invalid, or a newer version has written it.
     """
     path = root / manifest.PATH
     return manifest.from_text(path.read_text(encoding="utf-8")) if path.is_file() else Manifest()
 
 
 def _write(path: Path, text: str) -> None:
-    """Write the text unless it is there already, so that nothing looks newer than it is."""
+    """Write the text unless the file has it already, so that time stamps stay."""
     data = text.encode()
     if not path.is_file() or path.read_bytes() != data:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -133,16 +133,16 @@ def _require_files(root: Path, spec: OpSpec, paths: Sequence[str]) -> None:
     missing = [path for path in paths if not (root / path).is_file()]
     if missing:
         raise OpkitError(
-            f"op.yml names the operator {spec.name}, but there is no {', '.join(missing)}. "
-            "Bring the file back (`git checkout`), or rename yours if the operator has a new name "
+            f"op.yml names the operator {spec.name}, but {', '.join(missing)} is missing. "
+            "Restore the file (`git checkout`), or rename yours if the operator has a new name "
             "(`git mv`), or delete the folder generated/ to have missing files written afresh."
         )
 
 
-def _require_what_is_compiled(root: Path, spec: OpSpec) -> None:
+def _require_sources(root: Path, spec: OpSpec) -> None:
     for source in spec.sources:
         if not (root / source.path).is_file():
-            raise OpkitError(f"{source.where}: there is no file {source.path} in the repository")
+            raise OpkitError(f"{source.where}: file {source.path} not found in the repository")
     for folder in spec.include:
         if not (root / folder.path).is_dir():
-            raise OpkitError(f"{folder.where}: there is no folder {folder.path} in the repository")
+            raise OpkitError(f"{folder.where}: folder {folder.path} not found in the repository")

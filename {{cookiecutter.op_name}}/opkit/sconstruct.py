@@ -1,4 +1,4 @@
-"""What SConstruct does: reads op.yml and the command line, and has the tools build."""
+"""The body of SConstruct: reads op.yml and the command line, and declares the build."""
 
 from __future__ import annotations
 
@@ -36,30 +36,29 @@ COMMON_TOOLS = (
 def construct(root: Path) -> None:
     """Declare all that can be built in a repository.
 
-    Wrong arguments end SCons before a file is touched. What op.yml no longer describes, or what
-    could not be built, does not stay behind as an old product.
+    Invalid arguments end SCons before a file is touched. Products that op.yml no longer describes,
+    or that could not be built, are deleted.
     """
     _set_up(root)
     dry_run = any(Script.GetOption(option) for option in ("help", "no_exec", "clean"))
     with _user_errors(lambda: _products(root)):
         operator = repository.load(root)
-    rooms = runtimes.of(operator)
-    tools = [tool for room in rooms for tool in room.scons_tools()]
+    tools = [tool for runtime in runtimes.of(operator) for tool in runtime.scons_tools()]
     with _user_errors():
         env, request = _arguments(operator, [*tools, *COMMON_TOOLS])
     if not dry_run:
         with _user_errors(lambda: _products(root, request.targets)):
             operator = repository.update(root)
     with _user_errors(lambda: _products(root, request.targets)):
-        products = _declare(env, rooms, request)
+        products = _declare(env, request)
     if not dry_run:
         atexit.register(lambda: _discard_failed(map(str, env.Flatten(products))))
-        for difference in repository.drift(root, operator):
-            print(f"warning: {difference}", file=sys.stderr)
+        for mismatch in repository.drift(root, operator):
+            print(f"warning: {mismatch}", file=sys.stderr)
 
 
 def _set_up(root: Path) -> None:
-    # SCons' own functions would make one with every tool if nobody did.
+    # Else SCons' global functions create one with every tool.
     Script.DefaultEnvironment(tools=[])
     Script.SConsignFile(str(root / "build/.sconsign"))
     Script.Decider("content-timestamp")
@@ -67,13 +66,15 @@ def _set_up(root: Path) -> None:
 
 
 def _arguments(operator: OpSpec, tools: list[Any]) -> tuple[Any, options.Request]:
-    """Return the environment, and what the command line asks for.
+    """Return the environment, and what the command line requests.
 
     Raises:
-        OpkitError: an argument is wrong.
+        OpkitError: an argument is invalid.
     """
-    rooms = runtimes.of(operator)
-    targets = {name: target for room in rooms for name, target in room.targets.items()}
+    operator_runtimes = runtimes.of(operator)
+    targets = {
+        name: target for runtime in operator_runtimes for name, target in runtime.targets.items()
+    }
     variables = options.declare(Script.ARGUMENTS, operator, targets, tools)
     env = Script.Environment(
         variables=variables,
@@ -81,8 +82,10 @@ def _arguments(operator: OpSpec, tools: list[Any]) -> tuple[Any, options.Request
         ENV=os.environ,
         SHELL="/bin/sh",
         OPERATOR=operator,
-        ROOM_INCLUDES=[
-            f"#opkit/runtimes/{room.name}/{folder}" for room in rooms for folder in room.includes
+        RUNTIME_INCLUDES=[
+            f"#opkit/runtimes/{runtime.name}/{folder}"
+            for runtime in operator_runtimes
+            for folder in runtime.includes
         ],
     )
     Script.Help(_usage(operator, tools, variables.GenerateHelpText(env)))
@@ -99,9 +102,9 @@ def _arguments(operator: OpSpec, tools: list[Any]) -> tuple[Any, options.Request
 
 
 def _usage(operator: OpSpec, tools: list[Any], options_help: str) -> str:
-    rooms = runtimes.of(operator)
-    titles = ", ".join(room.title for room in rooms)
-    notes = "\n".join(room.scons_notes(operator) for room in rooms)
+    operator_runtimes = runtimes.of(operator)
+    titles = ", ".join(runtime.title for runtime in operator_runtimes)
+    notes = "\n".join(runtime.scons_notes(operator) for runtime in operator_runtimes)
     target = operator.target_platform
     return f"""
 {operator.name}: an operator for {titles}; made by rknn-op-template {VERSION}
@@ -117,33 +120,34 @@ Options, as name=value:
 """
 
 
-def _declare(env: Any, rooms: Iterable[Any], request: options.Request) -> list[Any]:
+def _declare(env: Any, request: options.Request) -> list[Any]:
     """Declare what the request needs; return the nodes of products for targets."""
+    operator_runtimes = runtimes.of(env["OPERATOR"])
     products: list[Any] = []
     needed: list[Any] = []
-    for room in rooms:
-        needed += room.declare(env, request)
+    for runtime in operator_runtimes:
+        needed += runtime.declare(env, request)
         if not request.for_this_pc and not request.names_intermediate:
-            products += room.products(env, request.targets)
+            products += runtime.products(env, request.targets)
     if request.commands & {"check", "report"}:
-        checked = needed, rooms, request
+        checked = needed, operator_runtimes, request
         _ = env.Report(*checked) if "report" in request.commands else env.HostCheck(*checked)
     if "compiledb" in request.commands:
-        env.CompileCommands([room.editor_commands for room in rooms])
+        env.CompileCommands([runtime.editor_commands for runtime in operator_runtimes])
     Script.Default(products or needed)
     return products
 
 
-# ---- What is left behind -------------------------------------------------------------------------
+# ---- Stale products ------------------------------------------------------------------------------
 
 
 def _products(root: Path, targets: Iterable[str] = ("*",)) -> list[Path]:
-    """Return what was packed before, for these targets."""
+    """Return the existing products for these targets."""
     return [
         path
-        for room in runtimes.available().values()
+        for runtime in runtimes.available().values()
         for target in targets
-        for path in root.glob(f"build/{target}/{room.product_pattern}")
+        for path in root.glob(f"build/{target}/{runtime.product_pattern}")
     ]
 
 
@@ -162,13 +166,13 @@ def _user_errors(stale: Callable[[], Iterable[Path]] = tuple) -> Iterator[None]:
     """Print the message of an OpkitError and leave SCons with status 2.
 
     Args:
-        stale: returns what is deleted then, as it no longer is what the sources say.
+        stale: returns the products to delete then.
     """
     try:
         yield
     except OpkitError as error:
         print(f"error: {error}", file=sys.stderr)
-        asks_for_products = not set(Script.COMMAND_LINE_TARGETS)
-        if asks_for_products and not Script.GetOption("no_exec") and not Script.GetOption("help"):
+        requests_products = not set(Script.COMMAND_LINE_TARGETS)
+        if requests_products and not Script.GetOption("no_exec") and not Script.GetOption("help"):
             _discard(stale())
         Script.Exit(2)

@@ -45,11 +45,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return what a runtime has of its own for tests, in its module `testing`."""
+    """Return a name that a runtime exports for tests, in its module `testing`."""
     for runtime in runtimes.available():
         module = f"opkit.runtimes.{runtime}.testing"
         if not name.startswith("_") and find_spec(module) is not None:
-            doors = import_module(module)
-            if name in doors.__all__:
-                return getattr(doors, name)
+            exports = import_module(module)
+            if name in exports.__all__:
+                return getattr(exports, name)
     raise AttributeError(f"module 'opkit.testing' has no attribute '{name}'")

@@ -1,4 +1,4 @@
-"""Templates with $placeholders, and how C comments are made of user's text."""
+"""Text templates with $placeholders, and C comments of user's text."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Protocol
 
 
 class Render(Protocol):
-    """Fills in a template."""
+    """Renders a text template."""
 
     def __call__(self, template: str, /, **values: str) -> str:
         """Return the text of the template of this name, with every placeholder replaced."""
 
 
 def renderer(folder: Path) -> Render:
-    """Return what fills in the templates of a folder."""
+    """Return the function that renders the templates of a folder."""
 
     def render(template: str, /, **values: str) -> str:
         return Template((folder / template).read_text(encoding="utf-8")).substitute(values)
@@ -24,10 +24,10 @@ def renderer(folder: Path) -> Render:
 
 
 def c_comment(text: str) -> str:
-    """Return a C comment that holds the text, whatever is in it."""
-    return f"/* {harmless_in_comment(text)} */"
+    """Return a C comment with the text, escaped."""
+    return f"/* {escape_comment(text)} */"
 
 
-def harmless_in_comment(text: str) -> str:
+def escape_comment(text: str) -> str:
     """Return the text without what would begin or end a C comment, or a trigraph in it."""
     return text.replace("*/", "* /").replace("/*", "/ *").replace("??/", "?? /")

@@ -1,4 +1,4 @@
-"""Which version of the template this folder is of."""
+"""The version of the template that opkit is part of."""
 
 from __future__ import annotations
 

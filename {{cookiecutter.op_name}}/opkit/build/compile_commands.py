@@ -1,6 +1,6 @@
-"""env.CompileCommands(rooms): `scons compiledb` writes compile_commands.json, which editors read.
+"""env.CompileCommands(sources): `scons compiledb` writes compile_commands.json, which editors read.
 
-Its commands are for clangd. They understand a file as the compiler of this PC's library does, and
+Its commands are for clangd. They match the compiler of this PC's library, and
 name the folders of that compiler's headers, so that clangd needs none that are installed.
 """
 
@@ -17,14 +17,14 @@ from typing import Any
 from SCons.Action import Action
 
 from opkit import toolchains
-from opkit.build.reporting import reported
+from opkit.build.errors import print_errors
 from opkit.description.spec import OpSpec
 from opkit.toolchains import Compiler
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.headers import cxx_arguments, glibc_version, system_folders
 
 DATABASE = "compile_commands.json"
-# What calls a header's static functions is elsewhere.
+# Callers of a header's static functions are in other files: -Wno-unused-function.
 _C = "-std=c11"
 _CXX = ("-x", "c++", "-std=c++14")
 _LANGUAGES = {
@@ -33,25 +33,25 @@ _LANGUAGES = {
     **dict.fromkeys((".cc", ".cpp", ".cxx"), _CXX),
 }
 _WARNINGS = ("-Wall", "-Wextra", "-Wpedantic")
-# Templates are C only when they are filled in.
-_NOT_OURS = frozenset(("build", "templates", "node_modules"))
+# Templates are C only when they are rendered.
+_IGNORED_FOLDERS = frozenset(("build", "templates", "node_modules"))
 
 
 @dataclass(frozen=True)
-class RoomCommands:
-    """What a runtime says of its files.
+class EditorCommands:
+    """clangd's commands for the files of a runtime.
 
     Attributes:
         commands: file -> the arguments that clangd compiles it with, for files that are not like
             any other C file.
-        headers: file -> the text of a header that the commands name and that has to be written.
+        headers: file -> the text of a header that the commands include and that must be written.
     """
 
     commands: Mapping[str, Sequence[str]]
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-Room = Callable[[Path, OpSpec, Sequence[str]], RoomCommands | None]
+CommandSource = Callable[[Path, OpSpec, Sequence[str]], EditorCommands | None]
 """Takes the repository, its operator, and the arguments for C."""
 
 
@@ -68,18 +68,18 @@ def generate(env: Any) -> None:
     env.AddMethod(compile_commands, "CompileCommands")
 
 
-def compile_commands(env: Any, rooms: Sequence[Room]) -> Any:
+def compile_commands(env: Any, sources: Sequence[CommandSource]) -> Any:
     """Return the alias `compiledb`. Nothing is compiled for it.
 
     Args:
         env: the environment.
-        rooms: the runtimes that have files of their own kind.
+        sources: return the commands of each runtime's files.
     """
     database = env.Command(
         DATABASE,
         [],
-        Action(reported(_write), f"write {DATABASE}"),
-        ROOMS=rooms,
+        Action(print_errors(_write), f"write {DATABASE}"),
+        COMMAND_SOURCES=sources,
         INCLUDE=[env.Dir(folder).path for folder in env.CompilerFor("x64")["CPPPATH"]],
     )
     env.AlwaysBuild(database)
@@ -91,12 +91,12 @@ def _write(target: Any, source: Any, env: Any) -> None:
     compiler = toolchains.find(env["toolchain"], ABIS["x64"], env["prefix"], env["sysroot"])
     c_arguments = (*_arguments(env, compiler, ()), *(f"-I{folder}" for folder in env["INCLUDE"]))
     commands = dict(_commands(root, env, compiler))
-    for room in env["ROOMS"]:
-        described = room(root, env["OPERATOR"], c_arguments)
-        if described is None:
+    for source_of_commands in env["COMMAND_SOURCES"]:
+        editor_commands = source_of_commands(root, env["OPERATOR"], c_arguments)
+        if editor_commands is None:
             continue
-        commands.update(described.commands)
-        for name, text in described.headers.items():
+        commands.update(editor_commands.commands)
+        for name, text in editor_commands.headers.items():
             header = root / name
             header.parent.mkdir(parents=True, exist_ok=True)
             header.write_text(text, encoding="utf-8")
@@ -127,28 +127,28 @@ def c_files(root: Path) -> Iterator[str]:
     """Yield the C sources and headers of a repository, relative to it."""
     for folder, subfolders, files in os.walk(root):
         here = Path(folder)
-        subfolders[:] = [name for name in subfolders if _is_ours(here / name)]
+        subfolders[:] = [name for name in subfolders if _is_searched(here / name)]
         for name in files:
             if Path(name).suffix in _LANGUAGES:
                 yield (here / name).relative_to(root).as_posix()
 
 
-def _is_ours(folder: Path) -> bool:
-    hidden = folder.name.startswith(".") or folder.name in _NOT_OURS
+def _is_searched(folder: Path) -> bool:
+    hidden = folder.name.startswith(".") or folder.name in _IGNORED_FOLDERS
     return not hidden and not (folder / "pyvenv.cfg").exists()
 
 
 def _commands(root: Path, env: Any, compiler: Compiler) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the arguments for each C and C++ file: the user's flags are for the user's files."""
+    """Yield the arguments for each C and C++ file: the user's flags apply to the user's files."""
     operator = env["OPERATOR"]
-    yours = (*(f"-I{folder.path}" for folder in operator.include), *operator.cflags)
+    user_flags = (*(f"-I{folder.path}" for folder in operator.include), *operator.cflags)
     files = list(c_files(root))
     has_cxx = any(_LANGUAGES[Path(file).suffix] == _CXX for file in files)
     cxx = cxx_arguments(compiler) if has_cxx else []
     for file in files:
         language = _LANGUAGES[Path(file).suffix]
         arguments = _arguments(env, compiler, cxx if language == _CXX else [])
-        flags = () if file.startswith("opkit/") else yours
+        flags = () if file.startswith("opkit/") else user_flags
         yield file, (*arguments, *(f"-I{folder}" for folder in env["INCLUDE"]), *flags, *language)
 
 
@@ -158,7 +158,7 @@ def _system(compiler: Compiler) -> tuple[str, ...]:
 
 
 def _arguments(env: Any, compiler: Compiler, cxx: Sequence[str]) -> tuple[str, ...]:
-    """Return what clangd has to know of every file."""
+    """Return the arguments for every file."""
     abi = ABIS["x64"]
     return (
         *(f"--target={abi.triple}", *abi.gnu_flags, *_WARNINGS),

@@ -14,8 +14,8 @@ from opkit.toolchains.compiler import cxx_command
 from opkit.toolchains.languages import C_LANGUAGE, CXX_LANGUAGE, is_cxx
 from opkit.toolchains.warnings import c_errors
 
-# Optimised for speed, but without what a C library of a few kilobytes does not need: unrolled
-# loops, tables for unwinding, functions that nobody calls.
+# Optimized for speed, but without what a C library of a few kilobytes does not need: unrolled
+# loops, tables for unwinding, unused functions.
 COMPILE = (
     "-O2 -g0 -fPIC -fno-unroll-loops -fomit-frame-pointer"
     " -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections"
@@ -25,7 +25,7 @@ LINK = "-s -Wl,--gc-sections -Wl,--hash-style=gnu -Wl,--build-id=none -Wl,-z,noe
 
 
 def options(variables: Any, operator: OpSpec) -> None:
-    """Add what chooses the compiler."""
+    """Add the options that choose the compiler."""
     variables.AddVariables(
         EnumVariable(
             "toolchain",
@@ -52,14 +52,14 @@ def compiler_for(env: Any, abi_name: str) -> Any:
     """Return an environment that compiles C for the ABI.
 
     Raises:
-        ToolchainError: the compiler is not there.
+        ToolchainError: the compiler is not found.
     """
     abi = ABIS[abi_name]
     compiler = toolchains.find(env["toolchain"], abi, env["prefix"], env["sysroot"])
     compact = abi.zig_compact if compiler.toolchain == "zig" else abi.gnu_compact
     has_cxx = any(is_cxx(source.path) for source in env["OPERATOR"].sources)
     is_zig = compiler.toolchain == "zig"
-    # Another zig compiles everything anew; that its version says so saves SCons to read 180 MB.
+    # Another zig rebuilds everything; its version, among the flags, saves SCons reading 180 MB.
     version = {"ZIG_VERSION": zig.version(compiler.command[0])} if is_zig else {}
     return env.Clone(
         IMPLICIT_COMMAND_DEPENDENCIES=not is_zig,
@@ -69,7 +69,7 @@ def compiler_for(env: Any, abi_name: str) -> Any:
         CFLAGS=list(C_LANGUAGE),
         CXXFLAGS=list(CXX_LANGUAGE),
         CCFLAGS=[*compiler.flags, *compact, *COMPILE],
-        CPPPATH=["#", *env["ROOM_INCLUDES"]],
+        CPPPATH=["#", *env["RUNTIME_INCLUDES"]],
         LINKFLAGS=[*compiler.flags, *LINK],
         SHAREDCOM=_link_command(compiler, "-shared"),
         PROGRAMCOM=_link_command(compiler, ""),
@@ -82,8 +82,8 @@ def compiler_for(env: Any, abi_name: str) -> Any:
 def _link_command(compiler: Compiler, kind: str) -> str:
     """Return the command that links a shared library or, with no kind, a program.
 
-    zig compiles its run-time library anew for every ABI, which takes seconds and is next to never
-    needed. So it comes in only where the link fails without it, and that link's messages are shown.
+    zig compiles its run-time library again for every ABI, which takes seconds and is rarely
+    needed. So it is added only where the link fails without it, and that link's messages are shown.
     """
     link = f"$CC {kind} $LINKFLAGS -o $TARGET $SOURCES $LIBRARIES"
     if compiler.toolchain != "zig":

@@ -1,7 +1,7 @@
-"""What compilers and linkers say: in one piece for each command, and every diagnostic once.
+"""Output of compilers and linkers: not interleaved, and every diagnostic once.
 
 The same source is compiled for several ABIs, several of them at the same time. As SCons runs the
-commands, their output would be mixed, and each warning would be there once for each ABI.
+commands, their output would be interleaved, and each warning repeated for each ABI.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 
 from opkit.build.command import run
 
-# What stands above a diagnostic: who includes the file, or in which function it is.
+# The lines above a diagnostic: the including file, or the function.
 _CONTEXT = re.compile(r"In file included from |\s+from |In file included|\S+: (In|At) ")
 _DIAGNOSTIC = re.compile(r"\S.*?:\d+:\d+: (fatal error|error|warning): ")
-# How many diagnostics there are: as many as are shown.
+# The number of diagnostics, which counts repeated ones.
 _COUNT = re.compile(r"\d+ (warning|error)s?( and \d+ errors?)? generated\.|cc1(plus)?: some warn")
 
 
@@ -32,7 +32,7 @@ def generate(env: Any) -> None:
 
 
 class Output:
-    """What was printed so far of the output of one run of SCons."""
+    """The diagnostics that one run of SCons has printed."""
 
     def __init__(self) -> None:
         self._printed: set[str] = set()
@@ -46,7 +46,7 @@ class Output:
         arguments: Sequence[str],
         environment: Mapping[str, str],
     ) -> int:
-        """Run a command as SCons' SPAWN does, print what it says, and return its status."""
+        """Run a command as SCons' SPAWN does, print its output, and return its status."""
         finished = run([shell, "-c", " ".join(arguments)], environment=environment)
         with self._lock:
             sys.stderr.write(self.unprinted(finished.stdout))
@@ -54,7 +54,7 @@ class Output:
         return finished.returncode
 
     def unprinted(self, text: str) -> str:
-        """Return what of a command's output was not there before, and take it as printed."""
+        """Return the part of a command's output that is new, and remember it as printed."""
         new = []
         for context, diagnostic in _diagnostics(text):
             if diagnostic not in self._printed:

@@ -1,4 +1,4 @@
-"""env.HostCheck(): runs the cases of tests/, on this PC and wherever else they should."""
+"""env.HostCheck(): runs the cases of tests/, on this PC and on other executors."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from SCons.Variables import BoolVariable
 from opkit.build.options import Request
 from opkit.check import executors, run_log
 from opkit.check.run_log import CPU_KERNEL, CheckedKernel
-from opkit.check.sanitizers import ENVIRONMENT, SANITIZERS, chosen
+from opkit.check.sanitizers import ENVIRONMENT, SANITIZERS, parse_sanitizers
 from opkit.check.session import Session
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.runtimes import promised
+from opkit.runtimes import expected_kernels
 from opkit.runtimes.interface import Runtime
 
 SESSION = Path("build/check/session.json")
@@ -38,7 +38,7 @@ USAGE = (
 
 
 def options(variables: Any, operator: OpSpec) -> None:
-    """Add where else, and how else, the cases run."""
+    """Add the options that choose other executors."""
     names = ",".join(SANITIZERS)
     variables.AddVariables(
         ("qemu", "with check: runs the target's programs; a command, or ssh:HOST for a board", ""),
@@ -52,16 +52,18 @@ def options(variables: Any, operator: OpSpec) -> None:
 
 
 def check(env: Any, request: Request) -> None:
-    """Refuse a place where the cases cannot run.
+    """Refuse invalid executors.
 
     Raises:
-        OpkitError: `qemu=` does not fit to the targets, or there is no such sanitizer.
+        OpkitError: `qemu=` conflicts with the targets, or a sanitizer is unknown.
     """
-    chosen(env["sanitize"])
+    parse_sanitizers(env["sanitize"])
     if env["qemu"] and not request.abis:
-        raise OpkitError("qemu= runs a target's programs; say which with target=, as target=rv1126")
+        raise OpkitError(
+            "qemu= runs a target's programs; pass the target too, for example target=rv1126"
+        )
     if executors.is_board(env["qemu"]) and len(request.abis) > 1:
-        raise OpkitError(f"qemu={env['qemu']} is one board; say its chip with target=")
+        raise OpkitError(f"qemu={env['qemu']} is one board; pass its chip with target=")
 
 
 def exists(env: Any) -> bool:
@@ -77,7 +79,7 @@ def generate(env: Any) -> None:
 def host_check(
     env: Any,
     needed: Sequence[Any],
-    rooms: Iterable[Runtime],
+    runtimes: Iterable[Runtime],
     request: Request,
     name: str = "check",
     action: Any = None,
@@ -87,67 +89,69 @@ def host_check(
     Args:
         env: the environment.
         needed: the nodes of what the cases use on this PC.
-        rooms: the operator's runtimes.
+        runtimes: the operator's.
         request: on which instruction sets they run as well.
         name: of the alias.
-        action: what calls run_cases.
+        action: the action that calls run_cases.
 
     Raises:
         OpkitError: a compiler is missing.
     """
-    sanitizers = chosen(env["sanitize"])
-    runners: dict[str, tuple[Any, str]] = {}
+    sanitizers = parse_sanitizers(env["sanitize"])
+    harnesses: dict[str, tuple[Any, str]] = {}
     sanitized: dict[str, tuple[Any, str]] = {}
-    for room in rooms:
-        harnesses = room.harnesses(env, request.abis)
-        runners |= {abi: (node, room.name) for abi, node in harnesses.items()}
-        if sanitizers and (node := room.sanitized_harness(env, sanitizers)):
-            sanitized[",".join(sanitizers)] = node, room.name
+    for runtime in runtimes:
+        built = runtime.harnesses(env, request.abis)
+        harnesses |= {abi: (node, runtime.name) for abi, node in built.items()}
+        if sanitizers and (node := runtime.sanitized_harness(env, sanitizers)):
+            sanitized[",".join(sanitizers)] = node, runtime.name
 
-    def started(harnesses: Mapping[str, tuple[Any, str]]) -> dict[str, tuple[str, str]]:
-        return {name: (node[0].abspath, room) for name, (node, room) in harnesses.items()}
+    def programs(nodes: Mapping[str, tuple[Any, str]]) -> dict[str, tuple[str, str]]:
+        return {name: (node[0].abspath, runtime) for name, (node, runtime) in nodes.items()}
 
     check = env.Alias(
         name,
-        [*needed, *(node for node, _ in (*runners.values(), *sanitized.values()))],
+        [*needed, *(node for node, _ in (*harnesses.values(), *sanitized.values()))],
         action or Action(run_cases, "check tests/"),
-        RUNNERS=started(runners),
-        SANITIZED=started(sanitized),
+        TARGET_HARNESSES=programs(harnesses),
+        SANITIZED_HARNESSES=programs(sanitized),
     )
     env.AlwaysBuild(check)
     return check
 
 
 def run_cases(target: Any, source: Any, env: Any, records: Path | None = None) -> int:
-    """Run the cases on this PC and wherever HostCheck was told.
+    """Run the cases on this PC and on the executors of HostCheck.
 
     Args:
-        target: SCons's.
-        source: SCons's.
+        target: SCons'.
+        source: SCons'.
         env: the environment.
-        records: the folder for what the report shows.
+        records: the folder for the records of `scons report`.
 
     Returns:
-        0 if all is well, and all that was to run has run.
+        0 if no case failed, and all required cases ran.
     """
     not_run = []
     prepared = []
     with ExitStack() as stack:
-        for name, (program, room) in env["SANITIZED"].items():
-            executor = executors.Executor(name, (program,), ENVIRONMENT, runtime=room)
+        for name, (program, runtime) in env["SANITIZED_HARNESSES"].items():
+            executor = executors.Executor(name, (program,), ENVIRONMENT, runtime=runtime)
             try:
                 executors.probe(executor)
                 prepared.append(executor)
             except executors.ExecutorError as error:
                 print(f"error: sanitize={name}: {error}", file=sys.stderr)
                 return 1
-        for abi, (program, room) in env["RUNNERS"].items():
+        for abi, (program, runtime) in env["TARGET_HARNESSES"].items():
             try:
                 launched = executors.launch(abi, Path(program), env["qemu"])
-                prepared.append(replace(stack.enter_context(launched), runtime=room))
+                prepared.append(replace(stack.enter_context(launched), runtime=runtime))
             except executors.ExecutorError as error:
                 not_run.append(f"the cases did not run on {abi}: {error}")
-        status = _run_pytest(Session(tuple(prepared), LOG, records), promised(env["OPERATOR"]))
+        status = _run_pytest(
+            Session(tuple(prepared), LOG, records), expected_kernels(env["OPERATOR"])
+        )
     required = env["require_target"]
     for problem in not_run:
         hint = "; require_target=0 does without" if required else ""
@@ -156,7 +160,7 @@ def run_cases(target: Any, source: Any, env: Any, records: Path | None = None) -
 
 
 def _run_pytest(session: Session, kernels: Mapping[CheckedKernel, str]) -> int:
-    """Run the tests, and say how much ran and what is missing; return 0 if nothing is."""
+    """Run the tests, and print a summary and what is missing; return 0 if nothing is."""
     LOG.unlink(missing_ok=True)
     session.write(SESSION)
     command = [
@@ -166,12 +170,14 @@ def _run_pytest(session: Session, kernels: Mapping[CheckedKernel, str]) -> int:
     ]
     status = subprocess.run(command, check=False).returncode
     log = run_log.read(LOG)
-    elsewhere = {CPU_KERNEL.name: [CPU_KERNEL.on(executor.name) for executor in session.executors]}
+    on_executors = {
+        CPU_KERNEL.name: [CPU_KERNEL.on(executor.name) for executor in session.executors]
+    }
     files = sorted(path.as_posix() for path in Path("tests").rglob("test_*.py"))
-    # Where pytest has failed by itself, it has said what on.
-    could_not_begin = status == USAGE_ERROR and not log.collected
-    told = could_not_begin or log.status not in (None, 0, NO_TESTS)
-    missing = [] if told else run_log.missing(log, kernels, elsewhere, files)
+    # Where pytest itself has failed, it has printed the reason.
+    failed_to_start = status == USAGE_ERROR and not log.collected
+    has_reason = failed_to_start or log.status not in (None, 0, NO_TESTS)
+    missing = [] if has_reason else run_log.missing(log, kernels, on_executors, files)
     print(run_log.summary(log), flush=True)
     for sentence in missing:
         print(f"error: {sentence}", file=sys.stderr)

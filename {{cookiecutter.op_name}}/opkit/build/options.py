@@ -27,7 +27,7 @@ _WIDTH = 24  # of the column of commands, and of options
 
 @dataclass(frozen=True)
 class Request:
-    """What the command line asks for.
+    """What the command line requests.
 
     Attributes:
         commands: the targets of SCons that are named, such as `check`.
@@ -59,7 +59,7 @@ def declare(
     targets: Iterable[str],
     tools: Iterable[ModuleType],
 ) -> Any:
-    """Return the options, with what the command line says of them."""
+    """Return the options, with their values on the command line."""
     variables = Variables(None, dict(arguments))
     variables.Add(
         EnumVariable(
@@ -85,15 +85,15 @@ def _option_help(
 
 
 def refuse_unknown(variables: Any) -> None:
-    """Stop at an option that nobody reads.
+    """Refuse unknown options.
 
     Raises:
-        OpkitError: there is one; the message names the nearest that there is.
+        OpkitError: there is one; the message suggests the closest name.
     """
     known = [option.key for option in variables.options]
     for name in variables.UnknownVariables():
-        nearest = difflib.get_close_matches(name, known, 1)
-        hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
+        closest = difflib.get_close_matches(name, known, 1)
+        hint = f" Did you mean '{closest[0]}'?" if closest else ""
         allowed = ", ".join(known)
         raise OpkitError(f"unknown option '{name}'.{hint} Allowed: {allowed}; see scons -h")
 
@@ -104,14 +104,14 @@ def read_request(
     targets: Mapping[str, Target],
     names_target: bool,
 ) -> Request:
-    """Return what the command line asks for.
+    """Return what the command line requests.
 
     Args:
         env: the environment.
-        commands: what is named on the command line.
-        targets: what can be built for.
-        names_target: whether the command line, not op.yml, says for what: only then do the cases
-            run elsewhere than on this PC.
+        commands: the SCons targets on the command line.
+        targets: the known targets by name.
+        names_target: whether the command line, not op.yml, names the target: only then do the
+            cases run on other executors than this PC.
     """
     chosen = {"all": tuple(targets), PC: ()}.get(env["target"], (env["target"],))
     abis = dict.fromkeys(targets[name].abi for name in chosen) if names_target else ()

@@ -17,7 +17,7 @@ PAGE = Path("build/report.html")
 RECORDS = Path("build/results")
 
 
-USAGE = (("scons report", "run the check and write build/report.html, a page of what came of it"),)
+USAGE = (("scons report", "run the check and write build/report.html, a page of its results"),)
 
 
 def exists(env: Any) -> bool:
@@ -30,16 +30,16 @@ def generate(env: Any) -> None:
     env.AddMethod(report, "Report")
 
 
-def report(env: Any, needed: Sequence[Any], rooms: Iterable[Runtime], request: Request) -> Any:
-    """Return the alias `report`: the check, and a page of what came of it; see env.HostCheck."""
+def report(env: Any, needed: Sequence[Any], runtimes: Iterable[Runtime], request: Request) -> Any:
+    """Return the alias `report`: the check, and a page of its results; see env.HostCheck."""
     action = Action(_report, f"write {PAGE}")
-    alias = env.HostCheck(needed, rooms, request, "report", action)
+    alias = env.HostCheck(needed, runtimes, request, "report", action)
     env.Alias("check", alias)
     return alias
 
 
 def _report(target: Any, source: Any, env: Any) -> int:
-    """Run the cases and write the page, which a failing case does not prevent.
+    """Run the cases and write the page, also if a case fails.
 
     Returns:
         The status of the check.

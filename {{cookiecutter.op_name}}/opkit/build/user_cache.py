@@ -1,4 +1,4 @@
-"""env.UserCache(): what no operator changes is compiled once for a user."""
+"""env.UserCache(): a user's cache of objects that do not depend on the operator."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAME = "rknn-op-template"
 
 
 def options(variables: Any, operator: OpSpec) -> None:
-    """Add where the cache is."""
+    """Add the option for the cache's folder."""
     text = "a folder for what every operator shares, or none; default: in the user's cache folder"
     variables.Add("cache", text, "")
 
@@ -30,7 +30,7 @@ def generate(env: Any) -> None:
 
 
 def user_cache(env: Any) -> Any:
-    """Return an environment like this one that takes from the user's cache what is there.
+    """Return a copy of this environment that reads from the user's cache.
 
     Only what zig compiles is shared: every repository has its zig in another folder, so that its
     version, which is among the flags, stands for its path.
@@ -40,7 +40,7 @@ def user_cache(env: Any) -> Any:
         return cached
     program, *rest = env["CC"]
     cached.Replace(CC=["$(", program, "$)", *rest])
-    # Else the name of the first repository's folder would be in the debug information of all.
+    # Else all debug information would have the folder of the first repository.
     cached.Append(CCFLAGS=["-fdebug-compilation-dir=."])
     folder = None
     if not env.GetOption("clean") and not env.GetOption("no_exec"):
@@ -62,7 +62,7 @@ def cache_folder(option: str, environment: Mapping[str, str]) -> Path | None:
     """
     if option == "none":
         return None
-    own = _own_cache(environment)
+    own = _user_cache_home(environment)
     if option:
         folder = Path(option).expanduser().absolute()
     elif own is not None:
@@ -81,8 +81,8 @@ def cache_folder(option: str, environment: Mapping[str, str]) -> Path | None:
     return None
 
 
-def _own_cache(environment: Mapping[str, str]) -> Path | None:
-    """Return the folder of all caches of a user."""
+def _user_cache_home(environment: Mapping[str, str]) -> Path | None:
+    """Return the folder of all caches of a user, as XDG defines it."""
     named = Path(environment.get("XDG_CACHE_HOME", ""))
     if named.is_absolute():
         return named

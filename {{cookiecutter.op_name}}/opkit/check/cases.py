@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from opkit.check.mistakes import CheckError, users_line
+from opkit.check.mistakes import CheckError, caller_location
 from opkit.description.spec import TENSOR_DTYPES
 from opkit.runtimes.invocation import Array
 
@@ -24,7 +24,7 @@ class Values:
     """Makes the elements of an input.
 
     Attributes:
-        name: what a case's name calls them.
+        name: the part of a case's name.
         full_name: the same, with arguments.
         make: (shape, dtype, random generator, number of the input) -> array.
     """
@@ -72,7 +72,7 @@ def ramp() -> Values:
 
 
 def special() -> Values:
-    """What is apt to go wrong: zeros, subnormals, the largest, infinities and NaN, in turn.
+    """Edge cases: zeros, subnormals, the largest, infinities and NaN, in turn.
 
     Two inputs run through them at different speeds, so that many pairs meet.
     """
@@ -114,19 +114,19 @@ class Case:
     """One call of the operator; str(case) is its name.
 
     Attributes:
-        name: how the case is called in the table and on the command line.
+        name: the case's name in the table and on the command line.
         inputs: name of each input -> array, slowest dimension first.
         params: name of each param -> value; params with a default in op.yml may be left out.
         output_dtypes: name of an output -> dtype; by default that of op.yml, or else that of the
             first input. It may differ from these only in the size of a float.
-        origin: file:line that made the case, for messages.
+        origin: file:line that created the case, for messages.
     """
 
     name: str
     inputs: Mapping[str, Array]
     params: Mapping[str, Any] = field(default_factory=dict)
     output_dtypes: Mapping[str, DTypeLike] = field(default_factory=dict)
-    origin: str = field(default_factory=users_line, repr=False)
+    origin: str = field(default_factory=caller_location, repr=False)
 
     def __str__(self) -> str:
         return self.name
@@ -150,24 +150,24 @@ def cases(
             named, for such an output op.yml's, or else the first input's.
 
     Raises:
-        CheckError: an argument is of another form; the message begins with the caller's line.
+        CheckError: an argument is invalid; the message begins with the caller's line.
     """
-    origin = users_line()
-    shapes, makers, params = map(_listed, (shapes, values, params))
+    origin = caller_location()
+    shapes, makers, params = map(_as_list, (shapes, values, params))
     problem = _problem_of_arguments(shapes, makers, params, dtype)
     if problem:
         raise CheckError(f"{origin}: cases(): {problem}")
-    made: list[Case] = []
+    result: list[Case] = []
     taken: set[str] = set()
     for sizes, (values_name, maker), settings in itertools.product(
         shapes, zip(_names(makers), makers, strict=True), params
     ):
         dtypes = {name: _dtype(dtype, name) for name in sizes}
-        parts = ["+".join(_shown(shape, "x") for shape in sizes.values())]
+        parts = ["+".join(_formatted(shape, "x") for shape in sizes.values())]
         if set(dtypes.values()) != {"float16"}:
             parts.append("+".join(dict.fromkeys(dtypes.values())))
         parts.append(values_name)
-        parts.extend(f"{name}={_shown(value)}" for name, value in settings.items())
+        parts.extend(f"{name}={_formatted(value)}" for name, value in settings.items())
         case_name = _unique("-".join(parts), taken)
         inputs = {}
         for number, (name, shape) in enumerate(sizes.items()):
@@ -180,19 +180,19 @@ def cases(
             if isinstance(dtype, str)
             else {name: type_ for name, type_ in dtype.items() if name not in sizes}
         )
-        made.append(Case(case_name, inputs, dict(settings), outputs, origin))
-    return made
+        result.append(Case(case_name, inputs, dict(settings), outputs, origin))
+    return result
 
 
-def _listed(values: Any) -> Any:
-    """An argument of cases() as a list; as it is, if that is a mistake."""
+def _as_list(values: Any) -> Any:
+    """Return an argument of cases() as a list; unchanged, if it is invalid."""
     if isinstance(values, (str, Mapping)) or not isinstance(values, Iterable):
         return values
     return list(values)
 
 
 def _problem_of_arguments(shapes: Any, makers: Any, params: Any, dtype: Any) -> str:
-    """Return what is wrong with the arguments of cases(), or nothing."""
+    """Return the first error in the arguments of cases(); empty if there is none."""
     return next(_problems_of_arguments(shapes, makers, params, dtype), "")
 
 
@@ -209,7 +209,7 @@ def _problems_of_arguments(shapes: Any, makers: Any, params: Any, dtype: Any) ->
         if not isinstance(given, list):
             yield f"{name} is {_kind(given)}; {example}"
         elif not given:
-            yield f"{name} is empty, so that there is no case; {example}"
+            yield f"{name} is empty; {example}"
         for entry in given:
             if not isinstance(entry, Mapping) and not (
                 name == "values" and isinstance(entry, Values)
@@ -222,7 +222,7 @@ def _problems_of_arguments(shapes: Any, makers: Any, params: Any, dtype: Any) ->
         for maker in makers:
             for name in [] if isinstance(maker, Values) else sizes:
                 if not isinstance(maker.get(name), Values):
-                    yield f"values has nothing for the input '{name}', which is in shapes"
+                    yield f"values has no entry for input '{name}', which is in shapes"
     by_name = dtype if isinstance(dtype, Mapping) else {"": dtype}
     for name, type_ in by_name.items():
         if type_ not in TENSOR_DTYPES:
@@ -239,7 +239,7 @@ def _kind(value: Any) -> str:
 
 
 def dtype_and_shape(array: Array) -> str:
-    """Return what a tensor is as messages show it, for instance `float16 1x6x5x3`."""
+    """Return a tensor's dtype and shape for messages, for instance `float16 1x6x5x3`."""
     return f"{array.dtype} {'x'.join(map(str, array.shape))}"
 
 
@@ -260,9 +260,9 @@ def _names(makers: Sequence[Values | Mapping[str, Values]]) -> list[str]:
     return [name(maker, "full_name") for maker in makers]
 
 
-def _shown(value: Any, separator: str = ",") -> str:
+def _formatted(value: Any, separator: str = ",") -> str:
     if isinstance(value, (list, tuple)):
-        return separator.join(_shown(item) for item in value)
+        return separator.join(_formatted(item) for item in value)
     if isinstance(value, float):
         return f"{value:g}"
     return str(int(value)) if isinstance(value, bool) else str(value)

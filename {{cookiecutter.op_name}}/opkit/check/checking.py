@@ -1,4 +1,4 @@
-"""Runs kernels on cases and compares what they make of them with the reference."""
+"""Runs kernels on cases and compares their outputs with the reference."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from opkit.check.comparison import (
     wrong_elements,
 )
 from opkit.check.executors import Executor
-from opkit.check.mistakes import CheckError, users_line
+from opkit.check.mistakes import CheckError, caller_location
 from opkit.check.operators import Operator, Prepared, operator_of
 from opkit.check.results import Result, RunningTest, running_test
 from opkit.check.run_log import CPU_KERNEL
@@ -34,16 +34,16 @@ from opkit.runtimes.invocation import (
     RunResult,
 )
 
-# float16: NaN and -1.18; what was never written differs between two runs, and between the signs of
-# every number that it could be. In a timed run it is mostly 0.
+# float16: NaN and -1.18; unwritten output differs between two runs, and between the signs of every
+# number that it could be. In a timed run it is mostly 0.
 FILLS = (0x7E, 0xBC)
 TIMED_RUNS = 3
 TIME_LIMIT = 10.0  # seconds that a kernel may take
-SHORT_LIMIT = 0.2  # seconds that it may take after it did not end in another case
+SHORT_LIMIT = 0.2  # seconds, after it has timed out in another case
 
 
 def _problem_of_run(run: RunResult, convention: CallingConvention) -> str:
-    """Say what is wrong with a run as such; nothing if all is well."""
+    """Return the errors of a run, except for wrong outputs; empty if there are none."""
     if run.fault:
         return run.fault
     lines = [*run.events, *run.leaks]
@@ -67,9 +67,9 @@ def run_kernel(
 
     Args:
         kernel: what to run.
-        operator: whose kernel that is.
+        operator: the operator of the kernel.
         case: the arrays and params.
-        name: how the kernel is called in messages.
+        name: the kernel's name in messages.
         tolerance: how far an element may be from the reference.
     """
     try:
@@ -84,8 +84,8 @@ class _Check:
     """A kernel's check on one case.
 
     Attributes:
-        result: what came of it.
-        compared: output -> what the kernel and the reference have computed.
+        result: the result.
+        compared: output -> the arrays of the kernel and the reference.
     """
 
     kernel: Kernel
@@ -121,7 +121,7 @@ class _Check:
         """Run several times in a row, at full speed."""
         timed = self._run(invocation, None, TIMED_RUNS)
         if problem := _problem_of_run(timed, self.kernel.convention):
-            raise CheckError(f"when it runs {TIMED_RUNS} times in a row, {problem}")
+            raise CheckError(f"in {TIMED_RUNS} consecutive runs: {problem}")
         if unwritten(outputs, timed.outputs):
             raise CheckError(f"output is not deterministic over {TIMED_RUNS} runs")
         self.result.seconds = timed.seconds if math.isfinite(timed.seconds) else None
@@ -141,8 +141,8 @@ class _Check:
         if run.timed_out:
             first = self.operator.first_timeouts.setdefault(self.name, self.prepared.case.name)
             self.result.note = (
-                f"{self.name} was not done after {TIME_LIMIT:g} s in case {first}: in the cases "
-                f"after it, it may take {SHORT_LIMIT:g} s"
+                f"{self.name} timed out after {TIME_LIMIT:g} s in case {first}; "
+                f"the timeout of later cases is {SHORT_LIMIT:g} s"
             )
         return run
 
@@ -163,7 +163,7 @@ class _Check:
             raise CheckError("\n".join(problems))
 
 
-def _take_note(
+def _record(
     test: RunningTest, case: Case, result: Result, compared: Mapping[str, tuple[Array, Array]]
 ) -> None:
     """Add a result to those of the test, and to the records of the session."""
@@ -201,16 +201,16 @@ def check_cpu_kernel(
     max_error: float | None = None,
     operator: Operator | None = None,
 ) -> None:
-    """Fail the test unless the CPU kernel does what the reference does.
+    """Fail the test unless the CPU kernel computes what the reference computes.
 
     An element is right if it is within max_ulp of the reference's, counted in representable
     values of the output's dtype, or within max_error, an absolute difference, if that is given.
     NaN equals NaN. The case also fails on: a crash, a loop without end, an access outside of the
-    tensors and of allocated memory, memory or references that are not given back, a status that
-    is not 0, an output element that was never written.
+    tensors and of allocated memory, leaked memory or references, a status that is not 0, an output
+    element that was never written.
 
-    The kernel runs on this PC and, as `scons check` was told, in other places: target= has it run
-    on the target's instruction set, sanitize= with the compiler's sanitizers.
+    The kernel runs on this PC and on the executors of `scons check`: with target= on the target's
+    instruction set, with sanitize= with the compiler's sanitizers.
     """
     check(
         operator,
@@ -227,28 +227,30 @@ def check(
     case: Case,
     max_ulp: int,
     max_error: float | None,
-    advice: Callable[[Operator], str] = lambda operator: "",
+    hint: Callable[[Operator], str] = lambda operator: "",
 ) -> None:
-    """Run the kernels on a case and fail the test with what is wrong, and with the advice."""
+    """Run the kernels on a case and fail the test with the errors and the hint."""
     import pytest
 
     try:
-        _refuse_arguments(case, max_ulp, max_error)
+        _check_arguments(case, max_ulp, max_error)
         operator = operator or operator_of(running_test().root)
-        problems = _problems(operator, kernels, case, Tolerance(max_ulp, max_error), advice)
+        problems = _problems(operator, kernels, case, Tolerance(max_ulp, max_error), hint)
     except OpkitError as error:
         problems = [str(error)]
     if problems:
         pytest.fail("\n".join(problems), pytrace=False)
 
 
-def _refuse_arguments(case: Any, max_ulp: Any, max_error: Any) -> None:
-    """Stop at an argument that is no case or no tolerance, with the line of the test."""
+def _check_arguments(case: Any, max_ulp: Any, max_error: Any) -> None:
+    """Refuse an argument that is not a case or a tolerance, with the line of the test."""
     if not isinstance(case, Case):
-        raise CheckError(f"{users_line()}: the case is a {type(case).__name__}; write cases(...)")
+        raise CheckError(
+            f"{caller_location()}: the case is a {type(case).__name__}; write cases(...)"
+        )
     for name, value in (("max_ulp", max_ulp), ("max_error", max_error or 0)):
         if not isinstance(value, Real) or not float(value) >= 0:
-            raise CheckError(f"{users_line()}: {name}={value!r}; write a number, 0 or larger")
+            raise CheckError(f"{caller_location()}: {name}={value!r}; write a number, 0 or larger")
 
 
 def _problems(
@@ -256,9 +258,9 @@ def _problems(
     kernels: Callable[[Operator, Sequence[Executor]], Mapping[str, Kernel]],
     case: Case,
     tolerance: Tolerance,
-    advice: Callable[[Operator], str],
+    hint: Callable[[Operator], str],
 ) -> list[str]:
-    """Run a case on all kernels; return the lines that say what is wrong."""
+    """Run a case on all kernels; return the errors as lines."""
     test = running_test()
     test.integer_inputs += [
         (f"{name}: {array.dtype}", runtime.integer_inputs)
@@ -271,17 +273,17 @@ def _problems(
         prepared = operator.prepare(case)
     except CheckError as error:
         for name in checked:
-            _take_note(test, case, Result(name, case.name, str(error)), {})
+            _record(test, case, Result(name, case.name, str(error)), {})
         return [f"{operator.spec.name}, case {case}:", *_indented(str(error))]
     problems = []
     for name, kernel in checked.items():
         check = _Check(kernel, operator, prepared, name, tolerance)
         result = check.result
-        _take_note(test, case, result, check.compared)
+        _record(test, case, result, check.compared)
         if result.problem:
             title = f"{name} of {operator.spec.name}, case {case}:"
             problems += [title, *_indented(result.problem)]
-    if problems and (text := advice(operator)):
+    if problems and (text := hint(operator)):
         problems.append(text)
     return problems
 

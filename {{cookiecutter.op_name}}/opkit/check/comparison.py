@@ -1,4 +1,4 @@
-"""How far an output is from the reference, and how that is said."""
+"""The difference of an output from the reference, and its messages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Difference:
         max_ulp: the same, counted in representable values of the output's dtype.
         wrong: how many elements are too far away.
         first: index of the first of them.
-        first_ulp: how far away that one is.
+        first_ulp: its distance.
     """
 
     max_error: float
@@ -70,9 +70,9 @@ def ulp_distance(actual: Array, expected: Array) -> Array:
     low = np.minimum(first, second).astype(np.int64).astype(np.uint64)
     distance = high - low
     if actual.dtype.kind == "f":
-        missing = np.isnan(actual), np.isnan(expected)
-        distance[missing[0] != missing[1]] = _NOT_COMPARABLE
-        distance[missing[0] & missing[1]] = 0
+        nan = np.isnan(actual), np.isnan(expected)
+        distance[nan[0] != nan[1]] = _NOT_COMPARABLE
+        distance[nan[0] & nan[1]] = 0
     return distance
 
 
@@ -102,7 +102,7 @@ def _index(name: str, index: tuple[int, ...]) -> str:
 def wrong_elements(
     name: str, actual: Array, expected: Array, difference: Difference, tolerance: Tolerance
 ) -> str:
-    """Say how many elements of an output are wrong, and what the first of them is."""
+    """Return a message with the number of wrong elements of an output, and the first of them."""
     first = difference.first
     distance = (
         "NaN is only equal to NaN"
@@ -122,11 +122,11 @@ def context(
     shape: tuple[int, ...],
     index: tuple[int, ...],
 ) -> Iterator[str]:
-    """Yield what the kernel was called with, seen from one element of an output of this shape."""
+    """Yield the kernel's inputs and params, at one element of an output of this shape."""
     for name, array in inputs.items():
         try:
-            seen = np.broadcast_to(array, shape)[index]
-            yield f"{_index(name, index)} = {seen}"
+            element = np.broadcast_to(array, shape)[index]
+            yield f"{_index(name, index)} = {element}"
         except ValueError:
             sizes = "x".join(map(str, array.shape))
             with np.errstate(all="ignore"):
@@ -156,7 +156,7 @@ def first_difference(
 
 
 def unwritten(first: Mapping[str, Array], second: Mapping[str, Array]) -> str:
-    """Compare two runs bit by bit that began with different memory; say what differs, if any."""
+    """Compare two runs with different fills bit by bit; return a message if an output differs."""
     difference = first_difference(first, second)
     if difference is None:
         return ""

@@ -1,4 +1,4 @@
-"""Which line of a source an address of the library belongs to that was made of it."""
+"""Source lines of addresses in a library, from its debug information."""
 
 from __future__ import annotations
 

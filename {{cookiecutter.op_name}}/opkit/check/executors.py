@@ -18,9 +18,9 @@ from opkit.errors import OpkitError
 from opkit.toolchains.abi import ABIS
 
 GREETING = b"opkit harness 1\n"
-"""The first line of every harness: the version of what goes over the line."""
+"""The first line of every harness: the version of the protocol."""
 
-PROBE_TIMEOUT = 30.0  # seconds to start, and to end because nothing is asked
+PROBE_TIMEOUT = 30.0  # seconds to start, and to end at the end of its input
 
 _BOARD = "ssh:"
 _SSH = ("ssh", "-o", "ConnectTimeout=10")
@@ -32,19 +32,19 @@ _RECEIVE = (
 
 
 class ExecutorError(OpkitError):
-    """The harness cannot run there."""
+    """The harness cannot run on an executor."""
 
 
 @dataclass(frozen=True)
 class Executor:
-    """How the harness is started; harness/protocol.c says how one talks to it.
+    """How the harness is started; harness/protocol.c has the protocol.
 
     Attributes:
-        name: what the table of cases calls it, for instance "armhf".
+        name: its name in the table of cases, for instance "armhf".
         command: what starts it.
-        environment: what its environment has besides ours.
-        measures: whether the time that the kernel takes there means anything.
-        runtime: the name of the runtime that calls the kernel there; empty: who starts it knows.
+        environment: variables added to its environment.
+        measures: whether the time of the kernel is meaningful there.
+        runtime: the name of the runtime that calls the kernel there; empty: any.
     """
 
     name: str
@@ -64,10 +64,10 @@ def emulator(abi: str, qemu: str = "") -> tuple[str, ...]:
 
     Args:
         abi: the name of the ABI.
-        qemu: the command, if it is not to be looked for.
+        qemu: the command; empty: the ABI's emulator on PATH.
 
     Raises:
-        ExecutorError: it is not there; the message says what was looked for, and how to get it.
+        ExecutorError: it is not found; the message has the names searched, and how to install it.
     """
     command = shlex.split(qemu)
     qemu_name = f"qemu-{ABIS[abi].processor}"
@@ -84,15 +84,15 @@ def emulator(abi: str, qemu: str = "") -> tuple[str, ...]:
 
 @contextmanager
 def launch(abi: str, program: Path, qemu: str = "") -> Iterator[Executor]:
-    """Yield how a static harness is started, as long as the context lasts.
+    """Yield an executor for a static harness; the context removes it from a board.
 
     Args:
-        abi: what the program is made for.
+        abi: the ABI of the program.
         program: a harness with the kernel in it.
-        qemu: as the option of scons: a command, `ssh:HOST`, or nothing.
+        qemu: the option of scons: a command, `ssh:HOST`, or empty.
 
     Raises:
-        ExecutorError: it cannot run there.
+        ExecutorError: it cannot run.
     """
     if not is_board(qemu):
         executor = Executor(abi, (*emulator(abi, qemu), str(program)))
@@ -102,7 +102,7 @@ def launch(abi: str, program: Path, qemu: str = "") -> Iterator[Executor]:
     host = qemu.removeprefix(_BOARD)
     if not shutil.which("ssh"):
         raise ExecutorError(
-            f"{qemu}: there is no ssh; install it with sudo apt install openssh-client"
+            f"{qemu}: ssh not found; install it with sudo apt install openssh-client"
         )
     if not host or host.startswith("-"):
         raise ExecutorError(f"{qemu} names no host; write ssh:HOST, or ssh:USER@HOST")
@@ -113,12 +113,12 @@ def launch(abi: str, program: Path, qemu: str = "") -> Iterator[Executor]:
         probe(executor)
         yield executor
     finally:
-        with suppress(ExecutorError):  # the board is gone, and with it what it keeps in memory
+        with suppress(ExecutorError):  # the board is gone, and with it its /tmp
             _run([*_SSH, host, f"rm -f {path}"], "")
 
 
 def probe(executor: Executor) -> None:
-    """Start a harness, which greets and ends at once when it is asked nothing.
+    """Start a harness, which greets and ends at once without input.
 
     Raises:
         ExecutorError: it does not; the message has what it wrote to stderr.
@@ -149,7 +149,7 @@ def _run(
     except OSError as error:
         raise ExecutorError(f"{problem}: {error.strerror}") from None
     except subprocess.TimeoutExpired:
-        raise ExecutorError(f"{problem}: it is not done after {PROBE_TIMEOUT:g} s") from None
+        raise ExecutorError(f"{problem}: timed out after {PROBE_TIMEOUT:g} s") from None
     if run.returncode != 0:
         stderr = run.stderr.decode(errors="replace").strip() or f"exit status {run.returncode}"
         raise ExecutorError(f"{problem}: {stderr}")

@@ -1,4 +1,4 @@
-"""A user's mistake as one message, which begins with a line of the user's own files."""
+"""Errors of the user as one message, which begins with a line of the user's own files."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ REPOSITORY = OPKIT.parent
 
 
 class CheckError(OpkitError):
-    """A case, or the reference, is not right; the message says in what."""
+    """A case or the reference is invalid."""
 
 
-def users_line(root: Path = REPOSITORY) -> str:
-    """Return file:line of the nearest caller that is not opkit's; the file as seen from root."""
+def caller_location(root: Path = REPOSITORY) -> str:
+    """Return file:line of the nearest caller that is not opkit's; the file relative to root."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_generated_or_opkits(frame.f_code.co_filename):
+    while frame is not None and _is_not_the_users(frame.f_code.co_filename):
         frame = frame.f_back
     if frame is None:
         return ""
@@ -29,29 +29,29 @@ def users_line(root: Path = REPOSITORY) -> str:
     return f"{shown.as_posix()}:{frame.f_lineno}"
 
 
-def _is_generated_or_opkits(file: str) -> bool:
+def _is_not_the_users(file: str) -> bool:
     return file.startswith("<") or Path(file).is_relative_to(OPKIT)
 
 
-def explained(error: BaseException, root: Path, otherwise: str = "") -> str:
+def user_message(error: BaseException, root: Path, default: str = "") -> str:
     """Return `file:line: what is wrong` for an exception that the user's code has caused.
 
     Args:
         error: the exception. The message of an OpkitError is complete, and returned as it is.
         root: the repository, whose files but for opkit/ are the user's.
-        otherwise: file:line for an exception that no line of the user's has raised.
+        default: file:line for an exception that no line of the user's has raised.
 
     Returns:
-        The message; nothing if the exception has no line of the user's.
+        The message; empty if the exception has no line of the user's.
     """
     if isinstance(error, OpkitError):
         return str(error)
-    place = _place(error, root) or otherwise
-    return f"{place}: {_described(error)}" if place else ""
+    location = _location(error, root) or default
+    return f"{location}: {_error_text(error)}" if location else ""
 
 
-def _place(error: BaseException, root: Path) -> str:
-    """The line that the compiler complains of, or else the innermost of the user's that ran."""
+def _location(error: BaseException, root: Path) -> str:
+    """Return the line of a syntax error, else the innermost line of the user's that ran."""
     if isinstance(error, SyntaxError) and (file := _users_file(error.filename or "", root)):
         return f"{file}:{error.lineno or 1}"
     frames = [
@@ -63,7 +63,7 @@ def _place(error: BaseException, root: Path) -> str:
 
 
 def _users_file(file: str, root: Path) -> str:
-    """The file as seen from the repository; nothing if it is not the user's."""
+    """Return the file relative to the repository; empty if it is not the user's."""
     path = Path(file).resolve()
     is_elsewhere = not path.is_relative_to(root.resolve()) or "site-packages" in path.parts
     if file.startswith("<") or is_elsewhere:  # <frozen importlib._bootstrap>, <string>
@@ -72,7 +72,7 @@ def _users_file(file: str, root: Path) -> str:
     return "" if relative.parts[:1] in ((), ("opkit",)) else relative.as_posix()
 
 
-def _described(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     if isinstance(error, SystemExit):
         return f"exit({error.code!r}) is called, which ends the check; delete the call"
     text = error.msg if isinstance(error, SyntaxError) else str(error)

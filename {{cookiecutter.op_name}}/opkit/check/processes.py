@@ -1,4 +1,4 @@
-"""Runs a program that may print without end, or never end."""
+"""Runs a program with a timeout and a limit for its output."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGKILL
 
-KEPT = 16 << 10
-"""Bytes that are kept of what a program prints, at the beginning and at the end."""
+KEPT_BYTES = 16 << 10
+"""Bytes of stderr that are kept, at the beginning and at the end."""
 
 
 @dataclass(frozen=True)
-class Finished:
-    """A program that has ended.
+class ProcessResult:
+    """The result of a program.
 
     Attributes:
         status: its exit status; negative: the signal that ended it.
-        stdout: what it wrote there, all of it.
-        stderr: what it wrote there; of a long text the beginning and the end.
-        timed_out: whether it was ended because its time was over.
+        stdout: all of it.
+        stderr: of a long text the beginning and the end.
+        timed_out: whether it was killed at the timeout.
     """
 
     status: int
@@ -35,7 +35,7 @@ class Finished:
     timed_out: bool
 
 
-class _Kept:
+class _HeadAndTail:
     """The beginning and the end of a text."""
 
     def __init__(self) -> None:
@@ -45,23 +45,23 @@ class _Kept:
 
     def add(self, data: bytes) -> None:
         self.size += len(data)
-        room = KEPT - len(self.head)
-        self.head += data[:room]
-        self.tail = (self.tail + data[room:])[-KEPT:]
+        free = KEPT_BYTES - len(self.head)
+        self.head += data[:free]
+        self.tail = (self.tail + data[free:])[-KEPT_BYTES:]
 
     def text(self) -> str:
-        left_out = self.size - len(self.head) - len(self.tail)
-        middle = f"\n... {left_out} bytes left out ...\n" if left_out else ""
-        return self.head.decode(errors="replace") + middle + self.tail.decode(errors="replace")
+        omitted = self.size - len(self.head) - len(self.tail)
+        separator = f"\n... {omitted} bytes left out ...\n" if omitted else ""
+        return self.head.decode(errors="replace") + separator + self.tail.decode(errors="replace")
 
 
-def run(command: Sequence[str | Path], stdin: str, timeout: float) -> Finished:
-    """Run a program; end it, and all that it has started, when its time is over.
+def run(command: Sequence[str | Path], stdin: str, timeout: float) -> ProcessResult:
+    """Run a program; at the timeout, kill it and all its children.
 
     Raises:
-        FileNotFoundError: there is no such program.
+        FileNotFoundError: the program does not exist.
     """
-    stderr = _Kept()
+    stderr = _HeadAndTail()
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as stdout:
         source.write(stdin.encode())
         source.seek(0)
@@ -76,18 +76,20 @@ def run(command: Sequence[str | Path], stdin: str, timeout: float) -> Finished:
         assert process.stderr is not None
         process.stderr.close()
         stdout.seek(0)
-        return Finished(status, stdout.read().decode(errors="replace"), stderr.text(), timed_out)
+        return ProcessResult(
+            status, stdout.read().decode(errors="replace"), stderr.text(), timed_out
+        )
 
 
 def kill_marked(mark: str, but: int = 0) -> None:
-    """End every process that has a mark in the environment that it was started with.
+    """Kill every process that was started with a mark in its environment.
 
     What a kernel starts inherits it, whatever session or parent it gives itself: an emulator does
     not pass on to the system that orphans are to come back to the harness.
 
     Args:
         mark: as NAME=value.
-        but: a process that goes on.
+        but: a process that is not killed.
     """
     for environment in Path("/proc").glob("[0-9]*/environ"):
         process = int(environment.parent.name)
@@ -96,25 +98,25 @@ def kill_marked(mark: str, but: int = 0) -> None:
                 os.kill(process, SIGKILL)
 
 
-def _read(process: subprocess.Popen[bytes], kept: _Kept, end: float) -> bool:
-    """Read what a process prints until it ends; whether that was before the time was over."""
+def _read(process: subprocess.Popen[bytes], stderr: _HeadAndTail, end: float) -> bool:
+    """Read a process' stderr until it ends; return whether that was before the end time."""
     assert process.stderr is not None
     with selectors.DefaultSelector() as selector:
         selector.register(process.stderr, selectors.EVENT_READ)
-        while (left := end - time.monotonic()) > 0:
-            if selector.select(left):
+        while (remaining := end - time.monotonic()) > 0:
+            if selector.select(remaining):
                 data = os.read(process.stderr.fileno(), 1 << 16)
                 if not data:
                     return _wait(process, end)
-                kept.add(data)
+                stderr.add(data)
     return False
 
 
 def _wait(process: subprocess.Popen[bytes], end: float) -> bool:
-    """Wait for the end of a process that prints no more; whether that came in time."""
+    """Wait for a process that has closed stderr; return whether it ended before the end time."""
     try:
         descriptor = os.pidfd_open(process.pid)
-    except OSError:  # an old kernel: look again and again
+    except OSError:  # an old Linux kernel: poll
         with suppress(subprocess.TimeoutExpired):
             process.wait(max(0.0, end - time.monotonic()))
         return process.poll() is not None

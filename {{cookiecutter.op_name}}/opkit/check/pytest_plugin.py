@@ -1,8 +1,8 @@
 """pytest plugin of an operator repository: builds before the tests, and shows a table after them.
 
 `pytest.ini` loads it. It keeps a bare `pytest` from testing a library that is older than its
-sources, and from being green when no case has run. `scons check` has built already; it names the
-file of its session with --opkit-session, and judges by the log that is written here.
+sources, and from passing when no case has run. `scons check` has built already; it names the
+file of its session with --opkit-session, and reads the log that is written here.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import pytest
 
 from opkit.check import run_log
 from opkit.check.cases import Case
-from opkit.check.mistakes import OPKIT, REPOSITORY, CheckError, explained
+from opkit.check.mistakes import OPKIT, REPOSITORY, CheckError, user_message
 from opkit.check.operators import operator_of
 from opkit.check.results import Result, RunningTest, error_text, running, time_text, ulp_text
 from opkit.check.run_log import RunLog
 from opkit.check.session import Session, repository_of
 from opkit.errors import OpkitError
-from opkit.runtimes import promised
+from opkit.runtimes import expected_kernels
 
 _OPTION = "--opkit-session"
 _PROPERTY = "opkit"
@@ -33,14 +33,14 @@ _SESSION = pytest.StashKey[Session]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option by which `scons check` says where the cases run, and what it wants to know."""
+    """Add the option by which `scons check` passes its session."""
     parser.getgroup("opkit").addoption(
         _OPTION, metavar="FILE", help="written by `scons check`, which has built before"
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Read the session, and begin the log."""
+    """Read the session, and start the log."""
     file = config.getoption(_OPTION)
     session = Session.read(Path(file)) if file else Session()
     config.stash[_SESSION] = session
@@ -62,13 +62,13 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         if problem:
             pytest.exit(f"`scons target=x64` failed:\n{problem}", returncode=1)
     try:
-        _ = operator_of(REPOSITORY).reference.module  # so a mistake in it is told once
+        _ = operator_of(REPOSITORY).reference.module  # so an error in it is reported once
     except OpkitError as error:
         raise pytest.UsageError(str(error)) from None
 
 
 def build(root: Path) -> str:
-    """Run `scons target=x64` in a repository; return what it said if it failed, else nothing."""
+    """Run `scons target=x64` in a repository; return its output if it failed, else nothing."""
     run = subprocess.run(
         [sys.executable, "-m", "SCons", "-Q", "-s", "target=x64"],
         cwd=root,
@@ -84,12 +84,12 @@ def build(root: Path) -> str:
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out opkit/, which has templates that are called like tests."""
+    """Ignore opkit/, which has templates that are named like tests."""
     return True if collection_path == OPKIT else None
 
 
 class _TestFile(pytest.Module):
-    """A file of tests/; a mistake in it is one message, without a traceback through opkit."""
+    """A file of tests/; an error in it is one message, without a traceback through opkit."""
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         try:
@@ -97,7 +97,7 @@ class _TestFile(pytest.Module):
         except (Exception, SystemExit) as error:
             # pytest itself raises a CollectError when it cannot import the file.
             cause = error.__cause__ if isinstance(error, self.CollectError) else error
-            message = explained(cause, REPOSITORY) if cause else ""
+            message = user_message(cause, REPOSITORY) if cause else ""
             if not message:
                 raise
             raise self.CollectError(message) from None
@@ -111,16 +111,16 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pycollect_makeitem(collector: pytest.Collector) -> Generator[None, Any, Any]:
-    """Refuse cases that op.yml does not fit: once, before any of them runs."""
-    made = yield
-    items = made if isinstance(made, list) else [made]
-    mistakes = dict.fromkeys(_mistakes(repository_of(collector.path), items))
-    if mistakes:
-        raise collector.CollectError("\n".join(mistakes))
-    return made
+    """Refuse cases that do not match op.yml: once, before any of them runs."""
+    collected = yield
+    items = collected if isinstance(collected, list) else [collected]
+    errors = dict.fromkeys(_case_errors(repository_of(collector.path), items))
+    if errors:
+        raise collector.CollectError("\n".join(errors))
+    return collected
 
 
-def _mistakes(root: Path, items: Iterable[Any]) -> Iterator[str]:
+def _case_errors(root: Path, items: Iterable[Any]) -> Iterator[str]:
     operator = operator_of(root)
     for item in items:
         parameters = getattr(item, "callspec", None)
@@ -141,7 +141,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     function = getattr(item, "originalname", item.name)
     root = repository_of(item.path)
     session = item.config.stash[_SESSION]
-    if root != REPOSITORY:  # another operator's test: nothing is prepared elsewhere for its kernel
+    if root != REPOSITORY:  # another operator's test: no executor has its kernel
         session = replace(session, executors=())
     test = RunningTest(session, root, function)
     try:
@@ -157,11 +157,11 @@ def _results(report: Any) -> list[Result]:
 
 
 class _Logger:
-    """Logs the run; fails one that was to run everything and has checked nothing.
+    """Logs the run; fails a complete run that has checked nothing.
 
     Args:
         config: pytest's.
-        file: where the log is written for `scons check`, which then judges by it.
+        file: the log for `scons check`; None: not written.
     """
 
     def __init__(self, config: pytest.Config, file: Path | None) -> None:
@@ -177,7 +177,7 @@ class _Logger:
             run_log.append(self.file, line)
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
-        """Log a test, which an option may take out afterwards."""
+        """Log a test, which an option may deselect afterwards."""
         self.add(collected=item.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -186,12 +186,12 @@ class _Logger:
             self.add(skipped=report.nodeid)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Log that a test begins, for the case that it does not come to its end."""
+        """Log that a test starts: it may not finish."""
         if not _is_worker(self.config):
             self.add(started=nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Log what came of a test."""
+        """Log the outcome of a test."""
         is_last = report.when == "call" or (report.when == "setup" and not report.passed)
         if is_last and not _is_worker(self.config):
             outcome = "xfailed" if hasattr(report, "wasxfail") else report.outcome
@@ -203,17 +203,19 @@ class _Logger:
         """Log the end."""
         if _is_worker(self.config):
             return
-        if self.file is None and self._has_run_everything(session):
-            self.missing += run_log.unchecked(self.log, promised(operator_of(REPOSITORY).spec))
+        if self.file is None and self._is_complete_run(session):
+            self.missing += run_log.missing_kernels(
+                self.log, expected_kernels(operator_of(REPOSITORY).spec)
+            )
             if self.missing and session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
         self.add(complete=int(session.exitstatus))
 
-    def _has_run_everything(self, session: pytest.Session) -> bool:
-        """Whether all went well with all tests; a bare pytest may well be asked for a few."""
-        went_well = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+    def _is_complete_run(self, session: pytest.Session) -> bool:
+        """Whether all tests ran and none failed; arguments of a bare pytest may select a few."""
+        passed = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
         is_whole = self.config.args_source is not pytest.Config.ArgsSource.ARGS
-        return went_well and is_whole and self.log.collected.keys() == self.log.finished.keys()
+        return passed and is_whole and self.log.collected.keys() == self.log.finished.keys()
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print what is missing."""
@@ -222,7 +224,7 @@ class _Logger:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print the table of cases, and what is to be known of their inputs."""
+    """Print the table of cases, and notes on them."""
     reports = [
         report
         for outcome in ("passed", "failed")

@@ -1,4 +1,4 @@
-"""An operator's `<operator>_reference.py`, called so that a mistake in it is one message."""
+"""An operator's `<operator>_reference.py`; errors in it become one message."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from opkit.check.mistakes import CheckError, explained
+from opkit.check.mistakes import CheckError, user_message
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import Array
@@ -24,7 +24,7 @@ from opkit.runtimes.invocation import Array
 class Reference:
     """The operator's math and shape rule in numpy.
 
-    A warning that the reference causes is passed on once, not in every case.
+    A warning of the reference is shown once, not in every case.
 
     Args:
         path: the file.
@@ -42,7 +42,7 @@ class Reference:
 
         Raises:
             CheckError: it cannot be imported.
-            OpkitError: it is not there.
+            OpkitError: it does not exist.
         """
         name = self.path.stem
         module = sys.modules.get(name)
@@ -50,14 +50,14 @@ class Reference:
             return module
         spec = importlib.util.spec_from_file_location(name, self.path)
         if spec is None or spec.loader is None or not self.path.is_file():
-            raise OpkitError(f"{self.path} is not there; run `scons target=x64`, which makes one")
+            raise OpkitError(f"{self.path} not found; run `scons target=x64` to create it")
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         try:
             spec.loader.exec_module(module)
         except (Exception, SystemExit) as error:
             del sys.modules[name]
-            raise CheckError(explained(error, self.path.parent, f"{self.path.name}:1")) from None
+            raise CheckError(user_message(error, self.path.parent, f"{self.path.name}:1")) from None
         return module
 
     def output_shapes(
@@ -66,19 +66,19 @@ class Reference:
         """Return the shape of each output.
 
         Raises:
-            CheckError: the function does not keep to its rules.
+            CheckError: the function is missing, fails, or returns an invalid value.
         """
-        shapes, place = self._call("output_shapes", dict(input_shapes), dict(params))
-        return {name: _shape(name, shapes[name], place) for name in shapes}
+        shapes, location = self._call("output_shapes", dict(input_shapes), dict(params))
+        return {name: _shape(name, shapes[name], location) for name in shapes}
 
     def reference(self, inputs: Mapping[str, Array], params: Mapping[str, Any]) -> dict[str, Array]:
         """Return the array of each output, in the dtype that the function gives it.
 
         Raises:
-            CheckError: the function does not keep to its rules.
+            CheckError: the function is missing, fails, or returns an invalid value.
         """
-        arrays, place = self._call("reference", dict(inputs), dict(params))
-        return {name: _array(name, arrays[name], place) for name in arrays}
+        arrays, location = self._call("reference", dict(inputs), dict(params))
+        return {name: _array(name, arrays[name], location) for name in arrays}
 
     def _call(
         self, name: str, tensors: dict[str, Any], params: dict[str, Any]
@@ -87,43 +87,43 @@ class Reference:
         function = getattr(self.module, name, None)
         if not callable(function):
             arguments = "input_shapes, params" if name == "output_shapes" else "inputs, params"
-            raise CheckError(f"{self.path.name}: there is no function {name}({arguments})")
-        place = self.line_of(function)
+            raise CheckError(f"{self.path.name}: function {name}({arguments}) not found")
+        location = self.line_of(function)
         try:
-            result = self._warning_once(lambda: function(tensors, params))
+            result = self._warn_once(lambda: function(tensors, params))
         except (Exception, SystemExit) as error:
-            problem = explained(error, self.path.parent, place)
+            problem = user_message(error, self.path.parent, location)
             if isinstance(error, KeyError):
                 names = ", ".join(tensors), ", ".join(params) or "none"
-                problem += "; there are the inputs {} and the params {}".format(*names)
+                problem += "; the inputs are {}, the params {}".format(*names)
             raise CheckError(problem) from None
-        return self._outputs(name, result, place), place
+        return self._outputs(name, result, location), location
 
-    def _outputs(self, name: str, result: Any, place: str) -> dict[str, Any]:
-        wanted = [output.name for output in self.spec.outputs]
-        example = ", ".join(f'"{output}": ...' for output in wanted)
+    def _outputs(self, name: str, result: Any, location: str) -> dict[str, Any]:
+        expected = [output.name for output in self.spec.outputs]
+        example = ", ".join(f'"{output}": ...' for output in expected)
         if not isinstance(result, Mapping):
             what = "None" if result is None else f"a {type(result).__name__}"
-            raise CheckError(f"{place}: {name} returns {what}; write return {{{example}}}")
-        for output in wanted:
+            raise CheckError(f"{location}: {name} returns {what}; write return {{{example}}}")
+        for output in expected:
             if output not in result:
                 raise CheckError(
-                    f"{place}: {name} returns nothing for '{output}'; write return {{{example}}}"
+                    f"{location}: {name} returns nothing for '{output}'; write return {{{example}}}"
                 )
         for output in result:
-            if output not in wanted:
+            if output not in expected:
                 raise CheckError(
-                    f"{place}: {name} returns the unknown output '{output}'; "
-                    f"op.yml has: {', '.join(wanted)}"
+                    f"{location}: {name} returns the unknown output '{output}'; "
+                    f"op.yml has: {', '.join(expected)}"
                 )
-        return {output: result[output] for output in wanted}
+        return {output: result[output] for output in expected}
 
     def line_of(self, function: Callable[..., Any]) -> str:
         """Return file:line of a function of the reference, or the file alone."""
         code = getattr(inspect.unwrap(function), "__code__", None)
         return f"{self.path.name}:{code.co_firstlineno}" if code else self.path.name
 
-    def _warning_once(self, call: Callable[[], Any]) -> Any:
+    def _warn_once(self, call: Callable[[], Any]) -> Any:
         with warnings.catch_warnings(record=True) as caught:
             result = call()
         for warning in caught:
@@ -136,24 +136,26 @@ class Reference:
         return result
 
 
-def _shape(name: str, shape: Any, place: str) -> tuple[int, ...]:
+def _shape(name: str, shape: Any, location: str) -> tuple[int, ...]:
     try:
         return tuple(operator.index(size) for size in shape)
     except TypeError:
         raise CheckError(
-            f"{place}: output_shapes returns {shape!r} for '{name}'; "
-            "a shape is a tuple of whole numbers, as (1, 6, 5, 3)"
+            f"{location}: output_shapes returns {shape!r} for '{name}'; "
+            "expected a tuple of integers, for example (1, 6, 5, 3)"
         ) from None
 
 
-def _array(name: str, value: Any, place: str) -> Array:
+def _array(name: str, value: Any, location: str) -> Array:
     try:
         array = np.asarray(value)
     except ValueError as error:
-        raise CheckError(f"{place}: what reference returns for '{name}': {error}") from None
+        raise CheckError(
+            f"{location}: reference returns an invalid array for '{name}': {error}"
+        ) from None
     if array.dtype.kind not in "biuf":
         raise CheckError(
-            f"{place}: reference returns '{name}' with dtype {array.dtype}; "
-            "an output has floats, whole numbers or bool"
+            f"{location}: reference returns '{name}' with dtype {array.dtype}; "
+            "expected floats, integers or bool"
         )
     return array

@@ -1,4 +1,4 @@
-"""The record of a run: what each kernel made of each case, one file each, for `scons report`.
+"""The records of a run: the result of each kernel on each case, one file each, for `scons report`.
 
 Processes may write into one folder at the same time.
 """
@@ -30,7 +30,7 @@ _BIN_EDGES = np.array([0, *(2**power for power in range(64))], np.uint64)
 
 @dataclass(frozen=True)
 class Errors:
-    """How many elements of an output are how far from the reference.
+    """A histogram of the errors of an output's elements.
 
     Attributes:
         bins: number of a bin -> how many elements are in it, without the empty bins. Bin 0 holds
@@ -73,7 +73,7 @@ class Output:
         shape: slowest dimension first.
         errors: of all elements.
         kernel: what the kernel computed; at most SAMPLE elements, in one dimension.
-        reference: what the reference has in the same places.
+        reference: the reference's elements at the same indices.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Output:
 
 
 def output(name: str, kernel: Array, reference: Array) -> Output:
-    """Return what is worth keeping of an output; the same elements in every run.
+    """Return a sample of an output; the same elements in every run.
 
     Args:
         name: as in op.yml.
@@ -92,17 +92,17 @@ def output(name: str, kernel: Array, reference: Array) -> Output:
         reference: what it should be; same shape and dtype.
     """
     distance = ulp_distance(kernel, reference)
-    kept = _kept(distance.ravel())
+    sample = _sample(distance.ravel())
     return Output(
         name,
         kernel.shape,
         _errors(kernel, reference, distance),
-        kernel.ravel()[kept],
-        reference.ravel()[kept],
+        kernel.ravel()[sample],
+        reference.ravel()[sample],
     )
 
 
-def _kept(distance: Array) -> Array:
+def _sample(distance: Array) -> Array:
     if distance.size <= SAMPLE:
         return np.arange(distance.size)
     evenly = np.linspace(0, distance.size - 1, SAMPLE - WORST).astype(np.int64)
@@ -112,7 +112,7 @@ def _kept(distance: Array) -> Array:
 
 @dataclass
 class Result:
-    """What came of a case.
+    """The result of a kernel on a case.
 
     Attributes:
         kernel: which kernel it was, for instance "CPU kernel".
@@ -121,7 +121,7 @@ class Result:
         max_error: the largest absolute difference, of all outputs; None if none was computed.
         max_ulp: the same in representable values.
         seconds: how long the kernel function takes; None if it was not measured.
-        note: a sentence for the end of the table, which is said once for all results.
+        note: a sentence below the table, which is shown once for equal notes.
     """
 
     kernel: str
@@ -140,7 +140,7 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """A result, and what was computed.
+    """A result with its inputs and outputs.
 
     Attributes:
         result: the result.
@@ -165,7 +165,7 @@ class RunningTest:
         session: where the cases run.
         root: the repository that it belongs to.
         function: the function of tests/, without its parameters.
-        results: what came of its cases so far.
+        results: of its cases until now.
         integer_inputs: the inputs of its cases that are integers, as `name: dtype`, each with what
             a kernel gets in place of them.
     """
@@ -181,13 +181,13 @@ _RUNNING: ContextVar[RunningTest] = ContextVar("running test")
 
 
 def running_test() -> RunningTest:
-    """Return the test that runs now; without the plugin, one that nobody asks for its results."""
+    """Return the test that runs now; without the plugin, a new one."""
     return _RUNNING.get(None) or RunningTest()
 
 
 @contextmanager
 def running(test: RunningTest) -> Iterator[None]:
-    """While the context lasts, this is the test that runs."""
+    """Make this the running test inside of the context."""
     token = _RUNNING.set(test)
     try:
         yield
@@ -196,7 +196,7 @@ def running(test: RunningTest) -> Iterator[None]:
 
 
 def save(folder: Path, record: Record) -> None:
-    """Write a record into the folder, which is made if it is not there."""
+    """Write a record into the folder, which is created if needed."""
     about = asdict(record)
     arrays = {}
     for number, (kept, fields) in enumerate(zip(record.outputs, about["outputs"], strict=True)):

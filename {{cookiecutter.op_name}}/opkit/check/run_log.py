@@ -1,11 +1,11 @@
-"""The log of a run of pytest, and what of a whole check is missing in it.
+"""The log of a run of pytest, and what is missing in it of a complete check.
 
-`scons check` believes the log, not pytest's exit status: a test or a reference that ends Python
-leaves the status of its choice, but not the last line of the log.
+`scons check` relies on the log, not on pytest's exit status: a test or a reference that exits
+sets any status, but does not write the last line of the log.
 
 A line is a JSON object with one of these keys, in this order:
 
-    collected   the id of a test, before any option has taken it out
+    collected   the id of a test, before options deselect it
     skipped     the id of a file that skips itself
     started     the id of a test
     finished    the id of a test, with `outcome` and `results`: [kernel, whether it failed] each
@@ -27,16 +27,16 @@ class CheckedKernel:
     """A kernel that tests check.
 
     Attributes:
-        name: what the table of cases calls it.
+        name: its name in the table of cases.
         check: the function of opkit.testing that checks it.
     """
 
     name: str
     check: str
 
-    def on(self, place: str) -> str:
-        """Return what the table of cases calls it elsewhere than on this PC."""
-        return f"{self.name}, {place}"
+    def on(self, executor: str) -> str:
+        """Return its name in the table of cases on another executor than this PC."""
+        return f"{self.name}, {executor}"
 
 
 CPU_KERNEL = CheckedKernel("CPU kernel", "check_cpu_kernel")
@@ -44,12 +44,12 @@ CPU_KERNEL = CheckedKernel("CPU kernel", "check_cpu_kernel")
 
 
 @dataclass(frozen=True)
-class Finished:
-    """What came of a test.
+class FinishedTest:
+    """The outcome of a test.
 
     Attributes:
         outcome: `passed`, `failed`, `skipped` or `xfailed`.
-        results: of each case that it has checked: which kernel, and whether it failed.
+        results: of each case that it has checked: the kernel, and whether it failed.
     """
 
     outcome: str
@@ -58,24 +58,24 @@ class Finished:
 
 @dataclass
 class RunLog:
-    """What a run of pytest has said of itself.
+    """The events of a run of pytest.
 
     Attributes:
         collected: the ids of all tests, in order.
         skipped_files: the test files that skip themselves.
         started: the test that started last.
-        finished: id -> what came of the test.
-        status: pytest's exit status; None if it has not come to its end.
+        finished: id -> the outcome of the test.
+        status: pytest's exit status; None if it did not finish.
     """
 
     collected: dict[str, None] = field(default_factory=dict)
     skipped_files: set[str] = field(default_factory=set)
     started: str = ""
-    finished: dict[str, Finished] = field(default_factory=dict)
+    finished: dict[str, FinishedTest] = field(default_factory=dict)
     status: int | None = None
 
     def add(self, line: Mapping[str, Any]) -> None:
-        """Take a line into account."""
+        """Add a line."""
         match line:
             case {"collected": test}:
                 self.collected[test] = None
@@ -84,7 +84,9 @@ class RunLog:
             case {"started": test}:
                 self.started = test
             case {"finished": test, "outcome": outcome, "results": results}:
-                self.finished[test] = Finished(outcome, [(kernel, bad) for kernel, bad in results])
+                self.finished[test] = FinishedTest(
+                    outcome, [(kernel, bad) for kernel, bad in results]
+                )
             case {"complete": status}:
                 self.status = status
 
@@ -101,7 +103,7 @@ def append(file: Path, line: Mapping[str, Any]) -> None:
 
 
 def read(file: Path) -> RunLog:
-    """Return what a log says; nothing has run if it is not there."""
+    """Return the log in a file; an empty one if the file does not exist."""
     log = RunLog()
     if file.is_file():
         for line in file.read_text(encoding="utf-8").splitlines():
@@ -112,11 +114,11 @@ def read(file: Path) -> RunLog:
 # ---- What is missing ----------------------------------------------------------------------------
 
 
-def unchecked(log: RunLog, kernels: Mapping[CheckedKernel, str]) -> Iterator[str]:
+def missing_kernels(log: RunLog, kernels: Mapping[CheckedKernel, str]) -> Iterator[str]:
     """Yield a sentence for each kernel that no case has run on.
 
     Args:
-        log: what ran.
+        log: the run.
         kernels: those that should have run, each with the reason.
     """
     ran = {name for name, _ in log.results()}
@@ -134,30 +136,30 @@ def unchecked(log: RunLog, kernels: Mapping[CheckedKernel, str]) -> Iterator[str
 def missing(
     log: RunLog,
     kernels: Mapping[CheckedKernel, str],
-    elsewhere: Mapping[str, Sequence[str]],
+    on_executors: Mapping[str, Sequence[str]],
     files: Sequence[str],
 ) -> list[str]:
-    """Return a sentence for each thing that a whole check would have in its log.
+    """Return a sentence for each thing that the log of a complete check would have.
 
     Args:
-        log: what ran.
+        log: the run.
         kernels: those that should have run, each with the reason.
-        elsewhere: kernel -> what the table of cases calls it in the other places where it had to
+        on_executors: kernel -> its names in the table of cases on the executors where it had to
             run.
         files: the test files of the repository, as the ids of tests name them.
     """
     if log.status is None:
-        return [_cut_off(log)]
+        return [_interrupted(log)]
     return [
-        *_not_run(log),
+        *_tests_not_run(log),
         *_files_without_tests(log, files),
-        *unchecked(log, kernels),
-        *_not_everywhere(log, elsewhere),
-        *_unnoticed_failures(log),
+        *missing_kernels(log, kernels),
+        *_missing_on_executors(log, on_executors),
+        *_swallowed_failures(log),
     ]
 
 
-def _cut_off(log: RunLog) -> str:
+def _interrupted(log: RunLog) -> str:
     where = "before the first test"
     if log.started:
         count = f"{len(log.finished)} of {_count(len(log.collected), 'test')}"
@@ -168,13 +170,13 @@ def _cut_off(log: RunLog) -> str:
     )
 
 
-def _not_run(log: RunLog) -> Iterator[str]:
-    left = [test for test in log.collected if test not in log.finished]
-    if left:
+def _tests_not_run(log: RunLog) -> Iterator[str]:
+    not_run = [test for test in log.collected if test not in log.finished]
+    if not_run:
         yield (
-            f"{len(left)} of {_count(len(log.collected), 'test')} did not run, the first is "
-            f"{left[0]}; which option of pytest (in pytest.ini, PYTEST_ADDOPTS or conftest.py) "
-            "leaves it out?"
+            f"{len(not_run)} of {_count(len(log.collected), 'test')} did not run, the first is "
+            f"{not_run[0]}; which option of pytest (in pytest.ini, PYTEST_ADDOPTS or conftest.py) "
+            "deselects it?"
         )
 
 
@@ -185,10 +187,10 @@ def _files_without_tests(log: RunLog, files: Sequence[str]) -> Iterator[str]:
             yield f"{file} has no test, or pytest does not collect it; write one, or delete it"
 
 
-def _not_everywhere(log: RunLog, elsewhere: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _missing_on_executors(log: RunLog, on_executors: Mapping[str, Sequence[str]]) -> Iterator[str]:
     for test, finished in log.finished.items():
         counts = Counter(name for name, _ in finished.results)
-        for kernel, others in elsewhere.items():
+        for kernel, others in on_executors.items():
             for other in others:
                 if counts[other] != counts[kernel]:
                     yield (
@@ -197,23 +199,23 @@ def _not_everywhere(log: RunLog, elsewhere: Mapping[str, Sequence[str]]) -> Iter
                     )
 
 
-def _unnoticed_failures(log: RunLog) -> Iterator[str]:
-    unnoticed = {
+def _swallowed_failures(log: RunLog) -> Iterator[str]:
+    swallowed = {
         test: name
         for test, finished in log.finished.items()
         for name, failed in finished.results
         if failed and finished.outcome == "passed"
     }
-    if unnoticed:
-        test, kernel = next(iter(unnoticed.items()))
+    if swallowed:
+        test, kernel = next(iter(swallowed.items()))
         yield (
-            f"{_count(len(unnoticed), 'test')} passed although a case failed in it, the first is "
+            f"{_count(len(swallowed), 'test')} passed although a case failed in it, the first is "
             f"{test} on the {kernel}; does it catch what check_... raises?"
         )
 
 
 def summary(log: RunLog) -> str:
-    """Return a line that says how many cases ran on which kernels, and what was skipped."""
+    """Return a line with the number of cases on each kernel, and what was skipped."""
     cases = Counter(name for name, _ in log.results())
     failed = Counter(name for name, has_failed in log.results() if has_failed)
     parts = [

@@ -1,4 +1,4 @@
-"""What `scons check` tells pytest: one file, which the option --opkit-session names."""
+"""The session that `scons check` passes to pytest, in the file of the option --opkit-session."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from opkit.check.mistakes import REPOSITORY
 
 @dataclass(frozen=True)
 class Session:
-    """Where the cases run, and what is written of it.
+    """Where the cases run, and what is recorded.
 
     Attributes:
         executors: where the CPU kernel runs besides this PC.
-        log: the file that says which tests were collected and what came of each; see run_log.
-        records: the folder for what `scons report` shows; None: nothing is kept.
+        log: the file for the collected tests and their outcomes; see run_log.
+        records: the folder for the records of `scons report`; None: nothing is recorded.
     """
 
     executors: tuple[Executor, ...] = ()
@@ -25,7 +25,7 @@ class Session:
     records: Path | None = None
 
     def write(self, file: Path) -> None:
-        """Write the session to a file, whose folder is made if it is not there."""
+        """Write the session to a file, whose folder is created if needed."""
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(asdict(self), default=str), encoding="utf-8")
 

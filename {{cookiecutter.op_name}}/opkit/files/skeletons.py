@@ -12,7 +12,7 @@ from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.description.types import ELEMENT_TYPES, Kind
 from opkit.files.readme import readme
 from opkit.runtimes.interface import Runtime, TestText
-from opkit.text import harmless_in_comment, renderer
+from opkit.text import escape_comment, renderer
 
 _SAMPLES: dict[Kind, bool | int | float] = {"bool": True, "int": 1, "uint": 1, "float": 0.5}
 """Some value of each kind, whose type is what numpy's reference gets."""
@@ -144,7 +144,7 @@ def _comment_lines(start: str, text: str) -> str:
     """Return lines in a comment, all indented as the text is in the first, up to a limit."""
     margin = " *".ljust(min(len(start), LINE_LENGTH // 2))
     lines = textwrap.wrap(
-        harmless_in_comment(text),
+        escape_comment(text),
         width=LINE_LENGTH,
         initial_indent=start,
         subsequent_indent=margin,

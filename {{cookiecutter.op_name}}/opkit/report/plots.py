@@ -1,8 +1,8 @@
 """Plots of a case, as SVG for the page.
 
 A plot has no colors and no font of its own: it names the page's CSS variables, so that it follows
-the reader's light or dark scheme. Whatever shows the data is a group with an id, of which the
-table of cases makes its small pictures.
+the reader's light or dark scheme. The data is a group with an id, which the table of cases
+reuses for its thumbnails.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Plot:
-    """The plots of one output: how many elements are how wrong, and kernel against reference."""
+    """The plots of one output: the histogram of errors, and kernel against reference."""
 
     histogram: Drawing
     parity: Drawing
@@ -62,9 +62,9 @@ class Plot:
 
 @dataclass(frozen=True)
 class _Tick:
-    """A label at a place of an axis: in the axis' own numbers, or in SVG units."""
+    """A label at a position of an axis: in the axis' own numbers, or in SVG units."""
 
-    place: float
+    position: float
     label: str
 
 
@@ -77,15 +77,15 @@ class _Axis:
     units: _Range
     ticks: Sequence[_Tick]
 
-    def place(self, values: Any) -> Any:
+    def position(self, values: Any) -> Any:
         """Return where numbers are, in SVG units."""
         (low, high), (start, end) = self.numbers, self.units
         return np.round(start + (values - low) / (high - low) * (end - start), 1)
 
     @property
-    def placed_ticks(self) -> list[_Tick]:
+    def positioned_ticks(self) -> list[_Tick]:
         """The ticks, in SVG units."""
-        return [_Tick(float(self.place(tick.place)), tick.label) for tick in self.ticks]
+        return [_Tick(float(self.position(tick.position)), tick.label) for tick in self.ticks]
 
 
 def plot(output: Output, key: str) -> Plot:
@@ -163,9 +163,9 @@ def _parity(kernel: Array, reference: Array, group: str) -> Drawing:
     margin = (high - low) * 0.06 or max(abs(high), 1.0) * 0.1
     low, high = low - margin, high + margin
     size, box = _PARITY
-    # Two dots of one place look like one.
-    places = np.round((points - low) / (high - low) * box[2])
-    _, first = np.unique(places, axis=0, return_index=True)
+    # Dots of one pixel look like one.
+    pixels = np.round((points - low) / (high - low) * box[2])
+    _, first = np.unique(pixels, axis=0, return_index=True)
     dots = np.stack([points[first], points[first] + ((high - low) * 1e-3, 0)], axis=1)
     ticks = _ticks(low, high, unit)
     x_axis = _Axis("reference", (low, high), _across(box), ticks)
@@ -200,9 +200,9 @@ def _ticks(low: float, high: float, unit: float | None) -> list[_Tick]:
     powers = [power for power in range(top, bottom, -step) if _scaled(10.0**power, unit) > 2]
     ticks = [_Tick(0, "0")]
     for power in powers:
-        place = float(_scaled(10.0**power, unit))
-        ticks += [_Tick(place, _decade(power)), _Tick(-place, _MINUS + _decade(power))]
-    return [tick for tick in ticks if low <= tick.place <= high]
+        position = float(_scaled(10.0**power, unit))
+        ticks += [_Tick(position, _decade(power)), _Tick(-position, _MINUS + _decade(power))]
+    return [tick for tick in ticks if low <= tick.position <= high]
 
 
 def _round_numbers(low: float, high: float) -> list[float]:
@@ -240,5 +240,7 @@ def _upwards(box: _Box) -> _Range:
 
 def _path(shapes: Array, x_axis: _Axis, y_axis: _Axis) -> str:
     """Return the path of many shapes, (shapes, corners, 2)."""
-    places = np.stack([x_axis.place(shapes[..., 0]), y_axis.place(shapes[..., 1])], axis=-1)
-    return "".join("M" + "L".join(f"{x:g} {y:g}" for x, y in shape) for shape in places.tolist())
+    positions = np.stack(
+        [x_axis.position(shapes[..., 0]), y_axis.position(shapes[..., 1])], axis=-1
+    )
+    return "".join("M" + "L".join(f"{x:g} {y:g}" for x, y in shape) for shape in positions.tolist())

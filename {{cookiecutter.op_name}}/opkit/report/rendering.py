@@ -1,4 +1,4 @@
-"""The templates of the page: Jinja2 escapes whatever they are filled with."""
+"""The page's Jinja2 templates, rendered with autoescaping."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ _ENVIRONMENT.filters["as_written"] = json.dumps  # a value as op.yml has it
 
 
 def render(template: str, **values: Any) -> Markup:
-    """Return a template of this folder, filled in; it may be put into another one as it is."""
+    """Return a rendered template of this folder; it may be inserted into another one."""
     return Markup(_ENVIRONMENT.get_template(template).render(values))

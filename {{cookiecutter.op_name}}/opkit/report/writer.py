@@ -1,4 +1,4 @@
-"""From the folders of a repository to the page on disk."""
+"""Writes the page from the records of a repository."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from opkit.report.plots import plot
 
 
 def write(root: Path, operator: OpSpec, records: Path, check_failed: bool, file: Path) -> str:
-    """Write the page, and return a line that says what is in it.
+    """Write the page, and return a line that summarizes it.
 
     Args:
         root: the repository.
@@ -28,15 +28,15 @@ def write(root: Path, operator: OpSpec, records: Path, check_failed: bool, file:
         for number, record in enumerate(found)
     ]
     rooms = runtimes.of(operator)
-    facts = {term: text for room in rooms for term, text in room.facts(operator).items()}
+    properties = {term: text for room in rooms for term, text in room.properties(operator).items()}
     deliveries = {
         param.name: list(dict.fromkeys(room.delivery(param) for room in rooms))
         for param in operator.params
     }
-    products = [product for room in rooms for product in room.products_made(root)]
+    products = [product for room in rooms for product in room.built_products(root)]
     time = datetime.now().strftime("%Y-%m-%d %H:%M")
     file.parent.mkdir(parents=True, exist_ok=True)
-    report = Report(operator, facts, deliveries, products, found, plots, check_failed, time)
+    report = Report(operator, properties, deliveries, products, found, plots, check_failed, time)
     file.write_text(page(report), encoding="utf-8")
     failed = sum(bool(record.result.problem) for record in found)
     return f"{file}: {file.stat().st_size} bytes, {len(found)} results, {failed} failed"

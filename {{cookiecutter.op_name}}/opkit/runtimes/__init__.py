@@ -24,7 +24,7 @@ DEFAULT = "rknn"
 
 @cache
 def available() -> dict[str, Runtime]:
-    """Return the runtimes that are here, by name, the default first."""
+    """Return the available runtimes by name, the default first."""
     names = sorted(
         (path.parent.name for path in FOLDER.glob("*/__init__.py")),
         key=lambda name: (name != DEFAULT, name),
@@ -42,20 +42,20 @@ def parse(text: str, file: str = "op.yml") -> OpSpec:
 
     Args:
         text: the YAML.
-        file: the name by which messages call it.
+        file: its name in messages.
 
     Raises:
-        UnknownRuntimeError: it names a runtime whose folder is not here.
-        DescriptionError: the first thing that is wrong, with file, line and field.
+        UnknownRuntimeError: it names a runtime that is not available.
+        DescriptionError: the first error, with file, line and field.
     """
     return parser.parse(text, file, available(), DEFAULT)
 
 
-def promised(spec: OpSpec) -> dict[CheckedKernel, str]:
-    """Return the kernels that a check has to have seen, each with the reason."""
+def expected_kernels(spec: OpSpec) -> dict[CheckedKernel, str]:
+    """Return the kernels that a check must have run, each with the reason."""
     from opkit.check.run_log import CPU_KERNEL
 
-    promises = {CPU_KERNEL: "every operator has one"}
+    kernels = {CPU_KERNEL: "every operator has one"}
     for runtime in of(spec):
-        promises |= runtime.promised(spec)
-    return promises
+        kernels |= runtime.expected_kernels(spec)
+    return kernels

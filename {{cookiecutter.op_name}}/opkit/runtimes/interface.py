@@ -1,4 +1,4 @@
-"""What a runtime has to say of itself: all that the rest of opkit knows of one.
+"""The interface of a runtime: all that the rest of opkit knows of one.
 
 A runtime is a package in this folder whose RUNTIME is an instance of a subclass of Runtime. Texts
 are made by pure functions of the description; what needs SCons or numpy is imported in the method
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Target:
-    """What can be built for: a chip, for instance.
+    """A build target: a chip, for instance.
 
     Attributes:
         name: what `scons target=` takes.
         abi: the ABI of the processor that runs the CPU kernel.
         family: targets of one family run the same products.
-        needs: what the target must run at least.
-        look_up: how one sees which version that is.
+        needs: the minimum version of the target's runtime or driver.
+        look_up: how to find the version on the target.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Readme:
-    """What a generated repository's README says of a runtime.
+    """A runtime's parts of a generated repository's README.
 
     Attributes:
         about: a sentence: what the operator is for it.
@@ -56,7 +56,7 @@ class Readme:
         commands: the rows of the table of commands.
         debugging: lines of the block on debuggers.
         suffixes: of the source files that editors understand.
-        sections: what follows what is said of every operator.
+        sections: appended after the common sections.
     """
 
     about: str
@@ -86,10 +86,10 @@ class Product:
 
 @dataclass(frozen=True)
 class TestText:
-    """What a generated test file has besides the test of the CPU kernel.
+    """The parts of a generated test file besides the test of the CPU kernel.
 
     Attributes:
-        checks: the functions of opkit.testing that it calls.
+        checks: the functions of opkit.testing that it imports.
         text: the tests.
     """
 
@@ -103,13 +103,13 @@ class Runtime(ABC):
     name: ClassVar[str]
     """What `runtimes` in a description calls it; the name of its package."""
     title: ClassVar[str]
-    """What people call it."""
+    """Its name for people."""
     frameworks: ClassVar[Sequence[str]]
     """Whose models it takes, the usual one first."""
     targets: ClassVar[Mapping[str, Target]] = {}
-    """What can be built for it, by name."""
+    """Its targets by name."""
     default_target: ClassVar[str] = ""
-    """The target of a description that names none."""
+    """The target of a description without one."""
     limits: ClassVar[Limits] = Limits()
     """How much it takes."""
     converter: ClassVar[str] = ""
@@ -122,7 +122,7 @@ class Runtime(ABC):
     keys: ClassVar[Sequence[str]] = ()
     """The keys of a description that it reads itself."""
     foreign_keys: ClassVar[Sequence[str]] = ()
-    """Keys that its vendor's tools write into a description; nobody reads them."""
+    """Keys that its vendor's tools write into a description; they are ignored."""
 
     def settings(self, reader: Reader, entries: Mapping[str, yaml.Node]) -> Any:
         """Return what its keys say, of the description's entries; OpSpec.settings has it."""
@@ -162,7 +162,7 @@ class Runtime(ABC):
         return ()
 
     def drift(self, root: Path, spec: OpSpec) -> Sequence[str]:
-        """Return what in the user's files no longer fits op.yml, each with the text that would."""
+        """Return a message for each mismatch of user's files and op.yml, with the right text."""
         return ()
 
     # ---- Building; env is SCons' environment, a request is build.options.Request ----
@@ -177,7 +177,7 @@ class Runtime(ABC):
         return ()
 
     def scons_notes(self, spec: OpSpec) -> str:
-        """Return what `scons -h` says of its products and targets."""
+        """Return the text of `scons -h` on its products and targets."""
         return ""
 
     @abstractmethod
@@ -197,7 +197,7 @@ class Runtime(ABC):
         return None
 
     def editor_commands(self, root: Path, spec: OpSpec, c_arguments: Sequence[str]) -> Any:
-        """Return what editors have to know of its files, as build.compile_commands.RoomCommands."""
+        """Return the editors' commands for its files, a build.compile_commands.EditorCommands."""
         return None
 
     # ---- Checking ----
@@ -221,8 +221,8 @@ class Runtime(ABC):
             OpkitError: it is not built.
         """
 
-    def promised(self, spec: OpSpec) -> Mapping[CheckedKernel, str]:
-        """Return the other kernels that a check has to have seen, each with the reason."""
+    def expected_kernels(self, spec: OpSpec) -> Mapping[CheckedKernel, str]:
+        """Return the other kernels that a check must have run, each with the reason."""
         return {}
 
     # ---- The report and the README ----
@@ -231,18 +231,18 @@ class Runtime(ABC):
         """Return what a kernel gets for a param: in words, and the type of it."""
         return "", param.type.c_type
 
-    def facts(self, spec: OpSpec) -> Mapping[str, str]:
-        """Return what the report says of the operator at its top: term -> text."""
+    def properties(self, spec: OpSpec) -> Mapping[str, str]:
+        """Return the operator's properties at the top of the report: term -> text."""
         return {}
 
-    def products_made(self, root: Path) -> Sequence[Product]:
-        """Return what is in the products that are built."""
+    def built_products(self, root: Path) -> Sequence[Product]:
+        """Return what is in the built products."""
         return ()
 
     @abstractmethod
     def readme(self, spec: OpSpec) -> Readme:
-        """Return what the README says of it."""
+        """Return its parts of the README."""
 
     def tests(self, spec: OpSpec) -> TestText:
-        """Return what the test file has besides the test of the CPU kernel."""
+        """Return the parts of the test file besides the test of the CPU kernel."""
         return TestText()

@@ -26,7 +26,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     family: tuple(name for name in CHIPS if TARGETS[name].family == family)
     for family in dict.fromkeys(TARGETS[name].family for name in CHIPS)
 }
-"""The chips that share a package's compiled VX kernel."""
+"""The chips that can run one another's program binaries."""
 
 
 def target_named(name: str) -> Target:

@@ -1,4 +1,4 @@
-"""Finds the gdb command that stops in a kernel: python -m opkit.runtimes.rknn.debug gdb CASE [run].
+"""Prints a gdb command that stops in a kernel: python -m opkit.runtimes.rknn.debug gdb CASE [run].
 
 `scons gdb case=CASE run=1` calls it for the CPU kernel, and with vx-gdb instead of gdb `scons
 vx-gdb` for the VX kernel. Cases are those of tests/, by the names in the table.
@@ -27,11 +27,11 @@ from opkit.runtimes.invocation import Invocation
 from opkit.runtimes.rknn import calling_convention
 from opkit.runtimes.rknn.testing import vx_kernel
 
-_TIME_LIMIT = 10**6  # seconds that a kernel may take while somebody looks at it
+_TIMEOUT = 10**6  # seconds: a kernel may stay at a breakpoint
 
 
 class _Collector:
-    """A pytest plugin that picks up the cases of the tests."""
+    """A pytest plugin that collects the cases of the tests."""
 
     def __init__(self) -> None:
         self.cases: dict[str, Case] = {}
@@ -60,7 +60,7 @@ def find_case(root: Path, name: str) -> Case:
         raise OpkitError(f"the tests cannot be read:\n{output.getvalue().strip()}")
     if name not in collector.cases:
         nearest = difflib.get_close_matches(name, collector.cases, 3, 0)
-        hint = f"; near it are: {', '.join(nearest)}" if nearest else ""
+        hint = f"; closest matches: {', '.join(nearest)}" if nearest else ""
         raise OpkitError(f"no test has a case '{name}'{hint}")
     return collector.cases[name]
 
@@ -83,8 +83,8 @@ def cpu_kernel_command(operator: Operator, invocation: Invocation) -> list[str]:
     folder = operator.root / "build" / "check" / "gdb"
     job, answer, script = folder / "job", folder / "answer", folder / "job.gdb"
     values = calling_convention.marshal(operator.spec.params, invocation.params)
-    asked = request(operator.spec, invocation, values, {}, FILLS[0], 1, _TIME_LIMIT)
-    job.write_bytes(b"".join(asked))
+    requested = request(operator.spec, invocation, values, {}, FILLS[0], 1, _TIMEOUT)
+    job.write_bytes(b"".join(requested))
     compute = f"{operator.spec.lower}_compute"
     script.write_text(
         "set confirm off\nset follow-fork-mode child\n"
@@ -99,11 +99,11 @@ def _quoted(path: Path) -> str:
 
 
 COMMANDS = {"gdb": cpu_kernel_command, "vx-gdb": vx_kernel_command}
-"""What `scons` calls the debugging of a kernel -> what makes its gdb command."""
+"""Command of `scons` -> function that returns the gdb command."""
 
 
 def main(arguments: list[str]) -> int:
-    """Print the command, or run it if that is asked for; return its status."""
+    """Print the command, or run it if requested; return its status."""
     kernel, name, *run = arguments
     try:
         operator = Operator(REPOSITORY)

@@ -41,7 +41,7 @@ TYPES = {
 MAX_SHIFT = 31
 MAX_LANE = 15
 
-_PLUS, _MINUS, _ALONE = 1, 2, 3  # what becomes of a term; 0: nothing
+_PLUS, _MINUS, _ALONE = 1, 2, 3  # the mode of a term; 0: unused
 _CONSTANT = 2  # where the second factor comes from; 0 and 1 are the operands
 
 
@@ -108,7 +108,7 @@ def configuration(
     Args:
         form: "16x1", "8x2", "4x4" or "2x8": how many terms each output has, and how many outputs
             there are.
-        terms: what is added up; the terms of an output take its places in the order given.
+        terms: what is added up; the terms of an output take its slots in the order given.
         shift: by how many bits every sum is shifted to the right, 0 to 31.
         constant_type: of all constants: "float16", "int16", "int8", "uint16" or "uint8". Constants
             of type float16 are rounded to it; of the others only values that they have are taken.
@@ -118,7 +118,7 @@ def configuration(
         OpkitError: the instruction has no such form, output, lane, shift or constant.
     """
     if form not in FORMS:
-        raise OpkitError(f"there is no dot product '{form}'; there are: {', '.join(FORMS)}")
+        raise OpkitError(f"unknown dot product '{form}'; allowed: {', '.join(FORMS)}")
     _check_range(form, "shift", shift, 0, MAX_SHIFT)
     for what, type_ in (("constant_type", constant_type), ("accumulator_type", accumulator_type)):
         if type_ not in TYPES:
@@ -126,7 +126,7 @@ def configuration(
 
     modes, a_operands, b_operands = [0] * SLOTS, [0] * SLOTS, [0] * SLOTS
     a_lanes, b_lanes, constants = [0] * SLOTS, [0] * SLOTS, [0] * SLOTS
-    for slot, term in _slots(form, terms):
+    for slot, term in _assign_slots(form, terms):
         _check_bin(form, term.a)
         a_operands[slot], a_lanes[slot] = term.a.operand, term.a.lane
         modes[slot] = _mode(form, term)
@@ -139,13 +139,13 @@ def configuration(
 
     types = TYPES[constant_type] << 8 | TYPES[accumulator_type] << 12
     return (
-        *_packed(modes, 2),
-        *_packed(a_operands, 2),
-        *_packed(a_lanes, 4),
-        *_packed(b_operands, 2),
-        *_packed(b_lanes, 4),
+        *_pack(modes, 2),
+        *_pack(a_operands, 2),
+        *_pack(a_lanes, 4),
+        *_pack(b_operands, 2),
+        *_pack(b_lanes, 4),
         shift | types,
-        *_packed(constants, 16),
+        *_pack(constants, 16),
     )
 
 
@@ -153,7 +153,7 @@ def c_array(name: str, words: Sequence[int]) -> str:
     """Return the C definition of a configuration, for opkit_set_uniform.
 
     Raises:
-        OpkitError: the name is none in C, or the words are no configuration.
+        OpkitError: the name is not a C identifier, or the words are not a configuration.
     """
     if not (name.isidentifier() and name.isascii()):
         raise OpkitError(f"'{name}' is not a C identifier")
@@ -164,8 +164,8 @@ def c_array(name: str, words: Sequence[int]) -> str:
     return f"static const vx_uint32 {name}[{WORDS}] = {{\n{lines}}};\n"
 
 
-def _slots(form: str, terms: Iterable[Term]) -> Iterable[tuple[int, Term]]:
-    """Give each term its place among the 16."""
+def _assign_slots(form: str, terms: Iterable[Term]) -> Iterable[tuple[int, Term]]:
+    """Yield each term with its slot, of 16."""
     per_output, outputs = FORMS[form]
     taken = [0] * outputs
     for term in terms:
@@ -222,7 +222,7 @@ def _check_range(form: str, what: str, value: int, low: int, high: int) -> None:
         raise OpkitError(f"DP{form}: {what} {value} must be {low} to {high}")
 
 
-def _packed(fields: list[int], bits: int) -> Iterable[int]:
+def _pack(fields: list[int], bits: int) -> Iterable[int]:
     """Pack fields of so many bits into words of 32, the first into the lowest bits."""
     per_word = 32 // bits
     for start in range(0, len(fields), per_word):

@@ -1,4 +1,4 @@
-"""What in the user's files no longer fits op.yml."""
+"""Drift: where the user's files no longer match op.yml."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from opkit.runtimes.rknn.vx.drift import drift as vx_drift
 
 
 def drift(root: Path, spec: OpSpec) -> list[str]:
-    """Return what no longer fits, each with the text that would."""
+    """Return a message for each mismatch, with the text that op.yml requires."""
     if not settings(spec).has_vx_kernel:
         return []
     source = (root / f"rknn_kernel_{spec.lower}.c").read_text(encoding="utf-8", errors="replace")

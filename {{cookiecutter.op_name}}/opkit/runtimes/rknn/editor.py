@@ -1,4 +1,4 @@
-"""What clangd has to know of the files of this runtime that are not plain C."""
+"""The clangd commands for the files of this runtime that are not plain C."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from opkit.build.compile_commands import RoomCommands
+from opkit.build.compile_commands import EditorCommands
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn.vx import names
 from opkit.runtimes.rknn.vx.clang import editor_arguments
@@ -19,7 +19,7 @@ _PRELUDE = f"{_VX}/prelude"
 Entry = tuple[str, tuple[str, ...]]
 
 
-def commands(root: Path, operator: OpSpec, c_arguments: Sequence[str]) -> RoomCommands:
+def commands(root: Path, operator: OpSpec, c_arguments: Sequence[str]) -> EditorCommands:
     """Return the commands for .vx files, the prelude, and C that is compiled in its own way.
 
     Args:
@@ -27,8 +27,8 @@ def commands(root: Path, operator: OpSpec, c_arguments: Sequence[str]) -> RoomCo
         operator: its description.
         c_arguments: what every C file is compiled with.
     """
-    return RoomCommands(
-        commands=dict([*_kernels(root), *_prelude(root), *_programs(root, operator, c_arguments)]),
+    return EditorCommands(
+        commands=dict([*_kernels(root), *_prelude(root), *_emulator(root, c_arguments)]),
         headers={NAMES: names.macros(), LANGUAGE: _language(operator)},
     )
 
@@ -39,13 +39,13 @@ def _kernels(root: Path) -> Iterator[Entry]:
 
 
 def _language(operator: OpSpec) -> str:
-    """Return a header by which clangd knows what the vendor's compiler has built in."""
+    """Return a header that declares for clangd what the vendor's compiler has built in."""
     return (
         f'#include "{Path(NAMES).name}"\n'
         f"#include <prelude.h>\n"
         "/* A kernel may have the name of a macro. */\n"
         f"#undef {operator.lower}\n"
-        "/* An editor places nothing in local memory; pointers to it are like any other. */\n"
+        "/* Editors ignore local memory; pointers to it are like any other. */\n"
         "#undef local\n"
         "#undef __local\n"
         "#define local\n"
@@ -64,11 +64,8 @@ def _prelude(root: Path) -> Iterator[Entry]:
             before += ["-include", file]
 
 
-def _programs(root: Path, operator: OpSpec, c_arguments: Sequence[str]) -> Iterator[Entry]:
+def _emulator(root: Path, c_arguments: Sequence[str]) -> Iterator[Entry]:
     for path in (root / _VX / "runtime").glob("*.[ch]"):
         language = "c" if path.suffix == ".c" else "c-header"
         file = path.relative_to(root).as_posix()
         yield file, (*c_arguments, "-D_GNU_SOURCE", "-x", language, "-std=c11")
-    kernels = f"-DRUNNER_KERNELS=vx_kernel_{operator.name}_list"
-    for path in (root / "opkit/check/harness").glob("*.c"):
-        yield path.relative_to(root).as_posix(), (*c_arguments, kernels, "-x", "c", "-std=c11")

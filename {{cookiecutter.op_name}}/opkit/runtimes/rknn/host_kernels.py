@@ -38,12 +38,12 @@ def host_kernel(
             initializer can set no other.
 
     Raises:
-        OpkitError: one of the files is not there.
+        OpkitError: one of the files does not exist.
     """
     harness, runtime = host / "harness", host / "libOpenVX.so"
     for path in (harness, runtime, library):
         if not path.is_file():
-            raise OpkitError(f"{path} is not there; run `scons target=x64`")
+            raise OpkitError(f"{path} not found; run `scons target=x64`")
     symbol = f"vx_kernel_{spec.name}_list"
     command = (*(str(path.absolute()) for path in (harness, runtime, library)), symbol)
     sizes = {f"uniform:{name}": str(size).encode() for name, size in uniforms.items()}
@@ -57,7 +57,7 @@ class CpuKernel:
     """The CPU kernel in both libraries for this PC. It is a Kernel.
 
     Attributes:
-        packed: the library that a package holds; it runs where time counts.
+        packed: the library that a package holds; it runs when the time is measured.
         guarded: the same kernel, each of its tensors between forbidden pages.
     """
 

@@ -1,4 +1,4 @@
-"""Which kernels an operator has, and what its repository holds or lacks of them."""
+"""Which kernels an operator has, and which parts of them its repository lacks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from opkit.runtimes.rknn.settings import settings
 
 VX_KERNEL = CheckedKernel("VX kernel", "check_vx_kernel")
 
-_TESTS_TOO = """\
+_TEST_TO_ADD = """\
 and add to tests/test_{lower}.py
 
 from opkit.testing import check_vx_kernel
@@ -23,10 +23,10 @@ from opkit.testing import check_vx_kernel
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
-def promised(spec: OpSpec) -> dict[CheckedKernel, str]:
-    """Return the kernels besides the CPU kernel that a check has to have seen, and why."""
+def expected_kernels(spec: OpSpec) -> dict[CheckedKernel, str]:
+    """Return the kernels besides the CPU kernel that a check must have run, with the reason."""
     if settings(spec).kernel_index == 1:
-        return {VX_KERNEL: "op.yml says kernel_index: 1, so that the board runs it"}
+        return {VX_KERNEL: "op.yml has kernel_index: 1, so the board runs it"}
     return {}
 
 
@@ -39,7 +39,7 @@ def require_vx_kernel(spec: OpSpec, what: str, remedy: str = "") -> None:
         remedy: what to do other than to add a VX kernel.
 
     Raises:
-        OpkitError: op.yml says that there is none.
+        OpkitError: op.yml has no VX kernel.
     """
     if not settings(spec).has_vx_kernel:
         add = "write `kernels: [cpu, vx]` and run scons to add one"
@@ -50,14 +50,14 @@ def require_vx_kernel(spec: OpSpec, what: str, remedy: str = "") -> None:
 
 
 def unwritten_vx_kernel(spec: OpSpec, source: str) -> str:
-    """Say so if the .vx file still is the generated one, which copies the first input.
+    """Return a hint if the .vx file still is the generated one, which copies the first input.
 
     Args:
         spec: the operator.
         source: the text of the .vx file.
 
     Returns:
-        A sentence that names both ways out; nothing if the user has written the kernel.
+        A sentence that names both remedies; empty if the user has written the kernel.
     """
     if _code(source) != _code(skeletons.vx_kernel(spec)):
         return ""
@@ -69,19 +69,19 @@ def unwritten_vx_kernel(spec: OpSpec, source: str) -> str:
 
 
 def _code(source: str) -> list[str]:
-    """Return the words of a source, without comments and spacing."""
+    """Return the tokens of a source, without comments and spacing."""
     return re.findall(r"\w+|[^\w\s]", _COMMENT.sub(" ", source))
 
 
 def missing_vx_kernel(spec: OpSpec, source: str) -> str:
-    """Say what the user's files lack for a VX kernel that op.yml has been given later.
+    """Return what the user's files lack for a VX kernel that was added to op.yml later.
 
     Args:
         spec: the operator, which has a VX kernel.
         source: the text of `rknn_kernel_<op>.c`.
 
     Returns:
-        A message with the text to add; nothing if the source names a function that sets up the
+        A message with the text to add; empty if the source names a function that sets up the
         VX kernel, or has a kernel list of its own.
     """
     code = _COMMENT.sub(" ", source)
@@ -101,11 +101,11 @@ rknn_kernel_{spec.lower}.c: nothing launches the VX kernel, but op.yml has \
 below them{also}
 
 {kernel_source.vx_launch(spec)}
-{_TESTS_TOO.format(lower=spec.lower, test=skeletons.vx_test())}"""
+{_TEST_TO_ADD.format(lower=spec.lower, test=skeletons.vx_test())}"""
 
 
 def _missing_in_own_list(spec: OpSpec, source: str) -> str:
-    """Say so if the source has the kernel list itself, as once generated for the CPU alone."""
+    """Return a message if the source has the kernel list that was generated for the CPU alone."""
     name = f"vx_kernel_{spec.name}_list"
     cpu_alone = f"vx_kernel_description_t *{name}[] = {{&cpu_kernel_description, NULL}};"
     if cpu_alone not in source.splitlines():
@@ -115,4 +115,4 @@ rknn_kernel_{spec.lower}.c: the list holds the CPU kernel alone, but op.yml has 
 `kernels: [cpu, vx]`; callbacks and list are generated now, so replace the text of the file with
 
 {kernel_source.kernel_file(spec)}
-{_TESTS_TOO.format(lower=spec.lower, test=skeletons.vx_test())}"""
+{_TEST_TO_ADD.format(lower=spec.lower, test=skeletons.vx_test())}"""

@@ -12,7 +12,7 @@ from opkit.toolchains.abi import ABIS, Abi
 from opkit.toolchains.languages import C_LANGUAGE, CXX_LANGUAGE, CXX_SUFFIXES
 from opkit.toolchains.warnings import C_ERRORS, ERRORS
 
-# Objects are made anew when a source or a header changes, or this file: op.yml's flags are in it.
+# Objects are rebuilt when a source, a header or this file changes: op.yml's flags are in it.
 _RULE = """\
 $(OUT)/%{suffix}.o: %{suffix} $(firstword $(MAKEFILE_LIST))
 	@mkdir -p $(@D)

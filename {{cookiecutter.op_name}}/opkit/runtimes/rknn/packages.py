@@ -1,4 +1,4 @@
-"""What a report says of this runtime: the chip, and what is in the packages."""
+"""This runtime's part of the report: the chip, and what is in the packages."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 from opkit.description.spec import OpSpec
 from opkit.runtimes.interface import Product
 from opkit.runtimes.rknn.chips import TARGETS
-from opkit.runtimes.rknn.rknnop import Package, PackageError, shader_kind, unpack
+from opkit.runtimes.rknn.rknnop import Package, PackageError, program_binary_kind, unpack
 from opkit.runtimes.rknn.settings import settings
 
 _KERNELS = ("the CPU kernel", "the VX kernel")  # by kernel_index
 
 
-def facts(spec: OpSpec) -> Mapping[str, str]:
-    """Return what the report says of the operator at its top."""
+def properties(spec: OpSpec) -> Mapping[str, str]:
+    """Return the operator's properties at the top of the report: term -> text."""
     index = settings(spec).kernel_index
     target = TARGETS.get(spec.target_platform)
     family = f" (family {target.family})" if target else ""
@@ -25,8 +25,8 @@ def facts(spec: OpSpec) -> Mapping[str, str]:
     }
 
 
-def packages_made(root: Path) -> list[Product]:
-    """Return what is in the packages of a repository."""
+def built_packages(root: Path) -> list[Product]:
+    """Return what is in the packages that a repository has built."""
     return [
         product(path.relative_to(root).as_posix(), path.read_bytes())
         for path in sorted(root.glob("build/*/*.rknnop"))
@@ -45,9 +45,9 @@ def _cells(package: Package) -> dict[str, int | str]:
     """Return the size of each section in bytes, in the order of the file."""
     return {
         "version": str(package.version),
-        "VX kernel": len(package.vx_binary),
+        "program binary": len(package.program_binary),
         **{f"{abi} library": len(library) for abi, library in package.libraries.items()},
         "op.yml": len(package.description.encode()),
         "Python file": len(package.python.encode()),
-        "kind of VX kernel": shader_kind(package.vx_binary),
+        "kind of program binary": program_binary_kind(package.program_binary),
     }

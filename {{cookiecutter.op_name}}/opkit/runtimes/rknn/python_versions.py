@@ -81,9 +81,9 @@ def check_reference(source: str, file: str) -> None:
         compile(source, file, "exec", dont_inherit=True)  # finds more, `return` outside a function
         top = symtable.symtable(source, file, "exec")
     except SyntaxError as error:
-        raise OpkitError(f"{file}:{error.lineno or 1}: this is not Python: {error.msg}") from None
+        raise OpkitError(f"{file}:{error.lineno or 1}: not valid Python: {error.msg}") from None
     except ValueError as error:
-        raise OpkitError(f"{file}:1: this is not Python: {error}") from None
+        raise OpkitError(f"{file}:1: not valid Python: {error}") from None
     findings = [*_syntax(tree), *_tokens(source), *_names(tree)]
     if findings:
         line, problem, instead = min(findings)
@@ -182,7 +182,7 @@ def _tokens(source: str) -> Iterator[Finding]:
 
 
 def _names(tree: ast.Module) -> Iterator[Finding]:
-    """Find modules that are not there, and names of modules that are newer."""
+    """Yield imports of unavailable modules, and names that newer modules have."""
     modules: dict[str, str] = {}  # the name of a module here -> its full name
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -208,7 +208,7 @@ def _names(tree: ast.Module) -> Iterator[Finding]:
 def _import(line: int, module: str) -> Iterator[Finding]:
     yield from _newer(line, module)
     if module.split(".")[0] not in MODULES | set(sys.stdlib_module_names):
-        problem = f"'{module}' is not there: a package carries no Python file but this one"
+        problem = f"'{module}' is not available: a package carries no Python file but this one"
         yield line, problem, "what you need of it here, with numpy"
 
 

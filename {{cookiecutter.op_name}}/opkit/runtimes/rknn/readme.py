@@ -1,4 +1,4 @@
-"""What the README of a generated repository says of this runtime."""
+"""This runtime's part of the README of a generated repository."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ This operator runs on the CPU alone. To give it a kernel for the NPU, write `ker
 
 
 def readme(spec: OpSpec) -> Readme:
-    """Return what the README says of kernels, chips and the toolkit's class."""
+    """Return the README's text on kernels, chips and the toolkit's class."""
     both = settings(spec).has_vx_kernel
     names = {"name": spec.name, "lower": spec.lower, "target": spec.target_platform}
     holds = "the launch of the VX kernel, tables, set-up" if both else "tables, set-up"

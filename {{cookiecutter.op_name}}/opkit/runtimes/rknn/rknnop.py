@@ -25,8 +25,8 @@ import yaml
 from opkit.errors import OpkitError
 
 MAGIC = b"RKNN"
-SHADER_MAGICS: tuple[bytes, ...] = (b"SHDR", b"FULLPRGM")
-"""How a compiled VX kernel begins: an unlinked shader, or a linked program."""
+PROGRAM_BINARY_MAGICS: tuple[bytes, ...] = (b"SHDR", b"FULLPRGM")
+"""How a program binary begins: SHDR if it is not linked yet, FULLPRGM if it is."""
 
 LIBRARIES: Mapping[int, tuple[str, ...]] = MappingProxyType(
     {1: ("x64", "aarch64"), 2: ("x64", "aarch64", "armhf")}
@@ -41,11 +41,11 @@ ABIS: tuple[str, ...] = LIBRARIES[VERSION]
 
 _HEADER = struct.Struct("<4sIQ")
 _LENGTH = struct.Struct("<Q")
-_VX, _DESCRIPTION, _PYTHON = "VX kernel", "op.yml", "Python file"
+_PROGRAM, _DESCRIPTION, _PYTHON = "program binary", "op.yml", "Python file"
 
 
 class PackageError(OpkitError):
-    """Bytes that are no package, or a value that no package can hold."""
+    """Bytes that are not a package, or a value that a package cannot hold."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,14 @@ class Package:
 
     Attributes:
         version: the container's version: 1 (toolkit 1.2.0 to 1.3.0) or 2 (1.3.2 and later).
-        vx_binary: the compiled VX kernel; empty when the operator runs on the CPU only.
+        program_binary: that of the VX kernel; empty when the operator runs on the CPU only.
         libraries: ABI name -> device library. Version 1 has no armhf.
         description: the text of op.yml.
         python: the text of the class that RKNN-Toolkit calls.
     """
 
     version: int
-    vx_binary: bytes
+    program_binary: bytes
     libraries: Mapping[str, bytes]
     description: str
     python: str
@@ -105,7 +105,7 @@ def unpack(data: bytes, file: str) -> Package:
     sections = _split(data, file, version)
     return Package(
         version=version,
-        vx_binary=sections[_VX].data,
+        program_binary=sections[_PROGRAM].data,
         libraries={abi: sections[_library(abi)].data for abi in LIBRARIES[version]},
         description=_decode(sections, _DESCRIPTION, file),
         python=_decode(sections, _PYTHON, file),
@@ -173,12 +173,13 @@ def _decode(sections: Mapping[str, _Section], name: str, file: str) -> str:
         raise _wrong(file, offset, found, f"UTF-8 text in section '{name}'") from None
 
 
-def shader_kind(vx_binary: bytes) -> str:
-    """Return `SHDR`, `FULLPRGM`, `empty`, or `unknown` for a VX section."""
-    if not vx_binary:
+def program_binary_kind(program_binary: bytes) -> str:
+    """Return `SHDR`, `FULLPRGM`, `empty`, or `unknown` for a program binary."""
+    if not program_binary:
         return "empty"
     return next(
-        (magic.decode() for magic in SHADER_MAGICS if vx_binary.startswith(magic)), "unknown"
+        (magic.decode() for magic in PROGRAM_BINARY_MAGICS if program_binary.startswith(magic)),
+        "unknown",
     )
 
 
@@ -187,7 +188,7 @@ def describe(package: Package) -> str:
     contents = _contents(package)
     fields = _fields(package.description)
     kinds = {
-        _VX: shader_kind(package.vx_binary),
+        _PROGRAM: program_binary_kind(package.program_binary),
         **{_library(abi): _library_kind(library) for abi, library in package.libraries.items()},
         _DESCRIPTION: "text",
         _PYTHON: "text",
@@ -206,7 +207,7 @@ def describe(package: Package) -> str:
 
 
 def _sections(version: int) -> tuple[str, ...]:
-    return (_VX, *map(_library, LIBRARIES[version]), _DESCRIPTION, _PYTHON)
+    return (_PROGRAM, *map(_library, LIBRARIES[version]), _DESCRIPTION, _PYTHON)
 
 
 def _library(abi: str) -> str:
@@ -216,7 +217,7 @@ def _library(abi: str) -> str:
 def _contents(package: Package) -> dict[str, bytes]:
     """Return the sections by name, in the order of the file."""
     contents = {
-        _VX: package.vx_binary,
+        _PROGRAM: package.program_binary,
         **{_library(abi): library for abi, library in package.libraries.items()},
         _DESCRIPTION: package.description.encode(),
         _PYTHON: package.python.encode(),

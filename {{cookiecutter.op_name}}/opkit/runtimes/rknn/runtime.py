@@ -1,4 +1,4 @@
-"""What opkit knows of RKNN-Toolkit 1.x."""
+"""RKNN-Toolkit 1.x as a runtime."""
 
 from __future__ import annotations
 
@@ -147,11 +147,11 @@ class Rknn(Runtime):
 
         return cpu_kernel(spec, root)
 
-    def promised(self, spec: OpSpec) -> Mapping[CheckedKernel, str]:
+    def expected_kernels(self, spec: OpSpec) -> Mapping[CheckedKernel, str]:
         """Return the VX kernel, if the board runs it."""
-        from opkit.runtimes.rknn.kernels import promised
+        from opkit.runtimes.rknn.kernels import expected_kernels
 
-        return promised(spec)
+        return expected_kernels(spec)
 
     def editor_commands(self, root: Path, spec: OpSpec, c_arguments: Sequence[str]) -> Any:
         """Return the commands for .vx files and the emulator."""
@@ -166,13 +166,13 @@ class Rknn(Runtime):
             return "a scalar of", type_
         return f"an array of {param.length or f'1 to {LIMITS.items}'}", type_
 
-    def facts(self, spec: OpSpec) -> Mapping[str, str]:
+    def properties(self, spec: OpSpec) -> Mapping[str, str]:
         """Return the chip, and which kernel the board runs."""
-        return packages.facts(spec)
+        return packages.properties(spec)
 
-    def products_made(self, root: Path) -> Sequence[Product]:
+    def built_products(self, root: Path) -> Sequence[Product]:
         """Return what is in the packages."""
-        return packages.packages_made(root)
+        return packages.built_packages(root)
 
     def readme(self, spec: OpSpec) -> Readme:
         """Return what is to be known of kernels, chips and the toolkit's class."""

@@ -1,4 +1,4 @@
-"""What op.yml says for this runtime alone."""
+"""The keys of op.yml that only this runtime has."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from opkit.description.spec import OpSpec
 
 NAME = "rknn"
 KEYS = ("kernels", "kernel_index")
-# What a package's op.yml holds besides; the build writes these anew.
+# Other keys of a package's op.yml; the build writes them.
 PACKAGE_KEYS = ("out_binary", "op_py_file", "vx_file", "op_version")
 KERNELS = ("cpu", "vx")  # in the order of the list that the runtime looks up
 
@@ -46,7 +46,7 @@ def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
     """Read the settings of a description.
 
     Raises:
-        DescriptionError: they are wrong.
+        DescriptionError: they are invalid.
     """
     kernels = _kernels(reader, entries.get("kernels"))
     return Settings(kernels, _kernel_index(reader, entries, kernels))

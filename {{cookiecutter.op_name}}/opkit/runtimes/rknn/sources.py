@@ -1,4 +1,4 @@
-"""The operator's own C and C++ sources: what all that holds its kernels is made of."""
+"""The operator's own C and C++ sources."""
 
 from __future__ import annotations
 

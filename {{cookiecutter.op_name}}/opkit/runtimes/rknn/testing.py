@@ -1,4 +1,4 @@
-"""What this runtime has of its own for tests: opkit.testing passes it on."""
+"""Functions of this runtime for tests; opkit.testing exports them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def vx_kernel(operator: Operator, border: Border = POISON) -> EmulatedKernel:
     """Return the VX kernel of an operator, in the emulator.
 
     Args:
-        operator: whose kernel it is.
+        operator: the operator of the kernel.
         border: what it reads outside of a tensor.
 
     Raises:
@@ -55,24 +55,24 @@ def check_vx_kernel(
     border: Border | None = None,
     operator: Operator | None = None,
 ) -> None:
-    """Fail the test unless the VX kernel does what the reference does.
+    """Fail the test unless the VX kernel computes what the reference computes.
 
     Its initializer says over which work items it runs, what its uniforms hold and what it reads
     outside of a tensor. The emulator runs the .vx file so, in both orders of the work items and
-    with two contents of what nobody has set. The case fails on results that differ, output
-    elements that were never written, undefined behaviour, a crash, a loop without end, and an
+    with two fills of uninitialized memory. The case fails on results that differ, output
+    elements that were never written, undefined behavior, a crash, a loop without end, and an
     initializer that fails.
 
     Args:
         case: the arrays and params; a tensor's last dimension is x, the one before it y, and all
             others are z.
         max_ulp: as for check_cpu_kernel. The emulator's exp, log, rsqrt and division are not the
-            device's: state what the operator bears.
+            device's: state what the operator tolerates.
         max_error: as for check_cpu_kernel.
-        border: what stands outside of a tensor where the initializer sets no border: what one
-            counts on the driver to have there. By default poison, on which no result may depend.
-            A border that the initializer sets counts instead of it, as on the board.
-        operator: whose kernel it is; this repository's by default.
+        border: what reads outside of a tensor return where the initializer sets no border, as the
+            driver is expected to have it. By default poison, on which no result may depend. A
+            border that the initializer sets has precedence, as on the board.
+        operator: the operator of the kernel; this repository's by default.
     """
     check(
         operator,
@@ -80,5 +80,5 @@ def check_vx_kernel(
         case,
         max_ulp,
         max_error,
-        lambda operator: vx_kernel(operator, border or POISON).advice,
+        lambda operator: vx_kernel(operator, border or POISON).hint,
     )

@@ -41,7 +41,7 @@ def usage(operator: OpSpec) -> Sequence[tuple[str, str]]:
 
 
 def check(env: Any, request: Request) -> None:
-    """Refuse to debug no case.
+    """Refuse to debug without a case.
 
     Raises:
         OpkitError: none is named, or the operator has no VX kernel to stop in.
@@ -67,11 +67,11 @@ def generate(env: Any) -> None:
 
 
 def debugger(env: Any, request: Request, needed: Sequence[Any]) -> None:
-    """Declare the aliases of the gdb commands that are asked for.
+    """Declare the aliases of the requested gdb commands.
 
     Args:
         env: the environment.
-        request: what the command line asks for.
+        request: what the command line requests.
         needed: the nodes of what the VX kernel's initializer runs on.
     """
     for name in COMMANDS:

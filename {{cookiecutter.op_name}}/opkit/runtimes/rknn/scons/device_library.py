@@ -7,7 +7,7 @@ from typing import Any
 
 from SCons.Action import Action
 
-from opkit.build.reporting import reported
+from opkit.build.errors import print_errors
 
 
 def exists(env: Any) -> bool:
@@ -27,10 +27,10 @@ def device_library(env: Any, abi_name: str) -> Any:
     It exports the kernel list and nothing else, so that two operators live in one process. It is
     linked against a stub of libOpenVX.so; the board has the real one.
     """
-    made = env["DEVICE_LIBRARIES"]
-    if abi_name not in made:
-        made[abi_name] = _declare(env, abi_name)
-    return made[abi_name]
+    libraries = env["DEVICE_LIBRARIES"]
+    if abi_name not in libraries:
+        libraries[abi_name] = _declare(env, abi_name)
+    return libraries[abi_name]
 
 
 def _declare(env: Any, abi_name: str) -> Any:
@@ -52,7 +52,7 @@ def _declare(env: Any, abi_name: str) -> Any:
         abi_env.KernelObjects(folder),
         [
             Action("$SHAREDCOM", "$SHAREDCOMSTR"),
-            Action(reported(_examine), None, varlist=["ABI_NAME"]),
+            Action(print_errors(_examine), None, varlist=["ABI_NAME"]),
         ],
         ABI_NAME=abi_name,
         LIBRARIES=[

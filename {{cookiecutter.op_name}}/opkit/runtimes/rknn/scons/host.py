@@ -1,4 +1,4 @@
-"""env.Host(): what plays the board on this PC, in `build/host/`."""
+"""env.Host(): the host runtime, the guarded library and the VX runtime, in `build/host/`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from opkit.runtimes.rknn.settings import settings
 FOLDER = "build/host"
 # Each tensor that the kernel opens lies between forbidden pages, instead of all in one block.
 GUARDED = ["-DOPKIT_GUARDED"]
-# zig would check for undefined behaviour by default, and compile a library for that.
+# zig would check for undefined behavior by default, and compile a library for that.
 RUNTIME_COMPILE = "-O2 -g -fno-omit-frame-pointer -fno-sanitize=undefined".split()
 LINK = "-fno-sanitize=undefined -Wl,-z,defs".split()
 VX_COMPILE = "-std=c11 -D_GNU_SOURCE -O2 -fno-sanitize=undefined".split()
@@ -31,7 +31,7 @@ def generate(env: Any) -> None:
 
 
 def host(env: Any) -> list[Any]:
-    """Return the nodes of all that the cases need besides the device library for this PC."""
+    """Return the nodes that the cases need besides the device library for this PC."""
     runtime = linked(  # our own small OpenVX
         env,
         "$SHAREDCOM",
@@ -62,17 +62,17 @@ def host(env: Any) -> list[Any]:
 def _guarded_library(env: Any, host_runtime: Any) -> Any:
     """Return the node of `lib<operator>.so`.
 
-    It is compiled as the device library is, but knows its lines, and has the host runtime guard
-    its tensors. It is never packed.
+    It is compiled as the device library is, but with debug information, and has the host runtime
+    guard its tensors. It is never packed.
     """
     operator = env["OPERATOR"]
     exports = f"generated/{operator.lower}.exports"
     host_env = env.CompilerFor("x64")
 
-    def with_lines(flags: str) -> list[str]:
+    def with_debug_info(flags: str) -> list[str]:
         return ["-g" if flag in ("-g0", "-s") else flag for flag in host_env[flags]]
 
-    host_env.Replace(CCFLAGS=with_lines("CCFLAGS"), LINKFLAGS=with_lines("LINKFLAGS"))
+    host_env.Replace(CCFLAGS=with_debug_info("CCFLAGS"), LINKFLAGS=with_debug_info("LINKFLAGS"))
     library = host_env.Command(
         f"{FOLDER}/lib{operator.lower}.so",
         host_env.KernelObjects(FOLDER, CCFLAGS=GUARDED),

@@ -1,4 +1,4 @@
-"""env.KernelObjects(folder): compiles the operator's own sources for what holds the kernels."""
+"""env.KernelObjects(folder): compiles the operator's own sources."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def kernel_objects(env: Any, folder: str, **flags: list[str]) -> list[Any]:
     Args:
         env: the environment of an ABI's compiler, env.CompilerFor(abi).
         folder: where the objects are made.
-        flags: what is appended to construction variables for these objects, such as CCFLAGS.
+        flags: appended to construction variables for these objects, such as CCFLAGS.
     """
     operator = env["OPERATOR"]
     kernel_env = env.Clone()

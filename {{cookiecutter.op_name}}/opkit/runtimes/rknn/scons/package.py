@@ -7,8 +7,8 @@ from typing import Any
 
 from SCons.Action import Action
 
+from opkit.build.errors import print_errors
 from opkit.build.options import Request
-from opkit.build.reporting import reported
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import program_binary, rknnop
@@ -18,7 +18,7 @@ from opkit.runtimes.rknn.settings import settings
 
 NO_VX_KERNEL = (
     "op.yml: kernel_index: 1 runs the VX kernel, which only the vendor's compiler can "
-    "make. Say scons vx_binary=FILE (a compiled kernel) or scons rknn_python=PATH (a "
+    "make. Pass scons vx_binary=FILE (a program binary) or scons rknn_python=PATH (a "
     "Python that has RKNN-Toolkit), or write kernel_index: 0 to run the CPU kernel"
 )
 
@@ -26,16 +26,16 @@ NO_VX_KERNEL = (
 def options(variables: Any, operator: OpSpec) -> None:
     """Add where the program binary of a VX kernel comes from."""
     variables.AddVariables(
-        ("vx_binary", "a compiled VX kernel to put into the package", ""),
+        ("vx_binary", "the program binary of the VX kernel to put into the package", ""),
         ("rknn_python", "a Python that has RKNN-Toolkit, to compile the VX kernel", ""),
     )
 
 
 def check(env: Any, request: Request) -> None:
-    """Refuse a program binary that cannot be.
+    """Refuse an invalid program binary.
 
     Raises:
-        OpkitError: it is so.
+        OpkitError: it is invalid, or the operator has no VX kernel.
     """
     operator = env["OPERATOR"]
     for option in ("vx_binary", "rknn_python"):
@@ -64,34 +64,34 @@ def package(env: Any, target: str, libraries: list[Any]) -> Any:
         libraries: the nodes of the device libraries, in the order of rknnop.ABIS.
 
     Raises:
-        OpkitError: op.yml asks for the VX kernel, and nothing says where to take it from.
+        OpkitError: op.yml has kernel_index: 1, and no option says where the program binary is.
     """
     operator = env["OPERATOR"]
-    compiled_kernel = _compiled_vx_kernel(env, target)
-    if settings(operator).kernel_index == 1 and not compiled_kernel:
+    binary = _program_binary(env, target)
+    if settings(operator).kernel_index == 1 and not binary:
         raise OpkitError(NO_VX_KERNEL)
     return env.Command(
         f"build/{target}/{operator.name}.rknnop",
-        [*libraries, f"rknn_op_{operator.lower}.py", *compiled_kernel],
-        Action(reported(_pack), "pack $TARGET", varlist=["DESCRIPTION"]),
+        [*libraries, f"rknn_op_{operator.lower}.py", *binary],
+        Action(print_errors(_pack), "pack $TARGET", varlist=["DESCRIPTION"]),
         DESCRIPTION=package_description(operator, target),
     )
 
 
-def _compiled_vx_kernel(env: Any, target: str) -> list[Any]:
+def _program_binary(env: Any, target: str) -> list[Any]:
     operator = env["OPERATOR"]
     if env["vx_binary"]:
         return [env.File(env["vx_binary"])]
     if not env["rknn_python"]:
         return []
     sources = [f"rknn_kernel_{operator.lower}.vx", f"rknn_kernel_{operator.lower}.c", "op.yml"]
-    compiled: list[Any] = env.Command(
-        f"build/{target}/{operator.lower}.vxbin",
+    binary: list[Any] = env.Command(
+        f"build/{target}/{operator.lower}.bin",
         sources,
-        Action(reported(_compile_vx_kernel), "compile $TARGET", varlist=["rknn_python"]),
+        Action(print_errors(_compile_vx_kernel), "compile $TARGET", varlist=["rknn_python"]),
         DESCRIPTION=package_description(operator, target),
     )
-    return compiled
+    return binary
 
 
 def _compile_vx_kernel(target: Any, source: Any, env: Any) -> None:
@@ -109,10 +109,10 @@ def _pack(target: Any, source: Any, env: Any) -> None:
     for abi, node in zip(rknnop.ABIS, source, strict=False):
         check_library(Path(node.path), abi, env["OPERATOR"].name)
     *libraries, python = (Path(node.path).read_bytes() for node in source[: len(rknnop.ABIS) + 1])
-    compiled = source[len(rknnop.ABIS) + 1 :]
+    binary = source[len(rknnop.ABIS) + 1 :]
     package = rknnop.Package(
         version=rknnop.VERSION,
-        vx_binary=program_binary.from_file(Path(compiled[0].path)) if compiled else b"",
+        program_binary=program_binary.from_file(Path(binary[0].path)) if binary else b"",
         libraries=dict(zip(rknnop.ABIS, libraries, strict=True)),
         description=env["DESCRIPTION"],
         python=python.decode(),
@@ -120,6 +120,6 @@ def _pack(target: Any, source: Any, env: Any) -> None:
     part = path.with_suffix(".part")
     part.write_bytes(rknnop.pack(package))
     part.replace(path)
-    kernel = f", {'with' if compiled else 'without'} a compiled VX kernel"
+    kernel = f", {'with' if binary else 'without'} a program binary"
     has_vx_kernel = settings(env["OPERATOR"]).has_vx_kernel
     print(f"{path}: {path.stat().st_size} bytes{kernel if has_vx_kernel else ''}")

@@ -21,9 +21,9 @@ from opkit.toolchains.warnings import C_ERRORS
 
 FOLDER = "build/check"
 COMPILE = "-O2 -g0 -DHOSTRT_STATIC".split()
-# The lines in a report are those of the source only where little is optimised.
+# The lines in a report are those of the source only where little is optimized.
 SANITIZED = "-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all -DHOSTRT_STATIC".split()
-# Unoptimized, every line is there to stop at, and every variable to look at.
+# Unoptimized, every line can hold a breakpoint, and every variable can be printed.
 DEBUGGED = "-O0 -g -fno-omit-frame-pointer -DHOSTRT_STATIC".split()
 # So the kernel gets its memory from the host runtime, which guards it.
 GUARDED_MALLOC = {
@@ -82,13 +82,13 @@ def sanitized_harness(env: Any, names: list[str]) -> Any:
     pc_env = env.CompilerFor("x64")
     pc_env.Replace(CC=[compiler], CXX=[beside(compiler)], C_ERRORS=C_ERRORS)
     pc_env.Replace(CCFLAGS=[*SANITIZED, *flags], LINKFLAGS=flags)
-    # AddressSanitizer has guards of its own, which know who took the memory.
+    # AddressSanitizer has guards of its own, which know where memory was allocated.
     malloc = {} if "address" in names else GUARDED_MALLOC
     return _harness(pc_env, ",".join(names), malloc)
 
 
 def debugged_harness(env: Any) -> Any:
-    """Return the node of `build/check/gdb/harness`, a program for this PC to look into."""
+    """Return the node of `build/check/gdb/harness`, a program for this PC and gdb."""
     pc_env = env.CompilerFor("x64")
     # zig leaves debug information out once it has been told to, whatever comes later.
     flags, link_flags = (
@@ -103,23 +103,23 @@ def _harness(env: Any, name: str, malloc: dict[str, list[str]]) -> Any:
     operator = env["OPERATOR"]
     folder = f"{FOLDER}/{name}"
 
-    def compiled(source: str, prefix: str = "", **settings: Any) -> Any:
+    def object_of(source: str, prefix: str = "", **settings: Any) -> Any:
         return env.SharedObject(f"{folder}/{prefix}{Path(source).stem}.o", source, **settings)
 
-    def all_of(sources: str, prefix: str, **settings: Any) -> list[Any]:
+    def objects_of(sources: str, prefix: str, **settings: Any) -> list[Any]:
         files = env.Glob(f"{sources}/*.c")
-        return [compiled(f"{sources}/{file.name}", prefix, **settings) for file in files]
+        return [object_of(f"{sources}/{file.name}", prefix, **settings) for file in files]
 
     return env.Command(
         f"{folder}/harness",
         [
             *env.KernelObjects(folder, CCFLAGS=GUARDED, **malloc),
-            *all_of(
+            *objects_of(
                 "opkit/check/harness",
                 "harness-",
                 CPPDEFINES={"HARNESS_ENTRY": f"vx_kernel_{operator.name}_list"},
             ),
-            *all_of("opkit/runtimes/rknn/host_runtime", ""),
+            *objects_of("opkit/runtimes/rknn/host_runtime", ""),
         ],
         Action("$CC $LINKFLAGS -o $TARGET $SOURCES -lm", "$SHAREDCOMSTR"),
     )

@@ -9,8 +9,8 @@ from typing import Any
 
 from SCons.Action import Action
 
+from opkit.build.errors import print_errors
 from opkit.build.options import Request
-from opkit.build.reporting import reported
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn.kernels import require_vx_kernel
 from opkit.runtimes.rknn.settings import settings
@@ -25,7 +25,7 @@ def usage(operator: OpSpec) -> Sequence[tuple[str, str]]:
 
 
 def check(env: Any, request: Request) -> None:
-    """Refuse to compile what is not there.
+    """Refuse to compile a missing VX kernel.
 
     Raises:
         OpkitError: the operator has no VX kernel.
@@ -45,9 +45,9 @@ def generate(env: Any) -> None:
 
 
 def vx_kernel(env: Any) -> Any:
-    """Return the alias `vx`: what the compiler says of the .vx file, with the file's own lines."""
+    """Return the alias `vx`, which prints the compiler's diagnostics of the .vx file."""
     source = vx_file(env["OPERATOR"])
-    alias = env.Alias("vx", source, Action(reported(_compile), f"compile {source}"))
+    alias = env.Alias("vx", source, Action(print_errors(_compile), f"compile {source}"))
     env.AlwaysBuild(alias)
     return alias
 

@@ -1,4 +1,4 @@
-"""The clang inside of zig, the prelude that it has read once, and a folder for results."""
+"""The clang inside of zig, the precompiled prelude, and a cache folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LANGUAGE = (
     *("-Xclang", "-cl-ext=+cl_khr_fp16,+cl_khr_fp64"),
     *("-Dcl_viv_vx_extension=1", "-Wno-ignored-pragmas", "-fgnu89-inline", "-fno-builtin"),
 )
-# The same numbers on every PC: no fused operations, uninitialised variables hold a pattern.
+# The same numbers on every PC: no fused operations, uninitialized variables hold a pattern.
 _CODE = (
     *("-target", "x86_64-linux-gnu", "-fPIC", "-g", "-fno-omit-frame-pointer"),
     *("-fno-strict-aliasing", "-ffp-contract=off", "-ftrivial-auto-var-init=pattern"),
@@ -33,18 +33,18 @@ _PROCESSOR_FLAGS = frozenset("avx2 bmi1 bmi2 f16c fma abm movbe".split())
 
 
 def language(vx_version: int) -> tuple[str, ...]:
-    """Return the flags by which clang takes a source for one in our language."""
+    """Return the flags that select the language of `.vx` files."""
     return (*_LANGUAGE, f"-DVX_VERSION={vx_version}")
 
 
 def editor_arguments(vx_version: int = 2) -> tuple[str, ...]:
-    """Return the arguments by which clangd reads `.vx` files: it finds the prelude, no more."""
+    """Return clangd's arguments for `.vx` files; the prelude is on the include path."""
     target = ("-target", "x86_64-linux-gnu")
     return (*language(vx_version), *target, "-I", str(PRELUDE))
 
 
 def code(sanitize: bool, debug: bool) -> tuple[str, ...]:
-    """Return the flags for what a source is compiled to."""
+    """Return the flags for code generation."""
     return (*_CODE, processor(), "-O0" if debug else "-O2", *(_SANITIZE if sanitize else ()))
 
 
@@ -59,50 +59,50 @@ def processor() -> str:
     return "-march=x86-64-v3" if set(flags) >= _PROCESSOR_FLAGS else "-march=x86-64-v2"
 
 
-# ---- What is made once ---------------------------------------------------------------------------
+# ---- The cache -----------------------------------------------------------------------------------
 
 
 def precompiled(folder: Path, flags: tuple[str, ...]) -> Path:
-    """Return the prelude as clang reads it fast. It refers to the files that it was made of."""
+    """Return the precompiled header of the prelude. It refers to the files that it was made of."""
     macros = names.macros()
-    written = made(
+    macros_folder = cached(
         folder,
         f"names-{key(macros)}",
         lambda target: _write(target / "names.h", macros),
     )
 
     def build(target: Path) -> None:
-        # To look for what might deserve a warning costs a tenth of the time.
+        # Warnings cost a tenth of the time.
         clang(
             *("-x", "cl-header", *flags, "-w", "-Xclang", "-fno-pch-timestamp"),
-            *("-include", str(written / "names.h"), str(PRELUDE / "prelude.h")),
+            *("-include", str(macros_folder / "names.h"), str(PRELUDE / "prelude.h")),
             *("-o", str(target / "prelude.pch")),
             folder=folder,
         )
 
-    name = f"prelude-{key(*flags, str(written), *prelude_texts())}"
-    return made(folder, name, build) / "prelude.pch"
+    name = f"prelude-{key(*flags, str(macros_folder), *prelude_texts())}"
+    return cached(folder, name, build) / "prelude.pch"
 
 
 def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def made(folder: Path, name: str, build: Callable[[Path], None]) -> Path:
-    """Return a subfolder; if it is not there it is built aside, so it is whole or absent."""
-    finished = folder / name
-    if not finished.is_dir():
+def cached(folder: Path, name: str, build: Callable[[Path], None]) -> Path:
+    """Return a subfolder; if absent it is built aside and renamed, so it is never incomplete."""
+    path = folder / name
+    if not path.is_dir():
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".") as aside:
             target = Path(aside) / name
             target.mkdir()
             build(target)
             try:
-                target.rename(finished)
+                target.rename(path)
             except OSError:
-                if not finished.is_dir():  # nobody else was faster
+                if not path.is_dir():  # else another process was faster
                     raise
-    return finished
+    return path
 
 
 @cache
@@ -114,12 +114,12 @@ def prelude_texts() -> tuple[str, ...]:
 
 
 def key(*parts: str) -> str:
-    """Return a name for what is made of these texts by this compiler."""
+    """Return a cache key for these texts and this compiler."""
     return digest("\0".join((_compiler(), *parts)).encode())[:16]
 
 
 def digest(data: bytes) -> str:
-    """Return what tells these bytes from all others."""
+    """Return a digest of these bytes."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -138,33 +138,33 @@ def zig() -> str:
 
 @cache
 def _compiler() -> str:
-    """Return what tells this compiler from another one, without starting it."""
+    """Return an identification of the compiler, without starting it."""
     status = Path(zig()).stat()
     return f"{zig()} {status.st_size} {status.st_mtime_ns}"
 
 
 def clang(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run clang; its messages do not speak of the prelude, nor of files in the folder.
+    """Run clang; messages about the prelude and files in the folder are removed.
 
     Raises:
-        OpkitError: it fails; the message is its messages.
+        OpkitError: it fails; the message is what it wrote to stderr.
     """
-    result = finished(zig(), "clang", *arguments)
+    result = run_unchecked(zig(), "clang", *arguments)
     result.stderr = readable(result.stderr, str(PRELUDE), str(folder))
-    return _successful(result)
+    return _checked(result)
 
 
 def run(*command: str) -> subprocess.CompletedProcess[str]:
     """Run a command.
 
     Raises:
-        OpkitError: it fails; the message is what it wrote.
+        OpkitError: it fails; the message is what it wrote to stderr.
     """
-    return _successful(finished(*command))
+    return _checked(run_unchecked(*command))
 
 
-def finished(*command: str) -> subprocess.CompletedProcess[str]:
-    """Run a command, whatever comes of it."""
+def run_unchecked(*command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command without checking its exit status."""
     return subprocess.run(
         command,
         capture_output=True,
@@ -175,7 +175,7 @@ def finished(*command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def _successful(result: subprocess.CompletedProcess[str]) -> subprocess.CompletedProcess[str]:
+def _checked(result: subprocess.CompletedProcess[str]) -> subprocess.CompletedProcess[str]:
     if result.returncode != 0:
         command: Sequence[str] = result.args
         raise OpkitError(result.stderr.strip() or f"{command[0]} {command[1]} failed")

@@ -1,7 +1,7 @@
 """Compiles `.vx` sources, unchanged, for this PC: with clang as an OpenCL C compiler.
 
-The clang is the one inside of zig. What the vendor's compiler has built in comes from prelude/. All
-results are kept in a folder, under names that tell what they were made of.
+The clang is the one inside of zig. What the vendor's compiler has built in comes from prelude/.
+Results are cached in a folder, under keys of their sources and flags.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from opkit.runtimes.rknn.vx.signatures import KernelParameter, VxKernel
 
 @dataclass(frozen=True)
 class Program:
-    """A `.vx` source that was compiled.
+    """A compiled `.vx` source.
 
     Attributes:
         source: the source.
-        library: what it was compiled to.
+        library: the shared library.
         kernels: by name, in the order of the source.
-        diagnostics: what the compiler warned of; empty if of nothing.
+        diagnostics: the compiler's warnings.
     """
 
     source: Path
@@ -44,30 +44,30 @@ def compile_vx(
     debug: bool = False,
     vx_version: int = 2,
 ) -> Program:
-    """Compile a `.vx` source, or take it from the folder if it was compiled before.
+    """Compile a `.vx` source, or take it from the cache.
 
     Args:
         source: the `.vx` file.
-        folder: where results are kept.
-        sanitize: check for undefined behaviour while the kernel runs.
-        debug: for a debugger: not optimised.
+        folder: the cache.
+        sanitize: check for undefined behavior while the kernel runs.
+        debug: for a debugger: not optimized.
         vx_version: the generation of the hardware, VX_VERSION in the source.
 
     Raises:
         OpkitError: the source does not compile; the message has the compiler's, with the source's
             own lines. Or this PC cannot run VX kernels.
     """
-    _refuse_other_pcs()
+    _require_x86_64_linux()
     folder = folder.resolve()
     code = clang.code(sanitize, debug)
     flags = (*clang.language(vx_version), *code)
     reading = read(source, folder, vx_version, code)
     if reading is None:
-        raise OpkitError(_why_not(source, folder, flags))
-    _refuse_other_kernels(source, reading)
+        raise OpkitError(_compiler_errors(source, folder, flags))
+    _check_kernels(source, reading)
 
     def build(target: Path) -> None:
-        warnings = _compile(_translated(source, reading), source, target, folder, flags)
+        warnings = _compile(_translation_unit(source, reading), source, target, folder, flags)
         clang.run(
             *(clang.zig(), "ld.lld", "-shared", "-Bsymbolic", str(target / "kernel.o")),
             *("-o", str(target / "kernel.so")),
@@ -76,12 +76,12 @@ def compile_vx(
 
     header = clang.precompiled(folder, flags)
     key = clang.key(str(source), str(Path.cwd()), reading.key(), str(header), *code)
-    made = clang.made(folder, f"{source.stem}-{key}", build)
-    diagnostics = (made / "diagnostics").read_text(encoding="utf-8")
-    return Program(source, made / "kernel.so", reading.kernels, diagnostics)
+    result = clang.cached(folder, f"{source.stem}-{key}", build)
+    diagnostics = (result / "diagnostics").read_text(encoding="utf-8")
+    return Program(source, result / "kernel.so", reading.kernels, diagnostics)
 
 
-def _refuse_other_pcs() -> None:
+def _require_x86_64_linux() -> None:
     if platform.system() != "Linux" or platform.machine() != "x86_64":
         raise OpkitError(
             f"VX kernels run on Linux on x86_64, and this is {platform.system()} on "
@@ -89,16 +89,16 @@ def _refuse_other_pcs() -> None:
         )
 
 
-def _refuse_other_kernels(source: Path, reading: Reading) -> None:
-    """Refuse a source without a kernel, and kernels that the board could not call."""
+def _check_kernels(source: Path, reading: Reading) -> None:
+    """Refuse a source without kernels, and kernels that the board cannot call."""
     if reading.problems:
         raise OpkitError("\n".join(reading.problems))
     if not reading.kernels:
-        raise OpkitError(f"{source}: there is no kernel; one begins with `__kernel void name(`")
+        raise OpkitError(f"{source}: no kernel (expected `__kernel void name(`)")
     for kernel in reading.kernels.values():
         where = f"{source}: kernel '{kernel.name}'"
         if kernel.returns != "void":
-            raise OpkitError(f"{where} returns {kernel.returns}; a kernel returns nothing: void")
+            raise OpkitError(f"{where} returns {kernel.returns} (expected void)")
         for parameter in kernel.parameters:
             if parameter.kind == "other":
                 raise OpkitError(
@@ -108,16 +108,20 @@ def _refuse_other_kernels(source: Path, reading: Reading) -> None:
                 )
 
 
-def _why_not(source: Path, folder: Path, flags: tuple[str, ...]) -> str:
+def _compiler_errors(source: Path, folder: Path, flags: tuple[str, ...]) -> str:
     """Return the compiler's messages for a source that does not compile."""
     with tempfile.TemporaryDirectory(dir=folder, prefix=".") as target:
         try:
             _compile(
-                _of(source, source.read_text(encoding="utf-8")), source, Path(target), folder, flags
+                _with_line_marker(source, source.read_text(encoding="utf-8")),
+                source,
+                Path(target),
+                folder,
+                flags,
             )
         except OpkitError as error:
             return str(error)
-    return f"{source}: what it declares cannot be read"
+    return f"{source}: its declarations cannot be read"
 
 
 def _compile(text: str, source: Path, target: Path, folder: Path, flags: tuple[str, ...]) -> str:
@@ -136,7 +140,7 @@ def _compile(text: str, source: Path, target: Path, folder: Path, flags: tuple[s
     ).stderr
 
 
-# ---- The text that is compiled -------------------------------------------------------------------
+# ---- The translation unit ------------------------------------------------------------------------
 
 _LOADS = {
     "tensor": "*(struct __opkit_image *)arguments[{index}]",
@@ -146,21 +150,21 @@ _LOADS = {
 }
 
 
-def _translated(source: Path, reading: Reading) -> str:
-    """Return the source with what the reader has found out, and with what the runtime needs."""
+def _translation_unit(source: Path, reading: Reading) -> str:
+    """Return the source with the reader's macros and the runtime's entry points."""
     # A kernel may have the name of a macro of the prelude.
     lines = [f"#undef {name}" for name in reading.kernels]
     lines += [f"#define __OPKIT_VARIABLE_{n} , __OPKIT_STATIC" for n in reading.local_variables]
-    lines += [_of(source, reading.text), '#line 1 "entry points"']
+    lines += [_with_line_marker(source, reading.text), '#line 1 "entry points"']
     return "\n".join((*lines, *_entry_points(reading.kernels.values()), ""))
 
 
-def _of(source: Path, text: str) -> str:
+def _with_line_marker(source: Path, text: str) -> str:
     return f"#line 1 {json.dumps(str(source))}\n{text}"
 
 
 def _entry_points(kernels: Iterable[VxKernel]) -> list[str]:
-    """Return the lines by which the runtime calls each kernel, and finds local memory."""
+    """Return the entry point of each kernel, and the bounds of local memory."""
     bounds = "__start___opkit_local", "__stop___opkit_local"
     return [
         *(

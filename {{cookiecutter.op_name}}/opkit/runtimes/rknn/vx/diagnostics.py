@@ -11,9 +11,9 @@ _PORTABLE = (
     "for instance `v < (vxc_short8)(0)`, or casts it to the element's type, `v + (int)n`"
 )
 
-_TYPES = "all arguments have to be of one type, and no built-in function takes double"
+_TYPES = "all arguments must be of one type, and no built-in function takes double"
 
-# What a message of clang says -> what to say instead, or besides
+# Pattern in a message of clang -> its replacement
 _WORDING: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"static assertion failed(?: due to requirement '.*?')?: "), ""),
     (
@@ -57,14 +57,14 @@ _WORDING: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def readable(output: str, prelude: str, cache: str) -> str:
-    """Return the compiler's output without what it says about the emulator's own files.
+    """Return the compiler's output without its notes on the emulator's own files.
 
     Args:
         output: what clang wrote to stderr.
-        prelude: the folder of the prelude, as clang names it.
+        prelude: the folder of the prelude, as clang prints it.
         cache: the folder of files that the emulator has written.
     """
-    kept: list[str] = []
+    lines: list[str] = []
     keep = True
     for line in output.splitlines():
         message = _MESSAGE.match(line)
@@ -76,5 +76,5 @@ def readable(output: str, prelude: str, cache: str) -> str:
         elif re.match(r"^(\d+ (warning|error)s?\b.*generated\.|In file included from )", line):
             keep = False
         if keep:
-            kept.append(line)
-    return "\n".join(kept)
+            lines.append(line)
+    return "\n".join(lines)

@@ -1,7 +1,7 @@
 """The VX kernel of an operator, launched on this PC as its initializer says.
 
-The initializer in the .c file runs on the host runtime. What it sets, the work items, the uniforms
-and the border, is what the emulator gets together with the .vx file.
+The initializer in the .c file runs on the host runtime. The work items, the uniforms and the
+border that it sets go to the emulator, together with the .vx file.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from opkit.runtimes.rknn.vx.runner import PAST_END, VxRunResult, run_vx, write_j
 HARMLESS = frozenset({*PAST_END, "read outside"})
 
 POISON = Border()
-_DEBUGGED_LIMIT = 10**6  # seconds
+_DEBUG_TIMEOUT = 10**6  # seconds
 
 
 def compiled(root: Path, spec: OpSpec, debug: bool = False) -> Program:
@@ -57,8 +57,8 @@ class EmulatedKernel:
     Args:
         spec: the operator description.
         root: the repository, built with `scons target=x64`.
-        border: what reads outside of a tensor give where the initializer sets no border of its
-            own. The poison differs from run to run.
+        border: what reads outside of a tensor return where the initializer sets no border. The
+            poison differs from run to run.
     """
 
     convention: ClassVar[CallingConvention] = calling_convention
@@ -77,7 +77,7 @@ class EmulatedKernel:
 
     @cached_property
     def initializer(self) -> HarnessKernel:
-        """What validates and initializes the kernel."""
+        """The kernel's validator and initializer."""
         return host_kernel(
             self.spec,
             self.root / "build/x64" / f"lib{self.spec.lower}.so",
@@ -87,15 +87,15 @@ class EmulatedKernel:
         )
 
     @property
-    def advice(self) -> str:
-        """What a case that fails says besides: that nobody has written the kernel yet."""
+    def hint(self) -> str:
+        """A hint for failing cases if the .vx file is still the generated one."""
         path = self.root / vx_file(self.spec)
         return unwritten_vx_kernel(self.spec, path.read_text(encoding="utf-8", errors="replace"))
 
     def run(
         self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
     ) -> RunResult:
-        """Run the kernel; see Kernel. The time that an emulator takes is not told.
+        """Run the kernel; see Kernel. The time is not measured.
 
         With `fill` the work items run in both orders, one of them with another fill. The outputs
         must not differ.
@@ -109,7 +109,7 @@ class EmulatedKernel:
         try:
             first = self._emulate(invocation, result, launch, fill or 0, False, limit)
             result.outputs = first.outputs
-            self._add(result, first)
+            self._merge(result, first)
             if fill is not None and not result.fault and not result.events:
                 self._compare(invocation, result, launch, first, fill, limit)
         except OpkitError as error:
@@ -117,7 +117,7 @@ class EmulatedKernel:
         return result
 
     @staticmethod
-    def _add(result: RunResult, emulated: VxRunResult) -> None:
+    def _merge(result: RunResult, emulated: VxRunResult) -> None:
         result.fault = emulated.fault
         result.timed_out = emulated.timed_out
         result.events += problems(emulated)
@@ -133,16 +133,16 @@ class EmulatedKernel:
         fill: int,
         limit: float,
     ) -> None:
-        """Run again, in reverse order and with another fill; say on what the outputs depend."""
+        """Run again, in reverse order and with another fill; report what the outputs depend on."""
         other = (fill + 0x82) % 256  # for the first of the usual fills: 0
         again = self._emulate(invocation, result, launch, other, True, limit)
-        self._add(result, again)
+        self._merge(result, again)
         if again.fault or not first_difference(first.outputs, again.outputs):
             return
         # One of the two is the cause: which one, a third run tells.
         forward = self._emulate(invocation, result, launch, other, False, limit)
         difference = first_difference(first.outputs, forward.outputs)
-        cause = "what lies outside of the tensors, or on memory that nobody set"
+        cause = "what lies outside of the tensors, or on memory that was never set"
         if difference is None:
             difference = first_difference(forward.outputs, again.outputs)
             cause = "the order in which the work items run; is a barrier missing?"
@@ -156,7 +156,7 @@ class EmulatedKernel:
 
         Args:
             invocation: what the kernel is called with.
-            folder: where what gdb needs is written.
+            folder: where gdb's script and input are written.
 
         Raises:
             OpkitError: the kernel does not compile, its initializer fails, or the launch is wrong.
@@ -176,13 +176,13 @@ class EmulatedKernel:
             *(program, function, launch, *arguments, data),
             uniforms=uniforms_of(result),
             border=border_of(result) or self.border,
-            limit=_DEBUGGED_LIMIT,
+            limit=_DEBUG_TIMEOUT,
         ).text
         job.write_text(text, encoding="utf-8")
-        # With its file's name, because a kernel may be called like a function of the C library.
-        place = f"{program.source.name}:{function}"
+        # With its file's name, because a kernel may have the name of a function of the C library.
+        location = f"{program.source.name}:{function}"
         script.write_text(
-            f"set breakpoint pending on\nset confirm off\nbreak {place}\n"
+            f"set breakpoint pending on\nset confirm off\nbreak {location}\n"
             f"run < {shlex.quote(str(job))}\n",
             encoding="utf-8",
         )
@@ -217,13 +217,13 @@ class EmulatedKernel:
         )
 
     def function(self, kernel_name: str) -> str:
-        """Return the function that the board would take for the kernel.
+        """Return the function that the board would run for the kernel.
 
         Args:
             kernel_name: as in the .c file's vx_kernel_description.
 
         Raises:
-            OpkitError: there is none, or another one than the kernel's name says.
+            OpkitError: there is none, or the board would run another one.
         """
         name = function_of(kernel_name)
         names = list(self.program.kernels)
@@ -243,14 +243,14 @@ class EmulatedKernel:
 
 
 def function_of(name: str) -> str:
-    """Return the function that a kernel's name in the .c file stands for."""
+    """Return the function that a kernel's name in the .c file refers to."""
     _, dot, rest = name.rpartition(".")
     function, colon, _ = rest.partition(":")
     return function if dot and colon else name
 
 
 def problems(result: VxRunResult) -> list[str]:
-    """Return what is wrong with a run in the emulator, besides its outputs and its fault."""
+    """Return the errors of a run in the emulator, except for its fault and wrong outputs."""
     return list(_problems(result))
 
 
@@ -269,7 +269,7 @@ def _problems(result: VxRunResult) -> Iterator[str]:
 def variables(library: Path) -> Mapping[str, int]:
     """Return the global variables of a compiled kernel and their sizes in bytes.
 
-    The initializer can set them: _viv_uniform variables, of which those are found here that only a
+    The initializer can set them. They are the _viv_uniform variables, including those that only a
     function of the kernel uses.
     """
     from elftools.elf.elffile import ELFFile

@@ -1,4 +1,4 @@
-"""How a VX kernel is launched: work items, uniforms and the border, as its initializer asks."""
+"""How a VX kernel is launched: work items, uniforms and the border that its initializer sets."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from opkit.errors import OpkitError
 from opkit.runtimes.invocation import RunResult
 
 _POLICIES = ("poison", "edge", "constant")
-# The mode of a border that is one -> our name of it
+# Border mode -> policy
 _BORDERS = {0xC001: "constant", 0xC002: "edge"}
 _UNIFORM = "uniform:"
 
 
 @dataclass(frozen=True)
 class Launch:
-    """Over which work items a VX kernel runs: what its initializer asked for."""
+    """The work items of a VX kernel, as its initializer sets them."""
 
     work_dim: int
     global_offset: tuple[int, ...]
@@ -38,7 +38,7 @@ class Border:
             twice.
 
     Raises:
-        OpkitError: there is no such policy.
+        OpkitError: the policy is unknown.
     """
 
     policy: str = "poison"
@@ -51,7 +51,7 @@ class Border:
             raise OpkitError(f"unknown border '{self.policy}'; allowed: {allowed}")
 
 
-# ---- What the harness attaches to the run of an initializer --------------------------------------
+# ---- Attachments of an initializer's run ---------------------------------------------------------
 
 
 def kernel_name_of(result: RunResult) -> str:
@@ -60,7 +60,7 @@ def kernel_name_of(result: RunResult) -> str:
 
 
 def launch_of(result: RunResult) -> Launch | None:
-    """Return the launch; None if the initializer did not come that far."""
+    """Return the launch; None if the initializer failed before it."""
     if "launch" not in result.attachments:
         return None
     work_dim, *sizes = map(int, result.attachments["launch"].split())

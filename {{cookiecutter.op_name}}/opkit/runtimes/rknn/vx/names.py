@@ -1,4 +1,4 @@
-"""Macros that C's preprocessor cannot make out of smaller ones: one for each name."""
+"""Macros that C's preprocessor cannot generate: one for each name."""
 
 from __future__ import annotations
 

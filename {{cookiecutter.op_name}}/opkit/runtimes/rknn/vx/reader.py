@@ -1,4 +1,4 @@
-"""Reads what a `.vx` source declares, by clang, and keeps what was read."""
+"""Reads the declarations of a `.vx` source with clang, and caches them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from opkit.runtimes.rknn.vx.clang import (
     PRELUDE,
     code,
     digest,
-    finished,
     key,
     language,
     precompiled,
     prelude_texts,
+    run_unchecked,
     zig,
 )
 from opkit.runtimes.rknn.vx.signatures import KernelParameter, VxKernel
@@ -32,13 +32,13 @@ _TREE = ("-fsyntax-only", "-w", "-Xclang", "-ast-dump=json")
 
 @dataclass(frozen=True)
 class Reading:
-    """What is known of a source before it is compiled.
+    """The declarations of a source.
 
     Attributes:
         kernels: by name, in the order of the source.
         local_variables: the numbers of the `__local` that stand before variables, not pointers.
-        problems: what of it is not emulated; empty if nothing.
-        text: what is compiled in its place: every line and column is where it was.
+        problems: what is not emulated.
+        text: what is compiled in its place; lines and columns are the same.
         files: the files that it includes, and a digest of each.
     """
 
@@ -49,21 +49,21 @@ class Reading:
     files: dict[str, str]
 
     def key(self) -> str:
-        """Return what tells this source, with what it includes, from others."""
+        """Return a cache key for this source and what it includes."""
         return json.dumps([self.text, self.files], sort_keys=True)
 
 
 def read(source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) -> Reading | None:
-    """Read what a source declares, or take it from the folder if that was done before.
+    """Read what a source declares, or take it from the cache.
 
     Args:
         source: the `.vx` file.
-        folder: where results are kept.
+        folder: the cache.
         vx_version: VX_VERSION in the source.
-        flags: for what it is compiled to; the prelude is read with the same ones.
+        flags: for code generation; the prelude is precompiled with the same ones.
 
     Returns:
-        None if it does not compile: the compiler's messages are for whoever compiles it.
+        None if it does not compile; compiling it gives the messages.
 
     Raises:
         OpkitError: the source cannot be read, or there is no compiler.
@@ -74,17 +74,17 @@ def read(source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) ->
     except (OSError, UnicodeDecodeError) as error:
         raise OpkitError(f"{source} cannot be read: {error}") from None
     name = key(str(source.resolve()), text, *language(vx_version), *prelude_texts())
-    kept = folder / f"read-{source.stem}-{name}.json"
-    if kept.is_file():
-        known = _from_json(kept.read_text(encoding="utf-8"))
-        if known.files == _digests(known.files):
-            return known
-    reading = _Reader(source, folder, vx_version, flags).read(data)
-    if reading is not None:
+    cache = folder / f"read-{source.stem}-{name}.json"
+    if cache.is_file():
+        reading = _from_json(cache.read_text(encoding="utf-8"))
+        if reading.files == _digests(reading.files):
+            return reading
+    parsed = _Reader(source, folder, vx_version, flags).read(data)
+    if parsed is not None:
         with tempfile.NamedTemporaryFile("w", dir=folder, delete=False, encoding="utf-8") as file:
-            file.write(json.dumps(asdict(reading)))
-        Path(file.name).replace(kept)
-    return reading
+            file.write(json.dumps(asdict(parsed)))
+        Path(file.name).replace(cache)
+    return parsed
 
 
 def read_kernels(source: Path, folder: Path) -> dict[str, VxKernel] | None:
@@ -98,21 +98,21 @@ def read_kernels(source: Path, folder: Path) -> dict[str, VxKernel] | None:
 
 
 class _Reader:
-    """Has clang write the syntax tree of a source; only then what reads a tree is imported."""
+    """Runs clang for the syntax tree of a source; imports the tree's reader only then."""
 
     def __init__(self, source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) -> None:
         self.source = source
         self.language = language(vx_version)
         self.header = precompiled(folder, (*self.language, *flags))
         self.flags = (*self.language, *flags)
-        self.places = ("-iquote", str(source.parent.resolve()), "-I", str(PRELUDE))
+        self.include_flags = ("-iquote", str(source.parent.resolve()), "-I", str(PRELUDE))
 
     def read(self, data: bytes) -> Reading | None:
         """Return what the source declares, given its bytes; None if it does not compile."""
         from opkit.runtimes.rknn.vx.syntax_tree import split
 
         with tempfile.TemporaryDirectory() as folder:
-            found = self._declared(self.source, Path(folder))
+            found = self._parse(self.source, Path(folder))
             if found is None:
                 return None
             declared, files = found
@@ -120,7 +120,7 @@ class _Reader:
                 data = split(data, declared.mixed)
                 again = Path(folder, self.source.name)
                 again.write_bytes(data)
-                found = self._declared(again, Path(folder))
+                found = self._parse(again, Path(folder))
                 if found is None:
                     return None
                 declared, _ = found
@@ -128,28 +128,28 @@ class _Reader:
             declared.kernels, declared.local_variables, declared.problems, data.decode(), files
         )
 
-    def _declared(self, source: Path, folder: Path) -> tuple[Declarations, dict[str, str]] | None:
+    def _parse(self, source: Path, folder: Path) -> tuple[Declarations, dict[str, str]] | None:
         """Return what a source declares, and the files that it includes, with their digests."""
         undefined = folder / "undefined.h"
         undefined.write_text("", encoding="utf-8")
-        found = self._with_prelude(source, undefined)
+        found = self._parse_with_prelude(source, undefined)
         if found is None or found[0].foreign:
             # A kernel may have the name of a macro of the prelude.
-            names = self._names(source)
+            names = self._kernel_names(source)
             undefined.write_text("".join(f"#undef {name}\n" for name in names), encoding="utf-8")
-            found = self._with_prelude(source, undefined)
+            found = self._parse_with_prelude(source, undefined)
         return found
 
-    def _with_prelude(
+    def _parse_with_prelude(
         self, source: Path, undefined: Path
     ) -> tuple[Declarations, dict[str, str]] | None:
         from opkit.runtimes.rknn.vx.syntax_tree import declarations
 
         rule = undefined.with_suffix(".d")
-        result = finished(
+        result = run_unchecked(
             *(zig(), "clang", "-x", "cl", *self.flags, *_TREE, "-Wfatal-errors"),
             *("-include-pch", str(self.header), "-include", str(PRELUDE / "outline.h")),
-            *("-include", str(undefined), *self.places, "-MD", "-MF", str(rule)),
+            *("-include", str(undefined), *self.include_flags, "-MD", "-MF", str(rule)),
             str(source),
         )
         if result.returncode != 0:
@@ -162,20 +162,20 @@ class _Reader:
         ]
         return declarations(result.stdout, str(source), str(PRELUDE)), _digests(files)
 
-    def _names(self, source: Path) -> list[str]:
+    def _kernel_names(self, source: Path) -> list[str]:
         """Return the names of the kernels of a source that has none of the prelude's macros."""
         from opkit.runtimes.rknn.vx.syntax_tree import kernel_names
 
         mark = '__attribute__((annotate("kernel",1)))'
-        result = finished(
+        result = run_unchecked(
             *(zig(), "clang", "-x", "cl", *self.language, *_TREE, "-ferror-limit=0"),
-            *(f"-D__kernel={mark}", f"-Dkernel={mark}", *self.places, str(source)),
+            *(f"-D__kernel={mark}", f"-Dkernel={mark}", *self.include_flags, str(source)),
         )
         return kernel_names(result.stdout)
 
 
 def _prerequisites(rule: str) -> list[str]:
-    """Return the files of a rule for make."""
+    """Return the prerequisites of a make rule."""
     words = re.findall(r"(?:\\.|[^\s\\])+", rule.partition(":")[2].replace("\\\n", " "))
     return [re.sub(r"\\(.)", r"\1", word).replace("$$", "$") for word in words]
 

@@ -390,7 +390,7 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split(",")))
 
 
-def _result(program: Program, finished: processes.Finished, limit: float) -> VxRunResult:
+def _result(program: Program, finished: processes.ProcessResult, limit: float) -> VxRunResult:
     result = VxRunResult(printed=finished.stderr, timed_out=finished.timed_out)
     for line in finished.stdout.splitlines():
         word, *rest = line.split("\t")
@@ -430,7 +430,7 @@ def _fault(number: int, memory: str, item: tuple[int, ...], place: str | None, l
     return f"{at}the kernel crashed with {name} at address {memory}, in work item {item}"
 
 
-def _died(finished: processes.Finished, limit: float) -> str:
+def _died(finished: processes.ProcessResult, limit: float) -> str:
     if finished.timed_out:
         return f"the kernel did not end within {limit:g} s"
     if finished.status < 0:

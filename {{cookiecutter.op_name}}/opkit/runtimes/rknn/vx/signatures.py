@@ -1,4 +1,4 @@
-"""What a kernel of a `.vx` source is called with, and what it needs to be launched."""
+"""The signature of a kernel of a `.vx` source, and its needs for a launch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class KernelParameter:
     """A parameter of a VX kernel.
 
     Attributes:
-        kind: `tensor`, `array`, `scalar`, `pointer` (to a scalar); `other` is what no board passes.
+        kind: `tensor`, `array`, `scalar`, `pointer` (to a scalar); `other` cannot be passed.
         type: without qualifiers; a scalar's is `int`, `uint`, `float` or `bool`, whatever name the
             source has for it.
         name: its name.
@@ -28,7 +28,7 @@ class VxKernel:
     Attributes:
         name: its name.
         parameters: in order.
-        group: what reqd_work_group_size asks for, or None.
+        group: reqd_work_group_size, or None.
         barrier: whether it, or a function that it calls, waits at a barrier.
         uniforms: the _viv_uniform variables that it uses, or a function that it calls.
         returns: the type of its result; the board knows `void` only.

@@ -36,7 +36,7 @@ _QUALIFIER = re.compile(
 
 @dataclass(frozen=True)
 class Declarator:
-    """One name of a declaration, by its place in the source's bytes.
+    """One name of a declaration, by its offsets in the source's bytes.
 
     Attributes:
         begin: where the declaration begins, the same for all its names.
@@ -70,7 +70,7 @@ class Declarations:
 
 @dataclass
 class _Function:
-    """What a function's body names."""
+    """The functions and variables that a function's body refers to."""
 
     node: Node
     functions: set[str] = field(default_factory=set)
@@ -78,7 +78,7 @@ class _Function:
 
 
 def kernel_names(tree: str) -> list[str]:
-    """Return the names of what is declared as a kernel, whatever else the tree lacks."""
+    """Return the names of the declared kernels, even of a tree with errors."""
     return [node["name"] for node in json.loads(tree)["inner"] if Mark.KERNEL in _marks(node)]
 
 
@@ -87,10 +87,10 @@ def declarations(tree: str, source: str, prelude: str) -> Declarations:
 
     Args:
         tree: what clang writes with -ast-dump=json for a source that has no error.
-        source: the source, as clang names it.
-        prelude: the folder of the prelude, as clang names it.
+        source: the source, as clang prints it.
+        prelude: the folder of the prelude, as clang prints it.
     """
-    nodes = json.loads(tree, object_hook=_Places().complete).get("inner", [])
+    nodes = json.loads(tree, object_hook=_SourceLocations().complete).get("inner", [])
     functions = {
         node["name"]: _function(node)
         for node in nodes
@@ -118,8 +118,8 @@ def declarations(tree: str, source: str, prelude: str) -> Declarations:
     )
 
 
-class _Places:
-    """Completes the places of a tree: clang leaves out a file or a line that is the last one's."""
+class _SourceLocations:
+    """Completes source locations: clang omits a file or a line that equals the previous one."""
 
     def __init__(self) -> None:
         self.file = ""
@@ -137,11 +137,11 @@ def _children(node: Node) -> list[Node]:
 
 
 def _walk(node: Node) -> Iterator[Node]:
-    waiting = [node]
-    while waiting:
-        node = waiting.pop()
+    pending = [node]
+    while pending:
+        node = pending.pop()
         yield node
-        waiting += _children(node)
+        pending += _children(node)
 
 
 def _body(node: Node) -> Node | None:
@@ -173,9 +173,9 @@ def _function(node: Node) -> _Function:
 def _kernel(name: str, functions: dict[str, _Function], uniforms: dict[str, str]) -> VxKernel:
     node = functions[name].node
     group = _marks(node).get(Mark.GROUP)
-    reached = _reached(name, functions)
-    variables = set[str]().union(*(functions[each].variables for each in reached))
-    called = set[str]().union(*(functions[each].functions for each in reached))
+    reachable = _reachable_functions(name, functions)
+    variables = set[str]().union(*(functions[each].variables for each in reachable))
+    called = set[str]().union(*(functions[each].functions for each in reachable))
     used = dict.fromkeys(uniform for id_, uniform in uniforms.items() if id_ in variables)
     return VxKernel(
         name,
@@ -183,41 +183,41 @@ def _kernel(name: str, functions: dict[str, _Function], uniforms: dict[str, str]
         (group[0], group[1], group[2]) if group else None,
         not _BARRIERS.isdisjoint(called - functions.keys()),
         tuple(used),
-        _plain(node["type"]["qualType"].partition("(")[0]),
+        _unqualified(node["type"]["qualType"].partition("(")[0]),
     )
 
 
-def _reached(name: str, functions: dict[str, _Function]) -> set[str]:
-    """Return the functions that one calls, also through others, and itself."""
-    reached, waiting = set[str](), [name]
-    while waiting:
-        name = waiting.pop()
-        if name not in reached:
-            reached.add(name)
-            waiting += functions[name].functions & functions.keys()
-    return reached
+def _reachable_functions(name: str, functions: dict[str, _Function]) -> set[str]:
+    """Return a function and all that it calls, directly or not."""
+    reachable, pending = set[str](), [name]
+    while pending:
+        name = pending.pop()
+        if name not in reachable:
+            reachable.add(name)
+            pending += functions[name].functions & functions.keys()
+    return reachable
 
 
 # ---- Types ---------------------------------------------------------------------------------------
 
 
 def _parameter(node: Node) -> KernelParameter:
-    written, meant = _plain(node["type"]["qualType"]), _plain(_desugared(node))
+    spelled, canonical = _unqualified(node["type"]["qualType"]), _unqualified(_desugared(node))
     name = node.get("name", "")
-    if _LOCAL.search(_both(node)):
-        return KernelParameter("other", f"__local {written}", name)
-    if "*" in meant:
-        return KernelParameter("pointer", written, name)
-    if meant == "__opkit_image":
-        return KernelParameter("tensor", written.removeprefix("__opkit_"), name)
-    if meant.startswith("vx_array_"):
-        return KernelParameter("array", written, name)
-    if meant in _SCALARS:
-        return KernelParameter("scalar", _SCALARS[meant], name)
-    return KernelParameter("other", written, name)
+    if _LOCAL.search(_spelling(node)):
+        return KernelParameter("other", f"__local {spelled}", name)
+    if "*" in canonical:
+        return KernelParameter("pointer", spelled, name)
+    if canonical == "__opkit_image":
+        return KernelParameter("tensor", spelled.removeprefix("__opkit_"), name)
+    if canonical.startswith("vx_array_"):
+        return KernelParameter("array", spelled, name)
+    if canonical in _SCALARS:
+        return KernelParameter("scalar", _SCALARS[canonical], name)
+    return KernelParameter("other", spelled, name)
 
 
-def _plain(type_: str) -> str:
+def _unqualified(type_: str) -> str:
     return " ".join(_QUALIFIER.sub(" ", _LOCAL.sub(" ", type_)).split())
 
 
@@ -226,10 +226,10 @@ def _desugared(node: Node) -> str:
     return str(type_.get("desugaredQualType", type_["qualType"]))
 
 
-def _both(node: Node) -> str:
-    """Return a type as it is written, or as it is meant if a typedef hides a tag."""
-    written = str(node["type"]["qualType"])
-    return written if _LOCAL.search(written) else _desugared(node)
+def _spelling(node: Node) -> str:
+    """Return a type as it is spelled, or desugared if a typedef hides a tag."""
+    spelled = str(node["type"]["qualType"])
+    return spelled if _LOCAL.search(spelled) else _desugared(node)
 
 
 # ---- Local memory --------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ class _Locals:
                 self.variables |= variables
             elif variables:
                 self.problems.append(
-                    f"{_place(node)}: `__local` of {what}, '{node.get('name', '')}', is not "
+                    f"{_location(node)}: `__local` of {what}, '{node.get('name', '')}', is not "
                     "emulated; write it where a variable is declared"
                 )
 
@@ -273,17 +273,17 @@ class _Locals:
             if len(names) > 1 and both.intersection(*map(_numbers, names)):
                 if any(node["loc"].get("file") != self.source for node in names):
                     self.problems.append(
-                        f"{_place(names[0])}: one declaration of variables in local memory and of "
-                        "pointers to it is not emulated in a macro or header; write two"
+                        f"{_location(names[0])}: one declaration of variables in local memory and "
+                        "of pointers to it is not emulated in a macro or header; write two"
                     )
                     continue
                 # A name's own range leaves out a `__local` at the beginning.
-                begin = _file_place(statement["range"]["begin"])["offset"]
+                begin = _file_location(statement["range"]["begin"])["offset"]
                 yield tuple(
                     Declarator(
                         begin,
                         node["loc"]["offset"],
-                        _end(_file_place(node["range"]["end"])),
+                        _end(_file_location(node["range"]["end"])),
                     )
                     for node in names
                 )
@@ -306,18 +306,18 @@ def _numbers(node: Node) -> set[int]:
     return own | pointee
 
 
-def _file_place(place: Node) -> Node:
-    expansion: Node = place.get("expansionLoc", place)
+def _file_location(location: Node) -> Node:
+    expansion: Node = location.get("expansionLoc", location)
     return expansion
 
 
-def _end(place: Node) -> int:
-    return int(place["offset"]) + int(place["tokLen"])
+def _end(location: Node) -> int:
+    return int(location["offset"]) + int(location["tokLen"])
 
 
-def _place(node: Node) -> str:
-    place = _file_place(node["loc"])
-    return f"{place['file']}:{place['line']}"
+def _location(node: Node) -> str:
+    location = _file_location(node["loc"])
+    return f"{location['file']}:{location['line']}"
 
 
 _DECLARATOR = re.compile(rb"[\s(]*(?:\*(?:\s|[(*]|(?:const|volatile|restrict)\b)*)?\Z")

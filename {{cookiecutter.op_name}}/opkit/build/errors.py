@@ -1,4 +1,4 @@
-"""A user's mistake is its message alone."""
+"""Errors of the user in SCons actions: the message alone, without a traceback."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from opkit.errors import OpkitError
 
 
-def reported(action: Callable[..., None]) -> Callable[..., int]:
+def print_errors(action: Callable[..., None]) -> Callable[..., int]:
     """Turn a function that raises OpkitError into a SCons action that prints it and fails."""
 
     def run(target: Any, source: Any, env: Any) -> int:

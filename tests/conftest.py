@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.repositories import Repository, generate, generate_example
-from tests.vx.support import shared_folder
+from tests.runtimes.rknn.vx.support import shared_folder
 
 # Tests see neither a compiler nor settings of the machine that runs them.
 for variable in ("CC", "CFLAGS", "LDFLAGS", "PYTEST_ADDOPTS", "PYTHONPATH"):

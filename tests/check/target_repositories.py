@@ -1,0 +1,128 @@
+"""Repositories whose cases run on other executors, and their messages."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.compiling import C_SOURCES
+from tests.repositories import Repository, generate
+
+
+def enumerators(source: Path, name: str) -> list[str]:
+    """Return the names in an enumeration of a C source, in its order."""
+    return re.findall(r"[A-Z_]+", source.read_text().split(f"enum {name} {{")[1].split("}")[0])
+
+
+FAULTS_C = C_SOURCES / "host_faults.c"
+FAULTS = enumerators(FAULTS_C, "fault")
+DESCRIPTION = """\
+name: Faults
+inputs: {input: {type: VX_TYPE_TENSOR}}
+outputs: {output: {type: VX_TYPE_TENSOR}}
+params: {fault: {type: VX_TYPE_INT32, default: 0}}
+"""
+FAULT_CASES = """\
+import numpy as np
+import pytest
+
+from opkit.check import checking
+from opkit.testing import Case, check_cpu_kernel
+
+checking.TIME_LIMIT = {limit}
+NUMBERS = np.linspace(-2, 2, 40).reshape(2, 5, 4).astype(np.float16)
+CASES = [Case(name, {{"input": NUMBERS}}, {{"fault": number}}) for name, number in {cases}]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case)
+"""
+
+SIZE_CASES = """
+import pytest
+from opkit.testing import cases, check_cpu_kernel, ramp
+CASES = cases([{{"input": (size,)}} for size in range({count})], [ramp()])
+
+@pytest.mark.parametrize("case", CASES[1:], ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case)
+"""
+
+
+def faults_repository(folder: Path, names: list[str], limit: float = 10) -> Repository:
+    """Make the operator with the fault that its param selects, with one case for each name.
+
+    After each comes one that is right. The kernel may take `limit` seconds.
+    """
+    repository = generate(folder, DESCRIPTION)
+    shutil.copy(FAULTS_C, repository.path / "rknn_kernel_faults.c")
+    numbers = [(name, FAULTS.index(name)) for name in names]
+    cases = [case for wrong in numbers for case in (wrong, (f"after_{wrong[0]}", 0))]
+    (repository.path / "tests/test_faults.py").write_text(
+        FAULT_CASES.format(cases=cases, limit=limit)
+    )
+    return repository
+
+
+def write_faults(repository: Repository, statements: list[str]) -> int:
+    """Have compute do one of these for inputs of 1, 2, ... elements; return the first's line."""
+    path = repository.path / "myoperator_compute.h"
+    include = '#include "generated/'
+    text = path.read_text().replace(include, f"#include <stdlib.h>\n\n{include}")
+    before, after = text.split("    return NULL;\n")
+    lines = [
+        f"    if (inputs->input.size == {size}) {{ {statement} }}\n"
+        for size, statement in enumerate(statements, 1)
+    ]
+    path.write_text("".join([before, *lines, "    return NULL;\n", after]))
+    tests = repository.path / "tests/test_myoperator.py"
+    tests.write_text(SIZE_CASES.format(count=len(statements) + 2))
+    return before.count("\n") + 1
+
+
+def need(program: str, package: str) -> str:
+    """Return the path of a program that a test needs; if there is none skip it, in CI fail."""
+    found = shutil.which(program)
+    if found is None:
+        reason = f"there is no {program}: apt-get install {package}"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return found
+
+
+def check(
+    repository: Repository, *arguments: str, path: str | Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `scons ... check` in a repository, with this PATH or the machine's own."""
+    path = str(path or os.environ["PATH"])
+    return repository.scons("-Q", *arguments, "check", check=False, path=path)
+
+
+def problems(output: str) -> dict[tuple[str, str], str]:
+    """Return what failed: kernel and name of the case -> the message below its first line."""
+    pattern = r"^(CPU kernel(?:, \S+)?) of \w+, case (\S+):\n((?:  .*\n)+)"
+    found = re.findall(pattern, output, re.MULTILINE)
+    return {(kernel, case): text for kernel, case, text in found}
+
+
+def messages_of(kernel: str, output: str) -> dict[str, str]:
+    """Return what failed on a kernel: case -> message."""
+    return {case: text for (where, case), text in problems(output).items() if where == kernel}
+
+
+def rows(output: str) -> dict[str, list[list[str]]]:
+    """Return the table of cases: kernel -> case, max error, ulp, time, for each case."""
+    table = output.split("kernels against their reference", 1)[1]
+    found: dict[str, list[list[str]]] = {}
+    for line in table.splitlines():
+        if line.startswith("CPU kernel"):
+            kernel, *cells = re.split(r"  +", line)
+            found.setdefault(kernel, []).append(cells)
+    return found

@@ -1,0 +1,331 @@
+"""Whatever a kernel does to its process is one failed case, within the timeout."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from opkit.check import checking
+from opkit.check.executors import Executor
+from opkit.check.harness.client import HarnessKernel
+from opkit.check.results import Result
+from opkit.errors import OpkitError
+from opkit.runtimes import parse
+from opkit.runtimes.invocation import Invocation
+from opkit.runtimes.rknn import calling_convention
+from opkit.runtimes.rknn.host_kernels import CpuKernel
+from opkit.testing import Case, Operator, run_cpu_kernel
+from tests.check import target_repositories
+from tests.check.target_repositories import enumerators, messages_of, need
+from tests.compiling import C_SOURCES, build
+from tests.repositories import Repository, generate
+from tests.runtimes.rknn.host_build import harness, repository
+
+MISDEEDS_C = C_SOURCES / "host_misdeeds.c"
+DEEDS = enumerators(MISDEEDS_C, "deed")
+DESCRIPTION = """\
+name: Misdeeds
+inputs: {input: {type: VX_TYPE_TENSOR}}
+outputs: {output: {type: VX_TYPE_TENSOR}}
+params: {deed: {type: VX_TYPE_INT32, default: 0}}
+"""
+REFERENCE = """\
+def output_shapes(input_shapes, params):
+    return {"output": tuple(input_shapes["input"])}
+
+
+def reference(inputs, params):
+    return {"output": inputs["input"]}
+"""
+
+_EXIT = "the kernel ends its process with status 0: an operator must not exit"
+_LATE = "the kernel is not done after 0.2 s, and SIGALRM does not stop it"
+_SIGNAL = "the kernel changes what the process does on signal"
+_UNSET = "(or it depends on memory that"
+_CHILD = "the kernel starts a process and does not wait for its end (fork)"
+
+MISDEEDS = {
+    "EXIT": _EXIT,
+    "FAST_EXIT": _EXIT,
+    "C_EXIT": _EXIT,
+    "QUICK_EXIT": _EXIT,
+    "EXIT_LATER": f"in 3 consecutive runs: {_EXIT}",
+    "EXIT_AT_EXIT": "a destructor of the library ",  # crashes where the library is gone by then
+    "PTHREAD_EXIT": _EXIT,
+    "HANDLE_SEGV": f"{_SIGNAL} 11 (Segmentation fault)",
+    "HANDLE_SEGV_AND_CRASH": _EXIT,
+    "NO_SIGNAL_STACK": "the kernel ends its process with SIGSEGV",
+    "BLOCK_ALARM": "the kernel changes whether signal 14 (Alarm clock) is blocked",
+    "BLOCK_ALARM_AND_LOOP": _LATE,
+    "IGNORE_ALARM_AND_LOOP": _LATE,
+    "STOP_ALARM_AND_LOOP": _LATE,
+    "TRAP_FLOATS": "floating-point",
+    "ROUND_UP": "the kernel changes how floating-point numbers are rounded",
+    "LIMIT_MEMORY": "",  # what fails first for want of memory is libc's choice
+    "LIMIT_FILES": "the kernel changes the process's resource limit 1 (setrlimit)",
+    "SMASH_STACK": "the kernel function touches an address that is not aligned, or none at all",
+    "KILL": "the kernel ends its process with SIGKILL",
+    "KILL_GROUP": "the kernel ends its process with SIGKILL",
+    "KILL_PARENT": "the harness ended with SIGKILL",
+    "TERMINATE": "the kernel ends its process with SIGTERM",
+    "HANG_UP": "the kernel ends its process with SIGHUP",
+    "STOP": "the kernel stops its process with SIGSTOP",
+    "FORK": _CHILD,
+    "FORK_AND_LOOP": _CHILD,
+    "FORK_DAEMON": _CHILD,
+    "CLOSE_ALL": "the kernel closes descriptor 0 of the process",
+    "CRASH_IN_THREAD": "the kernel function writes through a NULL pointer",
+    "UNSET_SIGN": _UNSET,
+    "UNSET_ZERO": "output is not deterministic over 3 runs",
+    "UNSET_ALIGNED": _UNSET,
+    "UNSET_PAGE": _UNSET,
+}
+"""What a kernel does to its process -> its message."""
+
+LIBRARY_MISDEEDS = {
+    "CONSTRUCTOR_EXITS": "a constructor of the library ends its process with status 0",
+    "CONSTRUCTOR_LOOPS": "a constructor of the library is not done after 0.2 s",
+    "CONSTRUCTOR_CRASHES": "a constructor of the library writes through a NULL pointer",
+    "DESTRUCTOR_EXITS": "a destructor of the library ends its process with status 0",
+    "DESTRUCTOR_LOOPS": "a destructor of the library is not done after 0.2 s",
+    "DESTRUCTOR_CRASHES": "a destructor of the library writes through a NULL pointer",
+}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return repository(tmp_path_factory.mktemp("misdeeds"), MISDEEDS_C.name, DESCRIPTION, REFERENCE)
+
+
+@pytest.fixture(scope="module")
+def _operator(root: Path) -> Operator:
+    return Operator(root)
+
+
+@pytest.fixture
+def operator(_operator: Operator, monkeypatch: pytest.MonkeyPatch) -> Operator:
+    """An operator that copies, with the process fault that its param selects."""
+    _operator.first_timeouts.clear()
+    return _operator
+
+
+def check(operator: Operator, deed: str = "NOTHING") -> Result:
+    elements = np.arange(8, dtype=np.float16)
+    case = Case(deed.lower(), {"input": elements}, {"deed": DEEDS.index(deed)})
+    return run_cpu_kernel(case, operator=operator)
+
+
+def test_each_fault_has_expected_message() -> None:
+    allowed = {"NOTHING", "PRINT", "PRINT_MUCH", "PRINT_MUCH_ERRORS"}
+    assert sorted(MISDEEDS) == sorted(set(DEEDS) - allowed)
+
+
+@pytest.mark.parametrize("deed", MISDEEDS)
+def test_faulty_case_fails_and_next_case_runs(
+    operator: Operator, deed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        if "LOOP" in deed:
+            patch.setattr(checking, "TIME_LIMIT", 0.2)
+        problem = check(operator, deed).problem
+    assert problem
+    assert MISDEEDS[deed] in problem
+    operator.first_timeouts.clear()
+    assert check(operator).problem == ""
+
+
+@pytest.mark.parametrize("deed", LIBRARY_MISDEEDS)
+def test_constructors_and_destructors(
+    root: Path, deed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "TIME_LIMIT", 0.2 if "LOOP" in deed else 10)
+    operator = Operator(root)
+    kernel = operator.cpu_kernel
+    assert isinstance(kernel, CpuKernel)
+    guarded = kernel.guarded
+    executor = replace(guarded.executor, environment={"MISDEED": deed})
+    operator.__dict__["cpu_kernel"] = HarnessKernel(
+        operator.spec, executor, root, guarded.convention, guarded.attachments
+    )
+    assert LIBRARY_MISDEEDS[deed] in check(operator).problem
+
+
+# ---- In a static program, under an emulator ----
+
+# What musl, qemu and a repository do not have: feenableexcept, a limit on memory, and threads.
+NOT_EMULATED = {"TRAP_FLOATS", "LIMIT_MEMORY", "CRASH_IN_THREAD"}
+EMULATED = {
+    **{deed: text for deed, text in MISDEEDS.items() if deed not in NOT_EMULATED},
+    "SMASH_STACK": "the kernel",  # where it crashes depends on the processor
+}
+CASES = """\
+import numpy as np
+import pytest
+
+from opkit.check import checking
+from opkit.testing import Case, check_cpu_kernel
+
+checking.TIME_LIMIT = 2
+ELEMENTS = np.arange(8, dtype=np.float16)
+CASES = [Case(name, {{"input": ELEMENTS}}, {{"deed": deed}}) for name, deed in {cases}]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case)
+"""
+
+
+@pytest.fixture(scope="module")
+def emulated(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    need("qemu-arm-static", "qemu-user-static")
+    repository = generate(tmp_path_factory.mktemp("emulated"), DESCRIPTION)
+    shutil.copy(MISDEEDS_C, repository.path / "rknn_kernel_misdeeds.c")
+    deeds = [(deed, DEEDS.index(deed)) for deed in EMULATED]
+    cases = [case for wrong in deeds for case in (wrong, (f"after_{wrong[0]}", 0))]
+    (repository.path / "tests/test_misdeeds.py").write_text(CASES.format(cases=cases))
+    return repository
+
+
+@pytest.fixture(scope="module")
+def messages(emulated: Repository) -> dict[str, str]:
+    """Return the message of each failed case under the emulator."""
+    run = target_repositories.check(emulated, "target=rv1126")
+    assert (
+        "\nnote: CPU kernel, armhf timed out after 2 s in case BLOCK_ALARM_AND_LOOP" in run.stdout
+    )
+    return messages_of("CPU kernel, armhf", run.stdout)
+
+
+def test_no_harness_process_survives(emulated: Repository, messages: dict[str, str]) -> None:
+    """Neither children of a kernel nor a kernel without its supervisor survive."""
+    assert messages
+    harness = str(emulated.path / "build/check/armhf/harness")
+    left = []
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if harness in command.read_text(errors="replace"):
+                left.append(command.parent.name)
+    assert left == []
+
+
+@pytest.mark.parametrize("deed", EMULATED)
+def test_fault_under_emulator(deed: str, messages: dict[str, str]) -> None:
+    expected = EMULATED[deed].replace("0.2 s", "2 s" if deed == "BLOCK_ALARM_AND_LOOP" else "0.2 s")
+    assert expected in messages[deed]
+    assert f"after_{deed}" not in messages
+
+
+def test_static_harness_fails_to_start(
+    emulated: Repository, messages: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert messages
+    monkeypatch.setenv("MISDEED", "CONSTRUCTOR_EXITS")
+    run = target_repositories.check(emulated, "target=rv1126", "require_target=0")
+    assert "did not run on armhf" in run.stderr
+    assert "ends before the harness begins; does a constructor of the kernel exit?" in run.stderr
+    assert LIBRARY_MISDEEDS["CONSTRUCTOR_EXITS"] in run.stdout
+
+
+# ---- What a kernel prints ----
+
+
+def test_kernel_output_is_shown(operator: Operator, capfd: pytest.CaptureFixture[str]) -> None:
+    assert check(operator, "PRINT").problem == ""
+    assert capfd.readouterr().out == "a line of the kernel's\n"
+
+
+@pytest.mark.parametrize("deed", ["PRINT_MUCH", "PRINT_MUCH_ERRORS"])
+def test_long_output_keeps_head_and_tail(
+    operator: Operator, deed: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert check(operator, deed).problem == ""
+    out = capfd.readouterr().out
+    assert out.startswith("the first line\nthe same hundred bytes")
+    assert out.endswith("the last line\n")
+    assert re.search(r"^\.\.\. \d{8} bytes left out \.\.\.$", out, re.MULTILINE)
+    assert len(out) < 10**5
+
+
+# ---- A kernel that hangs ----
+
+
+def test_hanging_kernel_costs_one_timeout(
+    operator: Operator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "TIME_LIMIT", 1.0)
+    monkeypatch.setattr(checking, "SHORT_LIMIT", 0.1)
+    first = check(operator, "STOP_ALARM_AND_LOOP")
+    assert "is not done after 1 s" in first.problem
+    again = check(operator, "BLOCK_ALARM_AND_LOOP")
+    assert "is not done after 0.1 s" in again.problem
+    assert again.note == first.note
+    assert "in case stop_alarm_and_loop" in first.note
+    assert "the timeout of later cases is 0.1 s" in first.note
+    assert check(operator).problem == ""
+
+
+# ---- Another runtime ----
+
+PLAIN = """\
+name: Plain
+inputs: {x: {type: VX_TYPE_TENSOR}}
+outputs: {y: {type: VX_TYPE_TENSOR}}
+params: {divisor: {type: VX_TYPE_INT32}, summands: {type: VX_TYPE_ARRAY}}
+"""
+
+
+def plain_kernel(folder: Path, symbol: str) -> HarnessKernel:
+    libraries = [folder / f"lib{name}.so" for name in ("plain_runtime", "plain_kernel")]
+    for library in libraries:
+        source = MISDEEDS_C.with_name(f"{library.stem.removeprefix('lib')}.c")
+        build(library, "-shared", "-O2", "-g", source)
+    command = (str(harness()), *map(str, libraries), symbol)
+    executor = Executor("plain", command)
+    return HarnessKernel(parse(PLAIN), executor, folder, calling_convention, library=libraries[1])
+
+
+def plain_invocation(divisor: int) -> Invocation:
+    params = {"divisor": divisor, "summands": [5, 6]}
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    return Invocation({"x": x}, params, {"y": ((2, 3), "float32")})
+
+
+def test_harness_runs_without_openvx(tmp_path: Path) -> None:
+    kernel = plain_kernel(tmp_path, "add")
+    run = kernel.run(plain_invocation(2), fill=1)
+    assert (run.status, run.fault, run.events, run.log) == (0, "", [], ["this is plain"])
+    assert run.outputs["y"].tolist() == [[3, 4, 5], [6, 7, 8]]
+    run = kernel.run(plain_invocation(0))
+    assert re.match(r"plain_kernel\.c:12: the function divides an integer by zero", run.fault)
+    assert run.log == ["this is plain"]
+    with pytest.raises(OpkitError, match="has no subtract, by which the runtime"):
+        plain_kernel(tmp_path, "subtract").run(plain_invocation(1))
+
+
+# ---- What is left ----
+
+
+@pytest.fixture(autouse=True)
+def no_process_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """After a case there is no process but the harnesses, whose parent is this one."""
+    yield
+    # Other runs of the tests have folders of their own.
+    library = f"{tmp_path_factory.getbasetemp()}/misdeeds".encode()
+    assert [path for path in Path("/proc").glob("[0-9]*") if _is_left(path, library)] == []
+
+
+def _is_left(process: Path, library: bytes) -> bool:
+    try:
+        parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+        return library in (process / "cmdline").read_bytes() and parent != os.getpid()
+    except OSError:  # it has just ended
+        return False

@@ -1,0 +1,209 @@
+"""`scons check` in a repository: guarded tensors, and that it passes only if all ran."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from tests.check.target_repositories import check, messages_of, need, write_faults
+from tests.repositories import Repository
+
+# What compute does with tensors of 1, 2, ... floats -> its message. On a board, all tensors
+# lie in one block of memory; each has its own guards here.
+STATEMENTS = {
+    "((volatile float *)outputs->output.data)[1] = 1;": (
+        "the kernel function writes just past the end of the elements of 'output' (4 bytes)"
+    ),
+    "outputs->output.float32[0] = ((volatile float *)inputs->input.data)[3];": (
+        "the kernel function reads 4 bytes past the end of the elements of 'input' (8 bytes)"
+    ),
+    "((volatile float *)inputs->input.data)[-2] = 1;": (
+        "the operator wrote up to 8 bytes before the start of the elements of 'input' (12 bytes)"
+    ),
+    "free(inputs->input.data);": (
+        "the operator frees a pointer into the elements of 'input' (16 bytes), which it did not get"
+    ),
+    "*(volatile int *)(inputs->input.size - 5) = 1;": (
+        "the kernel function writes through a NULL pointer"
+    ),
+}
+
+
+def test_out_of_bounds_access_has_source_line(copy_of_fresh: Repository) -> None:
+    need("qemu-arm-static", "qemu-user-static")
+    line = write_faults(copy_of_fresh, [*STATEMENTS])
+    run = check(copy_of_fresh, "target=rv1126")
+    here, on_target = (
+        messages_of(kernel, run.stdout).values() for kernel in ("CPU kernel", "CPU kernel, armhf")
+    )
+    for text, message in zip(here, STATEMENTS.values(), strict=True):
+        is_fault = message.startswith("the kernel function")
+        place = f"myoperator_compute.h:{line}: " if is_fault else ""
+        assert text.startswith(f"  {place}{message}")
+        line += 1
+    for text, message in zip(on_target, STATEMENTS.values(), strict=True):
+        # An ARM processor does not say which way the bytes went.
+        assert text.startswith(f"  {re.sub(' (reads|writes) ', ' touches ', message)}")
+
+
+# ---- Green means that everything ran -------------------------------------------------------------
+
+TESTS = """\
+import pytest
+from opkit.testing import cases, check_cpu_kernel, check_vx_kernel, uniform
+CASES = cases([{"input": (3,)}, {"input": (4,)}], [uniform(-1, 1)])
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case)
+
+def test_vx_kernel():
+    check_vx_kernel(CASES[0])
+
+@pytest.mark.skip("later")
+def test_more():
+    check_cpu_kernel(CASES[0])
+"""
+SUMMARY = "checked CPU kernel: 2 cases; VX kernel: 1 case; 1 test skipped"
+
+
+@pytest.fixture(scope="module")
+def small_repository(fresh: Repository, tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """A built repository with few cases, which each test leaves as it was."""
+    path = tmp_path_factory.mktemp("small") / fresh.path.name
+    shutil.copytree(fresh.path, path)
+    (path / "tests/test_myoperator.py").write_text(TESTS)
+    return Repository(path)
+
+
+@pytest.fixture
+def small(small_repository: Repository) -> Iterator[Repository]:
+    """The same, with files that the test may change."""
+    folder = small_repository.path
+    names = ("op.yml", "pytest.ini", "myoperator_reference.py", "rknn_kernel_myoperator.vx")
+    files = {name: (folder / name).read_text() for name in names}
+    yield small_repository
+    shutil.rmtree(folder / "tests")
+    (folder / "tests").mkdir()
+    for name, text in {**files, "tests/test_myoperator.py": TESTS}.items():
+        (folder / name).write_text(text)
+
+
+def errors(output: str) -> list[str]:
+    return re.findall(r"^error: (.*)$", output, re.MULTILINE)
+
+
+def test_complete_check_prints_summary(small: Repository) -> None:
+    run = check(small)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert run.stdout.splitlines()[-1] == SUMMARY
+    assert errors(run.stderr) == []
+
+
+IN_THE_MIDDLE = (
+    "pytest ended in the middle of tests/test_myoperator.py::test_cpu_kernel[3-uniform], after 0 "
+    "of 4 tests; does a kernel, a test or the reference end the process"
+)
+NO_CPU_CASE = "no case ran on the CPU kernel (every operator has one): "
+NO_VX_CASE = "no case ran on the VX kernel (op.yml has kernel_index: 1, so the board runs it)"
+NOT_RUN = "tests did not run, the first is tests/test_myoperator.py::test_"
+TEST_FILE = "tests/test_myoperator.py"
+KERNEL_INDEX_1 = {"op.yml": ("framework:", "kernel_index: 1\nframework:")}
+
+# File -> what is replaced by what in it (None: the file is deleted); the expected errors.
+INCOMPLETE: dict[str, tuple[dict[str, tuple[str, str] | None], list[str]]] = {
+    "the reference ends the process": (
+        {"myoperator_reference.py": ("    shape =", "    import os; os._exit(0)\n    shape =")},
+        [IN_THE_MIDDLE],
+    ),
+    "a test file ends the process": (
+        {TEST_FILE: ("import pytest", "import os, pytest; os._exit(0)")},
+        ["pytest ended before the first test; does"],
+    ),
+    "a test ends the run": (
+        {TEST_FILE: ("    check_cpu_kernel(case)", "    pytest.exit('now', 0)")},
+        [f"4 of 4 {NOT_RUN}", NO_CPU_CASE],
+    ),
+    "the status of failures is changed": (
+        {
+            "myoperator_reference.py": ("return", "return 1 #"),
+            TEST_FILE: ("import pytest", "import atexit, os, pytest; atexit.register(os._exit, 0)"),
+        },
+        [],
+    ),
+    "emptied": ({TEST_FILE: (TESTS, "")}, [f"{TEST_FILE} has no test, or pytest", NO_CPU_CASE]),
+    "deleted": ({TEST_FILE: None}, [NO_CPU_CASE]),
+    "all skipped": (
+        {TEST_FILE: ("import pytest", "import pytest; pytestmark = pytest.mark.skip('')")},
+        [f"{NO_CPU_CASE}4 skipped, the first is tests/test_myoperator.py::test_cpu_kernel[3-"],
+    ),
+    "the file skips itself": (
+        {TEST_FILE: ("import pytest", "import pytest; pytest.skip('', allow_module_level=True)")},
+        [f"{NO_CPU_CASE}1 skipped, the first is tests/test_myoperator.py; a test in tests/ has"],
+    ),
+    "an option deselects": (
+        {"pytest.ini": ("addopts =", "addopts = -k 3-uniform")},
+        [f"3 of 4 {NOT_RUN}cpu_kernel[4-uniform]"],
+    ),
+    "conftest.py takes tests out": (
+        {"tests/conftest.py": ("", "def pytest_collection_modifyitems(items): del items[2:]")},
+        [f"2 of 4 {NOT_RUN}vx_kernel"],
+    ),
+    "a test catches the failure": (
+        {
+            "myoperator_reference.py": ('np.array(inputs["input"])', 'inputs["input"] + 1'),
+            TEST_FILE: (
+                TESTS,
+                TESTS.replace("    check", "    with pytest.raises(BaseException): check"),
+            ),
+        },
+        ["3 tests passed although a case failed in it, the first is tests/test_myoperator.py::"],
+    ),
+    "no VX test": ({**KERNEL_INDEX_1, TEST_FILE: ("def test_vx_kernel", "def vx")}, [NO_VX_CASE]),
+}
+
+
+@pytest.mark.parametrize("name", INCOMPLETE)
+def test_missing_cases_fail_check(name: str, small: Repository) -> None:
+    edits, sentences = INCOMPLETE[name]
+    edit(small, edits)
+    run = check(small)
+    assert run.returncode == 2, run.stdout + run.stderr
+    found = errors(run.stderr)
+    assert len(found) == len(sentences), run.stdout + run.stderr
+    for message, sentence in zip(found, sentences, strict=True):
+        assert sentence in message
+
+
+def edit(repository: Repository, edits: dict[str, tuple[str, str] | None]) -> None:
+    for file, change in edits.items():
+        path = repository.path / file
+        if change is None:
+            path.unlink()
+            continue
+        text = path.read_text() if path.exists() else ""
+        assert change[0] in text
+        path.write_text(text.replace(*change))
+
+
+def test_bare_pytest_without_cases_fails(
+    small: Repository,
+) -> None:
+    few = small.run("pytest", "-q", "-k", "more", check=False)
+    assert (few.returncode, errors(few.stdout)) == (0, []), few.stdout
+    edit(small, {TEST_FILE: ("import pytest", "import pytest; pytestmark = pytest.mark.skip('')")})
+    run = small.run("pytest", "-q", check=False)
+    assert run.returncode == 1, run.stdout
+    (message,) = errors(run.stdout)
+    assert message.startswith(NO_CPU_CASE)
+
+
+def test_missing_vx_file_is_reported(small: Repository) -> None:
+    doubled = {"myoperator_reference.py": ('np.array(inputs["input"])', 'inputs["input"] * 2')}
+    edit(small, {**KERNEL_INDEX_1, **doubled, "rknn_kernel_myoperator.vx": None})
+    run = check(small)
+    assert run.returncode == 2, run.stdout + run.stderr
+    assert "rknn_kernel_myoperator.vx is missing. Restore the file" in run.stderr

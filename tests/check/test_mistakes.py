@@ -1,0 +1,358 @@
+"""Errors of the user are one message with the user's own line, without a traceback."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from opkit.check.mistakes import CheckError, user_message
+from opkit.check.operators import Operator
+from opkit.check.session import Session
+from opkit.testing import Case, cases, check_cpu_kernel, integers, special, uniform
+from tests.runtimes.rknn.host_build import copy_opkit
+
+DESCRIPTION = """\
+name: Shrink
+inputs: {input: {type: VX_TYPE_TENSOR}}
+outputs: {output: {type: VX_TYPE_TENSOR}}
+params:
+  size: {type: VX_TYPE_ARRAY, length: 2}
+  factor: {type: VX_TYPE_FLOAT32, default: 2}
+"""
+SHAPES = 'return {"output": input_shapes["input"]}'  # line 5, of a function that begins in line 4
+MATH = 'return {"output": inputs["input"]}'  # line 9, of a function that begins in line 8
+REFERENCE = f"""\
+import numpy as np
+
+
+def output_shapes(input_shapes, params):
+    {SHAPES}
+
+
+def reference(inputs, params):
+    {MATH}
+"""
+
+
+@pytest.fixture
+def shrink(tmp_path: Path) -> Operator:
+    """An operator without kernels: what is tested here comes before them."""
+    (tmp_path / "op.yml").write_text(DESCRIPTION)
+    (tmp_path / "shrink_reference.py").write_text(REFERENCE)
+    return Operator(tmp_path)
+
+
+def case(name: str = "a", shape: tuple[int, ...] = (2, 3), **settings: Any) -> Case:
+    return Case(name, {"input": np.ones(shape, np.float16)}, {"size": [4, 4], **settings})
+
+
+def replace(shrink: Operator, old: str, new: str) -> None:
+    assert old in REFERENCE
+    (shrink.root / "shrink_reference.py").write_text(REFERENCE.replace(old, new))
+
+
+# ---- In the reference ----------------------------------------------------------------------------
+
+IN_MATH = {
+    "return None": '8: reference returns None; write return {"output": ...}',
+    "return inputs['input']": "8: reference returns a ndarray; write return {",
+    "return {'outputs': inputs['input']}": "8: reference returns nothing for 'output'; write",
+    "return {'output': 1, 'more': 1}": "8: reference returns the unknown output 'more'; op.yml has",
+    "return {'output': np.sum(inputs['input'], 2)}": "9: AxisError: axis 2 is out of bounds for",
+    "return {'output': params['sizes']}": "9: KeyError: 'sizes'; the inputs are input, the "
+    "params size, factor",
+    "return {'output': 1 // 0}": "9: ZeroDivisionError: ",
+    "return {'output': inputs['input'].astype('half1')}": "9: TypeError: data type 'half1' not",
+    "import sys; sys.exit(0)": "9: exit(0) is called, which ends the check; delete the call",
+    "return {'output': inputs['input'][:1]}": "8: the reference returns 'output' with shape "
+    "(1, 3), but its output_shapes says (2, 3)",
+    "return {'output': [[1], [2, 3]]}": "8: reference returns an invalid array for 'output'",
+    "return {'output': 'text'}": "8: reference returns 'output' with dtype <U4; expected floats",
+    "return {'output': inputs['input'] * 1j}": "8: reference returns 'output' with dtype complex64",
+    "inputs['input'] += 1; return {'output': inputs['input']}": "8: the reference changes its",
+    "return reference(inputs, params)": "9: RecursionError: maximum recursion depth exceeded",
+}
+IN_SHAPES = {
+    "return None": '4: output_shapes returns None; write return {"output": ...}',
+    "return {'output': (2, params['factr'])}": "5: KeyError: 'factr'; the inputs are input, the",
+    "return {'output': (2, 1.5)}": "4: output_shapes returns (2, 1.5) for 'output'; expected a",
+    "return {'output': 6}": "4: output_shapes returns 6 for 'output'; expected a tuple of integers",
+    "return {'output': (0, 3)}": "8: the reference returns 'output' with shape (2, 3), but its",
+    "raise SystemExit": "5: exit(None) is called, which ends the check",
+}
+IN_FILE = {
+    "import nump": "1: ModuleNotFoundError: No module named 'nump'",
+    "import numpy as np; np.flaot": "1: AttributeError: module 'numpy' has no attribute 'flaot'",
+    "import numpy as np; np.sum(": "1: SyntaxError: '(' was never closed",
+    "raise SystemExit(0)": "1: exit(0) is called, which ends the check; delete the call",
+}
+PLACES = {MATH: IN_MATH, SHAPES: IN_SHAPES, "import numpy as np": IN_FILE}
+
+
+@pytest.mark.parametrize(
+    ("place", "mistake"), [(place, mistake) for place in PLACES for mistake in PLACES[place]]
+)
+def test_reference_error(place: str, mistake: str, shrink: Operator) -> None:
+    replace(shrink, place, mistake)
+    with pytest.raises(CheckError) as raised:
+        shrink.prepare(case())
+    message = str(raised.value)
+    assert message.startswith(f"shrink_reference.py:{PLACES[place][mistake]}")
+    context = "\n    input: float16 2x3\n    size = [4, 4]\n    factor = 2.0"
+    assert message.endswith(context) == (place != "import numpy as np")
+
+
+@pytest.mark.parametrize(
+    ("old", "message"),
+    [
+        ("def reference(inputs, params)", "function reference(inputs, params) not found"),
+        (
+            "def output_shapes(input_shapes, params)",
+            "function output_shapes(input_shapes, params) not",
+        ),
+    ],
+)
+def test_missing_reference_function(old: str, message: str, shrink: Operator) -> None:
+    replace(shrink, old, old.replace("s(", "(").replace("e(", "(").replace("output", "x"))
+    with pytest.raises(CheckError, match=rf"^shrink_reference\.py: {re.escape(message)}"):
+        shrink.prepare(case())
+
+
+def test_wrong_signature_error_has_function_line(shrink: Operator) -> None:
+    replace(shrink, "reference(inputs, params)", "reference(inputs)")
+    with pytest.raises(
+        CheckError, match=r"^shrink_reference\.py:8: TypeError: reference\(\) takes"
+    ):
+        shrink.prepare(case())
+
+
+def test_repeated_error_is_shortened(shrink: Operator) -> None:
+    replace(shrink, MATH, 'return {"output": np.sum(inputs["input"], 1 + inputs["input"].ndim)}')
+    messages = []
+    for one in (case("first"), case("second", shape=(7,))):
+        with pytest.raises(CheckError) as raised:
+            shrink.prepare(one)
+        messages.append(str(raised.value))
+    assert "size = [4, 4]" in messages[0]
+    assert re.fullmatch(
+        r"shrink_reference\.py:9: AxisError: axis 2 .* dimension 1; as in case first", messages[1]
+    )
+
+
+def test_failed_import_is_retried(shrink: Operator) -> None:
+    replace(shrink, "import numpy as np", "import nump")
+    with pytest.raises(CheckError):
+        shrink.prepare(case())
+    (shrink.root / "shrink_reference.py").write_text(REFERENCE)
+    assert shrink.prepare(case()).expected["output"].shape == (2, 3)
+
+
+def test_error_without_user_line_has_no_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ZeroDivisionError) as raised:
+        exec(compile("1 / 0", "<frozen>", "exec"))
+    assert user_message(raised.value, tmp_path) == ""
+    assert user_message(
+        raised.value, tmp_path, "mine.py:3"
+    ) == "mine.py:3: ZeroDivisionError: " + str(raised.value)
+
+
+# ---- Warnings ------------------------------------------------------------------------------------
+
+
+def test_reference_warning_is_shown_once(shrink: Operator) -> None:
+    replace(shrink, MATH, 'return {"output": np.exp(inputs["input"] * 1e3)}')
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for name in "abc":
+            shrink.prepare(case(name))
+    (warning,) = caught
+    assert (Path(warning.filename).name, warning.lineno) == ("shrink_reference.py", 9)
+    assert "overflow" in str(warning.message)
+
+
+def test_opkit_emits_no_warnings(shrink: Operator) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        every_half = np.arange(2**16, dtype=np.uint16).view(np.float16)
+        shrink.prepare(Case("all", {"input": every_half}, {"size": [1, 1], "factor": 1e300}))
+        for dtype in ("float16", "float32", "int8", "uint8", "int64"):
+            made = cases(
+                shapes=[{"input": (3, 50)}],
+                values=[special(), uniform(0, 100), integers(0, 100)],
+                params=[{"size": [1, 1]}],
+                dtype=dtype,
+            )
+            for one in made:
+                shrink.prepare(one)
+        cases(shapes=[{"input": (9,)}], values=[uniform(-1e9, 1e9), integers(0, 10**9)])
+
+
+# ---- In the cases --------------------------------------------------------------------------------
+
+RIGHT: dict[str, Any] = {"shapes": [{"input": (2,)}], "values": [uniform(-1, 1)]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"shapes": []}, "shapes is empty; write a list, as shapes=[{"),
+        ({"shapes": {"input": (2,)}}, "shapes is a single dict; write a list, as shapes=[{"),
+        ({"shapes": [(2,)]}, "shapes has (2,); write a list, as shapes=[{"),
+        ({"shapes": [{"input": 2}]}, "the shape of 'input' is 2; write whole numbers, as (1, 6"),
+        ({"shapes": [{"input": (2, 1.5)}]}, "the shape of 'input' is (2, 1.5); write whole"),
+        ({"shapes": [{"input": (2, -1)}]}, "the shape of 'input' is (2, -1); write whole"),
+        ({"values": uniform(-1, 1)}, "values is Values(name='uniform'"),
+        ({"values": [1.5]}, "values has 1.5; write a list, as values=[uniform(-1, 1), special()]"),
+        ({"values": [{"inptu": special()}]}, "values has no entry for input 'input', which is"),
+        ({"params": {"size": [4, 4]}}, 'params is a single dict; write a list, as params=[{"size"'),
+        ({"params": []}, "params is empty; write a list"),
+        ({"dtype": "float17"}, "unknown dtype 'float17'; allowed: float16, float32, int8"),
+        ({"dtype": np.float16}, "unknown dtype <class 'numpy.float16'>; allowed: float16"),
+        ({"dtype": {"input": "half"}}, "unknown dtype 'half' of 'input'; allowed: float16"),
+    ],
+)
+def test_cases_invalid_arguments(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(CheckError) as raised:
+        cases(**{**RIGHT, **arguments})
+    assert re.match(rf".*test_mistakes\.py:\d+: cases\(\): {re.escape(message)}", str(raised.value))
+
+
+def make(**settings: Any) -> Case:
+    return Case("a", {"input": np.ones(3, np.float16)}, **settings)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: Case("a", {}), "the case has the inputs none; op.yml has: input"),
+        (lambda: Case("a", {"input": [1, 2]}), "input 'input' is a list, not a numpy array"),  # type: ignore[dict-item]
+        (lambda: make(), "the case does not set param 'size', which has no default in op.yml"),
+        (
+            lambda: make(params={"sizes": [1, 2]}),
+            "sets the unknown param 'sizes'; op.yml has: size",
+        ),
+        (lambda: make(params={"size": 4}), "param 'size' is 4; op.yml wants a list of numbers"),
+        (lambda: make(params={"size": ["4", 4]}), "param 'size' is ['4', 4]; op.yml wants a list"),
+        (
+            lambda: make(params={"size": [1, 2, 3]}),
+            "param 'size' has 3 items; op.yml says length: 2",
+        ),
+        (
+            lambda: make(params={"size": [1, 2], "factor": "2"}),
+            "param 'factor' is '2'; op.yml wants a number, VX_TYPE_FLOAT32",
+        ),
+        (
+            lambda: make(params={"size": [1, 2]}, output_dtypes={"outptu": "int32"}),
+            "the case has a dtype for 'outptu', which is not a tensor; op.yml has the outputs: ",
+        ),
+        (
+            lambda: make(params={"size": [1, 2]}, output_dtypes={"output": "half1"}),
+            "output 'output' has the unknown dtype 'half1'",
+        ),
+        (
+            lambda: make(params={"size": [1, 2]}, output_dtypes={"output": "float64"}),
+            "output 'output' is float64; the board's tensors are one of: float16",
+        ),
+    ],
+)
+def test_case_op_yml_mismatch(wrong: Callable[[], Case], message: str, shrink: Operator) -> None:
+    made = wrong()
+    assert re.fullmatch(r".*test_mistakes\.py:\d+", made.origin)
+    with pytest.raises(CheckError) as raised:
+        shrink.check(made)
+    assert str(raised.value).startswith(f"{made.origin}: ")
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"case": {"input": 1}}, "the case is a dict; write cases(...)"),
+        ({"case": make(), "max_ulp": -1}, "max_ulp=-1; write a number, 0 or larger"),
+        ({"case": make(), "max_error": "1e-3"}, "max_error='1e-3'; write a number, 0 or larger"),
+    ],
+)
+def test_check_invalid_arguments(arguments: dict[str, Any], message: str, shrink: Operator) -> None:
+    with pytest.raises(pytest.fail.Exception) as raised:
+        check_cpu_kernel(**arguments, operator=shrink)
+    assert re.fullmatch(rf".*test_mistakes\.py:\d+: {re.escape(message)}", str(raised.value))
+
+
+# ---- In the tests of a repository ----------------------------------------------------------------
+
+TEST = """\
+import pytest
+from opkit.testing import cases, check_cpu_kernel, uniform
+CASES = cases([{"input": (3,)}, {"input": (4,)}], [uniform(-1, 1)], [{"size": [1, 2]}])
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_it(case):
+    check_cpu_kernel(case)
+"""
+# What takes the place of what in TEST -> what follows the name of the file.
+IN_TESTS = {
+    ("import pytest", "import sys; sys.exit(0)"): ":1: exit(0) is called, which ends the check",
+    ("import pytest", "import pytset"): ":1: ModuleNotFoundError: No module named 'pytset'",
+    ("CASES =", "CASES = ("): ":3: SyntaxError: '(' was never closed",
+    ("CASES = ", "CASES = 1 // 0 + "): ":3: ZeroDivisionError: ",
+    ("-1, 1", "-1"): ":3: TypeError: uniform() missing 1 required positional argument: 'high'",
+    ("{'input': (3,)}, {'input': (4,)}", ""): ":3: cases(): shapes is empty",
+    ("'input'", "'image'"): ":3: the case has the inputs image; op.yml has: input",
+    ("'size'", "'sizes'"): ":3: the case sets the unknown param 'sizes'; op.yml has: size, factor",
+    ("[1, 2]", "1"): ":3: param 'size' is 1; op.yml wants a list of numbers",
+    (", CASES,", ", CASES[:0],"): "Empty parameter set in 'test_it' at line 5",
+}
+
+
+def run_pytest(root: Path) -> str:
+    Session().write(root / "session.json")
+    command = [sys.executable, "-B", "-m", "pytest", "-p", "opkit.check.pytest_plugin"]
+    run = subprocess.run(
+        [*command, "-p", "no:cacheprovider", "--opkit-session=session.json"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode != 0
+    assert "Traceback" not in run.stdout + run.stderr
+    assert "opkit/" not in run.stdout.replace(str(root), "").split("plugins: ")[-1]
+    return run.stdout + run.stderr
+
+
+def test_test_file_error_is_one_message(shrink: Operator) -> None:
+    root = shrink.root
+    copy_opkit(root)
+    (root / "pytest.ini").write_text(
+        "[pytest]\npythonpath = .\nempty_parameter_set_mark = fail_at_collect\n"
+    )
+    for number, (old, new) in enumerate(IN_TESTS):
+        old, new = old.replace("'", '"'), new.replace("'", '"')
+        assert old in TEST
+        (root / f"test_{number:02}.py").write_text(TEST.replace(old, new))
+    output = run_pytest(root)
+    for number, message in enumerate(IN_TESTS.values()):
+        file = f"test_{number:02}.py"
+        _, _, section = output.partition(f" ERROR collecting {file} ")
+        expected = f"{file}{message}" if message.startswith(":") else message
+        assert section.splitlines()[1].startswith(expected), output
+        assert section.splitlines()[2].startswith("__" if number < 9 else "=="), section
+
+
+def test_reference_import_error_is_one_message(shrink: Operator) -> None:
+    copy_opkit(shrink.root)
+    replace(shrink, "import numpy as np", "import nump")
+    (shrink.root / "test_it.py").write_text(TEST)
+    message = "ERROR: shrink_reference.py:1: ModuleNotFoundError: No module named 'nump'"
+    assert run_pytest(shrink.root).strip() == message

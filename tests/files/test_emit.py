@@ -1,0 +1,277 @@
+"""OpSpec -> text: tables, readers and skeletons, against expected text and real tools."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from clang_format import get_executable  # type: ignore[import-untyped]
+
+from opkit.description.spec import OpSpec
+from opkit.runtimes import parse
+from opkit.runtimes.rknn.deliveries import DELIVERIES
+from opkit.runtimes.rknn.description import package_description
+from opkit.runtimes.rknn.skeletons import vx_arguments
+from opkit.toolchains.abi import ABIS
+from tests.compiling import compile_c
+from tests.files.texts import generated_files, once_only_files
+from tests.repositories import EXAMPLES, ROOT, TEMPLATE
+
+HEAD = "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
+TYPE_NAMES = list(DELIVERIES)
+EVERY_TYPE = "params:\n" + "".join(
+    f"  p_{name.removeprefix('VX_TYPE_').lower()}: {{type: {name}}}\n" for name in TYPE_NAMES
+)
+HOSTILE = "a */ b /* c ??/ \\\\ 'd' $x ${y} %s {{z}} // e"
+DESCRIPTIONS = {
+    "no_params": "name: NoParams\n" + HEAD,
+    "every_type": "name: EveryType\n" + HEAD + EVERY_TYPE,
+    "one_letter": "name: A\n" + HEAD,
+    "longest": f"name: {'L' * 127}\n" + HEAD + f"params: {{{'p' * 127}: {{type: VX_TYPE_ARRAY}}}}",
+    "long": f"name: {'SpatialTransformer' * 2}\n"
+    "inputs:\n  feature_map_of_the_backbone: {type: VX_TYPE_TENSOR, doc: what the layer before this"
+    " one computed of a picture that may have any number of channels}\n"
+    "outputs: {transformed_feature_map: {type: VX_TYPE_TENSOR}}\n"
+    "params:\n"
+    "  number_of_sampling_points: {type: VX_TYPE_ARRAY, length: 2}\n"
+    "  interpolate_between_neighbors: {type: VX_TYPE_BOOL}\n"
+    "  smallest_distance_to_border: {type: VX_TYPE_FLOAT32}\n",
+    "many": "name: Many\ninputs:\n"
+    + "".join(f"  i{n}: {{type: VX_TYPE_TENSOR}}\n" for n in range(9))
+    + "outputs:\n"
+    + "".join(f"  o{n}: {{type: VX_TYPE_TENSOR}}\n" for n in range(5)),
+    "output_dtypes": "name: OutputDtypes\ninputs: {x: {type: VX_TYPE_TENSOR}}\n"
+    "outputs: {index: {type: VX_TYPE_TENSOR, dtype: int32, doc: of the largest},"
+    " value: {type: VX_TYPE_TENSOR}}\n",
+    "integer_output": "name: IntegerOutput\ninputs: {x: {type: VX_TYPE_TENSOR}}\n"
+    "outputs: {y: {type: VX_TYPE_TENSOR, dtype: int64}}\n",
+    "names_of_ours": "name: Names\n"
+    "inputs: {inputs: {type: VX_TYPE_TENSOR}, params: {type: VX_TYPE_TENSOR}}\n"
+    "outputs: {outputs: {type: VX_TYPE_TENSOR}, call: {type: VX_TYPE_TENSOR}}\n"
+    "params: {parameter_count: {type: VX_TYPE_INT8}, arguments: {type: VX_TYPE_BOOL},"
+    " none: {type: VX_TYPE_ARRAY}, data: {type: VX_TYPE_CHAR}}\n",
+    "hostile_docs": "name: Hostile\n"
+    f'inputs: {{x: {{type: VX_TYPE_TENSOR, doc: "{HOSTILE}"}}}}\n'
+    f'outputs: {{y: {{type: VX_TYPE_TENSOR, doc: "{HOSTILE}"}}}}\n'
+    f'params: {{p: {{type: VX_TYPE_ARRAY, doc: "{HOSTILE}"}}}}\n',
+    **{path.stem: path.read_text() for path in EXAMPLES.glob("*/*.yml")},
+}
+
+
+def all_files(spec: OpSpec) -> dict[str, str]:
+    skeletons = once_only_files(spec)
+    reference = skeletons[f"{spec.lower}_reference.py"]
+    return skeletons | generated_files(spec, reference)
+
+
+@pytest.fixture(params=DESCRIPTIONS)
+def files(request: pytest.FixtureRequest) -> dict[str, str]:
+    return all_files(parse(DESCRIPTIONS[request.param]))
+
+
+def test_parameter_table() -> None:
+    spec = parse(DESCRIPTIONS["resize_area"])
+    header = all_files(spec)["generated/resizearea_params.h"]
+    enumerators = re.search(r"enum \{\n(.*?)\}", header, re.DOTALL)
+    rows = re.findall(r"\[(\w+)\] = \{(\w+), (\w+), (\w+)\}", header)
+    assert enumerators is not None
+    assert enumerators[1].replace(",", "").split() == [
+        "RESIZEAREA_INDEX_INPUT",
+        "RESIZEAREA_INDEX_OUTPUT",
+        "RESIZEAREA_INDEX_SIZE",
+        "RESIZEAREA_INDEX_ALIGN_CORNERS",
+        "RESIZEAREA_PARAMETER_COUNT",
+    ]
+    required = "VX_PARAMETER_STATE_REQUIRED"
+    assert rows == [
+        ("RESIZEAREA_INDEX_INPUT", "VX_INPUT", "VX_TYPE_TENSOR", required),
+        ("RESIZEAREA_INDEX_OUTPUT", "VX_OUTPUT", "VX_TYPE_TENSOR", required),
+        ("RESIZEAREA_INDEX_SIZE", "VX_INPUT", "VX_TYPE_ARRAY", required),
+        ("RESIZEAREA_INDEX_ALIGN_CORNERS", "VX_INPUT", "VX_TYPE_SCALAR", required),
+    ]
+
+
+def test_param_types_have_matching_rows() -> None:
+    header = all_files(parse(DESCRIPTIONS["every_type"]))["generated/everytype_params.h"]
+    rows = dict(re.findall(r"\[EVERYTYPE_INDEX_P_(\w+)\] = \{VX_INPUT, (\w+),", header))
+    assert rows == {
+        name.removeprefix("VX_TYPE_"): "VX_TYPE_ARRAY"
+        if name == "VX_TYPE_ARRAY"
+        else "VX_TYPE_SCALAR"
+        for name in TYPE_NAMES
+    }
+
+
+def test_vx_kernel_arguments() -> None:
+    assert vx_arguments(parse(DESCRIPTIONS["resize_area"])) == [
+        "__read_only image2d_array_t input",
+        "__write_only image2d_array_t output",
+        "vx_array_int size",
+        "bool align_corners",
+    ]
+
+
+def test_vx_kernel_locals_do_not_collide() -> None:
+    spec = parse("name: A\n" + HEAD + "params: {coord: {type: VX_TYPE_INT32}}\n")
+    kernel = once_only_files(spec)["rknn_kernel_a.vx"]
+    assert "int4 coord_ = " in kernel
+    assert "VXC_WriteImage2DArray(y, coord_, elements, " in kernel
+
+
+def test_package_description() -> None:
+    spec = parse(
+        "name: TwoIn\ninputs: {z: {type: VX_TYPE_TENSOR, doc: d}, a: {type: VX_TYPE_TENSOR}}\n"
+        "outputs: {y: {type: VX_TYPE_TENSOR, dtype: int32}}\n"
+        "params: {q: {type: vx_type_array, length: 1, default: [2], source: const:q, doc: e},"
+        " b: {type: VX_TYPE_BOOL}}\n"
+    )
+    text = package_description(spec, "rv1126")
+    assert text.splitlines() == [
+        "name: TwoIn",
+        "framework: tensorflow",
+        "target_platform: rv1126",
+        "inputs:",
+        "  z:",
+        "    type: VX_TYPE_TENSOR",
+        "  a:",
+        "    type: VX_TYPE_TENSOR",
+        "outputs:",
+        "  y:",
+        "    type: VX_TYPE_TENSOR",
+        "params:",
+        "  q:",
+        "    type: VX_TYPE_ARRAY",
+        "  b:",
+        "    type: VX_TYPE_BOOL",
+        "kernel_index: 0",
+        "op_version: 2",
+        "out_binary: TwoIn.rknnop",
+        "op_py_file: rknn_op_twoin.py",
+        "vx_file: rknn_kernel_twoin.vx",
+    ]
+    assert yaml.safe_load(text)["params"] == {
+        "q": {"type": "VX_TYPE_ARRAY"},
+        "b": {"type": "VX_TYPE_BOOL"},
+    }
+
+
+def test_cpu_only_operator_has_no_vx_code() -> None:
+    spec = parse("kernels: [cpu]\n" + DESCRIPTIONS["every_type"])
+    both = parse(DESCRIPTIONS["every_type"])
+    files, files_of_both = all_files(spec), all_files(both)
+    assert set(files_of_both) - set(files) == {"rknn_kernel_everytype.vx"}
+    for path, text in files.items():
+        lines = text.replace("vx_kernel_EveryType_list", "").splitlines()
+        named = [
+            line
+            for line in lines
+            if re.search(r"\bvx_kernel(?!_description_t)|VX kernel|\.vx\b|launch", line)
+        ]
+        assert named == [], path
+    assert "`kernels: [cpu, vx]`" in files["README.md"]
+    assert package_description(spec, "rv1126") == package_description(both, "rv1126")
+
+
+@pytest.mark.parametrize("name", ["resize_area", "truncate_div", "many", "names_of_ours"])
+def test_compute_shows_first_input_access(name: str) -> None:
+    spec = parse(DESCRIPTIONS[name])
+    first = f"inputs->{spec.inputs[0].name}"
+    math = all_files(spec)[f"{spec.lower}_compute.h"]
+    comment, code = math.split("#ifndef")
+    assert f"{first}.float32[row * {first}.shape[1] + column]" in comment
+    for output in spec.outputs:
+        assert f"        outputs->{output.name}.float32[i] = {first}.float32[i];\n" in code
+
+
+def test_generation_is_deterministic() -> None:
+    for text in DESCRIPTIONS.values():
+        assert all_files(parse(text)) == all_files(parse(text))
+
+
+def test_generated_files_are_marked(files: dict[str, str]) -> None:
+    for path, text in files.items():
+        first = text.splitlines()[0].lower()
+        ours = path.startswith(("generated/", "rknn_op_", "makefile"))
+        assert ("generated" in first and "do not edit" in first) == ours, path
+
+
+def test_no_placeholders_or_stray_spaces(files: dict[str, str]) -> None:
+    for path, text in files.items():
+        assert not re.search(r"[ \t]+$", text, re.MULTILINE), path
+        assert text.endswith("\n"), path
+        assert not text.endswith("\n\n"), path
+        assert "\n\n\n\n" not in text, path
+
+
+@pytest.mark.parametrize("name", sorted(set(DESCRIPTIONS) - {"longest"}))
+def test_python_format(name: str, tmp_path: Path) -> None:
+    # A name that alone is longer than a line cannot be formatted well, only correctly.
+    for path, text in all_files(parse(DESCRIPTIONS[name])).items():
+        if path.endswith(".py"):
+            ast.parse(text)
+            (tmp_path / Path(path).name).write_text(text)
+    command = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "format",
+        "--check",
+        "--isolated",
+        "--line-length=100",
+        str(tmp_path),
+    ]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout
+
+
+def write(files: dict[str, str], root: Path) -> None:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+
+
+def test_c_line_length(files: dict[str, str]) -> None:
+    """A line that holds a name of more than 60 characters cannot always be broken."""
+    for path in generated_c(files):
+        for number, line in enumerate(files[path].splitlines(), 1):
+            breakable = max(map(len, re.findall(r"\w+", line)), default=0) <= 60
+            assert len(line) <= 100 or not breakable, f"{path}:{number}: {line}"
+
+
+def generated_c(files: dict[str, str]) -> list[str]:
+    return [path for path in files if path.endswith((".c", ".h", ".vx"))]
+
+
+@pytest.mark.parametrize("name", sorted(set(DESCRIPTIONS) - {"long", "longest"}))
+def test_c_is_formatted(name: str, tmp_path: Path) -> None:
+    """Names that fill half a line are broken well, but not everywhere as clang-format would."""
+    files = all_files(parse(DESCRIPTIONS[name]))
+    write(files, tmp_path)
+    formatted = subprocess.run(
+        [
+            get_executable("clang-format"),
+            f"--style=file:{ROOT / '.clang-format'}",
+            "--dry-run",
+            "-Werror",
+            *generated_c(files),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert formatted.returncode == 0, formatted.stderr
+
+
+def test_c_compiles_everywhere_without_a_warning(files: dict[str, str], tmp_path: Path) -> None:
+    write(files, tmp_path)
+    (tmp_path / "opkit").symlink_to(TEMPLATE / "opkit")
+    (kernel,) = (tmp_path / path for path in files if path.endswith(".c"))
+    for abi in ABIS.values():
+        result = compile_c(tmp_path / "kernel.o", kernel, "-c", "-I", str(tmp_path), abi=abi)
+        assert result.returncode == 0, result.stderr

@@ -1,0 +1,466 @@
+"""The instructions of the PPU on the PC, for every type of element, against numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import DTypeLike
+
+from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
+from tests.runtimes.rknn.vx.support import KERNELS, Array, compute, launch, run
+
+# ---- Of three registers, and of three lanes -----------------------------------------------------
+
+# vector -> dtype
+REGISTERS = {
+    "vxc_char16": "i1",
+    "vxc_uchar16": "u1",
+    "vxc_short8": "i2",
+    "vxc_ushort8": "u2",
+    "vxc_int4": "i4",
+    "vxc_uint4": "u4",
+    "vxc_half8": "f2",
+    "vxc_float4": "f4",
+}
+# macro call -> what it gives for a, b, c: lanes are the last axis
+VERTICAL: dict[str, Callable[[Array, Array, Array], Any]] = {
+    "VXC_VertMax3{form}(r, a, b, c, ALL)": lambda a, b, c: np.max([a, b, c], 0),
+    "VXC_VertMin3{form}(r, a, b, c, ALL)": lambda a, b, c: np.min([a, b, c], 0),
+    "VXC_VertMed3{form}(r, a, b, c, ALL)": lambda a, b, c: np.median([a, b, c], 0),
+    "VXC_Clamp{form}(r, a, low, high, ALL)": lambda a, b, c: np.clip(
+        a, np.minimum(b, c), np.maximum(b, c)
+    ),
+    "VXC_AbsDiff(r, high, low, ALL)": lambda a, b, c: np.abs(b - c),
+}
+
+
+def _three(function: Callable[..., Array]) -> Callable[[Array, Array, Array], Any]:
+    return lambda a, b, c: function(np.stack([a[:, :-2], a[:, 1:-1], a[:, 2:]]), axis=0)
+
+
+def _nine(function: Callable[..., Array]) -> Callable[[Array, Array, Array], Any]:
+    def filtered(a: Array, b: Array, c: Array) -> Any:
+        windows = [x[:, i : x.shape[1] - 2 + i] for x in (a, b, c) for i in range(3)]
+        return function(np.stack(windows), axis=0)
+
+    return filtered
+
+
+HORIZONTAL: dict[str, Callable[[Array, Array, Array], Any]] = {
+    "VXC_HorzMax3{form}(r, a, INNER)": _three(np.max),
+    "VXC_HorzMin3{form}(r, a, INNER)": _three(np.min),
+    "VXC_HorzMed3{form}(r, a, INNER)": _three(np.median),
+    "VXC_Filter(r, a, b, c, FILTER(VXC_FM_Max))": _nine(np.max),
+    "VXC_Filter(r, a, b, c, FILTER(VXC_FM_Min))": _nine(np.min),
+    "VXC_Filter(r, a, b, c, FILTER(VXC_FM_Median))": _nine(np.median),
+}
+INTERPOLATED: dict[str, Callable[[Array, Array, Array], Any]] = {
+    "VXC_Lerp(r, a, b, 0.25f, NEAREST)": lambda a, b, c: a + (b - a) * 0.25,
+    "VXC_BiLinear(r, a, b, ((float2)(0.25f, 0.5f)), NEAREST_INNER)": lambda a, b, c: (
+        (a[:, :-1] * 0.75 + a[:, 1:] * 0.25) / 2 + (b[:, :-1] * 0.75 + b[:, 1:] * 0.25) / 2
+    )[:, :-1],
+}
+
+
+def _forms(vector: str) -> str:
+    return "_Half" if vector == "vxc_half8" else "" if vector == "vxc_float4" else "_Integer"
+
+
+def _kernel(vector: str) -> str:
+    lanes = int(vector.lstrip("vxc_adefghilnorstu"))
+    register = {"vxc_half8": "vxc_short8"}.get(vector, vector)
+    calls = [call.format(form=_forms(vector)) for call in (*VERTICAL, *HORIZONTAL, *INTERPOLATED)]
+    steps = "\n".join(
+        f"    r = ({vector})(0); {call}; VXC_WriteImage2DArray(result, ((int4)(0, row, {z}, 0)), "
+        "r, ALL);"
+        for z, call in enumerate(calls)
+    )
+    return f"""
+#define LAST {lanes - 1}
+__kernel void of_{vector}(image2d_t in_a, image2d_t in_b, image2d_t in_c, image2d_array_t result)
+{{
+    int row = get_global_id(1);
+    {register} bits;
+    {vector} a, b, c, r, low, high;
+    READ(a) READ(b) READ(c)
+    low = min(b, c);
+    high = max(b, c);
+{steps}
+}}
+#undef LAST
+"""
+
+
+@pytest.fixture(scope="session")
+def registers(vx_folder: Path) -> Program:
+    source = vx_folder / "registers_of_all.vx"
+    source.write_text(
+        '#include "cl_viv_vx_ext.h"\n'
+        "#define ALL VXC_MODIFIER(0, LAST, 0, VXC_RM_TowardZero, 0)\n"
+        "#define INNER VXC_MODIFIER(0, LAST - 2, 0, VXC_RM_TowardZero, 0)\n"
+        "#define NEAREST VXC_MODIFIER(0, LAST, 0, VXC_RM_ToNearestEven, 0)\n"
+        "#define NEAREST_INNER VXC_MODIFIER(0, LAST - 2, 0, VXC_RM_ToNearestEven, 0)\n"
+        "#define FILTER(mode) VXC_MODIFIER_FILTER(0, LAST - 2, 0, mode, 0)\n"
+        "#define READ(name) VXC_ReadImage(bits, in_##name, ((int2)(0, row)), 0, ALL); "
+        "_viv_asm(COPY, name, bits, 16);\n" + "".join(_kernel(vector) for vector in REGISTERS)
+    )
+    return compile_vx(source, vx_folder / "cache")
+
+
+def _extremes(dtype: np.dtype[Any], lanes: int) -> list[Array]:
+    generator = np.random.default_rng(lanes)
+    if dtype.kind == "f":
+        numbers = generator.integers(-200, 200, (3, 12, lanes)) / 8
+        return list(numbers.astype(dtype))
+    limits = np.iinfo(dtype)
+    values = [limits.min, limits.max, 0, 1, limits.max // 2, limits.min // 2]
+    return list(generator.choice(np.array(values, dtype), (3, 12, lanes)))
+
+
+@pytest.mark.parametrize("vector", REGISTERS)
+def test_register_instructions(registers: Program, vector: str) -> None:
+    dtype = np.dtype(REGISTERS[vector])
+    lanes = 16 // dtype.itemsize
+    a, b, c = _extremes(dtype, lanes)
+    functions = [*VERTICAL.items(), *HORIZONTAL.items(), *INTERPOLATED.items()]
+    outcome = run(
+        *(registers, f"of_{vector}", launch((1, 12)), {"a": a, "b": b, "c": c}),
+        {"result": ((len(functions), 12, lanes), dtype)},
+    )
+    wide = [x.astype(np.float64 if dtype.kind == "f" else np.int64) for x in (a, b, c)]
+    for got, (call, function) in zip(outcome.outputs["result"], functions, strict=True):
+        expected = np.asarray(function(*wide))
+        if dtype.kind != "f":  # without saturation, the low bits
+            expected = np.rint(expected).astype(np.int64)
+        lanes_set = expected.shape[1]
+        np.testing.assert_array_equal(got[:, :lanes_set], expected.astype(dtype), call)
+        np.testing.assert_array_equal(got[:, lanes_set:], 0, call)
+
+
+def test_three_operand_add(vx_folder: Path) -> None:
+    source = vx_folder / "sum_of_three.vx"
+    source.write_text(
+        "__kernel void k(image2d_t a, image2d_t b, image2d_t c, image2d_t y)\n{\n"
+        "    vxc_short8 r, s[3];\n    int info = VXC_MODIFIER(0, 7, 0, VXC_RM_TowardZero, 1);\n"
+        "    VXC_ReadImage(s[0], a, ((int2)(0, 0)), 0, info);\n"
+        "    VXC_ReadImage(s[1], b, ((int2)(0, 0)), 0, info);\n"
+        "    VXC_ReadImage(s[2], c, ((int2)(0, 0)), 0, info);\n"
+        "    VXC_IAdd(r, s[0], s[1], s[2], info);\n"
+        "    VXC_WriteImage(y, ((int2)(0, 0)), r, info);\n}\n"
+    )
+    program = compile_vx(source, vx_folder / "cache", vx_version=1)
+    a, b, c = np.random.default_rng(0).integers(-20000, 20000, (3, 1, 8)).astype(np.int16)
+    got = run(*(program, "k", launch((1,)), {"a": a, "b": b, "c": c}, {"y": ((1, 8), "i2")}))
+    expected = np.clip(a.astype(int) + b + c, -32768, 32767)
+    np.testing.assert_array_equal(got.outputs["y"], expected)
+
+
+# ---- _viv_asm -----------------------------------------------------------------------------------
+
+KINDS: dict[str, Any] = {
+    "char": np.int8,
+    "uchar": np.uint8,
+    "short": np.int16,
+    "ushort": np.uint16,
+    "int": np.int32,
+    "uint": np.uint32,
+}
+ROUND: dict[str, Callable[[Array], Array]] = {
+    "": np.trunc,
+    "_RTE": np.rint,
+    "_RTZ": np.trunc,
+    "_RTP": np.ceil,
+    "_RTN": np.floor,
+}
+AS = "__extension__({{ {type} r; _viv_asm({operation}, r, {values}); {result}; }})"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_viv_asm_conversions(vx_folder: Path, kind: str) -> None:
+    """At the halves between two numbers, and with _SAT at and beyond the range's ends."""
+    limits = np.iinfo(KINDS[kind])
+    low, high = float(limits.min), float(limits.max)
+    inside = [0.5, 1.5, 2.5, 3.5, 0.49, 0.51, 100.5, max(low, -0.5), max(low, -1.5), 0, 7, 8]
+    if low < 0:
+        inside[6:9] = [-0.5, -1.5, -2.5]
+    beyond = [high + 0.5, low - 0.5, high * 3, low * 3 - 300, 1e20, -1e20, np.inf, -np.inf]
+    x = np.array([*inside, *beyond, np.nan, 0, 1, 2], np.float32)
+    result, vector = (np.int32, "int4") if low < 0 else (np.uint32, "uint4")
+    operations = [f"CONV{sat}{rounding}" for sat in ("", "_SAT") for rounding in ROUND]
+    rows = compute(
+        *(vx_folder, f"asm_{kind}"),
+        [
+            AS.format(type=f"{pack}{kind}4", operation=operation, values="x", result=converted)
+            for pack in ("", "vxc_")
+            for operation in operations
+            for converted in [f"convert_{vector}(r)"]
+        ],
+        *({"x": x}, result),
+    )
+    for row, operation in zip(rows, operations * 2, strict=True):
+        saturates = "_SAT" in operation
+        rounding = ROUND[operation.removeprefix("CONV").removeprefix("_SAT")]
+        rounded = np.clip(rounding(x.astype("f8")), low, high)
+        count = len(x) if saturates else len(inside)
+        expected = np.nan_to_num(rounded[:count])
+        np.testing.assert_array_equal(row[:count], expected, operation)
+
+
+def test_viv_asm_conversions_to_half(vx_folder: Path) -> None:
+    x = np.array([1 + 2.0**-11, -1 - 2.0**-11, 1 + 3 * 2.0**-11, 65519, 65520, -1e9, 0.1, 0], "f4")
+    operations = [f"CONV{sat}{rounding}" for sat in ("", "_SAT") for rounding in ROUND]
+    rows = compute(
+        *(vx_folder, "asm_half"),
+        [
+            AS.format(type="half4", operation=name, values="x", result="convert_float4(r)")
+            for name in operations
+        ],
+        *({"x": x}, np.float32),
+    )
+    with np.errstate(over="ignore"):
+        nearest = x.astype(np.float16)
+        down = np.where(nearest > x, np.nextafter(nearest, np.float16(-np.inf)), nearest)
+        up = np.where(nearest < x, np.nextafter(nearest, np.float16(np.inf)), nearest)
+    zero = np.where(x > 0, down, up)
+    expected = [nearest, nearest, zero, up, down]
+    for row, values, operation in zip(rows, expected * 2, operations, strict=True):
+        limit = 65504 if "_SAT" in operation else np.inf
+        np.testing.assert_array_equal(row, np.clip(values, -limit, limit), operation)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_saturating_add(vx_folder: Path, kind: str) -> None:
+    limits = np.iinfo(KINDS[kind])
+    values = np.array([limits.min, limits.max, 0, 1, limits.max // 2, limits.max // 2 + 2], object)
+    a, b = (part.reshape(-1) for part in np.meshgrid(values, values))
+    signed = limits.min < 0
+    wide, vector = (np.int32, "int4") if signed else (np.uint32, "uint4")
+    to = f"convert_{vector}"
+    expressions = [
+        f"__extension__({{ {t} r; _viv_asm({op}, r, {x}, {y}); {done}; }})"
+        for op in ("ADDSAT", "SUBSAT")
+        for t, x, y, done in (
+            (f"{kind}4", "a", "b", f"{to}(r)"),
+            (f"vxc_{kind}4", "p", "q", f"{to}(r)"),
+            (f"{kind}8", "u", "v", f"{to}(r.hi)"),
+            (kind, "p.w", "q.w", f"({vector})(r)"),
+        )
+    ]
+    before = "\n".join(
+        [
+            f"    {kind}4 a = convert_{kind}4(a_), b = convert_{kind}4(b_);",
+            f"    vxc_{kind}4 p, q; _viv_asm(CONV, p, a); _viv_asm(CONV, q, b);",
+            f"    {kind}8 u = ({kind}8)(p, p), v = ({kind}8)(q, q);",
+        ]
+    )
+    inputs = {"a_": a.astype(wide), "b_": b.astype(wide)}
+    rows = compute(vx_folder, f"sums_{kind}", expressions, inputs, wide, before)
+    for index, operation in enumerate((np.add, np.subtract)):
+        expected = np.clip(operation(a, b), limits.min, limits.max).astype(wide)
+        for row in rows[4 * index : 4 * index + 3]:
+            np.testing.assert_array_equal(row, expected)
+        np.testing.assert_array_equal(rows[4 * index + 3], np.repeat(expected[3::4], 4))
+
+
+# ---- Memory -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def accesses(vx_folder: Path) -> Program:
+    return compile_vx(KERNELS / "accesses.vx", vx_folder / "cache")
+
+
+def test_slice_addressing(accesses: Program) -> None:
+    x = np.arange(2 * 3 * 9, dtype=np.int16).reshape(2, 3, 9)
+    outcome = run(
+        *(accesses, "slices", launch((1, 3, 2)), {"x": x}, {"y": ((2, 3, 8), "i2")}),
+    )
+    np.testing.assert_array_equal(outcome.outputs["y"], x[::-1, :, 1:])
+    assert outcome.events == []
+
+
+def test_vector_moves(accesses: Program) -> None:
+    x = np.zeros((1, 8), np.int16)
+    got = run(
+        *(accesses, "moves", launch((1,)), {"x": x}, {"y": ((6, 8), "i2")}),
+    ).outputs["y"]
+    np.testing.assert_array_equal(got[0], [6, 7, 8, 9, 10, 11, 8, 15])
+    np.testing.assert_array_equal(got[1], range(8, 16))
+    expected = np.arange(32)
+    expected[2:4] = -1
+    expected[4:8] = -2
+    expected[8:16] = -3
+    expected[16:24] = np.int16(-0x0304 & ~0xFF | 0xFC)
+    np.testing.assert_array_equal(got[2:].reshape(-1), expected)
+
+
+def test_arrays_of_all_types(accesses: Program) -> None:
+    for element in "char uchar short ushort int uint float".split():
+        kinds = [parameter.kind for parameter in accesses.kernels[f"array_of_{element}"].parameters]
+        assert kinds == ["array", "tensor"]
+
+
+# ---- Eight numbers of 16 bits, and dot products -------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def int16_registers(vx_folder: Path) -> Program:
+    return compile_vx(KERNELS / "registers.vx", vx_folder / "cache")
+
+
+def _rows(seed: int, dtype: DTypeLike = np.int16) -> Array:
+    return np.random.default_rng(seed).integers(-300, 300, (6, 8)).astype(dtype)
+
+
+def _neighbors(a: Array, function: Callable[..., Array]) -> Array:
+    """Apply a function to lanes i, i + 1 and i + 2, for the first six lanes; 0 for the others."""
+    result = np.zeros_like(a)
+    result[:, :6] = function(np.stack([a[:, i : i + 6] for i in range(3)]), axis=0)
+    return result
+
+
+def test_lanewise_integer_instructions(int16_registers: Program) -> None:
+    a, b, c = _rows(1), _rows(2), _rows(3)
+    low, high = np.minimum(b, c), np.maximum(b, c)
+    stack = np.stack([a, low, high])
+    wide = a.astype(int)
+    expected = [
+        *(stack.max(0), stack.min(0), np.median(stack, 0)),
+        *(_neighbors(a, np.max), _neighbors(a, np.min), _neighbors(a, np.median)),
+        np.clip(a, low, high),
+        np.where((a >= low) & (a <= high), 0, -1),
+        np.abs(wide - low),
+        np.clip(wide * low >> 4, -32768, 32767),
+        np.clip(wide + (low.astype(int) ** 2 >> 4), -32768, 32767),
+    ]
+    outcome = run(
+        *(int16_registers, "neighbors", launch((1, 6))),
+        *({"a": a, "b": low, "c": high}, {"result": ((len(expected), 6, 8), "int16")}),
+    )
+    for index, row in enumerate(expected):
+        np.testing.assert_array_equal(outcome.outputs["result"][index], row, err_msg=str(index))
+
+
+def test_lanewise_half_instructions(int16_registers: Program) -> None:
+    a, b, c = (_rows(seed, np.float16) / np.float16(8) for seed in (4, 5, 6))
+    low, high = np.minimum(b, c), np.maximum(b, c)
+    stack = np.stack([a, low, high])
+    wide, other = a.astype(float), low.astype(float)
+    bilinear = np.zeros((6, 8))
+    for i in range(7):
+        upper = wide[:, i] + (wide[:, i + 1] - wide[:, i]) * 0.25
+        lower = other[:, i] + (other[:, i + 1] - other[:, i]) * 0.25
+        bilinear[:, i] = upper + (lower - upper) * 0.5
+    expected = [
+        *(stack.max(0), stack.min(0), _neighbors(a, np.max), np.clip(a, low, high)),
+        (wide + (other - wide) * 0.25).astype(np.float16),
+        bilinear.astype(np.float16),
+    ]
+    outcome = run(
+        *(int16_registers, "halves", launch((1, 6))),
+        *({"a": a, "b": low, "c": high}, {"result": ((len(expected), 6, 8), "float16")}),
+    )
+    for index, row in enumerate(expected):
+        np.testing.assert_array_equal(outcome.outputs["result"][index], row, err_msg=str(index))
+
+
+def test_bit_fields(int16_registers: Program) -> None:
+    a = _rows(7)
+    outcome = run(
+        *(int16_registers, "fields", launch((1, 6)), {"a": a}, {"result": ((1, 6, 8), "int16")}),
+    )
+    fields = ((0, 4), (4, 4), (8, 4), (12, 4), (16, 4), (20, 8), (24, 1), (120, 8))
+    for row, got in zip(a, outcome.outputs["result"][0], strict=True):
+        number = int.from_bytes(row.tobytes(), "little")
+        np.testing.assert_array_equal(got, [number >> at & (1 << size) - 1 for at, size in fields])
+
+
+Term = tuple[int, int, int, int, int]  # mode, A's source, A's lane, B's source, B's lane
+
+
+def _configuration(terms: dict[int, Term], constants: dict[int, int], word7: int = 0) -> bytes:
+    """The 16 words of a dot product, as the facts lay them out: field k of each is term k's."""
+    words = [0] * 16
+
+    def put(first: int, k: int, width: int, value: int) -> None:
+        words[first + k * width // 32] |= value << k * width % 32
+
+    for k, (mode, a_source, a_lane, b_source, b_lane) in terms.items():
+        for first, width, value in (
+            *((0, 2, mode), (1, 2, a_source), (2, 4, a_lane)),
+            *((4, 2, b_source), (5, 4, b_lane)),
+        ):
+            put(first, k, width, value)
+    for k, constant in constants.items():
+        put(8, k, 16, constant)
+    words[7] = word7
+    return np.array(words, np.uint32).tobytes()
+
+
+_INT16_CONSTANTS = 3 << 8
+_DOTS = {
+    "dp16x1": (1, "int32"),
+    "dp8x2": (2, "int32"),
+    "dp4x4": (4, "int32"),
+    "dp2x8": (8, "int16"),
+}
+
+
+@pytest.mark.parametrize("kernel", _DOTS)
+@pytest.mark.parametrize("shift", [0, 3])
+def test_dot_products(int16_registers: Program, kernel: str, shift: int) -> None:
+    """Of every 4 terms: A * B, minus A * B, A alone, A times a constant; both operands are A."""
+    outputs, dtype = _DOTS[kernel]
+    a, b = _rows(8), _rows(9)
+    pairs = (a.astype(int), b.astype(int))
+    sums = np.zeros((6, outputs))
+    terms: dict[int, Term] = {}
+    constants: dict[int, int] = {}
+    for k in range(16):
+        mode = (1, 2, 3, 1)[k % 4]
+        source, lane, other = k // 3 % 2, k % 8, (k * 5 + 1) % 8
+        constant = k % 4 == 3
+        terms[k] = (mode, source, lane, 2 if constant else 1 - source, 0 if constant else other)
+        constants[k] = (k - 8) % 65536 if constant else 0
+        term = pairs[source][:, lane]
+        if constant:
+            term = term * (k - 8)
+        elif mode != 3:
+            term = term * pairs[1 - source][:, other]
+        sums[:, k * outputs // 16] += -term if mode == 2 else term
+    limits = np.iinfo(dtype)
+    expected = np.clip(np.rint(sums / 2**shift), limits.min, limits.max)
+    outcome = run(
+        *(int16_registers, kernel, launch((1, 6)), {"a": a, "b": b}),
+        {"result": ((1, 6, outputs), dtype)},
+        uniforms={"configuration": _configuration(terms, constants, _INT16_CONSTANTS | shift)},
+    )
+    np.testing.assert_array_equal(outcome.outputs["result"][0], expected)
+
+
+def test_dot_products_between_half_and_float(int16_registers: Program) -> None:
+    one = int(np.float16(1).view(np.uint16))
+    halves = 1 << 8
+
+    def unpack(first: int) -> bytes:
+        terms = {4 * i: (1, 0, first + i, 2, 0) for i in range(4)}
+        return _configuration(terms, dict.fromkeys(terms, one), halves)
+
+    packed = {2 * i: (1, i // 4, 2 * (i % 4), 2, 0) for i in range(8)}
+    a = _rows(10, np.float16) / np.float16(16)
+    outcome = run(
+        *(int16_registers, "through_floats", launch((1, 6)), {"a": a}),
+        {"result": ((1, 6, 8), "float16")},
+        uniforms={
+            "unpack_low": unpack(0),
+            "unpack_high": unpack(4),
+            "pack": _configuration(packed, dict.fromkeys(packed, one), halves),
+        },
+    )
+    wide = a.astype(np.float32)
+    expected = np.concatenate([wide[:, :4] ** 2, wide[:, 4:] + 1], 1).astype(np.float16)
+    np.testing.assert_array_equal(outcome.outputs["result"][0], expected)

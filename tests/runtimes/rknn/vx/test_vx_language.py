@@ -1,0 +1,245 @@
+"""The language of `.vx` kernels on the PC, each part against numpy."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import DTypeLike
+
+from opkit.runtimes.invocation import Value
+from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
+from opkit.runtimes.rknn.vx.runner import PAST_END
+from tests.runtimes.rknn.vx.support import (
+    KERNELS,
+    Array,
+    border,
+    float32,
+    int32,
+    int32_array,
+    launch,
+    param,
+    run,
+)
+
+
+@pytest.fixture(scope="session")
+def movement(vx_folder: Path) -> Program:
+    return compile_vx(KERNELS / "movement.vx", vx_folder / "cache")
+
+
+def counted(shape: tuple[int, ...], dtype: DTypeLike = np.int16) -> Array:
+    return np.arange(1, math.prod(shape) + 1).reshape(shape).astype(dtype)
+
+
+# ---- Reads, writes, copies ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["copy_2d", "by_address"])
+@pytest.mark.parametrize("dtype", [np.int16, np.uint16, np.float16])
+def test_copies(movement: Program, kernel: str, dtype: DTypeLike) -> None:
+    x = counted((1 if kernel == "copy_2d" else 3, 4, 13), dtype)
+    outcome = run(
+        *(movement, kernel, launch((2, 4, len(x)), (8, 1, 1)), {"x": x}, {"y": (x.shape, dtype)})
+    )
+    np.testing.assert_array_equal(outcome.outputs["y"], x)
+    assert {event.kind for event in outcome.events} == set(PAST_END)
+    assert outcome.unwritten == {}
+
+
+def _shifted(x: Array, outside: Any) -> Array:
+    padded = (
+        np.pad(x, ((0, 0), (1, 0), (1, 0)), mode="edge")
+        if outside == "edge"
+        else np.pad(x, ((0, 0), (1, 0), (1, 0)), constant_values=outside)
+    )
+    return padded[:, :-1, :-1]
+
+
+@pytest.mark.parametrize(
+    ("policy", "value", "outside"),
+    [("poison", 0, 0x7E7E), ("edge", 0, "edge"), ("constant", 9, 9)],
+)
+def test_offsets_and_borders(movement: Program, policy: str, value: int, outside: Any) -> None:
+    x = counted((2, 3, 8))
+    outcome = run(
+        *(movement, "shifted", launch((1, 3, 2), (8, 1, 1)), {"x": x}, {"y": (x.shape, "int16")}),
+        border=border(policy, value),
+    )
+    np.testing.assert_array_equal(outcome.outputs["y"], _shifted(x, outside))
+    (event,) = outcome.events
+    assert (event.kind, event.tensor) == ("read outside", "x")
+    assert event.count == 2 * (8 + 2)  # a row above, and a column beside the two other rows
+    assert event.at == (-1, -1, 0)
+    assert event.line is not None
+    assert event.line.endswith("movement.vx:19")
+
+
+def test_start_and_end_bins(movement: Program) -> None:
+    x = counted((2, 3, 8))
+    outcome = run(
+        *(movement, "bins", launch((1, 3, 2)), {"x": x}, {"y": (x.shape, "int16")}),
+    )
+    expected = np.broadcast_to(np.arange(100, 108), x.shape).copy()
+    expected[..., 2:5] = x[..., :3]
+    np.testing.assert_array_equal(outcome.outputs["y"], expected)
+
+
+def test_write_source_bin(movement: Program) -> None:
+    x = counted((2, 3, 8))
+    outcome = run(*(movement, "source_bin", launch((1, 3, 2)), {"x": x}, {"y": (x.shape, "int16")}))
+    np.testing.assert_array_equal(outcome.outputs["y"][..., :4], x[..., 3:7])
+    assert outcome.unwritten == {"y": (2 * 3 * 4, (0, 0, 4))}
+
+
+def test_descriptor(movement: Program) -> None:
+    x = counted((5, 3, 7))
+    outcome = run(*(movement, "descriptor", launch((1,)), {"x": x}, {"y": ((1, 8), "int32")}))
+    np.testing.assert_array_equal(outcome.outputs["y"], [[14, 42, 5, 0, 7, 3, 5, 0]])
+
+
+def test_small_vectors_are_not_packed(movement: Program) -> None:
+    x = np.linspace(-2, 2, 8, dtype=np.float16).reshape(1, 1, 8)
+    outcome = run(*(movement, "unpacked", launch((1, 1, 1)), {"x": x}, {"y": (x.shape, "float16")}))
+    np.testing.assert_array_equal(outcome.outputs["y"][..., ::2], x[..., :4])
+    np.testing.assert_array_equal(outcome.outputs["y"][..., 1::2], 0)
+
+
+def test_packing_small_vectors(movement: Program) -> None:
+    x = counted((1, 1, 8))
+    outcome = run(*(movement, "repacked", launch((1, 1, 1)), {"x": x}, {"y": ((1, 1, 4), "int16")}))
+    np.testing.assert_array_equal(outcome.outputs["y"], x[..., ::2])
+
+
+@pytest.mark.parametrize("width", [1, 15, 16, 17, 32])
+def test_bytes(movement: Program, width: int) -> None:
+    x = counted((2, 3, width), np.uint8)
+    outcome = run(
+        *(movement, "bytes", launch((-(-width // 16), 3, 2), (16, 1, 1))),
+        *({"x": x}, {"y": (x.shape, "uint8")}),
+    )
+    np.testing.assert_array_equal(outcome.outputs["y"], 255 - x)
+    assert outcome.unwritten == {}
+
+
+def test_partial_copy_and_move(movement: Program) -> None:
+    x = counted((1, 1, 8))
+    outcome = run(*(movement, "part", launch((1, 1, 1)), {"x": x}, {"y": (x.shape, "int16")}))
+    np.testing.assert_array_equal(outcome.outputs["y"][0, 0], [1, 2, 3, 4, 7, 7, 7, -5])
+
+
+# ---- Scalars, arrays, uniforms, work items ------------------------------------------------------
+
+
+def test_scalars_and_arrays(movement: Program) -> None:
+    params: list[Value] = [int32(-3), int32(-1), float32(1.5)]
+    params += [param(np.uint8(1)), int32(77), int32_array(10, 20, 30)]
+    outcome = run(movement, "scalars", launch((1,)), {}, {"y": ((1, 8), "int32")}, params)
+    bits = int(np.float32(1.5).view(np.int32))
+    np.testing.assert_array_equal(outcome.outputs["y"], [[-3, -1, bits, 1, 77, 3, 10, 30]])
+
+
+def test_narrow_scalars_are_not_sign_extended(movement: Program) -> None:
+    narrow = param(np.int8(-1))
+    params: list[Value] = [
+        narrow,
+        narrow,
+        float32(0),
+        param(np.uint8(0)),
+        narrow,
+        int32_array(1),
+    ]
+    outcome = run(movement, "scalars", launch((1,)), {}, {"y": ((1, 8), "int32")}, params)
+    np.testing.assert_array_equal(outcome.outputs["y"], [[255, 255, 0, 0, 255, 1, 1, 1]])
+
+
+def test_uniforms(movement: Program) -> None:
+    x = counted((1, 8), np.int32)
+    outcome = run(
+        *(movement, "uniforms", launch((2,), (4,)), {"x": x}, {"y": (x.shape, "int32")}),
+        uniforms={
+            "factor": np.float32(2.5).tobytes(),
+            "addend": np.array([1, 2, 3, 4], np.int32).tobytes(),
+        },
+    )
+    np.testing.assert_array_equal(
+        outcome.outputs["y"][0], np.trunc(x[0] * 2.5) + np.tile([1, 2, 3, 4], 2)
+    )
+
+
+def test_work_items(movement: Program) -> None:
+    where = launch((4, 2), (3, 3), (2, 2), (1, 1))
+    outcome = run(movement, "ids", where, {}, {"y": ((8, 12), "int32")})
+    expected = [
+        [1 + 3 * (2 * group + x), 1 + 3 * y, x, y, group, 2, 4, 2, 2, 1, 1, 0]
+        for group in range(2)
+        for y in range(2)
+        for x in range(2)
+    ]
+    np.testing.assert_array_equal(outcome.outputs["y"], expected)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_barrier_and_local_memory(movement: Program, reverse: bool) -> None:
+    x = counted((5, 16), np.int32)
+    outcome = run(
+        *(movement, "row_sums", launch((16, 5), (1, 1), (16, 1))),
+        *({"x": x}, {"y": ((5, 1), "int32")}),
+        reverse=reverse,
+    )
+    np.testing.assert_array_equal(outcome.outputs["y"][:, 0], x.sum(1))
+
+
+def test_atomics_and_vector_pointers(movement: Program) -> None:
+    outcome = run(movement, "atomics", launch((8,), (1,), (8,)), {}, {"y": ((1, 8), "int32")})
+    np.testing.assert_array_equal(outcome.outputs["y"], [[28, 0, 7, 8, ~255, 255, 0, 13]])
+
+
+# ---- read_image... and write_image... -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dtype", "letter"),
+    [
+        *(("float16", "f"), ("float32", "f"), ("int8", "i"), ("int16", "i"), ("int32", "i")),
+        *(("uint8", "ui"), ("uint16", "ui"), ("uint32", "ui")),
+    ],
+)
+def test_read_image_four_neighbors(vx_folder: Path, dtype: str, letter: str) -> None:
+    source = vx_folder / f"neighbours_{dtype}.vx"
+    source.write_text(
+        "__kernel void k(image2d_array_t x, image2d_array_t y)\n{\n"
+        "    int4 at = (int4)(get_global_id(0), get_global_id(1), get_global_id(2), 0);\n"
+        f"    write_image{letter}(y, at, read_image{letter}(x, at));\n}}\n"
+    )
+    program = compile_vx(source, vx_folder / "cache")
+    x = counted((2, 3, 6), dtype)
+    outcome = run(
+        *(program, "k", launch((2, 3, 2), (4, 1, 1)), {"x": x}, {"y": (x.shape, dtype)}),
+    )
+    np.testing.assert_array_equal(outcome.outputs["y"], x)
+    assert {event.kind for event in outcome.events} == set(PAST_END)
+
+
+# ---- What else sources are made of --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize("sanitize", [False, True])
+def test_functions_and_tables(vx_folder: Path, debug: bool, sanitize: bool) -> None:
+    program = compile_vx(KERNELS / "style.vx", vx_folder / "cache", debug=debug, sanitize=sanitize)
+    x = (counted((1, 2, 16), np.float16) / 8).astype(np.float16)
+    outcome = run(
+        *(program, "style", launch((2, 2, 1), (8, 1, 1)), {"x": x}, {"y": (x.shape, x.dtype)}),
+    )
+    expected = x.astype(np.float32).reshape(4, 2, 4)
+    expected[:, 0, :2] = expected[:, 0, 1::-1].copy()
+    expected[:, 1] *= [0.5, 1, 1.5, 2]
+    expected[:, 1, 3] += 8
+    expected[:, 1, 0] = np.rint(expected[:, 1, 0])
+    np.testing.assert_array_equal(outcome.outputs["y"].reshape(4, 2, 4), expected)
+    assert program.diagnostics == ""
+    assert outcome.printed == f"at 8: {expected[3, 0, 0]:.1f}\n"

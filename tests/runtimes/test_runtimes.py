@@ -1,0 +1,398 @@
+"""A runtime is a folder: one that nobody knows gets files, targets and rows of its own."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Container
+from fnmatch import fnmatch
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from opkit import runtimes
+from opkit.description import parser
+from opkit.description.limits import Limits
+from opkit.description.reader import DescriptionError
+from opkit.description.spec import OpSpec
+from opkit.files.skeletons import once_only_files
+from opkit.runtimes.interface import Runtime
+from opkit.runtimes.rknn import RUNTIME
+from opkit.runtimes.rknn.runtime import Rknn
+from rknn_op_template import with_runtimes
+from tests.compiling import C_SOURCES
+from tests.repositories import EXAMPLES, ROOT, TEMPLATE, Repository, copy_template, generate
+
+ROOM = ROOT / "tests/data/plain_runtime"
+OPKIT = TEMPLATE / "opkit"
+
+
+def add_room(repository: Path) -> None:
+    """Lay the runtime beside the others of a repository, or of the template."""
+    room = repository / "opkit/runtimes/plain"
+    shutil.copytree(ROOM, room, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(C_SOURCES / "plain_runtime.c", room)
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """Return a repository of RKNN's to which the runtime was added later."""
+    repository = generate(tmp_path_factory.mktemp("plain"), op_name="Copy")
+    add_room(repository.path)
+    description = repository.path / "op.yml"
+    description.write_text(f"runtimes: [rknn, plain]\n{description.read_text()}")
+    tests = repository.path / "tests/test_copy.py"
+    tests.write_text(tests.read_text().replace("float16", "float32").split("\n\n\n@pytest")[0])
+    with tests.open("a") as file:
+        file.write(
+            '\n\n\n@pytest.mark.parametrize("case", CASES, ids=str)\n'
+            "def test_cpu_kernel(case):\n    check_cpu_kernel(case)\n"
+        )
+    return repository
+
+
+def test_second_runtime_is_checked_and_reported(plain: Repository) -> None:
+    checked = plain.scons("check")
+    assert "write plain/NOTES.md: op.yml asks for it" in checked.stdout
+    assert re.search(
+        r"^CPU kernel, plain +7-float32-uniform +0 +0 +[\d.]+ us", checked.stdout, re.MULTILINE
+    )
+    assert "checked CPU kernel: 6 cases; CPU kernel, plain: 6 cases" in checked.stdout
+    plain.scons("report")
+    assert "CPU kernel, plain" in (plain.path / "build/report.html").read_text()
+
+
+def test_second_runtime_file_ownership(plain: Repository) -> None:
+    plain.scons("target=x64")
+    manifest = json.loads((plain.path / "generated/manifest.json").read_text())
+    assert "plain/NOTES.md" in manifest["written once"]
+    assert "generated/copy_plain.c" in manifest["generated"]
+    notes = plain.path / "plain/NOTES.md"
+    notes.unlink()
+    plain.scons("target=x64")
+    assert not notes.exists()  # it is the user's, who has deleted it
+
+
+def test_second_runtime_targets(plain: Repository) -> None:
+    assert "|pc|x64|all)" in plain.scons("-h").stdout
+    plain.scons("target=pc")
+    assert (plain.path / "build/pc/operator.so").is_file()
+
+
+def test_single_runtime_has_no_other_files(plain: Repository, tmp_path: Path) -> None:
+    alone = Repository(tmp_path / "Copy")
+    shutil.copytree(plain.path, alone.path)
+    shutil.rmtree(alone.path / "build", ignore_errors=True)
+    description = alone.path / "op.yml"
+    text = description.read_text().replace("[rknn, plain]", "[plain]")
+    description.write_text(re.sub(r"^target_platform.*\n|.*kernels:.*\n", "", text, flags=re.M))
+    written = [alone.path / name for name in ("README.md", "copy_reference.py")]
+    for path in written:
+        path.unlink()
+    shutil.rmtree(alone.path / "generated")
+    tests = alone.path / "tests/test_copy.py"
+    tests.write_text(tests.read_text().replace(", check_vx_kernel", ""))
+    checked = alone.scons("check")
+    assert "checked CPU kernel: 6 cases\n" in checked.stdout
+    for path in written:
+        assert not re.search("RKNN|OpenVX|rknn", path.read_text().replace("rknn-op-template", ""))
+    assert "rknnop" not in alone.scons("-h").stdout.replace("rknn-op-template", "")
+
+
+def test_key_of_other_runtime_is_refused(plain: Repository) -> None:
+    description = plain.path / "op.yml"
+    before = description.read_text()
+    description.write_text(before.replace("[rknn, plain]", "[plain]") + "\nkernel_index: 0\n")
+    refused = plain.scons("target=x64", check=False)
+    description.write_text(before)
+    assert "kernel_index: is a key of the runtime rknn, which `runtimes` does not" in refused.stderr
+
+
+# ---- A template with one more runtime ----
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the template that has the runtime, with the command `rknn-op`."""
+    folder = copy_template(tmp_path_factory.mktemp("two") / "template")
+    add_room(folder / TEMPLATE.name)
+    shutil.copytree(ROOT / "rknn_op", folder / "rknn_op")
+    shutil.copytree(EXAMPLES, folder / "examples")
+    return folder
+
+
+def run(template: Path, folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run a Python program of the template's, with a home of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=folder,
+        env={**os.environ, "HOME": str(folder), "PYTHONPATH": str(template)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def answer(template: Path, folder: Path, *answers: str) -> subprocess.CompletedProcess[str]:
+    return run(template, folder, "cookiecutter", str(template), "--no-input", *answers)
+
+
+def rooms(repository: Path) -> list[str]:
+    return sorted(path.parent.name for path in repository.glob("opkit/runtimes/*/__init__.py"))
+
+
+DESCRIPTION = """\
+# Ours.
+name: Copy  # of the input
+inputs: {input: {type: VX_TYPE_TENSOR}}
+outputs: {output: {type: VX_TYPE_TENSOR}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("answers", "chosen"),
+    [
+        ((), ["rknn"]),
+        (("runtimes=plain",), ["plain"]),
+        (("runtimes=rknn, plain",), ["rknn", "plain"]),
+        (("runtimes=plain rknn", "config=copy.yml"), ["plain", "rknn"]),
+        (("config=both.yml",), ["rknn", "plain"]),
+        (("runtimes=plain", "config=both.yml"), ["plain"]),
+    ],
+)
+def test_repository_has_chosen_runtimes(
+    answers: tuple[str, ...], chosen: list[str], template: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "copy.yml").write_text(DESCRIPTION)
+    (tmp_path / "both.yml").write_text(DESCRIPTION + "runtimes:\n  - rknn\n  - plain  # too\n")
+    done = answer(template, tmp_path, "op_name=Copy", *answers)
+    assert done.returncode == 0, done.stdout
+    made = tmp_path / "Copy"
+    assert rooms(made) == sorted(chosen)
+    text = (made / "op.yml").read_text()
+    assert yaml.safe_load(text).get("runtimes", ["rknn"]) == chosen
+    assert next(iter(yaml.safe_load(text))) == "name"
+    assert ("target_platform" in text) == ("rknn" in chosen and "config" not in str(answers))
+    assert (made / "plain/NOTES.md").is_file() == ("plain" in chosen)
+    assert (made / "rknn_kernel_copy.c").is_file() == ("rknn" in chosen)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{name: A, inputs: {}}", "{runtimes: [b, a], name: A, inputs: {}}"),
+        ("name: A\n# c\ninputs: {}", "name: A\n# c\nruntimes: [b, a]\ninputs: {}"),
+        ("  name: A\n  inputs: {}", "  name: A\n  runtimes: [b, a]\n  inputs: {}"),
+        ("name: A\nruntimes: [a]  # c\nx: y", "name: A\nruntimes: [b, a]  # c\nx: y"),
+        ("runtimes:\n- a\n- b\nname: A", "runtimes:\n[b, a]\nname: A"),
+    ],
+)
+def test_runtimes_do_not_affect_other_files(text: str, expected: str) -> None:
+    assert with_runtimes(text, ["b", "a"]) == expected
+
+
+@pytest.mark.parametrize("names", ["plane", "rknn, plane", "", "rknn, rknn"])
+def test_invalid_runtime_creates_nothing(names: str, template: Path, tmp_path: Path) -> None:
+    refused = answer(template, tmp_path, f"runtimes={names}")
+    assert refused.returncode == 1
+    message = refused.stdout.splitlines()[-1]
+    assert "runtimes" in message
+    assert "expected rknn, plain" in message or "duplicate runtime 'rknn'" in message
+    assert "Traceback" not in refused.stdout + refused.stderr
+    assert not (tmp_path / "MyOperator").exists()
+
+
+def test_update_adds_runtime(template: Path, tmp_path: Path) -> None:
+    assert answer(template, tmp_path, "op_name=Copy").returncode == 0
+    made = Repository(tmp_path / "Copy")
+    mine = made.path / "copy_compute.h"
+    mine.write_text(f"/* Mine. */\n{mine.read_text()}")
+    description = made.path / "op.yml"
+    description.write_text(f"{description.read_text()}runtimes: [rknn, plain]\n")
+
+    refused = made.scons("target=x64", check=False)
+    assert re.search(
+        r"op.yml:\d+: runtimes\[1\]: unknown runtime 'plain' \(expected rknn\).*`rknn-op update`",
+        refused.stderr,
+    )
+    updated = run(template, made.path, "rknn_op", "update")
+    assert updated.returncode == 0, updated.stderr
+    assert rooms(made.path) == ["plain", "rknn"]
+    assert mine.read_text().startswith("/* Mine. */")
+    made.scons("target=pc")
+    assert (made.path / "plain/NOTES.md").is_file()
+    assert not [*made.path.glob("opkit.*")]
+
+
+def test_interrupted_update_is_completed(template: Path, tmp_path: Path) -> None:
+    assert answer(template, tmp_path, "op_name=Copy").returncode == 0
+    made = tmp_path / "Copy"
+    (made / "opkit").rename(made / "opkit.old")
+    (made / "opkit.new/half").mkdir(parents=True)
+    assert run(template, made, "rknn_op", "update").returncode == 0
+    assert rooms(made) == ["rknn"]
+    assert not [*made.glob("opkit.*")]
+
+
+# ---- What runtimes take ----
+
+
+class Stick(Rknn):
+    """A runtime that takes less of everything, but lists of floats."""
+
+    name = "stick"
+    limits = Limits("the stick", name_length=9, parameters=3, rank=2, items=4)
+
+    def type_refusal(self, type_name: str) -> str:
+        """Refuse nothing."""
+        return ""
+
+
+ON_STICK = """\
+name: Shift
+runtimes: [{runtimes}]
+inputs: {{x: {{type: VX_TYPE_TENSOR}}}}
+outputs: {{y: {{type: VX_TYPE_TENSOR}}}}
+params: {{{params}}}
+"""
+
+
+def parsed(names: str, params: str) -> OpSpec:
+    text = ON_STICK.format(runtimes=names, params=params)
+    return parser.parse(text, "op.yml", {"rknn": RUNTIME, "stick": Stick()}, "rknn")
+
+
+@pytest.mark.parametrize(
+    ("params", "problem"),
+    [
+        ("p: {type: VX_TYPE_ARRAY, default: [1, 2, 3, 4, 5]}", "the stick takes 1 to 4"),
+        ("p: {type: VX_TYPE_ARRAY, length: 5}", "invalid '5' (expected 1 to 4)"),
+        ("p: {type: VX_TYPE_INT8}, q: {type: VX_TYPE_INT8}", "the stick takes 3 parameters"),
+        ("position_x: {type: VX_TYPE_INT8}", "has 10 characters; the stick allows 9"),
+    ],
+)
+def test_the_lowest_limit_counts(params: str, problem: str) -> None:
+    parsed("rknn", params)
+    with pytest.raises(DescriptionError, match=re.escape(problem)):
+        parsed("rknn, stick", params)
+
+
+def test_a_type_is_allowed_that_all_runtimes_take() -> None:
+    params = "p: {type: FLOATS, length: 2, default: [0.5, 1]}"
+    spec = parsed("stick", params)
+    assert spec.params[0].default == (0.5, 1.0)
+    reference = once_only_files(spec, [])["shift_reference.py"]
+    assert "        p: list of float\n" in reference
+    with pytest.raises(DescriptionError, match="RKNN-Toolkit does not deliver it; use several VX"):
+        parsed("rknn, stick", params)
+
+
+# ---- The rooms of opkit ----
+
+ROOMS = (
+    *("errors", "version", "text", "c_layout", "manifest"),
+    *("description", "toolchains"),
+    "check.run_log",  # the kernels that a runtime promises to a check
+    *("runtimes.invocation", "runtimes.interface", "runtimes", "files"),
+    *("check", "report", "build"),
+    "runtimes.*",
+    *("repository", "testing", "sconstruct"),
+    *("rknn_op_template", "rknn_op", "hooks"),
+)
+
+"""The rooms, from the bottom up: a module imports from its own room and from those before it."""
+
+WORDS = {
+    "rknn": r"runtimes[/.]rknn|OpenVX|\bVX_\w+|RKNN|rknnop|librknn|\.vx\b|\b[NP]PU\b|[Bb]oards?\b",
+}
+"""Runtime -> the words for what is its own."""
+
+ELSEWHERE = {
+    "opkit/description": r"OpenVX|VX_TYPE_\w*",  # op.yml's types, for every runtime
+    "opkit/docs/cases.md": "VX_TYPE_\\w+",
+    "opkit/report/page.py": "VX_TYPE_TENSOR",
+    "opkit/check/executors.py": "[Bb]oard",  # whatever ssh reaches
+    "opkit/build/host_check.py": "board",
+    "opkit/files/templates/README.md": "board",
+    "opkit/check/harness/process_state.c": "board",
+    "opkit/compute/half.h": "boards",
+    "opkit/toolchains": "board",
+}
+"""File or folder outside of the runtimes -> which of these words it may have all the same."""
+
+
+def room_of(module: str) -> str:
+    """Return the room with the longest name that fits."""
+    return max((room for room in ROOMS if fnmatch(f"{module}.", f"{room}.*")), key=len)
+
+
+def modules() -> dict[str, Path]:
+    """Return all modules, those of opkit by their names in it."""
+    roots = {OPKIT: OPKIT, ROOT / "rknn_op": ROOT, ROOT / "hooks": ROOT}
+    paths = {path: root for folder, root in roots.items() for path in folder.rglob("*.py")}
+    paths[ROOT / "rknn_op_template.py"] = ROOT
+    names = {
+        ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path
+        for path, root in paths.items()
+        if "templates" not in path.parts
+    }
+    return {name: path for name, path in names.items() if name != "__init__"}
+
+
+def imports(path: Path, known: Container[str]) -> set[str]:
+    """Return the modules that a file imports, when it is loaded or later."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.removeprefix("opkit.") for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            package = f"{node.module}".removeprefix("opkit").lstrip(".")
+            for alias in node.names:
+                name = f"{package}.{alias.name}".lstrip(".")
+                names.add(name if name in known else package)
+    return {name for name in names if name in known}
+
+
+def test_imports_go_down() -> None:
+    known = modules()
+    upward = [
+        f"{module} imports {name}"
+        for module, path in known.items()
+        for name in imports(path, known)
+        if ROOMS.index(room_of(name)) > ROOMS.index(room_of(module))
+    ]
+    assert upward == []
+
+
+def test_no_import_leads_back() -> None:
+    known = modules()
+    graph = {module: imports(path, known) for module, path in known.items()}
+    assert len(list(TopologicalSorter(graph).static_order())) == len(known)
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_no_runtime_is_named_outside_of_its_room(name: str) -> None:
+    rooms = OPKIT / "runtimes"
+    for path in TEMPLATE.rglob("*"):
+        is_text = path.is_file() and "__pycache__" not in path.parts
+        if not is_text or any(path.is_relative_to(rooms / each) for each in runtimes.available()):
+            continue
+        place = path.relative_to(TEMPLATE).as_posix()
+        allowed = "|".join(words for start, words in ELSEWHERE.items() if place.startswith(start))
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            for word in re.findall(WORDS[name], line):
+                assert re.fullmatch(allowed, word), f"{place}:{number}: {line}"
+
+
+def test_available_runtimes() -> None:
+    assert next(iter(runtimes.available())) == runtimes.DEFAULT
+    for name, runtime in runtimes.available().items():
+        assert isinstance(runtime, Runtime)
+        assert runtime.name == name

@@ -117,7 +117,7 @@ def test_renamed_operator_error_lists_files(copy_of_fresh: Repository) -> None:
     edit(copy_of_fresh.path / "op.yml", "name: MyOperator", "name: Other")
     result = copy_of_fresh.scons(check=False)
     assert result.returncode == 2
-    assert "there is no other_compute.h, other_reference.py, rknn_kernel_other.c" in result.stderr
+    assert "but other_compute.h, other_reference.py, rknn_kernel_other.c" in result.stderr
     assert "git mv" in result.stderr
 
 

@@ -120,7 +120,9 @@ def test_missing_compiler_error(fresh: Repository) -> None:
 def test_sanitizer_names() -> None:
     assert parse_sanitizers("") == []
     assert parse_sanitizers("undefined, address,undefined") == ["address", "undefined"]
-    with pytest.raises(OpkitError, match=r"no sanitizer 'memory'; allowed: address, undefined"):
+    with pytest.raises(
+        OpkitError, match=r"unknown sanitizer 'memory'; allowed: address, undefined"
+    ):
         parse_sanitizers("address,memory")
 
 

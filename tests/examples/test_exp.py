@@ -15,6 +15,7 @@ from tests.repositories import Repository
 
 def test_all_halves_are_correctly_rounded(example: Callable[[str], Repository]) -> None:
     repository = example("exp")
+    repository.scons("target=x64")
     spec = parse((repository.path / "op.yml").read_text())
     kernel = host_kernel(spec, repository.path / "build/x64/libexp.so", repository.path / HOST)
     halves = np.arange(2**16, dtype=np.uint16).view(np.float16)

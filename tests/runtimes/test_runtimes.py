@@ -60,7 +60,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 
 def test_second_runtime_is_checked_and_reported(plain: Repository) -> None:
     checked = plain.scons("check")
-    assert "write plain/NOTES.md: op.yml asks for it" in checked.stdout
+    assert "write plain/NOTES.md: op.yml requires it" in checked.stdout
     assert re.search(
         r"^CPU kernel, plain +7-float32-uniform +0 +0 +[\d.]+ us", checked.stdout, re.MULTILINE
     )

@@ -926,5 +926,5 @@ def test_library_mismatch_is_reported(launcher: Path, tmp_path: Path) -> None:
     broken.write_text("not a library")
     with pytest.raises(OpkitError, match="cannot be loaded"):
         host_kernel(one_less, broken, host).run(two)
-    with pytest.raises(OpkitError, match="not there; run `scons target=x64`"):
+    with pytest.raises(OpkitError, match="not found; run `scons target=x64`"):
         host_kernel(one_less, tmp_path / "none.so", host)

@@ -98,7 +98,7 @@ def test_add_vx_kernel_later(tmp_path: Path) -> None:
     edit(repository.path / "op.yml", "[cpu]", "[cpu, vx]")
     built = repository.scons("target=x64")
     assert yours == {file: file.read_bytes() for file in yours}
-    assert "write rknn_kernel_copy.vx: op.yml asks for it" in built.stdout
+    assert "write rknn_kernel_copy.vx: op.yml requires it" in built.stdout
     generated = once_only_files(parse(BOTH))["rknn_kernel_copy.vx"]
     assert (repository.path / "rknn_kernel_copy.vx").read_text() == generated
 
@@ -197,5 +197,5 @@ def test_examples_have_written_vx_kernels() -> None:
 def test_renamed_operator_error_lists_vx_file(copy_of_fresh: Repository) -> None:
     edit(copy_of_fresh.path / "op.yml", "name: MyOperator", "name: Other")
     refused = copy_of_fresh.scons(check=False)
-    assert "rknn_kernel_other.c, rknn_kernel_other.vx. " in refused.stderr
+    assert "rknn_kernel_other.c, rknn_kernel_other.vx is missing. " in refused.stderr
     assert not (copy_of_fresh.path / "rknn_kernel_other.vx").exists()

@@ -22,7 +22,7 @@ class Report:
 
     Attributes:
         operator: the operator description.
-        facts: what runtimes say of the operator: term -> text.
+        properties: what runtimes say of the operator: term -> text.
         deliveries: param -> what kernels get for it: in words, and the type of it.
         products: what was built for targets.
         records: what came of each case on each kernel.
@@ -32,7 +32,7 @@ class Report:
     """
 
     operator: OpSpec
-    facts: Mapping[str, str]
+    properties: Mapping[str, str]
     deliveries: Mapping[str, Sequence[tuple[str, str]]]
     products: Sequence[Product]
     records: Sequence[Record]
@@ -52,7 +52,7 @@ def page(report: Report) -> str:
     text = render(
         "page.html",
         operator=operator,
-        facts=report.facts,
+        properties=report.properties,
         time=report.time,
         check_failed=report.check_failed,
         parameters=list(_parameters(operator, report.deliveries)),

@@ -252,7 +252,7 @@ def test_toolkit_compiles_vx_kernel(copy_of_fresh: Repository, tmp_path: Path) -
 def test_unknown_options(fresh: Repository) -> None:
     unknown = fresh.scons("tolchain=zig", check=False)
     assert unknown.returncode == 2
-    assert "unknown option 'tolchain'. Did you mean 'toolchain'?" in unknown.stderr
+    assert "unknown option 'tolchain'; did you mean 'toolchain'?" in unknown.stderr
     assert packages(fresh)
     wrong = fresh.scons("target=rk3588", check=False)
     assert wrong.returncode == 2

@@ -121,7 +121,7 @@ def test_sanitizer_names() -> None:
     assert parse_sanitizers("") == []
     assert parse_sanitizers("undefined, address,undefined") == ["address", "undefined"]
     with pytest.raises(
-        OpkitError, match=r"unknown sanitizer 'memory'; allowed: address, undefined"
+        OpkitError, match=r"unknown sanitizer 'memory' \(expected address, undefined"
     ):
         parse_sanitizers("address,memory")
 

@@ -89,7 +89,7 @@ def test_constants(type_: str, value: float, word: int) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("4x8", []), "unknown dot product '4x8'; allowed: 16x1, 8x2, 4x4, 2x8"),
+        (("4x8", []), "unknown dot product '4x8' (expected 16x1, 8x2, 4x4, 2x8"),
         (("4x4", [Term(4, Bin(0, 0), ONE)]), "DP4x4: output 4 must be 0 to 3"),
         (("4x4", [Term(0, Bin(2, 0), ONE)]), "DP4x4: operand 2 must be 0 to 1"),
         (("4x4", [Term(0, Bin(0, 16), ONE)]), "DP4x4: lane 16 must be 0 to 15"),

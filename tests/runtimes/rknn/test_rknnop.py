@@ -184,7 +184,7 @@ def test_unpack_error_messages(data: bytes, message: str) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 3}, "package version 3 is unknown; allowed: 1, 2"),
+        ({"version": 3}, "package version 3 is unknown (expected 1, 2)"),
         (
             {"version": 1},
             "a version 1 package carries the libraries x64, aarch64; given: x64, aarch64, armhf",

@@ -856,10 +856,6 @@ def test_examples_on_stand_in(
     assert (params, conversion().output_sizes(operator, input_sizes, params)) == expected
 
 
-def test_generated_file_size_limit() -> None:
-    assert len(example_class("resize_area").encode()) <= 8500
-
-
 NASTY = OpSpec(
     "Nasty",
     "tensorflow",

@@ -93,9 +93,9 @@ def refuse_unknown(variables: Any) -> None:
     known = [option.key for option in variables.options]
     for name in variables.UnknownVariables():
         closest = difflib.get_close_matches(name, known, 1)
-        hint = f" Did you mean '{closest[0]}'?" if closest else ""
-        allowed = ", ".join(known)
-        raise OpkitError(f"unknown option '{name}'.{hint} Allowed: {allowed}; see scons -h")
+        hint = f"; did you mean '{closest[0]}'?" if closest else ""
+        expected = ", ".join(known)
+        raise OpkitError(f"unknown option '{name}'{hint} (expected {expected}); see scons -h")
 
 
 def read_request(

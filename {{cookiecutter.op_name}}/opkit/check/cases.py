@@ -227,7 +227,7 @@ def _problems_of_arguments(shapes: Any, makers: Any, params: Any, dtype: Any) ->
     for name, type_ in by_name.items():
         if type_ not in TENSOR_DTYPES:
             of = f" of '{name}'" if name else ""
-            yield f"unknown dtype {type_!r}{of}; allowed: {', '.join(TENSOR_DTYPES)}"
+            yield f"unknown dtype {type_!r}{of} (expected {', '.join(TENSOR_DTYPES)})"
 
 
 def _is_size(number: Any) -> bool:

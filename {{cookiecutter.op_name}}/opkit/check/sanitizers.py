@@ -52,7 +52,7 @@ def parse_sanitizers(text: str) -> list[str]:
     names = {name.strip() for name in text.split(",") if name.strip()}
     for name in sorted(names - set(SANITIZERS)):
         allowed = ", ".join(SANITIZERS)
-        raise OpkitError(f"sanitize={text}: unknown sanitizer '{name}'; allowed: {allowed}")
+        raise OpkitError(f"sanitize={text}: unknown sanitizer '{name}' (expected {allowed})")
     return [name for name in SANITIZERS if name in names]
 
 

@@ -35,14 +35,14 @@ def path_problem(text: str) -> str | None:
     if ".." in PurePosixPath(text).parts:
         return "may lead out of the repository; have the file in it, and write no '..'"
     if not _PATH.fullmatch(text):
-        return "has a character that makefiles cannot take; allowed: letters, digits and _ . / + -"
+        return "has a character that makefiles cannot take (expected letters, digits and _ . / + -)"
     return None
 
 
 def source_problem(text: str) -> str | None:
     """Return why a text cannot be the path of a C or C++ source, or None."""
     if not text.endswith(SOURCE_SUFFIXES):
-        return f"is not a C or C++ source; allowed: {', '.join(SOURCE_SUFFIXES)}"
+        return f"is not a C or C++ source (expected {', '.join(SOURCE_SUFFIXES)})"
     return path_problem(text)
 
 

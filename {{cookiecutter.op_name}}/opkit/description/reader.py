@@ -94,8 +94,8 @@ class Reader:
     def unknown_key(self, node: yaml.Node, where: str, name: str, known: Sequence[str]) -> NoReturn:
         """Refuse a key that nobody knows; name the nearest that there is."""
         nearest = difflib.get_close_matches(name.lower(), known, 1, 0.5)
-        hint = f"; did you mean '{nearest[0]}'?" if nearest else "."
-        self.fail(node, where, f"unknown key {name!r}{hint} Allowed: {', '.join(known)}")
+        hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
+        self.fail(node, where, f"unknown key {name!r}{hint} (expected {', '.join(known)})")
 
     def text(self, node: yaml.Node, where: str) -> str:
         """Return the text of a node that must be one."""
@@ -111,7 +111,7 @@ class Reader:
             return default
         value = self.text(entries[key], key)
         if value.lower() not in allowed:
-            self.fail(entries[key], key, f"unknown value {value!r}; allowed: {', '.join(allowed)}")
+            self.fail(entries[key], key, f"unknown value {value!r} (expected {', '.join(allowed)})")
         return value.lower()
 
     def items(

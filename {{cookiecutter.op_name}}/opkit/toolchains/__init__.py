@@ -62,7 +62,7 @@ def find(
             command that installs it. Or the arguments do not fit together.
     """
     if toolchain not in _TOOLCHAINS:
-        raise ToolchainError(f"unknown toolchain '{toolchain}'; allowed: {', '.join(TOOLCHAINS)}")
+        raise ToolchainError(f"unknown toolchain '{toolchain}' (expected {', '.join(TOOLCHAINS)})")
     if toolchain != "prefix" and (prefix or sysroot):
         given = f"prefix={prefix}" if prefix else f"sysroot={sysroot}"
         raise ToolchainError(

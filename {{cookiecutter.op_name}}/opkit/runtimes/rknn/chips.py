@@ -38,4 +38,4 @@ def target_named(name: str) -> Target:
     try:
         return TARGETS[name.lower()]
     except KeyError:
-        raise OpkitError(f"unknown target '{name}'; allowed: {', '.join(TARGETS)}") from None
+        raise OpkitError(f"unknown target '{name}' (expected {', '.join(TARGETS)})") from None

@@ -118,7 +118,7 @@ def configuration(
         OpkitError: the instruction has no such form, output, lane, shift or constant.
     """
     if form not in FORMS:
-        raise OpkitError(f"unknown dot product '{form}'; allowed: {', '.join(FORMS)}")
+        raise OpkitError(f"unknown dot product '{form}' (expected {', '.join(FORMS)})")
     _check_range(form, "shift", shift, 0, MAX_SHIFT)
     for what, type_ in (("constant_type", constant_type), ("accumulator_type", accumulator_type)):
         if type_ not in TYPES:

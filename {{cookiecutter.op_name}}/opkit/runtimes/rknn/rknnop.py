@@ -75,7 +75,7 @@ def pack(package: Package) -> bytes:
     """
     if package.version not in LIBRARIES:
         raise PackageError(
-            f"package version {package.version} is unknown; allowed: {_listed(LIBRARIES)}"
+            f"package version {package.version} is unknown (expected {_listed(LIBRARIES)})"
         )
     abis = LIBRARIES[package.version]
     if set(package.libraries) != set(abis):

@@ -56,23 +56,23 @@ def _kernels(reader: Reader, node: yaml.Node | None) -> tuple[str, ...]:
     """Return the kernels of the operator, in the order of KERNELS."""
     if node is None:
         return KERNELS
-    allowed = "allowed: [cpu] or [cpu, vx]"
+    expected = "(expected [cpu] or [cpu, vx])"
     if not isinstance(node, yaml.SequenceNode):
-        reader.fail(node, "kernels", f"must be a list, not {shown(node)}; {allowed}")
+        reader.fail(node, "kernels", f"must be a list, not {shown(node)} {expected}")
     found: list[str] = []
     for index, item in enumerate(node.value):
         where = f"kernels[{index}]"
         kernel = reader.text(item, where).lower()
         if kernel not in KERNELS:
             known = ", ".join(KERNELS)
-            reader.fail(item, where, f"unknown kernel {shown(item)}; allowed: {known}")
+            reader.fail(item, where, f"unknown kernel {shown(item)} (expected {known})")
         if kernel in found:
             reader.fail(item, where, f"duplicate kernel '{kernel}'; delete one of them")
         found.append(kernel)
     if not found:
-        reader.fail(node, "kernels", f"is empty; {allowed}")
+        reader.fail(node, "kernels", f"is empty {expected}")
     if "cpu" not in found:
-        reader.fail(node, "kernels", f"has no cpu, the runtime's kernel 0; {allowed}")
+        reader.fail(node, "kernels", f"has no cpu, the runtime's kernel 0 {expected}")
     return tuple(kernel for kernel in KERNELS if kernel in found)
 
 

@@ -105,24 +105,24 @@ def _params(spec: OpSpec, has_params_from_tf: bool) -> str:
         params=_literal(dict(map(_param, spec.params)), "_PARAMS = "),
         more_values="".join(f"        {line}\n" for line in more_values),
         has_default=(
-            '"default" in facts and (source == name or not tensor_data_map)'
+            '"default" in attributes and (source == name or not tensor_data_map)'
             if sources
-            else '"default" in facts'
+            else '"default" in attributes'
         ),
         constants=f"\n{render('rknn_op_constants.py')}" if more_values else "",
     )
 
 
 def _param(param: Param) -> tuple[str, dict[str, Any]]:
-    facts: dict[str, Any] = {"type": param.type.element.dtype}
+    attributes: dict[str, Any] = {"type": param.type.element.dtype}
     if param.type.is_list:
-        facts["lengths"] = [param.length] if param.length else range(1, LIMITS.items + 1)
+        attributes["lengths"] = [param.length] if param.length else range(1, LIMITS.items + 1)
     if param.source is not None:
-        facts["source"] = param.source
+        attributes["source"] = param.source
     if param.default is not None:
         default = param.default
-        facts["default"] = list(default) if isinstance(default, tuple) else default
-    return param.name, facts
+        attributes["default"] = list(default) if isinstance(default, tuple) else default
+    return param.name, attributes
 
 
 def _check_names(spec: OpSpec, source: str, class_text: str) -> None:

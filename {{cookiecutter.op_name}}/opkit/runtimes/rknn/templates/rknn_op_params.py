@@ -3,17 +3,17 @@
     def load_params_from_tf(self, node_def, tensor_data_map):
         values = {name: self._value(attribute) for name, attribute in node_def.attr.items()}
 $more_values        params = {}
-        for name, facts in self._PARAMS.items():
-            source = facts.get("source", name)
+        for name, attributes in self._PARAMS.items():
+            source = attributes.get("source", name)
             try:
                 if source in values:
                     value = values[source]
                 elif $has_default:
-                    value = facts["default"]
+                    value = attributes["default"]
                 else:
                     problem = "no '{}' among {}; the node's inputs are {}"
                     raise ValueError(problem.format(source, sorted(values), list(node_def.input)))
-                params[name] = self._convert(value, facts)
+                params[name] = self._convert(value, attributes)
             except (OverflowError, TypeError, ValueError) as error:
                 where = (self.op, node_def.name, name)
                 raise ValueError("{}: node '{}': param '{}': {}".format(*where, error))
@@ -25,13 +25,13 @@ $constants
             return [item for _, items in attribute.list.ListFields() for item in items]
         return getattr(attribute, kind or "s")
 
-    def _convert(self, value, facts):
+    def _convert(self, value, attributes):
         items = np.ravel(value)
-        result = items.astype(facts["type"])
-        if "float" not in facts["type"] and not np.array_equal(result, items):
-            raise ValueError("{} does not fit {}".format(items.tolist(), facts["type"]))
-        if "lengths" not in facts:  # then it is one number
+        result = items.astype(attributes["type"])
+        if "float" not in attributes["type"] and not np.array_equal(result, items):
+            raise ValueError("{} does not fit {}".format(items.tolist(), attributes["type"]))
+        if "lengths" not in attributes:  # then it is one number
             return result.item()
-        if len(result) not in facts["lengths"]:
-            raise ValueError("{} items, not {}".format(len(result), facts["lengths"]))
+        if len(result) not in attributes["lengths"]:
+            raise ValueError("{} items, not {}".format(len(result), attributes["lengths"]))
         return result.tolist()

@@ -65,3 +65,15 @@ def copy_of_fresh(fresh: Repository, tmp_path: Path) -> Repository:
 def vx_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder that all VX kernels of the tests are compiled in."""
     return shared_folder(tmp_path_factory)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Change to an empty folder, with an empty home."""
+    home = tmp_path / "home"
+    here = tmp_path / "here"
+    home.mkdir()
+    here.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(here)
+    return here

@@ -22,16 +22,7 @@ from tests.repositories import EXAMPLE_NAMES, EXAMPLES, ROOT, Repository, genera
 EXP = str(EXAMPLES / "exp/exp.yml")
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Change to an empty folder, with an empty home."""
-    home = tmp_path / "home"
-    here = tmp_path / "here"
-    home.mkdir()
-    here.mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.chdir(here)
-    return here
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def rknn_op(*arguments: str) -> Result:

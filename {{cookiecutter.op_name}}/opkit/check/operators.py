@@ -229,10 +229,10 @@ class Operator:
         return expected
 
     def _check_tensor(self, what: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        most, device = lowest((runtime.limits for runtime in self.runtimes), "rank")
-        if not 1 <= len(shape) <= most or 0 in shape:
+        max_rank, device = lowest((runtime.limits for runtime in self.runtimes), "rank")
+        if not 1 <= len(shape) <= max_rank or 0 in shape:
             raise CheckError(
-                f"{what} has shape {shape}; {device} takes 1 to {most} dimensions, none 0"
+                f"{what} has shape {shape}; {device} takes 1 to {max_rank} dimensions, none 0"
             )
         self._check_dtype(what, dtype)
 

@@ -212,9 +212,9 @@ class _OperatorReader(Reader):
                 f"{shortened(name)!r} is not a C identifier; allowed are letters (a to z), digits "
                 "and _, beginning with a letter",
             )
-        most, device = self.limit("name_length")
-        if len(name) > most:
-            self.fail(node, where, f"has {len(name)} characters; {device} allows {most}")
+        limit, device = self.limit("name_length")
+        if len(name) > limit:
+            self.fail(node, where, f"has {len(name)} characters; {device} allows {limit}")
         language = keyword_of(name)
         if language:
             self.fail(
@@ -253,9 +253,9 @@ class _OperatorReader(Reader):
                 how = "is there already" if before.endswith(f".{name}") else "differs only in case"
                 self.fail(key, path, f"{how}: {before}; choose another name")
             seen[name.lower()] = path
-            most, device = self.limit("parameters")
-            if len(seen) > most:
-                self.fail(key, path, f"{device} takes {most} parameters at most")
+            limit, device = self.limit("parameters")
+            if len(seen) > limit:
+                self.fail(key, path, f"{device} takes {limit} parameters at most")
             details = self.mapping(value, path, keys)
             if "type" not in details:
                 self.fail(key, f"{path}.type", f"is missing; write `{name}: {{type: VX_TYPE_...}}`")
@@ -357,9 +357,9 @@ class _OperatorReader(Reader):
             taken = " or ".join(name for name in lists if not self.type_refusal(name))
             self.fail(node, where, f"only a {taken} has a length, not a {type_.name}")
         length = self.value(node, where)
-        most, _ = self.limit("items")
-        if type(length) is not int or not 1 <= length <= most:
-            self.fail(node, where, f"invalid {shown(node)} (expected 1 to {most})")
+        limit, _ = self.limit("items")
+        if type(length) is not int or not 1 <= length <= limit:
+            self.fail(node, where, f"invalid {shown(node)} (expected 1 to {limit})")
         return length
 
     def default(
@@ -373,9 +373,9 @@ class _OperatorReader(Reader):
             return read(self, node, where, type_, value)
         if not isinstance(node, yaml.SequenceNode):
             self.fail(node, where, f"must be a list of {expected}, not {shown(node)}")
-        most, device = self.limit("items")
-        if not 1 <= len(node.value) <= most:
-            self.fail(node, where, f"has {len(node.value)} items; {device} takes 1 to {most}")
+        limit, device = self.limit("items")
+        if not 1 <= len(node.value) <= limit:
+            self.fail(node, where, f"has {len(node.value)} items; {device} takes 1 to {limit}")
         if length is not None and len(node.value) != length:
             self.fail(node, where, f"has {len(node.value)} items, but length is {length}")
         return tuple(

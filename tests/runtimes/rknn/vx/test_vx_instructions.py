@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +28,10 @@ REGISTERS = {
 }
 # macro call -> what it gives for a, b, c: lanes are the last axis
 VERTICAL: dict[str, Callable[[Array, Array, Array], Any]] = {
-    "VXC_VertMax3{form}(r, a, b, c, ALL)": lambda a, b, c: np.max([a, b, c], 0),
-    "VXC_VertMin3{form}(r, a, b, c, ALL)": lambda a, b, c: np.min([a, b, c], 0),
-    "VXC_VertMed3{form}(r, a, b, c, ALL)": lambda a, b, c: np.median([a, b, c], 0),
-    "VXC_Clamp{form}(r, a, low, high, ALL)": lambda a, b, c: np.clip(
+    "VXC_VertMax3(r, a, b, c, ALL)": lambda a, b, c: np.max([a, b, c], 0),
+    "VXC_VertMin3(r, a, b, c, ALL)": lambda a, b, c: np.min([a, b, c], 0),
+    "VXC_VertMed3(r, a, b, c, ALL)": lambda a, b, c: np.median([a, b, c], 0),
+    "VXC_Clamp(r, a, low, high, ALL)": lambda a, b, c: np.clip(
         a, np.minimum(b, c), np.maximum(b, c)
     ),
     "VXC_AbsDiff(r, high, low, ALL)": lambda a, b, c: np.abs(b - c),
@@ -51,33 +51,53 @@ def _nine(function: Callable[..., Array]) -> Callable[[Array, Array, Array], Any
 
 
 HORIZONTAL: dict[str, Callable[[Array, Array, Array], Any]] = {
-    "VXC_HorzMax3{form}(r, a, INNER)": _three(np.max),
-    "VXC_HorzMin3{form}(r, a, INNER)": _three(np.min),
-    "VXC_HorzMed3{form}(r, a, INNER)": _three(np.median),
+    "VXC_HorzMax3(r, a, INNER)": _three(np.max),
+    "VXC_HorzMin3(r, a, INNER)": _three(np.min),
+    "VXC_HorzMed3(r, a, INNER)": _three(np.median),
+}
+FILTERS: dict[str, Callable[[Array, Array, Array], Any]] = {
     "VXC_Filter(r, a, b, c, FILTER(VXC_FM_Max))": _nine(np.max),
     "VXC_Filter(r, a, b, c, FILTER(VXC_FM_Min))": _nine(np.min),
     "VXC_Filter(r, a, b, c, FILTER(VXC_FM_Median))": _nine(np.median),
 }
 INTERPOLATED: dict[str, Callable[[Array, Array, Array], Any]] = {
     "VXC_Lerp(r, a, b, 0.25f, NEAREST)": lambda a, b, c: a + (b - a) * 0.25,
-    "VXC_BiLinear(r, a, b, ((float2)(0.25f, 0.5f)), NEAREST_INNER)": lambda a, b, c: (
-        (a[:, :-1] * 0.75 + a[:, 1:] * 0.25) / 2 + (b[:, :-1] * 0.75 + b[:, 1:] * 0.25) / 2
-    )[:, :-1],
 }
+BILINEAR = "VXC_BiLinear(r, a, b, ((float2)(0.25f, 0.5f)), NEAREST_INNER)"
 
 
-def _forms(vector: str) -> str:
-    return "_Half" if vector == "vxc_half8" else "" if vector == "vxc_float4" else "_Integer"
+def _bilinear(version: int, dtype: np.dtype[Any]) -> Callable[[Array, Array, Array], Any]:
+    """Of VX_VERSION 2, with a rounding to the register's type between rows and neighbors."""
+
+    def between(a: Array, b: Array, c: Array) -> Any:
+        rows = (a + b) / 2
+        if version == 2:
+            rows = rows.astype(dtype).astype(float) if dtype.kind == "f" else np.rint(rows)
+        return (rows[:, :-1] * 0.75 + rows[:, 1:] * 0.25)[:, :-1]
+
+    return between
 
 
-def _kernel(vector: str) -> str:
+def _functions(
+    version: int, dtype: np.dtype[Any]
+) -> dict[str, Callable[[Array, Array, Array], Any]]:
+    filters = FILTERS if version == 1 else {}
+    return {
+        **VERTICAL,
+        **HORIZONTAL,
+        **filters,
+        **INTERPOLATED,
+        BILINEAR: _bilinear(version, dtype),
+    }
+
+
+def _kernel(vector: str, version: int) -> str:
     lanes = int(vector.lstrip("vxc_adefghilnorstu"))
     register = {"vxc_half8": "vxc_short8"}.get(vector, vector)
-    calls = [call.format(form=_forms(vector)) for call in (*VERTICAL, *HORIZONTAL, *INTERPOLATED)]
     steps = "\n".join(
         f"    r = ({vector})(0); {call}; VXC_WriteImage2DArray(result, ((int4)(0, row, {z}, 0)), "
         "r, ALL);"
-        for z, call in enumerate(calls)
+        for z, call in enumerate(_functions(version, np.dtype(REGISTERS[vector])))
     )
     return f"""
 #define LAST {lanes - 1}
@@ -95,9 +115,14 @@ __kernel void of_{vector}(image2d_t in_a, image2d_t in_b, image2d_t in_c, image2
 """
 
 
+@pytest.fixture(scope="session", params=[1, 2])
+def version(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
+
+
 @pytest.fixture(scope="session")
-def registers(vx_folder: Path) -> Program:
-    source = vx_folder / "registers_of_all.vx"
+def registers(vx_folder: Path, version: int) -> Program:
+    source = vx_folder / f"registers_of_all_{version}.vx"
     source.write_text(
         '#include "cl_viv_vx_ext.h"\n'
         "#define ALL VXC_MODIFIER(0, LAST, 0, VXC_RM_TowardZero, 0)\n"
@@ -106,9 +131,10 @@ def registers(vx_folder: Path) -> Program:
         "#define NEAREST_INNER VXC_MODIFIER(0, LAST - 2, 0, VXC_RM_ToNearestEven, 0)\n"
         "#define FILTER(mode) VXC_MODIFIER_FILTER(0, LAST - 2, 0, mode, 0)\n"
         "#define READ(name) VXC_ReadImage(bits, in_##name, ((int2)(0, row)), 0, ALL); "
-        "_viv_asm(COPY, name, bits, 16);\n" + "".join(_kernel(vector) for vector in REGISTERS)
+        "_viv_asm(COPY, name, bits, 16);\n"
+        + "".join(_kernel(vector, version) for vector in REGISTERS)
     )
-    return compile_vx(source, vx_folder / "cache")
+    return compile_vx(source, vx_folder / "cache", vx_version=version)
 
 
 def _extremes(dtype: np.dtype[Any], lanes: int) -> list[Array]:
@@ -122,17 +148,17 @@ def _extremes(dtype: np.dtype[Any], lanes: int) -> list[Array]:
 
 
 @pytest.mark.parametrize("vector", REGISTERS)
-def test_register_instructions(registers: Program, vector: str) -> None:
+def test_register_instructions(registers: Program, version: int, vector: str) -> None:
     dtype = np.dtype(REGISTERS[vector])
     lanes = 16 // dtype.itemsize
     a, b, c = _extremes(dtype, lanes)
-    functions = [*VERTICAL.items(), *HORIZONTAL.items(), *INTERPOLATED.items()]
+    functions = _functions(version, dtype)
     outcome = run(
         *(registers, f"of_{vector}", launch((1, 12)), {"a": a, "b": b, "c": c}),
         {"result": ((len(functions), 12, lanes), dtype)},
     )
     wide = [x.astype(np.float64 if dtype.kind == "f" else np.int64) for x in (a, b, c)]
-    for got, (call, function) in zip(outcome.outputs["result"], functions, strict=True):
+    for got, (call, function) in zip(outcome.outputs["result"], functions.items(), strict=True):
         expected = np.asarray(function(*wide))
         if dtype.kind != "f":  # without saturation, the low bits
             expected = np.rint(expected).astype(np.int64)
@@ -332,7 +358,7 @@ def test_lanewise_integer_instructions(int16_registers: Program) -> None:
         *(stack.max(0), stack.min(0), np.median(stack, 0)),
         *(_neighbors(a, np.max), _neighbors(a, np.min), _neighbors(a, np.median)),
         np.clip(a, low, high),
-        np.where((a >= low) & (a <= high), 0, -1),
+        np.where((a >= low) & (a <= high), -1, 0),
         np.abs(wide - low),
         np.clip(wide * low >> 4, -32768, 32767),
         np.clip(wide + (low.astype(int) ** 2 >> 4), -32768, 32767),
@@ -351,10 +377,8 @@ def test_lanewise_half_instructions(int16_registers: Program) -> None:
     stack = np.stack([a, low, high])
     wide, other = a.astype(float), low.astype(float)
     bilinear = np.zeros((6, 8))
-    for i in range(7):
-        upper = wide[:, i] + (wide[:, i + 1] - wide[:, i]) * 0.25
-        lower = other[:, i] + (other[:, i + 1] - other[:, i]) * 0.25
-        bilinear[:, i] = upper + (lower - upper) * 0.5
+    bilinear[:, :7] = (wide[:, :-1] + other[:, :-1]) * 0.375
+    bilinear[:, :7] += (wide[:, 1:] + other[:, 1:]) * 0.125
     expected = [
         *(stack.max(0), stack.min(0), _neighbors(a, np.max), np.clip(a, low, high)),
         (wide + (other - wide) * 0.25).astype(np.float16),
@@ -369,14 +393,16 @@ def test_lanewise_half_instructions(int16_registers: Program) -> None:
 
 
 def test_bit_fields(int16_registers: Program) -> None:
-    a = _rows(7)
+    a, b = _rows(7), _rows(8)
     outcome = run(
-        *(int16_registers, "fields", launch((1, 6)), {"a": a}, {"result": ((1, 6, 8), "int16")}),
+        *(int16_registers, "fields", launch((1, 6)), {"a": a, "b": b}),
+        {"result": ((1, 6, 8), "int16")},
     )
-    fields = ((0, 4), (4, 4), (8, 4), (12, 4), (16, 4), (20, 8), (24, 1), (120, 8))
-    for row, got in zip(a, outcome.outputs["result"][0], strict=True):
-        number = int.from_bytes(row.tobytes(), "little")
-        np.testing.assert_array_equal(got, [number >> at & (1 << size) - 1 for at, size in fields])
+    fields = ((0, 4), (4, 4), (20, 8), (120, 16), (128, 16), (136, 3), (248, 8), (255, 1))
+    for low, high, got in zip(a, b, outcome.outputs["result"][0], strict=True):
+        number = int.from_bytes(low.tobytes() + high.tobytes(), "little")
+        expected = [number >> at & (1 << size) - 1 for at, size in fields]
+        np.testing.assert_array_equal(got, np.array(expected).astype(np.int16))
 
 
 Term = tuple[int, int, int, int, int]  # mode, A's source, A's lane, B's source, B's lane
@@ -401,7 +427,7 @@ def _configuration(terms: dict[int, Term], constants: dict[int, int], word7: int
     return np.array(words, np.uint32).tobytes()
 
 
-_INT16_CONSTANTS = 3 << 8
+_INT16_CONSTANTS = 3 << 8 | 3 << 12  # and an accumulator of the same type
 _DOTS = {
     "dp16x1": (1, "int32"),
     "dp8x2": (2, "int32"),
@@ -440,6 +466,7 @@ def test_dot_products(int16_registers: Program, kernel: str, shift: int) -> None
         uniforms={"configuration": _configuration(terms, constants, _INT16_CONSTANTS | shift)},
     )
     np.testing.assert_array_equal(outcome.outputs["result"][0], expected)
+    assert outcome.events == []
 
 
 def test_dot_products_between_half_and_float(int16_registers: Program) -> None:
@@ -464,3 +491,206 @@ def test_dot_products_between_half_and_float(int16_registers: Program) -> None:
     wide = a.astype(np.float32)
     expected = np.concatenate([wide[:, :4] ** 2, wide[:, 4:] + 1], 1).astype(np.float16)
     np.testing.assert_array_equal(outcome.outputs["result"][0], expected)
+
+
+# ---- Values computed by hand --------------------------------------------------------------------
+
+ALL = "VXC_MODIFIER(0, 7, 0, VXC_RM_TowardZero, 0)"
+HAND = """
+_viv_uniform VXC_512Bits table;
+__kernel void k(image2d_t in, image2d_array_t result)
+{{
+    {declared}
+    vxc_short8 a;
+    VXC_ReadImage(a, in, ((int2)(0, 0)), 0, VXC_MODIFIER(0, 7, 0, VXC_RM_TowardZero, 0));
+    {statements}
+}}
+"""
+
+
+def by_hand(
+    folder: Path,
+    name: str,
+    declared: str,
+    statements: str,
+    values: Sequence[int] = range(8),
+    result: tuple[tuple[int, ...], DTypeLike] = ((1, 8), "int16"),
+    table: bytes = bytes(64),
+    version: int = 2,
+) -> tuple[list[Any], list[str]]:
+    """Return what a kernel writes, and its events; `a` is eight values of int16."""
+    source = folder / f"{name}.vx"
+    uses_table = "" if "table" in statements else "(void)table;"
+    source.write_text(HAND.format(declared=declared, statements=uses_table + statements))
+    program = compile_vx(source, folder / "cache", vx_version=version)
+    x = np.array([values], np.int16)
+    outcome = run(
+        *(program, "k", launch((1,)), {"in": x}, {"result": result}), uniforms={"table": table}
+    )
+    return outcome.outputs["result"].ravel().tolist(), [event.kind for event in outcome.events]
+
+
+def test_write_begins_at_start_bin(vx_folder: Path) -> None:
+    got, events = by_hand(
+        *(vx_folder, "start_bin", ""),
+        "VXC_WriteImage(result, ((int2)(0, 0)), a, VXC_MODIFIER(3, 6, 0, VXC_RM_TowardZero, 0));",
+        result=((1, 4), "int16"),
+    )
+    assert (got, events) == ([3, 4, 5, 6], [])
+
+
+def test_addend_has_type_of_accumulator(vx_folder: Path) -> None:
+    # A multiplier and, in lanes 2 and 3, an addend of 32 bits: 3 * 7 + 0x12345 = 74586.
+    terms = {0: (1, 0, 0, 0, 1), 1: (3, 0, 1, 0, 0)}
+    got, events = by_hand(
+        *(vx_folder, "addend", "int4 r = (int4)(0);"),
+        "VXC_DP16x1(r, a, a, VXC_MODIFIER(0, 0, 0, VXC_RM_TowardZero, 0), table);"
+        "write_imagei(result, (int2)(0, 0), r);",
+        values=(3, 7, 0x2345, 1, 0, 0, 0, 0),
+        result=((1, 4), "int32"),
+        table=_configuration(terms, {}, 2 << 12),
+    )
+    assert (got, events) == ([74586, 0, 0, 0], [])
+
+
+@pytest.mark.parametrize(
+    ("small", "values", "expected"),
+    [("char4", (5, -6, 127, -128), [5, -6, 127, -128]), ("uchar4", (1, 200, 3, 255), None)],
+)
+def test_addends_of_unpacked_vector(
+    vx_folder: Path, small: str, values: tuple[int, ...], expected: list[int] | None
+) -> None:
+    terms = {4 * i: (3, 0, i, 0, 0) for i in range(4)}
+    got, events = by_hand(
+        *(vx_folder, f"unpacked_{small}", f"{small} s; int4 r;"),
+        "_viv_asm(CONV, s, (int4)(a.s0, a.s1, a.s2, a.s3));"
+        "VXC_DP4x4(r, s, s, VXC_MODIFIER(0, 3, 0, VXC_RM_TowardZero, 0), table);"
+        "write_imagei(result, (int2)(0, 0), r);",
+        values=(*values, 0, 0, 0, 0),
+        result=((1, 4), "int32"),
+        table=_configuration(terms, {}, 2 << 12),
+    )
+    assert (got, events) == (expected or list(values), [])
+
+
+def test_products_of_32_bits_are_exact(vx_folder: Path) -> None:
+    # 16 times 0x7fffffff squared is 2**66 - 2**36 + 16.
+    terms = dict.fromkeys(range(16), (1, 0, 0, 1, 0))
+    for shift, clamp, expected in ((0, 0, 16), (31, 0, -32), (0, 1, 2**31 - 1)):
+        got, events = by_hand(
+            *(vx_folder, f"exact_{shift}_{clamp}", "int4 r, n = (int4)(0x7fffffff);"),
+            f"VXC_DP16x1(r, n, n, VXC_MODIFIER(0, 0, 0, VXC_RM_TowardZero, {clamp}), table);"
+            "write_imagei(result, (int2)(0, 0), r);",
+            result=((1, 4), "int32"),
+            table=_configuration(terms, {}, shift),
+        )
+        assert (got[0], events) == (expected, [])
+
+
+def test_float_rounded_toward_infinity(vx_folder: Path) -> None:
+    one = int(np.float16(1).view(np.uint16))
+    rest = int(np.float16(2.0**-14).view(np.uint16))
+    # 16384 + 2**-14, and -16384 + -2**-14: the next floats are 2**-10 apart.
+    terms = {0: (1, 0, 0, 2, 0), 1: (1, 0, 1, 2, 0), 4: (2, 0, 0, 2, 0), 5: (2, 0, 1, 2, 0)}
+    got, _ = by_hand(
+        *(vx_folder, "upward", "float4 r;"),
+        "VXC_DP4x4(r, a, a, VXC_MODIFIER(0, 1, 0, VXC_RM_TowardInf, 0), table);"
+        "r.zw = (float2)(0.0f); write_imagef(result, (int2)(0, 0), r);",
+        values=(16384, 1, 0, 0, 0, 0, 0, 0),
+        result=((1, 4), "float32"),
+        table=_configuration(terms, {0: one, 1: rest, 4: one, 5: rest}, 1 << 8),
+    )
+    assert got == [16384 + 2.0**-9, -16384, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("instruction", "expected"),
+    [
+        ("VXC_SelectAdd(r, a, b, c, ALL)", [14, 12, 10, 8, 6, 4, 2, 0]),
+        ("VXC_IAdd(r, a, b, c, ALL)", [7, 8, 9, 10, 11, 12, 13, 14]),
+        ("VXC_MulShift(r, a, b, 1, ALL)", [0, 0, 2, 4, 8, 12, 18, 24]),
+        ("VXC_IAccSq(r, a, b, 2, ALL)", [0, 1, 3, 5, 8, 11, 15, 19]),
+        ("VXC_AbsDiff(r, a, c, ALL)", [7, 5, 3, 1, 1, 3, 5, 7]),
+        ("VXC_Lerp(r, a, c, 0.5f, ALL)", [3, 3, 3, 3, 3, 3, 3, 3]),
+    ],
+)
+def test_instructions_of_version_1(vx_folder: Path, instruction: str, expected: list[int]) -> None:
+    got, events = by_hand(
+        *(vx_folder, f"hand_{instruction[4:8]}", "vxc_short8 b, c, r;"),
+        f"b = a; c = a.s76543210; {instruction.replace('ALL', ALL)};"
+        f"VXC_WriteImage(result, ((int2)(0, 0)), r, {ALL});",
+        version=1,
+    )
+    assert (got, events) == (expected, [])
+
+
+def test_magnitude_and_phase(vx_folder: Path) -> None:
+    got, events = by_hand(
+        *(vx_folder, "polar", "vxc_half8 x, y, r; vxc_short8 bits;"),
+        "_viv_asm(CONV, x, a); y = (vxc_half8)(4, 12, 0, 1, 0, 0, 0, 0);"
+        f"VXC_MagPhase(r, x, y, {ALL.replace('TowardZero', 'ToNearestEven')});"
+        f"_viv_asm(COPY, bits, r, 16); VXC_WriteImage(result, ((int2)(0, 0)), r, {ALL});",
+        values=(3, 5, 7, 0, 0, 0, 0, 0),
+        result=((1, 8), "float16"),
+        version=1,
+    )
+    assert (got[:4], events) == ([5, 13, 7, 1], [])
+    np.testing.assert_allclose(got[4:], np.arctan2([4, 12, 0, 1], [3, 5, 7, 0]), 2**-10)
+
+
+def test_clamp_to_bool_of_halves(vx_folder: Path) -> None:
+    got, _ = by_hand(
+        *(vx_folder, "inside", "vxc_half8 x, r, low = (vxc_half8)(2), high = (vxc_half8)(5);"),
+        "_viv_asm(CONV, x, a); VXC_Clamp(r, x, low, high, VXC_MODIFIER_CLAMP(0, 7, 0, 1));"
+        f"_viv_asm(COPY, a, r, 16); VXC_WriteImage(result, ((int2)(0, 0)), a, {ALL});",
+    )
+    assert got == [0, 0, -1, -1, -1, -1, 0, 0]
+
+
+def test_results_through_pointers(vx_folder: Path) -> None:
+    got, events = by_hand(
+        *(vx_folder, "pointers", "vxc_short8 many[2]; vxc_short8 *p = many + 1;"),
+        f"VXC_AbsDiff(*p, a, a, {ALL}); VXC_OP4(img_load, many[0], in, ((int2)(1, 0)), 0,"
+        " VXC_MODIFIER(0, 3, 0, VXC_RM_TowardZero, 0)); p[0].s4567 = p[-1].s0123;"
+        " VXC_OP3_NoDest(vstore2, p, 2, (vxc_short2)(70, 71)); VXC_OP2(vload2, p->s23, many, 0);"
+        f"VXC_OP4_NoDest(img_store, result, ((int2)(0, 0)), *p, {ALL});",
+    )
+    assert (got, events) == ([0, 70, 1, 2, 1, 2, 3, 4], [])
+
+
+_NO_TERMS = "VXC_DP16x1(r, a, a, {}, table)"
+UNKNOWN = {
+    _NO_TERMS.format("VXC_MODIFIER(0, 0, 1, VXC_RM_TowardZero, 0)"): "SourceBin",
+    _NO_TERMS.format("VXC_DEFAULT_MODIFIER"): "VXC_DEFAULT_MODIFIER stands for",
+    "VXC_MagPhase(r, a, a, VXC_MODIFIER_BIN(0, 7, 0))": "the unit of an angle",
+}
+
+
+@pytest.mark.parametrize("instruction", UNKNOWN)
+def test_unknown_meaning_is_an_event(vx_folder: Path, instruction: str) -> None:
+    name = f"unknown_{list(UNKNOWN).index(instruction)}"
+    _, events = by_hand(vx_folder, name, "vxc_short8 r;", f"{instruction};", version=1)
+    assert any("unknown: " in event and UNKNOWN[instruction] in event for event in events)
+
+
+def test_addend_of_another_kind_is_an_event(vx_folder: Path) -> None:
+    table = _configuration({0: (3, 0, 0, 0, 0)}, {}, 0 << 12)
+    _, events = by_hand(
+        *(vx_folder, "kinds", "int4 r, n = (int4)(1);"),
+        "VXC_DP16x1(r, n, n, VXC_MODIFIER(0, 0, 0, VXC_RM_TowardZero, 0), table);",
+        table=table,
+    )
+    assert events == ["dot product: unknown: adds elements in an accumulator of another kind"]
+
+
+def test_modifier_masks(vx_folder: Path) -> None:
+    got, _ = by_hand(
+        *(vx_folder, "masks", "vxc_modifier m = VXC_MODIFIER(5, 9, 3, VXC_RM_ToNearestEven, 1);"),
+        "m = VXC_MODIFIER_SetDestClamp(m, 0); write_imagei(result, (int2)(0, 0), (int4)("
+        "(m & VXC_START_BIN_BITMASK) >> 12, (m & VXC_END_BIN_BITMASK) >> 8,"
+        "(m & VXC_SOURCE_BIN_BITMASK) >> 4, (m & VXC_ROUNDING_MODE_BITMASK) >> 2));"
+        "write_imagei(result, (int2)(4, 0), (int4)(m & VXC_CLAMP_BITMASK,"
+        "(VXC_MODIFIER_SetDestClamp(m, 1) & VXC_CLAMP_BITMASK) >> 22, 0, 0));",
+        result=((1, 8), "int32"),
+    )
+    assert got == [5, 9, 3, 2, 0, 1, 0, 0]

@@ -24,9 +24,14 @@ def operators(vx_folder: Path) -> Program:
 
 
 def words(
-    form: str, terms: Iterable[Term], constant_type: str = "float16", shift: int = 0
+    form: str,
+    terms: Iterable[Term],
+    constant_type: str = "float16",
+    shift: int = 0,
+    accumulator_type: str = "float32",
 ) -> bytes:
-    return np.array(configuration(form, terms, shift, constant_type), np.uint32).tobytes()
+    table = configuration(form, terms, shift, constant_type, accumulator_type)
+    return np.array(table, np.uint32).tobytes()
 
 
 def copy_elements(form: str, bins: Iterable[Bin], constant_type: str = "float16") -> bytes:
@@ -132,8 +137,13 @@ def test_normalization_by_slice_addresses(operators: Program) -> None:
         [int32(45), float32(epsilon)],
         uniforms={
             **HALVES,
-            "add_bytes": words("16x1", [*(Term(0, a, Constant(1)) for a in bins), before], "uint8"),
-            "add_squares": words("16x1", [*(Term(0, a, a) for a in bins), before]),
+            "add_bytes": words(
+                *("16x1", [*(Term(0, a, Constant(1)) for a in bins), before], "uint8"),
+                accumulator_type="int32",
+            ),
+            "add_squares": words(
+                "16x1", [*(Term(0, a, a) for a in bins), before], accumulator_type="int32"
+            ),
             "bytes_to_floats": copy_elements("4x4", [Bin(0, i) for i in range(4)]),
         },
     )
@@ -160,7 +170,7 @@ def test_integer_requantization(operators: Program) -> None:
         *(operators, "depth_to_space", launch((3, 6, 2), (4, 1, 1)), {"x": x}),
         {"y": ((2, 6, 24), "uint8")},
         [int32(2), int32(addend)],
-        uniforms={"interleave_and_scale": words("2x8", terms, "uint16", shift)},
+        uniforms={"interleave_and_scale": words("2x8", terms, "uint16", shift, "int32")},
     )
     scaled = np.trunc((x.astype(np.int64) * multiplier + addend) / 2**shift)
     assert scaled.min() < 0

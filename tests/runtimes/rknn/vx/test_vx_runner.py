@@ -340,7 +340,7 @@ REFUSED = {
     "VXC_DP8x4(v, v, v, 0, v);": "5:.*error: VXC_DP8x4 is not emulated: how its configuration",
     "VXC_DP4x4_b(v, v, v, v, 0, v);": "5:.*error: VXC_DP4x4_b is not emulated",
     "VXC_MagPhase(v, v, v, 0);": "5:.*error: VXC_MagPhase is not emulated: it does not exist where",
-    "VXC_Filter(v, v, v, v, 0);": "5:.*error: VXC_Filter is not emulated but for VXC_FM_Max",
+    "VXC_Filter(v, v, v, v, 0);": "5:.*error: VXC_Filter is not emulated: it does not exist where",
     "VXC_Nothing(v, v);": "5:.*error: 'VXC_Nothing' is not emulated, or not part of the language",
     "_viv_asm(NOTHING, v, v);": "5:.*error: _viv_asm has no operation 'NOTHING'",
     "_viv_asm(GET_IMAGE_STRIDE, v, v);": "GET_IMAGE_STRIDE.* board's compiler does not know it",
@@ -380,19 +380,23 @@ _EVERYWHERE = {
         f"VXC_{name}(v, v, v, v, 0, v);": f"VXC_{name} {_TABLE}"
         for name in "DP32x1 DP16x2 DP8x4 DP4x8 DP32x1_b DP16x2_b DP8x4_b DP4x8_b DP2x16_b".split()
     },
-    **{
-        f"VXC_Filter(v, v, v, v, VXC_MODIFIER_FILTER(0, 5, 0, VXC_FM_{mode}, 0));": (
-            "VXC_Filter is not emulated but for VXC_FM_Max, VXC_FM_Min and VXC_FM_Median"
-        )
-        for mode in "BOX Guassian SobelX SobelY ScharrX ScharrY".split()
-    },
     "VXC_AbsDiff(v, v, v, VXC_MODIFIER_SIGNEXT(0, 7, 0, 1, 0));": (
         "VXC_MODIFIER_SIGNEXT is not emulated with its sign extension"
     ),
-    "VXC_AbsDiff(v, v, v, VXC_DEFAULT_MODIFIER);": f"'VXC_DEFAULT_MODIFIER' {_NOT_A_NAME}",
-    "VXC_Gather(v, v, v);": f"'VXC_Gather' {_NOT_A_NAME}",
-    "VXC_OP3(add, v, v, v, v);": f"'VXC_OP3' {_NOT_A_NAME}",
-    "VXC_OP4(img_load, v, x, v, 0, 0);": "'img_load' is not emulated: of VXC_OP4, img_load_3d",
+    **{
+        f"VXC_{name}(v, v, v, v);": f"VXC_{name} is not emulated: the unit of an offset"
+        for name in "Gather Gather_b Scatter Scatter_b AtomicS AtomicS_b".split()
+    },
+    **{
+        f"m = VXC_MODIFIER_{name}(0, 7, 0, 0);": (
+            f"VXC_MODIFIER_{name} is not emulated: the order of its arguments is not known"
+        )
+        for name in "GATHER SCATTER ATOMIC_S MAGPHASE".split()
+    },
+    "VXC_VertMax3_Integer(v, v, v, v, 0);": f"'VXC_VertMax3_Integer' {_NOT_A_NAME}",
+    "VXC_Clamp_Half(v, v, v, v, 0);": f"'VXC_Clamp_Half' {_NOT_A_NAME}",
+    "VXC_OP3(add, v, v, v, v);": "'add' is not emulated: of VXC_OP1 to VXC_OP5, img_load",
+    "VXC_OP4_ST(dp4x4, v, v, v, v);": "'dp4x4' is not emulated: of VXC_OP1 to VXC_OP5, img_load",
     "_viv_asm(GET_IMAGE_STRIDE, v, v);": "board's compiler does not know it",
     "_viv_asm(GET_IMAGE_TYPE, v, v);": _UNKNOWN,
     "_viv_asm(CLAMPCOORD, v, v, v);": _UNKNOWN,
@@ -414,7 +418,13 @@ _EVERYWHERE = {
 }
 _BY_VERSION: dict[int, dict[str, str]] = {
     1: {
-        **{f"VXC_{n}(v, v, v, v, 0);": _UNKNOWN for n in ("SelectAdd", "MagPhase", "BitReplace")},
+        **{
+            f"VXC_Filter(v, v, v, v, VXC_MODIFIER_FILTER(0, 5, 0, VXC_FM_{mode}, 0));": (
+                "VXC_Filter is not emulated but for VXC_FM_Max, VXC_FM_Min and VXC_FM_Median"
+            )
+            for mode in "BOX Guassian SobelX SobelY ScharrX ScharrY".split()
+        },
+        "VXC_BitReplace(v, v, v, v, 0);": _UNKNOWN,
         "VXC_DP2x16(v, v, v, 0, v);": _TABLE,
         **{
             f"VXC_{n}(v, v, v, v, 0, v);": f"VXC_{n} {_NOT_IN.format(1)}"
@@ -424,7 +434,7 @@ _BY_VERSION: dict[int, dict[str, str]] = {
     2: {
         **{
             f"VXC_{n}(v, v, v, v, 0);": f"VXC_{n} {_NOT_IN.format(2)}"
-            for n in ("SelectAdd", "IAdd", "MagPhase", "BitReplace", "DP2x16")
+            for n in ("SelectAdd", "IAdd", "MagPhase", "BitReplace", "DP2x16", "Filter")
         },
         **{
             f"VXC_{n}(v, v, v, v, 0, v);": f"VXC_{n} {_TABLE}"

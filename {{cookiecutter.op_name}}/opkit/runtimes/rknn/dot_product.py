@@ -85,8 +85,9 @@ class Term:
     Attributes:
         output: which output, 0 to one less than the form has.
         a: the first factor.
-        b: the second factor; None adds `a` alone, as a value of 32 bits. That reading of the mode
-            is inferred from published kernels; no header says it.
+        b: the second factor; None adds `a` alone. Its lane then counts elements of the
+            accumulator's type, whatever the operand's is: with int32, lane 1 of eight uint16 is
+            elements 2 and 3. That reading is very likely: many published kernels need it.
         negative: subtract the product.
     """
 

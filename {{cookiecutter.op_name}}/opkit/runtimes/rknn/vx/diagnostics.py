@@ -44,8 +44,9 @@ _WORDING: tuple[tuple[re.Pattern[str], str], ...] = (
         r"_viv_asm has no operation '\1'",
     ),
     (
-        re.compile(r"use of undeclared identifier '__OPKIT_OP4_(\w+)'"),
-        r"'\1' is not emulated: of VXC_OP4, img_load_3d and img_store_3d are",
+        re.compile(r"use of undeclared identifier '__OPKIT_OP_(\w+)'"),
+        r"'\1' is not emulated: of VXC_OP1 to VXC_OP5, img_load, img_store, img_load_3d, "
+        r"img_store_3d, vload2 to vload16 and vstore2 to vstore16 are",
     ),
     (
         re.compile(r"use of undeclared identifier '(_?VXC_\w+|_viv_\w+)'"),

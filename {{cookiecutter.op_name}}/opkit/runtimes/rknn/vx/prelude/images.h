@@ -48,19 +48,21 @@ __OPKIT_FUNCTION void __opkit_read(const struct __opkit_operand *destination,
     }
 }
 
-/* The elements at x + start, ... become the lanes source, source + 1, ... of the register. */
+/*
+ * Lanes start..end of the register become the elements at x, x + 1, ...: all published writes with
+ * a start bin mean this. That the source bin moves the lanes is inferred.
+ */
 __OPKIT_FUNCTION void __opkit_write(const struct __opkit_operand *source,
                                     const struct __opkit_image *image, int x, int y, int z,
                                     int info)
 {
     int size = source->element_size;
-    int lane = __OPKIT_SOURCE_BIN(info);
-    int start = __OPKIT_START_BIN(info);
-    int count = __OPKIT_END_BIN(info) - start + 1;
+    int lane = __OPKIT_START_BIN(info) + __OPKIT_SOURCE_BIN(info);
+    int count = __OPKIT_END_BIN(info) - __OPKIT_START_BIN(info) + 1;
     if (source->spacing == size && image->element_size == size && image->written &&
         (lane + count) * size <= __OPKIT_REGISTER_SIZE && (lane + count) * size <= source->size &&
-        __opkit_inside(image, x + start, y, z, count)) {
-        long element = __opkit_row(image, x + start, y, z);
+        __opkit_inside(image, x, y, z, count)) {
+        long element = __opkit_row(image, x, y, z);
         __builtin_memcpy(image->data + element * size, (uchar *)source->data + lane * size,
                          count * size);
         __builtin_memset(image->written + element, 1, count);
@@ -71,7 +73,7 @@ __OPKIT_FUNCTION void __opkit_write(const struct __opkit_operand *source,
 
 #define __OPKIT_READ(destination, image, coord, plane, offset, info)                              \
     do {                                                                                          \
-        __typeof__(destination) __opkit_register = (destination);                                 \
+        __auto_type __opkit_register = (destination);                                             \
         struct __opkit_operand __opkit_target = __OPKIT_OPERAND(__opkit_register);                \
         __auto_type __opkit_at = (coord);                                                         \
         __opkit_read(&__opkit_target, &(image), __opkit_at.x, __opkit_at.y, plane, offset, info); \
@@ -97,17 +99,6 @@ __OPKIT_FUNCTION void __opkit_write(const struct __opkit_operand *source,
     __OPKIT_READ(destination, image, coord, __opkit_slice_of(&(image), __opkit_at.z), offset, info)
 #define VXC_WriteImage3D(image, coord, color, info) \
     __OPKIT_WRITE(image, coord, __opkit_slice_of(&(image), __opkit_at.z), color, info)
-
-/*
- * Plumbing of the vendor's macros; image accesses with the address of a slice are all that kernels
- * use it for.
- */
-#define __OPKIT_OP4_img_load_3d VXC_ReadImage3D
-#define __OPKIT_OP4_img_store_3d VXC_WriteImage3D
-#define VXC_OP4(instruction, destination, source0, source1, source2, source3) \
-    __OPKIT_OP4_##instruction(destination, source0, source1, source2, source3)
-#define VXC_OP4_NoDest(instruction, source0, source1, source2, source3) \
-    __OPKIT_OP4_##instruction(source0, source1, source2, source3)
 
 /* read_image... converts four neighbors along x, and write_image... writes them. */
 #define __OPKIT_IMAGE_ACCESS(suffix, vector, element, type)                                      \

@@ -61,11 +61,14 @@ struct __opkit_work_item {
 };
 
 /* The modifier word. */
+#define __OPKIT_DEFAULT_MODIFIER -1
+#define __OPKIT_ENABLE_BOOL(info) ((info) >> 1 & 1)
 #define __OPKIT_ROUNDING(info) ((info) >> 2 & 3)
 #define __OPKIT_SOURCE_BIN(info) ((info) >> 4 & 15)
 #define __OPKIT_END_BIN(info) ((info) >> 8 & 15)
 #define __OPKIT_START_BIN(info) ((info) >> 12 & 15)
 #define __OPKIT_FILTER(info) ((info) >> 16 & 15)
+#define __OPKIT_RANGE_PI(info) ((info) >> 20 & 1)
 #define __OPKIT_SATURATES(info) ((info) >> 22 & 1)
 #define __OPKIT_REGISTER_SIZE 16
 
@@ -96,8 +99,11 @@ enum __opkit_instruction {
     __OPKIT_MUL_SHIFT,
     __OPKIT_ACC_SQUARE,
     __OPKIT_LERP,
+    __OPKIT_LERP_NEIGHBORS, /* of the first operand */
     __OPKIT_BILINEAR,
     __OPKIT_ADD3,
+    __OPKIT_SELECT_ADD,
+    __OPKIT_MAG_PHASE,
     __OPKIT_FILTER3X3,
 };
 

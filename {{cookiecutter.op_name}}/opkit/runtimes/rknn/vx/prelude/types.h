@@ -85,7 +85,6 @@ typedef uint16 vxc_512bits;
 typedef uint4 vxc_128bits;
 typedef vxc_512bits VXC_512Bits;
 typedef vxc_128bits VXC_128Bits;
-typedef int VXC_Modifier_t;
 
 /*
  * X(vector, element, lanes, ...) for every vector type of a kind; X(scalar, ...) for the scalars.

@@ -48,7 +48,7 @@ static void store_element(const struct __opkit_image *image, int x, int y, int z
     }
 }
 
-/* The slice is clamped, as the vendor's macros do; that it had to be is an event. */
+/* The slice is clamped, as the vendor's macros do (certain); that it had to be is an event. */
 static int clamp_slice(const struct __opkit_image *image, int x, int y, int z, const char *kind,
                        const void *address)
 {
@@ -120,10 +120,9 @@ void __opkit_write_checked(const struct __opkit_operand *source, const struct __
                            int x, int y, int z, int info)
 {
     const void *address = __builtin_return_address(0);
-    int lane = __OPKIT_SOURCE_BIN(info);
+    int lane = __OPKIT_START_BIN(info) + __OPKIT_SOURCE_BIN(info);
     int count = __OPKIT_END_BIN(info) - __OPKIT_START_BIN(info) + 1;
 
-    x += __OPKIT_START_BIN(info);
     if (image->written == NULL) {
         __opkit_event("write to an input", image->index, x, y, z, 1, address);
         return;
@@ -140,13 +139,18 @@ void __opkit_write_checked(const struct __opkit_operand *source, const struct __
 /* The slice that begins at an address which a kernel computed from the descriptor. */
 int __opkit_slice_of(const struct __opkit_image *image, int address)
 {
+    const void *caller = __builtin_return_address(0);
     long distance = (long)(unsigned)address - image->address;
+    int slice = (int)(distance / image->slice_stride) -
+                (distance < 0 && distance % image->slice_stride != 0);
+
     if (distance % image->slice_stride != 0) {
-        __opkit_event("address within a slice", image->index, 0, 0,
-                      (int)(distance / image->slice_stride), 1, __builtin_return_address(0));
+        __opkit_event("address within a slice", image->index, 0, 0, slice, 1, caller);
     }
-    return (int)(distance / image->slice_stride) -
-           (distance < 0 && distance % image->slice_stride != 0);
+    if (slice != clamp(slice, image->depth)) {
+        __opkit_event("address outside of the tensor", image->index, 0, 0, slice, 1, caller);
+    }
+    return slice;
 }
 
 /* Whether read_image... of a class (float, signed, unsigned) fits a tensor. */

@@ -25,17 +25,17 @@ static float half_to_float(uint16_t half)
 }
 
 /* Rounds to a whole number. */
-static double round_as(double value, int rounding)
+static long double round_as(long double value, int rounding)
 {
     switch (rounding) {
     case __OPKIT_NEAREST_EVEN:
-        return nearbyint(value);
+        return nearbyintl(value);
     case __OPKIT_TOWARD_INFINITY:
-        return ceil(value);
+        return ceill(value);
     case __OPKIT_TOWARD_MINUS_INFINITY:
-        return floor(value);
+        return floorl(value);
     default:
-        return trunc(value);
+        return truncl(value);
     }
 }
 
@@ -54,7 +54,7 @@ static uint16_t double_to_half(double value, int rounding)
     }
     (void)frexp(size, &exponent);
     exponent = exponent - 1 < -14 ? -14 : exponent - 1;
-    steps = round_as(copysign(ldexp(size, 10 - exponent), value), rounding);
+    steps = (double)round_as(copysign(ldexp(size, 10 - exponent), value), rounding);
     size = ldexp(fabs(steps), exponent - 10);
     if (size >= 65536) {
         bool overflows = rounding == __OPKIT_NEAREST_EVEN ||
@@ -148,23 +148,38 @@ static double low_of(int type)
     }
 }
 
+/* The nearest float, or the next one in the direction of rounding. */
+static float single_of(long double value, int rounding)
+{
+    float nearest = (float)value;
+    bool too_low = nearest<value, too_high = nearest> value;
+
+    if (rounding == __OPKIT_TOWARD_ZERO) {
+        too_low &= value < 0;
+        too_high &= value > 0;
+    } else {
+        too_low &= rounding == __OPKIT_TOWARD_INFINITY;
+        too_high &= rounding == __OPKIT_TOWARD_MINUS_INFINITY;
+    }
+    return too_low    ? nextafterf(nearest, INFINITY)
+           : too_high ? nextafterf(nearest, -INFINITY)
+                      : nearest;
+}
+
 /* Sets an element. Without saturation, the low bits of a whole number that does not fit. */
-void __opkit_store(void *element, int type, double value, int rounding, bool saturates)
+void __opkit_store(void *element, int type, long double value, int rounding, bool saturates)
 {
     if (type == __OPKIT_FLOAT32) {
-        float single = (float)value;
-        if (rounding == __OPKIT_TOWARD_ZERO && fabsf(single) > fabs(value)) {
-            single = nextafterf(single, 0);
-        }
+        float single = single_of(value, rounding);
         memcpy(element, &single, sizeof single);
     } else if (type == __OPKIT_FLOAT16) {
-        uint16_t half = double_to_half(value, rounding);
+        uint16_t half = double_to_half((double)value, rounding);
         if (saturates && (half & 0x7fff) == 0x7c00) {
             half--;
         }
         memcpy(element, &half, sizeof half);
     } else if (type == __OPKIT_FLOAT64) {
-        memcpy(element, &value, sizeof value);
+        memcpy(element, &(double){(double)value}, sizeof(double));
     } else {
         int size = __opkit_size_of(type);
         double low = low_of(type);

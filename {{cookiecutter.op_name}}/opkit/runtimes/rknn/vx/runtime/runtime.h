@@ -61,7 +61,7 @@ void __opkit_report_copies(void);
 /* numbers.c */
 int __opkit_size_of(int type);
 double __opkit_load(const void *element, int type);
-void __opkit_store(void *element, int type, double value, int rounding, bool saturates);
+void __opkit_store(void *element, int type, long double value, int rounding, bool saturates);
 double __opkit_lane(const struct __opkit_operand *operand, int lane); /* 0 beyond the value */
 int __opkit_lane_count(const struct __opkit_operand *operand);
 

@@ -11,12 +11,14 @@ import pytest
 import ziglang
 
 from opkit import toolchains
+from opkit.runtimes import parse
+from opkit.runtimes.rknn.editor import commands
 from opkit.toolchains import Compiler, ToolchainError
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.headers import glibc_version, system_folders
 from tests.check.target_repositories import need
 from tests.language_server import errors, language_server
-from tests.repositories import EXAMPLE_NAMES, Repository, generate, generate_example
+from tests.repositories import EXAMPLE_NAMES, TEMPLATE, Repository, generate, generate_example
 
 LIBC = Path(ziglang.__file__).parent / "lib" / "libc" / "include"
 
@@ -51,6 +53,18 @@ def sources(repository: Repository) -> set[str]:
     paths = [path for end in ("c", "h", "vx") for path in repository.path.rglob(f"*.{end}")]
     names = {path.relative_to(repository.path).as_posix() for path in paths}
     return {name for name in names if "/templates/" not in name and not name.startswith("build/")}
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_vx_version_of_description(version: int) -> None:
+    spec = parse(
+        f"name: Op\nvx_version: {version}\ninputs: {{a: {{type: VX_TYPE_TENSOR}}}}\n"
+        "outputs: {b: {type: VX_TYPE_TENSOR}}\n"
+    )
+    by_file = commands(TEMPLATE, spec, ()).commands
+    for file in ("opkit/runtimes/rknn/vx/prelude/images.h", *by_file):
+        if file.endswith(".vx") or "/prelude/" in file:
+            assert f"-DVX_VERSION={version}" in by_file[file], file
 
 
 def test_every_source_has_command(

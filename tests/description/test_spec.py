@@ -70,6 +70,11 @@ def test_kernels(line: str, kernels: tuple[str, ...]) -> None:
     assert settings(spec).has_vx_kernel == (len(kernels) == 2)
 
 
+@pytest.mark.parametrize(("line", "version"), [("", 1), ("vx_version: 1", 1), ("vx_version: 2", 2)])
+def test_vx_version(line: str, version: int) -> None:
+    assert settings(parse(f"{MINIMAL}{line}\n")).vx_version == version
+
+
 def test_added_keys() -> None:
     spec = parse(
         MINIMAL + "params:\n"

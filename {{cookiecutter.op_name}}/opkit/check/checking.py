@@ -138,6 +138,10 @@ class _Check:
         if run.printed and (is_first or _problem_of_run(run, self.kernel.convention)):
             sys.stdout.write(run.printed + "\n")
             self._has_printed = True
+        if run.notes:
+            self.result.note = (
+                f"{self.name}, case {self.prepared.case.name}: {'; '.join(run.notes)}"
+            )
         if run.timed_out:
             first = self.operator.first_timeouts.setdefault(self.name, self.prepared.case.name)
             self.result.note = (

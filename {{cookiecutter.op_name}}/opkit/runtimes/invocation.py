@@ -43,6 +43,7 @@ class RunResult:
         timed_out: whether that is because it took longer than it may.
         log: the lines that the operator has logged for its runtime.
         events: what a device accepts in silence, but nobody can mean.
+        notes: sentences about what is no error, but to be known.
         leaks: what the operator took and did not give back.
         printed: what it wrote to stdout and stderr; of a long text the beginning and the end.
         attachments: what the runtime's room alone can read.
@@ -56,6 +57,7 @@ class RunResult:
     timed_out: bool = False
     log: list[str] = field(default_factory=list)
     events: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     leaks: list[str] = field(default_factory=list)
     printed: str = ""
     attachments: dict[str, bytes] = field(default_factory=dict)

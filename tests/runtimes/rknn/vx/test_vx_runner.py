@@ -364,7 +364,7 @@ def test_refused_sources(vx_folder: Path, statement: str) -> None:
         f"    {statement}\n}}\n",
     )
     with pytest.raises(OpkitError, match=REFUSED[statement]) as caught:
-        run_launch(compile_vx(source, vx_folder / "cache"), "k")
+        run_launch(compile_vx(source, vx_folder / "cache", vx_version=2), "k")
     assert "opkit/runtimes/rknn/vx/prelude" not in str(caught.value)
 
 
@@ -503,16 +503,15 @@ KERNEL(two)
 kernel __attribute__((reqd_work_group_size(2, 3, 4))) void grouped(const float s, bool b) { }
 #endif
 """
-    kernels = compile_vx(write_source(vx_folder, "signatures", text), vx_folder / "cache").kernels
+    source = write_source(vx_folder, "signatures", text)
+    kernels = compile_vx(source, vx_folder / "cache", vx_version=2).kernels
     assert list(kernels) == ["of_one", "of_two", "grouped"]
     assert [(p.kind, p.type, p.name) for p in kernels["of_two"].parameters] == [
         *(("tensor", "image2d_array_t", "a"), ("pointer", "int *", "p")),
         ("array", "vx_array_int", "n"),
     ]
     assert kernels["grouped"].group == (2, 3, 4)
-    assert compile_vx(
-        vx_folder / "signatures.vx", vx_folder / "cache", vx_version=1
-    ).kernels.keys() == {
+    assert compile_vx(source, vx_folder / "cache", vx_version=1).kernels.keys() == {
         *("of_one", "of_two"),
     }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from opkit.build.compile_commands import EditorCommands
 from opkit.description.spec import OpSpec
+from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.vx import names
 from opkit.runtimes.rknn.vx.clang import editor_arguments
 
@@ -27,15 +28,22 @@ def commands(root: Path, operator: OpSpec, c_arguments: Sequence[str]) -> Editor
         operator: its description.
         c_arguments: what every C file is compiled with.
     """
+    vx_arguments = editor_arguments(settings(operator).vx_version)
     return EditorCommands(
-        commands=dict([*_kernels(root), *_prelude(root), *_emulator(root, c_arguments)]),
+        commands=dict(
+            [
+                *_kernels(root, vx_arguments),
+                *_prelude(root, vx_arguments),
+                *_emulator(root, c_arguments),
+            ]
+        ),
         headers={NAMES: names.macros(), LANGUAGE: _language(operator)},
     )
 
 
-def _kernels(root: Path) -> Iterator[Entry]:
+def _kernels(root: Path, vx_arguments: Sequence[str]) -> Iterator[Entry]:
     for path in root.glob("*.vx"):
-        yield path.name, (*editor_arguments(), "-include", LANGUAGE, "-x", "cl")
+        yield path.name, (*vx_arguments, "-include", LANGUAGE, "-x", "cl")
 
 
 def _language(operator: OpSpec) -> str:
@@ -53,13 +61,13 @@ def _language(operator: OpSpec) -> str:
     )
 
 
-def _prelude(root: Path) -> Iterator[Entry]:
+def _prelude(root: Path, vx_arguments: Sequence[str]) -> Iterator[Entry]:
     """Yield the prelude's headers, each after those that prelude.h includes before it."""
     before = ["-include", NAMES]
     text = (root / _PRELUDE / "prelude.h").read_text(encoding="utf-8")
     for name in ["prelude.h", *re.findall(r'^#include "(\w+\.h)"', text, re.MULTILINE)]:
         file = f"{_PRELUDE}/{name}"
-        yield file, (*editor_arguments(), *before, "-x", "cl-header")
+        yield file, (*vx_arguments, *before, "-x", "cl-header")
         if name != "prelude.h":
             before += ["-include", file]
 

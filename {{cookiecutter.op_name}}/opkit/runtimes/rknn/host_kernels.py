@@ -25,6 +25,7 @@ def host_kernel(
     host: Path,
     index: int = 0,
     uniforms: Mapping[str, int] = MappingProxyType({}),
+    formats: Mapping[str, bytes] = MappingProxyType({}),
 ) -> HarnessKernel:
     """Return a kernel of an operator's library for this PC.
 
@@ -36,6 +37,7 @@ def host_kernel(
             the callbacks run, but not the program.
         uniforms: name -> size in bytes of each _viv_uniform that a VX kernel declares; its
             initializer can set no other.
+        formats: name of a tensor -> what vxQueryTensor says of it, as driver.c reads it.
 
     Raises:
         OpkitError: one of the files does not exist.
@@ -47,7 +49,8 @@ def host_kernel(
     symbol = f"vx_kernel_{spec.name}_list"
     command = (*(str(path.absolute()) for path in (harness, runtime, library)), symbol)
     sizes = {f"uniform:{name}": str(size).encode() for name, size in uniforms.items()}
-    attachments = {"kernel_index": str(index).encode(), **sizes}
+    about = {f"tensor:{name}": format_ for name, format_ in formats.items()}
+    attachments = {"kernel_index": str(index).encode(), **sizes, **about}
     executor = Executor("x64", command, measures=True)
     return HarnessKernel(spec, executor, library.parent, calling_convention, attachments, library)
 

@@ -44,7 +44,7 @@ class Rknn(Runtime):
     foreign_keys = settings.PACKAGE_KEYS
 
     def settings(self, reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
-        """Return what `kernels` and `kernel_index` say."""
+        """Return what `kernels`, `kernel_index` and `vx_version` say."""
         return settings.read_settings(reader, entries)
 
     def name_refusal(self, name: str) -> str:

@@ -11,7 +11,7 @@ from opkit.description.reader import Reader, shown
 from opkit.description.spec import OpSpec
 
 NAME = "rknn"
-KEYS = ("kernels", "kernel_index")
+KEYS = ("kernels", "kernel_index", "vx_version")
 # Other keys of a package's op.yml; the build writes them.
 PACKAGE_KEYS = ("out_binary", "op_py_file", "vx_file", "op_version")
 KERNELS = ("cpu", "vx")  # in the order of the list that the runtime looks up
@@ -24,10 +24,13 @@ class Settings:
     Attributes:
         kernels: of `cpu` and `vx`, those that the operator has.
         kernel_index: which of them the board runs.
+        vx_version: VX_VERSION in the VX kernel, the generation of the hardware. 1 by default, as in
+            the vendor's header: which of the two the chips have is not published.
     """
 
     kernels: tuple[str, ...] = KERNELS
     kernel_index: int = 0
+    vx_version: int = 1
 
     @property
     def has_vx_kernel(self) -> bool:
@@ -49,7 +52,8 @@ def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
         DescriptionError: they are invalid.
     """
     kernels = _kernels(reader, entries.get("kernels"))
-    return Settings(kernels, _kernel_index(reader, entries, kernels))
+    vx_version = int(reader.choice(entries, "vx_version", ("1", "2"), "1"))
+    return Settings(kernels, _kernel_index(reader, entries, kernels), vx_version)
 
 
 def _kernels(reader: Reader, node: yaml.Node | None) -> tuple[str, ...]:

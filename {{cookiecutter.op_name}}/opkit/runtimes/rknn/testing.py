@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 from opkit.check.cases import Case
@@ -10,25 +11,35 @@ from opkit.check.comparison import Tolerance
 from opkit.check.operators import Operator, operator_of
 from opkit.check.results import Result, running_test
 from opkit.runtimes.rknn.kernels import VX_KERNEL, require_vx_kernel
-from opkit.runtimes.rknn.vx.kernel import POISON, EmulatedKernel
-from opkit.runtimes.rknn.vx.launch import Border
+from opkit.runtimes.rknn.vx.kernel import POISON, WRITES_OUTSIDE, EmulatedKernel
+from opkit.runtimes.rknn.vx.launch import Border, TensorFormat
 
-__all__ = ["Border", "check_vx_kernel", "run_vx_kernel"]
+__all__ = ["Border", "TensorFormat", "check_vx_kernel", "run_vx_kernel"]
+
+
+def vx_kernel(
+    operator: Operator,
+    border: Border | None = None,
+    writes_outside: str = WRITES_OUTSIDE[0],
+    formats: Mapping[str, TensorFormat] | None = None,
+) -> EmulatedKernel:
+    """Return the VX kernel of an operator, in the emulator; see check_vx_kernel.
+
+    Raises:
+        OpkitError: the operator has none, or an argument is invalid.
+    """
+    require_vx_kernel(operator.spec, "this test runs the VX kernel", "delete the test")
+    return _vx_kernel(operator, border or POISON, writes_outside, tuple((formats or {}).items()))
 
 
 @cache
-def vx_kernel(operator: Operator, border: Border = POISON) -> EmulatedKernel:
-    """Return the VX kernel of an operator, in the emulator.
-
-    Args:
-        operator: the operator of the kernel.
-        border: what it reads outside of a tensor.
-
-    Raises:
-        OpkitError: the operator has none.
-    """
-    require_vx_kernel(operator.spec, "this test runs the VX kernel", "delete the test")
-    return EmulatedKernel(operator.spec, operator.root, border)
+def _vx_kernel(
+    operator: Operator,
+    border: Border,
+    writes_outside: str,
+    formats: tuple[tuple[str, TensorFormat], ...],
+) -> EmulatedKernel:
+    return EmulatedKernel(operator.spec, operator.root, border, writes_outside, dict(formats))
 
 
 def run_vx_kernel(
@@ -36,6 +47,8 @@ def run_vx_kernel(
     max_ulp: int = 0,
     max_error: float | None = None,
     border: Border | None = None,
+    writes_outside: str = WRITES_OUTSIDE[0],
+    formats: Mapping[str, TensorFormat] | None = None,
     operator: Operator | None = None,
 ) -> Result:
     """Run the VX kernel on a case; see check_vx_kernel.
@@ -44,7 +57,7 @@ def run_vx_kernel(
         OpkitError: the repository is not built, or its op.yml or its .vx file is wrong.
     """
     operator = operator or operator_of(running_test().root)
-    kernel = vx_kernel(operator, border or POISON)
+    kernel = vx_kernel(operator, border, writes_outside, formats)
     return run_kernel(kernel, operator, case, VX_KERNEL.name, Tolerance(max_ulp, max_error))
 
 
@@ -53,6 +66,8 @@ def check_vx_kernel(
     max_ulp: int = 0,
     max_error: float | None = None,
     border: Border | None = None,
+    writes_outside: str = WRITES_OUTSIDE[0],
+    formats: Mapping[str, TensorFormat] | None = None,
     operator: Operator | None = None,
 ) -> None:
     """Fail the test unless the VX kernel computes what the reference computes.
@@ -72,13 +87,23 @@ def check_vx_kernel(
         border: what reads outside of a tensor return where the initializer sets no border, as the
             driver is expected to have it. By default poison, on which no result may depend. A
             border that the initializer sets has precedence, as on the board.
+        writes_outside: "dropped" where the kernel writes outside of a tensor on purpose, which a
+            board ignores; "failure" by default. Writes of work items that are there only because
+            the launch is rounded up (to whole groups; in x to a multiple of 4) never fail a case.
+            Those that are dropped are counted below the table of results.
+        formats: name of a tensor -> what the initializer learns of it from vxQueryTensor besides
+            its shape and type: its quantization, or that its elements are bfloat16.
         operator: the operator of the kernel; this repository's by default.
     """
+
+    def kernel(operator: Operator) -> EmulatedKernel:
+        return vx_kernel(operator, border, writes_outside, formats)
+
     check(
         operator,
-        lambda operator, _: {VX_KERNEL.name: vx_kernel(operator, border or POISON)},
+        lambda operator, _: {VX_KERNEL.name: kernel(operator)},
         case,
         max_ulp,
         max_error,
-        lambda operator: vx_kernel(operator, border or POISON).hint,
+        lambda operator: kernel(operator).hint,
     )

@@ -4,8 +4,10 @@
  * The order of the calls was measured on librknn_runtime 1.7.5. The entry of a kernel library is
  * its list of kernels. Attachments that come in: kernel_index, 0 for the CPU kernel, anything else
  * for a VX kernel, of which the callbacks run, but not the program; uniform:NAME, the size of a
- * _viv_uniform that the program declares. Attachments that go out, of a VX kernel: kernel_name,
- * launch, border, and uniform:NAME, its value.
+ * _viv_uniform that the program declares; tensor:NAME, a line of numbers: whether its elements are
+ * BFLOAT16, the format of its quantization (-1: as created), fixed-point position, zero point,
+ * scale. Attachments that go out, of a VX kernel: kernel_name, launch, border, and uniform:NAME,
+ * its value.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +43,7 @@ static struct {
 /* ---- Attachments ---- */
 
 static const char UNIFORM[] = "uniform:";
+static const char TENSOR[] = "tensor:";
 
 static const struct harness_attachment *next_attachment(const char *prefix, unsigned *position)
 {
@@ -110,16 +113,41 @@ static vx_status copy_tensor(vx_tensor tensor, void *bytes, vx_enum usage)
                              VX_MEMORY_TYPE_HOST);
 }
 
+static vx_tensor create_tensor(vx_context context, const struct harness_value *value)
+{
+    char name[HARNESS_MAX_NAME + sizeof TENSOR];
+    const struct harness_attachment *attachment;
+    vx_size dims[HARNESS_MAX_RANK];
+    vx_enum type = hostrt_find_type(value->type);
+    int is_bfloat16 = 0, format = -1, position = 0, zero_point = 0;
+    float scale = 1;
+
+    snprintf(name, sizeof name, "%s%s", TENSOR, value->name);
+    for (unsigned i = 0; (attachment = next_attachment(name, &i)) != NULL;) {
+        if (strcmp(attachment->name, name) == 0) {
+            sscanf(attachment->bytes, "%d %d %d %d %f", &is_bfloat16, &format, &position,
+                   &zero_point, &scale);
+        }
+    }
+    for (unsigned i = 0; i < value->rank; i++) {
+        dims[i] = value->shape[value->rank - 1 - i];
+    }
+    type = is_bfloat16 ? VX_TYPE_BFLOAT16 : type;
+    const vx_tensor tensor = vxCreateTensor(context, value->rank, dims, type, (vx_int8)position);
+    if (tensor != NULL && format >= 0) {
+        tensor->quant_format = format;
+        tensor->zero_point = zero_point;
+        tensor->scale = scale;
+    }
+    return tensor;
+}
+
 static vx_reference create(vx_context context, const struct harness_value *value)
 {
     const vx_enum type = hostrt_find_type(value->type);
-    vx_size dims[HARNESS_MAX_RANK];
 
     if (value->role != HARNESS_PARAM) {
-        for (unsigned i = 0; i < value->rank; i++) {
-            dims[i] = value->shape[value->rank - 1 - i];
-        }
-        return (vx_reference)vxCreateTensor(context, value->rank, dims, type, 0);
+        return (vx_reference)create_tensor(context, value);
     }
     if (value->rank == 0) {
         return (vx_reference)vxCreateScalar(context, type, value->bytes);

@@ -37,7 +37,7 @@ def language(vx_version: int) -> tuple[str, ...]:
     return (*_LANGUAGE, f"-DVX_VERSION={vx_version}")
 
 
-def editor_arguments(vx_version: int = 2) -> tuple[str, ...]:
+def editor_arguments(vx_version: int) -> tuple[str, ...]:
     """Return clangd's arguments for `.vx` files; the prelude is on the include path."""
     target = ("-target", "x86_64-linux-gnu")
     return (*language(vx_version), *target, "-I", str(PRELUDE))

@@ -42,7 +42,7 @@ def compile_vx(
     *,
     sanitize: bool = True,
     debug: bool = False,
-    vx_version: int = 2,
+    vx_version: int = 1,
 ) -> Program:
     """Compile a `.vx` source, or take it from the cache.
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.skeletons import vx_arguments
 from opkit.runtimes.rknn.vx.reader import read_kernels
 from opkit.runtimes.rknn.vx.signatures import VxKernel
@@ -20,7 +21,7 @@ def drift(root: Path, spec: OpSpec) -> list[str]:
     if not path.is_file():
         return []
     try:
-        kernels = read_kernels(path, root / "build" / "vx")
+        kernels = read_kernels(path, root / "build" / "vx", settings(spec).vx_version)
     except OpkitError:
         return []
     if kernels is None:

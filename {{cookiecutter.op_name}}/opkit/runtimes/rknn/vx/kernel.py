@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from opkit.check.comparison import first_difference
@@ -22,22 +23,35 @@ from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult
 from opkit.runtimes.rknn import calling_convention
 from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from opkit.runtimes.rknn.kernels import unwritten_vx_kernel
+from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.skeletons import vx_file
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.launch import (
     Border,
     Launch,
+    TensorFormat,
     border_of,
     kernel_name_of,
     launch_of,
     uniforms_of,
 )
-from opkit.runtimes.rknn.vx.runner import PAST_END, VxRunResult, run_vx, write_job
+from opkit.runtimes.rknn.vx.runner import (
+    PADDING_WRITE,
+    PAST_END,
+    WRITE_OUTSIDE,
+    VxRunResult,
+    run_vx,
+    write_job,
+)
 
 # Events that a kernel may cause, as long as its results do not depend on them: rows need not be a
 # multiple of what a work item handles, what is read outside of a tensor may be thrown away, and a
 # slice is clamped, by the vendor's header, before anything is read.
-HARMLESS = frozenset({*PAST_END, "read outside", "read of a slice outside"})
+HARMLESS = frozenset({*PAST_END, "read outside", "read of a slice outside", PADDING_WRITE})
+
+# What becomes of a write outside of its tensor by a work item that the launch needs: it fails the
+# case, or it is dropped, as the hardware does.
+WRITES_OUTSIDE = ("failure", "dropped")
 
 POISON = Border()
 _DEBUG_TIMEOUT = 10**6  # seconds
@@ -49,7 +63,12 @@ def compiled(root: Path, spec: OpSpec, debug: bool = False) -> Program:
     Raises:
         OpkitError: it does not compile; the message has the compiler's, with the file's own lines.
     """
-    return compile_vx(root / vx_file(spec), root / "build" / "vx", debug=debug)
+    return compile_vx(
+        root / vx_file(spec),
+        root / "build" / "vx",
+        debug=debug,
+        vx_version=settings(spec).vx_version,
+    )
 
 
 class EmulatedKernel:
@@ -60,15 +79,39 @@ class EmulatedKernel:
         root: the repository, built with `scons target=x64`.
         border: what reads outside of a tensor return where the initializer sets no border. The
             poison differs from run to run.
+        writes_outside: one of WRITES_OUTSIDE.
+        formats: what vxQueryTensor says of tensors, by name.
+
+    Raises:
+        OpkitError: an argument is invalid.
     """
 
     convention: ClassVar[CallingConvention] = calling_convention
     keeps_state = False  # each launch has a process of its own
 
-    def __init__(self, spec: OpSpec, root: Path, border: Border = POISON) -> None:
+    def __init__(
+        self,
+        spec: OpSpec,
+        root: Path,
+        border: Border = POISON,
+        writes_outside: str = WRITES_OUTSIDE[0],
+        formats: Mapping[str, TensorFormat] = MappingProxyType({}),
+    ) -> None:
+        if writes_outside not in WRITES_OUTSIDE:
+            allowed = ", ".join(WRITES_OUTSIDE)
+            raise OpkitError(f"unknown writes_outside '{writes_outside}'; allowed: {allowed}")
+        tensors = [tensor.name for tensor in (*spec.inputs, *spec.outputs)]
+        for name in formats:
+            if name not in tensors:
+                known = ", ".join(tensors)
+                raise OpkitError(
+                    f"formats has '{name}', which is not a tensor; op.yml has: {known}"
+                )
         self.spec = spec
         self.root = root
         self.border = border
+        self.harmless = HARMLESS | ({WRITE_OUTSIDE} if writes_outside == "dropped" else set())
+        self.formats = formats
         self.runtime = root / "build" / "host" / "vx_runtime"
 
     @cached_property
@@ -85,6 +128,7 @@ class EmulatedKernel:
             self.root / HOST,
             index=1,
             uniforms=variables(self.program.library),
+            formats={name: format_.attachment() for name, format_ in self.formats.items()},
         )
 
     @property
@@ -110,6 +154,7 @@ class EmulatedKernel:
         try:
             first = self._emulate(invocation, result, launch, fill or 0, False, limit)
             result.outputs = first.outputs
+            result.notes = notes(first, self.harmless)
             self._merge(result, first)
             if fill is not None and not result.fault and not result.events:
                 self._compare(invocation, result, launch, first, fill, limit)
@@ -117,11 +162,10 @@ class EmulatedKernel:
             result.fault = str(error)
         return result
 
-    @staticmethod
-    def _merge(result: RunResult, emulated: VxRunResult) -> None:
+    def _merge(self, result: RunResult, emulated: VxRunResult) -> None:
         result.fault = emulated.fault
         result.timed_out = emulated.timed_out
-        result.events += problems(emulated)
+        result.events += problems(emulated, self.harmless)
         if emulated.printed and not result.printed.endswith(emulated.printed):
             result.printed += emulated.printed
 
@@ -250,19 +294,25 @@ def function_of(name: str) -> str:
     return function if dot and colon else name
 
 
-def problems(result: VxRunResult) -> list[str]:
+def problems(result: VxRunResult, harmless: Set[str] = HARMLESS) -> list[str]:
     """Return the errors of a run in the emulator, except for its fault and wrong outputs."""
-    return list(_problems(result))
+    return list(_problems(result, harmless))
 
 
-def _problems(result: VxRunResult) -> Iterator[str]:
+def notes(result: VxRunResult, harmless: Set[str] = HARMLESS) -> list[str]:
+    """Return what is shown of a run though it is no error: the writes that a board drops."""
+    dropped = {PADDING_WRITE, WRITE_OUTSIDE} & harmless
+    return [f"{event}; a board drops it" for event in result.events if event.kind in dropped]
+
+
+def _problems(result: VxRunResult, harmless: Set[str]) -> Iterator[str]:
     for name, (count, first) in result.unwritten.items():
         element = f"{name}[{', '.join(map(str, first))}]"
         more = f", nor were {count - 1} more: does the launch reach them?" if count > 1 else ""
         yield f"output {element} was never written{more}"
     yield from result.undefined
     for event in result.events:
-        if event.kind not in HARMLESS:
+        if event.kind not in harmless:
             yield str(event)
 
 

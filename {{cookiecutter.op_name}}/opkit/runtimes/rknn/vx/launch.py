@@ -12,6 +12,8 @@ _POLICIES = ("poison", "edge", "constant")
 # Border mode -> policy
 _BORDERS = {0xC001: "constant", 0xC002: "edge"}
 _UNIFORM = "uniform:"
+# Of VX_TENSOR_QUANT_FORMAT; as_created: what vxCreateTensor gives a tensor
+_AS_CREATED, _DYNAMIC_FIXED_POINT, _AFFINE = -1, 1, 2
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,44 @@ class Border:
         if self.policy not in _POLICIES:
             allowed = ", ".join(_POLICIES)
             raise OpkitError(f"unknown border '{self.policy}'; allowed: {allowed}")
+
+
+@dataclass(frozen=True)
+class TensorFormat:
+    """What the board says of a tensor besides its shape and the type of its elements.
+
+    Attributes:
+        bfloat16: whether its elements are VX_TYPE_BFLOAT16; the case has them as uint16.
+        scale: of the affine quantization: a number is scale * (element - zero_point). None: it has
+            no such quantization.
+        zero_point: see above.
+        fixed_point_position: of the dynamic fixed point: a number is element / 2**position.
+
+    Raises:
+        OpkitError: it has both quantizations.
+    """
+
+    bfloat16: bool = False
+    scale: float | None = None
+    zero_point: int = 0
+    fixed_point_position: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.scale is not None and self.fixed_point_position is not None:
+            raise OpkitError(
+                "a TensorFormat has a scale or a fixed_point_position, not both: the board knows "
+                "one quantization of a tensor"
+            )
+
+    def attachment(self) -> bytes:
+        """Return what the host runtime reads; see driver.c."""
+        if self.scale is not None:
+            quantization = f"{_AFFINE} 0 {self.zero_point} {self.scale}"
+        elif self.fixed_point_position is not None:
+            quantization = f"{_DYNAMIC_FIXED_POINT} {self.fixed_point_position} 0 1"
+        else:
+            quantization = f"{_AS_CREATED} 0 0 1"
+        return f"{int(self.bfloat16)} {quantization}".encode()
 
 
 # ---- Attachments of an initializer's run ---------------------------------------------------------

@@ -87,13 +87,13 @@ def read(source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) ->
     return parsed
 
 
-def read_kernels(source: Path, folder: Path) -> dict[str, VxKernel] | None:
+def read_kernels(source: Path, folder: Path, vx_version: int) -> dict[str, VxKernel] | None:
     """Return the kernels of a source by name, or None if it does not compile. See read.
 
     Raises:
         OpkitError: the source cannot be read, or there is no compiler.
     """
-    reading = read(source, folder.resolve(), 2, code(sanitize=True, debug=False))
+    reading = read(source, folder.resolve(), vx_version, code(sanitize=True, debug=False))
     return None if reading is None else reading.kernels
 
 

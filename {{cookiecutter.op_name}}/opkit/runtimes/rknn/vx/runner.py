@@ -35,6 +35,10 @@ GRACE = 1.0  # seconds that the program has to stop a kernel by itself, and to r
 PAST_END = ("read past the row's end", "write past the row's end")
 """The kinds of event that are normal where a row is not a multiple of what a work item handles."""
 
+WRITE_OUTSIDE = "write outside"
+PADDING_WRITE = "write outside by a padding work item"
+"""A write of a work item that is there only because the launch is rounded up."""
+
 
 @dataclass(frozen=True)
 class Event:

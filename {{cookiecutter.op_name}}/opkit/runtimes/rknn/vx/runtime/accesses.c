@@ -6,6 +6,10 @@
 
 #include "runtime.h"
 
+enum {
+    PADDING = 4
+};
+
 static int clamp(int value, int count)
 {
     return value < 0 ? 0 : value >= count ? count - 1 : value;
@@ -99,6 +103,35 @@ static int lanes_used(const struct __opkit_operand *operand, const struct __opki
     return first + count > max ? max - first : count;
 }
 
+/*
+ * Whether the work item is there only because its launch is rounded up: to whole groups, or, in the
+ * first dimension, to a multiple of 4, as most published launches are. The hardware drops what such
+ * an item writes.
+ */
+static bool is_padding_item(void)
+{
+    for (int i = 0; i < 3; i++) {
+        unsigned long local = __opkit_item.local_size[i];
+        unsigned long multiple = local > 1 ? local : i == 0 ? PADDING : 1;
+        unsigned long index = __opkit_item.group_id[i] * local + __opkit_item.local_id[i];
+        unsigned long size = __opkit_item.global_size[i];
+        if (size % multiple == 0 && index + multiple > size) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void report_write_outside(const struct __opkit_image *image, int x, int y, int z, int count,
+                                 const void *address)
+{
+    bool is_padding = (x >= image->width || y >= image->height) && is_padding_item();
+
+    report_outside(image, x, y, z, count,
+                   is_padding ? "write outside by a padding work item" : "write outside",
+                   "write past the row's end", address);
+}
+
 void __opkit_read_checked(const struct __opkit_operand *destination,
                           const struct __opkit_image *image, int x, int y, int z, int info)
 {
@@ -129,7 +162,7 @@ void __opkit_write_checked(const struct __opkit_operand *source, const struct __
     }
     z = clamp_slice(image, x, y, z, "write to a slice outside", address);
     count = lanes_used(source, image, lane, count, x, y, z, address);
-    report_outside(image, x, y, z, count, "write outside", "write past the row's end", address);
+    report_write_outside(image, x, y, z, count, address);
     for (int i = 0; i < count; i++) {
         store_element(image, x + i, y, z,
                       (const char *)source->data + (lane + i) * source->element_size);
@@ -196,7 +229,7 @@ void __opkit_store_image(const struct __opkit_image *image, int x, int y, int z,
         __opkit_event("write_image of another type", image->index, x, y, z, 1, address);
     }
     z = clamp_slice(image, x, y, z, "write to a slice outside", address);
-    report_outside(image, x, y, z, NEIGHBORS, "write outside", "write past the row's end", address);
+    report_write_outside(image, x, y, z, NEIGHBORS, address);
     for (int i = 0; i < NEIGHBORS; i++) {
         uint64_t element = 0;
         __opkit_store(&element, image->type, values[i], __OPKIT_NEAREST_EVEN, true);

@@ -1,0 +1,113 @@
+/*
+ * An operator whose VX kernel, one of three in its file, turns elements of any type into floats: by
+ * what its initializer learns of the input. A param says over how many work items it runs.
+ */
+#include "VX/vx_khr_cnn.h"
+#include "VX/vx_helper.h"
+#include "VX/vx_ext_program.h"
+
+#include "opkit/runtimes/rknn/launch.h"
+
+enum {
+    INPUT,
+    OUTPUT,
+    ITEMS, /* of the launch, in x; each handles 4 elements */
+    ROWS, /* of the launch, in y */
+    SCALE, /* for the reference, as the three that follow */
+    ZERO_POINT,
+    POSITION,
+    BFLOAT16,
+    COUNT
+};
+
+static vx_status VX_CALLBACK cpu_function(vx_node node, const vx_reference *parameters,
+                                          vx_uint32 count)
+{
+    (void)node;
+    (void)parameters;
+    (void)count;
+    return VX_ERROR_NOT_IMPLEMENTED;
+}
+
+static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[],
+                                       vx_uint32 count, vx_meta_format metas[])
+{
+    (void)node;
+    (void)parameters;
+    (void)count;
+    (void)metas;
+    return VX_SUCCESS;
+}
+
+static vx_uint32 number_of(const struct opkit_call *call, vx_uint32 index)
+{
+    vx_uint32 number = 0;
+    vxCopyScalar((vx_scalar)call->parameters[index], &number, VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
+    return number;
+}
+
+/* What the input's tensor says of itself becomes the uniforms. */
+static vx_status set_uniforms(const struct opkit_call *call)
+{
+    const vx_tensor input = (vx_tensor)call->parameters[INPUT];
+    vx_enum type, format;
+    vx_int32 zero_point;
+    vx_int8 position;
+    vx_float32 scale;
+
+    OPKIT_TRY(vxQueryTensor(input, VX_TENSOR_DATA_TYPE, &type, sizeof type));
+    OPKIT_TRY(vxQueryTensor(input, VX_TENSOR_QUANT_FORMAT, &format, sizeof format));
+    OPKIT_TRY(vxQueryTensor(input, VX_TENSOR_ZERO_POINT, &zero_point, sizeof zero_point));
+    OPKIT_TRY(vxQueryTensor(input, VX_TENSOR_SCALE, &scale, sizeof scale));
+    OPKIT_TRY(vxQueryTensor(input, VX_TENSOR_FIXED_POINT_POSITION, &position, sizeof position));
+    if (format == VX_QUANT_DYNAMIC_FIXED_POINT) {
+        scale = 1.0f / (vx_float32)(1 << position);
+    }
+    OPKIT_TRY(opkit_set_uniform(call, "type", &type));
+    OPKIT_TRY(opkit_set_uniform(call, "scale", &scale));
+    return opkit_set_uniform(call, "zero_point", &zero_point);
+}
+
+static vx_status VX_CALLBACK initializer(vx_node node, const vx_reference *parameters,
+                                         vx_uint32 count)
+{
+    const struct opkit_call call = {"Tensors", node, parameters, count};
+    const vx_kernel_execution_parameters_t launch = {
+        .workDim = 2,
+        .globalWorkScale = {4, 1},
+        .globalWorkSize = {number_of(&call, ITEMS), number_of(&call, ROWS)},
+    };
+
+    OPKIT_TRY(set_uniforms(&call));
+    return opkit_set_launch(&call, &launch);
+}
+
+static vx_param_description_t kernel_params[COUNT] = {
+    {VX_INPUT, VX_TYPE_TENSOR, VX_PARAMETER_STATE_REQUIRED},
+    {VX_OUTPUT, VX_TYPE_TENSOR, VX_PARAMETER_STATE_REQUIRED},
+    {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},
+    {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},
+    {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},
+    {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},
+    {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},
+    {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},
+};
+
+static vx_kernel_description_t cpu_kernel = {
+    .name = "tensors_cpu",
+    .function = cpu_function,
+    .parameters = kernel_params,
+    .numParams = COUNT,
+    .validate = validator,
+};
+
+static vx_kernel_description_t vx_kernel_description = {
+    .name = "to_float",
+    .parameters = kernel_params,
+    .numParams = COUNT,
+    .validate = validator,
+    .initialize = initializer,
+};
+
+extern VX_API_ENTRY vx_kernel_description_t *vx_kernel_Tensors_list[];
+vx_kernel_description_t *vx_kernel_Tensors_list[] = {&cpu_kernel, &vx_kernel_description, NULL};

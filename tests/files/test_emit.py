@@ -125,7 +125,8 @@ def test_vx_kernel_locals_do_not_collide() -> None:
 
 def test_package_description() -> None:
     spec = parse(
-        "name: TwoIn\nvx_version: 2\ninputs: {z: {type: VX_TYPE_TENSOR, doc: d}, a: {type: VX_TYPE_TENSOR}}\n"
+        "name: TwoIn\nvx_version: 2\n"
+        "inputs: {z: {type: VX_TYPE_TENSOR, doc: d}, a: {type: VX_TYPE_TENSOR}}\n"
         "outputs: {y: {type: VX_TYPE_TENSOR, dtype: int32}}\n"
         "params: {q: {type: vx_type_array, length: 1, default: [2], source: const:q, doc: e},"
         " b: {type: VX_TYPE_BOOL}}\n"

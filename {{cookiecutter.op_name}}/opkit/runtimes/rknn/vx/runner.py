@@ -331,7 +331,8 @@ def _check_uniforms(kernel: VxKernel, uniforms: Mapping[str, bytes], where: str)
         if name not in uniforms:
             raise OpkitError(
                 f"{where} uses the _viv_uniform '{name}', which nobody sets; call "
-                f'vxSetNodeUniform(node, "{name}", ...) in the initializer'
+                f'opkit_set_uniform(call, "{name}", ...) in initialize_vx_kernel, or '
+                "vxSetNodeUniform"
             )
 
 

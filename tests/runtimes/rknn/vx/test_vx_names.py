@@ -163,7 +163,7 @@ def test_runtime_exports_no_other_names() -> None:
         section: Any = ELFFile(file).get_section_by_name(".dynsym")
         given = {each.name for each in section.iter_symbols() if each["st_shndx"] != "SHN_UNDEF"}
     of_the_compiler = re.compile(
-        r"__ubsan_handle_|__extend|__trunc|__libc|_IO_|_?_?(start|data_start)"
+        r"__asan_|__ubsan_handle_|__extend|__trunc|__libc|_IO_|_?_?(start|data_start)"
     )
     assert {name for name in given if not OURS.match(name) and not of_the_compiler.match(name)} == {
         "main"
@@ -244,7 +244,7 @@ def test_called_functions_are_in_shared_header(prelude: list[str]) -> None:
     [
         ("mathematics", "float __opkit_exp(float a)", "double __opkit_exp(float a)"),
         ("mathematics", "float b, int *quotient", "float b, long *quotient"),
-        ("groups", "void __opkit_barrier(void)", "void __opkit_barrier(int fences)"),
+        ("groups", "void __opkit_barrier(unsigned int place)", "void __opkit_barrier(void)"),
         ("accesses", "int x, int y, int z, double *values", "int x, int y, double *values"),
         ("printing", "values, int count", "values, unsigned count"),
         ("copies", "unsigned long size, unsigned long step", "unsigned long size, unsigned step"),

@@ -213,7 +213,11 @@ def test_undefined_behavior(launches: Program) -> None:
     y = ((1, 1, 24), np.int32)
     found = run_launch(launches, "undefined", (3,), y=y).undefined
     expected = {
-        "v = (int4)(table[index]);": ["index outside of the array; work item (2, 0, 0)"],
+        "v = (int4)(table[index]);": [
+            "index outside of the array; work item (2, 0, 0)",
+            "read of 4 bytes past the end of the private variable 'table', which has 16 bytes; "
+            "work item (2, 0, 0)",
+        ],
         "sum = table[index] + 1;": [
             "index outside of the array; work item (2, 0, 0)",
             "signed integer overflow in an addition; work item (1, 0, 0)",

@@ -26,9 +26,21 @@ _LANGUAGE = (
 # The same numbers on every PC: no fused operations, uninitialized variables hold a pattern.
 _CODE = (
     *("-target", "x86_64-linux-gnu", "-fPIC", "-g", "-fno-omit-frame-pointer"),
+    "-fstack-clash-protection",
     *("-fno-strict-aliasing", "-ffp-contract=off", "-ftrivial-auto-var-init=pattern"),
 )
-_SANITIZE = ("-fsanitize=undefined,float-cast-overflow", "-fno-sanitize=function,vptr,object-size")
+_SANITIZE = (
+    "-fsanitize=undefined,float-cast-overflow,address",
+    "-fno-sanitize=function,vptr,object-size",
+    "-fsanitize-recover=address",
+    *("-fsanitize-address-use-after-return=never", "-fno-sanitize-address-use-after-scope"),
+    "-fno-sanitize-address-use-odr-indicator",
+    # Of the instrumentation runtime/shadow.c has what is reported, and no variants for size.
+    *("-mllvm", "-asan-instrumentation-with-call-threshold=-1"),
+    *("-mllvm", "-asan-max-inline-poisoning-size=1048576"),
+    *("-mllvm", "-asan-instrument-dynamic-allocas=0"),
+    *("-mllvm", "-asan-opt-stack=1", "-mllvm", "-asan-redzone-byval-args=0"),
+)
 _PROCESSOR_FLAGS = frozenset("avx2 bmi1 bmi2 f16c fma abm movbe".split())
 
 

@@ -18,6 +18,8 @@ from opkit.runtimes.rknn.vx import clang
 from opkit.runtimes.rknn.vx.reader import Reading, read
 from opkit.runtimes.rknn.vx.signatures import KernelParameter, VxKernel
 
+_SECTIONS = Path(__file__).parent / "sections.ld"
+
 
 @dataclass(frozen=True)
 class Program:
@@ -69,7 +71,8 @@ def compile_vx(
     def build(target: Path) -> None:
         warnings = _compile(_translation_unit(source, reading), source, target, folder, flags)
         clang.run(
-            *(clang.zig(), "ld.lld", "-shared", "-Bsymbolic", str(target / "kernel.o")),
+            *(clang.zig(), "ld.lld", "-shared", "-Bsymbolic", "-z", "now", "-T", str(_SECTIONS)),
+            str(target / "kernel.o"),
             *("-o", str(target / "kernel.so")),
         )
         (target / "diagnostics").write_text(warnings, encoding="utf-8")
@@ -142,6 +145,7 @@ def _compile(text: str, source: Path, target: Path, folder: Path, flags: tuple[s
 
 # ---- The translation unit ------------------------------------------------------------------------
 
+_ENTRY = '__attribute__((no_sanitize("undefined", "address")))'
 _LOADS = {
     "tensor": "*(struct __opkit_image *)arguments[{index}]",
     "array": "*({type} *)arguments[{index}]",
@@ -173,7 +177,7 @@ def _entry_points(kernels: Iterable[VxKernel]) -> list[str]:
         ),
         f"uchar *__opkit_local_memory[2] = {{{', '.join(bounds)}}};",
         *(
-            f"void __opkit_entry_{kernel.name}(void **arguments) {{ {_call(kernel)}; }}"
+            f"{_ENTRY} void __opkit_entry_{kernel.name}(void **arguments) {{ {_call(kernel)}; }}"
             for kernel in kernels
         ),
     ]

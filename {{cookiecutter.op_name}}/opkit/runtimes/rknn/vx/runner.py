@@ -224,16 +224,18 @@ class _Description:
             place = self.data.reserve(count * np.dtype(dtype).itemsize), self.data.reserve(count)
             self.places[each] = place
             self.lines.append(f"tensor {each} {geometry} {place[0]} {place[1]}")
-        self.lines += [self._param(param) for param in params]
+        parameters = kernel.parameters[len(self.lines) :]
+        for parameter, param in zip(parameters, params, strict=True):
+            self.lines.append(self._param(parameter.name, param))
         for each, value in uniforms.items():
             offset = self.data.add(np.frombuffer(value, np.uint8))
             self.lines.append(f"uniform {each} {offset} {len(value)}")
 
-    def _param(self, param: Value) -> str:
+    def _param(self, name: str, param: Value) -> str:
         if not param.shape:
-            return f"scalar {int.from_bytes(param.data, 'little'):x}"
+            return f"scalar {name} {int.from_bytes(param.data, 'little'):x}"
         items = np.frombuffer(param.data, param.type)
-        return f"array {self.data.add(items)} {items.size} {items.itemsize}"
+        return f"array {name} {self.data.add(items)} {items.size} {items.itemsize}"
 
     def text(self, data: Path, border: Border, reverse: bool, limit: float) -> str:
         launch = self.launch
@@ -410,10 +412,14 @@ def _result(program: Program, finished: processes.ProcessResult, limit: float) -
         elif word == "undefined":
             file, number, column, what, item = rest
             result.undefined.append(f"{file}:{number}:{column}: {what}; work item {_numbers(item)}")
+        elif word == "overrun":
+            what, item, address = rest
+            place = line_of(program.library, int(address)) or str(program.source)
+            result.undefined.append(f"{place}: {what}; work item {_numbers(item)}")
         elif word == "fault":
-            number, memory, item, address = rest
+            number, memory, item, address, does = rest
             place = line_of(program.library, int(address))
-            result.fault = _fault(int(number), memory, _numbers(item), place, limit)
+            result.fault = _fault(int(number), memory, _numbers(item), place, limit, does)
             result.timed_out = int(number) == signal.SIGALRM
         elif word == "seconds":
             result.seconds = float(rest[0])
@@ -427,11 +433,20 @@ def _understandable(message: str) -> str:
     return f"'{missing[1]}' is declared, but defined nowhere" if missing else message
 
 
-def _fault(number: int, memory: str, item: tuple[int, ...], place: str | None, limit: float) -> str:
+def _fault(
+    number: int,
+    memory: str,
+    item: tuple[int, ...],
+    place: str | None,
+    limit: float,
+    does: str,
+) -> str:
     at = f"{place}: " if place else ""
     if number == signal.SIGALRM:
         return f"{at}the kernel did not end within {limit:g} s; it was in work item {item}"
     name = signal.Signals(number).name
+    if does:
+        return f"{at}the kernel {does}; work item {item} ({name} at address {memory})"
     return f"{at}the kernel crashed with {name} at address {memory}, in work item {item}"
 
 

@@ -118,10 +118,11 @@ __OPKIT_STORES_ROUNDED(_rtn, __OPKIT_TOWARD_MINUS_INFINITY)
         __opkit_enqueue_copy((void *)(to), (const void *)(from), count, sizeof(*(to)), step,  \
                              event);                                                          \
     })
-__OPKIT_FUNCTION void wait_group_events(int count, event_t *events)
+__OPKIT_FUNCTION void wait_group_events(int count, event_t *events, uint place)
 {
-    __opkit_wait_for_copies(count, events);
+    __opkit_wait_for_copies(count, events, place);
 }
+#define wait_group_events(count, events) wait_group_events(count, events, __OPKIT_PLACE)
 /* A hint, without an effect on any result. */
 __OPKIT_FUNCTION void prefetch(const void *place, size_t count)
 {

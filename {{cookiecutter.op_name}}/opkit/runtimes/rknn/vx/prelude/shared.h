@@ -113,7 +113,8 @@ enum __opkit_instruction {
 extern struct __opkit_work_item __opkit_item;
 
 /* work_items.h */
-void __opkit_barrier(void);
+/* The place in the source tells barriers apart; the compiler must not make one of two. */
+void __opkit_barrier(unsigned int place);
 int __opkit_print(const struct __opkit_operand *values, int count);
 
 /* images.h */
@@ -139,7 +140,7 @@ void __opkit_lanewise(enum __opkit_instruction instruction,
 struct __opkit_copy *__opkit_enqueue_copy(void *to, const void *from, unsigned long count,
                                           unsigned long size, unsigned long step,
                                           struct __opkit_copy *event);
-void __opkit_wait_for_copies(int count, struct __opkit_copy **events);
+void __opkit_wait_for_copies(int count, struct __opkit_copy **events, unsigned int place);
 
 /* floats.h */
 float __opkit_exp(float a);

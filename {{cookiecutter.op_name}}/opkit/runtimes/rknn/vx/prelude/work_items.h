@@ -14,7 +14,9 @@
 #define __generic
 #define __constant const
 #define constant const
-#define _viv_uniform
+/* Its size is that of the source, so its guard is what the alignment leaves free. */
+#define _viv_uniform \
+    __attribute__((no_sanitize("address"), section(".opkit_uniform"), aligned(128)))
 #define restrict
 #define __restrict
 #define reqd_work_group_size(x, y, z) annotate("reqd_work_group_size")
@@ -23,7 +25,8 @@
 
 /*
  * Local memory is static, since groups run one after the other; the runtime finds it by its
- * section. A __local of a pointer's target expands to nothing. The syntax tree, which was read
+ * section. (The section has a dot in its name since AddressSanitizer guards no others; sections.ld
+ * renames it.) A __local of a pointer's target expands to nothing. The syntax tree, which was read
  * before, tells the two apart: for a variable there is a macro __OPKIT_VARIABLE_<n> with the number
  * of the __local, counted from the beginning of the source.
  */
@@ -32,7 +35,7 @@
 #define __OPKIT_LOCAL_NUMBERED(number) __OPKIT_SECOND(__OPKIT_VARIABLE_##number, , )
 #define __OPKIT_SECOND(...) __OPKIT_SECOND_OF(__VA_ARGS__)
 #define __OPKIT_SECOND_OF(first, second, ...) second
-#define __OPKIT_STATIC static __attribute__((section("__opkit_local")))
+#define __OPKIT_STATIC static __attribute__((section(".opkit_local")))
 #define local __local
 
 #define __OPKIT_ID(name, member, outside)                                \
@@ -58,10 +61,13 @@ __OPKIT_FUNCTION uint get_work_dim(void)
 
 #define CLK_LOCAL_MEM_FENCE 1
 #define CLK_GLOBAL_MEM_FENCE 2
-__OPKIT_FUNCTION void barrier(uint fences)
+/* The line and the column, which tell barriers apart. */
+#define __OPKIT_PLACE ((uint) __builtin_LINE() << 10 | (uint) __builtin_COLUMN())
+__OPKIT_FUNCTION void barrier(uint fences, uint place)
 {
-    __opkit_barrier();
+    __opkit_barrier(place);
 }
+#define barrier(fences) barrier(fences, __OPKIT_PLACE)
 /* Work items run one after the other, so what one wrote is there for the next. */
 __OPKIT_FUNCTION void mem_fence(uint fences)
 {

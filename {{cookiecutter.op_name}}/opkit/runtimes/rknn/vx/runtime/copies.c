@@ -14,13 +14,14 @@ struct __opkit_copy {
     const char *from;
     size_t count, size; /* elements, and bytes of one */
     size_t to_step, from_step; /* bytes */
+    const void *caller;
 };
 
 static unsigned long pending;
 
-static bool is_local(const void *place)
+bool __opkit_is_local(const void *memory)
 {
-    const unsigned char *byte = place;
+    const unsigned char *byte = memory;
     return byte >= __opkit_local_start && byte < __opkit_local_start + __opkit_local_size;
 }
 
@@ -38,27 +39,32 @@ struct __opkit_copy *__opkit_enqueue_copy(void *to, const void *from, size_t cou
         .from = from,
         .count = count,
         .size = size,
-        .to_step = is_local(to) ? size : step * size,
-        .from_step = is_local(to) ? step * size : size,
+        .to_step = __opkit_is_local(to) ? size : step * size,
+        .from_step = __opkit_is_local(to) ? step * size : size,
+        .caller = __builtin_return_address(0),
     };
     pending++;
     return copy;
 }
 
-void __opkit_wait_for_copies(int count, struct __opkit_copy **events)
+void __opkit_wait_for_copies(int count, struct __opkit_copy **events, unsigned place)
 {
     for (int i = 0; i < count; i++) {
         while (events[i] != NULL) {
             struct __opkit_copy *copy = events[i];
             for (size_t k = 0; k < copy->count; k++) {
-                memcpy(copy->to + k * copy->to_step, copy->from + k * copy->from_step, copy->size);
+                char *to = copy->to + k * copy->to_step;
+                const char *from = copy->from + k * copy->from_step;
+                __opkit_check_access("read", from, copy->size, copy->caller);
+                __opkit_check_access("write", to, copy->size, copy->caller);
+                memcpy(to, from, copy->size);
             }
             events[i] = copy->next;
             free(copy);
             pending--;
         }
     }
-    __opkit_barrier();
+    __opkit_wait(place, __builtin_return_address(0));
 }
 
 void __opkit_report_copies(void)

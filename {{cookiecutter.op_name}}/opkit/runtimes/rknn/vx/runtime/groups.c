@@ -2,12 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <ucontext.h>
 
 #include "runtime.h"
 
 struct __opkit_work_item __opkit_item;
-const unsigned char *__opkit_local_start;
+unsigned char *__opkit_local_start;
 size_t __opkit_local_size;
 
 static const struct __opkit_launch *launch;
@@ -23,6 +24,7 @@ enum {
 
 enum {
     STACK_SIZE = 256 * 1024,
+    MAX_STACK_SIZE = 8 << 20, /* without barriers */
     PAGE = 4096
 };
 enum state {
@@ -35,20 +37,35 @@ struct fiber {
     ucontext_t context;
     unsigned long local_id[3];
     enum state state;
+    unsigned place; /* of the barrier that it waits at */
+    const void *caller;
 };
 
 static ucontext_t scheduler;
 static struct fiber *running;
+static struct fiber *first_waiting; /* of the group, since all of it ran */
 
-void __opkit_barrier(void)
+void __opkit_wait(unsigned place, const void *caller)
 {
     if (running == NULL) {
-        __opkit_event("barrier that was not seen in the source", -1, 0, 0, 0, 1,
-                      __builtin_return_address(0));
+        __opkit_event("barrier that was not seen in the source", -1, 0, 0, 0, 1, caller);
         return;
     }
     running->state = WAITING;
+    running->place = place;
+    running->caller = caller;
+    if (first_waiting == NULL) {
+        first_waiting = running;
+    } else if (first_waiting->place != place) {
+        __opkit_event("barrier while others of the group wait at another one", -1, 0, 0, 0, 1,
+                      caller);
+    }
     swapcontext(&running->context, &scheduler);
+}
+
+void __opkit_barrier(unsigned place)
+{
+    __opkit_wait(place, __builtin_return_address(0));
 }
 
 static void fiber_main(void)
@@ -83,6 +100,7 @@ static struct fiber *new_fibers(unsigned long count)
     if (fibers == NULL || stacks == MAP_FAILED) {
         __opkit_die("no memory for %lu work items that wait for each other", count);
     }
+    __opkit_allow(NULL, stacks, count * STACK_SIZE);
     for (unsigned long i = 0; i < count; i++) {
         /* A guard page below each stack. */
         mprotect(stacks + i * STACK_SIZE, PAGE, PROT_NONE);
@@ -104,6 +122,7 @@ static void run_interleaved(struct fiber *fibers, unsigned long count)
     }
     while (finished < count) {
         unsigned long waiting = 0;
+        first_waiting = NULL;
         for (unsigned long k = 0; k < count; k++) {
             running = &fibers[launch->reverse ? count - 1 - k : k];
             if (running->state == FINISHED) {
@@ -114,8 +133,9 @@ static void run_interleaved(struct fiber *fibers, unsigned long count)
             *(running->state == FINISHED ? &finished : &waiting) += 1;
         }
         if (waiting > 0 && finished > 0) {
+            set_ids(first_waiting->local_id);
             __opkit_event("barrier that only some work items of a group reach", -1, 0, 0, 0,
-                          waiting, NULL);
+                          waiting, first_waiting->caller);
         }
     }
     running = NULL;
@@ -157,14 +177,25 @@ static void run_groups_of_one(void)
     }
 }
 
+/* Lets the kernel use the stack below this function's. */
+static void allow_stack(void)
+{
+    char *end = __builtin_frame_address(0);
+    struct rlimit limit;
+    size_t size = MAX_STACK_SIZE;
+
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < size) {
+        size = limit.rlim_cur;
+    }
+    __opkit_allow(NULL, end - size, size);
+}
+
 void __opkit_run(const struct __opkit_launch *run_launch, void (*run_kernel)(void **),
-                 void **run_arguments, unsigned char *local, size_t local_size)
+                 void **run_arguments)
 {
     unsigned long groups[3], total = 1, items = 1;
     struct fiber *fibers = NULL;
 
-    __opkit_local_start = local;
-    __opkit_local_size = local_size;
     launch = run_launch;
     kernel = run_kernel;
     arguments = run_arguments;
@@ -177,7 +208,8 @@ void __opkit_run(const struct __opkit_launch *run_launch, void (*run_kernel)(voi
         total *= groups[i];
         items *= launch->local_size[i];
     }
-    if (items == 1 && !launch->barrier && local_size == 0) {
+    allow_stack();
+    if (items == 1 && !launch->barrier && __opkit_local_size == 0) {
         run_groups_of_one();
         return;
     }
@@ -189,8 +221,8 @@ void __opkit_run(const struct __opkit_launch *run_launch, void (*run_kernel)(voi
         __opkit_item.group_id[0] = group % groups[0];
         __opkit_item.group_id[1] = group / groups[0] % groups[1];
         __opkit_item.group_id[2] = group / groups[0] / groups[1];
-        if (local_size > 0) {
-            memset(local, LOCAL_FILL, local_size);
+        if (__opkit_local_size > 0) {
+            memset(__opkit_local_start, LOCAL_FILL, __opkit_local_size);
         }
         if (launch->barrier) {
             run_interleaved(fibers, items);

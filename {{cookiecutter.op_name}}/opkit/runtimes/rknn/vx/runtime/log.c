@@ -68,6 +68,11 @@ static unsigned long offset_of(uintptr_t address)
     return address >= library_start && address < library_end ? address - library_start : 0;
 }
 
+bool __opkit_in_library(const void *memory)
+{
+    return offset_of((uintptr_t)memory) != 0;
+}
+
 /* Counts an event; where the first of its kind happened is kept. */
 void __opkit_event(const char *kind, int tensor, int x, int y, int z, unsigned long count,
                    const void *address)
@@ -105,6 +110,10 @@ void __opkit_report_events(void)
 
 /* ---- Faults ---- */
 
+enum {
+    STACK_REACH = 4096 /* how far from the stack's end a function may touch it first */
+};
+
 /* The innermost address of the kernel: of the instruction itself, or of a call on the stack. */
 static unsigned long kernel_address(const ucontext_t *context)
 {
@@ -120,21 +129,69 @@ static unsigned long kernel_address(const ucontext_t *context)
     return offset_of(address);
 }
 
-static void on_signal(int number, siginfo_t *information, void *context)
+/* What a kernel does, as a verb and its object; empty: that it crashed says it all. */
+static const char *describe_fault(int number, const siginfo_t *information, uintptr_t address,
+                                  uintptr_t stack)
 {
-    /* A second fault, while this one is written, ends the process. */
-    signal(SIGSEGV, SIG_DFL);
+    const char *argument = __opkit_describe_argument(address);
+    static char text[2 * __OPKIT_MAX_NAME];
+
+    if (number == SIGFPE) {
+        return "divides by zero, or its quotient does not fit";
+    }
+    if (number != SIGSEGV) {
+        return "";
+    }
+    if (information != NULL && information->si_code == SI_KERNEL) {
+        return "accesses memory through a misaligned pointer, or an address that cannot be";
+    }
+    if (address >= stack - STACK_REACH && address < stack + STACK_REACH) {
+        return "overflows its stack";
+    }
+    if (argument == NULL) {
+        return "";
+    }
+    snprintf(text, sizeof text, "accesses memory %s", argument);
+    return text;
+}
+
+static _Noreturn void end_with_fault(int number, uintptr_t address, unsigned long offset,
+                                     const char *what)
+{
     __opkit_report_events();
-    __opkit_emit("fault\t%d\t%#lx\t%lu,%lu,%lu\t%lu", number,
-                 number == SIGALRM ? 0 : (unsigned long)information->si_addr,
+    __opkit_emit("fault\t%d\t%#lx\t%lu,%lu,%lu\t%lu\t%s", number, (unsigned long)address,
                  __opkit_item.global_id[0], __opkit_item.global_id[1], __opkit_item.global_id[2],
-                 kernel_address(context));
+                 offset, what);
     fflush(stdout); /* what the kernel has printed so far */
     _exit(0);
 }
 
+void __opkit_fault(uintptr_t address, const void *caller)
+{
+    end_with_fault(SIGSEGV, address, offset_of((uintptr_t)caller),
+                   describe_fault(SIGSEGV, NULL, address, 0));
+}
+
+static void on_signal(int number, siginfo_t *information, void *context)
+{
+    uintptr_t stack = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
+    uintptr_t address =
+        number == SIGALRM ? 0 : __opkit_guarded_address((uintptr_t)information->si_addr);
+
+    /* A second fault, while this one is written, ends the process. */
+    signal(SIGSEGV, SIG_DFL);
+    end_with_fault(number, address, kernel_address(context),
+                   describe_fault(number, information, address, stack));
+}
+
+void __opkit_set_library(const char *base, size_t size)
+{
+    library_start = (uintptr_t)base;
+    library_end = library_start + size;
+}
+
 /* From here on, faults are logged, and a kernel that does not end is stopped. */
-void __opkit_catch_faults(const char *library_base, size_t library_size, double seconds)
+void __opkit_catch_faults(double seconds)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
     static char stack[1 << 16];
@@ -142,8 +199,6 @@ void __opkit_catch_faults(const char *library_base, size_t library_size, double 
         .it_value = {(time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)}};
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 
-    library_start = (uintptr_t)library_base;
-    library_end = library_start + library_size;
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         sigaction(signals[i], &action, NULL);
@@ -167,6 +222,22 @@ static void report_undefined(struct place *place, const char *what)
         __opkit_emit("undefined\t%s\t%u\t%u\t%s\t%lu,%lu,%lu", place->file, place->line, column,
                      what, __opkit_item.global_id[0], __opkit_item.global_id[1],
                      __opkit_item.global_id[2]);
+    }
+}
+
+void __opkit_report_overrun(const char *access, size_t size, const char *what, const void *caller)
+{
+    static const void *reported[64];
+    size_t k = 0;
+
+    while (k < sizeof reported / sizeof *reported && reported[k] != NULL && reported[k] != caller) {
+        k++;
+    }
+    if (k < sizeof reported / sizeof *reported && reported[k] == NULL) {
+        reported[k] = caller;
+        __opkit_emit("overrun\t%s of %zu bytes %s\t%lu,%lu,%lu\t%lu", access, size, what,
+                     __opkit_item.global_id[0], __opkit_item.global_id[1],
+                     __opkit_item.global_id[2], offset_of((uintptr_t)caller));
     }
 }
 

@@ -85,12 +85,44 @@ static void read_values(const char *line, int count, const char *format, ...)
     va_end(places);
 }
 
-static void on_library(const char *line)
+static size_t library_size(void *base)
 {
-    library = dlopen(line, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
+    const ElfW(Ehdr) *header = base;
+    const ElfW(Phdr) *segment = (const void *)((const char *)base + header->e_phoff);
+    size_t end = 0;
+
+    for (int i = 0; i < header->e_phnum; i++) {
+        size_t segment_end = segment[i].p_vaddr + segment[i].p_memsz;
+        end = segment[i].p_type == PT_LOAD && segment_end > end ? segment_end : end;
+    }
+    return end;
+}
+
+static void *find_symbol(const char *name)
+{
+    void *symbol = dlsym(library, name);
+    if (symbol == NULL) {
         __opkit_die("%s", dlerror());
     }
+    return symbol;
+}
+
+static void on_library(const char *line)
+{
+    const struct link_map *map;
+    unsigned char **local;
+    void *base;
+
+    library = dlopen(line, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0) {
+        __opkit_die("%s", dlerror());
+    }
+    base = (void *)map->l_addr;
+    __opkit_set_library(base, library_size(base));
+    local = find_symbol("__opkit_local_memory");
+    __opkit_local_start = local[0];
+    __opkit_local_size = (size_t)(local[1] - local[0]);
+    __opkit_allow_library(base, library_size(base));
 }
 
 static void on_data(const char *line)
@@ -167,35 +199,44 @@ static void on_tensor(const char *line)
     image->data = device_memory(size);
     image->address = (int)(uintptr_t)image->data;
     if (written >= 0) {
-        image->written = shared((size_t)written, size / (size_t)image->element_size);
+        size_t count = size / (size_t)image->element_size;
+        image->written = shared((size_t)written, count);
+        __opkit_allow(NULL, image->written, count);
         fill(image->data, size);
     } else {
         memcpy(image->data, shared((size_t)offset, size), size);
     }
     tensor->offset = (size_t)offset;
     *argument = image;
+    __opkit_allow(tensor->name, image->data, size);
+    __opkit_allow(NULL, image, sizeof *image);
 }
 
 static void on_scalar(const char *line)
 {
+    char name[__OPKIT_MAX_NAME];
     unsigned long long bits;
     void **argument = next_argument();
 
-    read_values(line, 1, "%llx", &bits);
+    read_values(line, 2, "%255s %llx", name, &bits);
     *argument = memcpy(device_memory(sizeof bits), &bits, sizeof bits);
+    __opkit_allow(strdup(name), *argument, sizeof bits);
 }
 
 static void on_array(const char *line)
 {
+    char name[__OPKIT_MAX_NAME];
     size_t offset, count, item_size;
     struct array *array = malloc(sizeof *array);
     void **argument = next_argument();
 
-    read_values(line, 3, "%zu %zu %zu", &offset, &count, &item_size);
+    read_values(line, 4, "%255s %zu %zu %zu", name, &offset, &count, &item_size);
     array->size = count;
     array->item = memcpy(device_memory(count * item_size), shared(offset, count * item_size),
                          count * item_size);
     *argument = array;
+    __opkit_allow(NULL, array, sizeof *array);
+    __opkit_allow(strdup(name), array->item, count * item_size);
 }
 
 static void on_uniform(const char *line)
@@ -217,43 +258,21 @@ static void on_uniform(const char *line)
                     symbol == NULL ? 0 : (size_t)symbol->st_size, size);
     }
     memcpy(variable, shared(offset, size), size);
-}
-
-static size_t library_size(void *base)
-{
-    const ElfW(Ehdr) *header = base;
-    const ElfW(Phdr) *segment = (const void *)((const char *)base + header->e_phoff);
-    size_t end = 0;
-
-    for (int i = 0; i < header->e_phnum; i++) {
-        size_t segment_end = segment[i].p_vaddr + segment[i].p_memsz;
-        end = segment[i].p_type == PT_LOAD && segment_end > end ? segment_end : end;
-    }
-    return end;
-}
-
-static void *find_symbol(const char *name)
-{
-    void *symbol = dlsym(library, name);
-    if (symbol == NULL) {
-        __opkit_die("%s", dlerror());
-    }
-    return symbol;
+    __opkit_guard_uniform(strdup(name), variable, size);
 }
 
 static void on_run(const char *line)
 {
     void (*kernel)(void **);
     void *symbol = find_symbol(line);
-    unsigned char **local = find_symbol("__opkit_local_memory");
     struct timespec begin, end;
-    Dl_info information;
 
     memcpy(&kernel, &symbol, sizeof kernel);
-    dladdr(symbol, &information);
-    __opkit_catch_faults(information.dli_fbase, library_size(information.dli_fbase), limit);
+    __opkit_allow(NULL, &__opkit_item, sizeof __opkit_item);
+    __opkit_allow(NULL, arguments, sizeof arguments);
+    __opkit_catch_faults(limit);
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    __opkit_run(&launch, kernel, arguments, local[0], (size_t)(local[1] - local[0]));
+    __opkit_run(&launch, kernel, arguments);
     clock_gettime(CLOCK_MONOTONIC, &end);
     for (int i = 0; i < tensor_count; i++) {
         const struct __opkit_image *image = &__opkit_tensors[i].image;
@@ -283,6 +302,7 @@ int main(void)
     static char line[8192];
 
     __opkit_log_open();
+    __opkit_open_shadow();
     while (fgets(line, sizeof line, stdin) != NULL) {
         size_t k = 0;
         line[strcspn(line, "\n")] = '\0';

@@ -92,6 +92,26 @@ static void print_lane(const struct conversion *conversion, const struct __opkit
     }
 }
 
+/* Whether a value has the type of a conversion: %s is for literals, which the library has. */
+static bool is_printable(const struct conversion *conversion, const struct __opkit_operand *value)
+{
+    int lanes = (conversion->lanes == 0 ? 1 : conversion->lanes) + (conversion->lanes == 3);
+    bool is_for_float = strchr("aAeEfFgG", conversion->letter) != NULL;
+    const void *text;
+
+    if (__opkit_lane_count(value) != lanes || is_for_float != is_float(value->type)) {
+        return false;
+    }
+    if (conversion->letter != 's') {
+        return true;
+    }
+    if (value->element_size != sizeof text) {
+        return false;
+    }
+    memcpy(&text, value->data, sizeof text);
+    return __opkit_in_library(text);
+}
+
 int __opkit_print(const struct __opkit_operand *values, int count)
 {
     const char *format;
@@ -113,9 +133,7 @@ int __opkit_print(const struct __opkit_operand *values, int count)
                           0, 1, __builtin_return_address(0));
             return -1;
         }
-        if (__opkit_lane_count(&values[next]) !=
-                (conversion.lanes == 0 ? 1 : conversion.lanes) + (conversion.lanes == 3) ||
-            (strchr("aAeEfFgG", conversion.letter) != NULL) != is_float(values[next].type)) {
+        if (!is_printable(&conversion, &values[next])) {
             __opkit_event("printf of another type", -1, 0, 0, 0, 1, __builtin_return_address(0));
             return -1;
         }

@@ -251,6 +251,53 @@ def test_patch_starts_at_user_pointer(vx: Handles) -> None:
     assert vx.events() == []
 
 
+@pytest.mark.parametrize(
+    ("stride", "end", "overlaps"),
+    [
+        ((2, 6, 12), (3, 2, 2), False),
+        ((2, 5, 12), (3, 2, 2), True),
+        ((2, 6, 11), (3, 2, 2), True),
+        ((2, 12, 6), (3, 2, 2), False),
+        ((2, 11, 6), (3, 2, 2), True),
+        ((2, 12, 5), (3, 2, 2), True),
+        ((2, 1, 6), (3, 1, 2), False),
+        ((2, 1, 5), (3, 1, 2), True),
+        ((2, 4, 8), (2, 2, 2), False),
+    ],
+)
+def test_read_by_overlapping_strides_is_logged(
+    vx: Handles, stride: tuple[int, ...], end: tuple[int, ...], overlaps: bool
+) -> None:
+    tensor = vx.tensor((3, 2, 2), INT16)
+    array = np.arange(12, dtype=np.int16).reshape(2, 2, 3)
+    user = np.zeros((2, 2, 30), np.int16)
+    patch = {"end": sizes(end), "stride": sizes(stride)}
+    assert copy(vx, tensor, array, WRITE) == 0
+    assert copy(vx, tensor, user, WRITE, **patch) == 0
+    assert vx.events() == []
+    assert copy(vx, tensor, user, READ, **patch) == 0
+    assert ["overwrite each other" in text for text in vx.events()] == [True] * overlaps
+
+
+def test_patch_leaves_neighbors(vx: Handles) -> None:
+    tensor = vx.tensor((5, 3), INT8)
+    whole = np.arange(15, dtype=np.int8).reshape(3, 5)
+    view = {"start": sizes((1, 1)), "end": sizes((4, 3)), "stride": sizes((1, 3))}
+    user = np.full((1, 8), -1, np.int8)
+    assert copy(vx, tensor, whole, WRITE) == 0
+    inside = {**view, "memory": c_void_p(user.ctypes.data + 1), "number_of_dims": 2}
+    assert copy(vx, tensor, user, READ, **inside) == 0
+    assert user.tolist() == [[-1, 6, 7, 8, 11, 12, 13, -1]]
+    user[...] = 99
+    assert copy(vx, tensor, user, WRITE, **inside) == 0
+    assert copy(vx, tensor, whole, READ) == 0
+    assert whole.tolist() == [
+        [0, 1, 2, 3, 4],
+        [5, 99, 99, 99, 9],
+        [10, 99, 99, 99, 14],
+    ]
+
+
 def test_strides_wrap_at_32_bits(vx: Handles, tensor: c_void_p) -> None:
     array = np.arange(6, dtype=np.float16).reshape(2, 3)
     assert copy(vx, tensor, array, WRITE) == 0
@@ -366,6 +413,16 @@ def test_map_tensor(vx: Handles) -> None:
     assert copy(vx, tensor, array, READ) == 0
     assert array[1, 1] == 50
     assert vx("vxMapTensorPatch", tensor, *box, None, *out[1:], READ, HOST) == INVALID_PARAMETERS
+
+
+def test_map_of_fewer_dimensions_leaves_other_strides(vx: Handles) -> None:
+    tensor = vx.tensor((4, 3), INT16)
+    map_id, stride, memory = c_size_t(), (c_size_t * 3)(99, 99, 99), c_void_p()
+    box = (1, sizes((1, 9)), sizes((4, 9)))
+    out = (byref(map_id), byref(stride), byref(memory))
+    assert vx("vxMapTensorPatch", tensor, *box, *out, WRITE, HOST) == 0
+    assert list(stride) == [2, 99, 99]
+    assert vx("vxUnmapTensorPatch", tensor, map_id.value) == 0
 
 
 # ---- Scalars ----

@@ -61,7 +61,7 @@ struct __opkit_work_item {
 };
 
 /* The modifier word. */
-#define __OPKIT_DEFAULT_MODIFIER -1
+#define __OPKIT_DEFAULT_MODIFIER (-1)
 #define __OPKIT_ENABLE_BOOL(info) ((info) >> 1 & 1)
 #define __OPKIT_ROUNDING(info) ((info) >> 2 & 3)
 #define __OPKIT_SOURCE_BIN(info) ((info) >> 4 & 15)

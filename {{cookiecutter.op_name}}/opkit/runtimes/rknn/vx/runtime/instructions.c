@@ -1,6 +1,6 @@
 /*
- * Instructions on registers. Numbers are computed as long double, which holds every product of two
- * integers of 32 bits exactly.
+ * Instructions on registers. A double holds every element exactly, and a long double the product of
+ * two integers of 32 bits.
  */
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum {
 /* Reports a lane that a register does not have; what a device does with it is not known. */
 static bool has_lane(const struct __opkit_operand *operand, int lane, const void *caller)
 {
-    if (lane < __opkit_lane_count(operand)) {
+    if (lane >= 0 && lane < __opkit_lane_count(operand)) {
         return true;
     }
     __opkit_event("instruction: names a lane beyond the register", -1, lane, 0, 0, 1, caller);
@@ -83,18 +83,18 @@ enum term {
 
 __extension__ typedef __int128 whole;
 
-/* Whole numbers are summed up exactly, however large they get: `integers`; others are in `rest`. */
+/* Products of integers are exact, and their sum, too; all others are in `rest`. */
 struct sum {
     whole integers;
-    long double rest;
+    double rest;
 };
 
-static void add(struct sum *sum, long double term)
+static void add_product(struct sum *sum, double a, double b, bool are_integers)
 {
-    if (fabsl(term) <= 0x1p64L && term == truncl(term)) {
-        sum->integers += (whole)term;
+    if (are_integers) {
+        sum->integers += (whole)(int64_t)a * (int64_t)b;
     } else {
-        sum->rest += term;
+        sum->rest += a * b;
     }
 }
 
@@ -120,7 +120,7 @@ static long double shifted_sum(const struct sum *sum, int shift, int type, int i
     whole number;
 
     if (sum->rest != 0 || is_float(type)) {
-        return ldexpl((long double)sum->integers + sum->rest, -shift);
+        return ldexp(sum->rest + (sum->integers != 0 ? (double)sum->integers : 0), -shift);
     }
     number = shift_right(sum->integers, shift, __OPKIT_ROUNDING(info));
     if (__OPKIT_SATURATES(info)) {
@@ -172,17 +172,6 @@ static double load_addend(const struct __opkit_operand *operand, unsigned number
     return __opkit_load(bytes + place, type);
 }
 
-/* A product's second factor: a bin of an operand, or the constant of the term. */
-static double load_factor(const struct __opkit_operand *const operands[2], const uint32_t *words,
-                          int k, const void *caller)
-{
-    unsigned select = field(&words[4], k, 2);
-    uint16_t constant = (uint16_t)field(&words[8], k, 16);
-
-    return select < 2 ? load_bin(operands[select], field(&words[5], k, 4), caller)
-                      : __opkit_load(&constant, words[7] >> 8 & 7);
-}
-
 /* Reports a term that cannot be computed. */
 static bool is_term_valid(const uint32_t *words, int k, const void *caller)
 {
@@ -198,6 +187,32 @@ static bool is_term_valid(const uint32_t *words, int k, const void *caller)
         return false;
     }
     return true;
+}
+
+/* Adds term k: A's bin and, but for mode 3, B's bin or the term's constant. */
+static void add_term(struct sum *sum, const uint32_t *words, int k,
+                     const struct __opkit_operand *const operands[2], const void *caller)
+{
+    unsigned mode = field(&words[0], k, 2), bin = field(&words[2], k, 4);
+    unsigned b_select = field(&words[4], k, 2);
+    int accumulator = words[7] >> 12 & 7, constants = words[7] >> 8 & 7;
+    const struct __opkit_operand *first = operands[field(&words[1], k, 2)];
+    double a;
+
+    if (mode == ADD_A) {
+        add_product(sum, load_addend(first, bin, accumulator, caller), 1, !is_float(accumulator));
+        return;
+    }
+    a = load_bin(first, bin, caller) * (mode == SUBTRACT ? -1 : 1);
+    if (b_select < 2) {
+        const struct __opkit_operand *second = operands[b_select];
+        add_product(sum, a, load_bin(second, field(&words[5], k, 4), caller),
+                    !is_float(first->type) && !is_float(second->type));
+    } else {
+        uint16_t constant = (uint16_t)field(&words[8], k, 16);
+        add_product(sum, a, __opkit_load(&constant, constants),
+                    !is_float(first->type) && !is_float(constants));
+    }
 }
 
 void __opkit_dot_product(int outputs, const struct __opkit_operand *destination,
@@ -217,18 +232,10 @@ void __opkit_dot_product(int outputs, const struct __opkit_operand *destination,
                       __OPKIT_SOURCE_BIN(info), 0, 0, 1, caller);
     }
     for (int k = 0; k < TERMS; k++) {
-        unsigned mode = field(&words[0], k, 2), bin = field(&words[2], k, 4);
-        const struct __opkit_operand *first = operands[field(&words[1], k, 2) & 1];
+        unsigned mode = field(&words[0], k, 2);
 
-        if (mode == UNUSED || !is_term_valid(words, k, caller)) {
-            continue;
-        }
-        if (mode == ADD_A) {
-            add(&sums[k * outputs / TERMS], load_addend(first, bin, words[7] >> 12 & 7, caller));
-        } else {
-            long double term = load_bin(first, bin, caller);
-            term *= load_factor(operands, words, k, caller);
-            add(&sums[k * outputs / TERMS], mode == SUBTRACT ? -term : term);
+        if (mode != UNUSED && is_term_valid(words, k, caller)) {
+            add_term(&sums[k * outputs / TERMS], words, k, operands, caller);
         }
     }
     for (int i = 0, lane = __OPKIT_START_BIN(info); i < outputs && lane <= __OPKIT_END_BIN(info);
@@ -292,10 +299,7 @@ static double extract_bits(const struct __opkit_operand *const operands[3], int 
 
     register_image(operands[2], places);
     offset = places[lane];
-    width = places[lane + BIT_FIELDS];
-    if (width > 32) {
-        return 0;
-    }
+    width = places[lane + BIT_FIELDS] < 32 ? places[lane + BIT_FIELDS] : 32;
     register_image(operands[0], bytes);
     register_image(operands[1], bytes + __OPKIT_REGISTER_SIZE);
     memcpy(&bits, bytes + offset / 8, sizeof bits);
@@ -380,7 +384,7 @@ static long double compute(enum __opkit_instruction instruction,
 
 /* What the instructions read; all lanes of an operand that are read must be there. */
 static const struct {
-    int first, last; /* the operands that are read lane by lane */
+    int first, last; /* the operands that are read lane by lane; 0, -1: none */
     int neighbors; /* how many lanes further they are read */
     int max_lanes; /* of the result; 0: those of a register */
 } LANES[] = {

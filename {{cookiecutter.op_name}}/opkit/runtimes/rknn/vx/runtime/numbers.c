@@ -207,7 +207,7 @@ int __opkit_lane_count(const struct __opkit_operand *operand)
 
 double __opkit_lane(const struct __opkit_operand *operand, int lane)
 {
-    if (lane >= __opkit_lane_count(operand)) {
+    if (lane < 0 || lane >= __opkit_lane_count(operand)) {
         return 0;
     }
     return __opkit_load((const char *)operand->data + lane * operand->element_size, operand->type);

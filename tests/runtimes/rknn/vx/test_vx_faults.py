@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from elftools.elf.elffile import ELFFile
 
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.runner import VxRunResult, run_vx
+from tests.repositories import Repository
 from tests.runtimes.rknn.host_build import vx_runtime
 from tests.runtimes.rknn.vx.support import KERNELS, int32, int32_array, launch, line_of, param
 
@@ -123,8 +127,6 @@ def test_local_memory_flooded(faults: Program) -> None:
 
 def test_memory_of_runtime_is_out_of_reach(faults: Program) -> None:
     with vx_runtime().open("rb") as file:
-        from elftools.elf.elffile import ELFFile
-
         elf: Any = ELFFile(file)
         symbols = elf.get_section_by_name(".symtab").get_symbol_by_name("events")
         assert elf["e_type"] == "ET_EXEC"
@@ -214,3 +216,37 @@ def test_signed_sum_in_unsigned_is_wrong_below_zero(faults: Program) -> None:
             runtime=vx_runtime(),
         )
         np.testing.assert_array_equal(outcome.outputs["y"], mean)
+
+
+# ---- In a repository ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fault", "problem"),
+    [
+        (
+            "__local int sums[4]; __local int *end = sums; "
+            "end[get_image_width(input) == 31 ? 4 : 0] = 1; low.x += 0 * sums[0];",
+            "write of 4 bytes past the end of the __local variable 'sums', which has 16 bytes; ",
+        ),
+        (
+            "low += 0 * convert_float4((int4)(7) / (int4)(get_image_width(input) - 31));",
+            "the kernel divides by zero, or its quotient does not fit; ",
+        ),
+    ],
+    ids=["local", "division"],
+)
+def test_fault_fails_one_case_and_others_run(
+    fault: str, problem: str, example: Callable[[str], Repository], tmp_path: Path
+) -> None:
+    path = Path(shutil.copytree(example("exp").path, tmp_path / "exp"))
+    kernel = path / "rknn_kernel_exp.vx"
+    text = kernel.read_text()
+    assert "low = exp2(" in text
+    kernel.write_text(text.replace("low = exp2(", f"{fault} low = exp2("))
+    line = kernel.read_text().splitlines().index(f"    {fault} low = exp2(low * LOG2_E);") + 1
+    checked = Repository(path).scons("check", check=False).stdout
+    rows = re.findall(r"^VX kernel +(\S+) .*?(FAILED)?$", checked, re.MULTILINE)
+    assert {bool(failed) for _, failed in rows} == {True, False}
+    assert all("31" in case for case, failed in rows if failed)
+    assert f"rknn_kernel_exp.vx:{line}: {problem}" in checked

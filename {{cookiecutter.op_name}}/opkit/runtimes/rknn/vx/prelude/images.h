@@ -12,25 +12,43 @@ __OPKIT_FUNCTION int __opkit_offset(int bits)
     return (bits & 31 ^ 16) - 16;
 }
 
+typedef const __OPKIT_UNCHECKED_SPACE struct __opkit_image __opkit_unchecked_image;
+
 /* Whether a run of elements lies in one row of the tensor. */
-__OPKIT_FUNCTION bool __opkit_inside(const struct __opkit_image *image, int x, int y, int z,
-                                     int count)
+__OPKIT_FUNCTION bool __opkit_inside(__opkit_unchecked_image *image, int x, int y, int z, int count)
 {
     return count > 0 && x >= 0 && x <= image->width - count && y >= 0 && y < image->height &&
            z >= 0 && z < image->depth;
 }
-__OPKIT_FUNCTION long __opkit_row(const struct __opkit_image *image, int x, int y, int z)
+__OPKIT_FUNCTION long __opkit_row(__opkit_unchecked_image *image, int x, int y, int z)
 {
     return ((long)z * image->height + y) * image->width + x;
 }
+
+/* Copies bytes; those of a whole register as a value, for which nothing is called. */
+struct __opkit_bytes {
+    uchar16 value;
+} __attribute__((packed, may_alias));
+#define __OPKIT_COPY(to_space, from_space)                                                       \
+    __OPKIT_FUNCTION void __opkit_copy(to_space void *to, const from_space void *from, int size) \
+    {                                                                                            \
+        if (size == sizeof(struct __opkit_bytes)) {                                              \
+            ((to_space struct __opkit_bytes *)to)->value =                                       \
+                ((const from_space struct __opkit_bytes *)from)->value;                          \
+        } else {                                                                                 \
+            __builtin_memcpy(to, from, size);                                                    \
+        }                                                                                        \
+    }
+__OPKIT_COPY(, __OPKIT_UNCHECKED_SPACE)
+__OPKIT_COPY(__OPKIT_UNCHECKED_SPACE, )
 
 /*
  * Lanes start..end of the register become the elements at x, x + 1, ...; no conversion, the other
  * lanes stay.
  */
 __OPKIT_FUNCTION void __opkit_read(const struct __opkit_operand *destination,
-                                   const struct __opkit_image *image, int x, int y, int z,
-                                   int offset, int info)
+                                   __opkit_unchecked_image *image, int x, int y, int z, int offset,
+                                   int info)
 {
     int size = destination->element_size;
     int start = __OPKIT_START_BIN(info);
@@ -41,10 +59,12 @@ __OPKIT_FUNCTION void __opkit_read(const struct __opkit_operand *destination,
         (start + count) * size <= __OPKIT_REGISTER_SIZE &&
         (start + count) * size <= destination->size && __OPKIT_SOURCE_BIN(info) == 0 &&
         __opkit_inside(image, x, y, z, count)) {
-        __builtin_memcpy((uchar *)destination->data + start * size,
-                         image->data + __opkit_row(image, x, y, z) * size, count * size);
+        __opkit_copy((uchar *)destination->data + start * size,
+                     __OPKIT_UNCHECKED(uchar, image->data) + __opkit_row(image, x, y, z) * size,
+                     count * size);
     } else {
-        __opkit_read_checked(destination, image, x, y, z, info);
+        __opkit_read_checked(destination, (const struct __opkit_image *)(uintptr_t)image, x, y, z,
+                             info);
     }
 }
 
@@ -53,8 +73,7 @@ __OPKIT_FUNCTION void __opkit_read(const struct __opkit_operand *destination,
  * a start bin mean this. That the source bin moves the lanes is inferred.
  */
 __OPKIT_FUNCTION void __opkit_write(const struct __opkit_operand *source,
-                                    const struct __opkit_image *image, int x, int y, int z,
-                                    int info)
+                                    __opkit_unchecked_image *image, int x, int y, int z, int info)
 {
     int size = source->element_size;
     int lane = __OPKIT_START_BIN(info) + __OPKIT_SOURCE_BIN(info);
@@ -63,28 +82,31 @@ __OPKIT_FUNCTION void __opkit_write(const struct __opkit_operand *source,
         (lane + count) * size <= __OPKIT_REGISTER_SIZE && (lane + count) * size <= source->size &&
         __opkit_inside(image, x, y, z, count)) {
         long element = __opkit_row(image, x, y, z);
-        __builtin_memcpy(image->data + element * size, (uchar *)source->data + lane * size,
-                         count * size);
-        __builtin_memset(image->written + element, 1, count);
+        __opkit_copy(__OPKIT_UNCHECKED(uchar, image->data) + element * size,
+                     (uchar *)source->data + lane * size, count * size);
+        __builtin_memset(__OPKIT_UNCHECKED(uchar, image->written) + element, 1, count);
     } else {
-        __opkit_write_checked(source, image, x, y, z, info);
+        __opkit_write_checked(source, (const struct __opkit_image *)(uintptr_t)image, x, y, z,
+                              info);
     }
 }
 
-#define __OPKIT_READ(destination, image, coord, plane, offset, info)                              \
-    do {                                                                                          \
-        __auto_type __opkit_register = (destination);                                             \
-        struct __opkit_operand __opkit_target = __OPKIT_OPERAND(__opkit_register);                \
-        __auto_type __opkit_at = (coord);                                                         \
-        __opkit_read(&__opkit_target, &(image), __opkit_at.x, __opkit_at.y, plane, offset, info); \
-        (destination) = __opkit_register;                                                         \
+#define __OPKIT_READ(destination, image, coord, plane, offset, info)                           \
+    do {                                                                                       \
+        __auto_type __opkit_register = (destination);                                          \
+        struct __opkit_operand __opkit_target = __OPKIT_OPERAND(__opkit_register);             \
+        __auto_type __opkit_at = (coord);                                                      \
+        __opkit_read(&__opkit_target, __OPKIT_UNCHECKED(const struct __opkit_image, &(image)), \
+                     __opkit_at.x, __opkit_at.y, plane, offset, info);                         \
+        (destination) = __opkit_register;                                                      \
     } while (0)
-#define __OPKIT_WRITE(image, coord, plane, color, info)                                    \
-    do {                                                                                   \
-        __auto_type __opkit_register = (color);                                            \
-        struct __opkit_operand __opkit_source = __OPKIT_OPERAND(__opkit_register);         \
-        __auto_type __opkit_at = (coord);                                                  \
-        __opkit_write(&__opkit_source, &(image), __opkit_at.x, __opkit_at.y, plane, info); \
+#define __OPKIT_WRITE(image, coord, plane, color, info)                                         \
+    do {                                                                                        \
+        __auto_type __opkit_register = (color);                                                 \
+        struct __opkit_operand __opkit_source = __OPKIT_OPERAND(__opkit_register);              \
+        __auto_type __opkit_at = (coord);                                                       \
+        __opkit_write(&__opkit_source, __OPKIT_UNCHECKED(const struct __opkit_image, &(image)), \
+                      __opkit_at.x, __opkit_at.y, plane, info);                                 \
     } while (0)
 
 #define VXC_ReadImage(destination, image, coord, offset, info) \

@@ -38,10 +38,11 @@
 #define __OPKIT_STATIC static __attribute__((section(".opkit_local")))
 #define local __local
 
-#define __OPKIT_ID(name, member, outside)                                \
-    __OPKIT_FUNCTION size_t name(uint dimension)                         \
-    {                                                                    \
-        return dimension < 3 ? __opkit_item.member[dimension] : outside; \
+#define __OPKIT_ITEM __OPKIT_UNCHECKED(const struct __opkit_work_item, &__opkit_item)
+#define __OPKIT_ID(name, member, outside)                                 \
+    __OPKIT_FUNCTION size_t name(uint dimension)                          \
+    {                                                                     \
+        return dimension < 3 ? __OPKIT_ITEM->member[dimension] : outside; \
     }
 __OPKIT_ID(get_global_id, global_id, 0)
 __OPKIT_ID(get_local_id, local_id, 0)
@@ -51,12 +52,13 @@ __OPKIT_ID(get_global_offset, global_offset, 0)
 __OPKIT_ID(get_local_size, local_size, 1)
 __OPKIT_FUNCTION size_t get_num_groups(uint dimension)
 {
-    return dimension < 3 ? __opkit_item.global_size[dimension] / __opkit_item.local_size[dimension]
-                         : 1;
+    return dimension < 3
+               ? __OPKIT_ITEM->global_size[dimension] / __OPKIT_ITEM->local_size[dimension]
+               : 1;
 }
 __OPKIT_FUNCTION uint get_work_dim(void)
 {
-    return __opkit_item.dimensions;
+    return __OPKIT_ITEM->dimensions;
 }
 
 #define CLK_LOCAL_MEM_FENCE 1

@@ -529,3 +529,41 @@ def test_half_edge_cases(vx_folder: Path) -> None:
             np.testing.assert_array_equal(row, np.where(np.isnan(a), row, -1.0 * test(a)), name)
             if name != "signbit":
                 np.testing.assert_array_equal(row, -1.0 * test(a), name)
+
+
+def test_sign_of_gamma_at_poles(vx_folder: Path) -> None:
+    x = np.array([0, -0.0, -1, -2], np.float32)
+    before = "    int4 n; lgamma_r(x, &n);"
+    values = compute(
+        vx_folder, "poles", ["lgamma_r(x, &n)", "convert_float4(n)"], {"x": x}, "f4", before
+    )
+    np.testing.assert_array_equal(values, [[np.inf] * 4, [0] * 4])
+
+
+def test_normalize_infinite_components(vx_folder: Path) -> None:
+    x = np.array([np.inf, 1, -np.inf, -2], np.float32)
+    (values,) = compute(vx_folder, "infinite", ["normalize(x)"], {"x": x}, np.float32)
+    np.testing.assert_allclose(values, [0.5**0.5, 0, -(0.5**0.5), 0], 1e-6)
+
+
+def test_fast_division_of_integers_is_one_of_floats(vx_folder: Path) -> None:
+    x = np.array([7, 8, 9, 10], np.int32)
+    expressions = ["native_divide(x.y, 3)", "half_divide(x.x, 2)", "native_divide(x.x, 2.0f)"]
+    values = compute(
+        *(vx_folder, "fast", [f"(float4)({each})" for each in expressions], {"x": x}, np.float32)
+    )
+    np.testing.assert_allclose(values[:, 0], [8 / 3, 3.5, 3.5], 1e-6)
+
+
+def test_directed_conversion_of_least_long_to_half(vx_folder: Path) -> None:
+    x = np.zeros(4, np.int32)
+    values = compute(
+        *(
+            vx_folder,
+            "least",
+            [f"(float4)(convert_half_{each}(LONG_MIN))" for each in ("rtz", "rtp", "rtn")],
+            {"x": x},
+            np.float32,
+        )
+    )
+    assert values[:, 0].tolist() == [-65504, -65504, -np.inf]

@@ -18,7 +18,7 @@ from opkit.runtimes.rknn.vx.compiler import compile_vx
 from opkit.runtimes.rknn.vx.names import macros
 from tests.compiling import RKNN, compile_c
 from tests.runtimes.rknn.host_build import vx_runtime
-from tests.runtimes.rknn.vx.support import launch, run
+from tests.runtimes.rknn.vx.support import launch, param, run
 
 OURS = re.compile(r"__opkit_|__OPKIT_")
 
@@ -126,10 +126,9 @@ def _declared(*arguments: str) -> list[str]:
     for line in _output("-fsyntax-only", "-Xclang", "-ast-dump", *arguments).splitlines():
         what = re.match(r"[|`]-(\w+)Decl |[| ] [|`]-EnumConstantDecl ", line)
         if what and "implicit" not in line and not line.endswith("struct definition"):
-            name = re.search(
-                r" (\w+) '" if what[1] not in ("Record", "Enum") else r"\b(\w+)(?: definition)?$",
-                line,
-            )
+            in_a_tag = what[1] in ("Record", "Enum")
+            pattern = r"\b(\w+)(?: definition| '[\w ]+')?$" if in_a_tag else r" (\w+) '"
+            name = re.search(pattern, line)
             assert name is not None, line
             names.append(name[1])
     return names
@@ -219,6 +218,42 @@ def test_kernel_may_use_former_names(vx_folder: Path) -> None:
     expected = lanes + np.abs(lanes + 1)
     expected[:, 0] += 1
     np.testing.assert_array_equal(outcome.outputs["y"][0].reshape(2, 4), expected)
+
+
+NAMED_LIKE_BUILT_INS = """
+_viv_uniform int remainder;
+_viv_uniform int step;
+const float exp10[2] = {2, 3};
+float4 max(float4 a, float4 b) { return a - b; }
+int popcount(int sign) { return sign + remainder; }
+int shuffle(int mix, int clamp) { return mix * clamp; }
+float fma(float a, float b, float c);
+float fma(float a, float b, float c) { return a; }
+
+__kernel void floor(image2d_t result, int distance, float sqrt)
+{
+    int length = distance + step, dot = popcount(length);
+    float4 cross = max((float4)(exp10[0]), (float4)(exp10[1])) + fma(sqrt, 3.0f, 4.0f);
+    write_imagei(result, (int2)(0), (int4)(dot, shuffle(2, 5), convert_int(cross.x), abs(-7)));
+}
+"""
+
+
+def test_names_of_built_ins_are_the_kernels(vx_folder: Path) -> None:
+    source = vx_folder / "built_in_names.vx"
+    source.write_text(NAMED_LIKE_BUILT_INS)
+    program = compile_vx(source, vx_folder / "cache")
+    assert program.diagnostics == ""
+    assert sorted(program.kernels["floor"].uniforms) == ["remainder", "step"]
+    outcome = run(
+        *(program, "floor", launch((1,)), {}, {"y": ((1, 4), "int32")}),
+        [param(np.int32(5)), param(np.float32(1.5))],
+        uniforms={
+            "remainder": np.int32(100).tobytes(),
+            "step": np.int32(20).tobytes(),
+        },
+    )
+    assert outcome.outputs["y"].tolist() == [[125, 10, 0, 7]]
 
 
 # ---- Functions of the runtime that kernels call --------------------------------------------------

@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import platform
 import tempfile
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx import clang
-from opkit.runtimes.rknn.vx.reader import Reading, read
-from opkit.runtimes.rknn.vx.signatures import KernelParameter, VxKernel
+from opkit.runtimes.rknn.vx.reader import Broken, Reading, encoded, read
+from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
 
 _SECTIONS = Path(__file__).parent / "sections.ld"
 
@@ -64,8 +63,8 @@ def compile_vx(
     code = clang.code(sanitize, debug)
     flags = (*clang.language(vx_version), *code)
     reading = read(source, folder, vx_version, code)
-    if reading is None:
-        raise OpkitError(_compiler_errors(source, folder, flags))
+    if isinstance(reading, Broken):
+        raise OpkitError(_compiler_errors(source, reading, folder, flags))
     _check_kernels(source, reading)
 
     def build(target: Path) -> None:
@@ -75,7 +74,8 @@ def compile_vx(
             str(target / "kernel.o"),
             *("-o", str(target / "kernel.so")),
         )
-        (target / "diagnostics").write_text(warnings, encoding="utf-8")
+        diagnostics = "\n".join((*reading.warnings, warnings)).strip("\n")
+        (target / "diagnostics").write_text(diagnostics, encoding="utf-8")
 
     header = clang.precompiled(folder, flags)
     key = clang.key(str(source), str(Path.cwd()), reading.key(), str(header), *code)
@@ -111,17 +111,12 @@ def _check_kernels(source: Path, reading: Reading) -> None:
                 )
 
 
-def _compiler_errors(source: Path, folder: Path, flags: tuple[str, ...]) -> str:
+def _compiler_errors(source: Path, broken: Broken, folder: Path, flags: tuple[str, ...]) -> str:
     """Return the compiler's messages for a source that does not compile."""
     with tempfile.TemporaryDirectory(dir=folder, prefix=".") as target:
         try:
-            _compile(
-                _with_line_marker(source, source.read_text(encoding="utf-8")),
-                source,
-                Path(target),
-                folder,
-                flags,
-            )
+            text = f"{broken.names}{_with_line_marker(source, broken.text)}"
+            _compile(text, source, Path(target), folder, flags)
         except OpkitError as error:
             return str(error)
     return f"{source}: its declarations cannot be read"
@@ -134,7 +129,7 @@ def _compile(text: str, source: Path, target: Path, folder: Path, flags: tuple[s
         OpkitError: it does not compile; the message has the compiler's.
     """
     copy = target / "kernel.cl"
-    copy.write_text(text, encoding="utf-8")
+    copy.write_bytes(encoded(text))
     return clang.clang(
         *("-x", "cl", *flags, "-include-pch", str(clang.precompiled(folder, flags))),
         *("-iquote", str(source.parent.resolve()), "-I", str(clang.PRELUDE)),
@@ -156,19 +151,19 @@ _LOADS = {
 
 def _translation_unit(source: Path, reading: Reading) -> str:
     """Return the source with the reader's macros and the runtime's entry points."""
-    # A kernel may have the name of a macro of the prelude.
-    lines = [f"#undef {name}" for name in reading.kernels]
+    lines = [reading.names]
     lines += [f"#define __OPKIT_VARIABLE_{n} , __OPKIT_STATIC" for n in reading.local_variables]
     lines += [_with_line_marker(source, reading.text), '#line 1 "entry points"']
-    return "\n".join((*lines, *_entry_points(reading.kernels.values()), ""))
+    return "\n".join((*lines, *_entry_points(reading), ""))
 
 
 def _with_line_marker(source: Path, text: str) -> str:
     return f"#line 1 {json.dumps(str(source))}\n{text}"
 
 
-def _entry_points(kernels: Iterable[VxKernel]) -> list[str]:
-    """Return the entry point of each kernel, and the bounds of local memory."""
+def _entry_points(reading: Reading) -> list[str]:
+    """Return the entry point of each kernel, the bounds of local memory, and uniforms' names."""
+    kernels = reading.kernels.values()
     bounds = "__start___opkit_local", "__stop___opkit_local"
     return [
         *(
@@ -179,6 +174,12 @@ def _entry_points(kernels: Iterable[VxKernel]) -> list[str]:
         *(
             f"{_ENTRY} void __opkit_entry_{kernel.name}(void **arguments) {{ {_call(kernel)}; }}"
             for kernel in kernels
+        ),
+        *(
+            f"extern __typeof__({name}) __opkit_named_{name} "
+            f'__asm__("{name}") __attribute__((alias("{USER}{name}")));'
+            for name in sorted({name for kernel in kernels for name in kernel.uniforms})
+            if f"#define {name} " in reading.names
         ),
     ]
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from opkit.runtimes.rknn.vx.signatures import USER
+
 _MESSAGE = re.compile(r"^(?P<file>.+?):\d+:(?:\d+:)? (?P<level>error|warning|note|fatal error): ")
 
-_PORTABLE = (
+PORTABLE = (
     "the portable spelling makes the scalar a vector of the same type, "
     "for instance `v < (vxc_short8)(0)`, or casts it to the element's type, `v + (int)n`"
 )
@@ -21,11 +23,11 @@ _WORDING: tuple[tuple[re.Pattern[str], str], ...] = (
             r"(scalar operand type has greater rank than the type of the vector element)\. "
             r"(\(.*\))"
         ),
-        rf"\1 \2; {_PORTABLE}",
+        rf"\1 \2; {PORTABLE}",
     ),
     (
         re.compile(r"(cannot convert between .* as implicit conversion would cause truncation)"),
-        rf"\1; {_PORTABLE}",
+        rf"\1; {PORTABLE}",
     ),
     (
         re.compile(
@@ -53,7 +55,16 @@ _WORDING: tuple[tuple[re.Pattern[str], str], ...] = (
         r"'\1' is not emulated, or not part of the language",
     ),
     (re.compile(r"'__(?:private|generic|global) "), "'"),
-    (re.compile(r"__opkit_small_(\w+)' values"), r"\1' values, not packed: 32 bits for each"),
+    (re.compile(USER), ""),
+    (
+        re.compile(
+            r"^(.*incompatible type.*\(vector of [234] '__opkit_packed_.*|"
+            r".*\(vector of [234] '__opkit_packed_.*incompatible type.*)"
+        ),
+        r"\1; a plain vector of up to four is not packed: 32 bits for each",
+    ),
+    (re.compile(r"__opkit_packed_(\w+)' values"), r"\1' values, packed"),
+    (re.compile(r"'(?:__opkit_plain_half|_Float16)'"), "'half'"),
 )
 
 

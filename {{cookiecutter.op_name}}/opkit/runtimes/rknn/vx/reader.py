@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
+import subprocess
 import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -22,11 +24,21 @@ from opkit.runtimes.rknn.vx.clang import (
     run_unchecked,
     zig,
 )
-from opkit.runtimes.rknn.vx.signatures import KernelParameter, VxKernel
+from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
 
 if TYPE_CHECKING:
     from opkit.runtimes.rknn.vx.syntax_tree import Declarations
 
+_ERRORS = (
+    *("-fsyntax-only", "-w", "-ferror-limit=0"),
+    *("-fdiagnostics-print-source-range-info", "-fno-caret-diagnostics"),
+)
+# A name that the prelude has for something else; the file, and the name.
+_TAKEN = re.compile(
+    r"^(.+?):\d+:\d+:\S* error: (?:redefinition of '(?=\w+' as different kind of symbol)|"
+    r"redeclaration of '(?=\w+' must have the 'overloadable' attribute))(\w+)",
+    re.MULTILINE,
+)
 _TREE = ("-fsyntax-only", "-w", "-Xclang", "-ast-dump=json")
 
 
@@ -38,22 +50,49 @@ class Reading:
         kernels: by name, in the order of the source.
         local_variables: the numbers of the `__local` that stand before variables, not pointers.
         problems: what is not emulated.
-        text: what is compiled in its place; lines and columns are the same.
+        warnings: what clang takes only as it is corrected.
+        names: macros that make the prelude's names the source's, where it declares them.
+        text: what is compiled in its place; the lines are the same.
         files: the files that it includes, and a digest of each.
     """
 
     kernels: dict[str, VxKernel]
     local_variables: tuple[int, ...]
     problems: tuple[str, ...]
+    warnings: tuple[str, ...]
+    names: str
     text: str
     files: dict[str, str]
 
     def key(self) -> str:
         """Return a cache key for this source and what it includes."""
-        return json.dumps([self.text, self.files], sort_keys=True)
+        return json.dumps([self.names, self.text, self.files], sort_keys=True)
 
 
-def read(source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) -> Reading | None:
+@dataclass(frozen=True)
+class Broken:
+    """A source that does not compile.
+
+    Attributes:
+        names: see Reading.
+        text: it, corrected as far as possible; compiling it gives the messages.
+    """
+
+    names: str
+    text: str
+
+
+def decoded(data: bytes) -> str:
+    """Return a source as text. What is not UTF-8 in it becomes the same bytes by encoded."""
+    return data.removeprefix(codecs.BOM_UTF8).decode(errors="surrogateescape")
+
+
+def encoded(text: str) -> bytes:
+    """Return the bytes of a text of decoded."""
+    return text.encode(errors="surrogateescape")
+
+
+def read(source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) -> Reading | Broken:
     """Read what a source declares, or take it from the cache.
 
     Args:
@@ -62,25 +101,21 @@ def read(source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) ->
         vx_version: VX_VERSION in the source.
         flags: for code generation; the prelude is precompiled with the same ones.
 
-    Returns:
-        None if it does not compile; compiling it gives the messages.
-
     Raises:
         OpkitError: the source cannot be read, or there is no compiler.
     """
     try:
-        data = source.read_bytes()
-        text = data.decode()
-    except (OSError, UnicodeDecodeError) as error:
+        text = decoded(source.read_bytes())
+    except OSError as error:
         raise OpkitError(f"{source} cannot be read: {error}") from None
-    name = key(str(source.resolve()), text, *language(vx_version), *prelude_texts())
+    name = key(str(source.resolve()), ascii(text), *language(vx_version), *prelude_texts())
     cache = folder / f"read-{source.stem}-{name}.json"
     if cache.is_file():
         reading = _from_json(cache.read_text(encoding="utf-8"))
         if reading.files == _digests(reading.files):
             return reading
-    parsed = _Reader(source, folder, vx_version, flags).read(data)
-    if parsed is not None:
+    parsed = _Reader(source, folder, vx_version, flags).read(text)
+    if isinstance(parsed, Reading):
         with tempfile.NamedTemporaryFile("w", dir=folder, delete=False, encoding="utf-8") as file:
             file.write(json.dumps(asdict(parsed)))
         Path(file.name).replace(cache)
@@ -94,7 +129,7 @@ def read_kernels(source: Path, folder: Path, vx_version: int) -> dict[str, VxKer
         OpkitError: the source cannot be read, or there is no compiler.
     """
     reading = read(source, folder.resolve(), vx_version, code(sanitize=True, debug=False))
-    return None if reading is None else reading.kernels
+    return reading.kernels if isinstance(reading, Reading) else None
 
 
 class _Reader:
@@ -107,71 +142,101 @@ class _Reader:
         self.flags = (*self.language, *flags)
         self.include_flags = ("-iquote", str(source.parent.resolve()), "-I", str(PRELUDE))
 
-    def read(self, data: bytes) -> Reading | None:
-        """Return what the source declares, given its bytes; None if it does not compile."""
+    def read(self, text: str) -> Reading | Broken:
+        """Return what the source declares, given its text."""
+        from opkit.runtimes.rknn.vx.corrections import corrected
         from opkit.runtimes.rknn.vx.syntax_tree import split
 
+        data = encoded(text)
+        names, warnings = "", list[str]()
         with tempfile.TemporaryDirectory() as folder:
-            found = self._parse(self.source, Path(folder))
-            if found is None:
-                return None
-            declared, files = found
-            if declared.mixed:
-                data = split(data, declared.mixed)
-                again = Path(folder, self.source.name)
-                again.write_bytes(data)
-                found = self._parse(again, Path(folder))
-                if found is None:
-                    return None
-                declared, _ = found
+            copy = Path(folder, self.source.name)
+            found = self._parse(data, names, copy)
+            if found is None or found[0].foreign:
+                names = self._names(data, copy)
+                data, warnings = corrected(
+                    data, str(self.source), lambda text: self._errors(text, names, copy)
+                )
+                found = self._parse(data, names, copy)
+            if found is not None and found[0].mixed:
+                data = split(data, found[0].mixed)
+                found = self._parse(data, names, copy)
+        if found is None:
+            return Broken(names, decoded(data))
+        declared, files = found
         return Reading(
-            declared.kernels, declared.local_variables, declared.problems, data.decode(), files
+            declared.kernels,
+            declared.local_variables,
+            declared.problems,
+            tuple(warnings),
+            names,
+            decoded(data),
+            files,
         )
 
-    def _parse(self, source: Path, folder: Path) -> tuple[Declarations, dict[str, str]] | None:
-        """Return what a source declares, and the files that it includes, with their digests."""
-        undefined = folder / "undefined.h"
-        undefined.write_text("", encoding="utf-8")
-        found = self._parse_with_prelude(source, undefined)
-        if found is None or found[0].foreign:
-            # A kernel may have the name of a macro of the prelude.
-            names = self._kernel_names(source)
-            undefined.write_text("".join(f"#undef {name}\n" for name in names), encoding="utf-8")
-            found = self._parse_with_prelude(source, undefined)
-        return found
-
-    def _parse_with_prelude(
-        self, source: Path, undefined: Path
+    def _parse(
+        self, data: bytes, names: str, copy: Path
     ) -> tuple[Declarations, dict[str, str]] | None:
+        """Return what a text declares, and the files that it includes, with their digests."""
         from opkit.runtimes.rknn.vx.syntax_tree import declarations
 
-        rule = undefined.with_suffix(".d")
-        result = run_unchecked(
-            *(zig(), "clang", "-x", "cl", *self.flags, *_TREE, "-Wfatal-errors"),
-            *("-include-pch", str(self.header), "-include", str(PRELUDE / "outline.h")),
-            *("-include", str(undefined), *self.include_flags, "-MD", "-MF", str(rule)),
-            str(source),
-        )
+        rule = copy.with_name("rule.d")
+        outline = ("-include", str(PRELUDE / "outline.h"), "-MD", "-MF", str(rule))
+        result = self._run(data, names, copy, (*outline, *_TREE, "-Wfatal-errors"))
         if result.returncode != 0:
             return None
-        ours = (str(PRELUDE), str(self.header.parent.parent), str(undefined), str(source))
+        ours = (str(PRELUDE), str(self.header.parent.parent), str(copy.parent))
         files = [
             each
             for each in _prerequisites(rule.read_text(encoding="utf-8"))
             if not each.startswith(ours)
         ]
-        return declarations(result.stdout, str(source), str(PRELUDE)), _digests(files)
+        tree = result.stdout.replace(_in_json(copy), _in_json(self.source))
+        return declarations(tree, str(self.source), str(PRELUDE)), _digests(files)
 
-    def _kernel_names(self, source: Path) -> list[str]:
-        """Return the names of the kernels of a source that has none of the prelude's macros."""
-        from opkit.runtimes.rknn.vx.syntax_tree import kernel_names
+    def _errors(self, data: bytes, names: str, copy: Path) -> str:
+        """Return what clang says of a text, with the source's name."""
+        result = self._run(data, names, copy, _ERRORS)
+        return result.stderr.replace(str(copy), str(self.source))
 
+    def _run(
+        self, data: bytes, names: str, copy: Path, flags: Iterable[str]
+    ) -> subprocess.CompletedProcess[str]:
+        """Run clang on a text, with the prelude and these macros of names."""
+        header = copy.with_name("names.h")
+        header.write_text(names, encoding="utf-8")
+        copy.write_bytes(data)
+        return run_unchecked(
+            *(zig(), "clang", "-x", "cl", *self.flags, "-include-pch", str(self.header)),
+            *(*flags, "-include", str(header), *self.include_flags, str(copy)),
+        )
+
+    def _names(self, data: bytes, copy: Path) -> str:
+        """Return macros for the names that both the prelude and the source declare."""
+        undefined = "".join(f"#undef {name}\n" for name in self._declared_names(data, copy))
+        errors = self._errors(data, undefined, copy)
+        taken = dict.fromkeys(
+            error[2] for error in _TAKEN.finditer(errors) if error[1] == str(self.source)
+        )
+        return undefined + "".join(
+            f"#undef {name}\n#define {name} {USER}{name}\n" for name in taken
+        )
+
+    def _declared_names(self, data: bytes, copy: Path) -> list[str]:
+        """Return the names that a source declares, read without any of the prelude's macros."""
+        from opkit.runtimes.rknn.vx.syntax_tree import declared_names
+
+        copy.write_bytes(data)
         mark = '__attribute__((annotate("kernel",1)))'
         result = run_unchecked(
             *(zig(), "clang", "-x", "cl", *self.language, *_TREE, "-ferror-limit=0"),
-            *(f"-D__kernel={mark}", f"-Dkernel={mark}", *self.include_flags, str(source)),
+            *(f"-D__kernel={mark}", f"-Dkernel={mark}", *self.include_flags, str(copy)),
         )
-        return kernel_names(result.stdout)
+        return declared_names(result.stdout)
+
+
+def _in_json(path: Path) -> str:
+    return json.dumps(str(path))
 
 
 def _prerequisites(rule: str) -> list[str]:
@@ -193,6 +258,8 @@ def _from_json(text: str) -> Reading:
         {name: _kernel(kernel) for name, kernel in values["kernels"].items()},
         tuple(values["local_variables"]),
         tuple(values["problems"]),
+        tuple(values["warnings"]),
+        values["names"],
         values["text"],
         values["files"],
     )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# What stands before a name of the source that the prelude has for something else.
+USER = "__opkit_user_"
+
 
 @dataclass(frozen=True)
 class KernelParameter:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-from opkit.runtimes.rknn.vx.signatures import KernelParameter, VxKernel
+from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
 
 Node = dict[str, Any]
 
@@ -77,9 +77,13 @@ class _Function:
     variables: set[str] = field(default_factory=set)
 
 
-def kernel_names(tree: str) -> list[str]:
-    """Return the names of the declared kernels, even of a tree with errors."""
-    return [node["name"] for node in json.loads(tree)["inner"] if Mark.KERNEL in _marks(node)]
+def declared_names(tree: str) -> list[str]:
+    """Return the names of the declared functions, even of a tree with errors."""
+    return [
+        node["name"]
+        for node in json.loads(tree)["inner"]
+        if node["kind"] == "FunctionDecl" and not node.get("isImplicit")
+    ]
 
 
 def declarations(tree: str, source: str, prelude: str) -> Declarations:
@@ -97,7 +101,7 @@ def declarations(tree: str, source: str, prelude: str) -> Declarations:
         if node["kind"] == "FunctionDecl" and _body(node)
     }
     uniforms = {
-        node["id"]: node["name"]
+        node["id"]: node["name"].removeprefix(USER)
         for node in nodes
         if node["kind"] == "VarDecl" and Mark.UNIFORM in _marks(node)
     }
@@ -106,7 +110,7 @@ def declarations(tree: str, source: str, prelude: str) -> Declarations:
     for node in nodes:
         locals_.visit(node)
     return Declarations(
-        {name: _kernel(name, functions, uniforms) for name in marked},
+        {name.removeprefix(USER): _kernel(name, functions, uniforms) for name in marked},
         tuple(sorted(locals_.variables)),
         tuple(locals_.mixed()),
         tuple(locals_.problems),
@@ -178,7 +182,7 @@ def _kernel(name: str, functions: dict[str, _Function], uniforms: dict[str, str]
     called = set[str]().union(*(functions[each].functions for each in reachable))
     used = dict.fromkeys(uniform for id_, uniform in uniforms.items() if id_ in variables)
     return VxKernel(
-        name,
+        node["name"].removeprefix(USER),
         tuple(_parameter(child) for child in _children(node) if child["kind"] == "ParmVarDecl"),
         (group[0], group[1], group[2]) if group else None,
         not _BARRIERS.isdisjoint(called - functions.keys()),

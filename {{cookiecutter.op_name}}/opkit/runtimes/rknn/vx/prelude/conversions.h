@@ -94,7 +94,7 @@ __OPKIT_FUNCTION int __opkit_order(double to, double from)
 }
 __OPKIT_FUNCTION int __opkit_order(double to, long from)
 {
-    return to >= 0x1p63f ? 1 : ((long)to > from) - ((long)to < from);
+    return to >= 0x1p63f ? 1 : to < -0x1p63f ? -1 : ((long)to > from) - ((long)to < from);
 }
 __OPKIT_FUNCTION int __opkit_order(double to, ulong from)
 {

@@ -72,6 +72,7 @@
     }
 #define __OPKIT_FLOAT(arity, name)                              \
     __OPKIT_FLOAT_SCALARS(__OPKIT_##arity##_SCALAR, name)       \
+    __OPKIT_FLOAT_PAIRS(__OPKIT_PAIR_##arity, name)             \
     __OPKIT_WIDE_VECTORS(__OPKIT_##arity##_VECTOR, float, name) \
     __OPKIT_NARROW_VECTORS(__OPKIT_##arity##_HALF, half, name)
 
@@ -176,7 +177,8 @@ __OPKIT_WIDE_VECTORS(__OPKIT_TERNARY_VECTOR, float, fma)
                                  __OPKIT_TO(double##lanes, c));                            \
     }
 __OPKIT_FMA_HALF(half, )
-__OPKIT_FMA_HALF(__opkit_small_half, )
+__OPKIT_FMA_HALF(__opkit_plain_half, )
+__OPKIT_FLOAT_PAIRS(__OPKIT_PAIR_TERNARY, fma)
 __OPKIT_NARROW_VECTORS(__OPKIT_FMA_HALVES, half, )
 
 /*
@@ -207,7 +209,8 @@ __OPKIT_NARROW_VECTORS(__OPKIT_FMA_HALVES, half, )
     __OPKIT_OPERATOR_TERNARY(V, name, expression)
 #define __OPKIT_BY_OPERATORS(kind, arity, name, expression)              \
     __OPKIT_##kind##_SCALARS(__OPKIT_OPERATOR_##arity, name, expression) \
-        __OPKIT_##kind##_VECTORS(__OPKIT_OPERATOR_##arity##_VECTOR, name, expression)
+        __OPKIT_##kind##_PAIRS(__OPKIT_PAIR_##arity, name)               \
+            __OPKIT_##kind##_VECTORS(__OPKIT_OPERATOR_##arity##_VECTOR, name, expression)
 
 /* One scalar may stand for all elements of some arguments: the second, the first, the last, ... */
 #define __OPKIT_SECOND_MIXED(V, T, lanes, name, expression) \
@@ -291,7 +294,8 @@ __OPKIT_NEXTAFTER(half)
     }
 __OPKIT_NEXTAFTER_SCALAR(float, float)
 __OPKIT_NEXTAFTER_SCALAR(half, half)
-__OPKIT_NEXTAFTER_SCALAR(__opkit_small_half, half)
+__OPKIT_NEXTAFTER_SCALAR(__opkit_plain_half, half)
+__OPKIT_FLOAT_PAIRS(__OPKIT_PAIR_BINARY, nextafter)
 __OPKIT_WIDE_VECTORS(__OPKIT_NEXTAFTER_VECTOR, float, float)
 __OPKIT_NARROW_VECTORS(__OPKIT_NEXTAFTER_VECTOR, half, half)
 
@@ -306,9 +310,8 @@ __OPKIT_NARROW_VECTORS(__OPKIT_NEXTAFTER_VECTOR, half, half)
 __OPKIT_NAN(float, uint, 0x7fc00000, 0x3fffff)
 __OPKIT_NAN(half, ushort, 0x7e00, 0x1ff)
 __OPKIT_WIDE_VECTORS(__OPKIT_NAN_VECTOR, float, uint, 0x7fc00000, 0x3fffff)
-__OPKIT_LANES(__OPKIT_NAN_VECTOR, half, __opkit_small_half, ushort, 0x7e00, 0x1ff)
-__OPKIT_LANES(__OPKIT_NAN_VECTOR, vxc_half, half, vxc_ushort, 0x7e00, 0x1ff)
-__OPKIT_LONG_LANES(__OPKIT_NAN_VECTOR, half, half, ushort, 0x7e00, 0x1ff)
+__OPKIT_PLAIN_VECTORS(__OPKIT_NAN_VECTOR, half, half, ushort, 0x7e00, 0x1ff)
+__OPKIT_PACKED_VECTORS(__OPKIT_NAN_VECTOR, half, half, vxc_ushort, 0x7e00, 0x1ff)
 
 /* With an integer, or with integers. */
 #define __OPKIT_WITH_INTEGER_SCALAR(T, name)   \
@@ -387,7 +390,7 @@ __OPKIT_NARROW_VECTORS(__OPKIT_ILOGB_HALF, half, )
 #define __OPKIT_TWO_RESULTS_VECTOR(V, T, lanes, below_one) __OPKIT_TWO_RESULTS(V, below_one)
 __OPKIT_TWO_RESULTS(float, 0x1.fffffep-1f)
 __OPKIT_TWO_RESULTS(half, 0x1.ffcp-1f)
-__OPKIT_TWO_RESULTS(__opkit_small_half, 0x1.ffcp-1f)
+__OPKIT_TWO_RESULTS(__opkit_plain_half, 0x1.ffcp-1f)
 __OPKIT_WIDE_VECTORS(__OPKIT_TWO_RESULTS_VECTOR, float, 0x1.fffffep-1f)
 __OPKIT_NARROW_VECTORS(__OPKIT_TWO_RESULTS_VECTOR, half, 0x1.ffcp-1f)
 
@@ -483,34 +486,44 @@ __OPKIT_NARROW_VECTORS(__OPKIT_AND_INTEGER_HALF, half, )
         return a != a ? a : sign(a);  \
     }                                 \
     __OPKIT_GEOMETRY_OF(T, T)
-#define __OPKIT_GEOMETRY(V, T, lanes, _)                                           \
-    __OPKIT_FUNCTION T dot(V a, V b)                                               \
-    {                                                                              \
-        float sum = 0;                                                             \
-        for (int i = 0; i < lanes; i++) {                                          \
-            sum += (float)a[i] * (float)b[i];                                      \
-        }                                                                          \
-        return (T)sum;                                                             \
-    }                                                                              \
-    __OPKIT_FUNCTION double __opkit_length(V a)                                    \
-    {                                                                              \
-        double sum = 0;                                                            \
-        for (int i = 0; i < lanes; i++) {                                          \
-            sum += (double)a[i] * (double)a[i];                                    \
-        }                                                                          \
-        return __builtin_sqrt(sum);                                                \
-    }                                                                              \
-    __OPKIT_FUNCTION T length(V a)                                                 \
-    {                                                                              \
-        return (T)__opkit_length(a);                                               \
-    }                                                                              \
-    __OPKIT_FUNCTION V normalize(V a)                                              \
-    {                                                                              \
-        double size = __opkit_length(a);                                           \
-        return size == 0 ? a : __OPKIT_TO(V, __OPKIT_TO(double##lanes, a) / size); \
-    }                                                                              \
+#define __OPKIT_GEOMETRY(V, T, lanes, _)                                                  \
+    __OPKIT_FUNCTION T dot(V a, V b)                                                      \
+    {                                                                                     \
+        float sum = 0;                                                                    \
+        for (int i = 0; i < lanes; i++) {                                                 \
+            sum += (float)a[i] * (float)b[i];                                             \
+        }                                                                                 \
+        return (T)sum;                                                                    \
+    }                                                                                     \
+    __OPKIT_FUNCTION double __opkit_length(V a)                                           \
+    {                                                                                     \
+        double sum = 0;                                                                   \
+        for (int i = 0; i < lanes; i++) {                                                 \
+            sum += (double)a[i] * (double)a[i];                                           \
+        }                                                                                 \
+        return __builtin_sqrt(sum);                                                       \
+    }                                                                                     \
+    __OPKIT_FUNCTION T length(V a)                                                        \
+    {                                                                                     \
+        return (T)__opkit_length(a);                                                      \
+    }                                                                                     \
+    /* An infinite component counts as 1, and what is finite beside it as 0. */           \
+    __OPKIT_FUNCTION V normalize(V a)                                                     \
+    {                                                                                     \
+        double size = __opkit_length(a);                                                  \
+        if (__builtin_isinf(size)) {                                                      \
+            for (int i = 0; i < lanes; i++) {                                             \
+                a[i] = (T)__builtin_copysignf(__builtin_isinf((float)a[i]) ? 1.0f : 0.0f, \
+                                              (float)a[i]);                               \
+            }                                                                             \
+            size = __opkit_length(a);                                                     \
+        }                                                                                 \
+        return size == 0 ? a : __OPKIT_TO(V, __OPKIT_TO(double##lanes, a) / size);        \
+    }                                                                                     \
     __OPKIT_GEOMETRY_OF(V, T)
 __OPKIT_FLOAT_SCALARS(__OPKIT_GEOMETRY_SCALAR, )
+__OPKIT_FLOAT_PAIRS(__OPKIT_PAIR_BINARY, dot)
+__OPKIT_FLOAT_PAIRS(__OPKIT_PAIR_BINARY, distance)
 __OPKIT_LANES(__OPKIT_GEOMETRY, float, float, )
 __OPKIT_LANES(__OPKIT_GEOMETRY, half, half, )
 __OPKIT_LANES(__OPKIT_GEOMETRY, vxc_half, half, )
@@ -529,6 +542,31 @@ __OPKIT_CROSS(float)
 __OPKIT_CROSS(half)
 __OPKIT_CROSS(vxc_half)
 
+/* A quotient of integers is one of floats. */
+#define __OPKIT_DIVIDE(V, T, lanes, _)          \
+    __OPKIT_FUNCTION V __opkit_divide(V a, V b) \
+    {                                           \
+        return a / b;                           \
+    }
+#define __OPKIT_DIVIDE_SCALAR(T, _) __OPKIT_DIVIDE(T, T, 1, )
+__OPKIT_FLOAT_SCALARS(__OPKIT_DIVIDE_SCALAR, )
+__OPKIT_FLOAT_VECTORS(__OPKIT_DIVIDE, )
+__OPKIT_FLOAT_PAIRS(__OPKIT_PAIR_BINARY, __opkit_divide)
+#define __OPKIT_DIVIDE_INTEGERS(T, _)                   \
+    __OPKIT_FUNCTION float __opkit_divide(T a, T b)     \
+    {                                                   \
+        return (float)a / (float)b;                     \
+    }                                                   \
+    __OPKIT_FUNCTION float __opkit_divide(float a, T b) \
+    {                                                   \
+        return a / (float)b;                            \
+    }                                                   \
+    __OPKIT_FUNCTION float __opkit_divide(T a, float b) \
+    {                                                   \
+        return (float)a / b;                            \
+    }
+__OPKIT_INTEGER_SCALARS(__OPKIT_DIVIDE_INTEGERS, )
+
 /* The fast forms are the exact ones here. */
 #define native_exp exp
 #define native_exp2 exp2
@@ -542,7 +580,7 @@ __OPKIT_CROSS(vxc_half)
 #define native_cos cos
 #define native_tan tan
 #define native_powr powr
-#define native_divide(a, b) ((a) / (b))
+#define native_divide __opkit_divide
 #define native_recip(a) (1.0f / (a))
 #define half_exp exp
 #define half_exp2 exp2
@@ -556,5 +594,5 @@ __OPKIT_CROSS(vxc_half)
 #define half_cos cos
 #define half_tan tan
 #define half_powr powr
-#define half_divide(a, b) ((a) / (b))
+#define half_divide __opkit_divide
 #define half_recip(a) (1.0f / (a))

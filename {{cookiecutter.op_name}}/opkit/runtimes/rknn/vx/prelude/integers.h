@@ -25,12 +25,11 @@ __OPKIT_BY_OPERATORS(INTEGER, BINARY, rhadd, (a | b) - ((a ^ b) >> 1))
 #define __OPKIT_UNSIGNED_VECTOR(V, T, lanes, U, bits) \
     __OPKIT_UNSIGNED(V, U##lanes, bits, __OPKIT_CONVERT_VECTOR)
 #define __OPKIT_CONVERT_VECTOR(a, V) __builtin_convertvector(a, V)
-#define __OPKIT_UNSIGNED_NARROW(T, U, bits)                                    \
-    __OPKIT_UNSIGNED(T, U, bits, __OPKIT_CAST)                                 \
-    __OPKIT_UNSIGNED(__opkit_small_##T, __opkit_small_##U, bits, __OPKIT_CAST) \
-    __OPKIT_LANES(__OPKIT_UNSIGNED_VECTOR, T, __opkit_small_##T, U, bits)      \
-    __OPKIT_LANES(__OPKIT_UNSIGNED_VECTOR, vxc_##T, T, vxc_##U, bits)          \
-    __OPKIT_LONG_LANES(__OPKIT_UNSIGNED_VECTOR, T, T, U, bits)
+#define __OPKIT_UNSIGNED_NARROW(T, U, bits)                                      \
+    __OPKIT_UNSIGNED(T, U, bits, __OPKIT_CAST)                                   \
+    __OPKIT_UNSIGNED(__opkit_packed_##T, __opkit_packed_##U, bits, __OPKIT_CAST) \
+    __OPKIT_PLAIN_VECTORS(__OPKIT_UNSIGNED_VECTOR, T, T, U, bits)                \
+    __OPKIT_PACKED_VECTORS(__OPKIT_UNSIGNED_VECTOR, T, T, vxc_##U, bits)
 #define __OPKIT_UNSIGNED_WIDE(T, U, bits)      \
     __OPKIT_UNSIGNED(T, U, bits, __OPKIT_CAST) \
     __OPKIT_WIDE_VECTORS(__OPKIT_UNSIGNED_VECTOR, T, U, bits)
@@ -97,7 +96,7 @@ __OPKIT_WIDE_VECTORS(__OPKIT_24_BITS_VECTOR, uint, )
     ((value) < (wide)(low) ? (T)(low) : (value) > (wide)(high) ? (T)(high) : (T)(value))
 #define __OPKIT_SIZED_NARROW(T, low, high, unsigned_type, bits) \
     __OPKIT_SIZED(T, low, high, unsigned_type, bits, int, long) \
-    __OPKIT_SIZED(__opkit_small_##T, low, high, __opkit_small_##unsigned_type, bits, int, long)
+    __OPKIT_SIZED(__opkit_packed_##T, low, high, unsigned_type, bits, int, long)
 __OPKIT_SIZED_NARROW(char, CHAR_MIN, CHAR_MAX, uchar, 8)
 __OPKIT_SIZED_NARROW(uchar, 0, UCHAR_MAX, uchar, 8)
 __OPKIT_SIZED_NARROW(short, SHRT_MIN, SHRT_MAX, ushort, 16)
@@ -156,6 +155,13 @@ __OPKIT_INTEGER_SCALARS(__OPKIT_SIZED_BINARY_SCALAR, sub_sat)
 __OPKIT_INTEGER_SCALARS(__OPKIT_SIZED_BINARY_SCALAR, mul_hi)
 __OPKIT_INTEGER_SCALARS(__OPKIT_SIZED_TERNARY_SCALAR, mad_hi)
 __OPKIT_INTEGER_SCALARS(__OPKIT_SIZED_TERNARY_SCALAR, mad_sat)
+__OPKIT_INTEGER_PAIRS(__OPKIT_PAIR_BINARY, abs_diff)
+__OPKIT_INTEGER_PAIRS(__OPKIT_PAIR_BINARY, rotate)
+__OPKIT_INTEGER_PAIRS(__OPKIT_PAIR_BINARY, add_sat)
+__OPKIT_INTEGER_PAIRS(__OPKIT_PAIR_BINARY, sub_sat)
+__OPKIT_INTEGER_PAIRS(__OPKIT_PAIR_BINARY, mul_hi)
+__OPKIT_INTEGER_PAIRS(__OPKIT_PAIR_TERNARY, mad_hi)
+__OPKIT_INTEGER_PAIRS(__OPKIT_PAIR_TERNARY, mad_sat)
 __OPKIT_INTEGER_VECTORS(__OPKIT_SIZED_UNARY_VECTOR, clz)
 __OPKIT_INTEGER_VECTORS(__OPKIT_SIZED_UNARY_VECTOR, popcount)
 __OPKIT_INTEGER_VECTORS(__OPKIT_OPERATOR_BINARY_VECTOR, add_sat,
@@ -205,16 +211,18 @@ __OPKIT_WIDE_VECTORS(__OPKIT_SIZED_TERNARY_VECTOR, ulong, mad_sat)
 #define __OPKIT_UPSAMPLE_WIDE(T, high, low, bits)      \
     __OPKIT_UPSAMPLE(T, high, low, bits, __OPKIT_CAST) \
     __OPKIT_WIDE_VECTORS(__OPKIT_UPSAMPLE_VECTOR, T, high, low, bits)
-#define __OPKIT_UPSAMPLE_NARROW(T, high, low, bits)                                 \
-    __OPKIT_UPSAMPLE(T, high, low, bits, __OPKIT_CAST)                              \
-    __OPKIT_LANES(__OPKIT_UPSAMPLE_VECTOR, T, __opkit_small_##T, high, low, bits)   \
-    __OPKIT_LANES(__OPKIT_UPSAMPLE_VECTOR, vxc_##T, T, vxc_##high, vxc_##low, bits) \
-    __OPKIT_LONG_LANES(__OPKIT_UPSAMPLE_VECTOR, T, T, high, low, bits)
+#define __OPKIT_UPSAMPLE_PACKED(T, high, low)                               \
+    __OPKIT_LANES(__OPKIT_UPSAMPLE_VECTOR, T, T, vxc_##high, vxc_##low, 16) \
+    __OPKIT_UPSAMPLE_VECTOR(T##8, T, 8, vxc_##high, vxc_##low, 16)
+#define __OPKIT_UPSAMPLE_NARROW(T, high, low, bits)                       \
+    __OPKIT_UPSAMPLE(T, high, low, bits, __OPKIT_CAST)                    \
+    __OPKIT_PLAIN_VECTORS(__OPKIT_UPSAMPLE_VECTOR, T, T, high, low, bits) \
+    __OPKIT_PACKED_VECTORS(__OPKIT_UPSAMPLE_VECTOR, T, T, vxc_##high, vxc_##low, bits)
 __OPKIT_UPSAMPLE_NARROW(short, char, uchar, 8)
 __OPKIT_UPSAMPLE_NARROW(ushort, uchar, uchar, 8)
 __OPKIT_UPSAMPLE_WIDE(int, short, ushort, 16)
 __OPKIT_UPSAMPLE_WIDE(uint, ushort, ushort, 16)
-__OPKIT_LANES(__OPKIT_UPSAMPLE_VECTOR, int, int, vxc_short, vxc_ushort, 16)
-__OPKIT_LANES(__OPKIT_UPSAMPLE_VECTOR, uint, uint, vxc_ushort, vxc_ushort, 16)
+__OPKIT_UPSAMPLE_PACKED(int, short, ushort)
+__OPKIT_UPSAMPLE_PACKED(uint, ushort, ushort)
 __OPKIT_UPSAMPLE_WIDE(long, int, uint, 32)
 __OPKIT_UPSAMPLE_WIDE(ulong, uint, uint, 32)

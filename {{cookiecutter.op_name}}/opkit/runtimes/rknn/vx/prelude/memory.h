@@ -23,7 +23,7 @@
 #define __OPKIT_MOVES(T) __OPKIT_WIDE_VECTORS(__OPKIT_MOVE, T, T)
 #define __OPKIT_MOVES_NARROW(T) \
     __OPKIT_MOVES(T)            \
-    __OPKIT_LANES(__OPKIT_STORE_PACKED, vxc_##T, T, )
+    __OPKIT_PACKED_VECTORS(__OPKIT_STORE_PACKED, T, T, )
 __OPKIT_MOVES_NARROW(char)
 __OPKIT_MOVES_NARROW(uchar)
 __OPKIT_MOVES_NARROW(short)
@@ -133,24 +133,25 @@ __OPKIT_FUNCTION void prefetch(const void *place, size_t count)
  * is.
  */
 #define __OPKIT_LANES_OF(value) (sizeof(value) / sizeof(__OPKIT_ELEMENT(value)))
-#define __OPKIT_IS_PACKED(value) \
-    __builtin_types_compatible_p(__typeof__((value)[0]), __OPKIT_ELEMENT(value))
-#define __OPKIT_NOT_PACKED(element)      \
-    _Generic((element)0,                 \
-        char: (__opkit_small_char)0,     \
-        uchar: (__opkit_small_uchar)0,   \
-        short: (__opkit_small_short)0,   \
-        ushort: (__opkit_small_ushort)0, \
-        half: (__opkit_small_half)0,     \
+#define __OPKIT_NAMED_LANE(kind, element)   \
+    _Generic((element)0,                    \
+        char: (__opkit_##kind##_char)0,     \
+        uchar: (__opkit_##kind##_uchar)0,   \
+        short: (__opkit_##kind##_short)0,   \
+        ushort: (__opkit_##kind##_ushort)0, \
+        half: (__opkit_##kind##_half)0,     \
         default: (element)0)
 #define __OPKIT_SHUFFLE(name, value, chosen, mask, count)                                     \
     __extension__({                                                                           \
         __auto_type __opkit_a = (value);                                                      \
         __auto_type __opkit_mask = (mask);                                                    \
         typedef __OPKIT_ELEMENT(__opkit_a) __opkit_element_type;                              \
+        typedef __OPKIT_ELEMENT(__opkit_mask) __opkit_plain_mask_type                         \
+            __attribute__((ext_vector_type(__OPKIT_LANES_OF(__opkit_mask))));                 \
         typedef __typeof__(__builtin_choose_expr(                                             \
-            __OPKIT_IS_PACKED(__opkit_mask), (__opkit_element_type)0,                         \
-            __OPKIT_NOT_PACKED(__opkit_element_type))) __opkit_lane_type;                     \
+            !__builtin_types_compatible_p(__typeof__(__opkit_mask), __opkit_plain_mask_type), \
+            __OPKIT_NAMED_LANE(packed, __opkit_element_type),                                 \
+            __OPKIT_NAMED_LANE(plain, __opkit_element_type))) __opkit_lane_type;              \
         typedef __opkit_lane_type __opkit_result_type                                         \
             __attribute__((ext_vector_type(__OPKIT_LANES_OF(__opkit_mask))));                 \
         _Static_assert(sizeof(__opkit_element_type) == sizeof(__OPKIT_ELEMENT(__opkit_mask)), \

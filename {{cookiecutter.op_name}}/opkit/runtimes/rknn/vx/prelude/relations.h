@@ -15,12 +15,12 @@
     __OPKIT_TEST_##arity(T, int, __OPKIT_CAST, name, expression)
 #define __OPKIT_TEST_VECTOR(V, T, lanes, R, arity, name, expression) \
     __OPKIT_TEST_##arity(V, R##lanes, __OPKIT_CONVERT_VECTOR, name, expression)
-#define __OPKIT_TEST(arity, name, expression)                                                    \
-    __OPKIT_FLOAT_SCALARS(__OPKIT_TEST_SCALAR, arity, name, expression)                          \
-    __OPKIT_WIDE_VECTORS(__OPKIT_TEST_VECTOR, float, int, arity, name, expression)               \
-    __OPKIT_LANES(__OPKIT_TEST_VECTOR, half, __opkit_small_half, short, arity, name, expression) \
-    __OPKIT_LANES(__OPKIT_TEST_VECTOR, vxc_half, half, vxc_short, arity, name, expression)       \
-    __OPKIT_LONG_LANES(__OPKIT_TEST_VECTOR, half, half, short, arity, name, expression)
+#define __OPKIT_TEST(arity, name, expression)                                              \
+    __OPKIT_FLOAT_SCALARS(__OPKIT_TEST_SCALAR, arity, name, expression)                    \
+    __OPKIT_FLOAT_PAIRS(__OPKIT_PAIR_##arity, name)                                        \
+    __OPKIT_WIDE_VECTORS(__OPKIT_TEST_VECTOR, float, int, arity, name, expression)         \
+    __OPKIT_PLAIN_VECTORS(__OPKIT_TEST_VECTOR, half, half, short, arity, name, expression) \
+    __OPKIT_PACKED_VECTORS(__OPKIT_TEST_VECTOR, half, half, vxc_short, arity, name, expression)
 #define __OPKIT_MIN_NORMAL \
     __OPKIT_ALL(sizeof(__OPKIT_ELEMENT(a)) == sizeof(half) ? HALF_MIN : FLT_MIN)
 __OPKIT_TEST(UNARY, isnan, a != a)
@@ -81,11 +81,12 @@ __OPKIT_WIDE_VECTORS(__OPKIT_ANY_VECTOR, long, )
 #define __OPKIT_SELECT_WIDE(T, C) \
     __OPKIT_SELECT(T, C)          \
     __OPKIT_WIDE_VECTORS(__OPKIT_SELECT_VECTOR, T, C)
-#define __OPKIT_SELECT_NARROW(T, C)                               \
-    __OPKIT_SELECT(T, C)                                          \
-    __OPKIT_LANES(__OPKIT_SELECT_VECTOR, T, __opkit_small_##T, C) \
-    __OPKIT_LANES(__OPKIT_SELECT_VECTOR, vxc_##T, T, vxc_##C)     \
-    __OPKIT_LONG_LANES(__OPKIT_SELECT_VECTOR, T, T, C)
+/* The last is for the comparison of packed vectors: its result is plain. */
+#define __OPKIT_SELECT_NARROW(T, C)                              \
+    __OPKIT_SELECT(T, C)                                         \
+    __OPKIT_PLAIN_VECTORS(__OPKIT_SELECT_VECTOR, T, T, C)        \
+    __OPKIT_PACKED_VECTORS(__OPKIT_SELECT_VECTOR, T, T, vxc_##C) \
+    __OPKIT_PACKED_VECTORS(__OPKIT_SELECT_VECTOR, T, T, C)
 __OPKIT_SELECT_WIDE(float, int)
 __OPKIT_SELECT_WIDE(float, uint)
 __OPKIT_SELECT_WIDE(int, int)

@@ -133,9 +133,14 @@ float __opkit_frexp(float a, int *exponent)
     return frexpf(a, exponent);
 }
 
+/* Where gamma has no sign, at 0 and at the negative integers, OpenCL's is 0. */
 float __opkit_lgamma_r(float a, int *sign_of_gamma)
 {
-    return lgammaf_r(a, sign_of_gamma);
+    float value = lgammaf_r(a, sign_of_gamma);
+    if (a <= 0 && floorf(a) == a) {
+        *sign_of_gamma = 0;
+    }
+    return value;
 }
 
 /*

@@ -1,0 +1,173 @@
+"""Corrects what the board's compiler takes and clang does not, in the text that is compiled.
+
+Clang says where: a scalar gets a cast to the type of the vector's elements, and a vector that is
+only plain, or only packed (see prelude/types.h), becomes the other one. Lines stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from opkit.runtimes.rknn.vx.diagnostics import PORTABLE, readable
+
+_ROUNDS = 12  # one corrects what another one is part of
+
+_ERROR = re.compile(
+    r"^(?P<file>.+?):(?P<line>\d+):(?P<column>\d+):(?P<ranges>(?:\{[-\d:]+\})*):? "
+    r"error: (?P<text>.*)"
+)
+_RANGE = re.compile(r"\{(\d+):(\d+)-(\d+):(\d+)\}")
+_VECTOR = re.compile(r"'([^']*)' \(vector of (\d+) '(\w+)' values\)")
+_AKA = re.compile(r" \(aka '[^']*'\)")
+_PLAIN_HALVES = {"__opkit_plain_half", "_Float16"}
+_HALVES = {"half", "__opkit_packed_half", *_PLAIN_HALVES}
+_WORD = re.compile(r"(?<!of type )'(\w+)'(?! values)")
+_RANK = "scalar operand type has greater rank"
+_MIXED = "implicit conversions between vector types"
+_OPERAND = re.compile(
+    rb"(?:<<|>>|&&|\|\||[-+*/%&|^<>=!])=?\s*(?P<operand>[-+~!\s]*(?:[A-Za-z_]\w*|\())"
+)
+_SUFFIX = re.compile(rb"\s*(?:\.\s*\w+|[(\[])")
+_COMPARISON = "__attribute__((ext_vector_type("  # how clang spells the type of a comparison
+
+
+@dataclass(frozen=True)
+class _Edit:
+    """A pair of parentheses, by its offsets in the text, with what stands before it."""
+
+    begin: int
+    end: int
+    before: bytes
+    warning: str = ""
+
+
+def corrected(data: bytes, source: str, errors: Callable[[bytes], str]) -> tuple[bytes, list[str]]:
+    """Return a source with all corrections, and the warnings about them.
+
+    Args:
+        data: the source.
+        source: its path, for the warnings.
+        errors: returns what clang says of a text, with source ranges and without its lines.
+    """
+    warnings: list[str] = []
+    for _ in range(_ROUNDS):
+        edits = list(_separate(_edits(errors(data), data, source)))
+        if not edits:
+            break
+        for edit in edits:
+            inside = data[edit.begin : edit.end]
+            data = b"%s%s(%s)%s" % (data[: edit.begin], edit.before, inside, data[edit.end :])
+        warnings += [edit.warning for edit in reversed(edits) if edit.warning]
+    return data, warnings
+
+
+def _separate(edits: Iterable[_Edit]) -> Iterable[_Edit]:
+    """Yield the edits from the last to the first, without those that overlap another."""
+    before = None
+    for edit in sorted(set(edits), key=lambda each: (each.begin, each.end), reverse=True):
+        if before is None or edit.end <= before:
+            yield edit
+            before = edit.begin
+
+
+def _edits(messages: str, data: bytes, source: str) -> Iterable[_Edit]:
+    lines = [0]
+    for line in data.splitlines(keepends=True):
+        lines.append(lines[-1] + len(line))
+    for message in map(_ERROR.match, messages.splitlines()):
+        if message is None or message["file"] != source:
+            continue
+        at = lines[int(message["line"]) - 1] + int(message["column"]) - 1
+        ranges = [
+            (lines[int(a) - 1] + int(b) - 1, lines[int(c) - 1] + int(d) - 1)
+            for a, b, c, d in _RANGE.findall(message["ranges"])
+        ]
+        edit = _edit(_AKA.sub("", message["text"]), data, at, ranges)
+        if edit is not None and data[edit.begin : edit.end] != b"":
+            place = f"{source}:{message['line']}:{message['column']}"
+            text = readable(f"{place}: warning: {message['text']}", "\0", "\0")
+            yield _Edit(edit.begin, edit.end, edit.before, text if edit.warning else "")
+
+
+def _edit(text: str, data: bytes, at: int, ranges: list[tuple[int, int]]) -> _Edit | None:
+    """Return the correction of an error, or None if it is not one of these."""
+    vectors = _VECTOR.findall(text)
+    if text.startswith(_RANK) and len(vectors) == 1 and len(ranges) == 2:
+        element = vectors[0][2]
+        cast = b"(%s)" % element.removeprefix("__opkit_packed_").encode()
+        is_second = text.index("(vector of") < text.index(" and '")
+        scalar: tuple[int, int] | None = ranges[is_second]
+        if not ranges[0][1] <= at < ranges[1][0]:  # in a macro, where both are that of its use
+            scalar = _operand(data, at) if is_second else None
+        if scalar is None or data.startswith(cast, scalar[0]):
+            return None
+        # Of half there are two types; a kernel sees one.
+        warning = "" if element in _HALVES and _HALVES & set(_WORD.findall(text)) else PORTABLE
+        return _Edit(*scalar, cast, warning)
+    if not _is_repacking(text, vectors):
+        return None
+    value = _operand(data, at) if text.startswith(_MIXED) else _whole(data, *ranges[0])
+    return None if value is None else _Edit(*value, b"__opkit_repacked")
+
+
+def _is_repacking(text: str, vectors: list[tuple[str, str, str]]) -> bool:
+    """Return whether an error is about two vectors that differ by how they are packed.
+
+    Up to four lanes the difference shows on the board: it is the kernel's to say, but for the
+    result of a comparison and for the parts of a longer vector.
+    """
+    if len(vectors) == 1:  # a part of a longer vector
+        target = re.match(r"initializing '(\w+)' with an expression of incompatible type", text)
+        return target is not None and _differ(target[1], vectors[0][2])
+    if len(vectors) != 2:
+        return False
+    (name, lanes, element), (other_name, other_lanes, other) = vectors
+    if lanes != other_lanes or not _differ(element, other):
+        return False
+    return int(lanes) >= 8 or _COMPARISON in name or _COMPARISON in other_name
+
+
+def _differ(element: str, other: str) -> bool:
+    """Return whether two types of elements are one, plain and packed."""
+    (name, is_packed), (other_name, is_other_packed) = map(_packing, (element, other))
+    return name == other_name and is_packed != is_other_packed
+
+
+def _packing(element: str) -> tuple[str, bool]:
+    """Return the name of an element's type in the language, and whether it is a packed one's."""
+    if element in _HALVES:
+        return "half", element not in _PLAIN_HALVES
+    name = element.removeprefix("__opkit_packed_")
+    return name, name != element
+
+
+def _whole(data: bytes, begin: int, end: int) -> tuple[int, int] | None:
+    """Return a range with the parenthesis that clang leaves out behind `(short8)(1`."""
+    missing = data.count(b"(", begin, end) - data.count(b")", begin, end)
+    if missing == 1 and data[end : end + 1] == b")":
+        return begin, end + 1
+    return (begin, end) if missing == 0 else None
+
+
+def _operand(data: bytes, at: int) -> tuple[int, int] | None:
+    """Return the range of the operand behind the operator at an offset."""
+    found = _OPERAND.match(data, at)
+    if found is None:
+        return None
+    end = _closed(data, found.end())
+    while (more := _SUFFIX.match(data, end)) is not None:
+        end = _closed(data, more.end())
+    return found.start("operand"), end
+
+
+def _closed(data: bytes, end: int) -> int:
+    """Return the end of what an offset is behind; if that is a bracket, behind its partner."""
+    depth = 0
+    for index in range(end - 1, len(data)):
+        depth += data[index : index + 1] in (b"(", b"[")
+        depth -= data[index : index + 1] in (b")", b"]")
+        if depth <= 0:
+            return max(index + 1, end)
+    return end

@@ -69,6 +69,7 @@ LANGUAGE = {
     *joined("convert_", [*_TYPES], _ROUNDINGS),
     *joined("convert_", _WHOLE, ["", *_LANES], "_sat", _ROUNDINGS),
     # constants
+    *("__OPENCL_VERSION__", "__IMAGE_SUPPORT__"),
     *joined("FLT HALF", "_", "DIG EPSILON MANT_DIG MAX MAX_10_EXP MAX_EXP MIN MIN_10_EXP MIN_EXP"),
     *("FLT_RADIX", "HALF_RADIX", "FP_FAST_FMAF", "FP_ILOGB0", "FP_ILOGBNAN"),
     *("INFINITY", "NAN", "HUGE_VALF", "MAXFLOAT", "CHAR_BIT"),

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 from opkit.errors import OpkitError
@@ -18,9 +19,14 @@ from opkit.toolchains.abi import ABIS
 
 PRELUDE = Path(__file__).parent / "prelude"
 
+_ATOMICS = tuple(product(("global", "local"), ("base", "extended")))
+_EXTENSIONS = (
+    *("cl_khr_fp16", "cl_khr_fp64", "cl_khr_byte_addressable_store"),
+    *(f"cl_khr_{memory}_int32_{kind}_atomics" for memory, kind in _ATOMICS),
+)
 _LANGUAGE = (
-    *("-cl-std=CL2.0", "-cl-no-stdinc", "-cl-single-precision-constant"),
-    *("-Xclang", "-cl-ext=+cl_khr_fp16,+cl_khr_fp64"),
+    *("-cl-std=CL2.0", "-cl-no-stdinc", "-nostdinc", "-cl-single-precision-constant"),
+    *("-Xclang", f"-cl-ext=-all,{','.join(f'+{name}' for name in _EXTENSIONS)}"),
     *("-Dcl_viv_vx_extension=1", "-Wno-ignored-pragmas", "-fgnu89-inline", "-fno-builtin"),
 )
 # The same numbers on every PC: no fused operations, uninitialized variables hold a pattern.
@@ -28,6 +34,8 @@ _CODE = (
     *("-target", "x86_64-linux-gnu", "-fPIC", "-g", "-fno-omit-frame-pointer"),
     "-fstack-clash-protection",
     *("-fno-strict-aliasing", "-ffp-contract=off", "-ftrivial-auto-var-init=pattern"),
+    # A pointer to a vector may be one to its elements.
+    "-fmax-type-align=4",
 )
 _SANITIZE = (
     "-fsanitize=undefined,float-cast-overflow,address",

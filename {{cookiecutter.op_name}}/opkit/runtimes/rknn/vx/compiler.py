@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import platform
 import tempfile
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +45,7 @@ def compile_vx(
     sanitize: bool = True,
     debug: bool = False,
     vx_version: int = 1,
+    kernels: Collection[str] | None = None,
 ) -> Program:
     """Compile a `.vx` source, or take it from the cache.
 
@@ -53,6 +55,7 @@ def compile_vx(
         sanitize: check for undefined behavior while the kernel runs.
         debug: for a debugger: not optimized.
         vx_version: the generation of the hardware, VX_VERSION in the source.
+        kernels: the names of those that will run; None: all. Of others there is no code.
 
     Raises:
         OpkitError: the source does not compile; the message has the compiler's, with the source's
@@ -68,7 +71,8 @@ def compile_vx(
     _check_kernels(source, reading)
 
     def build(target: Path) -> None:
-        warnings = _compile(_translation_unit(source, reading), source, target, folder, flags)
+        text = _translation_unit(source, reading, kernels)
+        warnings = _compile(text, source, target, folder, flags)
         clang.run(
             *(clang.zig(), "ld.lld", "-shared", "-Bsymbolic", "-z", "now", "-T", str(_SECTIONS)),
             str(target / "kernel.o"),
@@ -78,7 +82,8 @@ def compile_vx(
         (target / "diagnostics").write_text(diagnostics, encoding="utf-8")
 
     header = clang.precompiled(folder, flags)
-    key = clang.key(str(source), str(Path.cwd()), reading.key(), str(header), *code)
+    names = "all" if kernels is None else ",".join(sorted(kernels))
+    key = clang.key(str(source), str(Path.cwd()), reading.key(), str(header), names, *code)
     result = clang.cached(folder, f"{source.stem}-{key}", build)
     diagnostics = (result / "diagnostics").read_text(encoding="utf-8")
     return Program(source, result / "kernel.so", reading.kernels, diagnostics)
@@ -149,19 +154,21 @@ _LOADS = {
 }
 
 
-def _translation_unit(source: Path, reading: Reading) -> str:
+def _translation_unit(source: Path, reading: Reading, kernels: Collection[str] | None) -> str:
     """Return the source with the reader's macros and the runtime's entry points."""
     lines = [reading.names]
+    if kernels is not None:  # clang makes no code of static functions that nothing calls
+        lines += ["#undef __kernel", "#define __kernel static __attribute__((unused))"]
     lines += [f"#define __OPKIT_VARIABLE_{n} , __OPKIT_STATIC" for n in reading.local_variables]
     lines += [_with_line_marker(source, reading.text), '#line 1 "entry points"']
-    return "\n".join((*lines, *_entry_points(reading), ""))
+    return "\n".join((*lines, *_entry_points(reading, kernels), ""))
 
 
 def _with_line_marker(source: Path, text: str) -> str:
     return f"#line 1 {json.dumps(str(source))}\n{text}"
 
 
-def _entry_points(reading: Reading) -> list[str]:
+def _entry_points(reading: Reading, names: Collection[str] | None) -> list[str]:
     """Return the entry point of each kernel, the bounds of local memory, and uniforms' names."""
     kernels = reading.kernels.values()
     bounds = "__start___opkit_local", "__stop___opkit_local"
@@ -174,6 +181,7 @@ def _entry_points(reading: Reading) -> list[str]:
         *(
             f"{_ENTRY} void __opkit_entry_{kernel.name}(void **arguments) {{ {_call(kernel)}; }}"
             for kernel in kernels
+            if names is None or kernel.name in names
         ),
         *(
             f"extern __typeof__({name}) __opkit_named_{name} "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -57,7 +57,9 @@ POISON = Border()
 _DEBUG_TIMEOUT = 10**6  # seconds
 
 
-def compiled(root: Path, spec: OpSpec, debug: bool = False) -> Program:
+def compiled(
+    root: Path, spec: OpSpec, debug: bool = False, kernels: Collection[str] | None = None
+) -> Program:
     """Compile the .vx file of a repository for this PC, or take it from the cache.
 
     Raises:
@@ -68,6 +70,7 @@ def compiled(root: Path, spec: OpSpec, debug: bool = False) -> Program:
         root / "build" / "vx",
         debug=debug,
         vx_version=settings(spec).vx_version,
+        kernels=kernels,
     )
 
 
@@ -113,11 +116,12 @@ class EmulatedKernel:
         self.harmless = HARMLESS | ({WRITE_OUTSIDE} if writes_outside == "dropped" else set())
         self.formats = formats
         self.runtime = root / "build" / "host" / "vx_runtime"
+        self._programs: dict[str, Program] = {}
 
     @cached_property
     def program(self) -> Program:
-        """The compiled .vx file."""
-        return compiled(self.root, self.spec)
+        """What the .vx file declares; the library has its variables only."""
+        return compiled(self.root, self.spec, kernels=())
 
     @cached_property
     def initializer(self) -> HarnessKernel:
@@ -249,9 +253,10 @@ class EmulatedKernel:
         reverse: bool,
         limit: float,
     ) -> VxRunResult:
+        function = self.function(kernel_name_of(initialized))
         return run_vx(
-            self.program,
-            self.function(kernel_name_of(initialized)),
+            self._program_of(function),
+            function,
             launch,
             *self._arguments(invocation),
             runtime=self.runtime,
@@ -260,6 +265,12 @@ class EmulatedKernel:
             reverse=reverse,
             limit=limit,
         )
+
+    def _program_of(self, function: str) -> Program:
+        """Return the .vx file, compiled for one kernel."""
+        if function not in self._programs:
+            self._programs[function] = compiled(self.root, self.spec, kernels=(function,))
+        return self._programs[function]
 
     def function(self, kernel_name: str) -> str:
         """Return the function that the board would run for the kernel.

@@ -164,11 +164,15 @@ class _Reader:
         if found is None:
             return Broken(names, decoded(data))
         declared, files = found
+
+        def named(message: str) -> str:
+            return message.replace(str(copy), str(self.source))
+
         return Reading(
             declared.kernels,
             declared.local_variables,
-            declared.problems,
-            tuple(warnings),
+            tuple(map(named, declared.problems)),
+            (*warnings, *map(named, declared.warnings)),
             names,
             decoded(data),
             files,
@@ -191,8 +195,8 @@ class _Reader:
             for each in _prerequisites(rule.read_text(encoding="utf-8"))
             if not each.startswith(ours)
         ]
-        tree = result.stdout.replace(_in_json(copy), _in_json(self.source))
-        return declarations(tree, str(self.source), str(PRELUDE)), _digests(files)
+        declared = declarations(result.stdout, str(copy), str(PRELUDE))
+        return declared, _digests(files)
 
     def _errors(self, data: bytes, names: str, copy: Path) -> str:
         """Return what clang says of a text, with the source's name."""
@@ -233,10 +237,6 @@ class _Reader:
             *(f"-D__kernel={mark}", f"-Dkernel={mark}", *self.include_flags, str(copy)),
         )
         return declared_names(result.stdout)
-
-
-def _in_json(path: Path) -> str:
-    return json.dumps(str(path))
 
 
 def _prerequisites(rule: str) -> list[str]:

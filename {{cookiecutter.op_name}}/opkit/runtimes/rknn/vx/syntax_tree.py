@@ -57,7 +57,8 @@ class Declarations:
         kernels: by name, in the order of the source.
         local_variables: the numbers of the `__local` that stand before variables, not pointers.
         mixed: the declarations of both at once, which have to be split.
-        problems: uses of `__local` that are not emulated: sentences that begin with a line.
+        problems: what is not emulated: sentences that begin with a line.
+        warnings: what OpenCL C 1.2 forbids: sentences that begin with a line.
         foreign: kernels whose names are not the source's: macros of the prelude have replaced them.
     """
 
@@ -66,6 +67,7 @@ class Declarations:
     mixed: tuple[tuple[Declarator, ...], ...] = ()
     problems: tuple[str, ...] = ()
     foreign: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass
@@ -113,12 +115,13 @@ def declarations(tree: str, source: str, prelude: str) -> Declarations:
         {name.removeprefix(USER): _kernel(name, functions, uniforms) for name in marked},
         tuple(sorted(locals_.variables)),
         tuple(locals_.mixed()),
-        tuple(locals_.problems),
+        (*locals_.problems, *_undefined(nodes, functions, source)),
         tuple(
             name
             for name, each in marked.items()
             if each.node["loc"].get("spellingLoc", {}).get("file", "").startswith(prelude)
         ),
+        tuple(_forbidden(nodes, functions, source)),
     )
 
 
@@ -200,6 +203,56 @@ def _reachable_functions(name: str, functions: dict[str, _Function]) -> set[str]
             reachable.add(name)
             pending += functions[name].functions & functions.keys()
     return reachable
+
+
+# ---- What cannot run, or not everywhere ----------------------------------------------------------
+
+
+def _undefined(nodes: list[Node], functions: dict[str, _Function], source: str) -> Iterator[str]:
+    """Yield the functions that are called, but only declared."""
+    called = set[str]().union(*(each.functions for each in functions.values()))
+    for node in nodes:
+        if (
+            node["kind"] == "FunctionDecl"
+            and node["name"] in called - functions.keys()
+            and _file_location(node["loc"]).get("file") == source
+        ):
+            yield f"{_location(node)}: '{node['name']}' is declared, but defined nowhere"
+
+
+def _forbidden(nodes: list[Node], functions: dict[str, _Function], source: str) -> Iterator[str]:
+    """Yield warnings about what OpenCL C 1.2 forbids, and clang's newer version allows."""
+    for name, function in functions.items():
+        if any(
+            name in _reachable_functions(each, functions)
+            for each in function.functions & functions.keys()
+        ):
+            yield _warning(function.node, f"'{name}' is recursive")
+    for node in nodes:
+        if _file_location(node.get("loc", {})).get("file") != source:
+            continue
+        if node["kind"] == "VarDecl" and _is_writable(node) and Mark.UNIFORM not in _marks(node):
+            yield _warning(
+                node, f"'{node['name']}' is a program-scope variable that is not constant"
+            )
+        for each in _walk(node):
+            if (
+                each is not node
+                and each["kind"] == "VarDecl"
+                and each.get("storageClass") == "static"
+            ):
+                yield _warning(each, f"'{each['name']}' is static in a function")
+            elif each["kind"] == "BlockDecl":
+                yield _warning(each, "a block")
+
+
+def _warning(node: Node, what: str) -> str:
+    return f"{_location(node)}: warning: {what}, which OpenCL C 1.2 forbids"
+
+
+def _is_writable(node: Node) -> bool:
+    type_ = str(node["type"]["qualType"])
+    return "const" not in type_.rpartition("*")[2]
 
 
 # ---- Types ---------------------------------------------------------------------------------------

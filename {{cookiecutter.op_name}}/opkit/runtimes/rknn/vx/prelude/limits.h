@@ -3,6 +3,19 @@
  * double.
  */
 
+/*
+ * The version of the language: clang reads it as 2.0, for pointers without address spaces. Double
+ * is for the prelude.
+ */
+#undef __OPENCL_C_VERSION__
+#define __OPENCL_C_VERSION__ 120
+#define __OPENCL_VERSION__ 120
+#define __IMAGE_SUPPORT__ 1
+#undef CL_VERSION_2_0
+#undef CL_VERSION_3_0
+#undef cl_khr_fp64
+#undef __opencl_c_fp64
+
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")
 #define HUGE_VALF __builtin_inff()

@@ -130,7 +130,9 @@ def test_launch_rounded_up_drops_writes(operator: Operator, width: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "launch", [{"items": 5}, {"items": 8}, {"items": 3, "rows": 4}], ids=lambda launch: str(launch)
+    "launch",
+    [{"items": 5}, {"items": 8}, {"items": 3, "rows": 4}, {"items": 4, "rows": 4}],
+    ids=lambda launch: str(launch),
 )
 def test_other_writes_outside_fail(operator: Operator, launch: dict[str, int]) -> None:
     wrong = case(numbers("int16", 3, 12), **launch)

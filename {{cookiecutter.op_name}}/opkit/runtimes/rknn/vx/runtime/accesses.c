@@ -104,28 +104,26 @@ static int lanes_used(const struct __opkit_operand *operand, const struct __opki
 }
 
 /*
- * Whether the work item is there only because its launch is rounded up: to whole groups, or, in the
- * first dimension, to a multiple of 4, as most published launches are. The hardware drops what such
- * an item writes.
+ * Whether the work item is there only because this dimension of its launch is rounded up: to whole
+ * groups, or, of the first, to a multiple of 4, as most published launches are. Likely: the
+ * hardware drops what such an item writes.
  */
-static bool is_padding_item(void)
+static bool is_padding_item(int dimension)
 {
-    for (int i = 0; i < 3; i++) {
-        unsigned long local = __opkit_item.local_size[i];
-        unsigned long multiple = local > 1 ? local : i == 0 ? PADDING : 1;
-        unsigned long index = __opkit_item.group_id[i] * local + __opkit_item.local_id[i];
-        unsigned long size = __opkit_item.global_size[i];
-        if (size % multiple == 0 && index + multiple > size) {
-            return true;
-        }
-    }
-    return false;
+    unsigned long local = __opkit_item.local_size[dimension];
+    unsigned long multiple = local > 1 ? local : dimension == 0 ? PADDING : 1;
+    unsigned long index =
+        __opkit_item.group_id[dimension] * local + __opkit_item.local_id[dimension];
+    unsigned long size = __opkit_item.global_size[dimension];
+
+    return size % multiple == 0 && index + multiple > size;
 }
 
 static void report_write_outside(const struct __opkit_image *image, int x, int y, int z, int count,
                                  const void *address)
 {
-    bool is_padding = (x >= image->width || y >= image->height) && is_padding_item();
+    bool is_padding =
+        (x >= image->width && is_padding_item(0)) || (y >= image->height && is_padding_item(1));
 
     report_outside(image, x, y, z, count,
                    is_padding ? "write outside by a padding work item" : "write outside",

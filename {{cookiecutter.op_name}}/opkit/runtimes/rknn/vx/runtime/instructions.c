@@ -114,13 +114,22 @@ static whole shift_right(whole number, int shift, int rounding)
     }
 }
 
+/*
+ * Of a sum of products. By hand: the compiler's own conversion is in a library that hides functions
+ * of numbers.c, which kernels call.
+ */
+static double to_double(whole number)
+{
+    return (double)(int64_t)(number >> 32) * 0x1p32 + (double)(uint32_t)number;
+}
+
 /* A sum, shifted; for a destination of integers, all bits that it can show are right. */
 static long double shifted_sum(const struct sum *sum, int shift, int type, int info)
 {
     whole number;
 
     if (sum->rest != 0 || is_float(type)) {
-        return ldexp(sum->rest + (sum->integers != 0 ? (double)sum->integers : 0), -shift);
+        return ldexp(sum->rest + to_double(sum->integers), -shift);
     }
     number = shift_right(sum->integers, shift, __OPKIT_ROUNDING(info));
     if (__OPKIT_SATURATES(info)) {

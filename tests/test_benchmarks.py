@@ -60,6 +60,14 @@ def test_kernels(tmp_path: Path) -> None:
         assert [float(cell) > 0.5 for cell in found["cortex-a35"][0][1:]] == [True, True]
 
 
+def test_vx(tmp_path: Path) -> None:
+    run("benchmarks.vx", "--runs", "1", "--kernels", "1", "2", "--output", str(tmp_path))
+    text = (tmp_path / "RESULTS.md").read_text()
+    assert "python -m benchmarks.vx --output benchmarks" in text
+    assert rows(text)["1"][0][2] == "at most 0.5"
+    assert re.fullmatch(NUMBER, rows(text)["2"][0][0])
+
+
 def test_build(tmp_path: Path) -> None:
     run("benchmarks.build", "--runs", "1", "--warm", "--output", str(tmp_path))
     text = (tmp_path / "RESULTS.md").read_text()

@@ -15,6 +15,8 @@ PORTABLE = (
 
 _TYPES = "all arguments must be of one type, and no built-in function takes double"
 
+_GEOMETRY = r"(?:dot|cross|(?:fast_)?(?:length|distance|normalize))\b"
+
 # Pattern in a message of clang -> its replacement
 _WORDING: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"static assertion failed(?: due to requirement '.*?')?: "), ""),
@@ -31,11 +33,15 @@ _WORDING: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (
         re.compile(
-            r"(no matching function for call to '(?!read_image|write_image)\w+'|"
+            rf"(no matching function for call to '(?!read_image|write_image|{_GEOMETRY})\w+'|"
             r"call to '\w+' is ambiguous|"
             r"passing '.*double\d+' .*to parameter of incompatible type '.*')"
         ),
         rf"\1; {_TYPES}",
+    ),
+    (
+        re.compile(rf"(no matching function for call to '(?:{_GEOMETRY})')"),
+        r"\1; it takes float or half, and vectors of them of up to four elements",
     ),
     (
         re.compile(r"(no matching function for call to '(?:read|write)_image\w+')"),

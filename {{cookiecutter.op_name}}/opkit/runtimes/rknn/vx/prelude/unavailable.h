@@ -1,6 +1,7 @@
 /* What is not emulated says so, by name, where it is used. */
 
-#define __OPKIT_UNAVAILABLE(name, why) _Static_assert(0, name " is not emulated: " why)
+#define __OPKIT_UNAVAILABLE(name, why) \
+    __extension__({ _Static_assert(0, name " is not emulated: " why); })
 #define __OPKIT_UNAVAILABLE_VALUE(name, why) \
     __OPKIT_REFUSED_UNLESS(0, name " is not emulated: " why)
 #define __OPKIT_NO_TABLE                                                                        \

@@ -41,7 +41,8 @@ _WORDING: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (
         re.compile(rf"(no matching function for call to '(?:{_GEOMETRY})')"),
-        r"\1; it takes float or half, and vectors of them of up to four elements",
+        r"\1; it takes float or half, and vectors of them of up to four elements, and no built-in "
+        "function takes double",
     ),
     (
         re.compile(r"(no matching function for call to '(?:read|write)_image\w+')"),

@@ -214,6 +214,7 @@ def _undefined(nodes: list[Node], functions: dict[str, _Function], source: str) 
     for node in nodes:
         if (
             node["kind"] == "FunctionDecl"
+            and not node.get("isImplicit")  # as clang's own functions are
             and node["name"] in called - functions.keys()
             and _file_location(node["loc"]).get("file") == source
         ):

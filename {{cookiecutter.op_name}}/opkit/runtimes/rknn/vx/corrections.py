@@ -6,19 +6,22 @@ only plain, or only packed (see prelude/types.h), becomes the other one. Lines s
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from opkit.runtimes.rknn.vx.diagnostics import PORTABLE, readable
 
 _ROUNDS = 12  # one corrects what another one is part of
+_REPACKED = b"__opkit_repacked"
 
 _ERROR = re.compile(
     r"^(?P<file>.+?):(?P<line>\d+):(?P<column>\d+):(?P<ranges>(?:\{[-\d:]+\})*):? "
     r"error: (?P<text>.*)"
 )
 _RANGE = re.compile(r"\{(\d+):(\d+)-(\d+):(\d+)\}")
+_NOT_VIABLE = re.compile(r".*: note: .* no known conversion from (.*) for (\d+)\w\w argument")
 _VECTOR = re.compile(r"'([^']*)' \(vector of (\d+) '(\w+)' values\)")
 _AKA = re.compile(r" \(aka '[^']*'\)")
 _PLAIN_HALVES = {"__opkit_plain_half", "_Float16"}
@@ -26,9 +29,11 @@ _HALVES = {"half", "__opkit_packed_half", *_PLAIN_HALVES}
 _WORD = re.compile(r"(?<!of type )'(\w+)'(?! values)")
 _RANK = "scalar operand type has greater rank"
 _MIXED = "implicit conversions between vector types"
+_NO_CALL = "no matching function for call"
 _OPERAND = re.compile(
     rb"(?:<<|>>|&&|\|\||[-+*/%&|^<>=!])=?\s*(?P<operand>[-+~!\s]*(?:[A-Za-z_]\w*|\())"
 )
+_CALL = re.compile(rb"\w+\s*\(")
 _SUFFIX = re.compile(rb"\s*(?:\.\s*\w+|[(\[])")
 _COMPARISON = "__attribute__((ext_vector_type("  # how clang spells the type of a comparison
 
@@ -76,10 +81,19 @@ def _edits(messages: str, data: bytes, source: str) -> Iterable[_Edit]:
     lines = [0]
     for line in data.splitlines(keepends=True):
         lines.append(lines[-1] + len(line))
-    for message in map(_ERROR.match, messages.splitlines()):
+    at, is_call = 0, False
+    for text in messages.splitlines():
+        note = _NOT_VIABLE.match(text)
+        if is_call and note is not None and _is_repacking(note[1], _VECTOR.findall(note[1])):
+            is_call = False
+            argument = _argument(data, at, int(note[2]))
+            if argument is not None:
+                yield _Edit(*argument, _REPACKED)
+        message = _ERROR.match(text)
         if message is None or message["file"] != source:
             continue
         at = lines[int(message["line"]) - 1] + int(message["column"]) - 1
+        is_call = message["text"].startswith(_NO_CALL)
         ranges = [
             (lines[int(a) - 1] + int(b) - 1, lines[int(c) - 1] + int(d) - 1)
             for a, b, c, d in _RANGE.findall(message["ranges"])
@@ -108,8 +122,13 @@ def _edit(text: str, data: bytes, at: int, ranges: list[tuple[int, int]]) -> _Ed
         return _Edit(*scalar, cast, warning)
     if not _is_repacking(text, vectors):
         return None
-    value = _operand(data, at) if text.startswith(_MIXED) else _whole(data, *ranges[0])
-    return None if value is None else _Edit(*value, b"__opkit_repacked")
+    if not text.startswith(_MIXED):
+        value = _whole(data, *ranges[0])
+    elif data[at : at + 1] == b"?":
+        value = _last_choice(data, at)
+    else:
+        value = _operand(data, at)
+    return None if value is None else _Edit(*value, _REPACKED)
 
 
 def _is_repacking(text: str, vectors: list[tuple[str, str, str]]) -> bool:
@@ -160,6 +179,34 @@ def _operand(data: bytes, at: int) -> tuple[int, int] | None:
     while (more := _SUFFIX.match(data, end)) is not None:
         end = _closed(data, more.end())
     return found.start("operand"), end
+
+
+def _parts(data: bytes, begin: int, separator: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the ranges between separators, up to what closes or ends the expression."""
+    depth = 0
+    for index in range(begin, len(data)):
+        character = data[index : index + 1]
+        if depth == 0 and character in (separator, b")", b"]", b"}", b";", b","):
+            inside = data[begin:index]
+            yield begin + len(inside) - len(inside.lstrip()), begin + len(inside.rstrip())
+            if character != separator:
+                return
+            begin = index + 1
+        depth += (character in (b"(", b"[")) - (character in (b")", b"]"))
+
+
+def _argument(data: bytes, call: int, number: int) -> tuple[int, int] | None:
+    """Return the range of an argument of the call at an offset; None if a macro makes the call."""
+    name = _CALL.match(data, call)
+    if name is None:
+        return None
+    return next(itertools.islice(_parts(data, name.end(), b","), number - 1, None), None)
+
+
+def _last_choice(data: bytes, at: int) -> tuple[int, int] | None:
+    """Return the range of what stands behind the colon of the `?` at an offset."""
+    choices = [*_parts(data, at + 1, b":")]
+    return choices[1] if len(choices) == 2 else None
 
 
 def _closed(data: bytes, end: int) -> int:

@@ -61,6 +61,7 @@ _WORDING: tuple[tuple[re.Pattern[str], str], ...] = (
         re.compile(r"use of undeclared identifier '(_?VXC_\w+|_viv_\w+)'"),
         r"'\1' is not emulated, or not part of the language",
     ),
+    (re.compile(r"__opkit_repacked(?=\()"), ""),
     (re.compile(r"'__(?:private|generic|global) "), "'"),
     (re.compile(USER), ""),
     (

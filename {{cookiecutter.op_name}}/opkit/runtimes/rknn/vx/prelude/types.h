@@ -146,18 +146,24 @@ typedef vxc_128bits VXC_128Bits;
     __OPKIT_WIDE_VECTORS(X, long, __VA_ARGS__)     \
     __OPKIT_WIDE_VECTORS(X, ulong, __VA_ARGS__)
 /*
- * The same with a scalar as a function's other argument: of the type of an element, or of the
- * scalar type that has its name.
+ * The same with a scalar as a function's other argument. It is of one type, to which an element of
+ * another name converts: with two of them a call with a number would be no one's.
  */
-#define __OPKIT_FLOAT_MIXED(X, ...)       \
-    __OPKIT_FLOAT_VECTORS(X, __VA_ARGS__) \
-    __OPKIT_PLAIN_VECTORS(X, half, half, __VA_ARGS__)
-#define __OPKIT_INTEGER_MIXED(X, ...)                    \
-    __OPKIT_INTEGER_VECTORS(X, __VA_ARGS__)              \
-    __OPKIT_PACKED_VECTORS(X, char, char, __VA_ARGS__)   \
-    __OPKIT_PACKED_VECTORS(X, uchar, uchar, __VA_ARGS__) \
-    __OPKIT_PACKED_VECTORS(X, short, short, __VA_ARGS__) \
-    __OPKIT_PACKED_VECTORS(X, ushort, ushort, __VA_ARGS__)
+#define __OPKIT_NARROW_MIXED(X, name, ...)            \
+    __OPKIT_PLAIN_VECTORS(X, name, name, __VA_ARGS__) \
+    __OPKIT_PACKED_VECTORS(X, name, name, __VA_ARGS__)
+#define __OPKIT_FLOAT_MIXED(X, ...)             \
+    __OPKIT_WIDE_VECTORS(X, float, __VA_ARGS__) \
+    __OPKIT_NARROW_MIXED(X, half, __VA_ARGS__)
+#define __OPKIT_INTEGER_MIXED(X, ...)            \
+    __OPKIT_NARROW_MIXED(X, char, __VA_ARGS__)   \
+    __OPKIT_NARROW_MIXED(X, uchar, __VA_ARGS__)  \
+    __OPKIT_NARROW_MIXED(X, short, __VA_ARGS__)  \
+    __OPKIT_NARROW_MIXED(X, ushort, __VA_ARGS__) \
+    __OPKIT_WIDE_VECTORS(X, int, __VA_ARGS__)    \
+    __OPKIT_WIDE_VECTORS(X, uint, __VA_ARGS__)   \
+    __OPKIT_WIDE_VECTORS(X, long, __VA_ARGS__)   \
+    __OPKIT_WIDE_VECTORS(X, ulong, __VA_ARGS__)
 #define __OPKIT_FLOAT_SCALARS(X, ...) \
     X(float, __VA_ARGS__)             \
     X(half, __VA_ARGS__)              \

@@ -158,6 +158,7 @@ CORRECTED = {
     "vxc_short4 m = v.lo > v.hi; uchar4 u = 3; char4 c = u > (uchar4)(2);": False,
     "short8 s = 2; v = max(v, s); v = select(v, s, v > w); s = min(s, max(v, (short8)(0)));": False,
     "short8 s = 2; v = v > w ? v : s; s = v > w ? s : v;": False,
+    "vxc_char8 c = 1; v.s0 = c.s0; v ^= c.s1; switch (v.s2) { case 1: v = c.s0 == v.s0; }": False,
     "v = clamp(v, 0, 6); half4 h = max((half4)(1), 0); v = max(v, v.s1);": False,
     "short8 s = (short8)(v.lo, v.hi); v = (vxc_short8)(s.lo, s.hi);": False,
     "vxc_half8 h = (half)2; h = h * (half)3 + h.s0; half8 g = h; g = g * (half)3;": False,

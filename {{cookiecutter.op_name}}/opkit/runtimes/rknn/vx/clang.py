@@ -28,6 +28,8 @@ _LANGUAGE = (
     *("-cl-std=CL2.0", "-cl-no-stdinc", "-nostdinc", "-cl-single-precision-constant"),
     *("-Xclang", f"-cl-ext=-all,{','.join(f'+{name}' for name in _EXTENSIONS)}"),
     *("-Dcl_viv_vx_extension=1", "-Wno-ignored-pragmas", "-fgnu89-inline", "-fno-builtin"),
+    # Elements of packed vectors are of enumerations, which a kernel is not to see.
+    *("-Wno-enum-compare", "-Wno-enum-conversion", "-Wno-implicit-enum-enum-cast", "-Wno-switch"),
 )
 # The same numbers on every PC: no fused operations, uninitialized variables hold a pattern.
 _CODE = (

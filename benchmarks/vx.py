@@ -3,8 +3,8 @@
     python -m benchmarks.vx [--runs 5] [--kernels 1 150] [--output benchmarks]
 
 Prints the table; with --output, writes it into RESULTS.md of that folder. The prelude is
-precompiled before; nothing else is in the cache. One kernel of a file is the one that runs. The aims
-are for an idle machine; the processor's time tells how idle it was.
+precompiled before; nothing else is in the cache. One kernel of a file is the one that runs. The
+aims are for an idle machine; the processor's time tells how idle it was.
 """
 
 from __future__ import annotations

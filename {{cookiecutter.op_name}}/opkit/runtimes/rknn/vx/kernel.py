@@ -102,7 +102,7 @@ class EmulatedKernel:
     ) -> None:
         if writes_outside not in WRITES_OUTSIDE:
             allowed = ", ".join(WRITES_OUTSIDE)
-            raise OpkitError(f"unknown writes_outside '{writes_outside}'; allowed: {allowed}")
+            raise OpkitError(f"unknown writes_outside '{writes_outside}' (expected {allowed})")
         tensors = [tensor.name for tensor in (*spec.inputs, *spec.outputs)]
         for name in formats:
             if name not in tensors:

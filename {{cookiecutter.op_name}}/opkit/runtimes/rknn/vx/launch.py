@@ -50,7 +50,7 @@ class Border:
     def __post_init__(self) -> None:
         if self.policy not in _POLICIES:
             allowed = ", ".join(_POLICIES)
-            raise OpkitError(f"unknown border '{self.policy}'; allowed: {allowed}")
+            raise OpkitError(f"unknown border '{self.policy}' (expected {allowed})")
 
 
 @dataclass(frozen=True)

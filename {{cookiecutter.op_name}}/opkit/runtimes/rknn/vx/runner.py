@@ -346,7 +346,7 @@ def checked(launch: Launch, kernel: VxKernel, where: str) -> Launch:
     """
     used = launch.work_dim
     if not 1 <= used <= 3:
-        raise OpkitError(f"{where}: workDim is {used}; allowed: 1, 2, 3")
+        raise OpkitError(f"{where}: workDim is {used} (expected 1, 2 or 3)")
     filled = {
         name: (*getattr(launch, name)[:used], *[default] * (3 - used))
         for name, default in (

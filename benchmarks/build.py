@@ -191,7 +191,6 @@ AIMS = {
     "first `scons check`": 6.0,
     "first `scons check` in a second repository": 2.5,
     "`rknn-op demo`": 12.0,
-    "`scons check` again, of the demo": 1.5,
 }
 
 

@@ -313,7 +313,8 @@ def report(types: Sequence[str]) -> str:
         ["different otherwise", str(len(found) - len(of_nan))],
     ]
     return (
-        f"## The language of .vx files and OpenCL C\n\n    {COMMAND}\n\n"
+        "## The language of .vx files and OpenCL C\n\n"
+        f"    {COMMAND} --types {' '.join(types)}\n\n"
         f"{version}. Operators, built-in functions and conversions of {', '.join(types)}.\n\n"
         + results_file.table(["results", ""], rows)
     )

@@ -21,11 +21,7 @@ from typing import Any
 
 import numpy as np
 
-import rknn_op.template  # noqa: F401
 from benchmarks import results_file
-
-# isort: split
-# rknn_op.template has put opkit on the path.
 from opkit.runtimes.rknn.vx.compiler import compile_vx
 from opkit.runtimes.rknn.vx.runner import run_vx
 from tests.runtimes.rknn.host_build import vx_runtime

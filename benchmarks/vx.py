@@ -16,11 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import rknn_op.template  # noqa: F401
 from benchmarks import results_file
-
-# isort: split
-# rknn_op.template has put opkit on the path.
 from opkit.runtimes.rknn.vx.compiler import compile_vx
 
 COMMAND = "python -m benchmarks.vx --output benchmarks"

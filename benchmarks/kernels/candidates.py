@@ -15,17 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rknn_op import template
-from rknn_op.repositories import check_description
-
-# isort: split
-# rknn_op.template has put opkit on the path.
 from benchmarks.kernels.programs import INCLUDE, compile_c, run
 from opkit.build.compiler import COMPILE
 from opkit.check.operators import operator_of
 from opkit.description.spec import OpSpec
 from opkit.runtimes.invocation import Invocation, Kernel
 from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
+from rknn_op import template
+from rknn_op.repositories import check_description
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent

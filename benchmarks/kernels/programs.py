@@ -5,12 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from rknn_op import template
-
-# isort: split
-# rknn_op.template has put opkit on the path.
 from opkit import toolchains
 from opkit.toolchains.abi import ABIS
+from rknn_op import template
 
 INCLUDE = template.ROOT / "{{cookiecutter.op_name}}"
 

@@ -2,9 +2,7 @@
  * An operator whose VX kernel reads beside its tensor. Its initializer sets the border that the
  * params say, if any.
  */
-#include "VX/vx_khr_cnn.h"
-#include "VX/vx_helper.h"
-#include "VX/vx_ext_program.h"
+#include "vx_operator.h"
 
 #include "opkit/runtimes/rknn/launch.h"
 
@@ -23,42 +21,16 @@ enum {
     ELEMENTS_PER_ITEM = 4
 };
 
-static vx_status VX_CALLBACK cpu_function(vx_node node, const vx_reference *parameters,
-                                          vx_uint32 count)
-{
-    (void)node;
-    (void)parameters;
-    (void)count;
-    return VX_ERROR_NOT_IMPLEMENTED;
-}
-
-static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[],
-                                       vx_uint32 count, vx_meta_format metas[])
-{
-    (void)node;
-    (void)parameters;
-    (void)count;
-    (void)metas;
-    return VX_SUCCESS;
-}
-
-static vx_uint32 bits_of(const struct opkit_call *call, vx_uint32 index)
-{
-    vx_uint32 bits = 0;
-    vxCopyScalar((vx_scalar)call->parameters[index], &bits, VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
-    return bits;
-}
-
 static vx_status set_border(const struct opkit_call *call)
 {
-    const vx_enum mode = (vx_enum)bits_of(call, MODE);
-    const vx_size size = bits_of(call, SIZE);
+    const vx_enum mode = (vx_enum)bits_of(call->parameters, MODE);
+    const vx_size size = bits_of(call->parameters, SIZE);
     const vx_uint8 nothing[32] = {0};
 
     if (size != sizeof(vx_border_t)) {
         return vxSetNodeAttribute(call->node, VX_NODE_BORDER, nothing, size);
     }
-    return mode == 0 ? VX_SUCCESS : opkit_set_border(call, mode, bits_of(call, BITS));
+    return mode == 0 ? VX_SUCCESS : opkit_set_border(call, mode, bits_of(call->parameters, BITS));
 }
 
 static vx_status VX_CALLBACK initializer(vx_node node, const vx_reference *parameters,
@@ -87,21 +59,4 @@ static vx_param_description_t kernel_params[COUNT] = {
     {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},
 };
 
-static vx_kernel_description_t cpu_kernel = {
-    .name = "border_cpu",
-    .function = cpu_function,
-    .parameters = kernel_params,
-    .numParams = COUNT,
-    .validate = validator,
-};
-
-static vx_kernel_description_t vx_kernel_description = {
-    .name = "border",
-    .parameters = kernel_params,
-    .numParams = COUNT,
-    .validate = validator,
-    .initialize = initializer,
-};
-
-extern VX_API_ENTRY vx_kernel_description_t *vx_kernel_Border_list[];
-vx_kernel_description_t *vx_kernel_Border_list[] = {&cpu_kernel, &vx_kernel_description, NULL};
+VX_OPERATOR(Border, "border");

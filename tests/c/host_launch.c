@@ -2,9 +2,7 @@
  * An operator with a VX kernel, whose initializer takes global and local work sizes from its
  * params.
  */
-#include "VX/vx_khr_cnn.h"
-#include "VX/vx_helper.h"
-#include "VX/vx_ext_program.h"
+#include "vx_operator.h"
 
 enum {
     INPUT,
@@ -13,25 +11,6 @@ enum {
     LOCAL,
     COUNT
 };
-
-static vx_status VX_CALLBACK cpu_function(vx_node node, const vx_reference *parameters,
-                                          vx_uint32 count)
-{
-    (void)node;
-    (void)parameters;
-    (void)count;
-    return VX_ERROR_NOT_IMPLEMENTED;
-}
-
-static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[],
-                                       vx_uint32 count, vx_meta_format metas[])
-{
-    (void)node;
-    (void)parameters;
-    (void)count;
-    (void)metas;
-    return VX_SUCCESS;
-}
 
 static vx_status read_sizes(vx_reference array, vx_size *sizes)
 {
@@ -71,21 +50,4 @@ static vx_param_description_t kernel_params[COUNT] = {
     {VX_INPUT, VX_TYPE_ARRAY, VX_PARAMETER_STATE_REQUIRED},
 };
 
-static vx_kernel_description_t cpu_kernel = {
-    .name = "launch_cpu",
-    .function = cpu_function,
-    .parameters = kernel_params,
-    .numParams = COUNT,
-    .validate = validator,
-};
-
-static vx_kernel_description_t vx_kernel_description = {
-    .name = "launch",
-    .parameters = kernel_params,
-    .numParams = COUNT,
-    .validate = validator,
-    .initialize = initializer,
-};
-
-extern VX_API_ENTRY vx_kernel_description_t *vx_kernel_Launch_list[];
-vx_kernel_description_t *vx_kernel_Launch_list[] = {&cpu_kernel, &vx_kernel_description, NULL};
+VX_OPERATOR(Launch, "launch");

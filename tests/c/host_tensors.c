@@ -2,9 +2,7 @@
  * An operator whose VX kernel, one of three in its file, turns elements of any type into floats: by
  * what its initializer learns of the input. A param says over how many work items it runs.
  */
-#include "VX/vx_khr_cnn.h"
-#include "VX/vx_helper.h"
-#include "VX/vx_ext_program.h"
+#include "vx_operator.h"
 
 #include "opkit/runtimes/rknn/launch.h"
 
@@ -19,32 +17,6 @@ enum {
     BFLOAT16,
     COUNT
 };
-
-static vx_status VX_CALLBACK cpu_function(vx_node node, const vx_reference *parameters,
-                                          vx_uint32 count)
-{
-    (void)node;
-    (void)parameters;
-    (void)count;
-    return VX_ERROR_NOT_IMPLEMENTED;
-}
-
-static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[],
-                                       vx_uint32 count, vx_meta_format metas[])
-{
-    (void)node;
-    (void)parameters;
-    (void)count;
-    (void)metas;
-    return VX_SUCCESS;
-}
-
-static vx_uint32 number_of(const struct opkit_call *call, vx_uint32 index)
-{
-    vx_uint32 number = 0;
-    vxCopyScalar((vx_scalar)call->parameters[index], &number, VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
-    return number;
-}
 
 /* What the input's tensor says of itself becomes the uniforms. */
 static vx_status set_uniforms(const struct opkit_call *call)
@@ -75,7 +47,7 @@ static vx_status VX_CALLBACK initializer(vx_node node, const vx_reference *param
     const vx_kernel_execution_parameters_t launch = {
         .workDim = 2,
         .globalWorkScale = {4, 1},
-        .globalWorkSize = {number_of(&call, ITEMS), number_of(&call, ROWS)},
+        .globalWorkSize = {bits_of(parameters, ITEMS), bits_of(parameters, ROWS)},
     };
 
     OPKIT_TRY(set_uniforms(&call));
@@ -93,21 +65,4 @@ static vx_param_description_t kernel_params[COUNT] = {
     {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},
 };
 
-static vx_kernel_description_t cpu_kernel = {
-    .name = "tensors_cpu",
-    .function = cpu_function,
-    .parameters = kernel_params,
-    .numParams = COUNT,
-    .validate = validator,
-};
-
-static vx_kernel_description_t vx_kernel_description = {
-    .name = "to_float",
-    .parameters = kernel_params,
-    .numParams = COUNT,
-    .validate = validator,
-    .initialize = initializer,
-};
-
-extern VX_API_ENTRY vx_kernel_description_t *vx_kernel_Tensors_list[];
-vx_kernel_description_t *vx_kernel_Tensors_list[] = {&cpu_kernel, &vx_kernel_description, NULL};
+VX_OPERATOR(Tensors, "to_float");

@@ -136,15 +136,17 @@ typedef vxc_128bits VXC_128Bits;
 #define __OPKIT_FLOAT_VECTORS(X, ...)           \
     __OPKIT_WIDE_VECTORS(X, float, __VA_ARGS__) \
     __OPKIT_NARROW_VECTORS(X, half, __VA_ARGS__)
-#define __OPKIT_INTEGER_VECTORS(X, ...)            \
-    __OPKIT_NARROW_VECTORS(X, char, __VA_ARGS__)   \
-    __OPKIT_NARROW_VECTORS(X, uchar, __VA_ARGS__)  \
-    __OPKIT_NARROW_VECTORS(X, short, __VA_ARGS__)  \
-    __OPKIT_NARROW_VECTORS(X, ushort, __VA_ARGS__) \
-    __OPKIT_WIDE_VECTORS(X, int, __VA_ARGS__)      \
-    __OPKIT_WIDE_VECTORS(X, uint, __VA_ARGS__)     \
-    __OPKIT_WIDE_VECTORS(X, long, __VA_ARGS__)     \
+#define __OPKIT_INTEGERS(NARROW, X, ...)       \
+    NARROW(X, char, __VA_ARGS__)               \
+    NARROW(X, uchar, __VA_ARGS__)              \
+    NARROW(X, short, __VA_ARGS__)              \
+    NARROW(X, ushort, __VA_ARGS__)             \
+    __OPKIT_WIDE_VECTORS(X, int, __VA_ARGS__)  \
+    __OPKIT_WIDE_VECTORS(X, uint, __VA_ARGS__) \
+    __OPKIT_WIDE_VECTORS(X, long, __VA_ARGS__) \
     __OPKIT_WIDE_VECTORS(X, ulong, __VA_ARGS__)
+#define __OPKIT_INTEGER_VECTORS(X, ...) __OPKIT_INTEGERS(__OPKIT_NARROW_VECTORS, X, __VA_ARGS__)
+
 /*
  * The same with a scalar as a function's other argument. It is of one type, to which an element of
  * another name converts: with two of them a call with a number would be no one's.
@@ -155,15 +157,8 @@ typedef vxc_128bits VXC_128Bits;
 #define __OPKIT_FLOAT_MIXED(X, ...)             \
     __OPKIT_WIDE_VECTORS(X, float, __VA_ARGS__) \
     __OPKIT_NARROW_MIXED(X, half, __VA_ARGS__)
-#define __OPKIT_INTEGER_MIXED(X, ...)            \
-    __OPKIT_NARROW_MIXED(X, char, __VA_ARGS__)   \
-    __OPKIT_NARROW_MIXED(X, uchar, __VA_ARGS__)  \
-    __OPKIT_NARROW_MIXED(X, short, __VA_ARGS__)  \
-    __OPKIT_NARROW_MIXED(X, ushort, __VA_ARGS__) \
-    __OPKIT_WIDE_VECTORS(X, int, __VA_ARGS__)    \
-    __OPKIT_WIDE_VECTORS(X, uint, __VA_ARGS__)   \
-    __OPKIT_WIDE_VECTORS(X, long, __VA_ARGS__)   \
-    __OPKIT_WIDE_VECTORS(X, ulong, __VA_ARGS__)
+#define __OPKIT_INTEGER_MIXED(X, ...) __OPKIT_INTEGERS(__OPKIT_NARROW_MIXED, X, __VA_ARGS__)
+
 #define __OPKIT_FLOAT_SCALARS(X, ...) \
     X(float, __VA_ARGS__)             \
     X(half, __VA_ARGS__)              \

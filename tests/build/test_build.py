@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from opkit import toolchains
 from opkit.runtimes import parse
@@ -356,3 +357,22 @@ def test_example_with_wrong_math_fails(tmp_path: Path) -> None:
     result = repository.scons("check", check=False)
     assert result.returncode == 2
     assert "failed" in result.stdout
+
+
+def test_ci_keeps_the_products_alone(copy_of_fresh: Repository) -> None:
+    copy_of_fresh.scons("check")
+    workflow = yaml.safe_load((copy_of_fresh.path / ".github/workflows/ci.yml").read_text())
+    patterns = workflow["jobs"]["check"]["steps"][-1]["with"]["path"].split()
+    kept = {
+        path
+        for pattern in patterns
+        if not pattern.startswith("!")
+        for path in copy_of_fresh.path.glob(f"{pattern}**/*")
+        if path.is_file()
+    }
+    for pattern in patterns:
+        if pattern.startswith("!"):
+            whole = f"{pattern[1:]}/*" if pattern.endswith("**") else pattern[1:]
+            kept -= set(copy_of_fresh.path.glob(whole))
+    assert {*packages(copy_of_fresh)} <= kept
+    assert {path.suffix for path in kept} <= {".rknnop", ".so", ".py"}

@@ -107,7 +107,7 @@ def test_page_lists_all_values_and_dtypes() -> None:
     }
     assert makers == set(re.findall(r"^\| `(\w+)\(", TEXT, re.MULTILINE))
     (listed,) = re.findall(r"The kernels take ([^.]*)\.", TEXT)
-    assert set(re.findall(r"u?int\d+|float\d+", listed)) == set(TENSOR_DTYPES)
+    assert set(re.findall(r"u?int\d+|float\d+|bool", listed)) == set(TENSOR_DTYPES)
 
 
 @pytest.mark.parametrize("name", PAGES)

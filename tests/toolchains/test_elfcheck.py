@@ -41,6 +41,7 @@ ARCHITECTURES = {
     "x64": "EM_X86_64 64-bit little-endian",
     "aarch64": "EM_AARCH64 64-bit little-endian",
     "armhf": "EM_ARM 32-bit little-endian EABI5 hard-float",
+    "riscv64": "EM_RISCV 64-bit little-endian",
 }
 
 Build = Callable[..., Path]
@@ -104,7 +105,7 @@ def test_valid_library_fields(abi: str, good: dict[str, Path]) -> None:
     assert library.exports == (LIST,)
     assert library.unversioned == ("vxCopyScalar",)
     assert set(library.needed) == {each.name for each in REQUIRED.libraries}
-    oldest = {"x64": "2.2.5", "aarch64": "2.17", "armhf": "2.4"}[abi]
+    oldest = {"x64": "2.2.5", "aarch64": "2.17", "armhf": "2.4", "riscv64": "2.27"}[abi]
     assert library.versions == {f"GLIBC_{oldest}": ("getenv", "pow", "powf")}
     assert elf.newest_glibc(library) == oldest
     assert library.run_paths == ()
@@ -118,10 +119,11 @@ def test_wrong_machine(made_for: str, wanted: str, good: dict[str, Path]) -> Non
     expected = []
     if made_for != wanted:
         expected = [f"it is {ARCHITECTURES[made_for]}; {wanted} is {ARCHITECTURES[wanted]}"]
-    assert problems(good[made_for], ABIS[wanted]) == expected
+    first = problems(good[made_for], ABIS[wanted])[:1]  # then, perhaps, its newer glibc
+    assert first == expected
 
 
-@pytest.mark.parametrize("abi", ABIS)
+@pytest.mark.parametrize("abi", [abi for abi in ABIS if ABIS[abi].glibc_ceiling == "2.17"])
 def test_newer_glibc(abi: str, build: Build, openvx: dict[str, str]) -> None:
     target = f"{ABIS[abi].triple}.2.36"
     library = build(GOOD, openvx[abi], "-lm", "-target", target, abi=abi)

@@ -164,12 +164,14 @@ def test_auto_chooses_linaro_per_abi(machine: Machine) -> None:
 
 
 def test_gnu(machine: Machine) -> None:
-    machine.install("gcc", "aarch64-linux-gnu-gcc", "arm-linux-gnueabihf-gcc")
+    cross = ("aarch64-linux-gnu-gcc", "arm-linux-gnueabihf-gcc", "riscv64-linux-gnu-gcc")
+    machine.install("gcc", *cross)
     names = {abi: Path(machine.find("gnu", abi).command[0]).name for abi in ABIS}
     assert names == {
         "x64": "gcc",
         "aarch64": "aarch64-linux-gnu-gcc",
         "armhf": "arm-linux-gnueabihf-gcc",
+        "riscv64": "riscv64-linux-gnu-gcc",
     }
     assert machine.find("gnu", "aarch64").flags == ("-march=armv8-a", "-mtune=cortex-a35")
     machine.install("x86_64-linux-gnu-gcc")
@@ -226,20 +228,20 @@ def test_another_abi_is_one_row(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = dataclasses.replace(
-        ABIS["x64"], name="riscv64", triple="riscv64-linux-gnu", gnu_processors="riscv64"
+        ABIS["x64"], name="mips64", triple="mips64-linux-gnu", gnu_processors="mips64"
     )
-    monkeypatch.setitem(ABIS, "riscv64", row)
-    machine.install("riscv64-linux-gnu-gcc")
-    machine.program(tmp_path / "riscv64-sdk-linux-gcc")
+    monkeypatch.setitem(ABIS, "mips64", row)
+    machine.install("mips64-linux-gnu-gcc")
+    machine.program(tmp_path / "mips64-sdk-linux-gcc")
     taken = ("auto", "linaro", "gnu")
-    assert {machine.find(name, "riscv64").toolchain for name in taken} == {"gnu"}
+    assert {machine.find(name, "mips64").toolchain for name in taken} == {"gnu"}
     machine.install("zig")
     taken = ("auto", "linaro", "zig")
-    assert {machine.find(name, "riscv64").toolchain for name in taken} == {"zig"}
-    prefix = f"{tmp_path}/riscv64-sdk-linux-"
-    assert machine.find("prefix", "riscv64", prefix).toolchain == "prefix"
+    assert {machine.find(name, "mips64").toolchain for name in taken} == {"zig"}
+    prefix = f"{tmp_path}/mips64-sdk-linux-"
+    assert machine.find("prefix", "mips64", prefix).toolchain == "prefix"
     assert machine.find("prefix", "armhf", prefix).toolchain == "zig"
-    assert "'aarch64-', 'arm-' or 'riscv64-'" in machine.refused("prefix", "riscv64", "mips-linux-")
+    assert "'arm-', 'riscv64-' or 'mips64-'" in machine.refused("prefix", "mips64", "mips-linux-")
 
 
 def test_a_prefix_leaves_the_other_abis_to_auto(machine: Machine) -> None:
@@ -307,7 +309,7 @@ def test_non_executable_is_not_compiler(machine: Machine) -> None:
         ("clang", "", "", "unknown toolchain 'clang' (expected auto, zig, linaro, gnu, prefix"),
         ("prefix", "", "", "toolchain=prefix needs prefix=, all of the compiler's path or name"),
         ("prefix", "/opt/sdk/bin/", "", "prefix=/opt/sdk/bin/: cannot tell which processor"),
-        ("prefix", "riscv64-linux-gnu-", "", "prefix=riscv64-linux-gnu-: cannot tell which"),
+        ("prefix", "mips64-linux-gnu-", "", "prefix=mips64-linux-gnu-: cannot tell which"),
         ("prefix", "/opt/aarch64", "", "prefix=/opt/aarch64: cannot tell which processor"),
         ("prefix", "/no/aarch64-", "", "no compiler there. Looked for:\n  /no/aarch64-gcc\n"),
         ("prefix", "aarch64-a-", "/no", "sysroot=/no: there is no folder /no"),

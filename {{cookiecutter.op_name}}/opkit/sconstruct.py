@@ -75,6 +75,7 @@ def _arguments(operator: OpSpec, tools: list[Any]) -> tuple[Any, options.Request
     targets = {
         name: target for runtime in operator_runtimes for name, target in runtime.targets.items()
     }
+    options.refuse_target(Script.ARGUMENTS.get("target", ""), targets, operator_runtimes)
     variables = options.declare(Script.ARGUMENTS, operator, targets, tools)
     env = Script.Environment(
         variables=variables,
@@ -128,7 +129,7 @@ def _declare(env: Any, request: options.Request) -> list[Any]:
     for runtime in operator_runtimes:
         needed += runtime.declare(env, request)
         if not request.for_this_pc and not request.names_intermediate:
-            products += runtime.products(env, request.targets)
+            products += runtime.products(env, request.targets_of(runtime))
     if request.commands & {"check", "report"}:
         checked = needed, operator_runtimes, request
         _ = env.Report(*checked) if "report" in request.commands else env.HostCheck(*checked)

@@ -23,6 +23,16 @@ def renderer(folder: Path) -> Render:
     return render
 
 
+def c_string(text: str) -> str:
+    """Return a C string literal of the text in UTF-8; what cannot be shown is written in octal."""
+    escapes = {ord('"'): '\\"', ord("\\"): "\\\\", ord("?"): "\\?"}
+    characters = (
+        escapes.get(byte) or (chr(byte) if 0x20 <= byte < 0x7F else f"\\{byte:03o}")
+        for byte in text.encode()
+    )
+    return f'"{"".join(characters)}"'
+
+
 def c_comment(text: str) -> str:
     """Return a C comment with the text, escaped."""
     return f"/* {escape_comment(text)} */"

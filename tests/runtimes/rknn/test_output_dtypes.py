@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from opkit.description.spec import TENSOR_DTYPES
 from opkit.runtimes import parse
+from opkit.runtimes.rknn.deliveries import TENSOR_TYPES
 from opkit.testing import CheckError, Operator, cases, uniform
 from tests.repositories import Repository
 
@@ -36,7 +36,7 @@ def expected_dtypes(folder: Path, dtype: str | dict[str, str]) -> dict[str, str]
     return {name: str(array.dtype) for name, array in expected.items()}
 
 
-@pytest.mark.parametrize("dtype", TENSOR_DTYPES)
+@pytest.mark.parametrize("dtype", TENSOR_TYPES)
 def test_all_dtypes(dtype: str) -> None:
     index, value = parse(DESCRIPTION.replace("int32", dtype)).outputs
     assert (index.dtype, value.dtype) == (dtype, None)

@@ -48,8 +48,13 @@ def generate(env: Any) -> None:
     env.AddMethod(compiler_for, "CompilerFor")
 
 
-def compiler_for(env: Any, abi_name: str) -> Any:
+def compiler_for(env: Any, abi_name: str, cxx: bool = False) -> Any:
     """Return an environment that compiles C for the ABI.
+
+    Args:
+        env: the environment.
+        abi_name: the name of the ABI.
+        cxx: whether it has to compile C++ even if op.yml lists no such source.
 
     Raises:
         ToolchainError: the compiler is not found.
@@ -57,7 +62,7 @@ def compiler_for(env: Any, abi_name: str) -> Any:
     abi = ABIS[abi_name]
     compiler = toolchains.find(env["toolchain"], abi, env["prefix"], env["sysroot"])
     compact = abi.zig_compact if compiler.toolchain == "zig" else abi.gnu_compact
-    has_cxx = any(is_cxx(source.path) for source in env["OPERATOR"].sources)
+    has_cxx = cxx or any(is_cxx(source.path) for source in env["OPERATOR"].sources)
     is_zig = compiler.toolchain == "zig"
     # Another zig rebuilds everything; its version, among the flags, saves SCons reading 180 MB.
     version = {"ZIG_VERSION": zig.version(compiler.command[0])} if is_zig else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from SCons.Variables import BoolVariable
 
 from opkit.build.options import Request
 from opkit.check import executors, run_log
-from opkit.check.run_log import CPU_KERNEL, CheckedKernel
+from opkit.check.run_log import CPU_KERNEL
 from opkit.check.sanitizers import ENVIRONMENT, SANITIZERS, parse_sanitizers
 from opkit.check.session import Session
 from opkit.description.spec import OpSpec
@@ -29,6 +29,8 @@ LOG = Path("build/check/log.jsonl")
 NO_TESTS = 5
 USAGE_ERROR = 4
 
+_Harnesses = dict[str, tuple[Any, str, str]]
+"""Name in the table of cases -> node of the program, ABI or sanitizers, name of the runtime."""
 
 USAGE = (
     ("scons check", "run every case of tests/ on this PC: kernels against numpy"),
@@ -98,20 +100,26 @@ def host_check(
         OpkitError: a compiler is missing.
     """
     sanitizers = parse_sanitizers(env["sanitize"])
-    harnesses: dict[str, tuple[Any, str]] = {}
-    sanitized: dict[str, tuple[Any, str]] = {}
-    for runtime in runtimes:
-        built = runtime.harnesses(env, request.abis)
-        harnesses |= {abi: (node, runtime.name) for abi, node in built.items()}
+    harnesses: _Harnesses = {}
+    sanitized: _Harnesses = {}
+    for number, runtime in enumerate(runtimes):
+        # The first runtime's name is left out, as in the name of its kernel on this PC.
+        of_runtime = f"{runtime.name} " if number else ""
+        for abi, node in runtime.harnesses(env, request.abis_of(runtime)).items():
+            harnesses[of_runtime + abi] = node, abi, runtime.name
         if sanitizers and (node := runtime.sanitized_harness(env, sanitizers)):
-            sanitized[",".join(sanitizers)] = node, runtime.name
+            name_of_it = ",".join(sanitizers)
+            sanitized[of_runtime + name_of_it] = node, name_of_it, runtime.name
 
-    def programs(nodes: Mapping[str, tuple[Any, str]]) -> dict[str, tuple[str, str]]:
-        return {name: (node[0].abspath, runtime) for name, (node, runtime) in nodes.items()}
+    def programs(nodes: _Harnesses) -> dict[str, tuple[str, str, str]]:
+        return {
+            name: (node[0].abspath, where, runtime)
+            for name, (node, where, runtime) in nodes.items()
+        }
 
     check = env.Alias(
         name,
-        [*needed, *(node for node, _ in (*harnesses.values(), *sanitized.values()))],
+        [*needed, *(node for node, *_ in (*harnesses.values(), *sanitized.values()))],
         action or Action(run_cases, "check tests/"),
         TARGET_HARNESSES=programs(harnesses),
         SANITIZED_HARNESSES=programs(sanitized),
@@ -135,23 +143,21 @@ def run_cases(target: Any, source: Any, env: Any, records: Path | None = None) -
     not_run = []
     prepared = []
     with ExitStack() as stack:
-        for name, (program, runtime) in env["SANITIZED_HARNESSES"].items():
+        for name, (program, sanitizers, runtime) in env["SANITIZED_HARNESSES"].items():
             executor = executors.Executor(name, (program,), ENVIRONMENT, runtime=runtime)
             try:
                 executors.probe(executor)
                 prepared.append(executor)
             except executors.ExecutorError as error:
-                print(f"error: sanitize={name}: {error}", file=sys.stderr)
+                print(f"error: sanitize={sanitizers}: {error}", file=sys.stderr)
                 return 1
-        for abi, (program, runtime) in env["TARGET_HARNESSES"].items():
+        for name, (program, abi, runtime) in env["TARGET_HARNESSES"].items():
             try:
-                launched = executors.launch(abi, Path(program), env["qemu"])
-                prepared.append(replace(stack.enter_context(launched), runtime=runtime))
+                launched = stack.enter_context(executors.launch(abi, Path(program), env["qemu"]))
+                prepared.append(replace(launched, name=name, runtime=runtime))
             except executors.ExecutorError as error:
-                not_run.append(f"the cases did not run on {abi}: {error}")
-        status = _run_pytest(
-            Session(tuple(prepared), LOG, records), expected_kernels(env["OPERATOR"])
-        )
+                not_run.append(f"the cases did not run on {name}: {error}")
+        status = _run_pytest(Session(tuple(prepared), LOG, records), env["OPERATOR"])
     required = env["require_target"]
     for problem in not_run:
         hint = "; require_target=0 does without" if required else ""
@@ -159,7 +165,7 @@ def run_cases(target: Any, source: Any, env: Any, records: Path | None = None) -
     return status or int(required and bool(not_run))
 
 
-def _run_pytest(session: Session, kernels: Mapping[CheckedKernel, str]) -> int:
+def _run_pytest(session: Session, operator: OpSpec) -> int:
     """Run the tests, and print a summary and what is missing; return 0 if nothing is."""
     LOG.unlink(missing_ok=True)
     session.write(SESSION)
@@ -170,14 +176,15 @@ def _run_pytest(session: Session, kernels: Mapping[CheckedKernel, str]) -> int:
     ]
     status = subprocess.run(command, check=False).returncode
     log = run_log.read(LOG)
-    on_executors = {
-        CPU_KERNEL.name: [CPU_KERNEL.on(executor.name) for executor in session.executors]
-    }
+    elsewhere = [*operator.runtimes[1:], *(executor.name for executor in session.executors)]
+    on_executors = {CPU_KERNEL.name: [CPU_KERNEL.on(name) for name in elsewhere]}
     files = sorted(path.as_posix() for path in Path("tests").rglob("test_*.py"))
     # Where pytest itself has failed, it has printed the reason.
     failed_to_start = status == USAGE_ERROR and not log.collected
     has_reason = failed_to_start or log.status not in (None, 0, NO_TESTS)
-    missing = [] if has_reason else run_log.missing(log, kernels, on_executors, files)
+    missing = (
+        [] if has_reason else run_log.missing(log, expected_kernels(operator), on_executors, files)
+    )
     print(run_log.summary(log), flush=True)
     for sentence in missing:
         print(f"error: {sentence}", file=sys.stderr)

@@ -20,7 +20,7 @@ from SCons.Variables import BoolVariable, EnumVariable, Variables
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.runtimes.interface import Target
+from opkit.runtimes.interface import Runtime, Target
 
 _WIDTH = 24  # of the column of commands, and of options
 
@@ -31,13 +31,28 @@ class Request:
 
     Attributes:
         commands: the targets of SCons that are named, such as `check`.
-        targets: what to build for; empty: this PC.
-        abis: the instruction sets on which the cases run as well.
+        targets: what to build for: target -> ABI; empty: this PC.
+        is_named: whether the command line, not op.yml, names the target: only then do the cases
+            run on other executors than this PC.
     """
 
     commands: frozenset[str]
-    targets: tuple[str, ...]
-    abis: tuple[str, ...]
+    targets: Mapping[str, str]
+    is_named: bool
+
+    def targets_of(self, runtime: Runtime) -> dict[str, str]:
+        """Return those of its targets that are a runtime's: name -> ABI."""
+        return {name: abi for name, abi in self.targets.items() if name in runtime.targets}
+
+    def abis_of(self, runtime: Runtime) -> list[str]:
+        """Return the ABIs of a runtime's targets on which the cases run as well."""
+        named = self.targets_of(runtime).values() if self.is_named else ()
+        return list(dict.fromkeys(named))
+
+    @property
+    def abis(self) -> list[str]:
+        """The ABIs on which the cases run as well."""
+        return list(dict.fromkeys(self.targets.values())) if self.is_named else []
 
     @property
     def for_this_pc(self) -> bool:
@@ -56,7 +71,7 @@ class Request:
 def declare(
     arguments: Mapping[str, str],
     operator: OpSpec,
-    targets: Iterable[str],
+    targets: Mapping[str, Target],
     tools: Iterable[ModuleType],
 ) -> Any:
     """Return the options, with their values on the command line."""
@@ -70,6 +85,10 @@ def declare(
             ignorecase=2,
         )
     )
+    abis = dict.fromkeys(abi for t in targets.values() for abi in (t.abi, *t.other_abis))
+    if any(target.other_abis for target in targets.values()):
+        text = "what to compile for, where a target has several; default: its first"
+        variables.Add(EnumVariable("abi", text, "", allowed_values=("", *abis)))
     for tool in tools:
         if hasattr(tool, "options"):
             tool.options(variables, operator)
@@ -98,6 +117,20 @@ def refuse_unknown(variables: Any) -> None:
         raise OpkitError(f"unknown option '{name}'{hint} (expected {expected}); see scons -h")
 
 
+def refuse_target(
+    name: str, targets: Mapping[str, Target], operator_runtimes: Iterable[Runtime]
+) -> None:
+    """Refuse what users may take for a target, with the reason.
+
+    Raises:
+        OpkitError: a runtime knows why it is none.
+    """
+    for runtime in operator_runtimes:
+        reason = runtime.refused_targets.get(name.lower())
+        if reason and name.lower() not in targets:
+            raise OpkitError(f"target={name}: {reason}")
+
+
 def read_request(
     env: Any,
     commands: Iterable[str],
@@ -110,12 +143,19 @@ def read_request(
         env: the environment.
         commands: the SCons targets on the command line.
         targets: the known targets by name.
-        names_target: whether the command line, not op.yml, names the target: only then do the
-            cases run on other executors than this PC.
+        names_target: whether the command line, not op.yml, names the target.
+
+    Raises:
+        OpkitError: no target has the ABI of `abi=`.
     """
     chosen = {"all": tuple(targets), PC: ()}.get(env["target"], (env["target"],))
-    abis = dict.fromkeys(targets[name].abi for name in chosen) if names_target else ()
-    return Request(frozenset(commands), chosen, tuple(abis))
+    abi = env.get("abi", "")
+    having = {name: abi for name in chosen if abi in (targets[name].abi, *targets[name].other_abis)}
+    if abi and not having:
+        raise OpkitError(f"abi={abi}: {env['target']} has no such ABI; see scons -h")
+    return Request(
+        frozenset(commands), having or {name: targets[name].abi for name in chosen}, names_target
+    )
 
 
 def usage_lines(operator: OpSpec, tools: Iterable[ModuleType]) -> str:

@@ -40,6 +40,8 @@ def uniform(low: float, high: float) -> Values:
     def make(
         shape: tuple[int, ...], dtype: np.dtype[Any], random: np.random.Generator, _: int
     ) -> Array:
+        if dtype.kind == "b":
+            return random.integers(0, 1, shape, endpoint=True).astype(bool)
         if dtype.kind in "iu":
             return random.integers(int(low), int(high), shape, dtype, endpoint=True)
         return random.uniform(low, high, shape).astype(dtype)
@@ -58,13 +60,21 @@ def integers(low: int, high: int) -> Values:
     return Values("integers", f"integers({low},{high})", make)
 
 
+_PERIODS: Mapping[str, Callable[[np.dtype[Any]], int]] = {
+    "b": lambda dtype: 2,
+    "f": lambda dtype: 1024,
+    **dict.fromkeys("iu", lambda dtype: min(1024, np.iinfo(dtype).max)),
+}
+"""Kind of dtype -> after how many elements a ramp begins anew."""
+
+
 def ramp() -> Values:
-    """0, 1, 2, ... in memory order, beginning anew after 1024."""
+    """0, 1, 2, ... in memory order, beginning anew after 1024; after 2 for truth values."""
 
     def make(
         shape: tuple[int, ...], dtype: np.dtype[Any], _: np.random.Generator, __: int
     ) -> Array:
-        period = min(1024, np.iinfo(dtype).max) if dtype.kind in "iu" else 1024
+        period = _PERIODS[dtype.kind](dtype)
         numbers: Array = np.arange(np.prod(shape)) % period
         return numbers.reshape(shape).astype(dtype)
 
@@ -90,6 +100,8 @@ def special() -> Values:
 
 
 def _special_values(dtype: np.dtype[Any]) -> Array:
+    if dtype.kind == "b":
+        return np.array([False, True])
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         whole = np.array([0, 1, limits.min, limits.max, -(limits.min != 0)])

@@ -281,6 +281,10 @@ def _problems(
         return [f"{operator.spec.name}, case {case}:", *_indented(str(error))]
     problems = []
     for name, kernel in checked.items():
+        if untaken := _untaken_dtypes(kernel, prepared):
+            note = f"{name} leaves out cases with {untaken}: its runtime has no such tensors"
+            test.results.append(Result(name, case.name, note=note, left_out=True))
+            continue
         check = _Check(kernel, operator, prepared, name, tolerance)
         result = check.result
         _record(test, case, result, check.compared)
@@ -290,6 +294,14 @@ def _problems(
     if problems and (text := hint(operator)):
         problems.append(text)
     return problems
+
+
+def _untaken_dtypes(kernel: Kernel, prepared: Prepared) -> str:
+    """Return the dtypes of a case of which the kernel's runtime has no tensors; empty: none."""
+    arrays = (*prepared.invocation.inputs.values(), *prepared.expected.values())
+    taken = kernel.convention.tensor_types
+    untaken = dict.fromkeys(a.dtype.name for a in arrays if a.dtype.name not in taken)
+    return " and ".join(untaken)
 
 
 def _indented(text: str) -> list[str]:

@@ -243,7 +243,11 @@ class Operator:
 
 
 def _param_value(param: Param, value: Any) -> Any:
-    """The value as the reference gets it: a number, or a list of numbers."""
+    """The value as the reference gets it: a number, a list of numbers, or a text."""
+    if param.type.is_text:
+        if not isinstance(value, str):
+            raise CheckError(f"param '{param.name}' is {value!r}; op.yml wants a text")
+        return value
     if param.type.is_list:
         items = list(value) if isinstance(value, (list, tuple, np.ndarray)) else [None]
         if not all(_is_number(item) for item in items):
@@ -272,7 +276,7 @@ def _as_reference_sees(array: Array) -> Array:
 def _rounded(what: str, name: str, result: Array, dtype: np.dtype[Any]) -> Array:
     with np.errstate(all="ignore"):
         rounded = result.astype(dtype)
-    if dtype.kind in "iu" and not np.array_equal(rounded, result):
+    if dtype.kind in "biu" and not np.array_equal(rounded, result):
         raise CheckError(
             f"{what} returns '{name}' as {result.dtype} with values that {dtype} does not "
             f"have; round them, or write the output's dtype in op.yml: outputs.{name}.dtype"

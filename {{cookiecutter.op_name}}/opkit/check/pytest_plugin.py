@@ -195,8 +195,10 @@ class _Logger:
         is_last = report.when == "call" or (report.when == "setup" and not report.passed)
         if is_last and not _is_worker(self.config):
             outcome = "xfailed" if hasattr(report, "wasxfail") else report.outcome
-            results = [(result.kernel, bool(result.problem)) for result in _results(report)]
-            self.add(finished=report.nodeid, outcome=outcome, results=results)
+            results = _results(report)
+            ran = [(each.kernel, bool(each.problem)) for each in results if not each.left_out]
+            left_out = [each.kernel for each in results if each.left_out]
+            self.add(finished=report.nodeid, outcome=outcome, results=ran, left_out=left_out)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -232,9 +234,10 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         if getattr(report, "when", "") == "call"
     ]
     results = [result for report in reports for result in _results(report)]
-    if results:
+    ran = [result for result in results if not result.left_out]
+    if ran:
         terminalreporter.section("kernels against their reference")
-        for line in table(results):
+        for line in table(ran):
             terminalreporter.write_line(line)
     properties = [pair for report in reports for pair in report.user_properties]
     integers = dict.fromkeys(tuple(pair) for name, pair in properties if name == _INTEGER_INPUT)

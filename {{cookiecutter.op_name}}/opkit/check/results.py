@@ -122,6 +122,7 @@ class Result:
         max_ulp: the same in representable values.
         seconds: how long the kernel function takes; None if it was not measured.
         note: a sentence below the table, which is shown once for equal notes.
+        left_out: whether the kernel did not run, because its runtime has no such tensors.
     """
 
     kernel: str
@@ -131,6 +132,7 @@ class Result:
     max_ulp: int | None = None
     seconds: float | None = None
     note: str = ""
+    left_out: bool = False
 
     def add(self, difference: Difference) -> None:
         """Take the difference of one more output into account."""

@@ -8,7 +8,8 @@ A line is a JSON object with one of these keys, in this order:
     collected   the id of a test, before options deselect it
     skipped     the id of a file that skips itself
     started     the id of a test
-    finished    the id of a test, with `outcome` and `results`: [kernel, whether it failed] each
+    finished    the id of a test, with `outcome`, `results`: [kernel, whether it failed] each, and
+                `left_out`: kernels
     complete    the exit status of pytest
 """
 
@@ -50,10 +51,12 @@ class FinishedTest:
     Attributes:
         outcome: `passed`, `failed`, `skipped` or `xfailed`.
         results: of each case that it has checked: the kernel, and whether it failed.
+        left_out: the kernels that could not run one of its cases, once for each case.
     """
 
     outcome: str
     results: Sequence[tuple[str, bool]] = ()
+    left_out: Sequence[str] = ()
 
 
 @dataclass
@@ -83,9 +86,14 @@ class RunLog:
                 self.skipped_files.add(file)
             case {"started": test}:
                 self.started = test
-            case {"finished": test, "outcome": outcome, "results": results}:
+            case {
+                "finished": test,
+                "outcome": outcome,
+                "results": results,
+                "left_out": left_out,
+            }:
                 self.finished[test] = FinishedTest(
-                    outcome, [(kernel, bad) for kernel, bad in results]
+                    outcome, [(kernel, bad) for kernel, bad in results], tuple(left_out)
                 )
             case {"complete": status}:
                 self.status = status
@@ -189,7 +197,7 @@ def _files_without_tests(log: RunLog, files: Sequence[str]) -> Iterator[str]:
 
 def _missing_on_executors(log: RunLog, on_executors: Mapping[str, Sequence[str]]) -> Iterator[str]:
     for test, finished in log.finished.items():
-        counts = Counter(name for name, _ in finished.results)
+        counts = Counter([*(name for name, _ in finished.results), *finished.left_out])
         for kernel, others in on_executors.items():
             for other in others:
                 if counts[other] != counts[kernel]:
@@ -218,8 +226,11 @@ def summary(log: RunLog) -> str:
     """Return a line with the number of cases on each kernel, and what was skipped."""
     cases = Counter(name for name, _ in log.results())
     failed = Counter(name for name, has_failed in log.results() if has_failed)
+    left_out = Counter(name for test in log.finished.values() for name in test.left_out)
     parts = [
-        f"{name}: {_count(count, 'case')}" + (f", {failed[name]} failed" if failed[name] else "")
+        f"{name}: {_count(count, 'case')}"
+        + (f", {failed[name]} failed" if failed[name] else "")
+        + (f", {left_out[name]} left out" if left_out[name] else "")
         for name, count in cases.items()
     ] or ["nothing"]
     for outcome in ("skipped", "xfailed"):

@@ -27,7 +27,8 @@ enum opkit_type {
 
 /* A dense tensor: the last dimension varies fastest, and there are no gaps. */
 struct opkit_tensor {
-    /* What the elements are. FLOAT16 tensors of the device arrive as OPKIT_FLOAT32. */
+    /* What the elements are. Half-precision tensors arrive as OPKIT_FLOAT32, truth values as
+     * OPKIT_UINT8: 0 or 1. */
     enum opkit_type type;
     size_t rank; /* 1 to OPKIT_MAX_RANK */
     /* As numpy's: the slowest dimension first. Entries past the rank are 1. */
@@ -50,6 +51,12 @@ struct opkit_tensor {
 struct opkit_int32_array {
     size_t count;
     int32_t items[OPKIT_MAX_ITEMS]; /* entries past the count are 0 */
+};
+
+/* An array parameter of floating-point numbers. */
+struct opkit_float_array {
+    size_t count;
+    float items[OPKIT_MAX_ITEMS]; /* entries past the count are 0 */
 };
 
 /* The size of one element, in bytes. */

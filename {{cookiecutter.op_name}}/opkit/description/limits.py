@@ -10,6 +10,8 @@ MAX_RANK = 6
 """The dimensions of a tensor for which opkit/compute/tensor.h has room."""
 MAX_ITEMS = 16
 """The items of a list for which it has room."""
+MAX_TEXT = 255
+"""The bytes of a text, in UTF-8."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from opkit.description.build_keys import (
     path_problem,
     source_problem,
 )
-from opkit.description.limits import Limits, lowest
+from opkit.description.limits import MAX_TEXT, Limits, lowest
 from opkit.description.reader import (
     EXAMPLES,
     DescriptionError,
@@ -32,7 +32,7 @@ from opkit.description.reader import (
     shown,
 )
 from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, ParamValue, Tensor
-from opkit.description.types import PARAM_TYPES, Kind, ParamType
+from opkit.description.types import ONNX_WORDS, PARAM_TYPES, Kind, ParamType
 from opkit.description.words import keyword_of
 
 FRAMEWORKS = ("tensorflow", "onnx")
@@ -80,6 +80,18 @@ class Rules(Protocol):
     def name_refusal(self, name: str) -> str:
         """Return why an operator cannot have this name; empty if it can."""
 
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+
+    @property
+    def tensor_types(self) -> Mapping[str, str]:
+        """The dtypes of tensors that it takes -> what a kernel gets for them."""
+
+    @property
+    def refused_targets(self) -> Mapping[str, str]:
+        """What users may take for its targets -> why it is none."""
+
     def type_refusal(self, type_name: str) -> str:
         """Return why a param cannot have the type of this name; empty if it can."""
 
@@ -107,7 +119,7 @@ _COMMON_KEYS = (
     *("name", "framework", "target_platform", "runtimes"),
     *("inputs", "outputs", "params", "sources", "include", "cflags"),
 )
-_TENSOR_KEYS = ("type", "doc", "dtype")
+_TENSOR_KEYS = ("type", "doc", "dtype", "same_as")
 _PARAM_KEYS = ("type", "doc", "default", "source", "length")
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -144,7 +156,7 @@ class _OperatorReader(Reader):
             target_platform=self.target(entries),
             settings={rules.name: rules.settings(self, entries) for rules in self.chosen},
             inputs=tuple(self.tensors(entries["inputs"], "inputs", seen)),
-            outputs=tuple(self.tensors(entries["outputs"], "outputs", seen)),
+            outputs=tuple(self.outputs(entries, seen)),
             params=tuple(self.params(entries.get("params"), seen)),
             runtimes=tuple(rules.name for rules in self.chosen),
             sources=tuple(self.paths(entries.get("sources"), "sources", source_problem)),
@@ -193,11 +205,21 @@ class _OperatorReader(Reader):
             for framework in self.chosen[0].frameworks
             if all(framework in rules.frameworks for rules in self.chosen)
         ]
+        if not allowed:
+            both = "; ".join(
+                f"{rules.name}: {', '.join(rules.frameworks)}" for rules in self.chosen
+            )
+            self.fail(entries["runtimes"], "runtimes", f"have no framework in common ({both})")
         return self.choice(entries, "framework", allowed, allowed[0])
 
     def target(self, entries: Mapping[str, yaml.Node]) -> str:
         targets = [target for rules in self.chosen for target in rules.targets] or [PC]
         default = next((r.default_target for r in self.chosen if r.default_target), targets[0])
+        if "target_platform" in entries:
+            named = self.text(entries["target_platform"], "target_platform").lower()
+            reasons = (rules.refused_targets.get(named) for rules in self.chosen)
+            if named not in targets and (reason := next(filter(None, reasons), "")):
+                self.fail(entries["target_platform"], "target_platform", reason)
         return self.choice(entries, "target_platform", targets, default)
 
     def limit(self, what: str) -> tuple[int, str]:
@@ -273,7 +295,25 @@ class _OperatorReader(Reader):
                     f"invalid {type_!r} (expected VX_TYPE_TENSOR)",
                 )
             dtype = self.dtype(details.get("dtype"), where, f"{where}.{name}.dtype")
-            yield Tensor(name, self.doc(details, f"{where}.{name}"), dtype)
+            same_as = details.get("same_as")
+            if same_as is not None and where != "outputs":
+                self.fail(same_as, f"{where}.{name}.same_as", "only an output has it")
+            shape_of = self.text(same_as, f"{where}.{name}.same_as") if same_as else None
+            yield Tensor(name, self.doc(details, f"{where}.{name}"), dtype, shape_of)
+
+    def outputs(self, entries: Mapping[str, yaml.Node], seen: dict[str, str]) -> Iterator[Tensor]:
+        """Yield the outputs, which may have the shapes of inputs."""
+        inputs = list(self.mapping(entries["inputs"], "inputs", None))
+        for output in self.tensors(entries["outputs"], "outputs", seen):
+            if output.same_as is not None and output.same_as not in inputs:
+                where = f"outputs.{output.name}"
+                node = self.mapping(entries["outputs"], "outputs", None)[output.name]
+                self.fail(
+                    self.mapping(node, where, None)["same_as"],
+                    f"{where}.same_as",
+                    f"unknown input {shortened(output.same_as)!r} (expected {', '.join(inputs)})",
+                )
+            yield output
 
     def dtype(self, node: yaml.Node | None, group: str, where: str) -> str | None:
         if node is None:
@@ -284,8 +324,15 @@ class _OperatorReader(Reader):
             )
             self.fail(node, where, problem)
         dtype = self.text(node, where)
-        if dtype not in TENSOR_DTYPES:
-            self.fail(node, where, f"invalid {dtype!r} (expected {', '.join(TENSOR_DTYPES)})")
+        taken = [
+            each
+            for each in TENSOR_DTYPES
+            if all(each in rules.tensor_types for rules in self.chosen)
+        ]
+        if dtype not in taken:
+            refusals = [r.title for r in self.chosen if dtype not in r.tensor_types]
+            reason = f": {refusals[0]} has no such tensors" if dtype in TENSOR_DTYPES else ""
+            self.fail(node, where, f"invalid {dtype!r}{reason} (expected {', '.join(taken)})")
         return dtype
 
     def params(self, node: yaml.Node | None, seen: dict[str, str]) -> Iterator[Param]:
@@ -317,7 +364,7 @@ class _OperatorReader(Reader):
 
     def param_type(self, node: yaml.Node, where: str) -> ParamType:
         text = self.text(node, where)
-        name = text.upper()
+        name = ONNX_WORDS.get(text.upper(), text.upper())
         allowed = [known for known in PARAM_TYPES if not self.type_refusal(known)]
         if name not in allowed:
             reason = self.type_refusal(name) or _NO_PARAM_TYPES.get(name)
@@ -367,6 +414,8 @@ class _OperatorReader(Reader):
     ) -> ParamValue | None:
         if node is None or is_null(node):
             return None
+        if type_.is_text:
+            return self.characters(node, where)
         value = self.value(node, where)
         read, expected = _NUMBERS[type_.element.kind]
         if not type_.is_list:
@@ -382,6 +431,16 @@ class _OperatorReader(Reader):
             read(self, item, f"{where}[{index}]", type_, value[index])
             for index, item in enumerate(node.value)
         )
+
+    def characters(self, node: yaml.Node, where: str) -> str:
+        text = self.value(node, where)
+        if not isinstance(text, str):
+            self.fail(node, where, f"must be a text, not {shown(node)}; put it between quotes")
+        if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+            self.fail(node, where, "holds a character that no C string can have")
+        if len(text.encode()) > MAX_TEXT:
+            self.fail(node, where, f"has {len(text.encode())} bytes (expected {MAX_TEXT} at most)")
+        return text
 
     def truth(self, node: yaml.Node, where: str, type_: ParamType, value: Any) -> bool:
         if type(value) is not bool:

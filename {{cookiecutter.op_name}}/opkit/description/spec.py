@@ -9,7 +9,7 @@ from typing import Any
 from opkit.description.build_keys import RepositoryPath
 from opkit.description.types import TENSOR_TYPES, ParamType
 
-ParamValue = bool | int | float | tuple[int | float, ...]
+ParamValue = bool | int | float | str | tuple[int | float, ...]
 
 TENSOR_DTYPES = tuple(row.name for row in TENSOR_TYPES)
 """What the elements of a tensor may be, by numpy's names."""
@@ -23,16 +23,18 @@ class Tensor:
         name: its name, a C identifier.
         doc: one sentence for the reader of the generated code.
         dtype: of an output, one of TENSOR_DTYPES; None: that of the first input.
+        same_as: of an output, the input whose shape it has; None: a rule in code says its shape.
     """
 
     name: str
     doc: str = ""
     dtype: str | None = None
+    same_as: str | None = None
 
 
 @dataclass(frozen=True)
 class Param:
-    """A param: a scalar, or a list of numbers.
+    """A param: a scalar, a list of numbers, or a text.
 
     Attributes:
         name: its name, a C identifier.

@@ -94,7 +94,8 @@ ELEMENT_TYPES: dict[str, ElementType] = {
                     computed_as="int64"),
         ElementType("uint64", "uint", 64, "uint64_t", "VX_TYPE_UINT64", 0x009, "UINT64"),
         # A tensor of truth values has one byte an element; VX_TYPE_BOOL is a scalar of four.
-        ElementType("bool", "bool", 8, "bool", "VX_TYPE_BOOL8", 0x011, "BOOL"),
+        ElementType("bool", "bool", 8, "bool", "VX_TYPE_BOOL8", 0x011, "BOOL",
+                    computed_as="uint8"),
         # OpenVX's char is a scalar type of its own, without a sign; numpy and ONNX have none.
         ElementType("char", "uint", 8, "char", "VX_TYPE_CHAR", 0x001, None),
     )
@@ -105,6 +106,9 @@ TENSOR_TYPES: tuple[ElementType, ...] = tuple(
 )
 """The element types of which a kernel can get a tensor."""
 
+SAME_TENSOR_TYPES: dict[str, str] = {row.name: row.name for row in TENSOR_TYPES}
+"""dtype -> itself: what runtimes hand to kernels that take every tensor as it is."""
+
 
 @dataclass(frozen=True)
 class ParamType:
@@ -112,19 +116,23 @@ class ParamType:
 
     Attributes:
         name: as in op.yml, for instance `VX_TYPE_BOOL`.
-        element: what the value is, or each value of a list.
+        element: what the value is, or each value of a list, or each byte of a text.
         is_list: whether the param is a list of numbers.
         c_type: the type of the member in the operator's params struct.
+        is_text: whether the param is a text.
     """
 
     name: str
     element: ElementType
     is_list: bool
     c_type: str
+    is_text: bool = False
 
     @property
     def onnx(self) -> str:
-        """The kind of its attribute in ONNX: `int`, `float`, `ints` or `floats`."""
+        """The kind of its attribute in ONNX: `int`, `float`, `ints`, `floats` or `string`."""
+        if self.is_text:
+            return "string"
         return ("float" if self.element.kind == "float" else "int") + "s" * self.is_list
 
 
@@ -154,5 +162,14 @@ PARAM_TYPES: dict[str, ParamType] = {
         _scalar("VX_TYPE_FLOAT32", "float32"),
         _scalar("VX_TYPE_FLOAT64", "float64"),
         _list("FLOATS", "float32", "struct opkit_float_array"),
+        ParamType("STRING", ELEMENT_TYPES["char"], False, "const char *", is_text=True),
     )
 }
+"""Name -> type; `FLOATS` and `STRING` are ONNX's words for what OpenVX has none."""
+
+ONNX_WORDS: dict[str, str] = {
+    "INT": "VX_TYPE_INT64",
+    "FLOAT": "VX_TYPE_FLOAT32",
+    "INTS": "VX_TYPE_ARRAY",
+}
+"""ONNX's word for a kind of attribute -> the name of the param type that it is."""

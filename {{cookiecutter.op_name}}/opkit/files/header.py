@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from opkit.c_layout import with_comment
-from opkit.description.spec import OpSpec, Tensor
+from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.text import renderer
 
 _render = renderer(Path(__file__).parent / "templates")
@@ -17,7 +17,7 @@ def operator_header(spec: OpSpec) -> str:
     def tensors(members: tuple[Tensor, ...]) -> str:
         return "\n".join(with_comment(f"    struct opkit_tensor {m.name};", m.doc) for m in members)
 
-    params = [with_comment(f"    {p.type.c_type} {p.name};", p.doc) for p in spec.params]
+    params = [with_comment(f"    {member(p)};", p.doc) for p in spec.params]
     return _render(
         "operator.h",
         name=spec.name,
@@ -27,3 +27,9 @@ def operator_header(spec: OpSpec) -> str:
         outputs=tensors(spec.outputs),
         params="\n".join(params or ["    char none; /* C has no empty struct */"]),
     )
+
+
+def member(param: Param) -> str:
+    """Return the declaration of a param in the struct of params, without its semicolon."""
+    separator = "" if param.type.c_type.endswith("*") else " "
+    return f"{param.type.c_type}{separator}{param.name}"

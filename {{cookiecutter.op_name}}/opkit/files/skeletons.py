@@ -134,6 +134,8 @@ def _output_doc(output: Tensor) -> str:
 
 
 def _described(param: Param) -> str:
+    if param.type.is_text:
+        return "a text"
     if not param.type.is_list:
         return param.type.c_type
     numbers = "numbers" if param.type.element.kind == "float" else "whole numbers"
@@ -200,6 +202,8 @@ def _purpose(runtimes: Iterable[Runtime]) -> str:
 
 
 def _python_type(param: Param) -> str:
+    if param.type.is_text:
+        return "str"
     name = type(_SAMPLES[param.type.element.kind]).__name__
     return f"list of {name}" if param.type.is_list else name
 
@@ -229,5 +233,7 @@ def _sample(param: Param) -> ParamValue | list[int | float]:
         return list(param.default)
     if param.default is not None:
         return param.default
+    if param.type.is_text:
+        return "text"
     value = _SAMPLES[param.type.element.kind]
     return [value] * (param.length or 2) if param.type.is_list else value

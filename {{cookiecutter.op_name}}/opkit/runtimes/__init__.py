@@ -53,9 +53,12 @@ def parse(text: str, file: str = "op.yml") -> OpSpec:
 
 def expected_kernels(spec: OpSpec) -> dict[CheckedKernel, str]:
     """Return the kernels that a check must have run, each with the reason."""
-    from opkit.check.run_log import CPU_KERNEL
+    from opkit.check.run_log import CPU_KERNEL, CheckedKernel
 
     kernels = {CPU_KERNEL: "every operator has one"}
+    for name in spec.runtimes[1:]:
+        kernel = CheckedKernel(CPU_KERNEL.on(name), CPU_KERNEL.check)
+        kernels[kernel] = f"op.yml has the runtime {name}"
     for runtime in of(spec):
         kernels |= runtime.expected_kernels(spec)
     return kernels

@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from opkit.description.limits import Limits
+from opkit.description.types import SAME_TENSOR_TYPES
 
 if TYPE_CHECKING:
     import yaml
@@ -32,6 +33,7 @@ class Target:
     Attributes:
         name: what `scons target=` takes.
         abi: the ABI of the processor that runs the CPU kernel.
+        other_abis: those that `abi=` can choose in its place.
         family: targets of one family run the same products.
         needs: the minimum version of the target's runtime or driver.
         look_up: how to find the version on the target.
@@ -42,6 +44,7 @@ class Target:
     family: str = ""
     needs: str = ""
     look_up: str = ""
+    other_abis: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,10 @@ class Runtime(ABC):
     """Its targets by name."""
     default_target: ClassVar[str] = ""
     """The target of a description without one."""
+    refused_targets: ClassVar[Mapping[str, str]] = {}
+    """Names that users may take for targets -> why they are none."""
+    tensor_types: ClassVar[Mapping[str, str]] = SAME_TENSOR_TYPES
+    """The dtypes of tensors that it takes -> the dtype of what a kernel gets for such a tensor."""
     limits: ClassVar[Limits] = Limits()
     """How much it takes."""
     converter: ClassVar[str] = ""
@@ -184,12 +191,12 @@ class Runtime(ABC):
     def declare(self, env: Any, request: Any) -> Sequence[Any]:
         """Declare its commands; return the nodes of what the cases need on this PC."""
 
-    def products(self, env: Any, targets: Sequence[str]) -> Sequence[Any]:
-        """Return the nodes of what is built for targets."""
+    def products(self, env: Any, targets: Mapping[str, str]) -> Sequence[Any]:
+        """Return the nodes of what is built for targets of its own: name -> ABI."""
         return ()
 
     def harnesses(self, env: Any, abis: Sequence[str]) -> Mapping[str, Any]:
-        """Return name -> node of the programs that run the cases on other instruction sets."""
+        """Return ABI -> node of the programs that run the cases on ABIs of its targets."""
         return {}
 
     def sanitized_harness(self, env: Any, sanitizers: Sequence[str]) -> Any:

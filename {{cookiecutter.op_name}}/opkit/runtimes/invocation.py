@@ -85,7 +85,11 @@ class Value:
 
 
 class CallingConvention(Protocol):
-    """How a runtime calls kernels. A Runtime is one; a module with these functions is, too."""
+    """How a runtime calls kernels. A Runtime is one; a module with these names is, too."""
+
+    @property
+    def tensor_types(self) -> Mapping[str, str]:
+        """The dtypes of tensors that it takes -> the dtype of what a kernel gets for one."""
 
     def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
         """Return what a kernel gets for the values of params.

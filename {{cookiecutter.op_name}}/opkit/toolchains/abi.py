@@ -74,6 +74,15 @@ ABIS: dict[str, Abi] = {
             zig_compact=("-mcpu=cortex_a7+thumb_mode",),
             gnu_compact=("-mthumb",),
         ),
+        Abi(
+            name="riscv64",
+            triple="riscv64-linux-gnu",
+            elf="EM_RISCV 64-bit little-endian",
+            gnu_processors="riscv64",
+            glibc_ceiling="2.27",  # the first with this ABI
+            zig_cpu="baseline_rv64",
+            gnu_flags=("-march=rv64gc", "-mabi=lp64d"),
+        ),
     )
 }
 """Name -> ABI, in the order in which they are listed."""

@@ -16,10 +16,12 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from opkit.check.debug_info import line_of
 from opkit.check.executors import GREETING, Executor
@@ -76,10 +78,9 @@ class HarnessKernel:
             OpkitError: the library does not fit op.yml, or cannot be loaded.
             RefusedError: the runtime would not run the operator with these values.
         """
+        carried = _carried(invocation, self.convention.tensor_types)
         values = self.convention.marshal(self.spec.params, invocation.params)
-        asked = b"".join(
-            request(self.spec, invocation, values, self.attachments, fill, repeat, limit)
-        )
+        asked = b"".join(request(self.spec, carried, values, self.attachments, fill, repeat, limit))
         timeout = TIMEOUT + (limit + GRACE) * (repeat + STAGES)
         try:
             if self._process is None:
@@ -90,7 +91,11 @@ class HarnessKernel:
         except _EndedError as end:
             self._process = None
             return RunResult(fault=explain(end.stderr, self.root) or str(end))
-        return self._result(answer, invocation, limit)
+        result = self._result(answer, carried, limit)
+        with np.errstate(all="ignore"):  # what a type cannot hold becomes infinite
+            for name, array in result.outputs.items():
+                result.outputs[name] = array.astype(invocation.outputs[name][1], copy=False)
+        return result
 
     def _result(
         self, answer: list[tuple[str, bytes]], invocation: Invocation, limit: float
@@ -152,6 +157,24 @@ class HarnessKernel:
         if self._process is not None:
             self._process.close()
             self._process = None
+
+
+def _carried(invocation: Invocation, tensor_types: Mapping[str, str]) -> Invocation:
+    """Return the call with the tensors that its runtime makes of those of a case."""
+
+    def carried(dtype: DTypeLike) -> str:
+        return tensor_types[np.dtype(dtype).name]
+
+    return replace(
+        invocation,
+        inputs={
+            name: array.astype(carried(array.dtype), copy=False)
+            for name, array in invocation.inputs.items()
+        },
+        outputs={
+            name: (shape, carried(dtype)) for name, (shape, dtype) in invocation.outputs.items()
+        },
+    )
 
 
 # ---- What goes over the line ---------------------------------------------------------------------

@@ -11,8 +11,10 @@ import numpy as np
 from opkit.description.spec import Param
 from opkit.description.types import ElementType
 from opkit.runtimes.invocation import RefusedError, Value
-from opkit.runtimes.rknn.deliveries import DELIVERIES, Delivery
+from opkit.runtimes.rknn.deliveries import DELIVERIES, TENSOR_TYPES, Delivery
 from opkit.runtimes.rknn.limits import LIMITS
+
+tensor_types = TENSOR_TYPES
 
 _STATUS_NAMES = {
     -1: "VX_FAILURE",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from opkit.description.types import ELEMENT_TYPES, ElementType
+from opkit.description.types import ELEMENT_TYPES, SAME_TENSOR_TYPES, ElementType
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,12 @@ DELIVERIES: dict[str, Delivery] = {
 }
 """Name of a param type -> what a kernel gets for such a param."""
 
+TENSOR_TYPES: dict[str, str] = {dtype: dtype for dtype in SAME_TENSOR_TYPES if dtype != "bool"}
+"""The dtypes of tensors in cases. A board can hand over BOOL8; RKNN-Toolkit has no such tensors."""
+
 REFUSALS: dict[str, str] = {
     "FLOATS": "RKNN-Toolkit does not deliver it; use several VX_TYPE_FLOAT32",
+    "STRING": "RKNN-Toolkit does not deliver it; use a VX_TYPE_INT32 for each choice",
     "VX_TYPE_ENUM": "the board's runtime refuses it while loading the model; use VX_TYPE_INT32",
     "VX_TYPE_SIZE": "the board's runtime refuses it while loading the model; use VX_TYPE_UINT32",
     "VX_TYPE_FLOAT16": "the board's runtime refuses it when it makes the node; use VX_TYPE_FLOAT32",

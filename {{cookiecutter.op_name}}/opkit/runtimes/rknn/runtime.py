@@ -16,7 +16,7 @@ from opkit.description.spec import OpSpec, Param
 from opkit.runtimes.interface import Product, Readme, Runtime, TestText
 from opkit.runtimes.rknn import packages, readme, rknnop, settings, skeletons, target_table
 from opkit.runtimes.rknn.chips import CHIPS, TARGETS
-from opkit.runtimes.rknn.deliveries import DELIVERIES, REFUSALS
+from opkit.runtimes.rknn.deliveries import DELIVERIES, REFUSALS, TENSOR_TYPES
 from opkit.runtimes.rknn.generated import generated_files
 from opkit.runtimes.rknn.limits import LIMITS
 from opkit.runtimes.rknn.settings import Settings
@@ -39,6 +39,7 @@ class Rknn(Runtime):
         "# kernels: [cpu]  # for an operator without a VX kernel, the one for the NPU\n"
     )
     limits = LIMITS
+    tensor_types = TENSOR_TYPES
     converter = "RKNN-Toolkit"
     keys = settings.KEYS
     foreign_keys = settings.PACKAGE_KEYS
@@ -112,7 +113,7 @@ class Rknn(Runtime):
         env.Clean(needed[0], ["build/check", "build/report.html", "build/results"])
         return needed
 
-    def products(self, env: Any, targets: Sequence[str]) -> Sequence[Any]:
+    def products(self, env: Any, targets: Mapping[str, str]) -> Sequence[Any]:
         """Return the nodes of packages."""
         libraries = [env.DeviceLibrary(abi) for abi in rknnop.ABIS]
         return [env.Package(target, libraries) for target in targets]

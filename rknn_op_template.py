@@ -41,7 +41,7 @@ finally:
 STARTER_NAME = "MyOperator"
 _STARTER = """\
 name: $name
-framework: tensorflow
+framework: $framework
 $starter
 # Every build reads this file; the kernels get inputs, outputs and params in this order.
 inputs:
@@ -136,7 +136,14 @@ def _starter(operator: str, runtimes: Sequence[str]) -> str:
     text = _STARTER.replace("$name", operator).replace(
         "$starter\n", f"{lines}\n" if lines else "\n"
     )
+    text = text.replace("$framework", _framework(runtimes))
     return text if [*runtimes] == [DEFAULT] else with_runtimes(text, runtimes)
+
+
+def _framework(runtimes: Sequence[str]) -> str:
+    """Return the usual framework of the first runtime that all of them take."""
+    taken = [RUNTIMES[name].frameworks for name in runtimes or [DEFAULT]]
+    return next((each for each in taken[0] if all(each in others for others in taken)), taken[0][0])
 
 
 def _check_starter(text: str) -> OpSpec:

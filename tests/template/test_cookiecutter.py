@@ -314,7 +314,7 @@ def test_terminal_questions(tmp_path: Path) -> None:
     assert status == 0
     assert "  [1/3] Operator description (YAML file or text; Enter: a new one) (): " in shown
     assert "  [2/3] Folder to make; it names a new operator too (Exp): my_exp\n" in shown
-    assert "  [3/3] Runtimes that execute the operator (rknn: RKNN-Toolkit 1.x) (rknn): \n" in shown
+    assert "  [3/3] Runtimes that execute the operator (of rknn, pplnn, rknn2) (rknn): \n" in shown
     assert repository.load(tmp_path / "my_exp").name == "Exp"
 
 

@@ -17,6 +17,7 @@ from opkit.build import (
     compile_commands,
     compiler,
     compiler_output,
+    debugger,
     harness,
     host_check,
     options,
@@ -28,7 +29,7 @@ from opkit.errors import OpkitError
 from opkit.version import VERSION
 
 COMMON_TOOLS = (
-    *(compiler, harness, host_check, report),
+    *(compiler, harness, host_check, report, debugger),
     *(compile_commands, compiler_output, user_cache),
 )
 
@@ -133,6 +134,8 @@ def _declare(env: Any, request: options.Request) -> list[Any]:
     if request.commands & {"check", "report"}:
         checked = needed, operator_runtimes, request
         _ = env.Report(*checked) if "report" in request.commands else env.HostCheck(*checked)
+    if debugger.COMMAND in request.commands:
+        env.Debugger(operator_runtimes)
     if "compiledb" in request.commands:
         env.CompileCommands([runtime.editor_commands for runtime in operator_runtimes])
     Script.Default(products or needed)

@@ -73,7 +73,7 @@ class Plain(Runtime):
             self._library(env, f"build/plain/{lower}.so", f"generated/{lower}_plain.c"),
         ]
 
-    def products(self, env: Any, targets: Any) -> list[Any]:
+    def products(self, env: Any, targets: Mapping[str, str]) -> list[Any]:
         """Return the library."""
         return [env.InstallAs("build/pc/operator.so", f"build/plain/{env['OPERATOR'].lower}.so")]
 

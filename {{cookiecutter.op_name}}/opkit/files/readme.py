@@ -1,4 +1,4 @@
-"""The README of a generated repository."""
+"""The README of a generated repository, and what git is told of its files."""
 
 from __future__ import annotations
 
@@ -34,6 +34,18 @@ def readme(spec: OpSpec, runtimes: Sequence[Runtime]) -> str:
         sections="".join(f"\n{part.sections.strip()}\n" for part in parts if part.sections),
     )
     return f"{text.rstrip()}\n"
+
+
+def gitattributes(spec: OpSpec, runtimes: Sequence[Runtime]) -> str:
+    """Return the text of .gitattributes: line ends, and what is not written by hand."""
+    generated = [name for runtime in runtimes for name in runtime.readme(spec).generated]
+    lines = [
+        "* text=auto eol=lf",
+        "/generated/** linguist-generated",
+        *(f"/{name}{'**' if name.endswith('/') else ''} linguist-generated" for name in generated),
+        "/opkit/** linguist-vendored",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from opkit.c_layout import LINE_LENGTH, comment, wrapped
 from opkit.description.limits import MAX_ITEMS
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.description.types import ELEMENT_TYPES, Kind
-from opkit.files.readme import readme
+from opkit.files.readme import gitattributes, readme
 from opkit.runtimes.interface import Runtime, TestText
 from opkit.text import escape_comment, renderer
 
@@ -27,6 +27,7 @@ def once_only_files(spec: OpSpec, runtimes: Iterable[Runtime]) -> dict[str, str]
     """
     runtimes = list(runtimes)
     files = {
+        ".gitattributes": gitattributes(spec, runtimes),
         "README.md": readme(spec, runtimes),
         f"{spec.lower}_compute.h": _compute(spec),
         f"{spec.lower}_reference.py": _reference(spec, runtimes),

@@ -57,7 +57,7 @@ class Readme:
         files: the rows of the table of the user's files.
         generated: the generated files outside of generated/.
         commands: the rows of the table of commands.
-        debugging: lines of the block on debuggers.
+        debugging: lines of the block on debuggers, besides that on the math in C.
         suffixes: of the source files that editors understand.
         sections: appended after the common sections.
     """
@@ -201,6 +201,10 @@ class Runtime(ABC):
 
     def sanitized_harness(self, env: Any, sanitizers: Sequence[str]) -> Any:
         """Return the node of the program that runs the cases with sanitizers; None: it has none."""
+        return None
+
+    def debugged_harness(self, env: Any) -> Any:
+        """Return the node of `build/check/gdb/harness`, the static program for gdb; None: none."""
         return None
 
     def editor_commands(self, root: Path, spec: OpSpec, c_arguments: Sequence[str]) -> Any:

@@ -78,9 +78,9 @@ class HarnessKernel:
             OpkitError: the library does not fit op.yml, or cannot be loaded.
             RefusedError: the runtime would not run the operator with these values.
         """
-        carried = _carried(invocation, self.convention.tensor_types)
+        tensors = carried(invocation, self.convention.tensor_types)
         values = self.convention.marshal(self.spec.params, invocation.params)
-        asked = b"".join(request(self.spec, carried, values, self.attachments, fill, repeat, limit))
+        asked = b"".join(request(self.spec, tensors, values, self.attachments, fill, repeat, limit))
         timeout = TIMEOUT + (limit + GRACE) * (repeat + STAGES)
         try:
             if self._process is None:
@@ -91,7 +91,7 @@ class HarnessKernel:
         except _EndedError as end:
             self._process = None
             return RunResult(fault=explain(end.stderr, self.root) or str(end))
-        result = self._result(answer, carried, limit)
+        result = self._result(answer, tensors, limit)
         with np.errstate(all="ignore"):  # what a type cannot hold becomes infinite
             for name, array in result.outputs.items():
                 result.outputs[name] = array.astype(invocation.outputs[name][1], copy=False)
@@ -159,20 +159,20 @@ class HarnessKernel:
             self._process = None
 
 
-def _carried(invocation: Invocation, tensor_types: Mapping[str, str]) -> Invocation:
+def carried(invocation: Invocation, tensor_types: Mapping[str, str]) -> Invocation:
     """Return the call with the tensors that its runtime makes of those of a case."""
 
-    def carried(dtype: DTypeLike) -> str:
+    def type_of(dtype: DTypeLike) -> str:
         return tensor_types[np.dtype(dtype).name]
 
     return replace(
         invocation,
         inputs={
-            name: array.astype(carried(array.dtype), copy=False)
+            name: array.astype(type_of(array.dtype), copy=False)
             for name, array in invocation.inputs.items()
         },
         outputs={
-            name: (shape, carried(dtype)) for name, (shape, dtype) in invocation.outputs.items()
+            name: (shape, type_of(dtype)) for name, (shape, dtype) in invocation.outputs.items()
         },
     )
 

@@ -101,7 +101,7 @@ class Rknn(Runtime):
         )
 
     def declare(self, env: Any, request: Any) -> Sequence[Any]:
-        """Declare the libraries and the commands for the VX kernel and gdb."""
+        """Declare the libraries and the commands for the VX kernel."""
         needed = [env.DeviceLibrary(PC)]
         if request.for_this_pc or request.commands:
             needed += env.Host()
@@ -109,7 +109,7 @@ class Rknn(Runtime):
             for abi in rknnop.ABIS:
                 env.DeviceLibrary(abi)
         env.VxKernel()
-        env.Debugger(request, needed)
+        env.VxDebugger(request, needed)
         env.Clean(needed[0], ["build/check", "build/report.html", "build/results"])
         return needed
 
@@ -125,6 +125,10 @@ class Rknn(Runtime):
     def sanitized_harness(self, env: Any, sanitizers: Sequence[str]) -> Any:
         """Return the node of the harness with sanitizers."""
         return env.SanitizedHarness(list(sanitizers))
+
+    def debugged_harness(self, env: Any) -> Any:
+        """Return the node of the harness for gdb."""
+        return env.DebuggedHarness()
 
     integer_inputs = (
         "RKNN-Toolkit hands custom operators float16, in which integers are exact up to 2048"

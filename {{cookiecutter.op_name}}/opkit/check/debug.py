@@ -1,7 +1,6 @@
-"""Prints a gdb command that stops in a kernel: python -m opkit.runtimes.rknn.debug gdb CASE [run].
+"""Prints a gdb command that stops in the math in C: python -m opkit.check.debug CASE [run].
 
-`scons gdb case=CASE run=1` calls it for the CPU kernel, and with vx-gdb instead of gdb `scons
-vx-gdb` for the VX kernel. Cases are those of tests/, by the names in the table.
+`scons gdb case=CASE run=1` calls it. Cases are those of tests/, by the names in the table.
 """
 
 from __future__ import annotations
@@ -13,19 +12,21 @@ import os
 import shlex
 import shutil
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from opkit.check.cases import Case
 from opkit.check.checking import FILLS
-from opkit.check.harness.client import request
+from opkit.check.harness.client import carried, request
 from opkit.check.mistakes import REPOSITORY
 from opkit.check.operators import Operator
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import Invocation
-from opkit.runtimes.rknn import calling_convention
-from opkit.runtimes.rknn.testing import vx_kernel
+
+FOLDER = Path("build/check/gdb")
+"""Where the harness for gdb is built."""
 
 _TIMEOUT = 10**6  # seconds: a kernel may stay at a breakpoint
 
@@ -65,25 +66,18 @@ def find_case(root: Path, name: str) -> Case:
     return collector.cases[name]
 
 
-def vx_kernel_command(operator: Operator, invocation: Invocation) -> list[str]:
-    """Return the gdb command that stops at the VX kernel's first line.
-
-    Raises:
-        OpkitError: the kernel or its initializer is wrong.
-    """
-    return vx_kernel(operator).gdb_command(invocation, operator.root / "build" / "vx" / "gdb")
-
-
-def cpu_kernel_command(operator: Operator, invocation: Invocation) -> list[str]:
+def math_command(operator: Operator, invocation: Invocation) -> list[str]:
     """Return the gdb command that stops at the first line of `<operator>_compute`.
 
     Memory is guarded and filled as in the first run of a check: without another breakpoint, gdb
     stops where the kernel reads or writes outside of a tensor.
     """
-    folder = operator.root / "build" / "check" / "gdb"
+    folder = operator.root / FOLDER
     job, answer, script = folder / "job", folder / "answer", folder / "job.gdb"
-    values = calling_convention.marshal(operator.spec.params, invocation.params)
-    requested = request(operator.spec, invocation, values, {}, FILLS[0], 1, _TIMEOUT)
+    runtime = operator.runtimes[0]
+    values = runtime.marshal(operator.spec.params, invocation.params)
+    tensors = carried(invocation, runtime.tensor_types)
+    requested = request(operator.spec, tensors, values, {}, FILLS[0], 1, _TIMEOUT)
     job.write_bytes(b"".join(requested))
     compute = f"{operator.spec.lower}_compute"
     script.write_text(
@@ -98,17 +92,20 @@ def _quoted(path: Path) -> str:
     return shlex.quote(str(path))
 
 
-COMMANDS = {"gdb": cpu_kernel_command, "vx-gdb": vx_kernel_command}
-"""Command of `scons` -> function that returns the gdb command."""
+def main(
+    arguments: Sequence[str], command_of: Callable[[Operator, Invocation], list[str]] = math_command
+) -> int:
+    """Print the command, or run it if requested; return its status.
 
-
-def main(arguments: list[str]) -> int:
-    """Print the command, or run it if requested; return its status."""
-    kernel, name, *run = arguments
+    Args:
+        arguments: the name of the case and, to run the command, one more.
+        command_of: returns the command that stops in a kernel of an operator.
+    """
+    name, *run = arguments
     try:
         operator = Operator(REPOSITORY)
         invocation = operator.prepare(find_case(REPOSITORY, name)).invocation
-        command = COMMANDS[kernel](operator, invocation)
+        command = command_of(operator, invocation)
         if run and shutil.which(command[0]) is None:
             raise OpkitError("gdb is not on PATH; install it (apt install gdb)")
     except OpkitError as error:

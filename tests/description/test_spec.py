@@ -43,6 +43,26 @@ def test_defaults() -> None:
     assert parse(MINIMAL + "params:\n") == spec
 
 
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("int", "VX_TYPE_INT64"),
+        ("float", "VX_TYPE_FLOAT32"),
+        ("ints", "VX_TYPE_ARRAY"),
+        ("vx_type_int8", "VX_TYPE_INT8"),
+    ],
+)
+def test_words_for_param_types(word: str, name: str) -> None:
+    (param,) = parse(MINIMAL + f"params: {{p: {{type: {word}}}}}").params
+    assert param.type.name == name
+
+
+def test_outputs_with_the_shape_of_an_input() -> None:
+    text = MINIMAL.replace("outputs: {y: {", "outputs: {y: {same_as: x, ")
+    assert [output.same_as for output in parse(text).outputs] == ["x"]
+    assert parse(MINIMAL).outputs[0].same_as is None
+
+
 @pytest.mark.parametrize("chip", CHIPS)
 def test_chips_are_case_insensitive(chip: str) -> None:
     for text in (chip, chip.upper(), chip.capitalize()):

@@ -22,6 +22,7 @@ from opkit.description import parser
 from opkit.description.limits import Limits
 from opkit.description.reader import DescriptionError
 from opkit.description.spec import OpSpec
+from opkit.files.header import operator_header
 from opkit.files.skeletons import once_only_files
 from opkit.runtimes.interface import Runtime
 from opkit.runtimes.rknn import RUNTIME
@@ -67,6 +68,40 @@ def test_second_runtime_is_checked_and_reported(plain: Repository) -> None:
     assert "checked CPU kernel: 6 cases; CPU kernel, plain: 6 cases" in checked.stdout
     plain.scons("report")
     assert "CPU kernel, plain" in (plain.path / "build/report.html").read_text()
+
+
+COPY = """\
+    size_t size = inputs->input.size * opkit_element_size(inputs->input.type);
+    memcpy(outputs->output.data, inputs->input.data, size);
+    (void)params;
+    return NULL;
+}
+
+#endif
+"""
+
+
+def test_dtypes_that_a_runtime_carries_or_leaves_out(plain: Repository, tmp_path: Path) -> None:
+    """The plain runtime carries halves as float32, and has no integers."""
+    both = Repository(tmp_path / "Copy")
+    shutil.copytree(plain.path, both.path)
+    compute = both.path / "copy_compute.h"
+    text = compute.read_text().replace("#include", "#include <string.h>\n#include", 1)
+    compute.write_text(f"{text.partition('    (void)params;')[0]}{COPY}")
+    tests = both.path / "tests/test_copy.py"
+    tests.write_text(tests.read_text().replace("float32", "float16"))
+    checked = both.scons("check").stdout
+    assert "checked CPU kernel: 6 cases; CPU kernel, plain: 6 cases\n" in checked
+    more = "CASES += cases([{'input': (3,)}], [special()], dtype='int8')"
+    tests.write_text(tests.read_text().replace("\n\n\n@pytest", f"\n{more}\n\n\n@pytest", 1))
+    checked = both.scons("check").stdout
+    assert "CPU kernel: 7 cases; CPU kernel, plain: 6 cases, 1 left out\n" in checked
+    note = "CPU kernel, plain leaves out cases with int8: its runtime has no such tensors"
+    assert f"note: {note}\n" in checked
+    tests.write_text(tests.read_text().replace('dtype="float16"', 'dtype="int8"'))
+    refused = both.scons("check", check=False)
+    assert refused.returncode != 0
+    assert "no case ran on the CPU kernel, plain (op.yml has the runtime plain)" in refused.stderr
 
 
 def test_second_runtime_file_ownership(plain: Repository) -> None:
@@ -292,6 +327,27 @@ def test_a_type_is_allowed_that_all_runtimes_take() -> None:
     assert "        p: list of float\n" in reference
     with pytest.raises(DescriptionError, match="RKNN-Toolkit does not deliver it; use several VX"):
         parsed("rknn, stick", params)
+
+
+def test_texts_are_params_where_the_runtime_takes_them() -> None:
+    spec = parsed("stick", 'p: {type: string, default: "a\\"?é"}')
+    assert spec.params[0].default == 'a"?é'
+    assert "        p: str\n" in once_only_files(spec, [])["shift_reference.py"]
+    assert "    const char *p;\n" in operator_header(spec)
+    for wrong, problem in (
+        ("1", "must be a text, not '1'; put it between quotes"),
+        ('"\\0"', "holds a character that no C string can have"),
+        (f'"{"é" * 128}"', "has 256 bytes (expected 255 at most)"),
+    ):
+        with pytest.raises(DescriptionError, match=re.escape(problem)):
+            parsed("stick", f"p: {{type: string, default: {wrong}}}")
+
+
+def test_a_target_that_is_none_is_refused_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Rknn, "refused_targets", {"rv1103": "it has no custom operators"})
+    text = f"{ON_STICK.format(runtimes='rknn', params='')}target_platform: RV1103\n"
+    with pytest.raises(DescriptionError, match="target_platform: it has no custom operators"):
+        parser.parse(text, "op.yml", {"rknn": RUNTIME}, "rknn")
 
 
 # ---- The rooms of opkit ----

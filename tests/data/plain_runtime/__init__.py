@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from SCons.Action import Action
@@ -45,6 +45,7 @@ class Plain(Runtime):
     frameworks = ("tensorflow",)
     targets = TARGETS
     product_pattern = "*.so"
+    tensor_types: ClassVar[Mapping[str, str]] = {"float16": "float32", "float32": "float32"}
 
     def once_only_files(self, spec: OpSpec) -> dict[str, str]:
         """Return a note."""

@@ -251,7 +251,7 @@ class _OperatorReader(Reader):
                 self.fail(node, "name", f"{name!r} {problem}")
         self.name(node, "name", name)
         language = keyword_of(name.lower())
-        if language in ("C", "OpenCL"):
+        if language in ("C", "C++", "OpenCL"):
             self.fail(
                 node,
                 "name",

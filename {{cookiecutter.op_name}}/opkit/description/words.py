@@ -23,6 +23,14 @@ _OPENCL_WORDS = frozenset(
     image2d_array_depth_t sampler_t event_t queue_t vec_step
     """.split()
 )
+_CXX_WORDS = frozenset(
+    """
+    alignas alignof and and_eq bitand bitor catch char16_t char32_t class compl const_cast constexpr
+    decltype delete dynamic_cast explicit export friend mutable namespace new noexcept not not_eq
+    nullptr operator or or_eq private protected public reinterpret_cast static_assert static_cast
+    template this thread_local throw try typeid typename using virtual wchar_t xor xor_eq
+    """.split()
+)
 _OPENCL_VECTOR = re.compile(
     r"(bool|u?char|u?short|u?int|u?long|half|float|double|quad)(2|3|4|8|16)"
 )
@@ -34,6 +42,8 @@ def keyword_of(name: str) -> str | None:
         return "C"
     if name in _OPENCL_WORDS or _OPENCL_VECTOR.fullmatch(name) or name.startswith("vx_array_"):
         return "OpenCL"
+    if name in _CXX_WORDS:
+        return "C++"
     if keyword.iskeyword(name):
         return "Python"
     return None

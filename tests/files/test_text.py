@@ -1,0 +1,30 @@
+"""Texts of users in generated code are data."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from opkit.text import c_string
+from tests.compiling import build
+
+TEXTS = (
+    "",
+    *(chr(code) for code in range(1, 0x180)),
+    *('"; exit(1); "', "??/", "a\\", "\x011", "é\n\t", "\U0001f600", "%s{{ x }}$name"),
+)
+
+
+def test_c_strings_hold_every_text(tmp_path: Path) -> None:
+    rows = "".join(f"    {c_string(text)},\n" for text in TEXTS)
+    source = tmp_path / "texts.c"
+    source.write_text(
+        f"#include <stdio.h>\n#include <string.h>\nstatic const char *const texts[] = {{\n{rows}}};\n"
+        "int main(void)\n{\n"
+        "    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {\n"
+        "        fwrite(texts[i], 1, strlen(texts[i]) + 1, stdout);\n"
+        "    }\n    return 0;\n}\n"
+    )
+    program = build(tmp_path / "texts", source)
+    printed = subprocess.run([program], capture_output=True, check=True).stdout
+    assert printed == b"".join(text.encode() + b"\0" for text in TEXTS)

@@ -19,7 +19,8 @@ def test_c_strings_hold_every_text(tmp_path: Path) -> None:
     rows = "".join(f"    {c_string(text)},\n" for text in TEXTS)
     source = tmp_path / "texts.c"
     source.write_text(
-        f"#include <stdio.h>\n#include <string.h>\nstatic const char *const texts[] = {{\n{rows}}};\n"
+        "#include <stdio.h>\n#include <string.h>\n"
+        f"static const char *const texts[] = {{\n{rows}}};\n"
         "int main(void)\n{\n"
         "    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {\n"
         "        fwrite(texts[i], 1, strlen(texts[i]) + 1, stdout);\n"

@@ -13,6 +13,7 @@ from tests.repositories import TEMPLATE
 
 OPKIT = TEMPLATE / "opkit"
 RKNN = OPKIT / "runtimes/rknn"
+GUARDED_MEMORY = sorted((OPKIT / "check/harness/memory").glob("*.c"))
 INCLUDE = RKNN / "include"
 C_SOURCES = Path(__file__).resolve().parent / "c"
 HOST = next(abi for abi in ABIS.values() if abi.processor == platform.machine())

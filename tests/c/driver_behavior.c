@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opkit/check/harness/memory/guarded_memory.h"
+
 #include "hostrt.h"
 
 static int failures;
@@ -196,9 +198,9 @@ static void entries_after_the_last_dimension(void)
     vx_tensor tensor = new_tensor(VX_TYPE_FLOAT16, 3, 2);
     vx_uint32 dims[6];
 
-    hostrt_memory_begin(true, 0x7E);
+    guarded_memory_begin(true, 0x7E, hostrt_log_record);
     EXPECT(0, vxQueryTensor(tensor, VX_TENSOR_DIMS, dims, sizeof dims));
-    hostrt_memory_end(true);
+    guarded_memory_end();
     EXPECT(3, dims[0]);
     EXPECT(2, dims[1]);
     for (int i = 2; i < 6; i++) {
@@ -539,8 +541,8 @@ static void on_fault(int number, siginfo_t *information, void *context)
 {
     (void)number;
     (void)context;
-    hostrt_memory_set_active(false);
-    if (!hostrt_memory_explain(information->si_addr, fault, sizeof fault)) {
+    guarded_memory_set_active(false);
+    if (!guarded_memory_explain(information->si_addr, fault, sizeof fault)) {
         strcpy(fault, "somewhere");
     }
     siglongjmp(after_fault, 1);
@@ -555,13 +557,13 @@ static vx_status run_guarded(void (*body)(void))
 
     in_process = body;
     sigaction(SIGSEGV, &action, NULL);
-    hostrt_memory_begin(true, 0x7E);
+    guarded_memory_begin(true, 0x7E, hostrt_log_record);
     if (sigsetjmp(after_fault, 1) == 0) {
-        hostrt_memory_set_active(true);
+        guarded_memory_set_active(true);
         status = vxProcessGraph(operator.graph);
-        hostrt_memory_set_active(false);
+        guarded_memory_set_active(false);
     }
-    hostrt_memory_end(true);
+    guarded_memory_end();
     return status;
 }
 

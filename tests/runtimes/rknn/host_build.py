@@ -14,7 +14,7 @@ from typing import Any
 
 from opkit.build.harness import COMPILE as HARNESS_COMPILE
 from opkit.runtimes.rknn.scons.host import VX_COMPILE, VX_LINK
-from tests.compiling import C_SOURCES, OPKIT, RKNN, build
+from tests.compiling import C_SOURCES, GUARDED_MEMORY, OPKIT, RKNN, build
 
 _OPTIMIZED = ("-O2", "-g")
 
@@ -29,7 +29,7 @@ def _folder() -> Path:
 @functools.cache
 def host_runtime() -> Path:
     """Compile the host runtime; a process has one."""
-    sources = sorted((RKNN / "host_runtime").glob("*.c"))
+    sources = (*sorted((RKNN / "host_runtime").glob("*.c")), *GUARDED_MEMORY)
     soname = "-Wl,-soname,libOpenVX.so"
     return build(_folder() / "libOpenVX.so", "-shared", *_OPTIMIZED, soname, *sources)
 

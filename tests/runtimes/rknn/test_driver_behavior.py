@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.compiling import C_SOURCES, RKNN
+from tests.compiling import C_SOURCES, GUARDED_MEMORY, RKNN
 from tests.runtimes.rknn.host_build import compile_program
 
 HOST_RUNTIME = RKNN / "host_runtime"
@@ -19,7 +19,7 @@ NAMES = re.findall(r"^    TEST\((\w+)\),$", SOURCE.read_text(), re.MULTILINE)
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("driver") / "driver_behavior"
-    compile_program(path, SOURCE, *sorted(HOST_RUNTIME.glob("*.c")))
+    compile_program(path, SOURCE, *sorted(HOST_RUNTIME.glob("*.c")), *GUARDED_MEMORY)
     return path
 
 

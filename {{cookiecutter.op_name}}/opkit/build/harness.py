@@ -1,4 +1,8 @@
-"""env.Harness(): the program that runs kernels on this PC, in `build/host/`."""
+"""env.Harness(): the program that runs kernels on this PC, in `build/host/`.
+
+A runtime that guards memory has GUARDED_MEMORY among the sources of its library for this PC, and a
+static harness among its own.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ from typing import Any
 
 from opkit.build.host_link import linked
 
+SOURCES = "opkit/check/harness/*.c"
+GUARDED_MEMORY = "opkit/check/harness/memory/*.c"
 PROGRAM = "build/host/harness"
 COMPILE = "-O2 -g -fno-sanitize=undefined".split()
 
@@ -28,7 +34,7 @@ def harness(env: Any) -> Any:
             env,
             "$PROGRAMCOM",
             target=PROGRAM,
-            sources="opkit/check/harness/*.c",
+            sources=[SOURCES],
             objects=f"{PROGRAM}-",
             CCFLAGS=COMPILE,
             LINKFLAGS=["-fno-sanitize=undefined"],

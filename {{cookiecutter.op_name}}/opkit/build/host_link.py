@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from SCons.Action import Action
 
 
 def linked(
-    env: Any, command: str, *, target: str, sources: str, objects: str, **variables: list[str]
+    env: Any,
+    command: str,
+    *,
+    target: str,
+    sources: Sequence[str],
+    objects: str,
+    **variables: list[str],
 ) -> Any:
     """Return the node of a program or a library for this PC that no operator changes.
 
@@ -16,7 +23,7 @@ def linked(
         env: the environment.
         command: what links it: `$PROGRAMCOM` or `$SHAREDCOM`.
         target: the file that is made.
-        sources: the pattern of its C sources.
+        sources: the patterns of its C sources.
         objects: what the paths of the object files begin with.
         **variables: the construction variables that are other than for a device library.
     """
@@ -27,7 +34,8 @@ def linked(
         target,
         [
             link_env.SharedObject(f"{objects}{source.name[:-2]}.o", source)
-            for source in env.Glob(sources)
+            for pattern in sources
+            for source in env.Glob(pattern)
         ],
         Action(command, "$SHAREDCOMSTR"),
     )

@@ -12,7 +12,7 @@ SANITIZERS = ("address", "undefined")
 """What `sanitize=` takes."""
 
 FLAGS = {
-    "address": ("-fsanitize=address", "-DHOSTRT_ADDRESS_SANITIZER"),
+    "address": ("-fsanitize=address", "-DHARNESS_ADDRESS_SANITIZER"),
     # A number that its integer type does not have is no part of gcc's `undefined`; it saturates on
     # the devices' processors, and does not on a PC's.
     "undefined": ("-fsanitize=undefined,float-cast-overflow",),

@@ -1,9 +1,11 @@
 /* Arrays: items of one type, as many as there is room for. */
+#include "opkit/check/harness/memory/guarded_memory.h"
+
 #include "hostrt.h"
 
 static void destroy_array(vx_reference reference)
 {
-    hostrt_device_free(((vx_array)reference)->items);
+    guarded_block_delete(((vx_array)reference)->items);
 }
 
 vx_array vxCreateArray(vx_context context, vx_enum item_type, vx_size capacity)
@@ -26,7 +28,7 @@ vx_array vxCreateArray(vx_context context, vx_enum item_type, vx_size capacity)
     array->item_size = item_size;
     array->capacity = capacity;
     if (capacity <= SIZE_MAX / item_size) {
-        array->items = hostrt_device_new((vx_reference)array, capacity * item_size);
+        array->items = hostrt_new_data((vx_reference)array, capacity * item_size);
     }
     if (array->items == NULL) {
         vx_reference reference = (vx_reference)array;

@@ -12,10 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "opkit/check/harness/memory/guarded_memory.h"
+#include "opkit/check/harness/memory/libc_memory.h"
 #include "opkit/check/harness/runtime.h"
 
 #include "hostrt.h"
-#include "libc.h"
 
 #define RUNTIME_ENUMERATION \
     0xFFF03080 /* what the board's runtime writes into every custom kernel */
@@ -264,16 +265,16 @@ static int prepare(void *entry, const struct harness_invocation *invocation,
         }
     }
     const vx_status status = create_node(context, error);
-    hostrt_memory_begin(invocation->guarded, invocation->fill);
+    guarded_memory_begin(invocation->guarded, invocation->fill, hostrt_log_record);
     hostrt_snapshot_references();
     return status;
 }
 
 static int set_up(void)
 {
-    hostrt_memory_set_active(true);
+    guarded_memory_set_active(true);
     const vx_status status = vxVerifyGraph(run.graph);
-    hostrt_memory_set_active(false);
+    guarded_memory_set_active(false);
     if (status == VX_SUCCESS && run.has_program) {
         attach("kernel_name", run.description->name, strlen(run.description->name));
         attach("border", &run.node->border, sizeof run.node->border);
@@ -285,20 +286,20 @@ static int set_up(void)
 
 static int process(void)
 {
-    hostrt_memory_set_active(true);
+    guarded_memory_set_active(true);
     const vx_status status = vxProcessGraph(run.graph);
-    hostrt_memory_set_active(false);
+    guarded_memory_set_active(false);
     /* Of a CPU kernel that fails, vxProcessGraph says nothing, as on the board; a check does. */
     return status == VX_SUCCESS ? run.graph->kernel_status : status;
 }
 
 static int clean_up(void)
 {
-    hostrt_memory_set_active(true);
+    guarded_memory_set_active(true);
     const vx_status status = vxReleaseGraph(&run.graph);
-    hostrt_memory_set_active(false);
+    guarded_memory_set_active(false);
     hostrt_compare_maps(true);
-    hostrt_memory_end(true);
+    guarded_memory_end();
     hostrt_compare_references(true);
     for (unsigned i = 0; i < run.invocation->count; i++) {
         const struct harness_value *value = &run.invocation->values[i];
@@ -332,7 +333,7 @@ const struct harness_runtime harness_runtime = {
     .prepare = prepare,
     .stages = {set_up, process, clean_up},
     .report = report,
-    .explain = hostrt_memory_explain,
+    .explain = guarded_memory_explain,
     .stage_names = {"validate or initialize", "the kernel", "deinitialize"},
     .phase = &hostrt_phase,
     .function = &hostrt_function,

@@ -1,8 +1,9 @@
 /* Graphs and their nodes: verify, process, and the callbacks of kernels. */
 #include <stdio.h>
 
+#include "opkit/check/harness/memory/libc_memory.h"
+
 #include "hostrt.h"
-#include "libc.h"
 
 const char *hostrt_phase = "the operator";
 const char *hostrt_function;

@@ -10,9 +10,9 @@
  *     reference.c  what all objects have in common; contexts
  *     tensor.c  scalar.c  array.c  kernel.c  graph.c
  *     log.c        the log of vxAddLogEntry, events and leaks
- *     memory.c     blocks of memory between guard pages
- *     interpose.c  malloc, free and the like for the operator, which allocate such blocks
  *     driver.c     runs a graph of one node for the harness, opkit/check/harness/
+ *
+ * The data of tensors and arrays, and what the operator gets from malloc, is guarded memory.
  *
  * A process has one runtime and calls it from one thread at a time.
  */
@@ -213,7 +213,9 @@ void hostrt_snapshot_references(void);
 void hostrt_compare_references(bool report);
 /* Returns a reference that the caller has to release, or NULL. */
 vx_kernel hostrt_find_kernel(vx_context context, const vx_char *name);
-void hostrt_describe(vx_reference reference, char *text, size_t size);
+void hostrt_describe(const struct vx_reference_s *reference, char *text, size_t size);
+/* Memory for the data of a tensor or an array, freed with guarded_block_delete; or NULL. */
+void *hostrt_new_data(vx_reference owner, size_t size);
 
 enum hostrt_access {
     HOSTRT_READ,
@@ -250,22 +252,9 @@ extern const char *hostrt_function;
 /* log.c */
 void hostrt_log_printf(enum hostrt_log log, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* A harness_record_f: for an "event" or a "leak". */
+void hostrt_log_record(const char *what, const void *text, size_t size);
 void hostrt_log_append(enum hostrt_log log, vx_status status, const char *text);
-
-/* memory.c: for the operator; an alignment of 0 is that of malloc here */
-void *hostrt_memory_new(size_t size, size_t alignment);
-void *hostrt_memory_resize(void *start, size_t size);
-bool hostrt_memory_free(void *start); /* false: not allocated here */
-/* memory.c: for the data of tensors and arrays */
-void *hostrt_device_new(vx_reference owner, size_t size);
-void hostrt_device_free(void *start);
-/* memory.c: while the operator is active, its allocations are guarded */
-void hostrt_memory_begin(bool guard, vx_uint8 fill);
-void hostrt_memory_set_active(bool active);
-bool hostrt_memory_guards(void);
-vx_uint8 hostrt_memory_fill(void);
-void hostrt_memory_end(bool report);
-bool hostrt_memory_explain(const void *address, char *text, size_t size);
 
 #pragma GCC visibility pop
 

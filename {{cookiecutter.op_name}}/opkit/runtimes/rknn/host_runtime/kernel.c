@@ -1,8 +1,9 @@
 /* Kernels, and the programs that VX kernels come from. */
 #include <stdio.h>
 
+#include "opkit/check/harness/memory/libc_memory.h"
+
 #include "hostrt.h"
-#include "libc.h"
 
 static void destroy_kernel(vx_reference reference)
 {

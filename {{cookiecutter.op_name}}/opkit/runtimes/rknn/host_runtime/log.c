@@ -2,8 +2,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "opkit/check/harness/memory/libc_memory.h"
+
 #include "hostrt.h"
-#include "libc.h"
 
 struct entry {
     vx_status status;
@@ -40,6 +41,12 @@ void hostrt_log_printf(enum hostrt_log log, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     hostrt_log_append(log, VX_SUCCESS, text);
+}
+
+void hostrt_log_record(const char *what, const void *text, size_t size)
+{
+    const enum hostrt_log log = strcmp(what, "leak") == 0 ? HOSTRT_LEAK : HOSTRT_EVENT;
+    hostrt_log_printf(log, "%.*s", (int)size, (const char *)text);
 }
 
 void vxAddLogEntry(vx_reference reference, vx_status status, const char *message, ...)

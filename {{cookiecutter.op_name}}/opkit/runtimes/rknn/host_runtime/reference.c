@@ -6,8 +6,10 @@
  */
 #include <stdio.h>
 
+#include "opkit/check/harness/memory/guarded_memory.h"
+#include "opkit/check/harness/memory/libc_memory.h"
+
 #include "hostrt.h"
-#include "libc.h"
 
 static vx_reference objects;
 
@@ -160,7 +162,7 @@ vx_status hostrt_release_handle(vx_reference *reference, vx_enum type)
     return VX_SUCCESS;
 }
 
-void hostrt_describe(vx_reference reference, char *text, size_t size)
+void hostrt_describe(const struct vx_reference_s *reference, char *text, size_t size)
 {
     const char *type = hostrt_type_name(reference->type);
     if (reference->name[0] != '\0') {
@@ -168,6 +170,18 @@ void hostrt_describe(vx_reference reference, char *text, size_t size)
     } else {
         snprintf(text, size, "an object of type VX_TYPE_%s", type);
     }
+}
+
+static void describe_data(const void *owner, char *text, size_t size)
+{
+    char name[160];
+    hostrt_describe(owner, name, sizeof name);
+    snprintf(text, size, "the data of %s", name);
+}
+
+void *hostrt_new_data(vx_reference owner, size_t size)
+{
+    return guarded_block_new(describe_data, owner, size);
 }
 
 vx_status hostrt_set_name(vx_reference reference, const char *name)

@@ -1,4 +1,8 @@
 /* Tensors. Dimension 0 is the fastest; dimensions are 32-bit numbers, as on the board. */
+#include <stdio.h>
+
+#include "opkit/check/harness/memory/guarded_memory.h"
+
 #include "hostrt.h"
 
 /* ---- Making ---- */
@@ -28,7 +32,7 @@ static vx_uint8 *allocated_storage(vx_tensor tensor)
         root = root->parent;
     }
     if (root->data == NULL) {
-        root->data = hostrt_device_new((vx_reference)root, bytes(root));
+        root->data = hostrt_new_data((vx_reference)root, bytes(root));
     }
     return storage(tensor);
 }
@@ -39,7 +43,7 @@ static void destroy_tensor(vx_reference reference)
     if (tensor->parent != NULL) {
         hostrt_release(tensor->parent);
     } else {
-        hostrt_device_free(tensor->data);
+        guarded_block_delete(tensor->data);
     }
 }
 
@@ -151,7 +155,7 @@ static vx_status query_dims(vx_tensor tensor, void *value, vx_size size)
             "bytes",
             (unsigned)size, (unsigned)tensor->rank, (unsigned)needed);
     }
-    memset(answer, hostrt_memory_fill(), sizeof answer);
+    memset(answer, guarded_memory_fill(), sizeof answer);
     memcpy(answer, tensor->dims, needed);
     memcpy(value, answer, tensor->parent != NULL ? needed : size);
     return VX_SUCCESS;
@@ -453,4 +457,17 @@ vx_status vxUnmapTensorPatch(vx_tensor tensor, const vx_map_id map_id)
     }
     return hostrt_remove_map((vx_reference)tensor, map_id) ? VX_SUCCESS
                                                            : VX_ERROR_INVALID_PARAMETERS;
+}
+
+/* ---- The elements of tensors that the kernel opens ---- */
+
+static void describe_elements(const void *name, char *text, size_t size)
+{
+    snprintf(text, size, "the elements of '%s'", (const char *)name);
+}
+
+void *hostrt_tensor_memory(const char *name, size_t size, void *unguarded)
+{
+    return guarded_memory_is_guarding() ? guarded_block_new_for_stage(describe_elements, name, size)
+                                        : unguarded;
 }

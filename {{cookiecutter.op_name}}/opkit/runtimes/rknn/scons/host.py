@@ -6,6 +6,7 @@ from typing import Any
 
 from SCons.Action import Action
 
+from opkit.build.harness import GUARDED_MEMORY
 from opkit.build.host_link import linked
 from opkit.runtimes.rknn.settings import settings
 
@@ -36,7 +37,7 @@ def host(env: Any) -> list[Any]:
         env,
         "$SHAREDCOM",
         target=f"{FOLDER}/libOpenVX.so",
-        sources="opkit/runtimes/rknn/host_runtime/*.c",
+        sources=["opkit/runtimes/rknn/host_runtime/*.c", GUARDED_MEMORY],
         objects=f"{FOLDER}/",
         CCFLAGS=RUNTIME_COMPILE,
         LINKFLAGS=LINK,
@@ -48,7 +49,7 @@ def host(env: Any) -> list[Any]:
             env,
             "$PROGRAMCOM",
             target=f"{FOLDER}/vx_runtime",
-            sources="opkit/runtimes/rknn/vx/runtime/*.c",
+            sources=["opkit/runtimes/rknn/vx/runtime/*.c"],
             objects=f"{FOLDER}/vx/",
             CCFLAGS=VX_COMPILE,
             CPPPATH=[],

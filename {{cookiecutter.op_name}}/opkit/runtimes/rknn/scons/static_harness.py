@@ -12,6 +12,7 @@ from typing import Any
 
 from SCons.Action import Action
 
+from opkit.build.harness import GUARDED_MEMORY, SOURCES
 from opkit.check.sanitizers import FLAGS
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.scons.host import GUARDED
@@ -20,19 +21,19 @@ from opkit.toolchains.compiler import beside
 from opkit.toolchains.warnings import C_ERRORS
 
 FOLDER = "build/check"
-COMPILE = "-O2 -g0 -DHOSTRT_STATIC".split()
+COMPILE = "-O2 -g0 -DHARNESS_STATIC".split()
 # The lines in a report are those of the source only where little is optimized.
-SANITIZED = "-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all -DHOSTRT_STATIC".split()
+SANITIZED = "-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all -DHARNESS_STATIC".split()
 # Unoptimized, every line can hold a breakpoint, and every variable can be printed.
-DEBUGGED = "-O0 -g -fno-omit-frame-pointer -DHOSTRT_STATIC".split()
+DEBUGGED = "-O0 -g -fno-omit-frame-pointer -DHARNESS_STATIC".split()
 # So the kernel gets its memory from the host runtime, which guards it.
 GUARDED_MALLOC = {
     "CFLAGS": [
-        f"-D{name}=hostrt_{name}"
+        f"-D{name}=guarded_{name}"
         for name in ("malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign")
     ]
-    + ["-Dmemalign=hostrt_aligned_alloc"],
-    "CXXFLAGS": ["-include", "opkit/check/harness/guarded_malloc.h"],
+    + ["-Dmemalign=guarded_aligned_alloc"],
+    "CXXFLAGS": ["-include", "opkit/check/harness/memory/guarded_malloc.h"],
 }
 
 
@@ -106,20 +107,20 @@ def _harness(env: Any, name: str, malloc: dict[str, list[str]]) -> Any:
     def object_of(source: str, prefix: str = "", **settings: Any) -> Any:
         return env.SharedObject(f"{folder}/{prefix}{Path(source).stem}.o", source, **settings)
 
-    def objects_of(sources: str, prefix: str, **settings: Any) -> list[Any]:
-        files = env.Glob(f"{sources}/*.c")
-        return [object_of(f"{sources}/{file.name}", prefix, **settings) for file in files]
+    def objects_of(pattern: str, prefix: str, **settings: Any) -> list[Any]:
+        return [object_of(file.path, prefix, **settings) for file in env.Glob(pattern)]
 
     return env.Command(
         f"{folder}/harness",
         [
             *env.KernelObjects(folder, CCFLAGS=GUARDED, **malloc),
             *objects_of(
-                "opkit/check/harness",
+                SOURCES,
                 "harness-",
                 CPPDEFINES={"HARNESS_ENTRY": f"vx_kernel_{operator.name}_list"},
             ),
-            *objects_of("opkit/runtimes/rknn/host_runtime", ""),
+            *objects_of(GUARDED_MEMORY, ""),
+            *objects_of("opkit/runtimes/rknn/host_runtime/*.c", ""),
         ],
         Action("$CC $LINKFLAGS -o $TARGET $SOURCES -lm", "$SHAREDCOMSTR"),
     )

@@ -3,18 +3,19 @@
  *
  * A block ends where an inaccessible page begins: the first byte read or written past its end is a
  * fault. The page before it is inaccessible, too; the few bytes between that page and the block
- * hold a pattern, which is checked when the block is freed. A freed block becomes inaccessible as a
- * whole. The operator gets its malloc from here while a guarded call runs, and so do the tensors
- * that its kernel opens; the data of the device's tensors and arrays always lies here.
+ * hold a pattern, which is checked when the block is freed. A freed block of the operator's becomes
+ * inaccessible as a whole.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "hostrt.h"
-#include "libc.h"
+#include "guarded_memory.h"
+#include "libc_memory.h"
 
 enum {
     GUARD = 1 << 16, /* inaccessible bytes on both sides; a multiple of every page size */
@@ -23,15 +24,15 @@ enum {
 };
 
 struct block {
-    vx_uint8 *map; /* with the guards; NULL: the block is libc's */
+    uint8_t *map; /* with the guards; NULL: the block is libc's */
     size_t map_size;
-    vx_uint8 *start;
+    uint8_t *start;
     size_t size;
-    size_t number; /* 1, 2, ... in the order of allocation */
-    vx_uint8 fill; /* what the bytes around it were filled with */
-    vx_reference owner; /* of a tensor's or an array's data; NULL: the operator's */
-    /* the name of a tensor that the kernel opened; NULL: the block is from malloc */
-    const char *tensor;
+    size_t number; /* of a block from malloc: 1, 2, ... in the order of allocation */
+    uint8_t fill; /* what the bytes around it were filled with */
+    guarded_describe_f *describe; /* NULL: the block is from malloc, the operator's */
+    const void *owner; /* for `describe` */
+    bool for_stage; /* freed when the stage ends */
     bool freed;
 };
 
@@ -42,7 +43,8 @@ static size_t freed_count;
 static size_t last_number;
 static bool guarding;
 static bool is_active;
-static vx_uint8 fill_byte;
+static uint8_t fill_byte;
+static harness_record_f *record;
 
 static size_t page_size(void)
 {
@@ -99,17 +101,18 @@ static struct block *add_block(void)
 }
 
 /* The accessible pages, from start to end: the bytes around the block in them were filled. */
-static vx_uint8 *filled_start(const struct block *block)
+static uint8_t *filled_start(const struct block *block)
 {
     return block->map + GUARD;
 }
 
-static const vx_uint8 *filled_end(const struct block *block)
+static const uint8_t *filled_end(const struct block *block)
 {
     return block->map + block->map_size - GUARD;
 }
 
-static void *allocate(vx_reference owner, const char *tensor, size_t size, size_t alignment)
+/* A block of the operator's, for the time being; NULL: there is no memory. */
+static struct block *allocate(size_t size, size_t alignment)
 {
     if (size > PTRDIFF_MAX - 2 * GUARD - LARGEST_ALIGNMENT - page_size()) {
         errno = ENOMEM;
@@ -122,7 +125,7 @@ static void *allocate(vx_reference owner, const char *tensor, size_t size, size_
         return NULL;
     }
     const size_t map_size = pages + 2 * GUARD;
-    vx_uint8 *map =
+    uint8_t *map =
         mmap(NULL, map_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) {
         errno = ENOMEM;
@@ -135,33 +138,50 @@ static void *allocate(vx_reference owner, const char *tensor, size_t size, size_
     }
     memset(map + GUARD, fill_byte, pages);
     block_count++;
-    const size_t number = owner || tensor ? 0 : ++last_number;
-    *block = (struct block){map,   map_size, map + GUARD + pages - rounded,
-                            size,  number,   fill_byte,
-                            owner, tensor,   false};
-    return block->start;
+    *block = (struct block){
+        .map = map,
+        .map_size = map_size,
+        .start = map + GUARD + pages - rounded,
+        .size = size,
+        .fill = fill_byte,
+    };
+    return block;
 }
+
+/* ---- Messages ---- */
 
 static void describe_block(const struct block *block, char *text, size_t size)
 {
-    if (block->owner != NULL) {
-        char owner[160];
-        hostrt_describe(block->owner, owner, sizeof owner);
-        snprintf(text, size, "the data of %s (%zu bytes)", owner, block->size);
-    } else if (block->tensor != NULL) {
-        snprintf(text, size, "the elements of '%s' (%zu bytes)", block->tensor, block->size);
+    if (block->describe != NULL) {
+        char name[192];
+        block->describe(block->owner, name, sizeof name);
+        snprintf(text, size, "%s (%zu bytes)", name, block->size);
     } else {
         snprintf(text, size, "a block of %zu byte%s (allocation %zu)", block->size,
                  block->size == 1 ? "" : "s", block->number);
     }
 }
 
-/* Logs writes into the bytes around a block that no guard page covers. */
+__attribute__((format(printf, 2, 3))) static void record_text(const char *what, const char *format,
+                                                              ...)
+{
+    char text[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (record != NULL) {
+        record(what, text, strlen(text));
+    }
+}
+
+/* Records writes into the bytes around a block that no guard page covers. */
 static void check_guards(const struct block *block)
 {
-    const vx_uint8 *first = filled_start(block);
-    const vx_uint8 *last = filled_end(block);
-    const vx_uint8 *end = block->start + block->size;
+    const uint8_t *first = filled_start(block);
+    const uint8_t *last = filled_end(block);
+    const uint8_t *end = block->start + block->size;
     char name[256];
 
     while (first < block->start && *first == block->fill) {
@@ -172,12 +192,12 @@ static void check_guards(const struct block *block)
     }
     describe_block(block, name, sizeof name);
     if (first < block->start) {
-        hostrt_log_printf(HOSTRT_EVENT, "the operator wrote up to %zu bytes before the start of %s",
-                          (size_t)(block->start - first), name);
+        record_text("event", "the operator wrote up to %zu bytes before the start of %s",
+                    (size_t)(block->start - first), name);
     }
     if (last > end) {
-        hostrt_log_printf(HOSTRT_EVENT, "the operator wrote up to %zu bytes past the end of %s",
-                          (size_t)(last - end), name);
+        record_text("event", "the operator wrote up to %zu bytes past the end of %s",
+                    (size_t)(last - end), name);
     }
 }
 
@@ -195,31 +215,36 @@ static void remove_oldest_freed(void)
 
 /* ---- The operator's ---- */
 
-void *hostrt_memory_new(size_t size, size_t alignment)
+void *guarded_memory_new(size_t size, size_t alignment)
 {
     if (alignment == 0) {
         alignment = natural_alignment(size);
     }
-    return alignment <= LARGEST_ALIGNMENT ? allocate(NULL, NULL, size, alignment) : NULL;
+    struct block *block = alignment <= LARGEST_ALIGNMENT ? allocate(size, alignment) : NULL;
+    if (block == NULL) {
+        return NULL;
+    }
+    block->number = ++last_number;
+    return block->start;
 }
 
 static bool is_inside(const struct block *block, const void *address)
 {
-    return (const vx_uint8 *)address >= block->map &&
-           (const vx_uint8 *)address < block->map + block->map_size;
+    return (const uint8_t *)address >= block->map &&
+           (const uint8_t *)address < block->map + block->map_size;
 }
 
-bool hostrt_memory_free(void *start)
+bool guarded_memory_free(void *start)
 {
     struct block *block = find(start);
     char name[256];
 
-    if (block == NULL || block->owner != NULL || block->tensor != NULL) {
+    if (block == NULL || block->describe != NULL) {
         for (size_t i = block_count; i-- > 0;) {
             if (is_inside(&blocks[i], start)) {
                 describe_block(&blocks[i], name, sizeof name);
-                hostrt_log_printf(
-                    HOSTRT_EVENT,
+                record_text(
+                    "event",
                     "the operator frees a pointer into %s, which it did not get from malloc", name);
                 return true;
             }
@@ -228,7 +253,7 @@ bool hostrt_memory_free(void *start)
     }
     if (block->freed) {
         describe_block(block, name, sizeof name);
-        hostrt_log_printf(HOSTRT_EVENT, "the operator frees %s twice", name);
+        record_text("event", "the operator frees %s twice", name);
         return true;
     }
     check_guards(block);
@@ -242,103 +267,120 @@ bool hostrt_memory_free(void *start)
     return true;
 }
 
-/* NULL with errno 0: not from here. */
-void *hostrt_memory_resize(void *start, size_t size)
+void *guarded_memory_resize(void *start, size_t size)
 {
     const struct block *block = find(start);
-    if (block == NULL || block->owner != NULL || block->tensor != NULL || block->freed) {
+    if (block == NULL || block->describe != NULL || block->freed) {
         errno = 0;
         return NULL;
     }
     const size_t old_size = block->size; /* `block` moves when the table grows */
-    void *moved = hostrt_memory_new(size, 0);
+    void *moved = guarded_memory_new(size, 0);
     if (moved != NULL) {
         memcpy(moved, start, old_size < size ? old_size : size);
-        hostrt_memory_free(start);
+        guarded_memory_free(start);
     }
     return moved;
 }
 
-/* ---- The runtime's: data of tensors and arrays ---- */
+/* ---- The runtime's ---- */
 
-void *hostrt_device_new(vx_reference owner, size_t size)
+#ifdef HARNESS_ADDRESS_SANITIZER
+/* AddressSanitizer guards what malloc returns, and reports the line that allocated it. */
+static struct block *allocate_for_runtime(size_t size)
 {
-    return allocate(owner, NULL, size, natural_alignment(size));
-}
-
-void hostrt_device_free(void *start)
-{
-    struct block *block = start ? find(start) : NULL;
-    if (block != NULL) {
-        check_guards(block);
-        remove_block(block);
-    }
-}
-
-/* ---- The elements of tensors that the kernel opens ---- */
-
-static void *new_tensor(const char *name, size_t size)
-{
-#ifdef HOSTRT_ADDRESS_SANITIZER
-    /* It guards what malloc returns, and reports the line that allocated it. */
     struct block *block = add_block();
     void *start = block != NULL ? __libc_malloc(size) : NULL;
-    if (start != NULL) {
-        block_count++;
-        *block =
-            (struct block){.start = memset(start, fill_byte, size), .size = size, .tensor = name};
+    if (start == NULL) {
+        return NULL;
     }
-    return start;
+    block_count++;
+    *block = (struct block){.start = memset(start, fill_byte, size), .size = size};
+    return block;
+}
 #else
-    return allocate(NULL, name, size, natural_alignment(size));
-#endif
-}
-
-void *hostrt_tensor_memory(const char *name, size_t size, void *unguarded)
+static struct block *allocate_for_runtime(size_t size)
 {
-    return hostrt_memory_guards() ? new_tensor(name, size) : unguarded;
+    return allocate(size, natural_alignment(size));
+}
+#endif
+
+static void *new_block(guarded_describe_f *describe, const void *owner, size_t size, bool for_stage)
+{
+    struct block *block = allocate_for_runtime(size);
+    if (block == NULL) {
+        return NULL;
+    }
+    block->describe = describe;
+    block->owner = owner;
+    block->for_stage = for_stage;
+    return block->start;
 }
 
-static void free_opened_tensors(void)
+void *guarded_block_new(guarded_describe_f *describe, const void *owner, size_t size)
+{
+    return new_block(describe, owner, size, false);
+}
+
+void *guarded_block_new_for_stage(guarded_describe_f *describe, const void *owner, size_t size)
+{
+    return new_block(describe, owner, size, true);
+}
+
+static void delete_block(struct block *block)
+{
+    if (block->map != NULL) {
+        check_guards(block);
+    }
+    remove_block(block);
+}
+
+void guarded_block_delete(void *start)
+{
+    struct block *block = start != NULL ? find(start) : NULL;
+    if (block != NULL) {
+        delete_block(block);
+    }
+}
+
+static void delete_blocks_for_stage(void)
 {
     for (size_t i = block_count; i-- > 0;) {
-        if (blocks[i].tensor != NULL) {
-            if (blocks[i].map != NULL) {
-                check_guards(&blocks[i]);
-            }
-            remove_block(&blocks[i]);
+        if (blocks[i].for_stage) {
+            delete_block(&blocks[i]);
         }
     }
 }
 
-/* ---- Sessions ---- */
+/* ---- Runs ---- */
 
-void hostrt_memory_begin(bool guard, vx_uint8 fill)
+void guarded_memory_begin(bool guard, uint8_t fill, harness_record_f *record_function)
 {
     guarding = guard;
     fill_byte = fill;
+    record = record_function;
     last_number = 0;
 }
 
-void hostrt_memory_set_active(bool active)
+void guarded_memory_set_active(bool active)
 {
     is_active = active;
     if (!active) {
-        free_opened_tensors();
+        delete_blocks_for_stage();
     }
 }
 
-bool hostrt_memory_guards(void)
+bool guarded_memory_is_guarding(void)
 {
     return guarding && is_active;
 }
 
-vx_uint8 hostrt_memory_fill(void)
+uint8_t guarded_memory_fill(void)
 {
     return fill_byte;
 }
 
-void hostrt_memory_end(bool report)
+void guarded_memory_end(void)
 {
     size_t leaked = 0;
     size_t bytes = 0;
@@ -346,10 +388,10 @@ void hostrt_memory_end(bool report)
 
     for (size_t i = 0; i < block_count; i++) {
         const struct block *block = &blocks[i];
-        if (report && !block->freed) {
+        if (block->map != NULL && !block->freed) {
             check_guards(block);
         }
-        if (block->owner == NULL && !block->freed) {
+        if (block->describe == NULL && !block->freed) {
             bytes += block->size;
             if (leaked++ == 0) {
                 describe_block(block, first, sizeof first);
@@ -357,29 +399,29 @@ void hostrt_memory_end(bool report)
         }
     }
     for (size_t i = block_count; i-- > 0;) {
-        if (blocks[i].owner == NULL) {
+        if (blocks[i].describe == NULL) {
             remove_block(&blocks[i]);
         }
     }
     freed_count = 0;
     guarding = false;
-    if (report && leaked == 1) {
-        hostrt_log_printf(HOSTRT_LEAK, "%s was never freed", first);
-    } else if (report && leaked > 1) {
-        hostrt_log_printf(HOSTRT_LEAK, "%zu blocks (%zu bytes) were never freed, among them %s",
-                          leaked, bytes, first);
+    if (leaked == 1) {
+        record_text("leak", "%s was never freed", first);
+    } else if (leaked > 1) {
+        record_text("leak", "%zu blocks (%zu bytes) were never freed, among them %s", leaked, bytes,
+                    first);
     }
 }
 
-bool hostrt_memory_explain(const void *address, char *text, size_t size)
+bool guarded_memory_explain(const void *address, char *text, size_t size)
 {
-    const vx_uint8 *byte = address;
+    const uint8_t *byte = address;
     for (size_t i = block_count; i-- > 0;) {
         const struct block *block = &blocks[i];
         if (!is_inside(block, byte)) {
             continue;
         }
-        const vx_uint8 *end = block->start + block->size;
+        const uint8_t *end = block->start + block->size;
         char name[256];
         describe_block(block, name, sizeof name);
         if (block->freed && byte >= block->start && byte < end) {

@@ -1,10 +1,12 @@
 /* A minimal runtime: its kernels are functions of arrays. */
+#include "opkit/check/harness/memory/guarded_memory.h"
 #include "opkit/check/harness/runtime.h"
 
 typedef int kernel_f(unsigned count, struct harness_value *values);
 
 static kernel_f *kernel;
 static const struct harness_invocation *call;
+static struct harness_value *values;
 static harness_record_f *add;
 static const char *phase = "the function";
 
@@ -15,17 +17,29 @@ static int prepare(void *entry, const struct harness_invocation *invocation,
     *(void **)&kernel = entry;
     call = invocation;
     add = record;
-    return 0;
+    guarded_memory_begin(invocation->guarded, invocation->fill, record);
+    values = guarded_values_new(invocation);
+    return values != NULL ? 0 : 1;
 }
 
-static int nothing(void)
+static int set_up(void)
 {
     return 0;
 }
 
 static int process(void)
 {
-    return kernel(call->count, call->values);
+    guarded_memory_set_active(true);
+    const int status = kernel(call->count, values);
+    guarded_memory_set_active(false);
+    return status;
+}
+
+static int clean_up(void)
+{
+    guarded_values_delete(call, values);
+    guarded_memory_end();
+    return 0;
 }
 
 static void report(void)
@@ -37,8 +51,9 @@ static void report(void)
 __attribute__((visibility("default"))) const struct harness_runtime harness_runtime;
 const struct harness_runtime harness_runtime = {
     .prepare = prepare,
-    .stages = {nothing, process, nothing},
+    .stages = {set_up, process, clean_up},
     .report = report,
+    .explain = guarded_memory_explain,
     .stage_names = {"nothing", "the function", "nothing"},
     .phase = &phase,
 };

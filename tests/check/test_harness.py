@@ -25,7 +25,7 @@ from opkit.runtimes.rknn.host_kernels import CpuKernel
 from opkit.testing import Case, Operator, run_cpu_kernel
 from tests.check import target_repositories
 from tests.check.target_repositories import enumerators, messages_of, need
-from tests.compiling import C_SOURCES, build
+from tests.compiling import C_SOURCES, GUARDED_MEMORY, build
 from tests.repositories import Repository, generate
 from tests.runtimes.rknn.host_build import harness, repository
 
@@ -283,11 +283,20 @@ params: {divisor: {type: VX_TYPE_INT32}, summands: {type: VX_TYPE_ARRAY}}
 """
 
 
-def plain_kernel(folder: Path, symbol: str) -> HarnessKernel:
-    libraries = [folder / f"lib{name}.so" for name in ("plain_runtime", "plain_kernel")]
-    for library in libraries:
-        source = MISDEEDS_C.with_name(f"{library.stem.removeprefix('lib')}.c")
-        build(library, "-shared", "-O2", "-g", source)
+@pytest.fixture(scope="module")
+def plain_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return where a minimal runtime is, and libraries of kernels that name it first."""
+    folder = tmp_path_factory.mktemp("plain")
+    runtime = folder / "libplain_runtime.so"
+    soname = f"-Wl,-soname,{runtime.name}"
+    build(runtime, "-shared", "-O2", "-g", soname, C_SOURCES / "plain_runtime.c", *GUARDED_MEMORY)
+    for name in ("plain_kernel", "plain_faults"):
+        build(folder / f"lib{name}.so", "-shared", "-O2", "-g", C_SOURCES / f"{name}.c", runtime)
+    return folder
+
+
+def plain_kernel(folder: Path, symbol: str, library: str = "libplain_kernel.so") -> HarnessKernel:
+    libraries = [folder / "libplain_runtime.so", folder / library]
     command = (str(harness()), *map(str, libraries), symbol)
     executor = Executor("plain", command)
     return HarnessKernel(parse(PLAIN), executor, folder, calling_convention, library=libraries[1])
@@ -299,8 +308,8 @@ def plain_invocation(divisor: int) -> Invocation:
     return Invocation({"x": x}, params, {"y": ((2, 3), "float32")})
 
 
-def test_harness_runs_without_openvx(tmp_path: Path) -> None:
-    kernel = plain_kernel(tmp_path, "add")
+def test_harness_runs_without_openvx(plain_folder: Path) -> None:
+    kernel = plain_kernel(plain_folder, "add")
     run = kernel.run(plain_invocation(2), fill=1)
     assert (run.status, run.fault, run.events, run.log) == (0, "", [], ["this is plain"])
     assert run.outputs["y"].tolist() == [[3, 4, 5], [6, 7, 8]]
@@ -308,7 +317,31 @@ def test_harness_runs_without_openvx(tmp_path: Path) -> None:
     assert re.match(r"plain_kernel\.c:12: the function divides an integer by zero", run.fault)
     assert run.log == ["this is plain"]
     with pytest.raises(OpkitError, match="has no subtract, by which the runtime"):
-        plain_kernel(tmp_path, "subtract").run(plain_invocation(1))
+        plain_kernel(plain_folder, "subtract").run(plain_invocation(1))
+
+
+# What a kernel does -> the fault; or the event, or the leak.
+PLAIN_FAULTS = {
+    "nothing": "",
+    "read_past_input": "reads just past the end of input 'x' (24 bytes)",
+    "write_past_output": "writes 4 bytes past the end of output 'y' (24 bytes)",
+    "read_past_param": "reads just past the end of param 'summands' (8 bytes)",
+    "use_after_free": "reads byte 4 of a block of 24 bytes (allocation 1) after it was freed",
+    "write_past_block": "writes just past the end of a block of 96 bytes (allocation 1)",
+    "write_before_output": "the operator wrote up to 1 bytes before the start of output 'y' (24 b",
+    "free_twice": "the operator frees a block of 96 bytes (allocation 1) twice",
+    "free_input": "the operator frees a pointer into input 'x' (24 bytes), which it did not get f",
+    "leak": "a block of 24 bytes (allocation 1) was never freed",
+}
+
+
+@pytest.mark.parametrize("symbol", PLAIN_FAULTS)
+def test_memory_is_guarded_without_openvx(symbol: str, plain_folder: Path) -> None:
+    kernel = plain_kernel(plain_folder, symbol, "libplain_faults.so")
+    run = kernel.run(plain_invocation(1), fill=0xA5)
+    fault = run.fault.partition(": the function ")[2]
+    assert PLAIN_FAULTS[symbol] in "".join([fault, *run.events, *run.leaks])
+    assert len([*filter(None, [fault]), *run.events, *run.leaks]) == (symbol != "nothing")
 
 
 # ---- What is left ----

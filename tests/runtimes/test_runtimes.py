@@ -104,6 +104,27 @@ def test_dtypes_that_a_runtime_carries_or_leaves_out(plain: Repository, tmp_path
     assert "no case ran on the CPU kernel, plain (op.yml has the runtime plain)" in refused.stderr
 
 
+FAULTS = """\
+    const size_t size = inputs->input.size;
+    float *volatile element = malloc(sizeof *element);
+    *element = inputs->input.float32[size == 7 ? size : 0];
+    return NULL;
+"""
+
+
+def test_memory_of_second_runtime_is_guarded(plain: Repository) -> None:
+    compute = plain.path / "copy_compute.h"
+    before = compute.read_text()
+    compute.write_text("#include <stdlib.h>\n" + before.replace("    return NULL;\n", FAULTS))
+    checked = plain.scons("check", check=False)
+    compute.write_text(before)
+    for case, message in {
+        "7-float32-uniform": "the function reads just past the end of input 'input' (28 bytes)",
+        "3x5-float32-uniform": "a block of 4 bytes (allocation 1) was never freed",
+    }.items():
+        assert f"CPU kernel, plain of Copy, case {case}:\n  {message}\n" in checked.stdout
+
+
 def test_second_runtime_file_ownership(plain: Repository) -> None:
     plain.scons("target=x64")
     manifest = json.loads((plain.path / "generated/manifest.json").read_text())

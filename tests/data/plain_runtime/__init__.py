@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from SCons.Action import Action
 
+from opkit.build.harness import GUARDED_MEMORY
+from opkit.build.host_link import linked
 from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
 from opkit.description.spec import OpSpec, Param
@@ -59,24 +61,28 @@ class Plain(Runtime):
         """Return a sentence and a section."""
         return Readme(f"{spec.name}, a C library.", sections="## Plain\n\nC, and no more.\n")
 
-    def _library(self, env: Any, path: str, *sources: str) -> Any:
+    def _library(self, env: Any, path: str, *libraries: Any) -> Any:
         compiler = env.CompilerFor("x64")
-        objects = [compiler.SharedObject(f"{path}-{Path(each).stem}.o", each) for each in sources]
-        return compiler.Command(path, objects, Action("$SHAREDCOM", "link $TARGET"))
+        source = f"generated/{env['OPERATOR'].lower}_plain.c"
+        kernel = compiler.SharedObject(f"{path[:-3]}.o", source)
+        return compiler.Command(path, [kernel, *libraries], Action("$SHAREDCOM", "link $TARGET"))
 
     def declare(self, env: Any, request: Any) -> list[Any]:
         """Declare the library and what calls it."""
-        lower = env["OPERATOR"].lower
-        runtime = "opkit/runtimes/plain/plain_runtime.c"
-        return [
-            *env.Harness(),
-            self._library(env, "build/plain/runtime.so", runtime),
-            self._library(env, f"build/plain/{lower}.so", f"generated/{lower}_plain.c"),
-        ]
+        runtime = linked(
+            env,
+            "$SHAREDCOM",
+            target="build/plain/runtime.so",
+            sources=["opkit/runtimes/plain/*.c", GUARDED_MEMORY],
+            objects="build/plain/",
+            LIBRARIES=["-Wl,-soname,runtime.so"],
+        )
+        kernel = self._library(env, f"build/plain/{env['OPERATOR'].lower}.so", runtime)
+        return [*env.Harness(), runtime, kernel]
 
     def products(self, env: Any, targets: Mapping[str, str]) -> list[Any]:
         """Return the library."""
-        return [env.InstallAs("build/pc/operator.so", f"build/plain/{env['OPERATOR'].lower}.so")]
+        return [self._library(env, "build/pc/operator.so")]
 
     def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
         """Return the numbers as C has them."""

@@ -7,6 +7,7 @@
  *     invocation.c     what happens in that process
  *     faults.c         explains signals
  *     process_state.c  finds what a kernel has changed of its process
+ *     memory/          guarded memory, for the runtimes
  *
  * Natively it is a program that loads the runtime and the kernel's library:
  *

@@ -7,6 +7,23 @@
  * process as often as asked for, clean_up, report. After prepare fails, or a fault, only report
  * follows. What the kernel does to the process in one of the three stages, set_up, process and
  * clean_up, is the harness's business: faults, loops without end, exit.
+ *
+ * A runtime has its kernels guarded, so that an access beside a tensor or a block from malloc is a
+ * fault with a name, and leaks are found, as follows (see memory/guarded_memory.h):
+ *
+ *     prepare:   guarded_memory_begin(invocation->guarded, invocation->fill, record);
+ *                values = guarded_values_new(invocation);
+ *     a stage:   guarded_memory_set_active(true);
+ *                status = kernel(... values[i].bytes ...);
+ *                guarded_memory_set_active(false);
+ *     clean_up:  guarded_values_delete(invocation, values);
+ *                guarded_memory_end();
+ *     .explain = guarded_memory_explain,
+ *
+ * The sources in memory/ are part of its library, which has a soname and is the first that the
+ * kernel's library is linked with. A static program has them among its own, all compiled with
+ * -DHARNESS_STATIC; its kernel is compiled with -include
+ * opkit/check/harness/memory/guarded_malloc.h.
  */
 #ifndef OPKIT_HARNESS_RUNTIME_H
 #define OPKIT_HARNESS_RUNTIME_H

@@ -1,0 +1,81 @@
+/* Kernels of the plain runtime, each of which does one thing that no operator should. */
+#include <stdlib.h>
+
+#include "opkit/check/harness/runtime.h"
+
+typedef int kernel_f(unsigned count, struct harness_value *values);
+
+kernel_f nothing, read_past_input, write_past_output, write_before_output, read_past_param, leak,
+    use_after_free, write_past_block, free_twice, free_input;
+
+static volatile char *memory; /* so that compilers leave each access as it is */
+
+int nothing(unsigned count, struct harness_value *values)
+{
+    memory = malloc(count);
+    memory[0] = *(char *)values[0].bytes;
+    free((void *)memory);
+    return 0;
+}
+
+int read_past_input(unsigned count, struct harness_value *values)
+{
+    memory = values[0].bytes;
+    return memory[values[0].size] == (char)count;
+}
+
+int write_past_output(unsigned count, struct harness_value *values)
+{
+    memory = values[1].bytes;
+    memory[values[1].size + count] = 0;
+    return 0;
+}
+
+int write_before_output(unsigned count, struct harness_value *values)
+{
+    memory = values[1].bytes;
+    memory[-1] = (char)count;
+    return 0;
+}
+
+int read_past_param(unsigned count, struct harness_value *values)
+{
+    memory = values[count - 1].bytes;
+    return memory[values[count - 1].size];
+}
+
+int leak(unsigned count, struct harness_value *values)
+{
+    memory = malloc(values[0].size);
+    memory[0] = (char)count;
+    return 0;
+}
+
+int use_after_free(unsigned count, struct harness_value *values)
+{
+    memory = malloc(values[0].size);
+    free((void *)memory);
+    return memory[count];
+}
+
+int write_past_block(unsigned count, struct harness_value *values)
+{
+    memory = calloc(count, values[0].size);
+    memory[count * values[0].size] = 0;
+    return 0;
+}
+
+int free_twice(unsigned count, struct harness_value *values)
+{
+    memory = realloc(NULL, count * values[0].size);
+    free((void *)memory);
+    free((void *)memory);
+    return 0;
+}
+
+int free_input(unsigned count, struct harness_value *values)
+{
+    (void)count;
+    free(values[0].bytes);
+    return 0;
+}

@@ -1,7 +1,7 @@
 """env.Harness(): the program that runs kernels on this PC, in `build/host/`.
 
-A runtime that guards memory has GUARDED_MEMORY among the sources of its library for this PC, and a
-static harness among its own.
+A runtime that guards memory has GUARDED_MEMORY among the sources of its library for this PC and of
+its static harnesses; a kernel in a static harness is compiled with GUARDED_MALLOC.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from opkit.build.host_link import linked
 
 SOURCES = "opkit/check/harness/*.c"
 GUARDED_MEMORY = "opkit/check/harness/memory/*.c"
+GUARDED_MALLOC = ["-include", "opkit/check/harness/memory/guarded_malloc.h"]
 PROGRAM = "build/host/harness"
 COMPILE = "-O2 -g -fno-sanitize=undefined".split()
 

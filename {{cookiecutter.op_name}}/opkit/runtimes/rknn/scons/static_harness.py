@@ -12,7 +12,7 @@ from typing import Any
 
 from SCons.Action import Action
 
-from opkit.build.harness import GUARDED_MEMORY, SOURCES
+from opkit.build.harness import GUARDED_MALLOC, GUARDED_MEMORY, SOURCES
 from opkit.check.sanitizers import FLAGS
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.scons.host import GUARDED
@@ -26,15 +26,6 @@ COMPILE = "-O2 -g0 -DHARNESS_STATIC".split()
 SANITIZED = "-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all -DHARNESS_STATIC".split()
 # Unoptimized, every line can hold a breakpoint, and every variable can be printed.
 DEBUGGED = "-O0 -g -fno-omit-frame-pointer -DHARNESS_STATIC".split()
-# So the kernel gets its memory from the host runtime, which guards it.
-GUARDED_MALLOC = {
-    "CFLAGS": [
-        f"-D{name}=guarded_{name}"
-        for name in ("malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign")
-    ]
-    + ["-Dmemalign=guarded_aligned_alloc"],
-    "CXXFLAGS": ["-include", "opkit/check/harness/memory/guarded_malloc.h"],
-}
 
 
 def exists(env: Any) -> bool:
@@ -84,7 +75,7 @@ def sanitized_harness(env: Any, names: list[str]) -> Any:
     pc_env.Replace(CC=[compiler], CXX=[beside(compiler)], C_ERRORS=C_ERRORS)
     pc_env.Replace(CCFLAGS=[*SANITIZED, *flags], LINKFLAGS=flags)
     # AddressSanitizer has guards of its own, which know where memory was allocated.
-    malloc = {} if "address" in names else GUARDED_MALLOC
+    malloc = [] if "address" in names else GUARDED_MALLOC
     return _harness(pc_env, ",".join(names), malloc)
 
 
@@ -100,7 +91,7 @@ def debugged_harness(env: Any) -> Any:
     return _harness(pc_env, "gdb", GUARDED_MALLOC)
 
 
-def _harness(env: Any, name: str, malloc: dict[str, list[str]]) -> Any:
+def _harness(env: Any, name: str, malloc: list[str]) -> Any:
     operator = env["OPERATOR"]
     folder = f"{FOLDER}/{name}"
 
@@ -113,7 +104,7 @@ def _harness(env: Any, name: str, malloc: dict[str, list[str]]) -> Any:
     return env.Command(
         f"{folder}/harness",
         [
-            *env.KernelObjects(folder, CCFLAGS=GUARDED, **malloc),
+            *env.KernelObjects(folder, CCFLAGS=[*GUARDED, *malloc]),
             *objects_of(
                 SOURCES,
                 "harness-",

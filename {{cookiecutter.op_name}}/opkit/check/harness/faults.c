@@ -81,6 +81,8 @@ static struct fault read_fault(int number, const siginfo_t *information, const u
     fault.stack_pointer = (uintptr_t)context->uc_mcontext.sp;
 #elif defined(__arm__)
     fault.stack_pointer = (uintptr_t)context->uc_mcontext.arm_sp;
+#elif defined(__riscv)
+    fault.stack_pointer = (uintptr_t)context->uc_mcontext.__gregs[REG_SP];
 #else
     (void)context;
 #endif

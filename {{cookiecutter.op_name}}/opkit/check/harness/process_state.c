@@ -38,6 +38,10 @@ static unsigned long floating_point(void)
     unsigned long control;
     __asm__ volatile("vmrs %0, fpscr" : "=r"(control));
     return control & 0x07FFFF00UL;
+#elif defined(__riscv_flen)
+    unsigned long control;
+    __asm__ volatile("frrm %0" : "=r"(control));
+    return control;
 #else
     return 0;
 #endif
@@ -51,6 +55,8 @@ static void set_floating_point(unsigned long control)
     __asm__ volatile("msr fpcr, %0" : : "r"(control));
 #elif defined(__arm__) && defined(__ARM_FP)
     __asm__ volatile("vmsr fpscr, %0" : : "r"(control));
+#elif defined(__riscv_flen)
+    __asm__ volatile("fsrm %0" : : "r"(control));
 #else
     (void)control;
 #endif

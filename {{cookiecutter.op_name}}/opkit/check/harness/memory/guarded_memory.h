@@ -11,9 +11,10 @@
  *
  * An operator's library takes malloc and free from the runtime's if it is linked with that library
  * before any other, by its soname. The objects of a static program take them if they are compiled
- * with `-include opkit/check/harness/memory/guarded_malloc.h`. A runtime whose code runs between
- * the operator's functions calls libc's, by the names in libc_memory.h; what the operator has
- * allocated for it, it frees with guarded_free.
+ * with `-include opkit/check/harness/memory/guarded_malloc.h`. What a runtime allocates and keeps
+ * while a stage is active it allocates by libc's names in libc_memory.h, or it would count as a
+ * leak of the operator's; in C++, where new calls malloc, it does so before. What the operator
+ * allocates for it, it frees with guarded_free.
  */
 #ifndef OPKIT_GUARDED_MEMORY_H
 #define OPKIT_GUARDED_MEMORY_H

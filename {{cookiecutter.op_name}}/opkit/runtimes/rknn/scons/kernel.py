@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from opkit.build import kernel_objects as objects
 from opkit.runtimes.rknn.sources import kernel_sources
-from opkit.toolchains.warnings import ERRORS, WARNINGS
 
 
 def exists(env: Any) -> bool:
@@ -26,16 +26,4 @@ def kernel_objects(env: Any, folder: str, **flags: list[str]) -> list[Any]:
         folder: where the objects are made.
         flags: appended to construction variables for these objects, such as CCFLAGS.
     """
-    operator = env["OPERATOR"]
-    kernel_env = env.Clone()
-    kernel_env.Append(**flags)
-    kernel_env.Append(
-        CCFLAGS=[*WARNINGS, *ERRORS, *operator.cflags],
-        CFLAGS=env["C_ERRORS"],
-        CPPPATH=[f"#{folder.path}" for folder in operator.include],
-    )
-    return [
-        node
-        for source in kernel_sources(operator)
-        for node in kernel_env.SharedObject(f"{folder}/{source}.o", source)
-    ]
+    return objects.kernel_objects(env, kernel_sources(env["OPERATOR"]), folder, **flags)

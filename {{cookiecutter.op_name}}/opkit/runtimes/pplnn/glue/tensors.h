@@ -1,0 +1,143 @@
+/*
+ * Tensors as ppl.nn holds them, and how the math in C gets them. Nothing of ppl.nn is needed here.
+ *
+ * The math sees the memory of ppl.nn's tensors itself; only halves are converted, all of an input
+ * once before the math and all of an output once after it. Plain C11 and C++11.
+ */
+#ifndef OPKIT_PPLNN_TENSORS_H
+#define OPKIT_PPLNN_TENSORS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../../compute/half.h"
+#include "../../../compute/tensor.h"
+
+/* Those values of ppl::common::datatype_t of which the math can get a tensor. */
+enum {
+    OPKIT_PPLNN_UINT8 = 1,
+    OPKIT_PPLNN_UINT16 = 2,
+    OPKIT_PPLNN_UINT32 = 3,
+    OPKIT_PPLNN_FLOAT16 = 5,
+    OPKIT_PPLNN_FLOAT32 = 6,
+    OPKIT_PPLNN_INT8 = 10,
+    OPKIT_PPLNN_INT16 = 11,
+    OPKIT_PPLNN_INT32 = 12,
+    OPKIT_PPLNN_INT64 = 13,
+    OPKIT_PPLNN_BOOL = 14
+};
+
+/* A tensor of ppl.nn's, in the format NDARRAY. */
+struct opkit_pplnn_tensor {
+    uint32_t type; /* ppl::common::datatype_t */
+    uint32_t rank; /* 0: a scalar */
+    int64_t dims[OPKIT_MAX_RANK]; /* the slowest first */
+    void *data;
+};
+
+/* A tensor of ppl.nn's, and the same as the math sees it. */
+struct opkit_pplnn_view {
+    const struct opkit_pplnn_tensor *tensor;
+    struct opkit_tensor *view;
+    bool is_output;
+};
+
+/* Whether the math can get a tensor of this type, and what its elements are then. */
+static inline bool opkit_pplnn_element(uint32_t type, enum opkit_type *element)
+{
+    static const struct {
+        uint32_t type;
+        enum opkit_type element;
+    } ELEMENTS[] = {
+        {OPKIT_PPLNN_UINT8, OPKIT_UINT8},     {OPKIT_PPLNN_UINT16, OPKIT_UINT16},
+        {OPKIT_PPLNN_UINT32, OPKIT_UINT32},   {OPKIT_PPLNN_FLOAT16, OPKIT_FLOAT32},
+        {OPKIT_PPLNN_FLOAT32, OPKIT_FLOAT32}, {OPKIT_PPLNN_INT8, OPKIT_INT8},
+        {OPKIT_PPLNN_INT16, OPKIT_INT16},     {OPKIT_PPLNN_INT32, OPKIT_INT32},
+        {OPKIT_PPLNN_INT64, OPKIT_INT64},     {OPKIT_PPLNN_BOOL, OPKIT_UINT8},
+    };
+
+    for (size_t i = 0; i < sizeof ELEMENTS / sizeof *ELEMENTS; i++) {
+        if (ELEMENTS[i].type == type) {
+            *element = ELEMENTS[i].element;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Sets all of a view but its elements. A scalar has rank 1 there. */
+static inline void opkit_pplnn_set_shape(struct opkit_tensor *view,
+                                         const struct opkit_pplnn_tensor *tensor)
+{
+    view->type = OPKIT_FLOAT32;
+    (void)opkit_pplnn_element(tensor->type, &view->type);
+    view->rank = tensor->rank > 0 ? tensor->rank : 1;
+    view->size = 1;
+    for (uint32_t i = 0; i < OPKIT_MAX_RANK; i++) {
+        view->shape[i] = i < tensor->rank ? (size_t)tensor->dims[i] : 1;
+        view->size *= view->shape[i];
+    }
+    view->data = NULL;
+}
+
+/* Sets the dimensions of a tensor to those of a view, which an operator's rule has set. */
+static inline const char *opkit_pplnn_take_shape(struct opkit_pplnn_tensor *tensor,
+                                                 const struct opkit_tensor *view)
+{
+    if (view->rank < 1 || view->rank > OPKIT_MAX_RANK) {
+        return "the shape rule must set the rank of every output, 1 to 6";
+    }
+    tensor->rank = (uint32_t)view->rank;
+    for (size_t i = 0; i < view->rank; i++) {
+        tensor->dims[i] = (int64_t)view->shape[i];
+    }
+    return NULL;
+}
+
+/*
+ * Lets the math see tensors, and reads the inputs. `memory` is to be freed, whatever this returns.
+ * Returns NULL, or what is wrong.
+ */
+static inline const char *opkit_pplnn_open(const struct opkit_pplnn_view *views, size_t count,
+                                           float **memory)
+{
+    size_t floats = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        opkit_pplnn_set_shape(views[i].view, views[i].tensor);
+        views[i].view->data = views[i].tensor->data;
+        floats += views[i].tensor->type == OPKIT_PPLNN_FLOAT16 ? views[i].view->size : 0;
+    }
+    *memory = floats > 0 ? (float *)malloc(floats * sizeof(float)) : NULL;
+    if (floats > 0 && *memory == NULL) {
+        return "not enough memory to convert the halves";
+    }
+    float *next = *memory;
+    for (size_t i = 0; i < count; i++) {
+        if (views[i].tensor->type == OPKIT_PPLNN_FLOAT16) {
+            views[i].view->float32 = next;
+            next += views[i].view->size;
+            if (!views[i].is_output) {
+                opkit_halves_to_floats((const uint16_t *)views[i].tensor->data,
+                                       views[i].view->float32, views[i].view->size);
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Writes the outputs of which the math has not written the memory itself. */
+static inline void opkit_pplnn_write(const struct opkit_pplnn_view *views, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (views[i].is_output && views[i].tensor->type == OPKIT_PPLNN_FLOAT16) {
+            opkit_floats_to_halves(views[i].view->float32, (uint16_t *)views[i].tensor->data,
+                                   views[i].view->size);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,135 @@
+#ifndef ONNX_PB_H
+#define ONNX_PB_H
+
+#include <stdint.h>
+
+#include <string>
+#include <vector>
+
+/* What protobuf generates of ONNX's NodeProto. */
+namespace onnx {
+
+class AttributeProto {
+public:
+    enum AttributeType {
+        UNDEFINED = 0,
+        FLOAT = 1,
+        INT = 2,
+        STRING = 3,
+        TENSOR = 4,
+        FLOATS = 6,
+        INTS = 7,
+        STRINGS = 8
+    };
+
+    const std::string &name() const
+    {
+        return name_;
+    }
+    AttributeType type() const
+    {
+        return type_;
+    }
+    float f() const
+    {
+        return f_;
+    }
+    int64_t i() const
+    {
+        return i_;
+    }
+    const std::string &s() const
+    {
+        return s_;
+    }
+    float floats(int index) const
+    {
+        return floats_[static_cast<size_t>(index)];
+    }
+    int64_t ints(int index) const
+    {
+        return ints_[static_cast<size_t>(index)];
+    }
+    int floats_size() const
+    {
+        return static_cast<int>(floats_.size());
+    }
+    int ints_size() const
+    {
+        return static_cast<int>(ints_.size());
+    }
+    const std::vector<float> &floats() const
+    {
+        return floats_;
+    }
+    void set_name(const std::string &name)
+    {
+        name_ = name;
+    }
+    void set_type(AttributeType type)
+    {
+        type_ = type;
+    }
+    void set_f(float value)
+    {
+        f_ = value;
+    }
+    void set_i(int64_t value)
+    {
+        i_ = value;
+    }
+    void set_s(const std::string &value)
+    {
+        s_ = value;
+    }
+    void add_floats(float value)
+    {
+        floats_.push_back(value);
+    }
+    void add_ints(int64_t value)
+    {
+        ints_.push_back(value);
+    }
+
+private:
+    std::string name_;
+    AttributeType type_ = UNDEFINED;
+    float f_ = 0;
+    int64_t i_ = 0;
+    std::string s_;
+    std::vector<float> floats_;
+    std::vector<int64_t> ints_;
+};
+
+class NodeProto {
+public:
+    const std::string &name() const
+    {
+        return name_;
+    }
+    int attribute_size() const
+    {
+        return static_cast<int>(attributes_.size());
+    }
+    const AttributeProto &attribute(int index) const
+    {
+        return attributes_[static_cast<size_t>(index)];
+    }
+    void set_name(const std::string &name)
+    {
+        name_ = name;
+    }
+    AttributeProto *add_attribute()
+    {
+        attributes_.push_back(AttributeProto());
+        return &attributes_.back();
+    }
+
+private:
+    std::string name_;
+    std::vector<AttributeProto> attributes_;
+};
+
+} // namespace onnx
+
+#endif

@@ -1,0 +1,86 @@
+#ifndef PPL_NN_ENGINES_X86_OPTIMIZER_OPT_KERNEL_H
+#define PPL_NN_ENGINES_X86_OPTIMIZER_OPT_KERNEL_H
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "ppl/nn/runtime/kernel_impl.h"
+
+namespace ppl { namespace nn { namespace x86 {
+
+struct OptKernelOptions {
+    ir::GraphData *graph_data;
+};
+
+class X86OptKernel {
+public:
+    explicit X86OptKernel(const ir::Node *node) : node_(node)
+    {
+    }
+    virtual ~X86OptKernel()
+    {
+    }
+    const ir::Node *GetNode() const
+    {
+        return node_;
+    }
+    virtual KernelImpl *CreateKernelImpl() const = 0;
+    ppl::common::RetCode Init(const OptKernelOptions &options)
+    {
+        return DoInit(options);
+    }
+    virtual ppl::common::RetCode SelectFormat(const InputOutputInfo &,
+                                              std::vector<ppl::common::dataformat_t> *inputs,
+                                              std::vector<ppl::common::dataformat_t> *outputs)
+    {
+        for (auto *formats : {inputs, outputs}) {
+            for (auto &format : *formats) {
+                format = ppl::common::DATAFORMAT_NDARRAY;
+            }
+        }
+        return ppl::common::RC_SUCCESS;
+    }
+
+protected:
+    virtual ppl::common::RetCode DoInit(const OptKernelOptions &options) = 0;
+
+    template <typename T>
+    ppl::common::RetCode GenericLoadParam(const OptKernelOptions &options,
+                                          std::shared_ptr<T> *param) const
+    {
+        const auto found = options.graph_data->attrs.find(node_);
+        if (found == options.graph_data->attrs.end()) {
+            return ppl::common::RC_NOT_FOUND;
+        }
+        *param = std::static_pointer_cast<T>(found->second);
+        return ppl::common::RC_SUCCESS;
+    }
+    template <typename KernelType, typename ParamType>
+    KernelType *CreateKernelImplWithParam(const ParamType *param) const
+    {
+        auto *kernel = CreateKernelImplWithoutParam<KernelType>();
+        kernel->SetParam(param);
+        return kernel;
+    }
+    template <typename KernelType>
+    KernelType *CreateKernelImplWithoutParam() const
+    {
+        auto *kernel = new KernelType(node_);
+        kernel->SetReshapeFunc([this](InputOutputInfo *info) {
+            infer_type_func_(info);
+            return infer_dims_func_(info);
+        });
+        return kernel;
+    }
+
+    std::function<void(InputOutputInfo *)> infer_type_func_;
+    std::function<ppl::common::RetCode(InputOutputInfo *)> infer_dims_func_;
+
+private:
+    const ir::Node *node_;
+};
+
+}}} // namespace ppl::nn::x86
+
+#endif

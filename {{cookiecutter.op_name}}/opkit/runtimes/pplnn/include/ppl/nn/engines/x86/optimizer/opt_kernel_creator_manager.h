@@ -1,0 +1,22 @@
+#ifndef PPL_NN_ENGINES_X86_OPTIMIZER_OPT_KERNEL_CREATOR_MANAGER_H
+#define PPL_NN_ENGINES_X86_OPTIMIZER_OPT_KERNEL_CREATOR_MANAGER_H
+
+#include "ppl/nn/engines/x86/optimizer/opt_kernel.h"
+#include "ppl/nn/utils/op_info_manager.h"
+
+namespace ppl { namespace nn { namespace x86 {
+
+typedef X86OptKernel *(*OptKernelCreator)(const ir::Node *);
+
+class OptKernelCreatorManager final : public utils::OpInfoManager<OptKernelCreator> {
+public:
+    static OptKernelCreatorManager *GetInstance()
+    {
+        static OptKernelCreatorManager manager;
+        return &manager;
+    }
+};
+
+}}} // namespace ppl::nn::x86
+
+#endif

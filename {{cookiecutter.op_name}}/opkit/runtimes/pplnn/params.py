@@ -1,0 +1,63 @@
+"""Params in the C++ of ppl.nn: members of the param struct, and attributes of ONNX."""
+
+from __future__ import annotations
+
+from opkit.description.spec import Param, ParamValue
+from opkit.text import c_string
+
+READ_AS = {"VX_TYPE_CHAR": "uint8_t"}
+"""Name of a param type -> the C type of its numbers, if that of the member may have a sign."""
+
+_ATTRIBUTE_TYPES = {"int": "int64_t", "float": "float"}
+"""Kind of an attribute with one number -> its C++ type in ONNX."""
+
+
+def cxx_type(param: Param) -> str:
+    """Return the type of the member of the param struct."""
+    if param.type.is_text:
+        return "std::string"
+    if param.type.is_list:
+        return f"std::vector<{param.type.element.c_type}>"
+    return param.type.c_type
+
+
+def cxx_default(param: Param) -> str:
+    """Return the initializer of the member: nothing for what constructs itself without default."""
+    default = param.default
+    if default is None:
+        return "" if param.type.is_text or param.type.is_list else f" = {_number(param, 0)}"
+    if isinstance(default, str):
+        return f" = {c_string(default)}"
+    if isinstance(default, tuple):
+        return f" = {{{', '.join(_number(param, item) for item in default)}}}"
+    return f" = {_number(param, default)}"
+
+
+def packed(param: Param, member: str) -> str:
+    """Return the expression for a member as its attribute in ONNX."""
+    attribute = _ATTRIBUTE_TYPES.get(param.type.onnx)
+    if attribute is None or attribute == param.type.c_type:
+        return member
+    if param.type.name in READ_AS:
+        member = f"static_cast<{READ_AS[param.type.name]}>({member})"
+    return f"static_cast<{attribute}>({member})"
+
+
+def _number(param: Param, value: ParamValue) -> str:
+    """Return a number as C++ writes it."""
+    assert isinstance(value, (bool, int, float))
+    element = param.type.element
+    if element.kind == "bool":
+        return "true" if value else "false"
+    if element.kind == "float":
+        suffix = "f" if element.bits == 32 else ""
+        return f"{float(value)!r}{suffix}"
+    if value == -(2**63):
+        return "INT64_MIN"
+    if param.type.name in READ_AS and value > 127:
+        return f"static_cast<{param.type.c_type}>({value})"
+    if element.bits == 64:
+        return f"{value}{'u' if element.kind == 'uint' else ''}ll"
+    if value == -(2**31):
+        return "INT32_MIN"
+    return f"{value}{'u' if element.bits == 32 and element.kind == 'uint' else ''}"

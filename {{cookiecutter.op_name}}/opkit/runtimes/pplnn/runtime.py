@@ -1,0 +1,109 @@
+"""PPLNN as a runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from opkit.description.reader import Reader
+from opkit.description.spec import OpSpec, Param
+from opkit.runtimes.interface import Product, Readme, Runtime, Target
+from opkit.runtimes.pplnn import generated, readme, settings, skeletons
+from opkit.runtimes.pplnn.settings import Settings
+
+if TYPE_CHECKING:
+    from opkit.runtimes.invocation import Kernel, Value
+
+TARGETS = {
+    target.name: target for target in (Target("riscv64", "riscv64"), Target("x64-pplnn", "x64"))
+}
+
+
+class Pplnn(Runtime):
+    """PPLNN's riscv and x86 engines."""
+
+    name = settings.NAME
+    title = "PPLNN"
+    frameworks = ("onnx", "tensorflow")
+    targets = TARGETS
+    default_target = "riscv64"
+    starter = (
+        "# domain: custom  # of the operator's nodes in ONNX models\n"
+        "# opset: [1, 1]  # the versions of that domain which have the operator\n"
+    )
+    keys = settings.KEYS
+
+    def settings(self, reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
+        """Return what `domain` and `opset` say."""
+        return settings.read_settings(reader, entries)
+
+    def once_only_files(self, spec: OpSpec) -> Mapping[str, str]:
+        """Return the shape rule, if an output needs one."""
+        return skeletons.once_only_files(spec)
+
+    def required_files(self, spec: OpSpec) -> Sequence[str]:
+        """Return the file of the shape rule, if an output needs one."""
+        return tuple(skeletons.once_only_files(spec))
+
+    def generated_files(self, spec: OpSpec, reference: str) -> Mapping[str, str]:
+        """Return the sources for ppl.nn, and what the harness calls."""
+        return generated.generated_files(spec)
+
+    product_pattern = "libpplnn_*.a"
+
+    def scons_tools(self) -> Sequence[ModuleType]:
+        """Return the tools for libraries and harnesses."""
+        from opkit.runtimes.pplnn.scons import TOOLS
+
+        return TOOLS
+
+    def scons_notes(self, spec: OpSpec) -> str:
+        """Return what is built for the targets."""
+        return (
+            f"build/<target>/libpplnn_{spec.lower}.a is the math as PPLNN's kernels call it; the "
+            "sources\nin pplnn/src/ become part of ppl.nn, which builds them itself."
+        )
+
+    def declare(self, env: Any, request: Any) -> Sequence[Any]:
+        """Declare what runs the kernel on this PC."""
+        return env.PplnnHost()
+
+    def products(self, env: Any, targets: Mapping[str, str]) -> Sequence[Any]:
+        """Return the nodes of the libraries, and of the sources that were compiled."""
+        return [env.PplnnLibrary(target, abi) for target, abi in targets.items()]
+
+    def harnesses(self, env: Any, abis: Sequence[str]) -> Mapping[str, Any]:
+        """Return the nodes of the static harnesses; that of this PC is built in any case."""
+        return {abi: env.PplnnHarness(abi) for abi in abis if abi != "x64"}
+
+    def sanitized_harness(self, env: Any, sanitizers: Sequence[str]) -> Any:
+        """Return the node of the harness with sanitizers."""
+        return env.PplnnSanitizedHarness(list(sanitizers))
+
+    def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
+        """Return what the parser of attributes makes of values."""
+        from opkit.runtimes.pplnn import calling_convention
+
+        return calling_convention.marshal(params, values)
+
+    def cpu_kernel(self, spec: OpSpec, root: Path) -> Kernel:
+        """Return the kernel on this PC."""
+        from opkit.runtimes.pplnn.host_kernel import host_kernel
+
+        return host_kernel(spec, root)
+
+    def built_products(self, root: Path) -> Sequence[Product]:
+        """Return the sizes of the libraries."""
+        return [
+            Product(path.relative_to(root).as_posix(), cells={"size": path.stat().st_size})
+            for target in TARGETS
+            for path in sorted(root.glob(f"build/{target}/{self.product_pattern}"))
+        ]
+
+    def readme(self, spec: OpSpec) -> Readme:
+        """Return what is to be known of the sources and of the ways into ppl.nn."""
+        return readme.readme(spec)

@@ -1,0 +1,69 @@
+"""The keys of op.yml that only this runtime has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import yaml
+
+from opkit.description.reader import Reader, shown
+from opkit.description.spec import OpSpec
+
+NAME = "pplnn"
+KEYS = ("domain", "opset")
+_DOMAIN = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*)?")
+_EXPECTED = "(expected two versions, for example [1, 1])"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The keys of op.yml that only this runtime has.
+
+    Attributes:
+        domain: the domain of the operator's nodes in ONNX models; empty: ONNX's own.
+        opset: the first and the last version of the domain's operator set with this operator.
+    """
+
+    domain: str = "custom"
+    opset: tuple[int, int] = (1, 1)
+
+
+def settings(spec: OpSpec) -> Settings:
+    """Return the settings of an operator."""
+    found = spec.settings[NAME]
+    assert isinstance(found, Settings)
+    return found
+
+
+def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
+    """Read the settings of a description.
+
+    Raises:
+        DescriptionError: they are invalid.
+    """
+    return Settings(_domain(reader, entries.get("domain")), _opset(reader, entries.get("opset")))
+
+
+def _domain(reader: Reader, node: yaml.Node | None) -> str:
+    if node is None:
+        return Settings.domain
+    domain = reader.text(node, "domain")
+    if not _DOMAIN.fullmatch(domain):
+        problem = f"invalid {shown(node)} (expected letters, digits, '_', '-' and '.')"
+        reader.fail(node, "domain", problem)
+    return domain
+
+
+def _opset(reader: Reader, node: yaml.Node | None) -> tuple[int, int]:
+    if node is None:
+        return Settings.opset
+    versions = reader.value(node, "opset")
+    are_two = isinstance(versions, list) and len(versions) == 2
+    if not are_two or not all(type(version) is int for version in versions):
+        reader.fail(node, "opset", f"invalid {shown(node)} {_EXPECTED}")
+    first, last = versions
+    if not 1 <= first <= last < 2**31:
+        reader.fail(node, "opset", f"invalid [{first}, {last}] {_EXPECTED}, the lower one first")
+    return first, last

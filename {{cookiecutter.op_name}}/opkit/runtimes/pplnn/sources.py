@@ -1,0 +1,461 @@
+"""The files of an operator in ppl.nn's tree, as `pplnn/src/...` of a repository."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+
+from opkit.c_layout import LINE_LENGTH, comment, with_comment, wrapped
+from opkit.description.limits import MAX_ITEMS
+from opkit.description.spec import OpSpec, Param
+from opkit.description.types import ELEMENT_TYPES
+from opkit.runtimes.pplnn.names import ENGINES, SOURCES, Names, names
+from opkit.runtimes.pplnn.params import READ_AS, cxx_default, cxx_type, packed
+from opkit.text import renderer
+
+_render = renderer(Path(__file__).parent / "templates")
+
+_PPL_TYPES = {
+    name: f"DATATYPE_{name.upper()}"
+    for name, row in ELEMENT_TYPES.items()
+    if row.computed_as is not None
+}
+"""Element type -> ppl.nn's name for it."""
+
+
+def sources(spec: OpSpec) -> dict[str, str]:
+    """Return path -> text of the files at ppl.nn's own paths below SOURCES."""
+    where = names(spec)
+    root = "../" * len(PurePosixPath(SOURCES, where.files).parent.parts)
+    files = {
+        f"{where.math}.h": _math_header(spec, where),
+        f"{where.math}.cc": _math(spec, where),
+        f"{where.glue}.h": _glue_header(spec, where),
+        f"{where.glue}.cc": _glue(spec, where),
+        **file_headers(spec, root),
+    }
+    if spec.params:
+        files |= {
+            f"{where.param}.h": _param_struct(spec, where),
+            f"{where.parser}.h": _parser_header(where),
+            f"{where.parser}.cc": _parser(spec, where),
+        }
+    for engine in ENGINES:
+        files |= _engine(engine, spec, where)
+    return {f"{SOURCES}/{path}": text for path, text in files.items()}
+
+
+def file_headers(spec: OpSpec, root: str) -> dict[str, str]:
+    """Return path -> text of the headers that say where the operator's own files are.
+
+    Args:
+        spec: the operator.
+        root: the folder with them, as seen from the headers, with a slash at its end.
+    """
+    where = names(spec)
+    values = {"name": spec.name, "lower": spec.lower, "root": root}
+    shapes = f'#include "{root}pplnn/{spec.lower}_shapes.h"\n' if has_shape_rule(spec) else ""
+    return {
+        where.files: _render("files.h", **values),
+        where.math_files: _render("math_files.h", **values) + shapes,
+    }
+
+
+def has_shape_rule(spec: OpSpec) -> bool:
+    """Whether an output has a shape of its own, so that the user writes a rule."""
+    return any(output.same_as is None for output in spec.outputs)
+
+
+def declaration(opening: str, arguments: list[str], closing: str) -> str:
+    """Return the lines of a function's declaration, with the arguments below the first."""
+    parts = [*(f"{argument}," for argument in arguments[:-1]), arguments[-1] + closing]
+    lines = [opening + parts[0]]
+    for part in parts[1:]:
+        if len(f"{lines[-1]} {part}") <= LINE_LENGTH:
+            lines[-1] += f" {part}"
+        else:
+            lines.append(" " * len(opening) + part)
+    if max(map(len, lines)) > LINE_LENGTH:
+        return wrapped(opening, arguments, closing)
+    return "\n".join(lines)
+
+
+def _guard(path: str) -> str:
+    """Return the macro that guards a header."""
+    return f"{path.replace('/', '_').upper()}_H"
+
+
+# ---- Params --------------------------------------------------------------------------------------
+
+
+def _param_struct(spec: OpSpec, where: Names) -> str:
+    members = [
+        with_comment(f"    {cxx_type(param)} {param.name}{cxx_default(param)};", param.doc)
+        for param in spec.params
+    ]
+    equal = [f"{param.name} == other.{param.name}" for param in spec.params]
+    return _render(
+        "param.h",
+        guard=_guard(where.param),
+        space=where.folder,
+        title=where.title,
+        members="\n".join(members),
+        equal=_all_of(equal),
+    )
+
+
+def _all_of(conditions: list[str]) -> str:
+    """Return the statement that returns whether all conditions hold."""
+    lines = ["        return"]
+    for index, condition in enumerate(conditions):
+        word = f" {condition}{' &&' if index < len(conditions) - 1 else ';'}"
+        if len(lines[-1] + word) > LINE_LENGTH:
+            lines.append(" " * 14)
+        lines[-1] += word
+    return "\n".join(lines)
+
+
+def _parser_functions(where: Names, closing: str) -> dict[str, str]:
+    return {
+        "parse": declaration(
+            f"ppl::common::RetCode Parse{where.title}Param(",
+            [
+                "const ::onnx::NodeProto &pb",
+                "const onnx::ParamParserExtraArgs &",
+                "ir::Node *",
+                "ir::Attr *arg",
+            ],
+            closing,
+        ),
+        "pack": declaration(
+            f"ppl::common::RetCode Pack{where.title}Param(",
+            ["const ir::Node *", "const ir::Attr *arg", "::onnx::NodeProto *pb"],
+            closing,
+        ),
+    }
+
+
+def _parser_header(where: Names) -> str:
+    return _render(
+        "parse_param.h",
+        guard=_guard(where.parser),
+        space=where.folder,
+        title=where.title,
+        **_parser_functions(where, ");"),
+    )
+
+
+def _parser(spec: OpSpec, where: Names) -> str:
+    kinds = {param.type.onnx for param in spec.params}
+    wanted = {
+        "narrow": kinds & {"int", "ints"},
+        "count": kinds & {"ints", "floats"},
+        **{kind: kind in kinds for kind in ("int", "float", "string", "ints", "floats")},
+    }
+    readers = [_render(f"reader_{name}.cc") for name, is_wanted in wanted.items() if is_wanted]
+    return _render(
+        "parse_param.cc",
+        path=where.parser,
+        param=where.param,
+        space=where.folder,
+        title=where.title,
+        readers="\n".join(readers),
+        reads="\n".join(map(_read, spec.params)),
+        writes="\n".join(_write(param) for param in spec.params),
+        **_parser_functions(where, ")"),
+    )
+
+
+def _read(param: Param) -> str:
+    """Return the statement that reads an attribute."""
+    kind = param.type.onnx
+    required = "true" if param.default is None else "false"
+    target = f"&param->{param.name}"
+    if param.type.name in READ_AS:
+        target = f"reinterpret_cast<{READ_AS[param.type.name]} *>({target})"
+    items = [str(n) for n in (param.length or 1, param.length or MAX_ITEMS)] * kind.endswith("s")
+    return wrapped(
+        f"    Read{kind.capitalize()}(",
+        ["pb", f'"{param.name}"', required, *items, target, "&status"],
+        ");",
+    )
+
+
+def _write(param: Param) -> str:
+    """Return the statement that writes an attribute."""
+    return wrapped(
+        "    onnx::utils::SetNodeAttr(",
+        ["pb", f'"{param.name}"', packed(param, f"param->{param.name}")],
+        ");",
+    )
+
+
+# ---- The math ------------------------------------------------------------------------------------
+
+
+def _math_header(spec: OpSpec, where: Names) -> str:
+    types = [f"{output.name} has {output.dtype}, " for output in spec.outputs if output.dtype]
+    others = len(types) < len(spec.outputs)
+    rest = ("the others have " if types else "") + "that of the first input" if others else ""
+    doc = f"Returns the data type of an output: {''.join(types)}{rest}".rstrip(", ")
+    return _render(
+        "math.h",
+        guard=_guard(where.math),
+        name=spec.name,
+        space=where.folder,
+        title=where.title,
+        type_of_doc=comment(f"{doc}."),
+        type_of=declaration(
+            f"ppl::common::datatype_t TypeOf{where.title}Output(",
+            ["uint32_t index", "ppl::common::datatype_t first_input"],
+            ");",
+        ),
+    )
+
+
+def _math(spec: OpSpec, where: Names) -> str:
+    include = f'#include "{where.param}.h"\n' if spec.params else ""
+    return _render(
+        "math.cc",
+        path=where.math,
+        glue=where.glue,
+        name=spec.name,
+        space=where.folder,
+        title=where.title,
+        param_include=include,
+        input_count=str(len(spec.inputs)),
+        output_count=str(len(spec.outputs)),
+        params_function=_params_of(spec, where),
+        type_of=_type_of(spec),
+    )
+
+
+def _type_of(spec: OpSpec) -> str:
+    """Return the body of the function that returns an output's data type."""
+    fixed = [(i, output.dtype) for i, output in enumerate(spec.outputs) if output.dtype]
+    if not fixed:
+        return "    (void)index;\n    return first_input;"
+    if len(fixed) == len(spec.outputs) == 1:
+        return (
+            "    (void)index;\n    (void)first_input;\n"
+            f"    return ppl::common::{_PPL_TYPES[str(fixed[0][1])]};"
+        )
+    cases = "\n".join(
+        f"    case {index}: /* {spec.outputs[index].name} */\n"
+        f"        return ppl::common::{_PPL_TYPES[str(dtype)]};"
+        for index, dtype in fixed
+    )
+    return f"    switch (index) {{\n{cases}\n    default:\n        return first_input;\n    }}"
+
+
+def _params_of(spec: OpSpec, where: Names) -> str:
+    """Return the function that makes the math's struct of the attributes."""
+    head = comment("The attributes as the math gets them. Texts and lists stay where they are.")
+    if not spec.params:
+        return (
+            f"{comment('The operator has no attributes.')}\n"
+            f"{spec.lower}_params ParamsOf(const ir::Attr *)\n"
+            "{\n    return {0};\n}\n"
+        )
+    lines = [_member(param) for param in spec.params]
+    if any(param.type.is_list for param in spec.params):
+        head = comment("The attributes as the math gets them.")
+    return (
+        f"{head}\n{spec.lower}_params ParamsOf(const ir::Attr *arg)\n{{\n"
+        f"    const auto &from = *static_cast<const {where.title}Param *>(arg);\n"
+        f"    {spec.lower}_params params = {spec.lower}_params();\n\n"
+        + "\n".join(lines)
+        + "\n    return params;\n}\n"
+    )
+
+
+def _member(param: Param) -> str:
+    """Return the statements that set a member of the math's struct."""
+    name = param.name
+    if param.type.is_list:
+        return (
+            f"    params.{name}.count = from.{name}.size();\n"
+            f"    for (size_t i = 0; i < from.{name}.size(); i++) {{\n"
+            f"        params.{name}.items[i] = from.{name}[i];\n"
+            "    }"
+        )
+    if param.type.onnx == "string":
+        return f"    params.{name} = from.{name}.c_str();"
+    return f"    params.{name} = from.{name};"
+
+
+def _glue_functions(spec: OpSpec, where: Names, closing: str) -> dict[str, str]:
+    def function(name: str, outputs: str) -> str:
+        arguments = [
+            "const opkit_pplnn_tensor *inputs",
+            f"const {spec.lower}_params &params",
+            f"{outputs} *outputs",
+        ]
+        return declaration(f"const char *{name}{where.title}(", arguments, closing)
+
+    return {
+        "infer": function("InferShapesOf", "opkit_pplnn_tensor"),
+        "run": function("Run", "const opkit_pplnn_tensor"),
+    }
+
+
+def _glue_header(spec: OpSpec, where: Names) -> str:
+    return _render(
+        "glue.h",
+        guard=_guard(where.glue),
+        stem=where.stem,
+        name=spec.name,
+        lower=spec.lower,
+        space=where.folder,
+        **_glue_functions(spec, where, ");"),
+    )
+
+
+def _glue(spec: OpSpec, where: Names) -> str:
+    views = [
+        f"        {{&{array}[{index}], &{struct}.{tensor.name}, {is_output}}},"
+        for array, struct, tensors, is_output in (
+            ("inputs", "in", spec.inputs, "false"),
+            ("outputs", "out", spec.outputs, "true"),
+        )
+        for index, tensor in enumerate(tensors)
+    ]
+    return _render(
+        "glue.cc",
+        path=where.glue,
+        stem=where.stem,
+        lower=spec.lower,
+        space=where.folder,
+        views="\n".join(views),
+        infer_body=_infer(spec),
+        **_glue_functions(spec, where, ")"),
+    )
+
+
+def _infer(spec: OpSpec) -> str:
+    """Return the body of the function that sets the outputs' shapes."""
+    indices = {input_.name: index for index, input_ in enumerate(spec.inputs)}
+    copies = [
+        f"    outputs[{index}].rank = inputs[{indices[output.same_as]}].rank;\n"
+        f"    memcpy(outputs[{index}].dims, inputs[{indices[output.same_as]}].dims, "
+        f"sizeof outputs[{index}].dims);"
+        for index, output in enumerate(spec.outputs)
+        if output.same_as is not None
+    ]
+    if not has_shape_rule(spec):
+        return "\n".join(["    (void)params;", *copies, "    return nullptr;"])
+    seen = [
+        f"    opkit_pplnn_set_shape(&in.{input_.name}, &inputs[{index}]);"
+        for index, input_ in enumerate(spec.inputs)
+    ]
+    taken = [
+        f"    if (problem == nullptr) {{\n"
+        f"        problem = opkit_pplnn_take_shape(&outputs[{index}], &out.{output.name});\n    }}"
+        for index, output in enumerate(spec.outputs)
+        if output.same_as is None
+    ]
+    return "\n".join(
+        [
+            f"    {spec.lower}_inputs in;",
+            f"    {spec.lower}_outputs out = {spec.lower}_outputs();\n",
+            *seen,
+            f"    const char *problem = {spec.lower}_shapes(&in, &params, &out);",
+            *taken,
+            *copies,
+            "    return problem;",
+        ]
+    )
+
+
+# ---- The engines ---------------------------------------------------------------------------------
+
+
+def _engine(engine: str, spec: OpSpec, where: Names) -> Mapping[str, str]:
+    """Return path -> text of an engine's op and kernel."""
+    op, kernel = where.op(engine), where.kernel(engine)
+    param_type = f"nn::{where.folder}::{where.title}Param"
+    has_params = bool(spec.params)
+    common = {"name": spec.name, "title": where.title, "space": where.folder}
+    include = f'#include "{where.param}.h"\n' if has_params else ""
+    return {
+        f"{op}.h": _render(
+            f"{engine}_op.h",
+            **common,
+            guard=_guard(op),
+            param_include=include,
+            param_member=_private(f"std::shared_ptr<{param_type}> param_;") if has_params else "",
+        ),
+        f"{op}.cc": _render(
+            f"{engine}_op.cc",
+            **common,
+            path=op,
+            kernel=kernel,
+            math=where.math,
+            init=_init(where, has_params),
+            output_type=wrapped(
+                f"nn::{where.folder}::TypeOf{where.title}Output(",
+                ["i", "selected_input_types->at(0)"],
+                ");",
+                outer="        selected_output_types->at(i) = ",
+            ),
+            create=_create(where, has_params),
+            format_indent=" " * len(f"RetCode {where.title}Op::SelectFormat("),
+            type_indent=" " * len(f"RetCode {where.title}Op::SelectDataType("),
+        ),
+        f"{kernel}.h": _render(
+            f"{engine}_kernel.h",
+            **common,
+            guard=_guard(kernel),
+            param_include=include,
+            set_param=_SET_PARAM.format(type=param_type) if has_params else "",
+            param_member=f"\n    const {param_type} *param_ = nullptr;\n" if has_params else "",
+        ),
+        f"{kernel}.cc": _render(
+            f"{engine}_kernel.cc",
+            **common,
+            path=kernel,
+            math=where.math,
+            param="param_" if has_params else "nullptr",
+        ),
+    }
+
+
+_SET_PARAM = """
+    void SetParam(const {type} *param)
+    {{
+        param_ = param;
+    }}
+"""
+
+
+def _private(member: str) -> str:
+    return f"\nprivate:\n    {member}\n"
+
+
+def _init(where: Names, has_params: bool) -> str:
+    """Return the body of the op's function that comes first."""
+    space, title = f"nn::{where.folder}", where.title
+    capture, param = ("this", "param_.get()") if has_params else ("", "nullptr")
+    lambda_ = f"    infer_dims_func_ = [{capture}](InputOutputInfo *info) {{"
+    call = f"return {space}::Reshape{title}(info, {param});"
+    line = f"{lambda_} {call} }};"
+    load = """\
+    const RetCode status = GenericLoadParam(options, &param_);
+
+    if (status != RC_SUCCESS) {
+        return status;
+    }
+"""
+    return (
+        (load if has_params else "    (void)options;\n")
+        + f"    infer_type_func_ = {space}::InferTypesOf{title};\n"
+        + (line if len(line) <= LINE_LENGTH else f"{lambda_}\n        {call}\n    }};")
+        + "\n    return RC_SUCCESS;"
+    )
+
+
+def _create(where: Names, has_params: bool) -> str:
+    kernel = f"{where.title}Kernel"
+    if has_params:
+        return f"CreateKernelImplWithParam<{kernel}>(param_.get())"
+    return f"CreateKernelImplWithoutParam<{kernel}>()"

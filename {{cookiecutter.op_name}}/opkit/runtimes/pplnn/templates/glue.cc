@@ -1,0 +1,34 @@
+/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+#include "${path}.h"
+
+#include "${stem}_math_files.h"
+
+namespace ppl { namespace nn { namespace ${space} {
+
+${infer}
+{
+${infer_body}
+}
+
+${run}
+{
+    ${lower}_inputs in;
+    ${lower}_outputs out;
+    const opkit_pplnn_view views[] = {
+${views}
+    };
+    const size_t count = sizeof views / sizeof *views;
+    float *memory;
+
+    const char *problem = opkit_pplnn_open(views, count, &memory);
+    if (problem == nullptr) {
+        problem = ${lower}_compute(&in, &params, &out);
+    }
+    if (problem == nullptr) {
+        opkit_pplnn_write(views, count);
+    }
+    free(memory);
+    return problem;
+}
+
+}}} // namespace ppl::nn::${space}

@@ -1,0 +1,178 @@
+/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+#include "${path}.h"
+
+#include "ppl/nn/common/logger.h"
+${param_include}#include "ppl/nn/runtime/tensor_impl.h"
+#include "${glue}.h"
+
+using ppl::common::datatype_t;
+using ppl::common::RC_INVALID_VALUE;
+using ppl::common::RC_NOT_FOUND;
+using ppl::common::RC_SUCCESS;
+using ppl::common::RC_UNSUPPORTED;
+using ppl::common::RetCode;
+
+namespace ppl { namespace nn { namespace ${space} {
+
+namespace {
+
+constexpr bool AreSame(uint32_t of_glue, datatype_t of_ppl)
+{
+    return of_glue == of_ppl;
+}
+
+/* The glue has numbers of its own for data types, because it includes nothing of ppl.nn. */
+static_assert(AreSame(OPKIT_PPLNN_UINT8, ppl::common::DATATYPE_UINT8) &&
+                  AreSame(OPKIT_PPLNN_FLOAT16, ppl::common::DATATYPE_FLOAT16) &&
+                  AreSame(OPKIT_PPLNN_FLOAT32, ppl::common::DATATYPE_FLOAT32) &&
+                  AreSame(OPKIT_PPLNN_INT8, ppl::common::DATATYPE_INT8) &&
+                  AreSame(OPKIT_PPLNN_INT16, ppl::common::DATATYPE_INT16) &&
+                  AreSame(OPKIT_PPLNN_INT32, ppl::common::DATATYPE_INT32) &&
+                  AreSame(OPKIT_PPLNN_INT64, ppl::common::DATATYPE_INT64) &&
+                  AreSame(OPKIT_PPLNN_BOOL, ppl::common::DATATYPE_BOOL),
+              "ppl::common::datatype_t has changed");
+
+const uint32_t INPUT_COUNT = ${input_count};
+const uint32_t OUTPUT_COUNT = ${output_count};
+
+RetCode CheckCounts(const InputOutputInfo &info)
+{
+    if (info.GetInputCount() != INPUT_COUNT || info.GetOutputCount() != OUTPUT_COUNT) {
+        LOG(ERROR) << "${name} has [" << info.GetInputCount() << "] inputs and ["
+                   << info.GetOutputCount() << "] outputs, expected [" << INPUT_COUNT << "] and ["
+                   << OUTPUT_COUNT << "]";
+        return RC_INVALID_VALUE;
+    }
+    return RC_SUCCESS;
+}
+
+/* Describes a tensor to the glue. */
+RetCode Describe(TensorImpl *from, opkit_pplnn_tensor *to)
+{
+    opkit_type element;
+
+    if (from == nullptr) {
+        LOG(ERROR) << "an input or output of ${name} is missing";
+        return RC_NOT_FOUND;
+    }
+    const auto *shape = from->GetShape();
+    if (shape->GetDimCount() > OPKIT_MAX_RANK) {
+        LOG(ERROR) << "tensor[" << from->GetName() << "] has [" << shape->GetDimCount()
+                   << "] dimensions, ${name} takes up to " << OPKIT_MAX_RANK;
+        return RC_UNSUPPORTED;
+    }
+    if (!opkit_pplnn_element(shape->GetDataType(), &element)) {
+        LOG(ERROR) << "tensor[" << from->GetName() << "] has the data type ["
+                   << shape->GetDataType() << "], of which ${name} takes no tensors";
+        return RC_UNSUPPORTED;
+    }
+    if (shape->GetDataFormat() != ppl::common::DATAFORMAT_NDARRAY) {
+        LOG(ERROR) << "tensor[" << from->GetName() << "] has the data format ["
+                   << shape->GetDataFormat() << "], ${name} takes NDARRAY";
+        return RC_UNSUPPORTED;
+    }
+    to->type = shape->GetDataType();
+    to->rank = shape->GetDimCount();
+    for (uint32_t i = 0; i < to->rank; i++) {
+        to->dims[i] = shape->GetDim(i);
+    }
+    to->data = from->GetBufferPtr<void>();
+    return RC_SUCCESS;
+}
+
+bool IsEmpty(const opkit_pplnn_tensor &tensor)
+{
+    for (uint32_t i = 0; i < tensor.rank; i++) {
+        if (tensor.dims[i] == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+RetCode DescribeInputs(InputOutputInfo *info, opkit_pplnn_tensor *inputs)
+{
+    RetCode status = CheckCounts(*info);
+
+    for (uint32_t i = 0; i < INPUT_COUNT && status == RC_SUCCESS; i++) {
+        status = Describe(info->GetInput<TensorImpl>(i), &inputs[i]);
+    }
+    return status;
+}
+
+${params_function}
+} // namespace
+
+datatype_t TypeOf${title}Output(uint32_t index, datatype_t first_input)
+{
+${type_of}
+}
+
+void InferTypesOf${title}(InputOutputInfo *info)
+{
+    const auto *input = info->GetInput<TensorImpl>(0);
+    datatype_t first_input = ppl::common::DATATYPE_UNKNOWN;
+
+    if (input != nullptr) {
+        first_input = input->GetShape()->GetDataType();
+    }
+    for (uint32_t i = 0; i < info->GetOutputCount(); i++) {
+        auto *shape = info->GetOutput<TensorImpl>(i)->GetShape();
+        shape->SetDataType(TypeOf${title}Output(i, first_input));
+    }
+}
+
+RetCode Reshape${title}(InputOutputInfo *info, const ir::Attr *arg)
+{
+    opkit_pplnn_tensor inputs[INPUT_COUNT];
+    opkit_pplnn_tensor outputs[OUTPUT_COUNT];
+    const RetCode status = DescribeInputs(info, inputs);
+
+    if (status != RC_SUCCESS) {
+        return status;
+    }
+    const char *problem = InferShapesOf${title}(inputs, ParamsOf(arg), outputs);
+    if (problem != nullptr) {
+        LOG(ERROR) << "${name}: " << problem;
+        return RC_INVALID_VALUE;
+    }
+    for (uint32_t i = 0; i < OUTPUT_COUNT; i++) {
+        auto *shape = info->GetOutput<TensorImpl>(i)->GetShape();
+        if (outputs[i].rank > 0) {
+            shape->Reshape(outputs[i].dims, outputs[i].rank);
+        } else {
+            shape->ReshapeAsScalar();
+        }
+    }
+    return RC_SUCCESS;
+}
+
+RetCode Compute${title}(InputOutputInfo *info, const ir::Attr *arg)
+{
+    opkit_pplnn_tensor inputs[INPUT_COUNT];
+    opkit_pplnn_tensor outputs[OUTPUT_COUNT];
+    RetCode status = DescribeInputs(info, inputs);
+    bool is_empty = true;
+
+    for (uint32_t i = 0; i < OUTPUT_COUNT && status == RC_SUCCESS; i++) {
+        status = Describe(info->GetOutput<TensorImpl>(i), &outputs[i]);
+        is_empty = is_empty && status == RC_SUCCESS && IsEmpty(outputs[i]);
+    }
+    if (status != RC_SUCCESS || is_empty) {
+        return status;
+    }
+    for (uint32_t i = 0; i < INPUT_COUNT; i++) {
+        if (IsEmpty(inputs[i])) {
+            LOG(ERROR) << "tensor[" << info->GetInput<TensorImpl>(i)->GetName() << "] is empty";
+            return RC_INVALID_VALUE;
+        }
+    }
+    const char *problem = Run${title}(inputs, ParamsOf(arg), outputs);
+    if (problem != nullptr) {
+        LOG(ERROR) << "${name}: " << problem;
+        return RC_INVALID_VALUE;
+    }
+    return RC_SUCCESS;
+}
+
+}}} // namespace ppl::nn::${space}

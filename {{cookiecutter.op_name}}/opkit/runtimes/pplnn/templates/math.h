@@ -1,0 +1,27 @@
+/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+#ifndef ${guard}
+#define ${guard}
+
+#include "ppl/common/retcode.h"
+#include "ppl/nn/common/input_output_info.h"
+#include "ppl/nn/ir/attr.h"
+
+/* What the engines' ops and kernels of ${name} have in common. */
+
+namespace ppl { namespace nn { namespace ${space} {
+
+${type_of_doc}
+${type_of}
+
+/* Sets the data types of the outputs. */
+void InferTypesOf${title}(InputOutputInfo *info);
+
+/* Sets the shapes of the outputs. */
+ppl::common::RetCode Reshape${title}(InputOutputInfo *info, const ir::Attr *arg);
+
+/* Computes the outputs, whose memory is there already. */
+ppl::common::RetCode Compute${title}(InputOutputInfo *info, const ir::Attr *arg);
+
+}}} // namespace ppl::nn::${space}
+
+#endif

@@ -1,0 +1,75 @@
+/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+#include "${path}.h"
+
+#include <limits>
+
+#include "onnx.pb.h"
+
+#include "${param}.h"
+#include "ppl/nn/common/logger.h"
+#include "ppl/nn/models/onnx/utils.h"
+
+using ppl::common::RC_INVALID_VALUE;
+using ppl::common::RC_NOT_FOUND;
+using ppl::common::RC_SUCCESS;
+using ppl::common::RetCode;
+
+namespace ppl { namespace nn { namespace ${space} {
+
+namespace {
+
+/*
+ * Finds an attribute of a node; nullptr: there is none. A required one that is missing is an error,
+ * and so is one of another type, which ppl.nn's GetNodeAttr() would read as 0. ONNX holds no empty
+ * lists: they are missing. After an error, nothing is found any more.
+ */
+const ::onnx::AttributeProto *Find(const ::onnx::NodeProto &pb, const char *name,
+                                   ::onnx::AttributeProto::AttributeType type, bool is_required,
+                                   RetCode *status)
+{
+    const ::onnx::AttributeProto *found = nullptr;
+
+    for (int i = 0; i < pb.attribute_size() && *status == RC_SUCCESS; i++) {
+        if (pb.attribute(i).name() == name) {
+            found = &pb.attribute(i);
+        }
+    }
+    if (found != nullptr && found->type() != type) {
+        LOG(ERROR) << "attribute[" << name << "] of node[" << pb.name() << "] has ONNX type ["
+                   << found->type() << "], expected [" << type << "]";
+        *status = RC_INVALID_VALUE;
+        return nullptr;
+    }
+    const bool is_list =
+        type == ::onnx::AttributeProto::INTS || type == ::onnx::AttributeProto::FLOATS;
+    if (found != nullptr && is_list && found->ints_size() + found->floats_size() == 0) {
+        found = nullptr;
+    }
+    if (found == nullptr && is_required && *status == RC_SUCCESS) {
+        LOG(ERROR) << "attribute[" << name << "] of node[" << pb.name() << "] is missing";
+        *status = RC_NOT_FOUND;
+    }
+    return found;
+}
+
+${readers}
+} // namespace
+
+${parse}
+{
+    auto *param = static_cast<${title}Param *>(arg);
+    RetCode status = RC_SUCCESS;
+
+${reads}
+    return status;
+}
+
+${pack}
+{
+    const auto *param = static_cast<const ${title}Param *>(arg);
+
+${writes}
+    return RC_SUCCESS;
+}
+
+}}} // namespace ppl::nn::${space}

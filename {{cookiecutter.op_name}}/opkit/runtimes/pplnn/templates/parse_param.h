@@ -1,0 +1,18 @@
+/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+#ifndef ${guard}
+#define ${guard}
+
+#include "ppl/common/retcode.h"
+#include "ppl/nn/models/onnx/param_parser_manager.h"
+
+namespace ppl { namespace nn { namespace ${space} {
+
+/* Reads the attributes of an ONNX node into a ${title}Param. */
+${parse}
+
+/* Writes them into an ONNX node. */
+${pack}
+
+}}} // namespace ppl::nn::${space}
+
+#endif

@@ -1,0 +1,23 @@
+/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+#ifndef ${guard}
+#define ${guard}
+
+#include "ppl/nn/engines/riscv/kernel.h"
+${param_include}
+namespace ppl { namespace nn { namespace riscv { namespace ${space} {
+
+/* Runs a ${name} node. There is one object for each node of a running model. */
+class ${title}Kernel final : public RiscvKernel {
+public:
+    explicit ${title}Kernel(const ir::Node *node) : RiscvKernel(node)
+    {
+    }
+${set_param}
+private:
+    ppl::common::RetCode DoExecute(KernelExecContext *ctx) override;
+    bool CanDoExecute(const KernelExecContext &ctx) const override;
+${param_member}};
+
+}}}} // namespace ppl::nn::riscv::${space}
+
+#endif

@@ -1,0 +1,35 @@
+/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+#include "${path}.h"
+
+#include "${kernel}.h"
+#include "${math}.h"
+
+using namespace ppl::common;
+
+namespace ppl { namespace nn { namespace x86 { namespace ${space} {
+
+RetCode ${title}Op::DoInit(const OptKernelOptions &options)
+{
+${init}
+}
+
+/* The math takes dense tensors. */
+RetCode ${title}Op::SelectFormat(const InputOutputInfo &,
+${format_indent}std::vector<dataformat_t> *selected_input_formats,
+${format_indent}std::vector<dataformat_t> *selected_output_formats)
+{
+    for (auto &format : *selected_input_formats) {
+        format = DATAFORMAT_NDARRAY;
+    }
+    for (auto &format : *selected_output_formats) {
+        format = DATAFORMAT_NDARRAY;
+    }
+    return RC_SUCCESS;
+}
+
+KernelImpl *${title}Op::CreateKernelImpl() const
+{
+    return ${create};
+}
+
+}}}} // namespace ppl::nn::x86::${space}

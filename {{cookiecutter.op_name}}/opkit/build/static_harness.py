@@ -39,12 +39,14 @@ class Parts:
         kernel: returns the nodes of the kernel's objects: for an environment, in a folder, with
             more flags.
         sources: the patterns of the sources of its part.
+        cxx: whether the kernel has C++ even if op.yml lists no such source.
     """
 
     prefix: str
     entry: str
     kernel: Callable[[Any, str, list[str]], list[Any]]
     sources: Sequence[str]
+    cxx: bool = False
 
 
 def target_harness(env: Any, abi_name: str, parts: Parts) -> Any:
@@ -54,7 +56,7 @@ def target_harness(env: Any, abi_name: str, parts: Parts) -> Any:
     with it functions like expf, is musl's there.
     """
     abi = ABIS[abi_name]
-    abi_env = env.CompilerFor(abi_name)
+    abi_env = env.CompilerFor(abi_name, parts.cxx)
     glibc, musl = f"{abi.triple}.{abi.glibc_ceiling}", abi.triple.replace("gnu", "musl")
     for compiler in ("CC", "CXX"):
         abi_env[compiler] = [musl if part == glibc else part for part in abi_env[compiler]]
@@ -78,7 +80,7 @@ def sanitized_harness(env: Any, names: Sequence[str], parts: Parts) -> Any:
         )
     print(f"sanitize={','.join(names)}: compiled with {compiler}")
     flags = [flag for name in names for flag in FLAGS[name]]
-    pc_env = env.CompilerFor("x64")
+    pc_env = env.CompilerFor("x64", parts.cxx)
     pc_env.Replace(CC=[compiler], CXX=[beside(compiler)], C_ERRORS=C_ERRORS)
     pc_env.Replace(CCFLAGS=[*SANITIZED, *flags], LINKFLAGS=flags)
     # AddressSanitizer has guards of its own, which know where memory was allocated.
@@ -88,7 +90,7 @@ def sanitized_harness(env: Any, names: Sequence[str], parts: Parts) -> Any:
 
 def debugged_harness(env: Any, parts: Parts) -> Any:
     """Return the node of `build/check/gdb/harness`, a program for this PC and gdb."""
-    pc_env = env.CompilerFor("x64")
+    pc_env = env.CompilerFor("x64", parts.cxx)
     # zig leaves debug information out once it has been told to, whatever comes later.
     flags, link_flags = (
         [flag for flag in pc_env[name] if flag not in ("-g0", "-s")]

@@ -17,7 +17,7 @@ tensor_types = SAME_TENSOR_TYPES
 
 def status_name(status: int) -> str:
     """Return a status as messages show it."""
-    return f"status {status}"
+    return "RC_INVALID_VALUE" if status == 1 else f"status {status}"
 
 
 def marshal(params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from opkit.description.parser import PC
 from opkit.description.reader import Reader
 from opkit.description.spec import OpSpec, Param
 from opkit.runtimes.interface import Product, Readme, Runtime, Target
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from opkit.runtimes.invocation import Kernel, Value
 
 TARGETS = {
-    target.name: target for target in (Target("riscv64", "riscv64"), Target("x64-pplnn", "x64"))
+    target.name: target for target in (Target("riscv64", "riscv64"), Target("x64-pplnn", PC))
 }
 
 
@@ -70,7 +71,9 @@ class Pplnn(Runtime):
 
     def declare(self, env: Any, request: Any) -> Sequence[Any]:
         """Declare what runs the kernel on this PC."""
-        return env.PplnnHost()
+        from opkit.runtimes.pplnn.scons.host import host
+
+        return host(env)
 
     def products(self, env: Any, targets: Mapping[str, str]) -> Sequence[Any]:
         """Return the nodes of the libraries, and of the sources that were compiled."""
@@ -78,17 +81,33 @@ class Pplnn(Runtime):
 
     def harnesses(self, env: Any, abis: Sequence[str]) -> Mapping[str, Any]:
         """Return the nodes of the static harnesses; that of this PC is built in any case."""
-        return {abi: env.PplnnHarness(abi) for abi in abis if abi != "x64"}
+        from opkit.runtimes.pplnn.scons.host import target_harness
+
+        return {abi: target_harness(env, abi) for abi in abis if abi != PC}
 
     def sanitized_harness(self, env: Any, sanitizers: Sequence[str]) -> Any:
         """Return the node of the harness with sanitizers."""
-        return env.PplnnSanitizedHarness(list(sanitizers))
+        from opkit.runtimes.pplnn.scons.host import sanitized_harness
+
+        return sanitized_harness(env, sanitizers)
+
+    def debugged_harness(self, env: Any) -> Any:
+        """Return the node of the harness for gdb."""
+        from opkit.runtimes.pplnn.scons.host import debugged_harness
+
+        return debugged_harness(env)
 
     def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
         """Return what the parser of attributes makes of values."""
         from opkit.runtimes.pplnn import calling_convention
 
         return calling_convention.marshal(params, values)
+
+    def status_name(self, status: int) -> str:
+        """Return ppl.nn's name of a status."""
+        from opkit.runtimes.pplnn import calling_convention
+
+        return calling_convention.status_name(status)
 
     def cpu_kernel(self, spec: OpSpec, root: Path) -> Kernel:
         """Return the kernel on this PC."""

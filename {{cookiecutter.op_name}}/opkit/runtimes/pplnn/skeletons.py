@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from opkit.c_layout import comment, wrapped
 from opkit.description.spec import OpSpec
 from opkit.runtimes.pplnn.sources import has_shape_rule
-from opkit.text import renderer
-
-_render = renderer(Path(__file__).parent / "templates")
+from opkit.runtimes.pplnn.text import render
 
 
 def once_only_files(spec: OpSpec) -> dict[str, str]:
@@ -23,7 +19,7 @@ def once_only_files(spec: OpSpec) -> dict[str, str]:
         f"    memcpy(outputs->{name}.shape, inputs->{first}.shape, sizeof inputs->{first}.shape);"
         for name in own
     ]
-    text = _render(
+    text = render(
         "shapes.h",
         name=spec.name,
         lower=spec.lower,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from opkit.c_layout import LINE_LENGTH, comment, with_comment, wrapped
 from opkit.description.limits import MAX_ITEMS
@@ -11,9 +11,7 @@ from opkit.description.spec import OpSpec, Param
 from opkit.description.types import ELEMENT_TYPES
 from opkit.runtimes.pplnn.names import ENGINES, SOURCES, Names, names
 from opkit.runtimes.pplnn.params import READ_AS, cxx_default, cxx_type, packed
-from opkit.text import renderer
-
-_render = renderer(Path(__file__).parent / "templates")
+from opkit.runtimes.pplnn.text import render
 
 _PPL_TYPES = {
     name: f"DATATYPE_{name.upper()}"
@@ -56,8 +54,8 @@ def file_headers(spec: OpSpec, root: str) -> dict[str, str]:
     values = {"name": spec.name, "lower": spec.lower, "root": root}
     shapes = f'#include "{root}pplnn/{spec.lower}_shapes.h"\n' if has_shape_rule(spec) else ""
     return {
-        where.files: _render("files.h", **values),
-        where.math_files: _render("math_files.h", **values) + shapes,
+        where.files: render("files.h", **values),
+        where.math_files: render("math_files.h", **values) + shapes,
     }
 
 
@@ -94,7 +92,7 @@ def _param_struct(spec: OpSpec, where: Names) -> str:
         for param in spec.params
     ]
     equal = [f"{param.name} == other.{param.name}" for param in spec.params]
-    return _render(
+    return render(
         "param.h",
         guard=_guard(where.param),
         space=where.folder,
@@ -136,7 +134,7 @@ def _parser_functions(where: Names, closing: str) -> dict[str, str]:
 
 
 def _parser_header(where: Names) -> str:
-    return _render(
+    return render(
         "parse_param.h",
         guard=_guard(where.parser),
         space=where.folder,
@@ -152,8 +150,8 @@ def _parser(spec: OpSpec, where: Names) -> str:
         "count": kinds & {"ints", "floats"},
         **{kind: kind in kinds for kind in ("int", "float", "string", "ints", "floats")},
     }
-    readers = [_render(f"reader_{name}.cc") for name, is_wanted in wanted.items() if is_wanted]
-    return _render(
+    readers = [render(f"reader_{name}.cc") for name, is_wanted in wanted.items() if is_wanted]
+    return render(
         "parse_param.cc",
         path=where.parser,
         param=where.param,
@@ -198,7 +196,7 @@ def _math_header(spec: OpSpec, where: Names) -> str:
     others = len(types) < len(spec.outputs)
     rest = ("the others have " if types else "") + "that of the first input" if others else ""
     doc = f"Returns the data type of an output: {''.join(types)}{rest}".rstrip(", ")
-    return _render(
+    return render(
         "math.h",
         guard=_guard(where.math),
         name=spec.name,
@@ -215,7 +213,7 @@ def _math_header(spec: OpSpec, where: Names) -> str:
 
 def _math(spec: OpSpec, where: Names) -> str:
     include = f'#include "{where.param}.h"\n' if spec.params else ""
-    return _render(
+    return render(
         "math.cc",
         path=where.math,
         glue=where.glue,
@@ -300,7 +298,7 @@ def _glue_functions(spec: OpSpec, where: Names, closing: str) -> dict[str, str]:
 
 
 def _glue_header(spec: OpSpec, where: Names) -> str:
-    return _render(
+    return render(
         "glue.h",
         guard=_guard(where.glue),
         stem=where.stem,
@@ -320,7 +318,7 @@ def _glue(spec: OpSpec, where: Names) -> str:
         )
         for index, tensor in enumerate(tensors)
     ]
-    return _render(
+    return render(
         "glue.cc",
         path=where.glue,
         stem=where.stem,
@@ -378,14 +376,14 @@ def _engine(engine: str, spec: OpSpec, where: Names) -> Mapping[str, str]:
     common = {"name": spec.name, "title": where.title, "space": where.folder}
     include = f'#include "{where.param}.h"\n' if has_params else ""
     return {
-        f"{op}.h": _render(
+        f"{op}.h": render(
             f"{engine}_op.h",
             **common,
             guard=_guard(op),
             param_include=include,
             param_member=_private(f"std::shared_ptr<{param_type}> param_;") if has_params else "",
         ),
-        f"{op}.cc": _render(
+        f"{op}.cc": render(
             f"{engine}_op.cc",
             **common,
             path=op,
@@ -402,7 +400,7 @@ def _engine(engine: str, spec: OpSpec, where: Names) -> Mapping[str, str]:
             format_indent=" " * len(f"RetCode {where.title}Op::SelectFormat("),
             type_indent=" " * len(f"RetCode {where.title}Op::SelectDataType("),
         ),
-        f"{kernel}.h": _render(
+        f"{kernel}.h": render(
             f"{engine}_kernel.h",
             **common,
             guard=_guard(kernel),
@@ -410,7 +408,7 @@ def _engine(engine: str, spec: OpSpec, where: Names) -> Mapping[str, str]:
             set_param=_SET_PARAM.format(type=param_type) if has_params else "",
             param_member=f"\n    const {param_type} *param_ = nullptr;\n" if has_params else "",
         ),
-        f"{kernel}.cc": _render(
+        f"{kernel}.cc": render(
             f"{engine}_kernel.cc",
             **common,
             path=kernel,

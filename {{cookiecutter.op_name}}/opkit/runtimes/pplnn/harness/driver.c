@@ -1,0 +1,216 @@
+/*
+ * Calls an operator's glue as ppl.nn's kernels do: what the harness needs of this runtime.
+ *
+ * The entry of the operator's library is a struct opkit_pplnn_operator. The shapes of the outputs
+ * come from the model there; here they are those of the reference, with which the first stage
+ * compares what the operator infers.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "opkit/check/harness/memory/guarded_memory.h"
+#include "opkit/check/harness/memory/libc_memory.h"
+#include "opkit/check/harness/runtime.h"
+#include "operator.h"
+
+enum {
+    INVALID_VALUE = 1 /* a status, for whatever is wrong */
+};
+
+static struct {
+    const struct harness_invocation *invocation;
+    const struct opkit_pplnn_operator *operator_;
+    harness_record_f *record;
+    struct harness_value *values; /* in guarded memory */
+    struct opkit_pplnn_tensor *inputs;
+    struct opkit_pplnn_tensor *outputs;
+    char *params; /* the operator's struct */
+    char problem[512];
+} run;
+
+static const char *phase = "the shape rule";
+
+static uint32_t type_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        uint32_t type;
+    } TYPES[] = {
+        {"float16", OPKIT_PPLNN_FLOAT16}, {"float32", OPKIT_PPLNN_FLOAT32},
+        {"uint8", OPKIT_PPLNN_UINT8},     {"uint16", OPKIT_PPLNN_UINT16},
+        {"uint32", OPKIT_PPLNN_UINT32},   {"int8", OPKIT_PPLNN_INT8},
+        {"int16", OPKIT_PPLNN_INT16},     {"int32", OPKIT_PPLNN_INT32},
+        {"int64", OPKIT_PPLNN_INT64},     {"bool", OPKIT_PPLNN_BOOL},
+    };
+
+    for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++) {
+        if (strcmp(TYPES[i].name, name) == 0) {
+            return TYPES[i].type;
+        }
+    }
+    return 0;
+}
+
+static void describe(const struct harness_value *value, struct opkit_pplnn_tensor *tensor)
+{
+    tensor->type = type_of(value->type);
+    tensor->rank = value->rank;
+    for (unsigned i = 0; i < value->rank && i < OPKIT_MAX_RANK; i++) {
+        tensor->dims[i] = (int64_t)value->shape[i];
+    }
+    tensor->data = value->bytes;
+}
+
+/* Sets a member of the operator's struct of params. */
+static bool set_param(const struct harness_value *value)
+{
+    const struct opkit_pplnn_operator *operator_ = run.operator_;
+
+    for (unsigned i = 0; i < operator_->param_count; i++) {
+        const struct opkit_pplnn_param *param = &operator_->params[i];
+        char *member = run.params + param->offset;
+        if (strcmp(param->name, value->name) != 0) {
+            continue;
+        }
+        if (param->kind == OPKIT_PPLNN_SCALAR) {
+            memcpy(member, value->bytes, value->size < param->size ? value->size : param->size);
+        } else if (param->kind == OPKIT_PPLNN_INTS) {
+            struct opkit_int32_array *list = (struct opkit_int32_array *)(void *)member;
+            list->count = value->size / sizeof *list->items;
+            memcpy(list->items, value->bytes, value->size);
+        } else if (param->kind == OPKIT_PPLNN_FLOATS) {
+            struct opkit_float_array *list = (struct opkit_float_array *)(void *)member;
+            list->count = value->size / sizeof *list->items;
+            memcpy(list->items, value->bytes, value->size);
+        } else {
+            char *text = __libc_calloc(value->size + 1, 1);
+            memcpy(text, value->bytes, value->size);
+            memcpy(member, &text, sizeof text);
+        }
+        return true;
+    }
+    return false;
+}
+
+static int refuse(struct harness_error *error, const char *what)
+{
+    snprintf(error->message, sizeof error->message,
+             "the library does not fit op.yml: %s; run `scons target=x64`", what);
+    return INVALID_VALUE;
+}
+
+static int prepare(void *entry, const struct harness_invocation *invocation,
+                   harness_record_f *record, struct harness_error *error)
+{
+    const struct opkit_pplnn_operator *operator_ = entry;
+
+    run.invocation = invocation;
+    run.operator_ = operator_;
+    run.record = record;
+    if (operator_->input_count + operator_->output_count + operator_->param_count !=
+        invocation->count) {
+        return refuse(error, "it has another number of parameters");
+    }
+    guarded_memory_begin(invocation->guarded, invocation->fill, record);
+    run.values = guarded_values_new(invocation);
+    run.inputs = __libc_calloc(operator_->input_count, sizeof *run.inputs);
+    run.outputs = __libc_calloc(operator_->output_count, sizeof *run.outputs);
+    run.params = __libc_calloc(1, operator_->params_size);
+    for (unsigned i = 0, inputs = 0, outputs = 0; i < invocation->count; i++) {
+        const struct harness_value *value = &run.values[i];
+        if (value->role == HARNESS_INPUT) {
+            describe(value, &run.inputs[inputs++]);
+        } else if (value->role == HARNESS_OUTPUT) {
+            describe(value, &run.outputs[outputs++]);
+        } else if (!set_param(value)) {
+            return refuse(error, value->name);
+        }
+    }
+    return 0;
+}
+
+/* Writes dimensions as Python does. */
+static void print_shape(char *text, size_t size, const struct opkit_pplnn_tensor *tensor)
+{
+    size_t used = (size_t)snprintf(text, size, "(");
+
+    for (uint32_t i = 0; i < tensor->rank && used < size; i++) {
+        used += (size_t)snprintf(text + used, size - used, "%s%lld", i > 0 ? ", " : "",
+                                 (long long)tensor->dims[i]);
+    }
+    if (used < size) {
+        snprintf(text + used, size - used, tensor->rank == 1 ? ",)" : ")");
+    }
+}
+
+static bool is_same_shape(const struct opkit_pplnn_tensor *a, const struct opkit_pplnn_tensor *b)
+{
+    return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
+}
+
+/* The operator infers the shapes of its outputs; those of the reference are the right ones. */
+static int infer_shapes(void)
+{
+    const unsigned count = run.operator_->output_count;
+    struct opkit_pplnn_tensor *inferred = __libc_calloc(count, sizeof *inferred);
+
+    phase = "the shape rule";
+    guarded_memory_set_active(true);
+    const char *problem = run.operator_->infer_shapes(run.inputs, run.params, inferred);
+    guarded_memory_set_active(false);
+    for (unsigned i = 0; i < count && problem == NULL; i++) {
+        if (!is_same_shape(&inferred[i], &run.outputs[i])) {
+            char shapes[2][160];
+            print_shape(shapes[0], sizeof shapes[0], &inferred[i]);
+            print_shape(shapes[1], sizeof shapes[1], &run.outputs[i]);
+            snprintf(run.problem, sizeof run.problem,
+                     "output '%s' has the shape %s by the shape rule for PPLNN, but %s by "
+                     "output_shapes of the reference",
+                     run.values[run.operator_->input_count + i].name, shapes[0], shapes[1]);
+            return INVALID_VALUE;
+        }
+    }
+    if (problem != NULL) {
+        snprintf(run.problem, sizeof run.problem, "%s", problem);
+        return INVALID_VALUE;
+    }
+    return 0;
+}
+
+static int process(void)
+{
+    phase = "the kernel";
+    guarded_memory_set_active(true);
+    const char *problem = run.operator_->run(run.inputs, run.params, run.outputs);
+    guarded_memory_set_active(false);
+    if (problem != NULL) {
+        snprintf(run.problem, sizeof run.problem, "%s", problem);
+        return INVALID_VALUE;
+    }
+    return 0;
+}
+
+static int clean_up(void)
+{
+    phase = "the end of the kernel";
+    guarded_memory_end();
+    guarded_values_delete(run.invocation, run.values);
+    return 0;
+}
+
+static void report(void)
+{
+    if (run.problem[0] != '\0') {
+        run.record("log", run.problem, strlen(run.problem));
+    }
+}
+
+__attribute__((visibility("default"))) const struct harness_runtime harness_runtime;
+const struct harness_runtime harness_runtime = {
+    .prepare = prepare,
+    .stages = {infer_shapes, process, clean_up},
+    .report = report,
+    .explain = guarded_memory_explain,
+    .stage_names = {"the shape rule", "the kernel", "the end of the kernel"},
+    .phase = &phase,
+};

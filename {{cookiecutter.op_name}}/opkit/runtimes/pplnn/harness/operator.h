@@ -1,0 +1,38 @@
+/*
+ * An operator as the harness sees it: how its glue is called, and where its params are. The file
+ * generated/<op>_pplnn.cc has the table of it. Plain C11 and C++11.
+ */
+#ifndef OPKIT_PPLNN_OPERATOR_H
+#define OPKIT_PPLNN_OPERATOR_H
+
+#include "../glue/tensors.h"
+
+enum opkit_pplnn_kind {
+    OPKIT_PPLNN_SCALAR,
+    OPKIT_PPLNN_INTS,
+    OPKIT_PPLNN_FLOATS,
+    OPKIT_PPLNN_STRING
+};
+
+/* A member of the operator's struct of params. */
+struct opkit_pplnn_param {
+    const char *name;
+    enum opkit_pplnn_kind kind;
+    size_t offset;
+    size_t size; /* of a scalar */
+};
+
+struct opkit_pplnn_operator {
+    unsigned input_count;
+    unsigned output_count;
+    unsigned param_count;
+    size_t params_size;
+    const struct opkit_pplnn_param *params;
+    /* Both return NULL, or what is wrong. `params` is the operator's own struct. */
+    const char *(*infer_shapes)(const struct opkit_pplnn_tensor *inputs, const void *params,
+                                struct opkit_pplnn_tensor *outputs);
+    const char *(*run)(const struct opkit_pplnn_tensor *inputs, const void *params,
+                       const struct opkit_pplnn_tensor *outputs);
+};
+
+#endif

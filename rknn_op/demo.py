@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from opkit import runtimes
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import target_table
@@ -57,7 +58,7 @@ def run(name: str, folder: Path) -> None:
     kernels = "rknn_kernel_*," if any(example.glob("rknn_kernel_*")) else ""
     math = f"{shown}/{{{spec.lower}_*,{kernels}tests}}"
     _step(f"rknn-op create -c {shown}/{name}.yml -p {folder}", lambda: _create(config, folder))
-    _step(f"cp -r {math} {folder}", lambda: _copy_files(example, folder))
+    _step(f"cp -r {math} {folder}", lambda: _copy_files(example, folder, spec))
     _step(f"scons target={target}", lambda: _build(folder, spec))
     _step("scons check", lambda: _check(folder))
     click.echo(_summary(folder, spec))
@@ -81,12 +82,15 @@ def _create(config: Path, folder: Path) -> str:
     return "the repository, a working operator that copies its input"
 
 
-def _copy_files(example: Path, folder: Path) -> str:
+def _copy_files(example: Path, folder: Path, spec: OpSpec) -> str:
     """Copy the example's files over the generated ones and return their names."""
+    others = {*runtimes.available()} - {*spec.runtimes}  # whose files are in rooms of their own
     names = sorted(
         str(path.relative_to(example))
         for path in example.rglob("*")
-        if path.is_file() and path.suffix != ".yml" and path.parent.name != "__pycache__"
+        if path.is_file()
+        and path.suffix != ".yml"
+        and path.parent.name not in {*others, "__pycache__"}
     )
     for name in names:
         shutil.copyfile(example / name, folder / name)

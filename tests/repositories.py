@@ -14,6 +14,8 @@ from pathlib import Path
 
 from cookiecutter.main import cookiecutter
 
+from opkit import runtimes
+
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "{{cookiecutter.op_name}}"
 EXAMPLES = ROOT / "examples"
@@ -85,10 +87,16 @@ def generate(folder: Path, config: str = "", op_name: str = "") -> Repository:
 
 def generate_example(folder: Path, name: str) -> Repository:
     """Make the repository of an example: generated, then filled in with the example's files."""
-    repository = generate(folder, str(EXAMPLES / name / f"{name}.yml"))
+    config = EXAMPLES / name / f"{name}.yml"
+    repository = generate(folder, str(config))
+    spec = runtimes.parse(config.read_text(), str(config))
     for source in (EXAMPLES / name).rglob("*"):
-        if source.is_file() and source.suffix != ".yml" and "__pycache__" not in source.parts:
-            target = repository.path / source.relative_to(EXAMPLES / name)
+        path = source.relative_to(EXAMPLES / name)
+        others = {*runtimes.available()} - {*spec.runtimes}  # whose files are in rooms of their own
+        if source.suffix == ".yml" or "__pycache__" in path.parts or path.parts[0] in others:
+            continue
+        if source.is_file():
+            target = repository.path / path
             assert target.is_file(), f"{target} is not a file that a user fills in"
             shutil.copy(source, target)
     return repository

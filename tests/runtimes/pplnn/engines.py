@@ -1,0 +1,184 @@
+"""Operators that go through ppl.nn's stages, on our own declarations of ppl.nn."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from opkit import runtimes
+from opkit.description.spec import OpSpec
+from opkit.files.generated import generated_files
+from opkit.files.skeletons import once_only_files
+from opkit.runtimes.invocation import Array
+from opkit.runtimes.pplnn.names import ENGINES, SOURCES, names
+from tests.compiling import C_SOURCES
+from tests.repositories import EXAMPLES, TEMPLATE
+
+INCLUDE = TEMPLATE / "opkit/runtimes/pplnn/include"
+STRICT = ("-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
+
+TYPES = {
+    **{"uint8": 1, "float16": 5, "float32": 6, "float64": 7},
+    **{"int8": 10, "int16": 11, "int32": 12, "int64": 13, "bool": 14},
+}
+"""dtype -> ppl::common::datatype_t."""
+UNKNOWN, NDARRAY, N4CX = 0, 1, 5
+SUCCESS, UNSUPPORTED, INVALID_VALUE, NOT_FOUND = 0, 2, 4, 5
+
+
+def example(name: str, **changes: str) -> tuple[OpSpec, Path]:
+    """Return the description of an example for this runtime alone, and the example's folder."""
+    lines = (EXAMPLES / name / f"{name}.yml").read_text().splitlines(keepends=True)
+    text = "".join(line for line in lines if not line.startswith(("target_platform", "kernels")))
+    return runtimes.parse(f"runtimes: [pplnn]\n{text}"), EXAMPLES / name
+
+
+def write(spec: OpSpec, folder: Path, files: Path | None = None) -> Path:
+    """Write an operator's files, with the user's from a folder, without a repository around."""
+    chosen = runtimes.of(spec)
+    texts = {**once_only_files(spec, chosen), **generated_files(spec, "", chosen)}
+    for path, text in texts.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        mine = files / path if files else target
+        target.write_text(mine.read_text() if files and mine.is_file() else text)
+    (folder / "opkit").symlink_to(TEMPLATE / "opkit")
+    return folder
+
+
+def sources(folder: Path) -> list[Path]:
+    """Return the sources for ppl.nn in a repository."""
+    return sorted((folder / SOURCES).rglob("*.cc"))
+
+
+def cxx() -> list[str]:
+    """Return the compiler for what needs a C++ library: g++, or zig, which first compiles one."""
+    found = shutil.which("g++")
+    return [found] if found else [sys.executable, "-m", "ziglang", "c++"]
+
+
+@dataclass
+class Answer:
+    """What came of a node.
+
+    Attributes:
+        status: stage -> what it returned.
+        selected: of each input, the format and the type that the op asks for.
+        selected_outputs: the same of each output.
+        outputs: name -> array.
+        formats: of each output of the kernel.
+        log: what was logged.
+    """
+
+    status: dict[str, int] = field(default_factory=dict)
+    selected: list[tuple[int, int]] = field(default_factory=list)
+    selected_outputs: list[tuple[int, int]] = field(default_factory=list)
+    outputs: dict[str, Array] = field(default_factory=dict)
+    formats: list[int] = field(default_factory=list)
+    packs: bool = True
+    log: str = ""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A program with an operator in it.
+
+    Attributes:
+        spec: the operator.
+        program: its path.
+    """
+
+    spec: OpSpec
+    program: Path
+
+    def run(
+        self,
+        engine: str,
+        inputs: Mapping[str, Array | None],
+        attributes: Mapping[str, tuple[str, Any]] | None = None,
+        precision: int = TYPES["float32"],
+        formats: Sequence[int] = (),
+    ) -> Answer:
+        """Take a node through an engine: attributes are name -> (kind in ONNX, value)."""
+        lines = [f"precision {precision}"]
+        for name, (kind, value) in (attributes or {}).items():
+            lines.append(f"{kind} {name} {_words(kind, value)}")
+        for index, (name, array) in enumerate(inputs.items()):
+            format_ = formats[index] if formats else NDARRAY
+            lines.append("missing" if array is None else _tensor(name, array, format_))
+        lines += [f"output {output.name} {UNKNOWN} {N4CX} 0" for output in self.spec.outputs]
+        done = subprocess.run(
+            [self.program, engine],
+            input="\n".join(lines),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return self._answer(done.stdout, done.stderr)
+
+    def _answer(self, text: str, log: str) -> Answer:
+        answer = Answer(log=log)
+        results = iter(self.spec.outputs)
+        for line in text.splitlines():
+            what, *words = line.split()
+            match what:
+                case "selects":
+                    answer.selected.append((int(words[0]), int(words[1])))
+                case "selects-output":
+                    answer.selected_outputs.append((int(words[0]), int(words[1])))
+                case "pack":
+                    answer.status["pack"], answer.packs = int(words[0]), words[1] == "1"
+                case "result":
+                    answer.formats.append(int(words[1]))
+                    answer.outputs[next(results).name] = _array(words)
+                case _:
+                    answer.status[what] = int(words[0])
+        return answer
+
+
+def _words(kind: str, value: Any) -> str:
+    if kind == "string":
+        return value.encode().hex()
+    return " ".join(map(repr, value if isinstance(value, (list, tuple)) else [value]))
+
+
+def _tensor(name: str, array: Array, format_: int) -> str:
+    shape = " ".join(map(str, array.shape))
+    type_ = TYPES[array.dtype.name]
+    return f"input {name} {type_} {format_} {array.ndim} {shape} {array.tobytes().hex()}"
+
+
+def _array(words: Sequence[str]) -> Array:
+    type_, rank = int(words[0]), int(words[2])
+    dtype = next(name for name, number in TYPES.items() if number == type_)
+    shape = tuple(map(int, words[3 : 3 + rank]))
+    return np.frombuffer(bytes.fromhex(words[3 + rank][1:]), dtype).reshape(shape)
+
+
+def build(spec: OpSpec, folder: Path, files: Path | None = None) -> Engine:
+    """Compile the sources of an operator, all as one, with what drives them."""
+    write(spec, folder, files)
+    where = names(spec)
+    space, title = f"ppl::nn::{where.folder}", where.title
+    lines = [f'#include "{path.relative_to(folder)}"' for path in sources(folder)]
+    if spec.params:
+        macros = {"PARAM": "", "PARSE": "Parse", "PACK": "Pack"}
+        lines += [f"#define {name} {space}::{word}{title}Param" for name, word in macros.items()]
+    for engine in ENGINES:
+        op = f"ppl::nn::{engine}::{where.folder}::{title}Op"
+        lines.append(f"#define {engine.upper()}_OP {op}")
+    (folder / "operator_under_test.h").write_text("\n".join(lines) + "\n")
+    program = folder / "engine"
+    includes = [f"-I{path}" for path in (folder, folder / SOURCES, INCLUDE)]
+    subprocess.run(
+        [*cxx(), *STRICT, "-O0", *includes, C_SOURCES / "pplnn_engine.cc", "-o", program],
+        check=True,
+    )
+    return Engine(spec, program)

@@ -39,7 +39,9 @@ def test_mypy() -> None:
 
 def c_files() -> list[Path]:
     """Return our C and VX kernels; what is generated from templates is tested in test_emit.py."""
-    files = [path for path in tracked("*.c", "*.h", "*.vx") if path.parent.name != "templates"]
+    files = [
+        path for path in tracked("*.c", "*.cc", "*.h", "*.vx") if path.parent.name != "templates"
+    ]
     assert len(files) > 20
     return files
 

@@ -25,8 +25,15 @@ INCLUDE = TEMPLATE / "opkit/runtimes/pplnn/include"
 STRICT = ("-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
 
 TYPES = {
-    **{"uint8": 1, "float16": 5, "float32": 6, "float64": 7},
-    **{"int8": 10, "int16": 11, "int32": 12, "int64": 13, "bool": 14},
+    "uint8": 1,
+    "float16": 5,
+    "float32": 6,
+    "float64": 7,
+    "int8": 10,
+    "int16": 11,
+    "int32": 12,
+    "int64": 13,
+    "bool": 14,
 }
 """dtype -> ppl::common::datatype_t."""
 UNKNOWN, NDARRAY, N4CX = 0, 1, 5
@@ -145,7 +152,7 @@ class Engine:
 
 def _words(kind: str, value: Any) -> str:
     if kind == "string":
-        return value.encode().hex()
+        return str(value).encode().hex()
     return " ".join(map(repr, value if isinstance(value, (list, tuple)) else [value]))
 
 

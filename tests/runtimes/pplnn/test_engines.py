@@ -117,10 +117,20 @@ def test_defaults(name: str, every_kind: Engine) -> None:
 def test_values(every_kind: Engine) -> None:
     values: dict[str, tuple[str, Any]] = {
         **PAIR,
-        **{"truth": ("int", 0), "character": ("int", 65), "i8": ("int", 127), "u8": ("int", 0)},
-        **{"i16": ("int", 32767), "u16": ("int", 1), "i32": ("int", 2**31 - 1), "u32": ("int", 2)},
-        **{"i64": ("int", 2**63 - 1), "u64": ("int", 3), "f32": ("float", 0.25)},
-        **{"f64": ("float", 1.5), "scales": ("floats", [4.0]), "mode": ("string", "mean")},
+        "truth": ("int", 0),
+        "character": ("int", 65),
+        "i8": ("int", 127),
+        "u8": ("int", 0),
+        "i16": ("int", 32767),
+        "u16": ("int", 1),
+        "i32": ("int", 2**31 - 1),
+        "u32": ("int", 2),
+        "i64": ("int", 2**63 - 1),
+        "u64": ("int", 3),
+        "f32": ("float", 0.25),
+        "f64": ("float", 1.5),
+        "scales": ("floats", [4.0]),
+        "mode": ("string", "mean"),
     }
     answer = every_kind.run("x86", INPUTS, values)
     expected = [0, 65, 127, 0, 32767, 1, 2**31 - 1, 2, 2**63 - 1, 3, 2, 4, 1, 4]

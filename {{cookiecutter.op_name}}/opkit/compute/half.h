@@ -4,12 +4,13 @@
  * kept; a NaN stays a NaN with the upper bits of its payload, and becomes a quiet one.
  *
  * Arrays are converted by the processor's own instructions: F16C on x86-64 if the processor is
- * found to have it when the code runs, FCVT on 64-bit ARM, VCVT of NEON on 32-bit ARM. Everywhere
- * else, and with OPKIT_PORTABLE_HALF defined, by the portable code, which gives the same bits. All
- * of them round in the mode that every thread starts with.
+ * found to have it when the code runs, FCVT on 64-bit ARM, VCVT of NEON on 32-bit ARM, FCVT of Zfh
+ * on RISC-V if the compiler may use it. Everywhere else, and with OPKIT_PORTABLE_HALF defined, by
+ * the portable code, which gives the same bits; only RISC-V's own NaN has no payload. All of them
+ * round in the mode that every thread starts with.
  *
- * Plain C11 and C++11, without the compilers' own half types, which the toolchains of the boards do
- * not all have.
+ * Plain C11 and C++11, elsewhere without the compilers' own half types, which the toolchains of the
+ * boards do not all have.
  */
 #ifndef OPKIT_HALF_H
 #define OPKIT_HALF_H
@@ -27,6 +28,14 @@
     (defined(__ARM_NEON) && defined(__ARM_FP16_FORMAT_IEEE) && (__ARM_FP & 2))
 #define OPKIT_HALF_NEON
 #include <arm_neon.h>
+#elif defined(__riscv_zfh) || defined(__riscv_zfhmin)
+#define OPKIT_HALF_ZFH
+/* GCC has the standard's type since 13; before, XuanTie's GCC has the one that clang has, too. */
+#if defined(__clang__) || __GNUC__ < 13
+__extension__ typedef __fp16 opkit_half;
+#else
+__extension__ typedef _Float16 opkit_half;
+#endif
 #endif
 
 /* What runs rarely is compiled for size. */
@@ -38,6 +47,12 @@
 
 /* The loops keep to themselves: inside of a caller that is compiled for size they would be slow. */
 #define OPKIT_LOOP __attribute__((noinline, hot, unused)) static
+/* Of the portable loops, compilers make vectors where no instruction does the work for most of it. */
+#if defined(__riscv)
+#define OPKIT_PORTABLE_LOOP OPKIT_LOOP
+#else
+#define OPKIT_PORTABLE_LOOP OPKIT_SMALL
+#endif
 #define OPKIT_F16C_LOOP __attribute__((target("avx,f16c"))) OPKIT_LOOP
 
 static inline uint32_t opkit_float_bits(float value)
@@ -199,8 +214,18 @@ OPKIT_LOOP void opkit_halves_to_floats(const uint16_t *halves, float *floats, si
         vst1q_lane_f32(floats, opkit_neon_to_floats(vld1_dup_u16(halves)), 0);
     }
 }
+#elif defined(OPKIT_HALF_ZFH)
+OPKIT_LOOP void opkit_halves_to_floats(const uint16_t *halves, float *floats, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        opkit_half half;
+        memcpy(&half, halves + i, sizeof half);
+        const float value = (float)half;
+        memcpy(floats + i, &value, sizeof value);
+    }
+}
 #else
-OPKIT_SMALL void opkit_halves_to_floats(const uint16_t *halves, float *floats, size_t count)
+OPKIT_PORTABLE_LOOP void opkit_halves_to_floats(const uint16_t *halves, float *floats, size_t count)
 {
     size_t i = 0;
 #if defined(OPKIT_HALF_F16C)
@@ -231,8 +256,18 @@ OPKIT_LOOP void opkit_floats_to_halves(const float *floats, uint16_t *halves, si
         vst1_lane_u16(halves, opkit_neon_to_halves(vld1q_dup_f32(floats)), 0);
     }
 }
+#elif defined(OPKIT_HALF_ZFH)
+OPKIT_LOOP void opkit_floats_to_halves(const float *floats, uint16_t *halves, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        float value;
+        memcpy(&value, floats + i, sizeof value);
+        const opkit_half half = (opkit_half)value;
+        memcpy(halves + i, &half, sizeof half);
+    }
+}
 #else
-OPKIT_SMALL void opkit_floats_to_halves(const float *floats, uint16_t *halves, size_t count)
+OPKIT_PORTABLE_LOOP void opkit_floats_to_halves(const float *floats, uint16_t *halves, size_t count)
 {
     size_t i = 0;
 #if defined(OPKIT_HALF_F16C)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from opkit.c_layout import wrapped
 from opkit.description.spec import OpSpec, Param
+from opkit.runtimes.pplnn import overlay
 from opkit.runtimes.pplnn.names import names
 from opkit.runtimes.pplnn.sources import sources
 from opkit.runtimes.pplnn.text import render
@@ -13,8 +14,9 @@ _KINDS = {"ints": "INTS", "floats": "FLOATS", "string": "STRING"}
 
 
 def generated_files(spec: OpSpec) -> dict[str, str]:
-    """Return path -> text of the sources for ppl.nn, and of what the harness calls."""
-    return {**sources(spec), operator_source(spec): _operator(spec)}
+    """Return path -> text of the sources for ppl.nn, their ways into it, and the harness' table."""
+    files = sources(spec)
+    return {**files, **overlay.generated_files(spec, files), operator_source(spec): _operator(spec)}
 
 
 def operator_source(spec: OpSpec) -> str:

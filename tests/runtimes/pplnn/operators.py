@@ -1,0 +1,41 @@
+"""Repositories of operators, as far as apply.py and CMake read them."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+from pathlib import Path
+
+from opkit import runtimes
+from opkit.files.generated import generated_files
+from opkit.files.skeletons import once_only_files
+from tests.repositories import TEMPLATE
+
+
+def description(name: str = "ResizeArea", more: str = "", params: bool = True) -> str:
+    """Return the text of an op.yml."""
+    lines = [
+        f"name: {name}",
+        "runtimes: [pplnn]",
+        "inputs: {x: {type: VX_TYPE_TENSOR}}",
+        "outputs: {y: {type: VX_TYPE_TENSOR}}",
+        *(["params: {scale: {type: int}}"] if params else []),
+    ]
+    return "\n".join([*lines, more])
+
+
+@functools.cache
+def _files(text: str) -> dict[str, str]:
+    spec = runtimes.parse(text)
+    of_operator = runtimes.of(spec)
+    return once_only_files(spec, of_operator) | generated_files(spec, "", of_operator)
+
+
+def make_repository(folder: Path, text: str) -> Path:
+    """Write the files of an operator and the headers of opkit, and return the folder."""
+    for path, content in _files(text).items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(content)
+    for headers in ("opkit/compute", "opkit/runtimes/pplnn/glue"):
+        shutil.copytree(TEMPLATE / headers, folder / headers)
+    return folder

@@ -9,8 +9,8 @@ from typing import Any
 from SCons.Action import Action
 
 from opkit.build.kernel_objects import kernel_objects
+from opkit.runtimes.pplnn.generated import generated_files
 from opkit.runtimes.pplnn.names import SOURCES, names
-from opkit.runtimes.pplnn.sources import sources
 from opkit.toolchains.warnings import ERRORS, WARNINGS
 
 ROOM = "opkit/runtimes/pplnn"
@@ -74,8 +74,8 @@ def _checked_objects(env: Any, folder: str) -> list[Any]:
     compiled = math_sources(env)
     return [
         node
-        for path in sorted(sources(env["OPERATOR"]))
-        if path.endswith(".cc") and path not in compiled
+        for path in sorted(generated_files(env["OPERATOR"]))
+        if path.startswith("pplnn/") and path.endswith(".cc") and path not in compiled
         for node in source_env.SharedObject(f"{folder}/{path}.o", path)
     ]
 

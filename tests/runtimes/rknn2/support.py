@@ -1,0 +1,116 @@
+"""Operators of RKNN-Toolkit2, built without SCons."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from opkit.check.executors import Executor
+from opkit.check.harness.client import HarnessKernel
+from opkit.description.spec import OpSpec
+from opkit.files.header import operator_header
+from opkit.runtimes import parse
+from opkit.runtimes.invocation import Array, Invocation, RunResult
+from opkit.runtimes.rknn2 import calling_convention
+from opkit.runtimes.rknn2.c_files import c_files
+from tests.compiling import OPKIT, build
+
+ROOM = OPKIT / "runtimes/rknn2"
+HEADERS = f"-I{ROOM / 'include'}"
+HARNESS = OPKIT / "check/harness"
+
+
+def build_host(folder: Path) -> Path:
+    """Build the harness and the stand-in for librknnrt in a folder, and return it."""
+    harness = sorted(HARNESS.glob("*.c"))
+    build(folder / "harness", *harness, "-D_GNU_SOURCE", "-ldl")
+    sources = [*(ROOM / "host_runtime").glob("*.c"), *(HARNESS / "memory").glob("*.c")]
+    build(
+        folder / "librknnrt.so",
+        *sources,
+        HEADERS,
+        "-Wno-reserved-identifier",
+        "-shared",
+        "-Wl,-soname,librknnrt.so",
+    )
+    return folder
+
+
+@dataclass
+class Operator:
+    """An operator on the stand-in for librknnrt.
+
+    Attributes:
+        spec: the operator description.
+        library: its plugin.
+        host: the folder of build_host.
+        entry: the symbol that returns the custom operator.
+    """
+
+    spec: OpSpec
+    library: Path
+    host: Path
+    entry: str = "get_rknn_custom_op"
+    _kernel: HarnessKernel | None = field(default=None, init=False)
+
+    def run(
+        self,
+        inputs: Mapping[str, Array],
+        params: Mapping[str, Any],
+        outputs: Mapping[str, tuple[tuple[int, ...], str]],
+        attachments: Mapping[str, bytes] | None = None,
+    ) -> RunResult:
+        """Run it, once, in guarded memory."""
+        if self._kernel is None:
+            files = (self.host / "harness", self.host / "librknnrt.so", self.library)
+            executor = Executor("x64", (*map(str, files), self.entry))
+            self._kernel = HarnessKernel(self.spec, executor, self.host, calling_convention)
+        self._kernel.attachments = attachments or {}
+        return self._kernel.run(Invocation(inputs, params, outputs), fill=0x7E)
+
+    def close(self) -> None:
+        """End the harness."""
+        if self._kernel is not None:
+            self._kernel.close()
+
+
+def write_operator(folder: Path, description: str, compute: str) -> OpSpec:
+    """Write the C of an operator, as a repository has it."""
+    spec = parse(description)
+    files = {
+        **c_files(spec),
+        f"generated/{spec.lower}.h": operator_header(spec),
+        f"{spec.lower}_compute.h": compute,
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    shutil.copytree(OPKIT / "compute", folder / "opkit/compute")
+    (folder / "opkit/runtimes/rknn2").mkdir(parents=True)
+    shutil.copy(ROOM / "custom_op.h", folder / "opkit/runtimes/rknn2")
+    return spec
+
+
+def build_plugin(library: Path, host: Path, *sources: Path) -> Path:
+    """Compile a plugin for this PC, and link it with the stand-in."""
+    return build(library, *sources, HEADERS, "-shared", f"-L{host}", "-lrknnrt", "-lm")
+
+
+def build_operator(folder: Path, host: Path, description: str, compute: str) -> Operator:
+    """Write and build an operator."""
+    spec = write_operator(folder, description, compute)
+    sources = [folder / f"rknn2/{spec.lower}_{part}.c" for part in ("custom_op", "plugin")]
+    library = build_plugin(folder / f"librkcst_{spec.lower}.so", host, *sources)
+    return Operator(spec, library, host)
+
+
+def attribute(dtype: int, values: Array | bytes) -> bytes:
+    """Return the attachment for an attribute: see driver.c."""
+    data = values if isinstance(values, bytes) else values.tobytes()
+    count = len(values) if isinstance(values, bytes) else values.size
+    return np.array([dtype, count], np.uint32).tobytes() + data

@@ -1,0 +1,279 @@
+"""Attributes and constant inputs: each type that a model may hold, for each type of param."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from opkit.description.types import PARAM_TYPES
+from opkit.runtimes.invocation import RunResult
+from tests.runtimes.rknn2.support import Operator, attribute, build_operator
+
+DTYPES = {
+    "float32": 0,
+    "float16": 1,
+    "int8": 2,
+    "uint8": 3,
+    "int16": 4,
+    "uint16": 5,
+    "int32": 6,
+    "uint32": 7,
+    "int64": 8,
+    "bool": 9,
+}
+"""numpy's name of a type -> its number in librknnrt; 10 and 11 are int4 and bfloat16."""
+
+DEFAULTS: dict[str, Any] = {
+    "VX_TYPE_BOOL": True,
+    "VX_TYPE_ARRAY": [3, -4, 5],
+    "VX_TYPE_CHAR": 97,
+    "VX_TYPE_INT8": -128,
+    "VX_TYPE_UINT8": 255,
+    "VX_TYPE_INT16": -(2**15),
+    "VX_TYPE_UINT16": 2**16 - 1,
+    "VX_TYPE_INT32": -(2**31),
+    "VX_TYPE_UINT32": 2**32 - 1,
+    "VX_TYPE_INT64": -(2**63),
+    "VX_TYPE_UINT64": 2**63 - 1,
+    "VX_TYPE_FLOAT32": 0.125,
+    "VX_TYPE_FLOAT64": -2.5,
+    "FLOATS": [0.5, -1.5],
+    "STRING": 'a "b" \\ ?',
+}
+INTEGERS = [name for name, row in PARAM_TYPES.items() if row.element.kind != "float"]
+ROOM = 32  # numbers that an output has room for: a list's count and its items, or a text
+
+
+def name_of(type_name: str) -> str:
+    return f"p_{type_name.removeprefix('VX_TYPE_').lower()}"
+
+
+def describe(source: str = "") -> str:
+    lines = "".join(
+        f"  {name_of(name)}: {{type: {name}, default: {json.dumps(default)}{source}}}\n"
+        for name, default in DEFAULTS.items()
+        if not (source and name == "STRING")
+    )
+    return (
+        "name: Params\nruntimes: [rknn2]\ninputs: {which: {type: VX_TYPE_TENSOR}}\n"
+        "outputs: {numbers: {type: VX_TYPE_TENSOR, dtype: int64},"
+        " reals: {type: VX_TYPE_TENSOR, dtype: float32}}\n"
+        f"params:\n{lines}"
+    )
+
+
+def compute(types: list[str]) -> str:
+    """Return the math: of the param that `which` numbers, the value."""
+    cases = []
+    for index, name in enumerate(types):
+        row, member = PARAM_TYPES[name], f"params->{name_of(name)}"
+        output = "reals->float32" if row.element.kind == "float" else "numbers->int64"
+        kind = "float" if row.element.kind == "float" else "int64_t"
+        if row.is_text:
+            body = f"numbers->int64[0] = (int64_t)strlen({member});\n" + (
+                f"for (size_t i = 0; {member}[i] != 0; i++) "
+                f"numbers->int64[i + 1] = (uint8_t){member}[i];"
+            )
+        elif row.is_list:
+            body = (
+                f"{output}[0] = ({kind}){member}.count;\n"
+                f"for (size_t i = 0; i < {member}.count; i++) {output}[i + 1] = {member}.items[i];"
+            )
+        else:
+            cast = "(uint8_t)" if name == "VX_TYPE_CHAR" else ""  # which may have a sign
+            body = f"{output}[0] = ({kind}){cast}({member});"
+        cases.append(f"if (which == {index}) {{ {body} }}\n")
+    return (
+        "#pragma once\n#include <string.h>\n"
+        '#include "generated/params.h"\n'
+        "static const char *params_compute(const struct params_inputs *inputs,"
+        " const struct params_params *params, struct params_outputs *outputs)\n{\n"
+        "const int which = (int)inputs->which.float32[0];\n"
+        "struct opkit_tensor *numbers = &outputs->numbers, *reals = &outputs->reals;\n"
+        f"for (int i = 0; i < {ROOM}; i++) {{ numbers->int64[i] = 0; reals->float32[i] = 0; }}\n"
+        f"{''.join(cases)}return NULL;\n}}\n"
+    )
+
+
+TYPES = list(DEFAULTS)
+CONSTANT_TYPES = [name for name in TYPES if name != "STRING"]
+OUTPUTS = {"numbers": ((ROOM,), "int64"), "reals": ((ROOM,), "float32")}
+
+
+@pytest.fixture(scope="module")
+def operator(host: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operator]:
+    folder = tmp_path_factory.mktemp("params")
+    made = build_operator(folder, host, describe(), compute(TYPES))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def constants(host: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operator]:
+    folder = tmp_path_factory.mktemp("constants")
+    text = describe(", source: 'const:c'")
+    made = build_operator(folder, host, text, compute(CONSTANT_TYPES))
+    yield made
+    made.close()
+
+
+def run(operator: Operator, type_name: str, **attributes: bytes) -> RunResult:
+    """Run the operator, which writes one param, with some attributes in place of the defaults."""
+    which = np.array([[param.type.name for param in operator.spec.params].index(type_name)])
+    attachments = {f"attribute:{name}": data for name, data in attributes.items()}
+    params = {param.name: param.default for param in operator.spec.params}
+    inputs = {"which": which.astype(np.float32)}
+    return operator.run(inputs, params, OUTPUTS, attachments)
+
+
+def value(result: RunResult, type_name: str) -> Any:
+    """Return the param that the operator has written."""
+    assert result.status == 0, result.printed
+    row = PARAM_TYPES[type_name]
+    output = result.outputs["reals" if row.element.kind == "float" else "numbers"].tolist()
+    if row.is_text:
+        return bytes(output[1 : int(output[0]) + 1]).decode()
+    return output[1 : int(output[0]) + 1] if row.is_list else output[0]
+
+
+@pytest.mark.parametrize("type_name", TYPES)
+def test_attribute_as_onnx_has_it(operator: Operator, type_name: str) -> None:
+    assert value(run(operator, type_name), type_name) == DEFAULTS[type_name]
+
+
+@pytest.mark.parametrize("type_name", CONSTANT_TYPES)
+def test_constant_input(constants: Operator, type_name: str) -> None:
+    assert value(run(constants, type_name), type_name) == DEFAULTS[type_name]
+
+
+@pytest.mark.parametrize("type_name", TYPES)
+def test_missing_attribute_is_the_default(operator: Operator, type_name: str) -> None:
+    result = run(operator, type_name, **{name_of(type_name): b""})
+    assert value(result, type_name) == DEFAULTS[type_name]
+    assert not result.leaks
+
+
+@pytest.mark.parametrize("type_name", [name for name in TYPES if name != "STRING"])
+def test_empty_list_is_missing(operator: Operator, type_name: str) -> None:
+    empty = attribute(DTYPES["int64"], np.array([], np.int64))
+    result = run(operator, type_name, **{name_of(type_name): empty})
+    assert value(result, type_name) == DEFAULTS[type_name]
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "int4", "bfloat16"])
+@pytest.mark.parametrize("type_name", TYPES)
+def test_each_type_for_each_param(operator: Operator, type_name: str, dtype: str) -> None:
+    row = PARAM_TYPES[type_name]
+    kind = "text" if row.is_text else "float" if row.element.kind == "float" else "integer"
+    taken = {"text": ["uint8"], "float": ["float32"], "integer": ["int64", "int32", "bool"]}
+    number = DTYPES.get(dtype, {"int4": 10, "bfloat16": 11}.get(dtype, -1))
+    data = np.array([1], dtype if dtype in DTYPES else "uint8")
+    result = run(operator, type_name, **{name_of(type_name): attribute(number, data)})
+    if dtype in taken[kind]:
+        one: Any = "\1" if row.is_text else [1] if row.is_list else 1
+        assert value(result, type_name) == one
+    else:
+        assert result.status == -1
+        assert result.stage == "init"
+        shown = dtype if dtype in DTYPES else "of an unknown type"
+        assert result.printed.startswith(f"Params: attribute '{name_of(type_name)}' is {shown} (")
+    assert not result.leaks
+    assert not result.events
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32"])
+@pytest.mark.parametrize("type_name", INTEGERS)
+def test_narrowing_is_checked(operator: Operator, type_name: str, dtype: str) -> None:
+    row = PARAM_TYPES[type_name]
+    if row.is_text:
+        return
+    assert row.element.limits is not None
+    low, high = row.element.limits
+    limits = np.iinfo(dtype)
+    for number in (low - 1, low, high, high + 1):
+        if not limits.min <= number <= limits.max:
+            continue
+        data = attribute(DTYPES[dtype], np.array([number], dtype))
+        result = run(operator, type_name, **{name_of(type_name): data})
+        if low <= number <= high:
+            assert value(result, type_name) == ([number] if row.is_list else number)
+        else:
+            assert result.status == -1
+            assert f"'{name_of(type_name)}' is {number} (expected {low} to {high})" in (
+                result.printed.replace("9223372036854775807", str(high))
+            )
+
+
+@pytest.mark.parametrize(
+    ("type_name", "count", "expected"),
+    [
+        ("VX_TYPE_INT32", 2, "1 to 1"),
+        ("VX_TYPE_ARRAY", 17, "1 to 16"),
+        ("VX_TYPE_BOOL", 17, "1 to 1"),
+    ],
+)
+def test_wrong_count(operator: Operator, type_name: str, count: int, expected: str) -> None:
+    data = attribute(DTYPES["int64"], np.zeros(count, np.int64))
+    result = run(operator, type_name, **{name_of(type_name): data})
+    assert result.status == -1
+    assert f"has {count} values (expected {expected})" in result.printed
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"linear", "linear"),
+        (b'"linear"', "linear"),
+        (b'"', '"'),
+        (b'""', ""),
+        (b"", ""),
+        (b"linear\0", "linear"),
+        (b'"linear"\0', "linear"),
+        (b'a"b"', 'a"b"'),
+        ("\u00e4".encode(), "\u00e4"),
+    ],
+)
+def test_texts(operator: Operator, data: bytes, text: str) -> None:
+    result = run(operator, "STRING", p_string=attribute(DTYPES["uint8"], data))
+    assert value(result, "STRING") == text
+    assert not result.leaks
+
+
+BARE = """\
+name: Bare
+runtimes: [rknn2]
+inputs: {x: {type: VX_TYPE_TENSOR}}
+outputs: {y: {type: VX_TYPE_TENSOR}}
+params: {a: {type: string}, b: {type: int}, c: {type: string}, d: {type: floats}}
+"""
+BARE_COMPUTE = """\
+#include "generated/bare.h"
+static const char *bare_compute(const struct bare_inputs *inputs,
+                                const struct bare_params *params, struct bare_outputs *outputs)
+{
+    (void)params;
+    outputs->y.float32[0] = inputs->x.float32[0];
+    return NULL;
+}
+"""
+
+
+def test_missing_attribute_without_default(host: Path, tmp_path: Path) -> None:
+    operator = build_operator(tmp_path, host, BARE, BARE_COMPUTE)
+    params = {"a": "a", "b": 1, "c": "c", "d": [1.0]}
+    inputs = {"x": np.zeros(1, np.float32)}
+    outputs = {"y": ((1,), "float32")}
+    assert operator.run(inputs, params, outputs).status == 0
+    for name in params:
+        result = operator.run(inputs, params, outputs, {f"attribute:{name}": b""})
+        assert (result.status, result.stage) == (-1, "init")
+        assert result.printed == (
+            f"Bare: the node has no attribute '{name}', and op.yml no default for it"
+        )
+        assert not result.leaks  # the texts that were read before are freed
+    operator.close()

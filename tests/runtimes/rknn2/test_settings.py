@@ -1,0 +1,79 @@
+"""What a description for RKNN-Toolkit2 may say."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from opkit.description.reader import DescriptionError
+from opkit.runtimes import parse
+from opkit.runtimes.rknn2.settings import settings
+
+HEAD = "name: {name}\nruntimes: [{runtimes}]\n"
+TENSORS = "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
+
+
+def text(more: str = "", name: str = "Window", runtimes: str = "rknn2") -> str:
+    return HEAD.format(name=name, runtimes=runtimes) + TENSORS + more
+
+
+def test_defaults() -> None:
+    spec = parse(text())
+    assert settings(spec).op_type == "cstWindow"
+    assert (spec.framework, spec.target_platform) == ("onnx", "rk3588")
+
+
+def test_op_type() -> None:
+    assert settings(parse(text("op_type: MyWindow"))).op_type == "MyWindow"
+    assert settings(parse(text(name="Exp"))).op_type == "cstExp"
+
+
+def test_description_for_both_toolkits() -> None:
+    spec = parse(text("target_platform: RV1126", runtimes="rknn, rknn2"))
+    assert (spec.framework, spec.target_platform) == ("tensorflow", "rv1126")
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ("op_type: Exp", "op.yml:5: op_type: 'Exp' is an operator of ONNX"),
+        ("op_type: GridSample", "write `op_type: cstGridSample`, and rename the nodes"),
+        ("op_type: a-b", "'a-b' is not an operator's name"),
+        ("op_type: [A]", "op_type: must be one word or text"),
+        ("op_type: " + "a" * 256, "is longer than 255 characters"),
+        ("params: {name: {type: int}}", "op.yml:5: params.name: librknnrt keeps the attribute"),
+        (
+            "params: {p: {type: string, source: 'const:p'}}",
+            "params.p.source: a text is an attribute",
+        ),
+        ("params: {p: {type: VX_TYPE_TENSOR}}", "a tensor is an input or an output, not a param"),
+        ("target_platform: RV1106", "RV1106 has no custom operators: RKNN-Toolkit2 converts"),
+        ("target_platform: rv1103b", "RV1103B has no custom operators"),
+        ("target_platform: rk2118", "RK2118 has no custom operators"),
+        ("target_platform: rk9999", "unknown value 'rk9999'"),
+        ("kernel_index: 0", "is a key of the runtime rknn"),
+    ],
+)
+def test_refusals(more: str, problem: str) -> None:
+    with pytest.raises(DescriptionError, match=re.escape(problem)):
+        parse(text(more))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "uint32"])
+def test_tensors_that_no_operator_gets(dtype: str) -> None:
+    outputs = f"outputs: {{y: {{type: VX_TYPE_TENSOR, dtype: {dtype}}}}}\n"
+    with pytest.raises(DescriptionError, match="RKNN-Toolkit2 has no such tensors"):
+        parse(text().partition("outputs")[0] + outputs)
+
+
+def test_longest_name() -> None:
+    assert settings(parse(text(name="W" * 127))).op_type == "cst" + "W" * 127
+    with pytest.raises(DescriptionError, match="has 128 characters; librknnrt allows 127"):
+        parse(text(name="W" * 128))
+
+
+@pytest.mark.parametrize("more", ["params: 3", "params: [a]", "params: {[a]: b}", "name: 2"])
+def test_malformed_descriptions_are_refused(more: str) -> None:
+    with pytest.raises(DescriptionError):
+        parse(text(more))

@@ -1,0 +1,200 @@
+"""The generated C files: the operator as librknnrt calls it, its plugin, and its registration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from opkit.c_layout import LINE_LENGTH, block_comment, comment, wrapped
+from opkit.description.spec import OpSpec, Param, ParamValue
+from opkit.runtimes.rknn2.settings import settings
+from opkit.runtimes.rknn2.text import render
+from opkit.text import c_string
+
+_REGISTRATION = """\
+Registers all custom operators of an application, in one call: librknnrt fails at the first \
+operator of a model that is not registered yet, so that there is no second one.
+
+An application with more operators than {name} copies this file, and adds a line for each."""
+_LIST_TYPES = {"int32": "INT32_ARRAY", "float32": "FLOAT_ARRAY"}
+_INT64_MIN = -(2**63)
+_INT64_MAX = 2**63 - 1
+
+
+def c_files(spec: OpSpec) -> dict[str, str]:
+    """Return path -> text of the generated C files."""
+    lower = spec.lower
+    register = wrapped(f"int {lower}_register_all(", ["rknn_context context"], ")")
+    return {
+        f"rknn2/{lower}_custom_op.h": render(
+            "custom_op.h",
+            about=comment(f"{spec.name} for applications that run models with librknnrt."),
+            function=_function(spec),
+            register=register,
+            lower=lower,
+            upper=lower.upper(),
+        ),
+        f"rknn2/{lower}_custom_op.c": _custom_op(spec),
+        f"rknn2/{lower}_plugin.c": render(
+            "plugin.c",
+            about=comment(f"The function that rknn_server looks up in librkcst_{lower}.so."),
+            lower=lower,
+        ),
+        "rknn2/register_all.c": render(
+            "register_all.c",
+            about=block_comment(_REGISTRATION.format(name=spec.name)),
+            lower=lower,
+            register=register,
+        ),
+    }
+
+
+def constant_inputs(spec: OpSpec) -> list[Param]:
+    """Return the params that are constant inputs of a node: those after its tensors, in order."""
+    return [param for param in spec.params if param.source]
+
+
+def _function(spec: OpSpec) -> str:
+    return f"rknn_custom_op *{spec.lower}_custom_op(void)"
+
+
+def _custom_op(spec: OpSpec) -> str:
+    about = (
+        f"{spec.name} as a custom operator of librknnrt, which calls these functions on the "
+        f"CPU of the board. The math is in {spec.lower}_compute.h."
+    )
+    params = "params" if spec.params else "&params"
+    stages = ("init", "compute", "destroy") if spec.params else ("compute",)
+    return render(
+        "custom_op.c",
+        lower=spec.lower,
+        about=block_comment(about),
+        compute_comment=comment(f"Computes {spec.name}, for every inference."),
+        description="\n".join(_description(spec)),
+        locals="\n".join(_locals(spec)),
+        statements="\n".join(_statements(spec)),
+        compute=wrapped(
+            f"{spec.lower}_compute(",
+            ["&inputs", params, "&outputs"],
+            ");",
+            outer="    const char *problem = ",
+        ),
+        init=render("init.c") if spec.params else "",
+        function=_function(spec),
+        op_type=wrapped("", [f'"{settings(spec).op_type}"'], ",", outer="        .op_type = "),
+        members="\n".join(f"        .{stage} = {stage}_custom_op," for stage in stages),
+    )
+
+
+# ---- The params ----------------------------------------------------------------------------------
+
+
+def _description(spec: OpSpec) -> Iterator[str]:
+    """Yield the definitions of the params and of the operator."""
+    defaults = [param for param in spec.params if param.default is not None]
+    if defaults:
+        yield f"static const struct {spec.lower}_params custom_op_defaults = {{"
+        yield from (_default(param) for param in defaults)
+        yield "};\n"
+    if spec.params:
+        yield "static const struct opkit_param custom_op_params[] = {"
+        yield from (_row(spec, param) for param in spec.params)
+        yield "};\n"
+    yield "static const struct opkit_operator custom_op_description = {"
+    yield wrapped("", [f'"{spec.name}"'], ",", outer="    .name = ")
+    if spec.params:
+        yield "    .params = custom_op_params,"
+        yield "    .param_count = sizeof custom_op_params / sizeof custom_op_params[0],"
+        yield f"    .params_size = sizeof(struct {spec.lower}_params),"
+    yield "};\n"
+
+
+def _row(spec: OpSpec, param: Param) -> str:
+    """Return the row that says where a param comes from and goes."""
+    items = [
+        f'"{param.name}"',
+        f"OPKIT_PARAM_{_param_type(param)}",
+        f"offsetof(struct {spec.lower}_params, {param.name})",
+        str(param.length or 0),
+        "NULL" if param.default is None else f"&custom_op_defaults.{param.name}",
+        str(_input_index(spec, param)) if param.source else "OPKIT_ATTRIBUTE",
+    ]
+    return wrapped("    {", items, "},")
+
+
+def _input_index(spec: OpSpec, param: Param) -> int:
+    return len(spec.inputs) + constant_inputs(spec).index(param)
+
+
+def _param_type(param: Param) -> str:
+    """Return the end of the name of its opkit_param_type."""
+    if param.type.is_list:
+        return _LIST_TYPES[param.type.element.name]
+    return param.type.name.removeprefix("VX_TYPE_")
+
+
+def _default(param: Param) -> str:
+    """Return the line that initializes the member of a param with a default."""
+    member = f"    .{param.name} = "
+    if isinstance(param.default, tuple):
+        items = [_literal(param, item) for item in param.default]
+        line = f"{member}{{{len(items)}, {{{', '.join(items)}}}}},"
+        if len(line) <= LINE_LENGTH:
+            return line
+        rows = [f"{len(items)},", f"{wrapped('            {', items, '},')}".lstrip()]
+        lines = "".join(f"            {row}\n" for row in rows)
+        return f"{member.rstrip()}\n        {{\n{lines}        }},"
+    assert param.default is not None
+    return wrapped("", [_literal(param, param.default)], ",", outer=member)
+
+
+def _literal(param: Param, value: ParamValue) -> str:
+    """Return a value in C."""
+    if isinstance(value, str):
+        return c_string(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return repr(value) + ("F" if param.type.element.name == "float32" else "")
+    if value == _INT64_MIN:
+        return "INT64_MIN"
+    assert isinstance(value, int)
+    return f"{value}{'U' if value > _INT64_MAX else ''}"
+
+
+# ---- The call ------------------------------------------------------------------------------------
+
+
+def _locals(spec: OpSpec) -> Iterator[str]:
+    lower = spec.lower
+    if spec.params:
+        yield f"    struct {lower}_params *params = context->priv_data;"
+    else:
+        yield f"    const struct {lower}_params params = {{0}};"
+    yield f"    struct {lower}_inputs inputs;"
+    yield f"    struct {lower}_outputs outputs;"
+    if not spec.params:
+        yield "    (void)context;"
+
+
+def _statements(spec: OpSpec) -> Iterator[str]:
+    """Yield what checks the call and opens its tensors."""
+    constants = constant_inputs(spec)
+    if spec.params:
+        yield "    if (params == NULL) {"
+        yield '        return opkit_fail(&custom_op_description, "it has not been initialized");'
+        yield "    }"
+    most = len(spec.inputs) + len(constants)
+    yield _try("check_count", '"inputs"', "input_count", str(len(spec.inputs)), str(most))
+    count = str(len(spec.outputs))
+    yield _try("check_count", '"outputs"', "output_count", count, count)
+    for group, tensors in (("input", spec.inputs), ("output", spec.outputs)):
+        for index, tensor in enumerate(tensors):
+            place = f"&{group}s.{tensor.name}"
+            yield _try("open_tensor", f'"{tensor.name}"', f"&{group}_tensors[{index}]", place)
+    if constants:
+        yield _try("read_inputs", "input_tensors", "input_count", "params")
+
+
+def _try(function: str, *arguments: str) -> str:
+    opening = f"opkit_{function}("
+    return wrapped(opening, ["&custom_op_description", *arguments], "));", outer="    OPKIT_TRY(")

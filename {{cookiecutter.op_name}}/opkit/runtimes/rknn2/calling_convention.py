@@ -1,0 +1,64 @@
+"""How librknnrt calls an operator: what becomes of values, and what a status means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from opkit.description.spec import Param
+from opkit.runtimes.invocation import Array, RefusedError, Value
+from opkit.runtimes.rknn2.limits import LIMITS, TENSOR_TYPES
+
+tensor_types = TENSOR_TYPES
+_STATUS_NAMES = {-14: "RKNN_WARNING_SKIP_CUSTOM_OP_COMPUTE"}
+_CONSTANT = "const:"  # before the name of a param that is a constant input; driver.c has it, too
+
+
+def status_name(status: int) -> str:
+    """Return a status as messages show it."""
+    name = _STATUS_NAMES.get(status)
+    return f"{name} ({status})" if name else str(status)
+
+
+def marshal(params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
+    """Return the attributes and the constant inputs of a node, as ONNX has them.
+
+    Integers are int64, floats float32, texts their bytes in UTF-8.
+
+    Raises:
+        RefusedError: no model can hold one of them.
+    """
+    return [_marshal(param, values[param.name]) for param in params]
+
+
+def _marshal(param: Param, value: Any) -> Value:
+    name = f"{_CONSTANT if param.source else ''}{param.name}"
+    if param.type.is_text:
+        data = str(value).encode()
+        return Value(name, "char", (len(data),), data)
+    numbers = np.asarray(value)
+    if param.type.is_list and not 1 <= numbers.size <= LIMITS.items:
+        raise RefusedError(
+            f"param '{param.name}' has {numbers.size} items (expected 1 to {LIMITS.items})"
+        )
+    array = _floats(numbers) if param.type.element.kind == "float" else _integers(param, numbers)
+    return Value(name, array.dtype.name, array.shape, array.tobytes())
+
+
+def _floats(numbers: Array) -> Array:
+    with np.errstate(over="ignore"):
+        return numbers.astype(np.float32)
+
+
+def _integers(param: Param, numbers: Array) -> Array:
+    limits = param.type.element.limits
+    assert limits is not None
+    low, high = limits[0], min(limits[1], np.iinfo(np.int64).max)
+    for number in numbers.ravel().tolist():
+        if not low <= number <= high or number != int(number):
+            raise RefusedError(
+                f"param '{param.name}' is {number} (expected a whole number from {low} to {high})"
+            )
+    return numbers.astype(np.int64)

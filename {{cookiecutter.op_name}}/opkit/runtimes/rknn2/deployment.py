@@ -1,0 +1,42 @@
+"""How a plugin gets onto a board."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+PLUGINS = "/usr/lib/rknpu/op_plugins"
+"""Where rknn_server looks for plugins on Linux."""
+
+
+def lines(plugin: str, target: str) -> str:
+    """Return the commands, and what else is to be known.
+
+    Args:
+        plugin: the path of the plugin.
+        target: the chip.
+    """
+    name = PurePosixPath(plugin).name
+    folder = PurePosixPath(plugin).parent
+    return f"""\
+For a {target.upper()} board that runs rknn_server and librknnrt 1.6.0 or later, on Linux:
+
+    adb shell mkdir -p {PLUGINS}
+    adb push {plugin} {PLUGINS}/{name}
+    adb shell restart_rknn.sh    # or whatever starts rknn_server on the board
+
+or, without adb:
+
+    ssh root@BOARD mkdir -p {PLUGINS}
+    scp {plugin} root@BOARD:{PLUGINS}/{name}
+    ssh root@BOARD restart_rknn.sh
+
+rknn_server loads plugins when it starts: restart it after every copy. It takes one plugin for each
+model; an application takes {folder}/{archive(name)} instead.
+
+On Android plugins are in /vendor/lib64 (32-bit: /vendor/lib), and have to be compiled with the NDK:
+this one needs the C library of Linux."""
+
+
+def archive(plugin: str) -> str:
+    """Return the name of the static library beside a plugin."""
+    return f"lib{plugin.removeprefix('librkcst_').removesuffix('.so')}_custom_op.a"

@@ -1,0 +1,350 @@
+/*
+ * A stand-in for librknnrt that drives one node: what the harness needs of this runtime.
+ *
+ * The entry of a plugin is get_rknn_custom_op. The order of the calls, and what they are called
+ * with, is what the vendor documents: init once, without elements of tensors; prepare and compute
+ * for every inference, on buffers that begin at an offset in larger memory; destroy once. Integers
+ * of a model are attributes of type int64, floats float32, texts uint8.
+ *
+ * Values come in as inputs, outputs and params. A param "const:NAME" is a constant input, behind
+ * the others; any other one is an attribute. The attachment "attribute:NAME" takes the place of
+ * such an attribute: the numbers of its rknn_tensor_type and of its elements, as 32 bits each, and
+ * then its bytes; nothing at all for one that the node does not have.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rknn_custom_op.h>
+
+#include "opkit/check/harness/memory/guarded_memory.h"
+#include "opkit/check/harness/memory/libc_memory.h"
+#include "opkit/check/harness/runtime.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+enum {
+    OFFSET = 192, /* of the elements in a tensor's memory */
+    FAILED = -1
+};
+
+static const char CONSTANT[] = "const:";
+static const char *const TYPE_NAMES[] = {
+    [RKNN_TENSOR_FLOAT32] = "float32", [RKNN_TENSOR_UINT8] = "char", [RKNN_TENSOR_INT32] = "int32",
+    [RKNN_TENSOR_INT64] = "int64",     [RKNN_TENSOR_BOOL] = "bool",
+};
+
+/* The inputs or the outputs of the node. */
+struct tensors {
+    rknn_custom_op_tensor *items; /* what the operator gets */
+    rknn_custom_op_tensor *before; /* the same, to compare with */
+    const struct harness_value **values;
+    uint32_t count;
+};
+
+static struct {
+    const struct harness_invocation *invocation;
+    harness_record_f *record;
+    struct harness_value *values; /* in guarded memory */
+    const rknn_custom_op *op;
+    rknn_custom_op_context context;
+    struct tensors inputs;
+    struct tensors outputs;
+} run;
+
+static const char *phase;
+
+static bool find_type(const char *name, rknn_tensor_type *type)
+{
+    for (size_t i = 0; i < LENGTH(TYPE_NAMES); i++) {
+        if (TYPE_NAMES[i] != NULL && strcmp(TYPE_NAMES[i], name) == 0) {
+            *type = (rknn_tensor_type)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_constant(const struct harness_value *value)
+{
+    return value->role == HARNESS_PARAM && strncmp(value->name, CONSTANT, strlen(CONSTANT)) == 0;
+}
+
+static uint32_t count_of(const struct harness_value *value)
+{
+    size_t count = 1;
+    for (unsigned i = 0; i < value->rank; i++) {
+        count *= value->shape[i];
+    }
+    return (uint32_t)count;
+}
+
+/* ---- What operators call ---- */
+
+RKNN_CUSTOM_OP_EXPORT void rknn_custom_op_get_op_attr(rknn_custom_op_context *op_ctx,
+                                                      const char *attr_name,
+                                                      rknn_custom_op_attr *op_attr);
+RKNN_CUSTOM_OP_EXPORT int rknn_register_custom_ops(rknn_context ctx, rknn_custom_op *op,
+                                                   uint32_t custom_op_num);
+
+static void describe_attribute(const void *owner, char *text, size_t size)
+{
+    snprintf(text, size, "attribute '%s'", (const char *)owner);
+}
+
+/* Hands over an attribute, whose data is there until the function returns that asks for it. */
+static void set_attribute(rknn_custom_op_attr *attr, const char *name, uint32_t type,
+                          uint32_t count, const void *data, size_t size)
+{
+    snprintf(attr->name, sizeof attr->name, "%s", name);
+    attr->dtype = (rknn_tensor_type)type;
+    attr->n_elems = count;
+    attr->data = guarded_block_new_for_stage(describe_attribute, name, size);
+    if (attr->data != NULL) {
+        memcpy(attr->data, data, size);
+    }
+}
+
+static const struct harness_attachment *find_attachment(const char *name)
+{
+    static const char PREFIX[] = "attribute:";
+
+    for (unsigned i = 0; i < run.invocation->attachment_count; i++) {
+        const struct harness_attachment *attachment = &run.invocation->attachments[i];
+        if (strncmp(attachment->name, PREFIX, strlen(PREFIX)) == 0 &&
+            strcmp(attachment->name + strlen(PREFIX), name) == 0) {
+            return attachment;
+        }
+    }
+    return NULL;
+}
+
+void rknn_custom_op_get_op_attr(rknn_custom_op_context *op_ctx, const char *attr_name,
+                                rknn_custom_op_attr *op_attr)
+{
+    const struct harness_attachment *attachment = find_attachment(attr_name);
+    uint32_t head[2]; /* type and count */
+    rknn_tensor_type type;
+
+    if (op_ctx != &run.context) {
+        static const char EVENT[] = "the operator asks for an attribute of another node";
+        run.record("event", EVENT, strlen(EVENT));
+        return;
+    }
+    if (attachment != NULL) {
+        if (attachment->size >= sizeof head) {
+            memcpy(head, attachment->bytes, sizeof head);
+            set_attribute(op_attr, attachment->name + strlen("attribute:"), head[0], head[1],
+                          attachment->bytes + sizeof head, attachment->size - sizeof head);
+        }
+        return;
+    }
+    for (unsigned i = 0; i < run.invocation->count; i++) {
+        const struct harness_value *value = &run.invocation->values[i];
+        if (value->role == HARNESS_PARAM &&
+            strncmp(value->name, attr_name, HARNESS_MAX_NAME - 1) == 0 &&
+            find_type(value->type, &type)) { /* a long name comes without its end */
+            set_attribute(op_attr, value->name, type, count_of(value), value->bytes, value->size);
+        }
+    }
+}
+
+/* For applications, which register operators themselves; here nothing does. */
+int rknn_register_custom_ops(rknn_context ctx, rknn_custom_op *op, uint32_t custom_op_num)
+{
+    (void)ctx;
+    (void)op;
+    (void)custom_op_num;
+    return FAILED;
+}
+
+/* ---- Preparing ---- */
+
+/* Why the board would not run an operator; NULL: it would. */
+static const char *find_problem(const rknn_custom_op *op)
+{
+    if (op == NULL) {
+        return "get_rknn_custom_op returns NULL";
+    }
+    if (op->target != RKNN_TARGET_TYPE_CPU) {
+        return "target is not RKNN_TARGET_TYPE_CPU";
+    }
+    if (op->op_type[0] == '\0' || memchr(op->op_type, '\0', sizeof op->op_type) == NULL) {
+        return "op_type is empty, or has no end";
+    }
+    if (op->compute == NULL) {
+        return "compute is NULL";
+    }
+    return op->compute_native != NULL ? "compute_native is not NULL" : NULL;
+}
+
+static bool add_tensor(struct tensors *tensors, const struct harness_value *value,
+                       struct harness_error *error)
+{
+    rknn_custom_op_tensor *tensor = &tensors->items[tensors->count];
+    rknn_tensor_attr *attr = &tensor->attr;
+
+    if (!find_type(value->type, &attr->type) || attr->type == RKNN_TENSOR_UINT8) {
+        snprintf(error->message, sizeof error->message,
+                 "'%s' is %s (expected float32, int32, int64 or bool)", value->name, value->type);
+        return false;
+    }
+    attr->index = tensors->count;
+    attr->n_dims = value->rank > 0 ? value->rank : 1;
+    attr->dims[0] = 1;
+    for (unsigned i = 0; i < value->rank; i++) {
+        attr->dims[i] = (uint32_t)value->shape[i];
+    }
+    snprintf(attr->name, sizeof attr->name, "%s", value->name);
+    attr->n_elems = count_of(value);
+    attr->size = (uint32_t)value->size;
+    attr->size_with_stride = attr->size;
+    attr->fmt = attr->n_dims == 4 ? RKNN_TENSOR_NCHW : RKNN_TENSOR_UNDEFINED;
+    attr->scale = 1;
+    tensor->mem.fd = -1;
+    tensors->values[tensors->count++] = value;
+    return true;
+}
+
+/* Fills the inputs or the outputs of the node, without memory for their elements. */
+static bool add_tensors(struct tensors *tensors, bool is_output, struct harness_error *error)
+{
+    const unsigned count = run.invocation->count;
+
+    tensors->items = __libc_calloc(count, sizeof *tensors->items);
+    tensors->before = __libc_calloc(count, sizeof *tensors->before);
+    tensors->values = __libc_calloc(count, sizeof *tensors->values);
+    for (unsigned i = 0; i < count; i++) {
+        const struct harness_value *value = &run.values[i];
+        const bool is_input = value->role == HARNESS_INPUT || is_constant(value);
+        if ((is_output ? value->role == HARNESS_OUTPUT : is_input) &&
+            !add_tensor(tensors, value, error)) {
+            return false;
+        }
+    }
+    memcpy(tensors->before, tensors->items, tensors->count * sizeof *tensors->items);
+    return true;
+}
+
+/* Lets the tensors begin at an offset in their memory. */
+static void add_memory(struct tensors *tensors)
+{
+    for (uint32_t i = 0; i < tensors->count; i++) {
+        rknn_tensor_mem *mem = &tensors->items[i].mem;
+        mem->virt_addr = (void *)((uintptr_t)tensors->values[i]->bytes - OFFSET);
+        mem->offset = OFFSET;
+        mem->size = (uint32_t)tensors->values[i]->size + OFFSET;
+    }
+    memcpy(tensors->before, tensors->items, tensors->count * sizeof *tensors->items);
+}
+
+static int prepare(void *entry, const struct harness_invocation *invocation,
+                   harness_record_f *record, struct harness_error *error)
+{
+    rknn_custom_op *(*get_custom_op)(void);
+
+    run.invocation = invocation;
+    run.record = record;
+    memcpy(&get_custom_op, &entry, sizeof entry);
+    run.op = get_custom_op();
+    const char *problem = find_problem(run.op);
+    if (problem != NULL) {
+        snprintf(error->message, sizeof error->message, "the custom operator: %s", problem);
+        return FAILED;
+    }
+    guarded_memory_begin(invocation->guarded, invocation->fill, record);
+    run.values = guarded_values_new(invocation);
+    if (run.values == NULL) {
+        snprintf(error->message, sizeof error->message, "not enough memory for the tensors");
+        return FAILED;
+    }
+    run.context.target = RKNN_TARGET_TYPE_CPU;
+    const bool is_prepared =
+        add_tensors(&run.inputs, false, error) && add_tensors(&run.outputs, true, error);
+    return is_prepared ? 0 : FAILED;
+}
+
+/* ---- The stages ---- */
+
+typedef int function_f(rknn_custom_op_context *context, rknn_custom_op_tensor *inputs,
+                       uint32_t input_count, rknn_custom_op_tensor *outputs, uint32_t output_count);
+
+/* Calls one of the operator's functions, if it has that one. */
+static int call(const char *name, function_f *function)
+{
+    phase = name;
+    return function == NULL ? 0
+                            : function(&run.context, run.inputs.items, run.inputs.count,
+                                       run.outputs.items, run.outputs.count);
+}
+
+static int set_up(void)
+{
+    guarded_memory_set_active(true);
+    const int status = call("init", run.op->init);
+    guarded_memory_set_active(false);
+    add_memory(&run.inputs);
+    add_memory(&run.outputs);
+    return status;
+}
+
+static int process(void)
+{
+    guarded_memory_set_active(true);
+    int status = call("prepare", run.op->prepare);
+    if (status == 0) {
+        status = call("compute", run.op->compute);
+    }
+    guarded_memory_set_active(false);
+    return status;
+}
+
+static void record_change(const char *what, const char *name)
+{
+    char text[HARNESS_MAX_NAME + 64];
+    snprintf(text, sizeof text, "the operator changes %s '%s'", what, name);
+    run.record("event", text, strlen(text));
+}
+
+/* Finds what the operator has changed of the runtime's own. */
+static void compare(const struct tensors *tensors)
+{
+    for (uint32_t i = 0; i < tensors->count; i++) {
+        const struct harness_value *value = tensors->values[i];
+        const struct harness_value *before = &run.invocation->values[value - run.values];
+        if (memcmp(&tensors->items[i], &tensors->before[i], sizeof *tensors->items) != 0) {
+            record_change("the description of", value->name);
+        }
+        if (value->role != HARNESS_OUTPUT &&
+            memcmp(value->bytes, before->bytes, value->size) != 0) {
+            record_change("the input", value->name);
+        }
+    }
+}
+
+static int clean_up(void)
+{
+    phase = "destroy";
+    guarded_memory_set_active(true);
+    const int status = run.op->destroy != NULL ? run.op->destroy(&run.context) : 0;
+    guarded_memory_set_active(false);
+    compare(&run.inputs);
+    compare(&run.outputs);
+    guarded_values_delete(run.invocation, run.values);
+    guarded_memory_end();
+    return status;
+}
+
+static void report(void)
+{
+}
+
+RKNN_CUSTOM_OP_EXPORT extern const struct harness_runtime harness_runtime;
+const struct harness_runtime harness_runtime = {
+    .prepare = prepare,
+    .stages = {set_up, process, clean_up},
+    .report = report,
+    .explain = guarded_memory_explain,
+    .stage_names = {"init", "compute", "destroy"},
+    .phase = &phase,
+};

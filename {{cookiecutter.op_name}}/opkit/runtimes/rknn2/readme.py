@@ -1,0 +1,45 @@
+"""This runtime's part of the README of a generated repository."""
+
+from __future__ import annotations
+
+from opkit.description.spec import OpSpec
+from opkit.runtimes.interface import Readme
+from opkit.runtimes.rknn2.c_files import constant_inputs
+from opkit.runtimes.rknn2.chips import TARGETS
+from opkit.runtimes.rknn2.settings import settings
+from opkit.runtimes.rknn2.text import render
+
+_ABOUT = """\
+A custom operator for Rockchip's RKNN-Toolkit2: its math, the plugin and the static library by which
+librknnrt runs it on the board's CPU, and the class by which the toolkit converts models that hold
+it."""
+_PRODUCT = """\
+    .venv/bin/scons            # builds build/{target}/librkcst_{lower}.so, and a static library
+"""
+_COMMANDS = """\
+| `scons target={target}` | builds the plugin and the static library for that chip; \
+`abi=armhf`: for a 32-bit system |
+| `scons deploy target={target}` | builds them and says how they get onto a board |
+"""
+
+
+def readme(spec: OpSpec) -> Readme:
+    """Return the README's text on plugins, layouts and chips."""
+    target = spec.target_platform if spec.target_platform in TARGETS else next(iter(TARGETS))
+    constants = constant_inputs(spec)
+    names = [tensor.name for tensor in spec.inputs] + [param.name for param in constants]
+    return Readme(
+        about=_ABOUT,
+        product=_PRODUCT.format(target=target, lower=spec.lower),
+        generated=("rknn2/",),
+        commands=_COMMANDS.format(target=target),
+        sections=render(
+            "README_rknn2.md",
+            name=spec.name,
+            lower=spec.lower,
+            target=target,
+            op_type=settings(spec).op_type,
+            inputs=", ".join(f"`{name}`" for name in names),
+            chips=", ".join(name.upper() for name in TARGETS),
+        ),
+    )

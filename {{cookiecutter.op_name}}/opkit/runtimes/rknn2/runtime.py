@@ -1,0 +1,135 @@
+"""RKNN-Toolkit2 as a runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from opkit.description.parser import PC
+from opkit.description.reader import Reader
+from opkit.description.spec import OpSpec, Param
+from opkit.runtimes.interface import Readme, Runtime
+from opkit.runtimes.rknn2 import readme, settings
+from opkit.runtimes.rknn2.c_files import c_files
+from opkit.runtimes.rknn2.chips import REFUSED_TARGETS, TARGETS
+from opkit.runtimes.rknn2.limits import LIMITS, TENSOR_TYPES
+from opkit.runtimes.rknn2.settings import Settings
+
+if TYPE_CHECKING:
+    from opkit.runtimes.invocation import Kernel, Value
+
+
+class Rknn2(Runtime):
+    """RKNN-Toolkit2."""
+
+    name = settings.NAME
+    title = "RKNN-Toolkit2"
+    frameworks = ("onnx", "tensorflow")
+    targets = TARGETS
+    default_target = "rk3588"
+    refused_targets = REFUSED_TARGETS
+    tensor_types = TENSOR_TYPES
+    starter = f"target_platform: RK3588  # {', '.join(TARGETS)}\n"
+    limits = LIMITS
+    converter = "RKNN-Toolkit2"
+    keys = settings.KEYS
+
+    def settings(self, reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
+        """Return what `op_type` says; refuse params that no node can have."""
+        return settings.read_settings(reader, entries)
+
+    def once_only_files(self, spec: OpSpec) -> Mapping[str, str]:
+        """Return nothing: the operator's math is all that has to be written."""
+        return {}
+
+    def generated_files(self, spec: OpSpec, reference: str) -> Mapping[str, str]:
+        """Return the callbacks in C, the plugin and its registration."""
+        return c_files(spec)
+
+    includes = ("include",)
+    product_pattern = "lib*_*"
+
+    def scons_tools(self) -> Sequence[ModuleType]:
+        """Return the tools for plugins."""
+        from opkit.runtimes.rknn2.scons import TOOLS
+
+        return TOOLS
+
+    def scons_notes(self, spec: OpSpec) -> str:
+        """Return where plugins are."""
+        return (
+            f"The plugin is build/<target>/librkcst_{spec.lower}.so; applications take "
+            f"build/<target>/lib{spec.lower}_custom_op.a."
+        )
+
+    def declare(self, env: Any, request: Any) -> Sequence[Any]:
+        """Declare the plugin for this PC, what runs it, and `deploy`."""
+        from opkit.runtimes.rknn2.scons.host import host_runtime
+        from opkit.runtimes.rknn2.scons.plugin import FOLDER
+
+        if "deploy" in request.commands:
+            for target, abi in request.targets_of(self).items():
+                env.Rknn2Deploy(self.products(env, {target: abi}), target)
+        plugin, _ = env.Rknn2Plugin(PC, debug=True)
+        env.Clean(plugin, [FOLDER])
+        return [*env.Harness(), *host_runtime(env), plugin]
+
+    def products(self, env: Any, targets: Mapping[str, str]) -> Sequence[Any]:
+        """Return the nodes of plugins and static libraries."""
+        built = {abi: env.Rknn2Plugin(abi) for abi in dict.fromkeys(targets.values())}
+        return [
+            node for target, abi in targets.items() for node in env.Rknn2Deliver(target, built[abi])
+        ]
+
+    def harnesses(self, env: Any, abis: Sequence[str]) -> Mapping[str, Any]:
+        """Return the nodes of the static harnesses."""
+        from opkit.runtimes.rknn2.scons.host import target_harness
+
+        return {abi: target_harness(env, abi) for abi in abis}
+
+    def sanitized_harness(self, env: Any, sanitizers: Sequence[str]) -> Any:
+        """Return the node of the harness with sanitizers."""
+        from opkit.runtimes.rknn2.scons.host import sanitized_harness
+
+        return sanitized_harness(env, sanitizers)
+
+    def debugged_harness(self, env: Any) -> Any:
+        """Return the node of the harness for gdb."""
+        from opkit.runtimes.rknn2.scons.host import debugged_harness
+
+        return debugged_harness(env)
+
+    def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
+        """Return the attributes and constant inputs of a node."""
+        from opkit.runtimes.rknn2 import calling_convention
+
+        return calling_convention.marshal(params, values)
+
+    def status_name(self, status: int) -> str:
+        """Return the name of a status that has one."""
+        from opkit.runtimes.rknn2 import calling_convention
+
+        return calling_convention.status_name(status)
+
+    def cpu_kernel(self, spec: OpSpec, root: Path) -> Kernel:
+        """Return the plugin on the stand-in for librknnrt."""
+        from opkit.runtimes.rknn2.host_kernel import cpu_kernel
+
+        return cpu_kernel(spec, root)
+
+    def delivery(self, param: Param) -> tuple[str, str]:
+        """Return where a kernel gets a param from, and of which type."""
+        kind = f"an attribute of kind {param.type.onnx}"
+        return "a constant input" if param.source else kind, param.type.c_type
+
+    def properties(self, spec: OpSpec) -> Mapping[str, str]:
+        """Return the operator's name in models."""
+        return {"type in models": settings.settings(spec).op_type}
+
+    def readme(self, spec: OpSpec) -> Readme:
+        """Return what is to be known of plugins, layouts and chips."""
+        return readme.readme(spec)

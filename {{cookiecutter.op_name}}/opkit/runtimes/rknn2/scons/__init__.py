@@ -1,0 +1,5 @@
+"""SCons tools of this runtime, and what they declare."""
+
+from opkit.runtimes.rknn2.scons import deploy, plugin
+
+TOOLS = (plugin, deploy)

@@ -1,0 +1,55 @@
+"""env.Rknn2Deploy(request): `scons deploy` says how a plugin gets onto a board."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from SCons.Action import Action
+
+from opkit.build.options import Request
+from opkit.errors import OpkitError
+from opkit.runtimes.rknn2.deployment import lines
+
+USAGE = (("scons deploy target=...", "build the plugin and print how it gets onto a board"),)
+
+
+def check(env: Any, request: Request) -> None:
+    """Refuse to deploy to this PC.
+
+    Raises:
+        OpkitError: no target is named that has plugins.
+    """
+    from opkit.runtimes.rknn2.chips import TARGETS
+
+    if "deploy" in request.commands and not any(name in TARGETS for name in request.targets):
+        raise OpkitError(
+            f"deploy is for a board; name its chip with target= (expected {', '.join(TARGETS)})"
+        )
+
+
+def exists(env: Any) -> bool:
+    """Whether the tool can be used: always."""
+    return True
+
+
+def generate(env: Any) -> None:
+    """Add the method to the environment."""
+    env.AddMethod(deploy, "Rknn2Deploy")
+
+
+def deploy(env: Any, plugins: list[Any], target: str) -> Any:
+    """Return the alias `deploy`, which prints the lines for a target.
+
+    Args:
+        env: the environment.
+        plugins: the nodes of what is built for the target, the plugin first.
+        target: the target.
+    """
+
+    def show(target: Any, source: Any, env: Any) -> None:
+        print(text)
+
+    text = lines(plugins[0].path, target)
+    alias = env.Alias("deploy", plugins, Action(show, None))
+    env.AlwaysBuild(alias)
+    return alias

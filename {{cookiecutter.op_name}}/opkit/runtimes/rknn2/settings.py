@@ -1,0 +1,99 @@
+"""The key of op.yml that only this runtime has, and what it cannot take of the others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import yaml
+
+from opkit.description.reader import Reader, shortened
+from opkit.description.spec import OpSpec
+from opkit.runtimes.rknn2.onnx_names import ONNX_OPERATORS
+
+NAME = "rknn2"
+KEYS = ("op_type",)
+MAX_OP_TYPE = 255
+"""The characters for which the runtime's struct has room."""
+PREFIX = "cst"
+_OP_TYPE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The key of op.yml that only this runtime has.
+
+    Attributes:
+        op_type: the operator's name in models.
+    """
+
+    op_type: str
+
+
+def settings(spec: OpSpec) -> Settings:
+    """Return the settings of an operator."""
+    found = spec.settings[NAME]
+    assert isinstance(found, Settings)
+    return found
+
+
+def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
+    """Read the settings of a description.
+
+    Raises:
+        DescriptionError: they are invalid, or a param is one that no node can have.
+    """
+    _check_params(reader, entries.get("params"))
+    return Settings(_op_type(reader, entries))
+
+
+def _op_type(reader: Reader, entries: Mapping[str, yaml.Node]) -> str:
+    """Return the name in models: `op_type`, or `cst` and the operator's name."""
+    key = "op_type" if "op_type" in entries else "name"
+    node = entries.get(key)
+    if node is None:
+        return ""  # the parser refuses a description without a name
+    op_type = reader.text(node, key) if key == "op_type" else PREFIX + reader.text(node, key)
+    called = shortened(op_type)
+    if op_type in ONNX_OPERATORS:
+        reader.fail(
+            node,
+            key,
+            f"{called!r} is an operator of ONNX, for which RKNN-Toolkit2 ignores a class; write "
+            f"`op_type: {PREFIX}{op_type}`, and rename the nodes of the model",
+        )
+    if len(op_type) > MAX_OP_TYPE:
+        problem = f"{called!r} is longer than {MAX_OP_TYPE} characters, librknnrt's limit"
+        reader.fail(node, key, f"{problem}; write a shorter `op_type`")
+    if key == "op_type" and not _OP_TYPE.fullmatch(op_type):
+        reader.fail(
+            node,
+            key,
+            f"{called!r} is not an operator's name; allowed are letters (a to z), digits and _, "
+            "beginning with a letter",
+        )
+    return op_type
+
+
+def _check_params(reader: Reader, node: yaml.Node | None) -> None:
+    """Refuse params that no node can have; what is no list of params, the parser refuses."""
+    for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+        where = f"params.{key.value}"
+        if key.value == "name":
+            reader.fail(
+                key,
+                where,
+                "librknnrt keeps the attribute 'name' for the name of the node; choose another one",
+            )
+        if not isinstance(value, yaml.MappingNode):
+            continue
+        details = {each.value: detail for each, detail in value.value}
+        type_ = details.get("type")
+        is_text = isinstance(type_, yaml.ScalarNode) and type_.value.upper() == "STRING"
+        if is_text and "source" in details:
+            reader.fail(
+                details["source"],
+                f"{where}.source",
+                "a text is an attribute: RKNN-Toolkit2 has no tensors of text",
+            )

@@ -1,0 +1,17 @@
+/* Reads the attributes of a node, once. */
+static int init_custom_op(rknn_custom_op_context *context, rknn_custom_op_tensor *input_tensors,
+                          uint32_t input_count, rknn_custom_op_tensor *output_tensors,
+                          uint32_t output_count)
+{
+    (void)input_tensors;
+    (void)input_count;
+    (void)output_tensors;
+    (void)output_count;
+    return opkit_init(&custom_op_description, context);
+}
+
+static int destroy_custom_op(rknn_custom_op_context *context)
+{
+    return opkit_destroy(&custom_op_description, context);
+}
+

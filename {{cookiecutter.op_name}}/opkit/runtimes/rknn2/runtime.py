@@ -75,15 +75,19 @@ class Rknn2(Runtime):
             for target, abi in request.targets_of(self).items():
                 env.Rknn2Deploy(self.products(env, {target: abi}), target)
         plugin, _ = env.Rknn2Plugin(PC, debug=True)
-        env.Clean(plugin, [FOLDER])
+        env.Clean(plugin, [FOLDER, "build/check", "build/report.html", "build/results"])
         return [*env.Harness(), *host_runtime(env), plugin]
 
     def products(self, env: Any, targets: Mapping[str, str]) -> Sequence[Any]:
         """Return the nodes of plugins and static libraries."""
+        from opkit.runtimes.rknn2.scons.plugin import FOLDER
+
         built = {abi: env.Rknn2Plugin(abi) for abi in dict.fromkeys(targets.values())}
-        return [
+        products = [
             node for target, abi in targets.items() for node in env.Rknn2Deliver(target, built[abi])
         ]
+        env.Clean(products, [FOLDER])
+        return products
 
     def harnesses(self, env: Any, abis: Sequence[str]) -> Mapping[str, Any]:
         """Return the nodes of the static harnesses."""

@@ -1,0 +1,37 @@
+"""The examples as custom operators of RKNN-Toolkit2: every case of their tests, on this PC."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.repositories import EXAMPLE_NAMES, EXAMPLES, Repository, generate
+
+
+def example_repository(folder: Path, name: str) -> Repository:
+    """Make the repository of an example for this runtime alone, from the example's own files."""
+    text = (EXAMPLES / name / f"{name}.yml").read_text()
+    # Their tests import what checks VX kernels, too.
+    with_both = re.sub(r"^runtimes:.*\n", "", text, flags=re.MULTILINE)
+    repository = generate(folder, f"{with_both}runtimes: [rknn, rknn2]\n")
+    for source in (EXAMPLES / name).rglob("*.*"):
+        if source.suffix not in (".yml", ".pyc"):
+            target = repository.path / source.relative_to(EXAMPLES / name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target)
+    description = repository.path / "op.yml"
+    alone = re.sub(r"^(kernels|target_platform):.*\n", "", description.read_text(), flags=re.M)
+    description.write_text(alone.replace("[rknn, rknn2]", "[rknn2]"))
+    return repository
+
+
+@pytest.mark.parametrize("name", EXAMPLE_NAMES)
+def test_example(name: str, tmp_path: Path) -> None:
+    repository = example_repository(tmp_path, name)
+    repository.scons("target=x64")
+    checked = repository.run("pytest", "-q", "-k", "not vx")
+    assert re.search(r"^CPU kernel +\S+ +\S+ +\d+ +[\d.]+ [mu]s$", checked.stdout, re.MULTILINE)
+    assert re.search(r"^\d+ passed", checked.stdout, re.MULTILINE)

@@ -50,7 +50,8 @@ struct opkit_param {
     size_t offset; /* of its member in the struct */
     size_t length; /* how many items a list has; 0: 1 to OPKIT_MAX_ITEMS */
     const void *default_value; /* such a member; NULL: the model has to hold the param */
-    int input; /* which of the node's inputs is the param; or OPKIT_ATTRIBUTE */
+    /* Which of the node's inputs is the param, if it has so many; or OPKIT_ATTRIBUTE. */
+    int input;
 };
 
 /* An operator: whom messages are about, and its params. */
@@ -107,18 +108,35 @@ static inline const char *opkit_type_name(rknn_tensor_type type)
     return index < sizeof names / sizeof names[0] ? names[index] : "of an unknown type";
 }
 
-/* ---- Tensors ---- */
+/* What is expected of a count, in words. */
+struct opkit_range {
+    char text[48];
+};
+
+static inline struct opkit_range opkit_range(size_t min, size_t max)
+{
+    struct opkit_range range;
+
+    if (min == max) {
+        snprintf(range.text, sizeof range.text, "%zu", min);
+    } else {
+        snprintf(range.text, sizeof range.text, "%zu to %zu", min, max);
+    }
+    return range;
+}
 
 /* Fails unless the node has from `min` to `max` of its `what`: "inputs". */
-static inline int opkit_check_count(const struct opkit_operator *op, const char *what,
-                                    uint32_t count, uint32_t min, uint32_t max)
+static inline int opkit_check_count(const struct opkit_operator *op, const char *what, size_t count,
+                                    size_t min, size_t max)
 {
     if (min <= count && count <= max) {
         return 0;
     }
-    return opkit_fail(op, "the node has %" PRIu32 " %s (expected %" PRIu32 " to %" PRIu32 ")",
-                      count, what, min, max);
+    return opkit_fail(op, "the node has %zu %s (expected %s)", count, what,
+                      opkit_range(min, max).text);
 }
+
+/* ---- Tensors ---- */
 
 /* What the math gets for a tensor of a type; false: the runtime hands over no such tensors. */
 static inline bool opkit_find_type(rknn_tensor_type type, enum opkit_type *found)
@@ -156,14 +174,14 @@ static inline int opkit_open_tensor(const struct opkit_operator *op, const char 
         return opkit_fail(op, "tensor '%s' has the layout %d (expected NCHW or undefined)", name,
                           (int)attr->fmt);
     }
-    if (attr->n_dims < 1 || attr->n_dims > OPKIT_MAX_RANK) {
-        return opkit_fail(op, "tensor '%s' has %" PRIu32 " dimensions (expected 1 to %d)", name,
+    if (attr->n_dims > OPKIT_MAX_RANK) {
+        return opkit_fail(op, "tensor '%s' has %" PRIu32 " dimensions (expected %d at most)", name,
                           attr->n_dims, OPKIT_MAX_RANK);
     }
-    tensor->rank = attr->n_dims;
+    tensor->rank = attr->n_dims > 0 ? attr->n_dims : 1; /* a single number may have none */
     tensor->size = 1;
     for (size_t i = 0; i < OPKIT_MAX_RANK; i++) {
-        tensor->shape[i] = i < tensor->rank ? attr->dims[i] : 1;
+        tensor->shape[i] = i < attr->n_dims ? attr->dims[i] : 1;
         tensor->size *= tensor->shape[i];
     }
     if (tensor->size != attr->n_elems) {
@@ -282,8 +300,8 @@ static inline int opkit_store_numbers(const struct opkit_operator *op,
     const size_t max = length != 0 ? length : OPKIT_MAX_ITEMS;
 
     if (values->count < min || values->count > max) {
-        return opkit_fail(op, "%s '%s' has %zu values (expected %zu to %zu)", values->source,
-                          param->name, values->count, min, max);
+        return opkit_fail(op, "%s '%s' has %zu values (expected %s)", values->source, param->name,
+                          values->count, opkit_range(min, max).text);
     }
     if (is_list) {
         memcpy(member, &values->count, sizeof values->count);
@@ -341,15 +359,15 @@ static inline int opkit_store(const struct opkit_operator *op, const struct opki
                                              : opkit_store_numbers(op, param, values, member);
 }
 
-/* Stores the default of a param that a model does not hold: as what is `missing`. */
+/* Stores the default of a param that a node does not have. */
 static inline int opkit_store_default(const struct opkit_operator *op,
-                                      const struct opkit_param *param, const char *missing,
-                                      void *params)
+                                      const struct opkit_param *param, void *params)
 {
     char *member = (char *)params + param->offset;
 
     if (param->default_value == NULL) {
-        return opkit_fail(op, "the node has no %s '%s', and op.yml no default for it", missing,
+        return opkit_fail(op, "the node has no %s '%s', and op.yml no default for it",
+                          param->input == OPKIT_ATTRIBUTE ? "attribute" : "input or attribute",
                           param->name);
     }
     if (param->type == OPKIT_PARAM_STRING) {
@@ -371,36 +389,32 @@ static inline int opkit_read_attribute(const struct opkit_operator *op,
     rknn_custom_op_get_op_attr(context, param->name, &attr);
     const struct opkit_values values = {"attribute", attr.dtype, attr.n_elems, attr.data};
     if (values.type != RKNN_TENSOR_UINT8 && (values.count == 0 || values.data == NULL)) {
-        return opkit_store_default(op, param, values.source, params);
+        return opkit_store_default(op, param, params);
     }
     return opkit_store(op, param, &values, params);
 }
 
-/* Reads a param from the constant input that holds it. */
-static inline int opkit_read_input(const struct opkit_operator *op, const struct opkit_param *param,
-                                   const rknn_custom_op_tensor *inputs, uint32_t count,
-                                   void *params)
+/* Whether one of the inputs of a node is the param. */
+static inline bool opkit_is_input(const struct opkit_param *param, uint32_t input_count)
 {
-    struct opkit_tensor tensor;
-
-    if ((uint32_t)param->input >= count) {
-        return opkit_store_default(op, param, "input", params);
-    }
-    const rknn_custom_op_tensor *input = &inputs[param->input];
-    OPKIT_TRY(opkit_open_tensor(op, param->name, input, &tensor));
-    const struct opkit_values values = {"input", input->attr.type, tensor.size, tensor.data};
-    return opkit_store(op, param, &values, params);
+    return param->input != OPKIT_ATTRIBUTE && (uint32_t)param->input < input_count;
 }
 
-/* Reads the params that constant inputs hold: in each call, because before there is no data. */
+/* Reads the params that are inputs: in each call, because before there is no data. */
 static inline int opkit_read_inputs(const struct opkit_operator *op,
-                                    const rknn_custom_op_tensor *inputs, uint32_t count,
+                                    const rknn_custom_op_tensor *inputs, uint32_t input_count,
                                     void *params)
 {
     for (size_t i = 0; i < op->param_count; i++) {
         const struct opkit_param *param = &op->params[i];
-        if (param->input != OPKIT_ATTRIBUTE) {
-            OPKIT_TRY(opkit_read_input(op, param, inputs, count, params));
+        struct opkit_tensor tensor;
+
+        if (opkit_is_input(param, input_count)) {
+            const rknn_custom_op_tensor *input = &inputs[param->input];
+            OPKIT_TRY(opkit_open_tensor(op, param->name, input, &tensor));
+            const struct opkit_values values = {"input", input->attr.type, tensor.size,
+                                                tensor.data};
+            OPKIT_TRY(opkit_store(op, param, &values, params));
         }
     }
     return 0;
@@ -426,7 +440,8 @@ static inline int opkit_destroy(const struct opkit_operator *op, rknn_custom_op_
 }
 
 /* Reads the attributes of a node, once: into its params, which are the node's private data. */
-static inline int opkit_init(const struct opkit_operator *op, rknn_custom_op_context *context)
+static inline int opkit_init(const struct opkit_operator *op, rknn_custom_op_context *context,
+                             uint32_t input_count)
 {
     context->priv_data = calloc(1, op->params_size);
     if (context->priv_data == NULL) {
@@ -434,7 +449,7 @@ static inline int opkit_init(const struct opkit_operator *op, rknn_custom_op_con
     }
     for (size_t i = 0; i < op->param_count; i++) {
         const struct opkit_param *param = &op->params[i];
-        if (param->input == OPKIT_ATTRIBUTE &&
+        if (!opkit_is_input(param, input_count) &&
             opkit_read_attribute(op, param, context, context->priv_data) != 0) {
             opkit_destroy(op, context);
             return OPKIT_FAILED;

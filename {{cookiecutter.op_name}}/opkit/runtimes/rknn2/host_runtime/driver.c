@@ -8,8 +8,8 @@
  *
  * Values come in as inputs, outputs and params. A param "const:NAME" is a constant input, behind
  * the others; any other one is an attribute. The attachment "attribute:NAME" takes the place of
- * such an attribute: the numbers of its rknn_tensor_type and of its elements, as 32 bits each, and
- * then its bytes; nothing at all for one that the node does not have.
+ * a param: an attribute with the numbers of its rknn_tensor_type and of its elements, as 32 bits
+ * each, and then its bytes; nothing at all for a node that does not have the param.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,11 +65,6 @@ static bool find_type(const char *name, rknn_tensor_type *type)
     return false;
 }
 
-static bool is_constant(const struct harness_value *value)
-{
-    return value->role == HARNESS_PARAM && strncmp(value->name, CONSTANT, strlen(CONSTANT)) == 0;
-}
-
 static uint32_t count_of(const struct harness_value *value)
 {
     size_t count = 1;
@@ -117,6 +112,13 @@ static const struct harness_attachment *find_attachment(const char *name)
         }
     }
     return NULL;
+}
+
+/* Whether a value is a constant input of the node. */
+static bool is_constant(const struct harness_value *value)
+{
+    return value->role == HARNESS_PARAM && strncmp(value->name, CONSTANT, strlen(CONSTANT)) == 0 &&
+           find_attachment(value->name + strlen(CONSTANT)) == NULL;
 }
 
 void rknn_custom_op_get_op_attr(rknn_custom_op_context *op_ctx, const char *attr_name,

@@ -4,10 +4,9 @@ static int init_custom_op(rknn_custom_op_context *context, rknn_custom_op_tensor
                           uint32_t output_count)
 {
     (void)input_tensors;
-    (void)input_count;
     (void)output_tensors;
     (void)output_count;
-    return opkit_init(&custom_op_description, context);
+    return opkit_init(&custom_op_description, context, input_count);
 }
 
 static int destroy_custom_op(rknn_custom_op_context *context)

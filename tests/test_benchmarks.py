@@ -77,6 +77,15 @@ def test_build(tmp_path: Path) -> None:
     assert re.fullmatch(NUMBER + " x", ratio)
 
 
+def test_rknn2(tmp_path: Path) -> None:
+    run("benchmarks.rknn2", "--runs", "3", "--examples", "exp", "--output", str(tmp_path))
+    text = (tmp_path / "RESULTS.md").read_text()
+    assert "python -m benchmarks.rknn2 --output benchmarks" in text
+    time, size = rows(text)["exp"]
+    assert re.fullmatch(NUMBER + " x", time[-1])
+    assert [len(cell) > 4 for cell in size] == [True, True]
+
+
 def test_ratio_is_relative_to_baseline() -> None:
     text = build.section([("commands by hand", 2.0, None), ("scons", 3.0, 2.0)], runs=5)
     assert rows(text)["scons"] == [["3.00", "1.50 x"]]

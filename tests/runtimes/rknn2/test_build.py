@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from opkit.runtimes.rknn2 import RUNTIME
 from opkit.runtimes.rknn2.chips import REFUSED_TARGETS, TARGETS
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS
@@ -98,6 +99,28 @@ def test_deploy(built: Repository) -> None:
     assert f"    adb push build/rk3576/{PLUGIN} {folder}/{PLUGIN}\n" in printed
     assert "restart" in printed
     assert "/vendor/lib64 (32-bit: /vendor/lib)" in printed
+
+
+def test_deploy_to_every_chip(built: Repository) -> None:
+    printed = built.scons("deploy", "target=all").stdout
+    assert [f"For a {name.upper()} board" in printed for name in TARGETS] == [True] * len(TARGETS)
+
+
+def test_plugins_in_report(built: Repository) -> None:
+    products = {product.file: product.cells for product in RUNTIME.built_products(built.path)}
+    assert products[f"build/rv1126b/{PLUGIN}"] == {
+        "plugin": (built.path / "build/rv1126b" / PLUGIN).stat().st_size,
+        "compiled for": ABIS["aarch64"].elf,
+        "glibc": "2.17",
+    }
+
+
+def test_damaged_plugin_in_report(copy: Repository) -> None:
+    (copy.path / "build/rk3588" / PLUGIN).write_bytes(b"no library")
+    problems = [product.problem for product in RUNTIME.built_products(copy.path)]
+    assert [problem for problem in problems if problem] == [
+        "not an ELF file: it begins with b'no l'"
+    ]
 
 
 def test_deploy_needs_chip(built: Repository) -> None:

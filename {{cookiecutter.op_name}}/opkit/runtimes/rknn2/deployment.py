@@ -8,17 +8,16 @@ PLUGINS = "/usr/lib/rknpu/op_plugins"
 """Where rknn_server looks for plugins on Linux."""
 
 
-def lines(plugin: str, target: str) -> str:
+def lines(plugin: str) -> str:
     """Return the commands, and what else is to be known.
 
     Args:
-        plugin: the path of the plugin.
-        target: the chip.
+        plugin: the path of the plugin, in the folder of its target.
     """
     name = PurePosixPath(plugin).name
     folder = PurePosixPath(plugin).parent
     return f"""\
-For a {target.upper()} board that runs rknn_server and librknnrt 1.6.0 or later, on Linux:
+For a {folder.name.upper()} board that runs rknn_server and librknnrt 1.6.0 or later, on Linux:
 
     adb shell mkdir -p {PLUGINS}
     adb push {plugin} {PLUGINS}/{name}

@@ -12,7 +12,7 @@ import yaml
 from opkit.description.parser import PC
 from opkit.description.reader import Reader
 from opkit.description.spec import OpSpec, Param
-from opkit.runtimes.interface import Readme, Runtime
+from opkit.runtimes.interface import Product, Readme, Runtime
 from opkit.runtimes.rknn2 import readme, settings
 from opkit.runtimes.rknn2.c_files import c_files
 from opkit.runtimes.rknn2.chips import REFUSED_TARGETS, TARGETS
@@ -72,8 +72,7 @@ class Rknn2(Runtime):
         from opkit.runtimes.rknn2.scons.plugin import FOLDER
 
         if "deploy" in request.commands:
-            for target, abi in request.targets_of(self).items():
-                env.Rknn2Deploy(self.products(env, {target: abi}), target)
+            env.Rknn2Deploy(self.products(env, request.targets_of(self)))
         plugin, _ = env.Rknn2Plugin(PC, debug=True)
         env.Clean(plugin, [FOLDER, "build/check", "build/report.html", "build/results"])
         return [*env.Harness(), *host_runtime(env), plugin]
@@ -132,7 +131,13 @@ class Rknn2(Runtime):
 
     def properties(self, spec: OpSpec) -> Mapping[str, str]:
         """Return the operator's name in models."""
-        return {"type in models": settings.settings(spec).op_type}
+        return {"Type in models": settings.settings(spec).op_type}
+
+    def built_products(self, root: Path) -> Sequence[Product]:
+        """Return what is in the plugins."""
+        from opkit.runtimes.rknn2.plugins import built_plugins
+
+        return built_plugins(root)
 
     def readme(self, spec: OpSpec) -> Readme:
         """Return what is to be known of plugins, layouts and chips."""

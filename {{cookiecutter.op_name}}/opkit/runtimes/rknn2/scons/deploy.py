@@ -1,7 +1,8 @@
-"""env.Rknn2Deploy(request): `scons deploy` says how a plugin gets onto a board."""
+"""env.Rknn2Deploy(products): `scons deploy` says how a plugin gets onto a board."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from SCons.Action import Action
@@ -37,19 +38,19 @@ def generate(env: Any) -> None:
     env.AddMethod(deploy, "Rknn2Deploy")
 
 
-def deploy(env: Any, plugins: list[Any], target: str) -> Any:
-    """Return the alias `deploy`, which prints the lines for a target.
+def deploy(env: Any, products: Sequence[Any]) -> Any:
+    """Return the alias `deploy`, which prints the lines for what is built for targets.
 
     Args:
         env: the environment.
-        plugins: the nodes of what is built for the target, the plugin first.
-        target: the target.
+        products: the nodes of what is built.
     """
 
     def show(target: Any, source: Any, env: Any) -> None:
         print(text)
 
-    text = lines(plugins[0].path, target)
-    alias = env.Alias("deploy", plugins, Action(show, None))
+    plugins = [node.path for node in products if node.path.endswith(".so")]
+    text = "\n\n".join(map(lines, plugins))
+    alias = env.Alias("deploy", products, Action(show, None))
     env.AlwaysBuild(alias)
     return alias

@@ -374,7 +374,7 @@ def test_a_target_that_is_none_is_refused_with_the_reason(monkeypatch: pytest.Mo
 # ---- The rooms of opkit ----
 
 ROOMS = (
-    *("errors", "version", "text", "c_layout", "manifest"),
+    *("errors", "version", "text", "c_layout", "python_layout", "manifest"),
     *("description", "toolchains"),
     "check.run_log",  # the kernels that a runtime promises to a check
     *("runtimes.invocation", "runtimes.interface", "runtimes", "files"),

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import ast
-import json
-import math
 import symtable
 from collections.abc import Iterator
 from typing import Any
 
 from opkit.description.spec import OpSpec, Param
 from opkit.errors import OpkitError
+from opkit.python_layout import bracketed, literal
 from opkit.runtimes.rknn.limits import LIMITS
 from opkit.runtimes.rknn.python_versions import check_reference
 from opkit.runtimes.rknn.text import render
-
-LINE_LENGTH = 100
 
 HOOKS = {"output_shapes", "params_from_tf", "reference"}
 """What the class takes from the reference."""
@@ -49,9 +46,9 @@ def toolkit_class(spec: OpSpec, reference_source: str) -> str:
         name=spec.name,
         def_input=_ports("in", len(spec.inputs)),
         def_output=_ports("out", len(spec.outputs)),
-        inputs=_literal([input_.name for input_ in spec.inputs], "_INPUTS = "),
-        outputs=_literal([output.name for output in spec.outputs], "_OUTPUTS = "),
-        dtypes=_bracketed(
+        inputs=literal([input_.name for input_ in spec.inputs], "_INPUTS = "),
+        outputs=literal([output.name for output in spec.outputs], "_OUTPUTS = "),
+        dtypes=bracketed(
             [
                 f"tf.{output.dtype}" if output.dtype else "inputs_tensor[0].dtype"
                 for output in spec.outputs
@@ -75,7 +72,7 @@ def _ports(direction: str, count: int) -> str:
         f'IoMap("{direction}{index}", "{direction}", "{direction}put port {index}")'
         for index in range(count)
     ]
-    return _bracketed(ports, f"def_{direction}put = ")
+    return bracketed(ports, f"def_{direction}put = ")
 
 
 def _params(spec: OpSpec, has_params_from_tf: bool) -> str:
@@ -93,7 +90,7 @@ def _params(spec: OpSpec, has_params_from_tf: bool) -> str:
     if len(sources) == 1:
         more_values += [
             "if len(tensor_data_map) == 1:  # then its name does not matter",
-            f"    (values[{_literal(sources[0], '')}],) = tensor_data_map.values()",
+            f"    (values[{literal(sources[0], '')}],) = tensor_data_map.values()",
         ]
     if has_params_from_tf:
         more_values += [
@@ -102,7 +99,7 @@ def _params(spec: OpSpec, has_params_from_tf: bool) -> str:
         ]
     return render(
         "rknn_op_params.py",
-        params=_literal(dict(map(_param, spec.params)), "_PARAMS = "),
+        params=literal(dict(map(_param, spec.params)), "_PARAMS = "),
         more_values="".join(f"        {line}\n" for line in more_values),
         has_default=(
             '"default" in attributes and (source == name or not tensor_data_map)'
@@ -182,35 +179,3 @@ def _bindings(source: str) -> Iterator[tuple[int, str, str]]:
             yield node.lineno, node.name, ""
         if not isinstance(node, SCOPES):
             nodes.extend(ast.iter_child_nodes(node))
-
-
-def _literal(value: Any, before: str, indent: int = 4) -> str:
-    """Return a Python literal as a formatter would write it; arguments as for _bracketed."""
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, float) and not math.isfinite(value):
-        return f'float("{value}")'
-    if isinstance(value, dict):
-        keys = [f"{_literal(key, '')}: " for key in value]
-        pairs = zip(keys, value.values(), strict=True)
-        items = [key + _literal(item, key, indent + 4) for key, item in pairs]
-        return _bracketed(items, before, indent, "{}")
-    if isinstance(value, list):
-        return _bracketed([_literal(item, "", indent + 4) for item in value], before, indent)
-    return repr(value).replace("e+", "e")
-
-
-def _bracketed(items: list[str], before: str, indent: int = 4, brackets: str = "[]") -> str:
-    """Return a list on one line, or on several if it is too long for one.
-
-    Args:
-        items: the text of each item.
-        before: what stands before the list on its line.
-        indent: the column at which that line begins.
-        brackets: the opening one and the closing one.
-    """
-    line = brackets[0] + ", ".join(items) + brackets[1]
-    if indent + len(before) + len(line) + len(",") <= LINE_LENGTH:
-        return line
-    lines = "".join(f"{' ' * (indent + 4)}{item},\n" for item in items)
-    return f"{brackets[0]}\n{lines}{' ' * indent}{brackets[1]}"

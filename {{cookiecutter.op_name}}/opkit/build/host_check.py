@@ -117,12 +117,17 @@ def host_check(
             for name, (node, where, runtime) in nodes.items()
         }
 
+    simulators = [
+        runtime.simulators(env, list(request.targets_of(runtime))) for runtime in runtimes
+    ]
     check = env.Alias(
         name,
         [*needed, *(node for node, *_ in (*harnesses.values(), *sanitized.values()))],
         action or Action(run_cases, "check tests/"),
         TARGET_HARNESSES=programs(harnesses),
         SANITIZED_HARNESSES=programs(sanitized),
+        SIMULATORS=[executor for found, _ in simulators for executor in found],
+        MISSING_SIMULATORS=[problem for _, problem in simulators if problem],
     )
     env.AlwaysBuild(check)
     return check
@@ -157,7 +162,10 @@ def run_cases(target: Any, source: Any, env: Any, records: Path | None = None) -
                 prepared.append(replace(launched, name=name, runtime=runtime))
             except executors.ExecutorError as error:
                 not_run.append(f"the cases did not run on {name}: {error}")
-        status = _run_pytest(Session(tuple(prepared), LOG, records), env["OPERATOR"])
+        session = Session(tuple(prepared), LOG, records, tuple(env["SIMULATORS"]))
+        status = _run_pytest(session, env["OPERATOR"])
+    for problem in env["MISSING_SIMULATORS"]:
+        print(f"note: {problem}")
     required = env["require_target"]
     for problem in not_run:
         hint = "; require_target=0 does without" if required else ""
@@ -177,7 +185,8 @@ def _run_pytest(session: Session, operator: OpSpec) -> int:
     status = subprocess.run(command, check=False).returncode
     log = run_log.read(LOG)
     elsewhere = [*operator.runtimes[1:], *(executor.name for executor in session.executors)]
-    on_executors = {CPU_KERNEL.name: [CPU_KERNEL.on(name) for name in elsewhere]}
+    simulators = [executor.name for executor in session.simulators]
+    on_executors = {CPU_KERNEL.name: [*map(CPU_KERNEL.on, elsewhere), *simulators]}
     files = sorted(path.as_posix() for path in Path("tests").rglob("test_*.py"))
     # Where pytest itself has failed, it has printed the reason.
     failed_to_start = status == USAGE_ERROR and not log.collected

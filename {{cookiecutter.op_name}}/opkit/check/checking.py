@@ -30,6 +30,7 @@ from opkit.runtimes.invocation import (
     CallingConvention,
     Invocation,
     Kernel,
+    LeftOutError,
     RefusedError,
     RunResult,
 )
@@ -204,6 +205,7 @@ def check_cpu_kernel(
     max_ulp: int = 0,
     max_error: float | None = None,
     operator: Operator | None = None,
+    simulated: bool = True,
 ) -> None:
     """Fail the test unless the CPU kernel computes what the reference computes.
 
@@ -214,14 +216,22 @@ def check_cpu_kernel(
     element that was never written.
 
     The kernel runs on this PC and on the executors of `scons check`: with target= on the target's
-    instruction set, with sanitize= with the compiler's sanitizers.
+    instruction set, with sanitize= with the compiler's sanitizers. Where a runtime's converter has
+    a simulator, the reference runs there, with the tolerance of the simulator; simulated=False
+    leaves that out, for a test that changes the reference: a converter reads its file.
     """
+    if not simulated:
+        test = running_test()
+        test.results += [
+            Result(executor.name, case.name, left_out=True) for executor in test.session.simulators
+        ]
     check(
         operator,
         lambda operator, executors: operator.cpu_kernels(executors),
         case,
         max_ulp,
         max_error,
+        simulated=simulated,
     )
 
 
@@ -232,14 +242,31 @@ def check(
     max_ulp: int,
     max_error: float | None,
     hint: Callable[[Operator], str] = lambda operator: "",
+    simulated: bool = False,
 ) -> None:
-    """Run the kernels on a case and fail the test with the errors and the hint."""
+    """Run the kernels on a case and fail the test with the errors and the hint.
+
+    Args:
+        operator: the operator of the kernels; this repository's by default.
+        kernels: returns them by name, of an operator and of executors.
+        case: the case.
+        max_ulp: see check_cpu_kernel.
+        max_error: see check_cpu_kernel.
+        hint: returns a line for the end of the errors.
+        simulated: whether the reference runs in the simulators too.
+    """
     import pytest
 
     try:
         _check_arguments(case, max_ulp, max_error)
         operator = operator or operator_of(running_test().root)
-        problems = _problems(operator, kernels, case, Tolerance(max_ulp, max_error), hint)
+        executors = running_test().session.executors
+        checked = _with_tolerance(kernels(operator, executors), Tolerance(max_ulp, max_error))
+        if simulated:
+            checked |= _simulated(operator)
+        problems = _problems(operator, checked, case)
+        if problems and (text := hint(operator)):
+            problems.append(text)
     except OpkitError as error:
         problems = [str(error)]
     if problems:
@@ -257,13 +284,22 @@ def _check_arguments(case: Any, max_ulp: Any, max_error: Any) -> None:
             raise CheckError(f"{caller_location()}: {name}={value!r}; write a number, 0 or larger")
 
 
-def _problems(
-    operator: Operator,
-    kernels: Callable[[Operator, Sequence[Executor]], Mapping[str, Kernel]],
-    case: Case,
-    tolerance: Tolerance,
-    hint: Callable[[Operator], str],
-) -> list[str]:
+_Checked = dict[str, tuple[Kernel, Tolerance, Mapping[str, str]]]
+"""Name -> kernel, its tolerance, and what the dtypes of its outputs are rounded to."""
+
+
+def _with_tolerance(kernels: Mapping[str, Kernel], tolerance: Tolerance) -> _Checked:
+    return {name: (kernel, tolerance, {}) for name, kernel in kernels.items()}
+
+
+def _simulated(operator: Operator) -> _Checked:
+    return {
+        name: (kernel, Tolerance(kernel.max_ulp), kernel.precision)
+        for name, kernel in operator.simulated_kernels(running_test().session.simulators).items()
+    }
+
+
+def _problems(operator: Operator, checked: _Checked, case: Case) -> list[str]:
     """Run a case on all kernels; return the errors as lines."""
     test = running_test()
     test.integer_inputs += [
@@ -272,7 +308,6 @@ def _problems(
         for name, array in case.inputs.items()
         if runtime.integer_inputs and array.dtype.kind in "iu"
     ]
-    checked = kernels(operator, test.session.executors)
     try:
         prepared = operator.prepare(case)
     except CheckError as error:
@@ -280,28 +315,29 @@ def _problems(
             _record(test, case, Result(name, case.name, str(error)), {})
         return [f"{operator.spec.name}, case {case}:", *_indented(str(error))]
     problems = []
-    for name, kernel in checked.items():
-        if untaken := _untaken_dtypes(kernel, prepared):
-            note = f"{name} leaves out cases with {untaken}: its runtime has no such tensors"
+    for name, (kernel, tolerance, precision) in checked.items():
+        try:
+            _refuse_untaken(kernel, prepared)
+            check = _Check(kernel, operator, prepared.rounded(precision), name, tolerance)
+        except LeftOutError as error:
+            note = f"{name} leaves out {error}"
             test.results.append(Result(name, case.name, note=note, left_out=True))
             continue
-        check = _Check(kernel, operator, prepared, name, tolerance)
-        result = check.result
-        _record(test, case, result, check.compared)
-        if result.problem:
+        _record(test, case, check.result, check.compared)
+        if check.result.problem:
             title = f"{name} of {operator.spec.name}, case {case}:"
-            problems += [title, *_indented(result.problem)]
-    if problems and (text := hint(operator)):
-        problems.append(text)
+            problems += [title, *_indented(check.result.problem)]
     return problems
 
 
-def _untaken_dtypes(kernel: Kernel, prepared: Prepared) -> str:
-    """Return the dtypes of a case of which the kernel's runtime has no tensors; empty: none."""
+def _refuse_untaken(kernel: Kernel, prepared: Prepared) -> None:
+    """Refuse a case that has dtypes of which the kernel's runtime has no tensors."""
     arrays = (*prepared.invocation.inputs.values(), *prepared.expected.values())
     taken = kernel.convention.tensor_types
     untaken = dict.fromkeys(a.dtype.name for a in arrays if a.dtype.name not in taken)
-    return " and ".join(untaken)
+    if untaken:
+        names = " and ".join(untaken)
+        raise LeftOutError(f"cases with {names}: its runtime has no such tensors")
 
 
 def _indented(text: str) -> list[str]:

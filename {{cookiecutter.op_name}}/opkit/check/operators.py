@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from numbers import Real
 from pathlib import Path
@@ -22,7 +22,7 @@ from opkit.description.limits import lowest
 from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param
 from opkit.errors import OpkitError
 from opkit.runtimes.interface import Runtime
-from opkit.runtimes.invocation import Array, Invocation, Kernel, RefusedError
+from opkit.runtimes.invocation import Array, Invocation, Kernel, RefusedError, SimulatedKernel
 
 __all__ = ["REPOSITORY", "CheckError", "Operator", "Prepared", "operator_of"]
 
@@ -41,6 +41,16 @@ class Prepared:
     invocation: Invocation
     expected: Mapping[str, Array]
 
+    def rounded(self, precision: Mapping[str, str]) -> Prepared:
+        """Return the case with outputs of other dtypes; see SimulatedKernel."""
+        with np.errstate(over="ignore"):
+            expected = {
+                name: array.astype(precision.get(array.dtype.name, array.dtype), copy=False)
+                for name, array in self.expected.items()
+            }
+        outputs = {name: (array.shape, array.dtype) for name, array in expected.items()}
+        return Prepared(self.case, replace(self.invocation, outputs=outputs), expected)
+
 
 class Operator:
     """An operator's repository: its description, its reference and its kernels.
@@ -53,6 +63,7 @@ class Operator:
         self.root = root
         self.first_timeouts: dict[str, str] = {}  # name of a kernel -> the case that hung first
         self._executed: dict[str, HarnessKernel] = {}
+        self._simulated: dict[str, SimulatedKernel] = {}
         self._first_case: dict[str, str] = {}  # line of a mistake -> the first case that met it
 
     @cached_property
@@ -95,6 +106,15 @@ class Operator:
                 self._executed[name] = HarnessKernel(self.spec, executor, self.root, convention)
             kernels[name] = self._executed[name]
         return kernels
+
+    def simulated_kernels(self, simulators: Sequence[Executor]) -> dict[str, SimulatedKernel]:
+        """Return the reference in each of the simulators, by the simulator's name."""
+        for executor in simulators:
+            if executor.name not in self._simulated:
+                runtime = runtimes.available()[executor.runtime]
+                kernel = runtime.simulated_kernel(self.spec, executor, self.root)
+                self._simulated[executor.name] = kernel
+        return {executor.name: self._simulated[executor.name] for executor in simulators}
 
     def check(self, case: Case) -> dict[str, Any]:
         """Refuse a case that op.yml does not fit, or that no tensor can hold.

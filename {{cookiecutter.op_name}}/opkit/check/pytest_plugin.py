@@ -142,7 +142,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     root = repository_of(item.path)
     session = item.config.stash[_SESSION]
     if root != REPOSITORY:  # another operator's test: no executor has its kernel
-        session = replace(session, executors=())
+        session = replace(session, executors=(), simulators=())
     test = RunningTest(session, root, function)
     try:
         with running(test):

@@ -18,11 +18,13 @@ class Session:
         executors: where the CPU kernel runs besides this PC.
         log: the file for the collected tests and their outcomes; see run_log.
         records: the folder for the records of `scons report`; None: nothing is recorded.
+        simulators: where the reference runs as part of a converted model.
     """
 
     executors: tuple[Executor, ...] = ()
     log: Path | None = None
     records: Path | None = None
+    simulators: tuple[Executor, ...] = ()
 
     def write(self, file: Path) -> None:
         """Write the session to a file, whose folder is created if needed."""
@@ -33,10 +35,12 @@ class Session:
     def read(cls, file: Path) -> Session:
         """Return the session that write has written."""
         fields = json.loads(file.read_text(encoding="utf-8"))
-        return cls(
-            tuple(Executor(**executor) for executor in fields["executors"]),
-            *(Path(fields[name]) if fields[name] else None for name in ("log", "records")),
+        executors, simulators = (
+            tuple(Executor(**executor) for executor in fields[name])
+            for name in ("executors", "simulators")
         )
+        log, records = (Path(fields[name]) if fields[name] else None for name in ("log", "records"))
+        return cls(executors, log, records, simulators)
 
 
 def repository_of(path: Path) -> Path:

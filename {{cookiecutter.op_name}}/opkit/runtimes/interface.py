@@ -20,10 +20,11 @@ from opkit.description.types import SAME_TENSOR_TYPES
 if TYPE_CHECKING:
     import yaml
 
+    from opkit.check.executors import Executor
     from opkit.check.run_log import CheckedKernel
     from opkit.description.reader import Reader
     from opkit.description.spec import OpSpec, Param
-    from opkit.runtimes.invocation import Kernel, Value
+    from opkit.runtimes.invocation import Kernel, SimulatedKernel, Value
 
 
 @dataclass(frozen=True)
@@ -207,6 +208,18 @@ class Runtime(ABC):
         """Return the node of `build/check/gdb/harness`, the static program for gdb; None: none."""
         return None
 
+    def simulators(self, env: Any, targets: Sequence[str]) -> tuple[Sequence[Executor], str]:
+        """Return what starts its converter's simulator, which runs the cases as well.
+
+        Args:
+            env: the environment.
+            targets: those of its targets for which models are converted; empty: any.
+
+        Returns:
+            What starts it for each target, and a sentence that says why it cannot run here.
+        """
+        return (), ""
+
     def editor_commands(self, root: Path, spec: OpSpec, c_arguments: Sequence[str]) -> Any:
         """Return the editors' commands for its files, a build.compile_commands.EditorCommands."""
         return None
@@ -231,6 +244,10 @@ class Runtime(ABC):
         Raises:
             OpkitError: it is not built.
         """
+
+    def simulated_kernel(self, spec: OpSpec, executor: Executor, root: Path) -> SimulatedKernel:
+        """Return the reference in one of its simulators."""
+        raise NotImplementedError
 
     def expected_kernels(self, spec: OpSpec) -> Mapping[CheckedKernel, str]:
         """Return the other kernels that a check must have run, each with the reason."""

@@ -67,6 +67,10 @@ class RefusedError(OpkitError):
     """The runtime would not run the operator with this value."""
 
 
+class LeftOutError(OpkitError):
+    """A case is one that cannot be run, although nothing is wrong with it."""
+
+
 @dataclass(frozen=True)
 class Value:
     """A value that a kernel gets besides its tensors.
@@ -135,3 +139,22 @@ class Kernel(Protocol):
             repeat: how often the kernel function runs.
             limit: seconds that each of the operator's functions may take.
         """
+
+
+class SimulatedKernel(Kernel, Protocol):
+    """The reference as part of a model that a runtime's converter has converted and simulates.
+
+    Its run may raise LeftOutError.
+
+    Attributes:
+        precision: dtype of an output -> the dtype to which the simulator rounds it.
+        max_ulp: how far an output may be from the reference, in values of that dtype.
+    """
+
+    @property
+    def precision(self) -> Mapping[str, str]:
+        """See above."""
+
+    @property
+    def max_ulp(self) -> int:
+        """See above."""

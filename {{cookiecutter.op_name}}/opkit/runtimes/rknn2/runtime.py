@@ -13,14 +13,15 @@ from opkit.description.parser import PC
 from opkit.description.reader import Reader
 from opkit.description.spec import OpSpec, Param
 from opkit.runtimes.interface import Product, Readme, Runtime
-from opkit.runtimes.rknn2 import readme, settings
+from opkit.runtimes.rknn2 import converter, readme, settings
 from opkit.runtimes.rknn2.c_files import c_files
 from opkit.runtimes.rknn2.chips import REFUSED_TARGETS, TARGETS
 from opkit.runtimes.rknn2.limits import LIMITS, TENSOR_TYPES
 from opkit.runtimes.rknn2.settings import Settings
 
 if TYPE_CHECKING:
-    from opkit.runtimes.invocation import Kernel, Value
+    from opkit.check.executors import Executor
+    from opkit.runtimes.invocation import Kernel, SimulatedKernel, Value
 
 
 class Rknn2(Runtime):
@@ -47,8 +48,8 @@ class Rknn2(Runtime):
         return {}
 
     def generated_files(self, spec: OpSpec, reference: str) -> Mapping[str, str]:
-        """Return the callbacks in C, the plugin and its registration."""
-        return c_files(spec)
+        """Return the callbacks in C, the plugin and its registration, and the converter's files."""
+        return {**c_files(spec), **converter.files(spec)}
 
     includes = ("include",)
     product_pattern = "lib*_*"
@@ -106,6 +107,12 @@ class Rknn2(Runtime):
 
         return debugged_harness(env)
 
+    def simulators(self, env: Any, targets: Sequence[str]) -> tuple[Sequence[Executor], str]:
+        """Return what starts the toolkit's simulator."""
+        from opkit.runtimes.rknn2.scons import simulator
+
+        return simulator.simulators(env, targets)
+
     def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
         """Return the attributes and constant inputs of a node."""
         from opkit.runtimes.rknn2 import calling_convention
@@ -123,6 +130,12 @@ class Rknn2(Runtime):
         from opkit.runtimes.rknn2.host_kernel import cpu_kernel
 
         return cpu_kernel(spec, root)
+
+    def simulated_kernel(self, spec: OpSpec, executor: Executor, root: Path) -> SimulatedKernel:
+        """Return the reference in the toolkit's simulator."""
+        from opkit.runtimes.rknn2.simulator import SimulatedReference
+
+        return SimulatedReference(spec, executor, root)
 
     def delivery(self, param: Param) -> tuple[str, str]:
         """Return where a kernel gets a param from, and of which type."""

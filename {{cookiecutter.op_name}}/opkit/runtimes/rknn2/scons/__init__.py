@@ -1,5 +1,5 @@
 """SCons tools of this runtime, and what they declare."""
 
-from opkit.runtimes.rknn2.scons import deploy, plugin
+from opkit.runtimes.rknn2.scons import deploy, plugin, simulator
 
-TOOLS = (plugin, deploy)
+TOOLS = (plugin, deploy, simulator)

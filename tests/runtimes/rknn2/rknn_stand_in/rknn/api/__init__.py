@@ -1,0 +1,1 @@
+"""See custom_op."""

@@ -1,0 +1,275 @@
+"""The class that RKNN-Toolkit2 calls, and the scripts around it, without the toolkit."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import util
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import vermin
+
+from opkit.description.spec import OpSpec
+from opkit.runtimes import parse
+from opkit.runtimes.rknn2.converter import files
+from tests.repositories import EXAMPLES, ROOT
+
+STAND_IN = Path(__file__).parent / "rknn_stand_in"
+
+DESCRIPTION = """\
+name: Shift
+framework: onnx
+runtimes: [rknn2]
+inputs: {{x: {{type: VX_TYPE_TENSOR}}, by: {{type: VX_TYPE_TENSOR}}}}
+outputs: {{y: {{type: VX_TYPE_TENSOR}}, count: {{type: VX_TYPE_TENSOR, dtype: int64}}}}
+params: {{{params}}}
+"""
+
+REFERENCE = """\
+import numpy as np
+
+
+def output_shapes(input_shapes, params):
+    return {"y": input_shapes["x"], "count": (1, *params.get("size", ()))}
+
+
+def reference(inputs, params):
+    y = inputs["x"] + inputs["by"].astype(inputs["x"].dtype)
+    return {"y": y.astype(np.float16), "count": np.full((1, *params.get("size", ())), y.size)}
+"""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _stand_in() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in sys.modules if name.split(".")[0] == "rknn"]:
+            patch.delitem(sys.modules, name)
+        patch.syspath_prepend(str(STAND_IN))
+        yield
+
+
+def described(params: str = "") -> OpSpec:
+    return parse(DESCRIPTION.format(params=params))
+
+
+def write(folder: Path, spec: OpSpec, reference: str = REFERENCE) -> Path:
+    """Write a repository's files for the converter; return the class's."""
+    (folder / "rknn2").mkdir()
+    (folder / f"{spec.lower}_reference.py").write_text(reference)
+    for path, text in files(spec).items():
+        (folder / path).write_text(text)
+    return folder / "rknn2" / f"{spec.lower}_custom_op.py"
+
+
+def custom_op(folder: Path, params: str = "", reference: str = REFERENCE) -> Any:
+    """Return an instance of the class."""
+    path = write(folder, described(params), reference)
+    spec = util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.CustomOp()
+
+
+def node(**attributes: Any) -> Any:
+    values = [SimpleNamespace(name=name, value=value) for name, value in attributes.items()]
+    return SimpleNamespace(name="shift_0", attribute=values)
+
+
+X = np.arange(6, dtype=np.float32).reshape(1, 6)
+INPUTS = [X, np.ones((1, 6), np.int32)]
+SIGNATURE = [[1, 6], [1, 6]], [np.dtype("float32"), np.dtype("int32")]
+
+
+# ---- Tensors ----
+
+
+def test_outputs_have_declared_shapes_and_dtypes(tmp_path: Path) -> None:
+    operator = custom_op(tmp_path)
+    assert operator.op_type == "cstShift"
+    shapes, dtypes = operator.shape_infer(node(), *SIGNATURE)
+    assert (shapes, dtypes) == ([[1, 6], [1]], [np.dtype("float32"), np.dtype("int64")])
+    assert [type(size) for size in shapes[0]] == [int, int]
+    y, count = operator.compute(node(), INPUTS)
+    # The reference returns float16, with which the toolkit crashes.
+    assert (y.dtype, y.tolist()) == (np.float32, (X + 1).tolist())
+    assert (count.dtype, count.tolist()) == (np.int64, [6])
+    assert y.flags.c_contiguous
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_halves_travel_as_floats(dtype: str, tmp_path: Path) -> None:
+    operator = custom_op(tmp_path)
+    _, dtypes = operator.shape_infer(node(), SIGNATURE[0], [np.dtype(dtype), np.dtype("int32")])
+    assert dtypes[0] == np.float32
+    assert operator.compute(node(), [X.astype(dtype), INPUTS[1]])[0].dtype == np.float32
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "bool"])
+def test_dtype_follows_first_input(dtype: str, tmp_path: Path) -> None:
+    operator = custom_op(tmp_path)
+    inputs = [X.astype(dtype), INPUTS[1]]
+    assert operator.compute(node(), inputs)[0].dtype == dtype
+
+
+def test_transposed_output_becomes_contiguous(tmp_path: Path) -> None:
+    reference = REFERENCE.replace('"y": y.astype(np.float16)', '"y": np.asfortranarray(y)')
+    operator = custom_op(tmp_path, reference=reference)
+    inputs = [X.reshape(2, 3), np.ones((2, 3))]
+    y, _ = operator.compute(node(), inputs)
+    assert y.flags.c_contiguous
+    assert y.tolist() == (X.reshape(2, 3) + 1).tolist()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('{"y": y.astype(np.float16)', '{"y": y.T', r"returns 'y' as \[6, 1\], .* says \[1, 6\]"),
+        ('{"y": y.astype(np.float16), ', "{", "reference must return a dict of .*'y', 'count'"),
+        ("return {", "return [y]\n    return {", "must return a dict of"),
+        ("np.full", "1 // 0 * np.full", "reference: ZeroDivisionError"),
+        ('inputs["by"]', 'inputs["bias"]', r"no 'bias': the inputs are \['x', 'by'\]"),
+    ],
+)
+def test_wrong_reference_is_named(old: str, new: str, problem: str, tmp_path: Path) -> None:
+    assert old in REFERENCE
+    head, tail = REFERENCE.split("def reference")
+    operator = custom_op(tmp_path, reference=f"{head}def reference{tail.replace(old, new)}")
+    with pytest.raises(ValueError, match=f"^cstShift: .*{problem}"):
+        operator.compute(node(), INPUTS)
+
+
+def test_wrong_number_of_inputs_is_refused(tmp_path: Path) -> None:
+    operator = custom_op(tmp_path)
+    for count in (1, 3):
+        with pytest.raises(ValueError, match=f"node 'shift_0' has {count} inputs, expected"):
+            operator.compute(node(), [X] * count)
+
+
+# ---- Params ----
+
+PARAM_CASES = [
+    ("VX_TYPE_BOOL", 1, True),
+    ("VX_TYPE_INT8", -128, -128),
+    ("VX_TYPE_UINT64", 2**62, 2**62),
+    ("int", 5, 5),
+    ("float", 0.1, float(np.float32(0.1))),
+    ("VX_TYPE_FLOAT64", 0.1, 0.1),
+    ("ints", [4, 4], [4, 4]),
+    ("floats", [0.5], [0.5]),
+    ("string", 'a "b"', 'a "b"'),
+    ("string", "", ""),
+]
+
+
+@pytest.mark.parametrize(("type_", "value", "expected"), PARAM_CASES)
+def test_param_value(type_: str, value: Any, expected: Any, tmp_path: Path) -> None:
+    reference = REFERENCE.replace("reference(inputs, params):", "reference(inputs, params):\n"
+                                  "    seen.update(params)") + "\n\nseen = {}\n"  # fmt: skip
+    operator = custom_op(tmp_path, f"p: {{type: {type_}}}", reference)
+    operator.compute(node(p=value), INPUTS)
+    seen = operator.reference.seen["p"]
+    assert (type(seen), seen) == (type(expected), expected)
+
+
+@pytest.mark.parametrize(
+    ("param", "value", "problem"),
+    [
+        ("{type: int}", None, "no attribute 'p'"),
+        ("{type: int}", 1.0, "'p' is 1.0, expected int64"),
+        ("{type: float}", 1, "'p' is 1, expected float32"),
+        ("{type: int}", "1", "'p' is '1', expected int64"),
+        ("{type: string}", 1, "'p' is 1, expected str"),
+        ("{type: VX_TYPE_INT8}", 128, "'p' is 128, expected int8"),
+        ("{type: VX_TYPE_BOOL}", 2, "'p' is 2, expected bool"),
+        ("{type: float}", [1.0, 2.0], "'p' has 2 items, expected a single one"),
+        ("{type: ints, length: 2}", [1, 2, 3], r"'p' has 3 items, expected \[2\]"),
+        ("{type: ints}", [1] * 17, r"'p' has 17 items, expected range\(1, 17\)"),
+    ],
+)
+def test_wrong_param_is_refused(param: str, value: Any, problem: str, tmp_path: Path) -> None:
+    operator = custom_op(tmp_path, f"p: {param}")
+    wrong = node() if value is None else node(p=value)
+    with pytest.raises(ValueError, match=f"^cstShift: node 'shift_0'.*{problem}"):
+        operator.shape_infer(wrong, *SIGNATURE)
+
+
+@pytest.mark.parametrize(
+    ("param", "default"),
+    [
+        ("{type: VX_TYPE_BOOL, default: false}", False),
+        ("{type: floats, default: [0.5, 1]}", [0.5, 1.0]),
+        ('{type: string, default: ""}', ""),
+        ('{type: string, default: "tab\\tquote\\"é"}', 'tab\tquote"é'),
+    ],
+)
+def test_missing_attribute_has_default(param: str, default: Any, tmp_path: Path) -> None:
+    operator = custom_op(tmp_path, f"p: {param}")
+    assert operator.PARAMS["p"]["default"] == default
+    operator.shape_infer(node(), *SIGNATURE)
+
+
+CONSTANT = "size: {type: ints, source: const:size, default: [2]}"
+
+
+def test_constant_input_is_a_param(tmp_path: Path) -> None:
+    operator = custom_op(tmp_path, CONSTANT)
+    _, count = operator.compute(node(), [*INPUTS, np.array([3, 2])])
+    assert count.shape == (1, 3, 2)
+    assert operator.compute(node(), INPUTS)[1].shape == (1, 2)
+    assert operator.compute(node(size=[4]), INPUTS)[1].shape == (1, 4)
+    with pytest.raises(ValueError, match=r"'size' is array.*, expected int32"):
+        operator.compute(node(), [*INPUTS, np.array([1.5])])
+
+
+def test_constant_input_is_unknown_while_shapes_are_inferred(tmp_path: Path) -> None:
+    reference = REFERENCE.replace('params.get("size", ())', 'params["size"]')
+    operator = custom_op(tmp_path, CONSTANT, reference)
+    signature = [*SIGNATURE[0], [1]], [*SIGNATURE[1], np.dtype("int64")]
+    with pytest.raises(ValueError, match="no 'size': a constant input, whose value is unknown"):
+        operator.shape_infer(node(), *signature)
+
+
+# ---- The text ----
+
+
+@pytest.fixture
+def generated(tmp_path: Path) -> Path:
+    """Return the files of an operator with as much as possible in its tables."""
+    params = ", ".join(f"p{i}: {{type: {type_}}}" for i, (type_, *_) in enumerate(PARAM_CASES))
+    texts = """s: {type: string, default: 'a "b"'}, t: {type: string, default: "\\t\\"'é"}"""
+    return write(tmp_path, described(f"{params}, {texts}, {CONSTANT}")).parent
+
+
+def test_generated_python_is_formatted(generated: Path) -> None:
+    ruff = [sys.executable, "-m", "ruff"]
+    rules = ["--isolated", "--line-length=100", "--target-version=py38", "--no-cache"]
+    for command in (["format", "--check"], ["check", "--select=E,F,W,B,C4,D3,N,PIE,RET,SIM,UP"]):
+        checked = subprocess.run(
+            [*ruff, *command, *rules, str(generated)], capture_output=True, text=True, check=False
+        )
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_generated_python_runs_on_3_8(generated: Path) -> None:
+    worker = ROOT / "{{cookiecutter.op_name}}/opkit/runtimes/rknn2/simulator_worker.py"
+    for path in (*generated.glob("*.py"), worker):
+        _, python_3 = vermin.detect(path.read_text())
+        assert python_3 <= (3, 8), path
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*/*.yml")))
+def test_every_example_has_files(name: str) -> None:
+    text = (EXAMPLES / name / f"{name}.yml").read_text()
+    if "runtimes:" not in text:
+        text += "runtimes: [rknn, rknn2]\n"
+    spec = parse(text)
+    assert sorted(files(spec)) == sorted(
+        f"rknn2/{file}" for file in (f"{spec.lower}_custom_op.py", "convert.py", "make_onnx.py")
+    )

@@ -1,0 +1,75 @@
+"""Converts and simulates one model after the other; runs in the Python of RKNN-Toolkit2.
+
+    python simulator_worker.py TARGET FOLDER
+
+FOLDER has the operator's class and scripts. Each line of stdin is a request in JSON:
+
+    params    name -> value of each param
+    inputs    the .npz file with the arrays of the inputs, by name
+    outputs   the .npz file to write, with the arrays of the outputs by name
+
+Each line of stdout is an answer in JSON, which is empty, or has one of
+
+    problem   why the model cannot be converted or simulated
+    left_out  why the toolkit cannot convert such a model, although nothing is wrong with it
+
+What the toolkit prints goes to stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+class Worker:
+    """An operator in the toolkit: a class can be registered only once in a process."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self.convert: Any = import_module("convert")
+        self.make_onnx: Any = import_module("make_onnx")
+        self.operator = self.convert.CustomOp()
+        self.converter = self.convert.Converter([self.operator])
+
+    def answer(self, request: dict[str, Any]) -> dict[str, str]:
+        """Run a case."""
+        try:
+            self._run(**request)
+        except (self.convert.ConversionError, OSError, ValueError) as error:
+            # While it builds, the toolkit tries numbers of its own.
+            is_of_build = str(error).startswith(f"build: {self.operator.op_type}: reference: ")
+            return {"left_out" if is_of_build else "problem": str(error)}
+        return {}
+
+    def _run(self, params: dict[str, Any], inputs: str, outputs: str) -> None:
+        with np.load(inputs) as file:
+            arrays = {name: file[name] for name in self.operator.INPUTS}
+        signatures = {name: (array.shape, array.dtype) for name, array in arrays.items()}
+        path = Path(outputs).with_name("model.onnx")
+        path.write_bytes(self.make_onnx.make_model(signatures, params).SerializeToString())
+        package = path.with_suffix(".rknn")
+        with self.converter.converted(path, self.target, output=package) as simulate:
+            results = simulate(list(arrays.values()))
+        np.savez(outputs, **dict(zip(self.operator.OUTPUTS, results)))  # noqa: B905 - Python 3.8
+
+
+def main() -> None:
+    """Answer every line of stdin."""
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    target, folder = sys.argv[1:]
+    sys.path.insert(0, folder)
+    worker = Worker(target)
+    for line in sys.stdin:
+        answers.write(json.dumps(worker.answer(json.loads(line))) + "\n")
+
+
+if __name__ == "__main__":
+    main()

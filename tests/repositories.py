@@ -15,11 +15,18 @@ from pathlib import Path
 from cookiecutter.main import cookiecutter
 
 from opkit import runtimes
+from opkit.runtimes import parse
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "{{cookiecutter.op_name}}"
 EXAMPLES = ROOT / "examples"
 EXAMPLE_NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/*.yml"))
+RKNN_EXAMPLES = [
+    name
+    for name in EXAMPLE_NAMES
+    if "rknn" in parse((EXAMPLES / name / f"{name}.yml").read_text()).runtimes
+]
+"""Those for RKNN-Toolkit 1.x."""
 
 
 @dataclass(frozen=True)

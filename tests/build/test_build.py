@@ -21,7 +21,14 @@ from opkit.runtimes.rknn.rknnop import unpack
 from opkit.toolchains.abi import ABIS
 from tests.check.target_repositories import need
 from tests.compiling import C_SOURCES
-from tests.repositories import EXAMPLE_NAMES, ROOT, Repository, generate, generate_example
+from tests.repositories import (
+    EXAMPLE_NAMES,
+    RKNN_EXAMPLES,
+    ROOT,
+    Repository,
+    generate,
+    generate_example,
+)
 
 MACHINES = {"x64": 62, "aarch64": 183, "armhf": 40}  # e_machine of the ELF standard
 
@@ -36,7 +43,7 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
-@pytest.mark.parametrize("name", EXAMPLE_NAMES)
+@pytest.mark.parametrize("name", RKNN_EXAMPLES)
 def test_example_package_contents(name: str, example: Callable[[str], Repository]) -> None:
     repository = example(name)
     spec = parse((repository.path / "op.yml").read_text())

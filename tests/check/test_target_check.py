@@ -28,7 +28,7 @@ from tests.check.target_repositories import (
     rows,
 )
 from tests.check.test_testing import MESSAGES
-from tests.repositories import EXAMPLE_NAMES, Repository
+from tests.repositories import RKNN_EXAMPLES, Repository
 
 ABIS = ("aarch64", "armhf")
 KERNELS = [
@@ -49,7 +49,7 @@ def qemu() -> None:
 
 
 @pytest.mark.usefixtures("qemu")
-@pytest.mark.parametrize("name", EXAMPLE_NAMES)
+@pytest.mark.parametrize("name", RKNN_EXAMPLES)
 def test_example_passes_on_all_targets(name: str, example: Callable[[str], Repository]) -> None:
     need("gcc", "gcc")
     run = check(example(name), "target=all", "sanitize=undefined,address")

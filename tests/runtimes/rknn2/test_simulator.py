@@ -1,0 +1,287 @@
+"""Operators in the real RKNN-Toolkit2: converted, and run in its simulator.
+
+The toolkit is optional and lives in a Python of its own.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from opkit.check.cases import Case
+from opkit.check.comparison import Tolerance, compare
+from opkit.check.operators import Operator
+from opkit.runtimes import parse
+from opkit.runtimes.invocation import LeftOutError
+from opkit.runtimes.rknn2.chips import TARGETS
+from opkit.runtimes.rknn2.converter import files
+from opkit.runtimes.rknn2.simulator import SimulatedReference, executor
+from tests.repositories import EXAMPLE_NAMES, EXAMPLES, Repository, generate_example
+
+PYTHON_VARIABLE = "RKNN_OP_RKNN2_PYTHON"
+REQUIRE_VARIABLE = "RKNN_OP_REQUIRE_RKNN2"
+PROGRAM = Path(__file__).parent / "conversions.py"
+
+
+@cache
+def toolkit_python() -> str:
+    """Return a Python with the toolkit; skip the test if none is named."""
+    python = os.environ.get(PYTHON_VARIABLE, "")
+    if not python:
+        advice = (
+            "no Python with RKNN-Toolkit2. Run "
+            f"`{PYTHON_VARIABLE}=$(.ci/rknn2_environment .venv-rknn2) pytest`"
+        )
+        if os.environ.get(REQUIRE_VARIABLE):
+            pytest.fail(advice)
+        pytest.skip(advice)
+    return python
+
+
+def repository(folder: Path, name: str) -> Operator:
+    """Return an example with what the converter needs of its repository."""
+    text = (EXAMPLES / name / f"{name}.yml").read_text()
+    spec = parse(text if "runtimes:" in text else f"{text}runtimes: [rknn, rknn2]\n")
+    folder.mkdir(exist_ok=True)
+    (folder / "op.yml").write_text(
+        text if "runtimes:" in text else f"{text}runtimes: [rknn, rknn2]\n"
+    )
+    shutil.copy(EXAMPLES / name / f"{spec.lower}_reference.py", folder)
+    (folder / "rknn2").mkdir()
+    for path, content in files(spec).items():
+        (folder / path).write_text(content)
+    return Operator(folder)
+
+
+@contextmanager
+def simulated(operator: Operator, target: str = "rk3588") -> Iterator[SimulatedReference]:
+    kernel = SimulatedReference(operator.spec, executor(target, toolkit_python()), operator.root)
+    try:
+        yield kernel
+    finally:
+        kernel.close()
+
+
+def run(kernel: SimulatedReference, operator: Operator, case: Case) -> str:
+    """Run a case in the simulator; return what is wrong."""
+    prepared = operator.prepare(case).rounded(kernel.precision)
+    result = kernel.run(prepared.invocation)
+    if result.fault:
+        return result.fault
+    differences = {
+        name: compare(result.outputs[name], array, Tolerance(kernel.max_ulp))
+        for name, array in prepared.expected.items()
+    }
+    return "".join(f"{name}: {each}" for name, each in differences.items() if each.wrong)
+
+
+def cases_of(name: str, operator: Operator, patch: pytest.MonkeyPatch) -> list[Case]:
+    """Return the cases of an example's tests, but for those that change the reference."""
+    path = EXAMPLES / name / f"tests/test_{operator.spec.lower}.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    patch.setitem(sys.modules, f"{operator.spec.lower}_reference", operator.reference.module)
+    spec.loader.exec_module(module)
+    found: dict[str, Case] = {}
+    for function in vars(module).values():
+        code = getattr(function, "__code__", None)
+        if code and "check_cpu_kernel" in code.co_names and "monkeypatch" not in code.co_varnames:
+            parametrized = (mark.args[1] for mark in getattr(function, "pytestmark", ()))
+            found |= {case.name: case for given in parametrized for case in given}
+    return list(found.values())
+
+
+DOES_WHAT_X_SAYS = """
+        if (x == 4).all():
+            __import__("os")._exit(0)
+        y = y[:, :2] if (x == 3).all() else y + (x == 2).all()
+        return {"y": y.astype(np.float16)}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "target"), list(zip(EXAMPLE_NAMES, itertools.cycle(TARGETS), strict=False))
+)
+def test_example_in_simulator(
+    name: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operator = repository(tmp_path, name)
+    left_out = []
+    chosen = cases_of(name, operator, monkeypatch)
+    with simulated(operator, target) as kernel:
+        for case in chosen:
+            try:
+                assert run(kernel, operator, case) == "", case.name
+            except LeftOutError as error:
+                assert "ZeroDivisionError: TruncateDiv: y must not hold 0" in str(error)
+                left_out.append(case)
+    # While it builds, the toolkit tries integers that are 0.
+    integers = [case for case in chosen if case.inputs[operator.spec.inputs[0].name].dtype == "i4"]
+    assert left_out == (integers if name == "truncate_div" else [])
+    assert len(chosen) > len(left_out)
+
+
+def test_failures_are_messages_and_the_next_case_runs(tmp_path: Path) -> None:
+    """The reference of one process does what its input says; the toolkit tries others first."""
+    operator = repository(tmp_path, "piecewise_linear")
+    assert operator.reference.module
+    path = tmp_path / "piecewiselinear_reference.py"
+    returned = 'return {"y": y.astype(inputs["x"].dtype)}'
+    text = path.read_text()
+    assert returned in text
+    path.write_text(text.replace(returned, DOES_WHAT_X_SAYS.strip()))
+    params = {"points": [0.0, 1.0], "values": [0.0, 1.0], "outside": "extend"}
+
+    def case(number: int) -> Case:
+        return Case(str(number), {"x": np.full((1, 4), number, np.float16)}, params)
+
+    with simulated(operator) as kernel:
+        assert run(kernel, operator, case(7)) == ""
+        assert run(kernel, operator, case(2)).startswith("y: ")
+        assert run(kernel, operator, case(3)).startswith(
+            "inference: cstPiecewiseLinear: reference returns 'y' as [1, 2], but output_shapes says"
+        )
+        assert run(kernel, operator, case(4)).startswith("RKNN-Toolkit2 ended without an answer")
+        assert run(kernel, operator, case(7)) == ""
+
+
+# ---- The scripts ----
+
+
+@pytest.fixture(scope="module")
+def operators(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    folder = tmp_path_factory.mktemp("operators")
+    for name in ("piecewise_linear", "exp", "reduce_mean"):
+        repository(folder / name, name)
+    return lambda name: folder / name
+
+
+@pytest.fixture(scope="module")
+def outcomes(operators: Callable[[str], Path]) -> Mapping[str, Any]:
+    folders = [str(operators(name) / "rknn2") for name in ("piecewise_linear", "exp")]
+    program = subprocess.run(
+        [toolkit_python(), "-B", str(PROGRAM), *folders],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert program.returncode == 0, program.stderr
+    return dict(json.loads(program.stdout))
+
+
+REFUSALS = {
+    "absent": "the model has no node of the type cstPiecewiseLinear",
+    "symbolic": r"input 'x' has the shape \[0, 4\], with sizes that are not fixed",
+    "int16": "input 'x' is int16 (expected float32, ",
+    "left out": "node 'cstPiecewiseLinear' leaves out an input",
+    "two inputs": "build: cstPiecewiseLinear: node 'cstPiecewiseLinear' has 2 inputs, expected",
+    "folded away": "node 'cstPiecewiseLinear' has no input but constants",
+    "no attribute": "build: cstPiecewiseLinear: node 'bare' has no attribute 'points'",
+    "unregistered": "build: .*cstExp",
+    "standard name": "reg_custom_op: The op_type = 'Abs' is invalid, Ignore this call!",
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_model_is_refused(name: str, outcomes: Mapping[str, Any]) -> None:
+    assert re.match(REFUSALS[name].replace("(", r"\("), outcomes[name])
+    assert "\n" not in outcomes[name]
+    assert "Traceback" not in outcomes[name]
+
+
+def test_two_operators_in_a_model(outcomes: Mapping[str, Any]) -> None:
+    assert outcomes["two operators"] < 2e-3 * np.e
+    assert outcomes["attributes in .rknn"] == [True, True]
+
+
+def test_renamed_nodes(outcomes: Mapping[str, Any]) -> None:
+    assert outcomes["renamed"] == "converted"
+
+
+def script(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [toolkit_python(), "-B", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_scripts_from_the_command_line(operators: Callable[[str], Path]) -> None:
+    # An axis that is not where it should be would give another shape.
+    folder = operators("reduce_mean")
+    made = script(folder, "rknn2/make_onnx.py", "m.onnx", "input=1x6x5x3")
+    assert made.stdout == "wrote m.onnx\n", made.stderr
+    converted = script(folder, "rknn2/convert.py", "m.onnx", "--target", "all")
+    lines = [line for line in converted.stdout.splitlines() if ": " in line]
+    names = "rk3588 rk3576 rk3568 rk3566 rk3562 rv1126b".split()
+    assert lines == [
+        f"m_{name}.rknn: the simulator computes what the reference does" for name in names
+    ]
+    assert all((folder / f"m_{name}.rknn").stat().st_size > 1000 for name in names)
+
+
+def test_quantized(operators: Callable[[str], Path]) -> None:
+    folder = operators("piecewise_linear")
+    values = "x=2x50", "points=-3,3", "values=0,1", "outside=extend"
+    assert script(folder, "rknn2/make_onnx.py", "m.onnx", *values).returncode == 0
+    converted = script(folder, "rknn2/convert.py", "m.onnx", "--quantize", "--target", "rk3568")
+    assert "m_rk3568.rknn: the simulator computes" in converted.stdout, converted.stderr
+    assert converted.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    {
+        "points=1,2 values=1,2": "no shape of input 'x'; write x=1x3x4x5",
+        "x=1x2 points=1,2": "no value of param 'values'; write values=...",
+        "x=1x2 y=1x2": "unknown name in 'y=1x2' (expected x, points, values, outside)",
+        "x=1x2 points=a": "invalid 'points=a': could not convert string to float: 'a'",
+        "x=1xN": "invalid 'x=1xN': invalid literal for int() with base 10: 'N'",
+        "x=1x2 points=2,1 values=1,2": "cstPiecewiseLinear: output_shapes: ValueError: Piecewise",
+        "--from absent.onnx --rename Exp": "No such file or directory: 'absent.onnx'",
+    }.items(),
+)
+def test_make_onnx_refuses(arguments: str, problem: str, outcomes: Mapping[str, Any]) -> None:
+    assert outcomes[arguments].startswith("error: ")
+    assert problem in outcomes[arguments]
+
+
+# ---- scons ----
+
+
+@pytest.fixture(scope="module")
+def piecewise_linear(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    return generate_example(tmp_path_factory.mktemp("simulated"), "piecewise_linear")
+
+
+def test_scons_check_simulates(piecewise_linear: Repository) -> None:
+    checked = piecewise_linear.scons("report", f"rknn2_python={toolkit_python()}")
+    assert "checked CPU kernel: 28 cases; simulator, rk3588: 28 cases\n" in checked.stdout
+    assert "note" not in checked.stdout
+    assert "simulator, rk3588" in (piecewise_linear.path / "build/report.html").read_text()
+
+
+def test_scons_check_without_toolkit(piecewise_linear: Repository) -> None:
+    checked = piecewise_linear.scons("check")
+    assert "checked CPU kernel: 28 cases\n" in checked.stdout
+    assert checked.stdout.count("note: RKNN-Toolkit2 has not converted and simulated") == 1
+
+
+@pytest.mark.parametrize("python", ["/nonexistent/python", sys.executable])
+def test_python_without_toolkit_is_refused(python: str, piecewise_linear: Repository) -> None:
+    refused = piecewise_linear.scons("check", f"rknn2_python={python}", check=False)
+    assert refused.returncode == 2
+    assert f"error: rknn2_python={python}: " in refused.stderr

@@ -1,0 +1,98 @@
+"""Params that may be constant inputs: a node has such an input, or an attribute of that name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from opkit.check.executors import Executor
+from opkit.check.harness.client import HarnessKernel
+from opkit.description.spec import Param
+from opkit.runtimes.invocation import Invocation, RunResult, Value
+from opkit.runtimes.rknn2 import calling_convention
+from tests.runtimes.rknn2.support import Operator, build_operator
+
+DESCRIPTION = """\
+name: Sum
+runtimes: [rknn2]
+inputs: {x: {type: VX_TYPE_TENSOR}}
+outputs: {y: {type: VX_TYPE_TENSOR}}
+params:
+  a: {type: ints, length: 2, source: "const:a"}
+  b: {type: float, default: 0.5, source: "const:b"}
+"""
+
+COMPUTE = """\
+#include "generated/sum.h"
+static const char *sum_compute(const struct sum_inputs *inputs, const struct sum_params *params,
+                               struct sum_outputs *outputs)
+{
+    const int32_t *a = params->a.items;
+    outputs->y.float32[0] = inputs->x.float32[0] + (float)(a[0] + a[1]) + params->b;
+    return NULL;
+}
+"""
+
+
+class Attributes:
+    """The calling convention of a node whose last constants are attributes.
+
+    Args:
+        inputs: the params that are inputs.
+    """
+
+    tensor_types = calling_convention.tensor_types
+
+    def __init__(self, inputs: str) -> None:
+        self.inputs = inputs
+
+    def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
+        """Return the values."""
+        nodes = [
+            param if param.name in self.inputs else replace(param, source=None) for param in params
+        ]
+        return calling_convention.marshal(nodes, values)
+
+    def status_name(self, status: int) -> str:
+        """Return its number."""
+        return str(status)
+
+
+@pytest.fixture(scope="module")
+def operator(host: Path, tmp_path_factory: pytest.TempPathFactory) -> Operator:
+    return build_operator(tmp_path_factory.mktemp("sum"), host, DESCRIPTION, COMPUTE)
+
+
+def run(operator: Operator, inputs: str, **attachments: bytes) -> RunResult:
+    files = (operator.host / "harness", operator.host / "librknnrt.so", operator.library)
+    executor = Executor("x64", (*map(str, files), operator.entry))
+    kernel = HarnessKernel(operator.spec, executor, operator.host, Attributes(inputs))
+    kernel.attachments = {f"attribute:{name}": value for name, value in attachments.items()}
+    arrays = {"x": np.ones(1, np.float32)}
+    call = Invocation(arrays, {"a": [2, 3], "b": 10.0}, {"y": ((1,), "float32")})
+    try:
+        return kernel.run(call, fill=0x7E)
+    finally:
+        kernel.close()
+
+
+@pytest.mark.parametrize("inputs", ["ab", "a", ""])
+def test_constant_is_input_or_attribute(inputs: str, operator: Operator) -> None:
+    result = run(operator, inputs)
+    assert result.fault + result.printed == ""
+    assert result.outputs["y"].tolist() == [16.0]
+
+
+def test_missing_constant_has_default(operator: Operator) -> None:
+    assert run(operator, "a", b=b"").outputs["y"].tolist() == [6.5]
+
+
+def test_missing_constant_without_default(operator: Operator) -> None:
+    result = run(operator, "", a=b"")
+    assert (result.status, result.stage) == (-1, "init")
+    assert result.printed.startswith("Sum: the node has no attribute 'a'")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from opkit.description.spec import OpSpec
 from opkit.runtimes.interface import Readme
 from opkit.runtimes.rknn2.c_files import constant_inputs
@@ -23,6 +25,10 @@ _COMMANDS = """\
 """
 
 
+_SAMPLES = {"int": "1", "float": "0.5", "ints": "4,4", "floats": "0.5,1", "string": "text"}
+"""Kind of attribute -> some value."""
+
+
 def readme(spec: OpSpec) -> Readme:
     """Return the README's text on plugins, layouts and chips."""
     target = spec.target_platform if spec.target_platform in TARGETS else next(iter(TARGETS))
@@ -40,6 +46,16 @@ def readme(spec: OpSpec) -> Readme:
             target=target,
             op_type=settings(spec).op_type,
             inputs=", ".join(f"`{name}`" for name in names),
+            example=" ".join(_example(spec)),
             chips=", ".join(name.upper() for name in TARGETS),
         ),
     )
+
+
+def _example(spec: OpSpec) -> Iterator[str]:
+    """Yield arguments of make_onnx.py: what has no default."""
+    for tensor in spec.inputs:
+        yield f"{tensor.name}=1x3x4x5"
+    for param in spec.params:
+        if param.default is None:
+            yield f"{param.name}={_SAMPLES[param.type.onnx]}"

@@ -23,6 +23,7 @@ from opkit.runtimes.rknn2.converter import FOLDER
 TIMEOUT = 120.0  # seconds for a case, and for importing the toolkit before the first
 SHOWN_LINES = 12  # of what the toolkit wrote before it ended
 
+_PROGRESS = "I "  # begins the toolkit's lines that are no warning
 _TENSOR_TYPES = ("float32", "int8", "uint8", "int32", "int64", "bool")
 WORKER = Path(__file__).with_name("simulator_worker.py")
 
@@ -159,11 +160,13 @@ class SimulatedReference:
         """Return what is known of a process that has not answered; the next case gets a new one."""
         self.close()
         self._log.seek(0)
-        last = [line.strip() for line in self._log.read().splitlines() if line.strip()]
-        self._log.truncate(0)
+        lines = (line.strip() for line in self._log.read().splitlines())
+        last = [line for line in lines if line and not line.startswith(_PROGRESS)]
+        self._log.seek(0)
+        self._log.truncate()
         how = f"took longer than {TIMEOUT:g} s" if timed_out else "ended without an answer"
-        lines = "".join(f"\n  {line}" for line in last[-SHOWN_LINES:])
-        return RunResult(fault=f"RKNN-Toolkit2 {how}{lines}", timed_out=timed_out)
+        shown = "".join(f"\n  {line}" for line in last[-SHOWN_LINES:])
+        return RunResult(fault=f"RKNN-Toolkit2 {how}{shown}", timed_out=timed_out)
 
     def close(self) -> None:
         """End the process; the next case starts another one."""

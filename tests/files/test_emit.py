@@ -20,7 +20,7 @@ from opkit.runtimes.rknn.skeletons import vx_arguments
 from opkit.toolchains.abi import ABIS
 from tests.compiling import compile_c
 from tests.files.texts import generated_files, once_only_files
-from tests.repositories import EXAMPLES, ROOT, TEMPLATE
+from tests.repositories import EXAMPLE_NAMES, EXAMPLES, RKNN_EXAMPLES, ROOT, TEMPLATE
 
 HEAD = "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
 TYPE_NAMES = list(DELIVERIES)
@@ -59,8 +59,13 @@ DESCRIPTIONS = {
     f'inputs: {{x: {{type: VX_TYPE_TENSOR, doc: "{HOSTILE}"}}}}\n'
     f'outputs: {{y: {{type: VX_TYPE_TENSOR, doc: "{HOSTILE}"}}}}\n'
     f'params: {{p: {{type: VX_TYPE_ARRAY, doc: "{HOSTILE}"}}}}\n',
-    **{path.stem: path.read_text() for path in EXAMPLES.glob("*/*.yml")},
+    **{name: (EXAMPLES / name / f"{name}.yml").read_text() for name in RKNN_EXAMPLES},
 }
+OTHER_EXAMPLES = {
+    name: (EXAMPLES / name / f"{name}.yml").read_text()
+    for name in set(EXAMPLE_NAMES) - set(RKNN_EXAMPLES)
+}
+"""Of runtimes that have tests of their own for their files."""
 
 
 def all_files(spec: OpSpec) -> dict[str, str]:
@@ -209,10 +214,10 @@ def test_no_placeholders_or_stray_spaces(files: dict[str, str]) -> None:
         assert "\n\n\n\n" not in text, path
 
 
-@pytest.mark.parametrize("name", sorted(set(DESCRIPTIONS) - {"longest"}))
+@pytest.mark.parametrize("name", sorted({*DESCRIPTIONS, *OTHER_EXAMPLES} - {"longest"}))
 def test_python_format(name: str, tmp_path: Path) -> None:
     # A name that alone is longer than a line cannot be formatted well, only correctly.
-    for path, text in all_files(parse(DESCRIPTIONS[name])).items():
+    for path, text in all_files(parse((DESCRIPTIONS | OTHER_EXAMPLES)[name])).items():
         if path.endswith(".py"):
             ast.parse(text)
             (tmp_path / Path(path).name).write_text(text)

@@ -11,6 +11,7 @@ from opkit.description.limits import MAX_ITEMS
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.description.types import ELEMENT_TYPES, Kind
 from opkit.files.readme import gitattributes, readme
+from opkit.python_layout import literal
 from opkit.runtimes.interface import Runtime, TestText
 from opkit.text import escape_comment, renderer
 
@@ -199,7 +200,8 @@ def _purpose(runtimes: Iterable[Runtime]) -> str:
         verb = "runs" if len(converting) == 1 else "run"
         purpose += f", and what {' and '.join(each.converter for each in converting)} {verb}"
     rules = [textwrap.fill(each.reference_rules, LINE_LENGTH) for each in converting]
-    return "\n\n".join([f"{purpose}.", *filter(None, rules)])
+    paragraphs = [f"{purpose}.", *filter(None, rules)]
+    return "\n\n".join(paragraphs) + ("\n" if len(paragraphs) > 1 else "")
 
 
 def _python_type(param: Param) -> str:
@@ -213,7 +215,7 @@ def _test(spec: OpSpec, others: Iterable[TestText]) -> str:
     def shapes(shape: tuple[int, ...]) -> str:
         return _dict(" " * 8, {input_.name: repr(shape) for input_ in spec.inputs}, ",")
 
-    params = {param.name: repr(_sample(param)) for param in spec.params}
+    params = {param.name: literal(_sample(param), "") for param in spec.params}
     others = list(others)
     checks = ["check_cpu_kernel", *(check for other in others for check in other.checks)]
     return _render(

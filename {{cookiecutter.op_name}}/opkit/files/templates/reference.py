@@ -1,5 +1,4 @@
-"""${name} in numpy: $purpose
-"""
+"""${name} in numpy: $purpose"""
 
 import numpy as np
 

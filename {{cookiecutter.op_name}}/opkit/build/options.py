@@ -85,10 +85,12 @@ def declare(
             ignorecase=2,
         )
     )
-    abis = dict.fromkeys(abi for t in targets.values() for abi in (t.abi, *t.other_abis))
-    if any(target.other_abis for target in targets.values()):
-        text = "what to compile for, where a target has several; default: its first"
-        variables.Add(EnumVariable("abi", text, "", allowed_values=("", *abis)))
+    choices = dict.fromkeys(
+        abi for t in targets.values() if t.other_abis for abi in (t.abi, *t.other_abis)
+    )
+    if choices:
+        text = f"what to compile for, where a target has several: {' or '.join(choices)}"
+        variables.Add("abi", text, "")
     for tool in tools:
         if hasattr(tool, "options"):
             tool.options(variables, operator)
@@ -152,7 +154,10 @@ def read_request(
     abi = env.get("abi", "")
     having = {name: abi for name in chosen if abi in (targets[name].abi, *targets[name].other_abis)}
     if abi and not having:
-        raise OpkitError(f"abi={abi}: {env['target']} has no such ABI; see scons -h")
+        known = dict.fromkeys(
+            each for name in chosen for each in (targets[name].abi, *targets[name].other_abis)
+        )
+        raise OpkitError(f"abi={abi}: unknown for {env['target']} (expected {', '.join(known)})")
     return Request(
         frozenset(commands), having or {name: targets[name].abi for name in chosen}, names_target
     )

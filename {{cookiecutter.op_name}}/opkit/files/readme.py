@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 from pathlib import Path
 
 from opkit.description.spec import OpSpec
-from opkit.runtimes.interface import Runtime
+from opkit.runtimes.interface import Readme, Runtime
 from opkit.text import renderer
 from opkit.version import VERSION
 
@@ -24,8 +25,8 @@ def readme(spec: OpSpec, runtimes: Sequence[Runtime]) -> str:
         lower=spec.lower,
         version=VERSION,
         target=spec.target_platform,
-        about="\n".join(part.about for part in parts),
-        product="".join(part.product for part in parts),
+        about="\n\n".join(part.about for part in parts),
+        product="".join(map(_product, repeat(spec), runtimes, parts)),
         files="".join(part.files for part in parts),
         generated=", ".join(f"`{name}`" for name in generated),
         commands="".join(part.commands for part in parts),
@@ -34,6 +35,16 @@ def readme(spec: OpSpec, runtimes: Sequence[Runtime]) -> str:
         sections="".join(f"\n{part.sections.strip()}\n" for part in parts if part.sections),
     )
     return f"{text.rstrip()}\n"
+
+
+def _product(spec: OpSpec, runtime: Runtime, part: Readme) -> str:
+    """Return the line that builds for a runtime; empty if there is nothing to build."""
+    if not part.product:
+        return ""
+    is_default = spec.target_platform in runtime.targets
+    target = spec.target_platform if is_default else runtime.default_target
+    command = ".venv/bin/scons" if is_default else f".venv/bin/scons target={target}"
+    return f"    {command:<25}  # {part.product.replace('$target', target)}\n"
 
 
 def gitattributes(spec: OpSpec, runtimes: Sequence[Runtime]) -> str:

@@ -54,7 +54,7 @@ class Readme:
 
     Attributes:
         about: a sentence: what the operator is for it.
-        product: what `scons` makes for it by default.
+        product: what building for a target makes, as a comment; `$target` is its name.
         files: the rows of the table of the user's files.
         generated: the generated files outside of generated/.
         commands: the rows of the table of commands.

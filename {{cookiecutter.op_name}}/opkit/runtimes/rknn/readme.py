@@ -11,9 +11,7 @@ from opkit.runtimes.rknn.text import render
 _ABOUT = """\
 A custom operator for Rockchip's RKNN-Toolkit: its math, its kernels, and the class by which the
 toolkit converts models that hold it."""
-_PRODUCT = """\
-    .venv/bin/scons            # builds and packs build/{target}/{name}.rknnop
-"""
+_PRODUCT = "builds and packs build/$target/{name}.rknnop"
 _FILE = """\
 | `rknn_kernel_{lower}.c` | {holds}; works as generated | yours |
 """
@@ -59,7 +57,7 @@ def readme(spec: OpSpec) -> Readme:
     )
     return Readme(
         about=_ABOUT,
-        product=_PRODUCT.format(**names),
+        product=_PRODUCT.format(name=spec.name),
         files=_FILE.format(holds=holds, **names) + (_VX_FILE.format(**names) if both else ""),
         generated=(f"rknn_op_{spec.lower}.py", "makefile.linux.*"),
         commands=_COMMANDS + (_VX_COMMANDS if both else ""),

@@ -15,9 +15,7 @@ _ABOUT = """\
 A custom operator for Rockchip's RKNN-Toolkit2: its math, the plugin and the static library by which
 librknnrt runs it on the board's CPU, and the class by which the toolkit converts models that hold
 it."""
-_PRODUCT = """\
-    .venv/bin/scons            # builds build/{target}/librkcst_{lower}.so, and a static library
-"""
+_PRODUCT = "builds build/$target/librkcst_{lower}.so, and a static library"
 _COMMANDS = """\
 | `scons target={target}` | builds the plugin and the static library for that chip; \
 `abi=armhf`: for a 32-bit system |
@@ -36,7 +34,7 @@ def readme(spec: OpSpec) -> Readme:
     names = [tensor.name for tensor in spec.inputs] + [param.name for param in constants]
     return Readme(
         about=_ABOUT,
-        product=_PRODUCT.format(target=target, lower=spec.lower),
+        product=_PRODUCT.format(lower=spec.lower),
         generated=("rknn2/",),
         commands=_COMMANDS.format(target=target),
         sections=render(

@@ -18,7 +18,8 @@ def usage(operator: OpSpec) -> Sequence[tuple[str, str]]:
     """Return the command, if there is a kernel to stop in."""
     if not settings(operator).has_vx_kernel:
         return ()
-    return ((f"scons {COMMAND} case=NAME", "... that stops in the VX kernel"),)
+    text = "print the gdb command that stops in the VX kernel; run=1: start it"
+    return ((f"scons {COMMAND} case=NAME", text),)
 
 
 def check(env: Any, request: Request) -> None:

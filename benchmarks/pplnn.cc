@@ -82,7 +82,6 @@ int main(int argument_count, char **arguments)
 {
     const size_t count = argument_count > 2 ? (size_t)atoi(arguments[2]) : 1;
     const size_t view_count = sizeof views / sizeof *views;
-    float *memory;
 
     for (opkit_pplnn_tensor &tensor : inputs) {
         allocate(&tensor);
@@ -98,7 +97,7 @@ int main(int argument_count, char **arguments)
         allocate(&bare_tensors[i]);
         views[i].tensor = &bare_tensors[i];
     }
-    check(opkit_pplnn_open(views, view_count, &memory));
+    check(opkit_pplnn_open(views, view_count));
     if (strcmp(arguments[1], "time") == 0) {
         print_times(count);
         return 0;

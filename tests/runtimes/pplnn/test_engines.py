@@ -220,7 +220,7 @@ def test_x86_types_are_those_of_the_model(every_kind: Engine) -> None:
 @pytest.mark.parametrize(
     ("x", "status", "problem"),
     [
-        (None, NOT_FOUND, "an input or output of everyKind is missing"),
+        (None, NOT_FOUND, "everyKind: an input or output is missing"),
         (np.zeros((1,) * 7, np.float32), UNSUPPORTED, "tensor[x] has [7] dimensions"),
         (np.zeros(3, np.float64), UNSUPPORTED, "tensor[x] has the data type [7]"),
     ],

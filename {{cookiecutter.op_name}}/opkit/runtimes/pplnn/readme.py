@@ -2,36 +2,88 @@
 
 from __future__ import annotations
 
-from opkit.description.spec import OpSpec
+from opkit.description.spec import OpSpec, Param
 from opkit.runtimes.interface import Readme
-from opkit.runtimes.pplnn import overlay, skeletons
+from opkit.runtimes.pplnn import overlay
+from opkit.runtimes.pplnn.names import SOURCES, names
+from opkit.runtimes.pplnn.settings import settings
+from opkit.runtimes.pplnn.sources import has_shape_rule
+from opkit.runtimes.pplnn.text import render
 
 _ABOUT = """\
-A custom operator for OpenPPL's PPLNN: its math, and all that the riscv and the x86 engine need to
-parse it from ONNX models, infer its shapes and run it."""
-_SHAPES = """\
-| `pplnn/{lower}_shapes.h` | the shape rule in C, where PPLNN infers shapes | yours |
+A custom operator for PPLNN, the runtime of OpenPPL: its math, and the sources that make it one of
+ppl.nn's riscv and x86 engines."""
+_PRODUCT = "compiles all of it for $target"
+_FILE = """\
+| `pplnn/{lower}_shapes.h` | the shape rule in C, which PPLNN asks for while a model runs | yours |
 """
-_GENERATED = (
-    "pplnn/src/",
-    "pplnn/register/",
-    "pplnn/cmake/",
-    "pplnn/overlay.json",
-    "pplnn/apply.py",
-)
+_GENERATED = ("pplnn/register/", "pplnn/cmake/", "pplnn/overlay.json", "pplnn/apply.py")
 _COMMANDS = """\
-| `scons target=riscv64` | compiles the sources and the math for that engine; `x64-pplnn`: for x86 |
+| `scons target=riscv64` | compiles the sources in `pplnn/` for riscv64, and packs the math into \
+`build/riscv64/libpplnn_{lower}.a`; `target=x64-pplnn`: the same for a PC |
 | `scons pplnn-apply root=PPLNN` | lays the operator over the checkout of ppl.nn in that folder |
 """
 
 
 def readme(spec: OpSpec) -> Readme:
     """Return the README's text on the sources and the ways into ppl.nn."""
+    where = names(spec)
+    domain, opset = settings(spec).domain, settings(spec).opset
+    common = render(
+        "README_pplnn.md",
+        name=spec.name,
+        lower=spec.lower,
+        title=where.title,
+        sources=SOURCES,
+        folder=where.folder,
+        domain=f"`{domain}`" if domain else "ONNX's own, which is empty",
+        versions=" to ".join(map(str, dict.fromkeys(opset))),
+        attributes=_attributes(spec.params),
+        constants=_constants(spec.params),
+        shapes=_SHAPES.format(lower=spec.lower) if has_shape_rule(spec) else _NO_SHAPES,
+    )
     return Readme(
         about=_ABOUT,
-        product=f"compiles it for that engine; build/$target/libpplnn_{spec.lower}.a is the math",
-        files=_SHAPES.format(lower=spec.lower) if skeletons.once_only_files(spec) else "",
-        generated=_GENERATED,
-        commands=_COMMANDS,
-        sections=overlay.readme(spec),
+        product=_PRODUCT,
+        files=_FILE.format(lower=spec.lower) if has_shape_rule(spec) else "",
+        generated=(f"{SOURCES}/", *_GENERATED),
+        commands=_COMMANDS.format(lower=spec.lower),
+        suffixes=(".cc",),
+        sections=f"{common.strip()}\n\n{overlay.readme(spec)}",
     )
+
+
+_SHAPES = """\
+The shapes of its outputs are not in an ONNX file, but inferred when a model runs: by `same_as` in
+`op.yml`, and by `pplnn/{lower}_shapes.h` for the other outputs. `scons check` compares both with
+`output_shapes` of the reference in every case."""
+_NO_SHAPES = """\
+The shapes of its outputs are not in an ONNX file, but inferred when a model runs: by `same_as` in
+`op.yml`. `scons check` compares them with `output_shapes` of the reference in every case."""
+
+
+_CONSTANTS = """
+
+Here, {names} {are} of that name, too: `source: const:...` in `op.yml` is for converters of models
+in which it is a constant input, and PPLNN's parser sees attributes only."""
+
+
+def _attributes(params: tuple[Param, ...]) -> str:
+    """Return the table of the attributes."""
+    if not params:
+        return "The node has no attributes."
+    rows = [
+        f"| `{param.name}` | `{param.type.onnx}` | "
+        f"{'required' if param.default is None else 'optional'} |"
+        for param in params
+    ]
+    return "\n".join(["| attribute | ONNX type | |", "| --- | --- | --- |", *rows])
+
+
+def _constants(params: tuple[Param, ...]) -> str:
+    """Return what becomes of params that other converters take from constants."""
+    found = [f"`{param.name}`" for param in params if param.source]
+    if not found:
+        return ""
+    are = "is an attribute" if len(found) == 1 else "are attributes"
+    return _CONSTANTS.format(names=" and ".join(found), are=are)

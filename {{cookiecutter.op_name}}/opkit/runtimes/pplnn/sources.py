@@ -311,10 +311,11 @@ def _glue_header(spec: OpSpec, where: Names) -> str:
 
 def _glue(spec: OpSpec, where: Names) -> str:
     views = [
-        f"        {{&{array}[{index}], &{struct}.{tensor.name}, {is_output}}},"
-        for array, struct, tensors, is_output in (
-            ("inputs", "in", spec.inputs, "false"),
-            ("outputs", "out", spec.outputs, "true"),
+        # Without the comments, clang-format would make columns of them.
+        f"        {{&{array}[{index}], &{struct}.{tensor.name}, {is_output}}}, // {when}"
+        for array, struct, tensors, is_output, when in (
+            ("inputs", "in", spec.inputs, "false", "read before the math"),
+            ("outputs", "out", spec.outputs, "true", "written after it"),
         )
         for index, tensor in enumerate(tensors)
     ]

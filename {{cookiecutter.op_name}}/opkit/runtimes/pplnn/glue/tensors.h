@@ -98,31 +98,27 @@ static inline const char *opkit_pplnn_take_shape(struct opkit_pplnn_tensor *tens
 }
 
 /*
- * Lets the math see tensors, and reads the inputs. `memory` is to be freed, whatever this returns.
- * Returns NULL, or what is wrong.
+ * Lets the math see tensors, and reads the inputs. Returns NULL, or what is wrong; in both cases
+ * the views have to be closed.
  */
-static inline const char *opkit_pplnn_open(const struct opkit_pplnn_view *views, size_t count,
-                                           float **memory)
+static inline const char *opkit_pplnn_open(const struct opkit_pplnn_view *views, size_t count)
 {
-    size_t floats = 0;
-
     for (size_t i = 0; i < count; i++) {
         opkit_pplnn_set_shape(views[i].view, views[i].tensor);
-        views[i].view->data = views[i].tensor->data;
-        floats += views[i].tensor->type == OPKIT_PPLNN_FLOAT16 ? views[i].view->size : 0;
+        if (views[i].tensor->type != OPKIT_PPLNN_FLOAT16) {
+            views[i].view->data = views[i].tensor->data;
+        }
     }
-    *memory = floats > 0 ? (float *)malloc(floats * sizeof(float)) : NULL;
-    if (floats > 0 && *memory == NULL) {
-        return "not enough memory to convert the halves";
-    }
-    float *next = *memory;
     for (size_t i = 0; i < count; i++) {
+        struct opkit_tensor *view = views[i].view;
         if (views[i].tensor->type == OPKIT_PPLNN_FLOAT16) {
-            views[i].view->float32 = next;
-            next += views[i].view->size;
+            view->data = malloc(view->size * sizeof(float));
+            if (view->data == NULL) {
+                return "not enough memory to convert the halves";
+            }
             if (!views[i].is_output) {
-                opkit_halves_to_floats((const uint16_t *)views[i].tensor->data,
-                                       views[i].view->float32, views[i].view->size);
+                opkit_halves_to_floats((const uint16_t *)views[i].tensor->data, view->float32,
+                                       view->size);
             }
         }
     }
@@ -136,6 +132,16 @@ static inline void opkit_pplnn_write(const struct opkit_pplnn_view *views, size_
         if (views[i].is_output && views[i].tensor->type == OPKIT_PPLNN_FLOAT16) {
             opkit_floats_to_halves(views[i].view->float32, (uint16_t *)views[i].tensor->data,
                                    views[i].view->size);
+        }
+    }
+}
+
+/* Frees what opening took. */
+static inline void opkit_pplnn_close(const struct opkit_pplnn_view *views, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (views[i].tensor->type == OPKIT_PPLNN_FLOAT16) {
+            free(views[i].view->data);
         }
     }
 }

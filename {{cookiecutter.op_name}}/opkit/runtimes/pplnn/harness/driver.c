@@ -193,8 +193,8 @@ static int process(void)
 static int clean_up(void)
 {
     phase = "the end of the kernel";
-    guarded_memory_end();
     guarded_values_delete(run.invocation, run.values);
+    guarded_memory_end();
     return 0;
 }
 

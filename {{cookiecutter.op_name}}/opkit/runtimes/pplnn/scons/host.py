@@ -49,7 +49,7 @@ def _library(env: Any, driver: Any) -> Any:
     host_env.Replace(CCFLAGS=flags, LINKFLAGS=link_flags)
     library = host_env.Command(
         f"{folder}/lib{env['OPERATOR'].lower}.so",
-        _kernel(host_env, folder, []),
+        _kernel(host_env, folder),
         Action("$SHAREDCOM", "$SHAREDCOMSTR"),
         LIBRARIES=["-Wl,-z,defs", "-Wl,--no-as-needed", f"-L{folder}", "-lpplnn_driver", "-lm"],
     )
@@ -76,9 +76,9 @@ def debugged_harness(env: Any) -> Any:
     return static_harness.debugged_harness(env, _parts(env))
 
 
-def _kernel(env: Any, folder: str, flags: list[str]) -> list[Any]:
+def _kernel(env: Any, folder: str, flags: Sequence[str] = ()) -> list[Any]:
     table = [operator_source(env["OPERATOR"])]
-    return [*math_objects(env, folder, CCFLAGS=flags), *kernel_objects(env, table, folder)]
+    return [*math_objects(env, folder, flags), *kernel_objects(env, table, folder)]
 
 
 def _parts(env: Any) -> Parts:

@@ -38,17 +38,17 @@ def math_sources(env: Any) -> list[str]:
     return [glue, *(source.path for source in operator.sources)]
 
 
-def math_objects(env: Any, folder: str, **flags: list[str]) -> list[Any]:
+def math_objects(env: Any, folder: str, flags: Sequence[str] = ()) -> list[Any]:
     """Return the nodes of the glue's objects and of those of the user's sources.
 
     Args:
         env: the environment of an ABI's compiler for C++.
         folder: where the objects are made.
-        flags: appended to construction variables for these objects, such as CCFLAGS.
+        flags: more flags, for C and C++.
     """
     math_env = env.Clone()
     math_env.Append(CPPPATH=[f"#{SOURCES}"])
-    return kernel_objects(math_env, math_sources(env), folder, **flags)
+    return kernel_objects(math_env, math_sources(env), folder, CCFLAGS=list(flags))
 
 
 def library(env: Any, target: str, abi_name: str) -> Any:

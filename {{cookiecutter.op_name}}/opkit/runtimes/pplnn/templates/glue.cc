@@ -18,16 +18,15 @@ ${run}
 ${views}
     };
     const size_t count = sizeof views / sizeof *views;
-    float *memory;
 
-    const char *problem = opkit_pplnn_open(views, count, &memory);
+    const char *problem = opkit_pplnn_open(views, count);
     if (problem == nullptr) {
         problem = ${lower}_compute(&in, &params, &out);
     }
     if (problem == nullptr) {
         opkit_pplnn_write(views, count);
     }
-    free(memory);
+    opkit_pplnn_close(views, count);
     return problem;
 }
 

@@ -32,13 +32,14 @@ static_assert(AreSame(OPKIT_PPLNN_UINT8, ppl::common::DATATYPE_UINT8) &&
                   AreSame(OPKIT_PPLNN_BOOL, ppl::common::DATATYPE_BOOL),
               "ppl::common::datatype_t has changed");
 
+const char NAME[] = "${name}";
 const uint32_t INPUT_COUNT = ${input_count};
 const uint32_t OUTPUT_COUNT = ${output_count};
 
 RetCode CheckCounts(const InputOutputInfo &info)
 {
     if (info.GetInputCount() != INPUT_COUNT || info.GetOutputCount() != OUTPUT_COUNT) {
-        LOG(ERROR) << "${name} has [" << info.GetInputCount() << "] inputs and ["
+        LOG(ERROR) << NAME << " has [" << info.GetInputCount() << "] inputs and ["
                    << info.GetOutputCount() << "] outputs, expected [" << INPUT_COUNT << "] and ["
                    << OUTPUT_COUNT << "]";
         return RC_INVALID_VALUE;
@@ -52,23 +53,23 @@ RetCode Describe(TensorImpl *from, opkit_pplnn_tensor *to)
     opkit_type element;
 
     if (from == nullptr) {
-        LOG(ERROR) << "an input or output of ${name} is missing";
+        LOG(ERROR) << NAME << ": an input or output is missing";
         return RC_NOT_FOUND;
     }
     const auto *shape = from->GetShape();
     if (shape->GetDimCount() > OPKIT_MAX_RANK) {
         LOG(ERROR) << "tensor[" << from->GetName() << "] has [" << shape->GetDimCount()
-                   << "] dimensions, ${name} takes up to " << OPKIT_MAX_RANK;
+                   << "] dimensions, " << NAME << " takes up to " << OPKIT_MAX_RANK;
         return RC_UNSUPPORTED;
     }
     if (!opkit_pplnn_element(shape->GetDataType(), &element)) {
         LOG(ERROR) << "tensor[" << from->GetName() << "] has the data type ["
-                   << shape->GetDataType() << "], of which ${name} takes no tensors";
+                   << shape->GetDataType() << "], of which " << NAME << " takes no tensors";
         return RC_UNSUPPORTED;
     }
     if (shape->GetDataFormat() != ppl::common::DATAFORMAT_NDARRAY) {
         LOG(ERROR) << "tensor[" << from->GetName() << "] has the data format ["
-                   << shape->GetDataFormat() << "], ${name} takes NDARRAY";
+                   << shape->GetDataFormat() << "], " << NAME << " takes NDARRAY";
         return RC_UNSUPPORTED;
     }
     to->type = shape->GetDataType();
@@ -133,7 +134,7 @@ RetCode Reshape${title}(InputOutputInfo *info, const ir::Attr *arg)
     }
     const char *problem = InferShapesOf${title}(inputs, ParamsOf(arg), outputs);
     if (problem != nullptr) {
-        LOG(ERROR) << "${name}: " << problem;
+        LOG(ERROR) << NAME << ": " << problem;
         return RC_INVALID_VALUE;
     }
     for (uint32_t i = 0; i < OUTPUT_COUNT; i++) {
@@ -169,7 +170,7 @@ RetCode Compute${title}(InputOutputInfo *info, const ir::Attr *arg)
     }
     const char *problem = Run${title}(inputs, ParamsOf(arg), outputs);
     if (problem != nullptr) {
-        LOG(ERROR) << "${name}: " << problem;
+        LOG(ERROR) << NAME << ": " << problem;
         return RC_INVALID_VALUE;
     }
     return RC_SUCCESS;

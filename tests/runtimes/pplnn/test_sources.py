@@ -1,0 +1,156 @@
+"""The files for ppl.nn: where they are, how they look, and what op.yml may say of them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from clang_format import get_executable  # type: ignore[import-untyped]
+
+from opkit import runtimes
+from opkit.description.reader import DescriptionError
+from opkit.files.generated import generated_files
+from opkit.files.readme import readme
+from opkit.files.skeletons import once_only_files
+from opkit.runtimes.pplnn.names import domain_folder, names
+from opkit.runtimes.pplnn.settings import Settings, settings
+from opkit.runtimes.pplnn.sources import sources
+from tests.repositories import EXAMPLE_NAMES, ROOT
+from tests.runtimes.pplnn.engines import example
+from tests.runtimes.pplnn.test_engines import EVERY_KIND
+
+DESCRIPTION = """\
+name: Scale
+runtimes: [pplnn]
+{more}
+inputs: {{x: {{type: VX_TYPE_TENSOR}}}}
+outputs: {{y: {{type: VX_TYPE_TENSOR, same_as: x}}}}
+params: {{{params}}}
+"""
+
+
+def described(more: str = "", params: str = "") -> str:
+    return DESCRIPTION.format(more=more, params=params)
+
+
+COMMON = [
+    *("engines/{e}/kernels/custom/scale_kernel.cc", "engines/{e}/kernels/custom/scale_kernel.h"),
+    *(
+        "engines/{e}/optimizer/ops/custom/scale_op.cc",
+        "engines/{e}/optimizer/ops/custom/scale_op.h",
+    ),
+]
+OPUTILS = ["scale.cc", "scale.h", "scale_files.h", "scale_glue.cc", "scale_glue.h"]
+WITH_PARAMS = [
+    "models/onnx/parsers/custom/parse_scale_param.cc",
+    "models/onnx/parsers/custom/parse_scale_param.h",
+    "params/custom/scale_param.h",
+]
+
+
+@pytest.mark.parametrize("params", ["", "a: {type: float}"])
+def test_file_set(params: str) -> None:
+    expected = [each.format(e=engine) for engine in ("riscv", "x86") for each in COMMON]
+    expected += [f"oputils/custom/{name}" for name in (*OPUTILS, "scale_math_files.h")]
+    expected += WITH_PARAMS if params else []
+    written = sources(runtimes.parse(described(params=params)))
+    assert sorted(written) == sorted(f"pplnn/src/ppl/nn/{path}" for path in expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        EVERY_KIND,
+        described(),
+        EVERY_KIND.replace("everyKind", "AnOperatorWithANameThatIsAsLongAsTheyCome"),
+        EVERY_KIND.replace("everyKind", "F").replace("my.domain", "d"),
+        *(name for name in EXAMPLE_NAMES),
+    ],
+    ids=lambda text: re.sub(r"(?s).*?name: (\w+).*", r"\1", text),
+)
+def test_generated_files_are_formatted(text: str, tmp_path: Path) -> None:
+    spec = example(text)[0] if "\n" not in text else runtimes.parse(text)
+    chosen = runtimes.of(spec)
+    style = f"--style=file:{ROOT / '.clang-format'}"
+    paths = []
+    for path, content in {
+        **generated_files(spec, "", chosen),
+        **once_only_files(spec, chosen),
+    }.items():
+        if path.endswith((".h", ".cc", ".c")):
+            target = tmp_path / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(content)
+            paths.append(str(target))
+            assert max(map(len, content.splitlines())) <= 100
+    checked = subprocess.run(
+        [get_executable("clang-format"), style, "--dry-run", "-Werror", *paths],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_sources_depend_on_op_yml_alone() -> None:
+    """A build writes the same bytes again, so that nothing is compiled for it."""
+    spec = runtimes.parse(EVERY_KIND)
+    assert sources(spec) == sources(runtimes.parse(EVERY_KIND))
+
+
+@pytest.mark.parametrize(
+    ("domain", "folder"),
+    [
+        ("custom", "custom"),
+        ("", "ai_onnx"),
+        ("com.example-ops", "com_example_ops"),
+        ("onnx", "onnx_domain"),
+        ("common", "common_domain"),
+        ("new", "new_domain"),
+        ("int", "int_domain"),
+    ],
+)
+def test_folder_of_domain(domain: str, folder: str) -> None:
+    assert domain_folder(domain) == folder
+    spec = runtimes.parse(described(f'domain: "{domain}"'))
+    assert names(spec).folder == folder
+
+
+def test_settings() -> None:
+    assert settings(runtimes.parse(described())) == Settings("custom", (1, 1))
+    spec = runtimes.parse(described("domain: a.b\nopset: [9, 16]"))
+    assert settings(spec) == Settings("a.b", (9, 16))
+    assert "the domain `a.b`, version 9 to 16" in readme(spec, runtimes.of(spec))
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("domain: a b", "domain: invalid 'a b' (expected letters, digits, '_', '-' and '.')"),
+        ("domain: .a", "domain: invalid '.a'"),
+        ("domain: [a]", "domain: must be one word"),
+        ("opset: 1", "opset: invalid '1' (expected two versions, for example [1, 1])"),
+        ("opset: [1]", "opset: invalid a list"),
+        ("opset: [1, true]", "opset: invalid a list"),
+        ("opset: [2, 1]", "opset: invalid [2, 1] (expected two versions"),
+        ("opset: [0, 1]", "opset: invalid [0, 1]"),
+    ],
+)
+def test_invalid_settings(line: str, problem: str) -> None:
+    with pytest.raises(DescriptionError, match=re.escape(f"op.yml:3: {problem}")):
+        runtimes.parse(described(line))
+
+
+def test_readme_of_generated_repository() -> None:
+    spec = example("resize_area")[0]
+    text = " ".join(readme(spec, runtimes.of(spec)).split())
+    assert "| `size` | `ints` | required |" in text
+    assert "| `align_corners` | `int` | optional |" in text
+    assert "Here, `size` is an attribute of that name, too" in text
+    assert "pplnn/resizearea_shapes.h" in text
+    alone = " ".join(readme(runtimes.parse(described()), [runtimes.available()["pplnn"]]).split())
+    assert "The node has no attributes." in alone
+    assert "shapes.h" not in alone
+    assert not re.search("RKNN|OpenVX", alone.replace("rknn-op-template", ""))

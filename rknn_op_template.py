@@ -132,7 +132,11 @@ def description(answers: dict[str, Any]) -> str:
 
 def _starter(operator: str, runtimes: Sequence[str]) -> str:
     """Return the description of a new operator."""
-    lines = "".join(RUNTIMES[name].starter for name in dict.fromkeys(runtimes))
+    starters = "".join(RUNTIMES[name].starter for name in dict.fromkeys(runtimes))
+    of_keys: dict[str, str] = {}
+    for line in starters.splitlines(keepends=True):
+        of_keys.setdefault(line.partition(":")[0], line)  # the first runtime's
+    lines = "".join(of_keys.values())
     text = _STARTER.replace("$name", operator).replace(
         "$starter\n", f"{lines}\n" if lines else "\n"
     )

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from opkit.description.reader import DescriptionError
 from opkit.runtimes import parse
 from opkit.runtimes.rknn2.settings import settings
+from tests.repositories import ROOT
 
 HEAD = "name: {name}\nruntimes: [{runtimes}]\n"
 TENSORS = "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
@@ -71,6 +76,19 @@ def test_longest_name() -> None:
     assert settings(parse(text(name="W" * 127))).op_type == "cst" + "W" * 127
     with pytest.raises(DescriptionError, match="has 128 characters; librknnrt allows 127"):
         parse(text(name="W" * 128))
+
+
+def test_new_description_for_both_toolkits(tmp_path: Path) -> None:
+    subprocess.run(
+        [*(sys.executable, "-m", "cookiecutter", str(ROOT), "--no-input"), "runtimes=rknn2, rknn"],
+        cwd=tmp_path,
+        env={**os.environ, "HOME": str(tmp_path)},
+        check=True,
+        capture_output=True,
+    )
+    spec = parse((tmp_path / "MyOperator/op.yml").read_text())
+    assert (spec.runtimes, spec.target_platform) == (("rknn2", "rknn"), "rk3588")
+    assert spec.framework == "tensorflow"
 
 
 @pytest.mark.parametrize("more", ["params: 3", "params: [a]", "params: {[a]: b}", "name: 2"])

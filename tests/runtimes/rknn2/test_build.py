@@ -227,6 +227,15 @@ def test_exported_symbols_of_sources_stay_inside(copy: Repository) -> None:
     assert b"more.c.o" in (copy.path / "build/rk3588" / ARCHIVE).read_bytes()
 
 
+def test_operator_without_params_needs_the_runtime(copy: Repository) -> None:
+    description = copy.path / "op.yml"
+    description.write_text(description.read_text().partition("params:")[0])
+    copy.scons("target=rk3588")
+    library = elf.read((copy.path / "build/rk3588" / PLUGIN).read_bytes())
+    assert library.needed[0] == "librknnrt.so"
+    assert library.unversioned == ()
+
+
 def test_generated_file_among_sources(copy: Repository) -> None:
     with (copy.path / "op.yml").open("a") as file:
         file.write("sources: [rknn2/blend_custom_op.c]\n")

@@ -3,8 +3,9 @@
  *
  * The entry of a plugin is get_rknn_custom_op. The order of the calls, and what they are called
  * with, is what the vendor documents: init once, without elements of tensors; prepare and compute
- * for every inference, on buffers that begin at an offset in larger memory; destroy once. Integers
- * of a model are attributes of type int64, floats float32, texts uint8.
+ * for every inference, on buffers that begin at an offset in larger memory; destroy once, but not
+ * where init has failed. Integers of a model are attributes of type int64, floats float32, texts
+ * uint8.
  *
  * Values come in as inputs, outputs and params. A param "const:NAME" is a constant input, behind
  * the others; any other one is an attribute. The attachment "attribute:NAME" takes the place of
@@ -50,6 +51,7 @@ static struct {
     rknn_custom_op_context context;
     struct tensors inputs;
     struct tensors outputs;
+    bool is_initialized;
 } run;
 
 static const char *phase;
@@ -285,6 +287,7 @@ static int set_up(void)
     guarded_memory_set_active(true);
     const int status = call("init", run.op->init);
     guarded_memory_set_active(false);
+    run.is_initialized = status == 0;
     add_memory(&run.inputs);
     add_memory(&run.outputs);
     return status;
@@ -328,7 +331,8 @@ static int clean_up(void)
 {
     phase = "destroy";
     guarded_memory_set_active(true);
-    const int status = run.op->destroy != NULL ? run.op->destroy(&run.context) : 0;
+    const bool is_destroyed = run.is_initialized && run.op->destroy != NULL;
+    const int status = is_destroyed ? run.op->destroy(&run.context) : 0;
     guarded_memory_set_active(false);
     compare(&run.inputs);
     compare(&run.outputs);

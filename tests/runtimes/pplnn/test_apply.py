@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import vermin
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from opkit.runtimes.pplnn import apply
@@ -483,7 +483,8 @@ def test_revert_keeps_empty_folder(repository: Path, checkout: Checkout) -> None
 ENDINGS = st.sampled_from(["\n", "\r\n"])
 
 
-@settings(max_examples=12, deadline=None)
+# Examples take long: one that fails is not made smaller.
+@settings(max_examples=12, deadline=None, phases=(Phase.reuse, Phase.generate))
 @given(data=st.data())
 def test_operators_do_not_meddle(data: st.DataObject, tmp_path_factory: Any) -> None:
     """What a checkout holds depends on which operators are in it, not on how they came there."""

@@ -101,9 +101,11 @@ def test_inline_commands_exist() -> None:
         r"scons( (check|report|vx|compiledb|-h|target=\w+( check)?))?",
         r"scons (rknn_python=PATH|vx_binary=FILE)",
         r"scons (vx-)?gdb case=NAME",
+        r"scons (pplnn-apply root=PPLNN|deploy)",
         r"scons sanitize=address,undefined check",
         r"rknn-op( update| create -c \S+ -p \S+)?",
         r"bash \.ci/run",
+        r"pip install rknn-toolkit2==2.5.0 'setuptools<81'",
     )
     inline = re.findall(r"`((?:scons|rknn-op|cookiecutter|bash|pip|git)(?: [^`]*)?)`", README)
     assert inline

@@ -95,4 +95,4 @@ def test_missing_constant_has_default(operator: Operator) -> None:
 def test_missing_constant_without_default(operator: Operator) -> None:
     result = run(operator, "", a=b"")
     assert (result.status, result.stage) == (-1, "init")
-    assert result.printed.startswith("Sum: the node has no attribute 'a'")
+    assert result.printed.startswith("Sum: the node has no input or attribute 'a'")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.repositories import EXAMPLE_NAMES, EXAMPLES, Repository, generate
+from tests.repositories import EXAMPLES, RKNN_EXAMPLES, Repository, generate
 
 
 def example_repository(folder: Path, name: str) -> Repository:
@@ -28,7 +28,7 @@ def example_repository(folder: Path, name: str) -> Repository:
     return repository
 
 
-@pytest.mark.parametrize("name", EXAMPLE_NAMES)
+@pytest.mark.parametrize("name", RKNN_EXAMPLES)
 def test_example(name: str, tmp_path: Path) -> None:
     repository = example_repository(tmp_path, name)
     repository.scons("target=x64")

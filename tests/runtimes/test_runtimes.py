@@ -377,6 +377,7 @@ ROOMS = (
     *("errors", "version", "text", "c_layout", "python_layout", "manifest"),
     *("description", "toolchains"),
     "check.run_log",  # the kernels that a runtime promises to a check
+    "check.executors",  # what starts a runtime's simulators
     *("runtimes.invocation", "runtimes.interface", "runtimes", "files"),
     *("check", "report", "build"),
     "runtimes.*",

@@ -389,6 +389,7 @@ ROOMS = (
 
 WORDS = {
     "rknn": r"runtimes[/.]rknn|OpenVX|\bVX_\w+|RKNN|rknnop|librknn|\.vx\b|\b[NP]PU\b|[Bb]oards?\b",
+    "pplnn": r"runtimes[/.]pplnn|pplnn|PPLNN|ppl\.nn|OpenPPL|\bppl\b",
 }
 """Runtime -> the words for what is its own."""
 

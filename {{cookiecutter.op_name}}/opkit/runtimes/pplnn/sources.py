@@ -203,6 +203,14 @@ def _math_header(spec: OpSpec, where: Names) -> str:
         space=where.folder,
         title=where.title,
         type_of_doc=comment(f"{doc}."),
+        **{
+            function.lower(): declaration(
+                f"ppl::common::RetCode {function}{where.title}(",
+                ["InputOutputInfo *info", "const ir::Attr *arg"],
+                ");",
+            )
+            for function in ("Reshape", "Compute")
+        },
         type_of=declaration(
             f"ppl::common::datatype_t TypeOf{where.title}Output(",
             ["uint32_t index", "ppl::common::datatype_t first_input"],
@@ -398,8 +406,13 @@ def _engine(engine: str, spec: OpSpec, where: Names) -> Mapping[str, str]:
                 outer="        selected_output_types->at(i) = ",
             ),
             create=_create(where, has_params),
-            format_indent=" " * len(f"RetCode {where.title}Op::SelectFormat("),
-            type_indent=" " * len(f"RetCode {where.title}Op::SelectDataType("),
+            select_format=_select(where, "Format", "format", ["const InputOutputInfo &"]),
+            select_types=_select(
+                where,
+                "DataType",
+                "type",
+                ["const InputOutputInfo &info", "datatype_t forward_precision"],
+            ),
         ),
         f"{kernel}.h": render(
             f"{engine}_kernel.h",
@@ -451,6 +464,13 @@ def _init(where: Names, has_params: bool) -> str:
         + (line if len(line) <= LINE_LENGTH else f"{lambda_}\n        {call}\n    }};")
         + "\n    return RC_SUCCESS;"
     )
+
+
+def _select(where: Names, function: str, what: str, arguments: list[str]) -> str:
+    """Return the declaration of a function that selects something for inputs and outputs."""
+    item = {"format": "dataformat_t", "type": "datatype_t"}[what]
+    selected = [f"std::vector<{item}> *selected_{side}_{what}s" for side in ("input", "output")]
+    return declaration(f"RetCode {where.title}Op::Select{function}(", [*arguments, *selected], ")")
 
 
 def _create(where: Names, has_params: bool) -> str:

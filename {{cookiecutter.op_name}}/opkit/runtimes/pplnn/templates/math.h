@@ -17,10 +17,10 @@ ${type_of}
 void InferTypesOf${title}(InputOutputInfo *info);
 
 /* Sets the shapes of the outputs. */
-ppl::common::RetCode Reshape${title}(InputOutputInfo *info, const ir::Attr *arg);
+${reshape}
 
 /* Computes the outputs, whose memory is there already. */
-ppl::common::RetCode Compute${title}(InputOutputInfo *info, const ir::Attr *arg);
+${compute}
 
 }}} // namespace ppl::nn::${space}
 

@@ -15,9 +15,7 @@ ${init}
 }
 
 /* The math takes dense tensors. Without this, the op would get whatever format arrives. */
-RetCode ${title}Op::SelectFormat(const InputOutputInfo &,
-${format_indent}std::vector<dataformat_t> *selected_input_formats,
-${format_indent}std::vector<dataformat_t> *selected_output_formats)
+${select_format}
 {
     for (auto &format : *selected_input_formats) {
         format = DATAFORMAT_NDARRAY;
@@ -33,9 +31,7 @@ ${format_indent}std::vector<dataformat_t> *selected_output_formats)
  * Applications that do not set a precision leave it DATATYPE_UNKNOWN, to which nothing can be
  * converted.
  */
-RetCode ${title}Op::SelectDataType(const InputOutputInfo &info, datatype_t forward_precision,
-${type_indent}std::vector<datatype_t> *selected_input_types,
-${type_indent}std::vector<datatype_t> *selected_output_types)
+${select_types}
 {
     const datatype_t precision =
         forward_precision == DATATYPE_FLOAT16 ? DATATYPE_FLOAT16 : DATATYPE_FLOAT32;

@@ -14,9 +14,7 @@ ${init}
 }
 
 /* The math takes dense tensors. */
-RetCode ${title}Op::SelectFormat(const InputOutputInfo &,
-${format_indent}std::vector<dataformat_t> *selected_input_formats,
-${format_indent}std::vector<dataformat_t> *selected_output_formats)
+${select_format}
 {
     for (auto &format : *selected_input_formats) {
         format = DATAFORMAT_NDARRAY;

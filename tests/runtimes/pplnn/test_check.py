@@ -1,0 +1,113 @@
+"""`scons` for PPLNN: what is built, and the cases on this PC and on riscv64."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import struct
+
+import pytest
+
+from opkit.description.spec import Param
+from opkit.description.types import PARAM_TYPES
+from opkit.runtimes.invocation import RefusedError
+from opkit.runtimes.pplnn.calling_convention import marshal
+from tests.repositories import EXAMPLES, Repository, generate
+
+NAME = "decode_boxes"
+TOOLS = "/usr/bin:/bin"  # where qemu is
+
+
+@pytest.fixture(scope="module")
+def boxes(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """Return the repository of DecodeBoxes for RKNN and PPLNN."""
+    folder = tmp_path_factory.mktemp("boxes")
+    config = folder / "boxes.yml"
+    config.write_text(f"runtimes: [rknn, pplnn]\n{(EXAMPLES / NAME / f'{NAME}.yml').read_text()}")
+    repository = generate(folder, str(config))
+    for path in (EXAMPLES / NAME).rglob("*"):
+        target = repository.path / path.relative_to(EXAMPLES / NAME)
+        if path.suffix in (".h", ".py"):
+            assert target.is_file()
+            shutil.copy(path, target)
+    return repository
+
+
+def test_cases_on_this_pc(boxes: Repository) -> None:
+    checked = boxes.scons("check").stdout
+    assert "checked CPU kernel: 28 cases; CPU kernel, pplnn: 28 cases" in checked
+    assert re.search(r"^CPU kernel, pplnn +detection-head-0 .*[\d.]+ us$", checked, re.MULTILINE)
+
+
+def test_library(boxes: Repository) -> None:
+    """Whatever is compiled for it: ppl.nn is not in it, because ours is no more than its names."""
+    boxes.scons("target=x64-pplnn")
+    library = (boxes.path / "build/x64-pplnn/libpplnn_decodeboxes.a").read_bytes()
+    assert library.startswith(b"!<arch>\n")
+    assert b"RunDecodeBoxes" in library
+    assert b"DecodeBoxesKernel" not in library
+    compiled = {path.name for path in (boxes.path / "build/pplnn/x64").rglob("*.o")}
+    sources = {f"{path.name}.o" for path in (boxes.path / "pplnn").rglob("*.cc")}
+    assert compiled == sources
+
+
+@pytest.mark.slow
+def test_cases_on_riscv64(boxes: Repository) -> None:
+    if shutil.which("qemu-riscv64-static", path=TOOLS) is None:
+        pytest.skip("no qemu-riscv64-static; sudo apt install qemu-user-static")
+    checked = boxes.scons("target=riscv64", "check", path=TOOLS).stdout
+    assert "CPU kernel, pplnn: 28 cases; CPU kernel, pplnn riscv64: 28 cases" in checked
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "problem"),
+    [
+        (
+            "pplnn/decodeboxes_shapes.h",
+            "deltas->rank - 1;",
+            "deltas->rank;",
+            "output 'areas' has the shape (1, 1, 4) by the shape rule for PPLNN, but (1, 1) by",
+        ),
+        (
+            "decodeboxes_compute.h",
+            "        box[3] =",
+            "        box[4] = 1;\n        box[3] =",
+            "write",
+        ),
+    ],
+    ids=["shape", "out of bounds"],
+)
+def test_mistakes_are_found(
+    file: str, before: str, after: str, problem: str, boxes: Repository
+) -> None:
+    path = boxes.path / file
+    text = path.read_text()
+    path.write_text(text.replace(before, after))
+    refused = boxes.scons("check", check=False)
+    path.write_text(text)
+    assert refused.returncode == 2
+    of_pplnn = refused.stdout.split("CPU kernel, pplnn of DecodeBoxes")[1]
+    assert problem in of_pplnn
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "problem"),
+    [
+        ("VX_TYPE_UINT8", 256, "256 is not an integer from 0 to 255"),
+        ("VX_TYPE_INT8", 0.5, "0.5 is not an integer from -128 to 127"),
+        ("VX_TYPE_ARRAY", [], "has 0 items; PPLNN takes 1 to 16"),
+        ("FLOATS", [0.5] * 17, "has 17 items"),
+    ],
+)
+def test_values_that_no_attribute_can_be(type_: str, value: object, problem: str) -> None:
+    with pytest.raises(RefusedError, match=re.escape(problem)):
+        marshal([Param("p", PARAM_TYPES[type_])], {"p": value})
+
+
+def test_a_double_arrives_as_its_attribute() -> None:
+    """ONNX has float attributes; only a default stays exact."""
+    param = Param("p", PARAM_TYPES["VX_TYPE_FLOAT64"], default=0.1)
+    (value,) = marshal([param], {"p": 0.3})
+    assert struct.unpack("<d", value.data) == struct.unpack("<f", struct.pack("<f", 0.3))
+    (value,) = marshal([param], {"p": 0.1})
+    assert struct.unpack("<d", value.data) == (0.1,)

@@ -388,7 +388,8 @@ static inline int opkit_read_attribute(const struct opkit_operator *op,
 
     rknn_custom_op_get_op_attr(context, param->name, &attr);
     const struct opkit_values values = {"attribute", attr.dtype, attr.n_elems, attr.data};
-    if (values.type != RKNN_TENSOR_UINT8 && (values.count == 0 || values.data == NULL)) {
+    const bool is_empty_text = values.type == RKNN_TENSOR_UINT8 && values.count == 0;
+    if (!is_empty_text && (values.count == 0 || values.data == NULL)) {
         return opkit_store_default(op, param, params);
     }
     return opkit_store(op, param, &values, params);

@@ -17,7 +17,6 @@ _PRODUCT = "compiles all of it for $target"
 _FILE = """\
 | `pplnn/{lower}_shapes.h` | the shape rule in C, which PPLNN asks for while a model runs | yours |
 """
-_GENERATED = ("pplnn/register/", "pplnn/cmake/", "pplnn/overlay.json", "pplnn/apply.py")
 _COMMANDS = """\
 | `scons target=riscv64` | compiles the sources in `pplnn/` for riscv64, and packs the math into \
 `build/riscv64/libpplnn_{lower}.a`; `target=x64-pplnn`: the same for a PC |
@@ -46,10 +45,10 @@ def readme(spec: OpSpec) -> Readme:
         about=_ABOUT,
         product=_PRODUCT,
         files=_FILE.format(lower=spec.lower) if has_shape_rule(spec) else "",
-        generated=(f"{SOURCES}/", *_GENERATED),
+        generated=(f"{SOURCES}/", *overlay.PLACES),
         commands=_COMMANDS.format(lower=spec.lower),
         suffixes=(".cc",),
-        sections=f"{common.strip()}\n\n{overlay.readme(spec)}",
+        sections=f"{common}\n{overlay.readme(spec)}",
     )
 
 

@@ -49,7 +49,7 @@ def registration_sources(spec: OpSpec) -> dict[str, str]:
     }
     sources = {
         f"pplnn/register/{engine}.cc": render(
-            "register/engine.cc",
+            "register_engine.cc",
             about=_about(spec, f"operators of the {engine} engine"),
             engine=engine,
             base=f"{engine.capitalize()}OptKernel",
@@ -60,7 +60,7 @@ def registration_sources(spec: OpSpec) -> dict[str, str]:
         for engine in ENGINES
     }
     sources["pplnn/register/onnx.cc"] = render(
-        "register/onnx.cc" if spec.params else "register/onnx_no_params.cc",
+        "register_onnx.cc" if spec.params else "register_onnx_no_params.cc",
         about=_about(spec, "ppl.nn's ONNX importer"),
         param_header=f"{called.param}.h",
         parser_header=f"{called.parser}.h",

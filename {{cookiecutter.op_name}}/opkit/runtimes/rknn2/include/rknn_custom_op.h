@@ -2,8 +2,8 @@
  * Custom operators of librknnrt, the runtime of RKNN-Toolkit2: what an operator needs of it.
  *
  * It stands in for the header of the same name in the vendor's SDK, which `scons RKNN_INCLUDE=DIR`
- * takes in its place. Names, values and layouts are those of the SDK, 1.6.0 and later; the
- * assertions at the end hold for each ABI.
+ * takes in its place. Values and layouts are those of the SDK, 1.6.0 and later; the assertions at
+ * the end hold for each ABI. Inferred: how the enumerators are spelled, and what `version` is for.
  */
 #ifndef RKNN_CUSTOM_OP_H
 #define RKNN_CUSTOM_OP_H
@@ -26,10 +26,10 @@ extern "C" {
 
 #ifdef __arm__
 typedef uint32_t rknn_context;
-typedef uint32_t rknn_custom_op_interal_context;
+typedef uint32_t rknn_internal_context;
 #else
 typedef uint64_t rknn_context;
-typedef uint64_t rknn_custom_op_interal_context;
+typedef uint64_t rknn_internal_context;
 #endif
 
 /* ---- Tensors ---- */
@@ -107,7 +107,7 @@ typedef struct {
 /* A node of a model. */
 typedef struct {
     rknn_target_type target;
-    rknn_custom_op_interal_context internal_ctx;
+    rknn_internal_context internal_ctx;
     rknn_gpu_op_context gpu_ctx;
     void *priv_data; /* the operator's own */
 } rknn_custom_op_context;

@@ -16,6 +16,7 @@ from opkit import runtimes
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import target_table
+from opkit.runtimes.rknn.settings import NAME as RKNN
 from rknn_op import template
 from rknn_op.repositories import check_description, refuse_existing, scons
 
@@ -28,8 +29,23 @@ _FILES = (
     ("tests/test_{lower}.py", "the cases: shapes, values, params"),
     ("rknn_kernel_{lower}.c", "the launch of the VX kernel, tables, set-up; works as generated"),
     ("rknn_kernel_{lower}.vx", "the kernel for the NPU's PPU"),
-    ("build/{target}/{name}.rknnop", "the package: {size:,} bytes"),
 )
+
+
+_NEXT_STEPS = {
+    "rknn": """\
+    rknn-op inspect {product}
+    rknn.register_op("{product}"), in RKNN-Toolkit, before rknn.load_tensorflow(...)
+""",
+    "pplnn": """\
+    scons pplnn-apply root=PPLNN, in {folder}, with your checkout of ppl.nn
+""",
+    "rknn2": """\
+    python {folder}/rknn2/convert.py MODEL.onnx, with a Python that has RKNN-Toolkit2
+    scons deploy, in {folder}: how {product} gets onto a board
+""",
+}
+"""The operator's first runtime -> lines that say what to do with its products."""
 
 
 def examples() -> list[str]:
@@ -99,8 +115,10 @@ def _copy_files(example: Path, folder: Path, spec: OpSpec) -> str:
 
 def _build(folder: Path, spec: OpSpec) -> str:
     _scons(folder, "-Q", f"target={spec.target_platform}")
-    package = _package(folder, spec)
-    return f"{package.relative_to(folder)}: {package.stat().st_size:,} bytes"
+    return "\n".join(
+        f"{product.relative_to(folder)}: {product.stat().st_size:,} bytes"
+        for product in _products(folder, spec)
+    )
 
 
 def _check(folder: Path) -> str:
@@ -121,20 +139,25 @@ def _scons(folder: Path, *arguments: str) -> str:
     return result.stdout
 
 
-def _package(folder: Path, spec: OpSpec) -> Path:
-    return folder / "build" / spec.target_platform / f"{spec.name}.rknnop"
+def _products(folder: Path, spec: OpSpec) -> list[Path]:
+    """Return what was built for the operator's target."""
+    built = folder / "build" / spec.target_platform
+    patterns = [
+        runtime.product_pattern
+        for runtime in runtimes.of(spec)
+        if spec.target_platform in runtime.targets
+    ]
+    return sorted(path for pattern in patterns for path in built.glob(pattern))
 
 
 def _summary(folder: Path, spec: OpSpec) -> str:
-    package = _package(folder, spec)
-    values = {
-        "lower": spec.lower,
-        "name": spec.name,
-        "target": spec.target_platform,
-        "size": package.stat().st_size,
-    }
-    descriptions = ((folder / path.format(**values), text) for path, text in _FILES)
-    files = [(str(path), text.format(**values)) for path, text in descriptions if path.exists()]
+    files = [
+        (str(path), text)
+        for name, text in _FILES
+        if (path := folder / name.format(lower=spec.lower)).exists()
+    ]
+    products = _products(folder, spec)
+    files += [(str(path), f"built: {path.stat().st_size:,} bytes") for path in products]
     width = max(len(path) for path, _ in files)
     listing = "\n".join(f"    {path.ljust(width)}  {text}" for path, text in files)
     return f"""\
@@ -144,10 +167,14 @@ Where things are:
 
 What to do next:
 
-    rknn-op inspect {package}
-    rknn.register_op("{package}"), in RKNN-Toolkit, before rknn.load_tensorflow(...)
+{_NEXT_STEPS[spec.runtimes[0]].format(product=products[0], folder=folder)}\
     rknn-op create -c YOUR.yml -p ./your_operator
+{_minimums(spec)}"""
 
-What each chip must run at least:
 
-{textwrap.indent(target_table.plain(), "    ")}"""
+def _minimums(spec: OpSpec) -> str:
+    """Return what chips must run at least, if that is known of the operator's runtime."""
+    if RKNN not in spec.runtimes:
+        return ""
+    table = textwrap.indent(target_table.plain(), "    ")
+    return f"\nWhat each chip must run at least:\n\n{table}"

@@ -174,12 +174,10 @@ def apply(repository: Path, root: Path, overlay: Overlay, dry_run: bool) -> int:
     partial = _partial(overlay, {**wanted, **record.files})
     stale = [path for path in (*left, *partial) if (root / path).exists()]
     _refuse(
-        [
-            *_dirty_hosts(root, hosts),
-            *_other_registrations(root, overlay),
-            *_foreign_files(root, record, {*wanted, *record.files}, overlay),
-            *_obstacles(root, [*wanted, *hosts, *stale, overlay.record]),
-        ]
+        *_dirty_hosts(root, hosts),
+        *_other_registrations(root, overlay),
+        *_foreign_files(root, record, {*wanted, *record.files}, overlay),
+        *_obstacles(root, [*wanted, *hosts, *stale, overlay.record]),
     )
     after = Record(
         overlay.operator,
@@ -190,10 +188,8 @@ def apply(repository: Path, root: Path, overlay: Overlay, dry_run: bool) -> int:
     if not changes and not stale and record == after:
         print(f"{overlay.operator} is there already; nothing to do")
         return 0
-    for path in changes:
-        print(f"{'edit ' if path in hosts else 'write'} {path}")
-    for path in stale:
-        print(f"remove {path}")
+    for path in [*changes, *stale]:
+        print("edit " if path in hosts else "write" if path in changes else "remove", path)
     if dry_run:
         print(f"{overlay.operator} is not there as it is here; nothing was changed")
         return 1
@@ -221,10 +217,8 @@ def revert(root: Path, overlay: Overlay) -> int:
             hosts[path] = without_lines(before, overlay.operator)
     existing = [path for path in record.files if (root / path).exists()]
     _refuse(
-        [
-            *_foreign_files(root, record, record.files, overlay),
-            *_obstacles(root, [*hosts, *existing]),
-        ]
+        *_foreign_files(root, record, record.files, overlay),
+        *_obstacles(root, [*hosts, *existing]),
     )
     for path, data in hosts.items():
         _write(root / path, data)
@@ -469,7 +463,7 @@ def _obstacles(root: Path, paths: Iterable[str]) -> Iterator[str]:
                 yield f"{path}: the folder {folder} is read-only"
 
 
-def _refuse(problems: Sequence[str]) -> None:
+def _refuse(*problems: str) -> None:
     if problems:
         raise RefusalError("nothing was changed:\n" + "\n".join(f"  {each}" for each in problems))
 

@@ -192,6 +192,17 @@ def test_demo_runs_all_steps(folder: Path) -> None:
     assert [line.split()[0] for line in last] == list(CHIPS)
 
 
+@pytest.mark.slow
+def test_demo_of_other_runtimes(folder: Path) -> None:
+    done = process("demo", "piecewise_linear", cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "checked CPU kernel: 28 cases; CPU kernel, pplnn: 28 cases" in done.stdout
+    for path in re.findall(r"^    (piecewise_linear/\S+)  ", done.stdout, re.MULTILINE):
+        assert (folder / path).is_file(), path
+    assert "scons deploy, in piecewise_linear: how piecewise_linear/build/rk3588" in done.stdout
+    assert "rknnop" not in done.stdout
+
+
 def test_demo_existing_folder_or_unknown_example(folder: Path) -> None:
     (folder / "resize_area").mkdir()
     assert_error(rknn_op("demo"), "resize_area already exists")

@@ -251,12 +251,14 @@ VECTOR_INSTRUCTIONS = {
     "aarch64": (r"fcvtl2\s", r"fcvtn2\s"),
     "armhf": (r"vcvt\.f32\.f16\s+q", r"vcvt\.f16\.f32\s+d"),
 }
+"""ABI -> instructions, where every processor of the ABI has them."""
 
 
 # On their own, and as part of what reads and writes tensors, which is compiled for size.
 @pytest.mark.parametrize("source", ["half_program.c", "device_support.c"])
-@pytest.mark.parametrize("abi", ABIS.values(), ids=lambda abi: abi.name)
-def test_loops_are_vectorized(abi: Abi, source: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", VECTOR_INSTRUCTIONS)
+def test_loops_are_vectorized(name: str, source: str, tmp_path: Path) -> None:
+    abi = ABIS[name]
     assembly = tmp_path / "half.s"
     # zig adds a -c of its own, and the compiler says that it has no use for it.
     flags = ("-O2", "-g0", "-S", "-Wno-unused-command-line-argument")

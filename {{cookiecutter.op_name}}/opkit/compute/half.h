@@ -47,7 +47,7 @@ __extension__ typedef _Float16 opkit_half;
 
 /* The loops keep to themselves: inside of a caller that is compiled for size they would be slow. */
 #define OPKIT_LOOP __attribute__((noinline, hot, unused)) static
-/* Of the portable loops, compilers make vectors where no instruction does the work for most of it. */
+/* Compilers make vectors of the portable loops, where no instruction does most of the work. */
 #if defined(__riscv)
 #define OPKIT_PORTABLE_LOOP OPKIT_LOOP
 #else

@@ -40,10 +40,11 @@ UNKNOWN, NDARRAY, N4CX = 0, 1, 5
 SUCCESS, UNSUPPORTED, INVALID_VALUE, NOT_FOUND = 0, 2, 4, 5
 
 
-def example(name: str, **changes: str) -> tuple[OpSpec, Path]:
+def example(name: str) -> tuple[OpSpec, Path]:
     """Return the description of an example for this runtime alone, and the example's folder."""
     lines = (EXAMPLES / name / f"{name}.yml").read_text().splitlines(keepends=True)
-    text = "".join(line for line in lines if not line.startswith(("target_platform", "kernels")))
+    of_others = ("target_platform", "kernels", "runtimes")
+    text = "".join(line for line in lines if not line.startswith(of_others))
     return runtimes.parse(f"runtimes: [pplnn]\n{text}"), EXAMPLES / name
 
 

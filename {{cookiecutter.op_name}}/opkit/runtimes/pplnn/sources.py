@@ -379,56 +379,55 @@ def _infer(spec: OpSpec) -> str:
 
 def _engine(engine: str, spec: OpSpec, where: Names) -> Mapping[str, str]:
     """Return path -> text of an engine's op and kernel."""
-    op, kernel = where.op(engine), where.kernel(engine)
-    param_type = f"nn::{where.folder}::{where.title}Param"
-    has_params = bool(spec.params)
-    common = {"name": spec.name, "title": where.title, "space": where.folder}
-    include = f'#include "{where.param}.h"\n' if has_params else ""
+    common = {
+        "name": spec.name,
+        "title": where.title,
+        "space": where.folder,
+        "math": where.math,
+        "param_include": f'#include "{where.param}.h"\n' if spec.params else "",
+    }
+    op = {"path": where.op(engine), "guard": _guard(where.op(engine)), **common}
+    kernel = {"path": where.kernel(engine), "guard": _guard(where.kernel(engine)), **common}
+    op |= _op(where, where.kernel(engine), bool(spec.params))
+    kernel |= _kernel(where, bool(spec.params))
     return {
-        f"{op}.h": render(
-            f"{engine}_op.h",
-            **common,
-            guard=_guard(op),
-            param_include=include,
-            param_member=_private(f"std::shared_ptr<{param_type}> param_;") if has_params else "",
+        f"{values['path']}.{suffix}": render(f"{engine}_{what}.{suffix}", **values)
+        for what, values in (("op", op), ("kernel", kernel))
+        for suffix in ("h", "cc")
+    }
+
+
+def _op(where: Names, kernel: str, has_params: bool) -> dict[str, str]:
+    """Return the values of an op's templates; `kernel` is the path of its kernel."""
+    member = f"std::shared_ptr<nn::{where.folder}::{where.title}Param> param_;"
+    return {
+        "kernel": kernel,
+        "param_member": f"\nprivate:\n    {member}\n" if has_params else "",
+        "init": _init(where, has_params),
+        "create": _create(where, has_params),
+        "output_type": wrapped(
+            f"nn::{where.folder}::TypeOf{where.title}Output(",
+            ["i", "selected_input_types->at(0)"],
+            ");",
+            outer="        selected_output_types->at(i) = ",
         ),
-        f"{op}.cc": render(
-            f"{engine}_op.cc",
-            **common,
-            path=op,
-            kernel=kernel,
-            math=where.math,
-            init=_init(where, has_params),
-            output_type=wrapped(
-                f"nn::{where.folder}::TypeOf{where.title}Output(",
-                ["i", "selected_input_types->at(0)"],
-                ");",
-                outer="        selected_output_types->at(i) = ",
-            ),
-            create=_create(where, has_params),
-            select_format=_select(where, "Format", "format", ["const InputOutputInfo &"]),
-            select_types=_select(
-                where,
-                "DataType",
-                "type",
-                ["const InputOutputInfo &info", "datatype_t forward_precision"],
-            ),
+        "select_format": _select(where, "Format", "format", ["const InputOutputInfo &"]),
+        "select_types": _select(
+            where,
+            "DataType",
+            "type",
+            ["const InputOutputInfo &info", "datatype_t forward_precision"],
         ),
-        f"{kernel}.h": render(
-            f"{engine}_kernel.h",
-            **common,
-            guard=_guard(kernel),
-            param_include=include,
-            set_param=_SET_PARAM.format(type=param_type) if has_params else "",
-            param_member=f"\n    const {param_type} *param_ = nullptr;\n" if has_params else "",
-        ),
-        f"{kernel}.cc": render(
-            f"{engine}_kernel.cc",
-            **common,
-            path=kernel,
-            math=where.math,
-            param="param_" if has_params else "nullptr",
-        ),
+    }
+
+
+def _kernel(where: Names, has_params: bool) -> dict[str, str]:
+    """Return the values of a kernel's templates."""
+    param_type = f"nn::{where.folder}::{where.title}Param"
+    return {
+        "set_param": _SET_PARAM.format(type=param_type) if has_params else "",
+        "param_member": f"\n    const {param_type} *param_ = nullptr;\n" if has_params else "",
+        "param": "param_" if has_params else "nullptr",
     }
 
 
@@ -438,10 +437,6 @@ _SET_PARAM = """
         param_ = param;
     }}
 """
-
-
-def _private(member: str) -> str:
-    return f"\nprivate:\n    {member}\n"
 
 
 def _init(where: Names, has_params: bool) -> str:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
+from opkit.description.parser import PC
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn import target_table
-from opkit.runtimes.rknn.chips import CHIPS
 from opkit.version import VERSION
 from rknn_op import demo as demonstration
 from rknn_op import repositories
+from rknn_op import targets as listing
 from rknn_op import update as replacement
 
 
@@ -29,7 +29,7 @@ class _Verbs(click.Group):
 @click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(VERSION, prog_name="rknn-op")
 def main() -> None:
-    """Custom operators for Rockchip's RKNN-Toolkit, from one YAML file to a checked package."""
+    """Custom operators for RKNN-Toolkit, RKNN-Toolkit2 and PPLNN, each from one YAML file."""
 
 
 _repository = click.option(
@@ -67,7 +67,7 @@ def create(config: Path, path: Path | None) -> None:
 @click.option(
     "-t",
     "--target",
-    type=click.Choice([*CHIPS, "x64", "all"], case_sensitive=False),
+    type=click.Choice([*listing.names(), PC, "all"], case_sensitive=False),
     help="What to build for; default: the target_platform of op.yml.",
 )
 @_options
@@ -120,9 +120,9 @@ def inspect(files: tuple[Path, ...]) -> None:
 
 @main.command()
 def targets() -> None:
-    """List the chips, and what each must run at least."""
-    click.echo(target_table.plain())
-    click.echo("\nA package runs on every chip of its family, and on no other.")
+    """List what can be built for, and what each chip must run at least."""
+    click.echo(listing.table())
+    click.echo("\nWhat is built for a chip runs on every chip of its family, and on no other.")
 
 
 @main.command()

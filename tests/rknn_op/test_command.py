@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from opkit import repository
-from opkit.runtimes.rknn.chips import CHIPS, TARGETS
+from opkit import repository, runtimes
+from opkit.runtimes.rknn.chips import CHIPS
 from rknn_op import template
 from rknn_op.command import main
 from tests.repositories import EXAMPLE_NAMES, EXAMPLES, ROOT, Repository, generate
@@ -167,14 +167,21 @@ def test_inspect_invalid_package(folder: Path) -> None:
     assert rknn_op("inspect").exit_code == 2
 
 
-def test_targets_list_chip_requirements() -> None:
+def test_targets_list_requirements() -> None:
     lines = rknn_op("targets").stdout.splitlines()
-    for chip in CHIPS:
-        (line,) = (line for line in lines if line.startswith(f"{chip} "))
-        target = TARGETS[chip]
-        assert line.split()[1:3] == [target.family, target.abi]
-        assert target.needs in line
-        assert line.endswith(target.look_up)
+    for runtime in runtimes.available().values():
+        for target in runtime.targets.values():
+            (line,) = (line for line in lines if line.startswith(f"{target.name} "))
+            abis = "/".join((target.abi, *target.other_abis))
+            assert line.split()[1:4] == [runtime.name, target.family or "-", abis]
+            assert target.needs in line
+            assert line.endswith(target.look_up or "-")
+
+
+def test_build_takes_targets_of_every_runtime(folder: Path) -> None:
+    shown = rknn_op("build", "-h").stdout
+    for runtime in runtimes.available().values():
+        assert all(target in shown for target in runtime.targets)
 
 
 def test_demo_runs_all_steps(folder: Path) -> None:

@@ -474,6 +474,8 @@ def test_no_runtime_is_named_outside_of_its_room(name: str) -> None:
 
 def test_available_runtimes() -> None:
     assert next(iter(runtimes.available())) == runtimes.DEFAULT
+    prompts = json.loads((ROOT / "cookiecutter.json").read_text())["__prompts__"]
+    assert prompts["runtimes"].endswith(f" (of {', '.join(runtimes.available())})")
     for name, runtime in runtimes.available().items():
         assert isinstance(runtime, Runtime)
         assert runtime.name == name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 from typing import Protocol
@@ -21,6 +22,15 @@ def renderer(folder: Path) -> Render:
         return Template((folder / template).read_text(encoding="utf-8")).substitute(values)
 
     return render
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Return a table as text with aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
 
 
 def c_string(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opkit.runtimes.rknn.chips import CHIPS, TARGETS
+from opkit.text import aligned
 
 _HEADINGS = ("target", "family", "ABI", "must run at least", "where to look that up")
 
@@ -14,12 +15,7 @@ def _rows() -> list[tuple[str, ...]]:
 
 def plain() -> str:
     """Return the table as text with aligned columns."""
-    rows = [_HEADINGS, *_rows()]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+    return aligned([_HEADINGS, *_rows()])
 
 
 def markdown() -> str:

@@ -131,6 +131,7 @@ static void enter_child(const int *output)
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGCHLD, SIG_DFL);
+    signal(SIGHUP, SIG_DFL); /* which nohup ignores: a kernel that sends it would not end */
     sigprocmask(SIG_SETMASK, &original_mask, NULL);
     dup2(nothing, STDIN_FILENO);
     dup2(output[1], STDOUT_FILENO);

@@ -1,4 +1,4 @@
-/* The math of Affine, the operator of opkit/docs/vx.md. */
+/* The math of Affine, the operator of docs/vx.md. */
 #ifndef AFFINE_COMPUTE_H
 #define AFFINE_COMPUTE_H
 

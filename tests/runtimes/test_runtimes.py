@@ -396,7 +396,6 @@ WORDS = {
 ELSEWHERE = {
     "opkit/description": r"OpenVX|VX_TYPE_\w*",  # op.yml's types, for every runtime
     "opkit/docs/cases.md": "VX_TYPE_\\w+",
-    "opkit/docs/vx.md": ".*",  # the page on this runtime's language
     "opkit/report/page.py": "VX_TYPE_TENSOR",
     "opkit/check/executors.py": "[Bb]oard",  # whatever ssh reaches
     "opkit/build/host_check.py": "board",

@@ -112,7 +112,7 @@ def test_page_lists_all_values_and_dtypes() -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_docs_are_one_page(fresh: Repository, name: str) -> None:
-    page = TEMPLATE / f"opkit/docs/{name}.md"
+    (page,) = TEMPLATE.glob(f"opkit/**/docs/{name}.md")
     assert (ROOT / f"docs/{name}.md").resolve() == page
     for text in (fresh.path / "README.md", ROOT / "README.md"):
         (link,) = re.findall(rf"\]\((\S*{name}\.md)\)", text.read_text())

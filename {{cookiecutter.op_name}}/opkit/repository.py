@@ -8,7 +8,7 @@ from pathlib import Path
 
 from opkit import manifest, runtimes
 from opkit.description.parser import UnknownRuntimeError
-from opkit.description.reader import DescriptionError
+from opkit.description.reader import MAX_CHARACTERS, DescriptionError
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.generated import generated_files
@@ -24,7 +24,8 @@ def read_description(path: Path) -> str:
         DescriptionError: the file cannot be read.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            return file.read(4 * MAX_CHARACTERS + 1).decode()
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise DescriptionError(f"{path}:{line}: not valid UTF-8") from None

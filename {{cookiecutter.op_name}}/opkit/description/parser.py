@@ -248,18 +248,22 @@ class _OperatorReader(Reader):
         name = self.text(node, "name")
         for rules in self.chosen:
             if problem := rules.name_refusal(name):
-                self.fail(node, "name", f"{name!r} {problem}")
+                self.fail(node, "name", f"{shortened(name)!r} {problem}")
         self.name(node, "name", name)
         language = keyword_of(name.lower())
         if language in ("C", "C++", "OpenCL"):
             self.fail(
                 node,
                 "name",
-                f"{name!r} gives the kernel the name '{name.lower()}', a reserved word of "
-                f"{language}; choose another name",
+                f"{shortened(name)!r} gives the kernel the name '{name.lower()}', a reserved word "
+                f"of {language}; choose another name",
             )
         if name.lower() == "opkit" or name.lower().startswith("opkit_"):
-            self.fail(node, "name", f"{name!r} is taken by the generated code; choose another name")
+            self.fail(
+                node,
+                "name",
+                f"{shortened(name)!r} is taken by the generated code; choose another name",
+            )
         return name
 
     def entries(
@@ -292,7 +296,7 @@ class _OperatorReader(Reader):
                 self.fail(
                     details["type"],
                     f"{where}.{name}.type",
-                    f"invalid {type_!r} (expected VX_TYPE_TENSOR)",
+                    f"invalid {shortened(type_)!r} (expected VX_TYPE_TENSOR)",
                 )
             dtype = self.dtype(details.get("dtype"), where, f"{where}.{name}.dtype")
             same_as = details.get("same_as")
@@ -332,7 +336,9 @@ class _OperatorReader(Reader):
         if dtype not in taken:
             refusals = [r.title for r in self.chosen if dtype not in r.tensor_types]
             reason = f": {refusals[0]} has no such tensors" if dtype in TENSOR_DTYPES else ""
-            self.fail(node, where, f"invalid {dtype!r}{reason} (expected {', '.join(taken)})")
+            self.fail(
+                node, where, f"invalid {shortened(dtype)!r}{reason} (expected {', '.join(taken)})"
+            )
         return dtype
 
     def params(self, node: yaml.Node | None, seen: dict[str, str]) -> Iterator[Param]:
@@ -358,7 +364,7 @@ class _OperatorReader(Reader):
         for item, place, text in self.items(node, where, problem_of):
             path = str(PurePosixPath(text))
             if path in seen:
-                self.fail(item, place, f"duplicate {text!r}; delete one of them")
+                self.fail(item, place, f"duplicate {shortened(text)!r}; delete one of them")
             seen.add(path)
             yield RepositoryPath(path, f"{self.file}:{item.start_mark.line + 1}: {place}")
 
@@ -372,7 +378,9 @@ class _OperatorReader(Reader):
             if reason is None and nearest:
                 reason = f"did you mean {nearest[0]}?"
             because = f": {reason}" if reason else ""
-            self.fail(node, where, f"invalid {text!r}{because} (expected {', '.join(allowed)})")
+            self.fail(
+                node, where, f"invalid {shortened(text)!r}{because} (expected {', '.join(allowed)})"
+            )
         return PARAM_TYPES[name]
 
     def type_refusal(self, name: str) -> str:
@@ -393,7 +401,9 @@ class _OperatorReader(Reader):
             return None
         source = self.text(node, where)
         if not re.fullmatch(r"const:\S+", source) or not source.isprintable():
-            self.fail(node, where, f"invalid {source!r} (expected const:<name of the input>)")
+            self.fail(
+                node, where, f"invalid {shortened(source)!r} (expected const:<name of the input>)"
+            )
         return source
 
     def length(self, node: yaml.Node | None, where: str, type_: ParamType) -> int | None:

@@ -22,8 +22,19 @@ EXAMPLES = {
 """A line of a description for each key that a message may ask for."""
 
 
+MAX_CHARACTERS = 200_000
+"""The size of a description; PyYAML takes a second for it."""
+MAX_NODES = 20_000
+"""The keys and values in it, each as often as aliases repeat it."""
+MAX_DEPTH = 20
+"""How deep lists and mappings are in one another."""
+
+
 class DescriptionError(OpkitError):
     """The operator description cannot be used; the message says where and why."""
+
+
+_NO_MERGE = "merge keys (`<<`) are not supported; write the lines out"
 
 
 class Reader:
@@ -43,10 +54,13 @@ class Reader:
     def message(self, node: yaml.Node | None, where: str, problem: str) -> str:
         """Return a message with the line of a node; of the whole text without one."""
         line = node.start_mark.line + 1 if node is not None else 1
-        return f"{self.file}:{line}: {where}: {problem}"
+        return f"{self.file}:{line}: {printable(shortened(where, 200))}: {printable(problem)}"
 
     def root(self, text: str) -> yaml.Node:
-        """Return the tree of a text, which must be YAML."""
+        """Return the tree of a text, which must be YAML of a size that a person writes."""
+        if len(text) > MAX_CHARACTERS:
+            problem = f"has {len(text):,} characters (expected {MAX_CHARACTERS:,} at most)"
+            self.fail(None, "description", problem)
         try:
             root = yaml.compose(text, Loader=yaml.SafeLoader)
         except yaml.MarkedYAMLError as error:
@@ -63,7 +77,30 @@ class Reader:
             raise DescriptionError(f"{self.file}:1: this is not YAML: {problem}") from None
         if root is None:
             self.fail(None, "description", f"is empty; write at least `{EXAMPLES['name']}`")
+        self._count(root, "description", 1, {})
         return root
+
+    def _count(self, node: yaml.Node, where: str, depth: int, counts: dict[int, int]) -> int:
+        """Return the size of a tree; refuse what only a machine writes, or an attacker."""
+        if isinstance(node, yaml.ScalarNode):
+            return 1
+        if counts.get(id(node)) == 0:
+            self.fail(node, where, "is an item of itself")
+        if depth > MAX_DEPTH:
+            self.fail(node, where, f"is nested too deeply (expected {MAX_DEPTH} levels at most)")
+        if id(node) not in counts:
+            counts[id(node)] = 0
+            parts = [
+                self._count(part, path, depth + 1, counts) for part, path in _parts(node, where)
+            ]
+            if isinstance(node, yaml.MappingNode):
+                for key, _ in node.value:
+                    if key.tag == "tag:yaml.org,2002:merge":
+                        self.fail(key, where, _NO_MERGE)
+            counts[id(node)] = 1 + sum(parts)
+            if counts[id(node)] > MAX_NODES:
+                self.fail(node, where, f"has more than {MAX_NODES:,} values")
+        return counts[id(node)]
 
     def mapping(
         self, node: yaml.Node, where: str, known: Sequence[str] | None
@@ -76,8 +113,6 @@ class Reader:
             if not isinstance(key, yaml.ScalarNode):
                 self.fail(key, where, f"a key must be a name, not {shown(key)}")
             name = key.value
-            if key.tag == "tag:yaml.org,2002:merge":
-                self.fail(key, where, "merge keys (`<<`) are not supported; write the lines out")
             if key.tag != "tag:yaml.org,2002:str":
                 kind = key.tag.rpartition(":")[2]
                 self.fail(
@@ -95,7 +130,8 @@ class Reader:
         """Refuse a key that nobody knows; name the nearest that there is."""
         nearest = difflib.get_close_matches(name.lower(), known, 1, 0.5)
         hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
-        self.fail(node, where, f"unknown key {name!r}{hint} (expected {', '.join(known)})")
+        expected = ", ".join(known)
+        self.fail(node, where, f"unknown key {shortened(name)!r}{hint} (expected {expected})")
 
     def text(self, node: yaml.Node, where: str) -> str:
         """Return the text of a node that must be one."""
@@ -111,7 +147,9 @@ class Reader:
             return default
         value = self.text(entries[key], key)
         if value.lower() not in allowed:
-            self.fail(entries[key], key, f"unknown value {value!r} (expected {', '.join(allowed)})")
+            expected = ", ".join(allowed)
+            problem = f"unknown value {shortened(value)!r} (expected {expected})"
+            self.fail(entries[key], key, problem)
         return value.lower()
 
     def items(
@@ -137,14 +175,31 @@ class Reader:
             self.fail(node, where, f"{shown(node)} cannot be read as a value")
 
 
+def _parts(node: yaml.Node, where: str) -> Iterator[tuple[yaml.Node, str]]:
+    """Yield what is in a list or a mapping, and the field that it is."""
+    if isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            yield item, f"{where}[{index}]"
+        return
+    for key, value in node.value:
+        name = str(key.value)
+        yield key, where
+        yield value, name if where == "description" else f"{where}.{name}"
+
+
 def is_null(node: yaml.Node) -> bool:
     """Whether there is nothing behind a key."""
     return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, most: int = 60) -> str:
     """Return a text that fits into a message."""
-    return text if len(text) <= 60 else f"{text[:50]}... ({len(text)} characters)"
+    return text if len(text) <= most else f"{text[: most - 10]}... ({len(text)} characters)"
+
+
+def printable(text: str) -> str:
+    """Return a text in which a terminal finds no commands."""
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
 
 
 def shown(node: yaml.Node) -> str:

@@ -1,0 +1,88 @@
+"""A description that nobody would write is refused, in bounded time and memory, by a short message."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.repositories import TEMPLATE
+
+HEAD = "name: A\ninputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
+
+
+def laughs(levels: int) -> str:
+    """Return a list that is ten times as long for each level."""
+    lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, levels)]
+    return "".join(lines)
+
+
+def merges(levels: int) -> str:
+    """Return mappings that are merged into one another, in a default."""
+    parts = ["&m0 {k: 1}"]
+    for n in range(1, levels):
+        parts.append(f"&m{n} {{<<: [{', '.join([f'*m{n - 1}'] * 9)}]}}")
+    return f"{HEAD}params: {{p: {{type: VX_TYPE_ARRAY, default: [{', '.join(parts)}]}}}}\n"
+
+
+TEXTS = {
+    "10 MB of one word": "name: " + "a" * 10_000_000,
+    "10 MB of lines": "name: A\n" * 1_300_000,
+    "200 kB of brackets": "[" * 199_000,
+    "nested lists": f"{HEAD}params: {'[' * 100}{']' * 100}\n",
+    "nested mappings": f"{HEAD}params: {'{a: ' * 100}1{'}' * 100}\n",
+    "a billion laughs": HEAD + laughs(9),
+    "a billion laughs in a default": f"{HEAD}params:\n  p: {laughs(9)}".replace("\na", "\n  a"),
+    "merges in a default": merges(9),
+    "terminal commands in a key": f'{HEAD}"\\e[2J\\e]0;title\\a": 1\n',
+    "terminal commands in a value": f'{HEAD}framework: "\\e[31mred"\n',
+    "terminal commands in a name": HEAD.replace("name: A", 'name: "\\e[31mred"'),
+    "a key of 100 kB": f"{HEAD}{'k' * 100_000}: 1\n",
+    "a param of 100 kB": f"{HEAD}params: {{{'k' * 100_000}: {{type: VX_TYPE_INT8}}}}\n",
+    "a value of 100 kB": f"{HEAD}framework: {'k' * 100_000}\n",
+    "a type of 100 kB": f"{HEAD}params: {{p: {{type: {'k' * 100_000}}}}}\n",
+    "a numeric escape out of range": f'{HEAD}framework: "\\U2FFFFFFF"\n',
+    "another numeric escape": f'{HEAD}framework: "\\UFFFFFFFF"\n',
+    "a number of 100 kB": f"{HEAD}params: {{p: {{type: VX_TYPE_INT8, default: {'9' * 100_000}}}}}\n",
+    "a base-60 number": f"{HEAD}params: {{p: {{type: VX_TYPE_INT8, default: {'1:' * 50_000}1}}}}\n",
+    "a Python object": f"{HEAD}params: {{p: {{type: VX_TYPE_INT8, default: !!python/object:a.B {{}}}}}}",
+}
+
+PROGRAM = """
+import json, sys
+from opkit.errors import OpkitError
+from opkit.runtimes import parse
+try:
+    parse(json.load(sys.stdin))
+except OpkitError as error:
+    print(json.dumps(str(error)))
+"""
+
+
+def limit() -> None:
+    """Bound what the process may take: one that has no end dies of it."""
+    resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_description_is_refused_briefly(name: str, tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        input=json.dumps(TEXTS[name]),
+        cwd=TEMPLATE,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=limit,
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    message = json.loads(run.stdout)
+    assert message.startswith("op.yml:")
+    assert len(message) < 700
+    assert message.isprintable()

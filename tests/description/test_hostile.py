@@ -1,4 +1,4 @@
-"""A description that nobody would write is refused, in bounded time and memory, by a short message."""
+"""A description that nobody would write: a short message, in bounded time and memory."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ def merges(levels: int) -> str:
     return f"{HEAD}params: {{p: {{type: VX_TYPE_ARRAY, default: [{', '.join(parts)}]}}}}\n"
 
 
+PARAM = f"{HEAD}params: {{p: {{type: VX_TYPE_INT8, default: "
 TEXTS = {
     "10 MB of one word": "name: " + "a" * 10_000_000,
     "10 MB of lines": "name: A\n" * 1_300_000,
@@ -48,9 +49,9 @@ TEXTS = {
     "a type of 100 kB": f"{HEAD}params: {{p: {{type: {'k' * 100_000}}}}}\n",
     "a numeric escape out of range": f'{HEAD}framework: "\\U2FFFFFFF"\n',
     "another numeric escape": f'{HEAD}framework: "\\UFFFFFFFF"\n',
-    "a number of 100 kB": f"{HEAD}params: {{p: {{type: VX_TYPE_INT8, default: {'9' * 100_000}}}}}\n",
-    "a base-60 number": f"{HEAD}params: {{p: {{type: VX_TYPE_INT8, default: {'1:' * 50_000}1}}}}\n",
-    "a Python object": f"{HEAD}params: {{p: {{type: VX_TYPE_INT8, default: !!python/object:a.B {{}}}}}}",
+    "a number of 100 kB": f"{PARAM}{'9' * 100_000}}}}}\n",
+    "a base-60 number": f"{PARAM}{'1:' * 50_000}1}}}}\n",
+    "a Python object": f"{PARAM}!!python/object:a.B {{}}}}}}\n",
 }
 
 PROGRAM = """

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -360,6 +362,29 @@ def test_invalid_elf(good: dict[str, Path], tmp_path: Path) -> None:
     assert message() == f"{path}: not an ELF file: it begins with b'!<ar'"
     path.write_bytes(good["x64"].read_bytes()[:-1])
     assert message().startswith(f"{path}: a damaged ELF file of ")
+
+
+def test_endless_list_of_versions_is_refused(good: dict[str, Path], tmp_path: Path) -> None:
+    """A count of 2^32 - 1, and each entry followed by itself."""
+    data = good["x64"].read_bytes()
+    section = ELFFile(io.BytesIO(data)).get_section_by_name(".gnu.version_r")
+    assert section is not None
+    header = data.index(struct.pack("<QQ", section["sh_offset"], section["sh_size"]))
+    counted = patched(good["x64"], header + 20, struct.pack("<I", 2**32 - 1), tmp_path)
+    endless = patched(counted, section["sh_offset"] + 12, struct.pack("<I", 0), tmp_path)
+    with pytest.raises(ElfError, match="its counts and names lead beyond its size"):
+        elf.read(endless.read_bytes())
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from([0, 1, 0x7F, 0x80, 0xFF])), max_size=9))
+def test_damage_is_an_elf_error_or_none(
+    good: dict[str, Path], damage: list[tuple[float, int]]
+) -> None:
+    data = bytearray(good["armhf"].read_bytes())
+    for place, byte in damage:
+        data[4 + int(place * (len(data) - 5))] = byte
+    with suppress(ElfError):
+        elf.read(bytes(data))
 
 
 @given(cut=st.floats(0, 1, exclude_max=True))

@@ -25,7 +25,8 @@ def read_description(path: Path) -> str:
     """
     try:
         with path.open("rb") as file:
-            return file.read(4 * MAX_CHARACTERS + 1).decode()
+            text = file.read(4 * MAX_CHARACTERS + 1).decode()
+        return text.replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise DescriptionError(f"{path}:{line}: not valid UTF-8") from None

@@ -258,6 +258,12 @@ def test_describe_escapes_control_characters(package: Package) -> None:
     assert all(character.isprintable() or character in "\n\t" for character in describe(package))
 
 
+@pytest.mark.parametrize("escape", ["2FFFFFFF", "FFFFFFFF", "00110000"])
+def test_describe_escapes_that_are_no_characters(escape: str) -> None:
+    package = dataclasses.replace(SMALL, description=f'name: "\\U{escape}"\n')
+    assert "operator        not given" in describe(package)
+
+
 def test_describe_invalid_yaml() -> None:
     listing = describe(dataclasses.replace(SMALL, description="{: \x1b[2J"))
     assert "operator        not given" in listing

@@ -140,10 +140,31 @@ def read(data: bytes) -> Library:
     if not data.startswith(b"\x7fELF"):
         raise ElfError(f"not an ELF file: it begins with {data[:4]!r}")
     try:
-        return _read(ELFFile(io.BytesIO(data)))
+        return _read(ELFFile(_Bounded(data)))
     except Exception as error:
         # pyelftools has no common exception for what it meets in a cut or damaged file.
         raise ElfError(f"a damaged ELF file of {len(data)} bytes: {error}") from None
+
+
+class _Bounded(io.BytesIO):
+    """A file that can be read a few times over, but not without end.
+
+    Counts in a damaged file may be anything, and its symbols may all have one endless name. A
+    library takes up to a read for four bytes, and less than four times its size.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self._reads = 4_000 + len(data) // 2
+        self._bytes = 64_000 + 4 * len(data)
+
+    def read(self, size: int | None = -1) -> bytes:
+        data = super().read(size)
+        self._reads -= 1
+        self._bytes -= len(data)
+        if self._reads < 0 or self._bytes < 0:
+            raise ElfError("its counts and names lead beyond its size")
+        return data
 
 
 def newest_glibc(library: Library) -> str | None:

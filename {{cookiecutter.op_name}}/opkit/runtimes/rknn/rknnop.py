@@ -247,8 +247,8 @@ def _fields(description: str) -> dict[str, str]:
     """
     try:
         loaded = yaml.load(description, Loader=yaml.BaseLoader)
-    except (yaml.YAMLError, RecursionError):
-        return {}
+    except (yaml.YAMLError, RecursionError, ValueError, OverflowError):
+        return {}  # the last two: a numeric escape that is no character
     if not isinstance(loaded, dict):
         return {}
     return {str(key): value for key, value in loaded.items() if isinstance(value, str)}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from opkit import manifest, runtimes
@@ -74,10 +76,14 @@ def update(root: Path) -> OpSpec:
     _require_files(root, spec, required)
     reference = (root / f"{spec.lower}_reference.py").read_text(encoding="utf-8")
     generated = generated_files(spec, reference, runtimes.of(spec))
-    for path in {*before.generated} - {*generated}:
-        (root / path).unlink(missing_ok=True)
+    stale = {*before.generated} - {*generated}
     now = Manifest(VERSION, once, tuple(generated))
-    for path, text in {**generated, manifest.PATH: manifest.to_text(now)}.items():
+    texts = {**generated, manifest.PATH: manifest.to_text(now)}
+    for path in (*stale, *texts):
+        _refuse_links(root, path)
+    for path in stale:
+        (root / path).unlink(missing_ok=True)
+    for path, text in texts.items():
         _write(root / path, text)
     if is_new:
         _remove_other_runtimes(root, spec)
@@ -100,7 +106,8 @@ def _write_once(root: Path, spec: OpSpec, before: Mapping[str, str], quiet: bool
     """
     once = dict(before)
     for path, text in once_only_files(spec, runtimes.of(spec)).items():
-        if path not in once and not (root / path).exists():
+        if path not in once and not os.path.lexists(root / path):
+            _refuse_links(root, path)
             _write(root / path, text)
             if not quiet:
                 print(f"write {path}: op.yml requires it, and it did not exist")
@@ -123,12 +130,40 @@ def read_manifest(root: Path) -> Manifest:
     return manifest.from_text(path.read_text(encoding="utf-8")) if path.is_file() else Manifest()
 
 
+def _refuse_links(root: Path, path: str) -> None:
+    """Refuse a path on which a link leads out of the repository.
+
+    Raises:
+        OpkitError: a folder of it is such a link, or the file itself is a link.
+    """
+    folder = (root / path).parent
+    if not folder.resolve().is_relative_to(root.resolve()) or (root / path).is_symlink():
+        raise OpkitError(
+            f"{path}: is a link, or in a folder that leads out of the repository by one; opkit "
+            "writes no files through links: replace it by what it leads to"
+        )
+
+
 def _write(path: Path, text: str) -> None:
-    """Write the text unless the file has it already, so that time stamps stay."""
+    """Write the text unless the file has it already, so that time stamps stay.
+
+    The file is complete at every moment: an interruption leaves the one before.
+
+    Raises:
+        OpkitError: it cannot be written.
+    """
     data = text.encode()
-    if not path.is_file() or path.read_bytes() != data:
+    beside = path.with_name(f".{path.name}.new")
+    try:
+        if path.is_file() and path.read_bytes() == data:
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        beside.write_bytes(data)
+        beside.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise OpkitError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def _require_files(root: Path, spec: OpSpec, paths: Sequence[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -14,31 +13,12 @@ sys.dont_write_bytecode = True
 OUTPUT_DIR = json.loads(r""" {{ cookiecutter._output_dir | default("") | tojson }} """)
 
 
-def next_steps(name: str, lower: str, project: Path) -> str:
-    """Return the next steps.
-
-    Args:
-        name: the operator's name.
-        lower: the same in lower case.
-        project: the new repository.
-    """
-    folder = shlex.quote(str(project))
-    return f"""
-{name} is ready. It builds as it is; what it does so far is copy its first input.
-
-    cd {folder}
-    python3 -m venv .venv && .venv/bin/pip install -r requirements.txt
-    .venv/bin/scons check
-
-Write the math in {lower}_compute.h and {lower}_reference.py; README.md says the rest.
-"""
-
-
 def main() -> int:
     """Complete the repository and return the exit status."""
     project = Path.cwd()
     sys.path.insert(0, str(project))
     from opkit.errors import OpkitError
+    from opkit.files.next_steps import next_steps
     from opkit.repository import update
 
     # An installed template holds bytecode of opkit, which was copied with the rest.
@@ -50,7 +30,7 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     if OUTPUT_DIR:
-        print(next_steps(spec.name, spec.lower, project), end="")
+        print(next_steps(spec, project), end="")
     return 0
 
 

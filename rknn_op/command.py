@@ -8,6 +8,7 @@ import click
 
 from opkit.description.parser import PC
 from opkit.errors import OpkitError
+from opkit.files.next_steps import next_steps
 from opkit.version import VERSION
 from rknn_op import demo as demonstration
 from rknn_op import repositories
@@ -58,8 +59,9 @@ _options = click.argument("options", nargs=-1, metavar="[-- OPTIONS...]")
 )
 def create(config: Path, path: Path | None) -> None:
     """Make an operator repository from a description."""
-    spec = repositories.check_description(config)
-    repositories.create(config, path or Path(spec.name))
+    folder = path or Path(repositories.check_description(config).name)
+    spec = repositories.create(config, folder)
+    click.echo(next_steps(spec, folder.absolute()), nl=False)
 
 
 @main.command()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 import textwrap
 import time
 from collections.abc import Callable
@@ -18,7 +16,7 @@ from opkit.errors import OpkitError
 from opkit.runtimes.rknn import target_table
 from opkit.runtimes.rknn.settings import NAME as RKNN
 from rknn_op import template
-from rknn_op.repositories import check_description, refuse_existing, scons
+from rknn_op.repositories import check_description, create, refuse_existing, scons
 
 _MAX_ROWS = 9  # of the table of cases, its head included
 
@@ -90,11 +88,7 @@ def _step(command: str, action: Callable[[], str]) -> None:
 
 
 def _create(config: Path, folder: Path) -> str:
-    # In a process of its own, because the next steps that it prints are not those of the demo.
-    command = [sys.executable, "-m", "rknn_op", "create", "-c", str(config), "-p", str(folder)]
-    result = subprocess.run(command, check=False, capture_output=True, text=True)
-    if result.returncode:
-        raise OpkitError((result.stderr or result.stdout).strip().removeprefix("error: "))
+    create(config, folder)
     return "the repository, a working operator that copies its input"
 
 

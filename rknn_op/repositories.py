@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import glob
 import json
-import logging
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from opkit import repository
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.repository import read_description
@@ -50,41 +52,63 @@ def refuse_existing(folder: Path) -> None:
         raise OpkitError(f"{folder} already exists; pass another folder, or delete it")
 
 
-def create(config: Path, folder: Path) -> None:
-    """Make an operator repository.
+def create(config: Path, folder: Path) -> OpSpec:
+    """Make an operator repository: the whole of it, or nothing.
+
+    It is made beside its place, in a folder that begins with a dot, and renamed when it is
+    complete. What an interrupted run has left there goes with the next.
 
     Args:
         config: the file with the operator description.
         folder: the repository; must not exist.
+
+    Returns:
+        The operator.
 
     Raises:
         OpkitError: the description is wrong, or the folder is there or cannot be made.
     """
     check_description(config)
     refuse_existing(folder)
+    path = Path(os.path.abspath(folder))  # noqa: PTH100  resolve() would follow links
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for leftover in path.parent.glob(f".{glob.escape(path.name)}.new-*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+        with tempfile.TemporaryDirectory(prefix=f".{path.name}.new-", dir=path.parent) as scratch:
+            made = _render(config, path.name, Path(scratch))
+            spec = repository.update(made)
+            refuse_existing(folder)
+            made.rename(path)
+    except OSError as error:
+        raise OpkitError(f"{folder}: cannot be made: {error.strerror or error}") from None
+    return spec
+
+
+def _render(config: Path, name: str, folder: Path) -> Path:
+    """Render the template in a folder, without its hooks, and return what came out."""
     # cookiecutter is only imported here, because that takes longer than most of the other verbs.
     from cookiecutter.exceptions import CookiecutterException
     from cookiecutter.main import cookiecutter
 
-    # cookiecutter logs a traceback when a hook fails; the hook has printed the error.
-    logging.getLogger("cookiecutter").addHandler(logging.NullHandler())
-    path = Path(os.path.abspath(folder))  # noqa: PTH100  resolve() would follow links
-    with tempfile.TemporaryDirectory() as scratch:
-        # The user's settings for other templates are not read, nor is their home written to.
-        settings = Path(scratch, "settings.yml")
-        settings.write_text(json.dumps({"cookiecutters_dir": scratch, "replay_dir": scratch}))
-        try:
-            cookiecutter(
-                str(template.ROOT),
-                no_input=True,
-                extra_context={"config": str(config.absolute()), "op_name": path.name},
-                output_dir=str(path.parent),
-                config_file=str(settings),
-            )
-        except CookiecutterException as error:
-            raise OpkitError(str(error)) from None
-        except OSError as error:
-            raise OpkitError(f"{folder}: cannot be made: {error}") from None
+    # The user's settings for other templates are not read, nor is their home written to.
+    settings = folder / "settings.yml"
+    settings.write_text(json.dumps({"cookiecutters_dir": str(folder), "replay_dir": str(folder)}))
+    try:
+        made = cookiecutter(
+            str(template.ROOT),
+            no_input=True,
+            extra_context={"config": str(config.absolute()), "op_name": name},
+            output_dir=str(folder),
+            config_file=str(settings),
+            accept_hooks=False,
+        )
+    except CookiecutterException as error:
+        raise OpkitError(str(error)) from None
+    # An installed template holds bytecode of opkit, which was copied with the rest.
+    for cache in [*Path(made).rglob("__pycache__")]:
+        shutil.rmtree(cache)
+    return Path(made)
 
 
 def scons(folder: Path, *arguments: str, capture: bool = False) -> subprocess.CompletedProcess[str]:

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from opkit import repository, runtimes
+from opkit.errors import OpkitError
 from opkit.runtimes.rknn.chips import CHIPS
 from rknn_op import template
 from rknn_op.command import main
@@ -105,19 +107,42 @@ def test_create_without_description(folder: Path) -> None:
     assert rknn_op("create").exit_code == 2
 
 
-def test_create_failing_hook_prints_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = folder.parent / "broken"
-    broken.mkdir()
-    for name in ("cookiecutter.json", "rknn_op_template.py"):
-        shutil.copy(ROOT / name, broken)
-    for name in ("hooks", "{{cookiecutter.op_name}}"):
-        shutil.copytree(ROOT / name, broken / name)
-    (broken / "hooks/post_gen_project.py").write_text("raise SystemExit(3)\n")
-    monkeypatch.setattr(template, "ROOT", broken)
-    monkeypatch.delitem(sys.modules, "rknn_op_template", raising=False)
-    assert_error(rknn_op("create", "-c", EXP, "-p", "my_exp"), "exit status: 3")
-    monkeypatch.delitem(sys.modules, "rknn_op_template", raising=False)
+def test_create_is_all_or_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(root: Path) -> None:
+        assert (root / "op.yml").is_file()
+        raise OpkitError("no room left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(repository, "update", failing)
+        assert_error(rknn_op("create", "-c", EXP, "-p", "my_exp"), "no room left")
     assert not [*folder.iterdir()]
+
+
+def test_killed_create_leaves_nothing_that_stays(folder: Path) -> None:
+    """At every moment there is the whole repository or none, and the next run tidies up."""
+    started = time.monotonic()
+    assert process("create", "-c", EXP, "-p", "whole", cwd=folder).returncode == 0
+    seconds = time.monotonic() - started
+    whole = snapshot(folder / "whole")
+    for part in range(1, 9):
+        command = [sys.executable, "-m", "rknn_op", "create", "-c", EXP, "-p", "killed"]
+        run = subprocess.Popen(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)})
+        time.sleep(seconds * part / 9)
+        run.kill()
+        run.wait()
+        if (folder / "killed").exists():
+            assert snapshot(folder / "killed") == whole
+            shutil.rmtree(folder / "killed")
+    assert rknn_op("create", "-c", EXP, "-p", "killed").exit_code == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["killed", "whole"]
+
+
+def test_create_leaves_no_temporary_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scratch = folder / "tmp"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    assert process("create", "-c", EXP, "-p", "my_exp", cwd=folder).returncode == 0
+    assert not [*scratch.iterdir()]
 
 
 @pytest.mark.parametrize("verb", ["build", "check"])

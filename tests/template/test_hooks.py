@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 from cookiecutter.utils import create_env_with_context
 
-from tests.repositories import ROOT, TEMPLATE
+from opkit.files.next_steps import next_steps
+from opkit.runtimes import parse
+from tests.repositories import EXAMPLES, ROOT, TEMPLATE
 
 DESCRIPTION = """\
 name: Exp
@@ -119,8 +121,8 @@ def test_post_hook_invalid_description(
     assert [path.name for path in project.iterdir()] == ["op.yml"]
 
 
-def test_next_steps_have_absolute_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hook = load_hook("post_gen_project", tmp_path, monkeypatch)
-    text = hook.next_steps("Exp", "exp", Path("/home/me/work/my exp"))
+def test_next_steps_have_absolute_folder() -> None:
+    spec = parse((EXAMPLES / "exp/exp.yml").read_text())
+    text = next_steps(spec, Path("/home/me/work/my exp"))
     assert "    cd '/home/me/work/my exp'\n" in text
     assert "exp_compute.h and exp_reference.py" in text

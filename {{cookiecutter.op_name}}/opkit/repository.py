@@ -93,8 +93,8 @@ def update(root: Path) -> OpSpec:
 def _remove_other_runtimes(root: Path, spec: OpSpec) -> None:
     """Remove the runtimes that op.yml does not name from the repository's own opkit."""
     for name in runtimes.available():
-        folder = (runtimes.FOLDER / name).resolve()
-        if name not in spec.runtimes and folder.is_relative_to(root.resolve()):
+        folder = root / "opkit" / "runtimes" / name
+        if name not in spec.runtimes and folder.is_dir() and not folder.is_symlink():
             shutil.rmtree(folder)
 
 

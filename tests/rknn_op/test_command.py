@@ -169,7 +169,7 @@ def test_build_forwards_options_and_exit_status(copy_of_fresh: Repository, folde
     assert "did you mean 'verbose'?" in refused.stdout + refused.stderr
     listed = rknn_op("build", "-p", path, "-t", "rk3588")
     assert listed.exit_code == 2
-    assert "'rk1806', 'rk1808', 'rk3399pro', 'rv1109', 'rv1126', 'x64', 'all'" in listed.stderr
+    assert "'rk1806', 'rk1808', " in listed.stderr
 
 
 def test_inspect(example: Callable[[str], Repository]) -> None:

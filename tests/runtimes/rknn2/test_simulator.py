@@ -269,7 +269,10 @@ def piecewise_linear(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 
 def test_scons_check_simulates(piecewise_linear: Repository) -> None:
     checked = piecewise_linear.scons("report", f"rknn2_python={toolkit_python()}")
-    assert "checked CPU kernel: 28 cases; CPU kernel, pplnn: 28 cases; simulator, rk3588: 28 cases\n" in checked.stdout
+    assert (
+        "checked CPU kernel: 28 cases; CPU kernel, pplnn: 28 cases; simulator, rk3588: 28 cases\n"
+        in checked.stdout
+    )
     assert "note" not in checked.stdout
     assert "simulator, rk3588" in (piecewise_linear.path / "build/report.html").read_text()
 

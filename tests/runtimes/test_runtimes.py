@@ -81,6 +81,14 @@ COPY = """\
 """
 
 
+CHANGED = """
+
+@pytest.mark.parametrize("case", CASES[:2], ids=str)
+def test_changed_reference(case):
+    check_cpu_kernel(case, changes_reference=True)
+"""
+
+
 def test_dtypes_that_a_runtime_carries_or_leaves_out(plain: Repository, tmp_path: Path) -> None:
     """The plain runtime carries halves as float32, and has no integers."""
     both = Repository(tmp_path / "Copy")
@@ -98,6 +106,13 @@ def test_dtypes_that_a_runtime_carries_or_leaves_out(plain: Repository, tmp_path
     assert "CPU kernel: 7 cases; CPU kernel, plain: 6 cases, 1 left out\n" in checked
     note = "CPU kernel, plain leaves out cases with int8: its runtime has no such tensors"
     assert f"note: {note}\n" in checked
+    room = both.path / "opkit/runtimes/plain/__init__.py"
+    name = '    name = "plain"\n'
+    room.write_text(room.read_text().replace(name, f"{name}    has_shape_rule = True\n"))
+    with tests.open("a") as file:
+        file.write(CHANGED)
+    checked = both.scons("check").stdout
+    assert "CPU kernel: 9 cases; CPU kernel, plain: 6 cases, 3 left out\n" in checked
     tests.write_text(tests.read_text().replace('dtype="float16"', 'dtype="int8"'))
     refused = both.scons("check", check=False)
     assert refused.returncode != 0

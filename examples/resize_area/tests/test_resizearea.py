@@ -53,7 +53,7 @@ def test_cpu_kernel(case):
 @pytest.mark.parametrize("case", NCHW, ids=str)
 def test_cpu_kernel_channels_first(case, monkeypatch):
     monkeypatch.setattr(resizearea_reference, "LAYOUT", "NCHW")
-    check_cpu_kernel(case, max_ulp=1, simulated=False)  # a converter reads LAYOUT in the file
+    check_cpu_kernel(case, max_ulp=1, changes_reference=True)
 
 
 @pytest.mark.parametrize("case", WHOLE_NUMBERS, ids=str)

@@ -47,6 +47,7 @@ class Attributes:
     """
 
     tensor_types = calling_convention.tensor_types
+    has_shape_rule = calling_convention.has_shape_rule
 
     def __init__(self, inputs: str) -> None:
         self.inputs = inputs

@@ -118,6 +118,8 @@ class Runtime(ABC):
     """Names that users may take for targets -> why they are none."""
     tensor_types: ClassVar[Mapping[str, str]] = SAME_TENSOR_TYPES
     """The dtypes of tensors that it takes -> the dtype of what a kernel gets for such a tensor."""
+    has_shape_rule: ClassVar[bool] = False
+    """Whether a rule in C says the shapes of outputs, which a check compares as well."""
     limits: ClassVar[Limits] = Limits()
     """How much it takes."""
     converter: ClassVar[str] = ""

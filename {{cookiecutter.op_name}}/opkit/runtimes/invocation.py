@@ -95,6 +95,10 @@ class CallingConvention(Protocol):
     def tensor_types(self) -> Mapping[str, str]:
         """The dtypes of tensors that it takes -> the dtype of what a kernel gets for one."""
 
+    @property
+    def has_shape_rule(self) -> bool:
+        """Whether a rule in C says the shapes of outputs, which a check compares as well."""
+
     def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
         """Return what a kernel gets for the values of params.
 

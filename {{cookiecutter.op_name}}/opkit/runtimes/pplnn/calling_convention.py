@@ -13,6 +13,7 @@ from opkit.description.types import SAME_TENSOR_TYPES
 from opkit.runtimes.invocation import RefusedError, Value
 
 tensor_types = SAME_TENSOR_TYPES
+has_shape_rule = True
 
 
 def status_name(status: int) -> str:

@@ -15,6 +15,7 @@ from opkit.runtimes.rknn.deliveries import DELIVERIES, TENSOR_TYPES, Delivery
 from opkit.runtimes.rknn.limits import LIMITS
 
 tensor_types = TENSOR_TYPES
+has_shape_rule = False
 
 _STATUS_NAMES = {
     -1: "VX_FAILURE",

@@ -47,6 +47,7 @@ class SimulatedReference:
     """
 
     keeps_state = False
+    has_shape_rule = False
     precision: Mapping[str, str] = MappingProxyType({"float32": "float16"})
     max_ulp = 2
     tensor_types: Mapping[str, str] = MappingProxyType(

@@ -161,6 +161,34 @@ def test_failures_are_messages_and_the_next_case_runs(tmp_path: Path) -> None:
         assert run(kernel, operator, case(7)) == ""
 
 
+DIFFERENCE = """\
+name: Difference
+runtimes: [rknn2]
+inputs: {file: {type: VX_TYPE_TENSOR}, arr_0: {type: VX_TYPE_TENSOR}}
+outputs: {allow_pickle: {type: VX_TYPE_TENSOR, same_as: file}}
+"""
+DIFFERENCE_REFERENCE = """\
+def output_shapes(input_shapes, params):
+    return {"allow_pickle": input_shapes["file"]}
+
+
+def reference(inputs, params):
+    return {"allow_pickle": inputs["file"] - inputs["arr_0"]}
+"""
+
+
+def test_tensors_may_be_called_as_parameters_of_numpy(tmp_path: Path) -> None:
+    (tmp_path / "op.yml").write_text(DIFFERENCE)
+    (tmp_path / "difference_reference.py").write_text(DIFFERENCE_REFERENCE)
+    (tmp_path / "rknn2").mkdir()
+    for path, content in files(parse(DIFFERENCE)).items():
+        (tmp_path / path).write_text(content)
+    operator = Operator(tmp_path)
+    arrays = {"arr_0": np.full((1, 4), 1, np.float32), "file": np.full((1, 4), 3, np.float32)}
+    with simulated(operator) as kernel:
+        assert run(kernel, operator, Case("other order", arrays)) == ""
+
+
 # ---- The scripts ----
 
 

@@ -92,11 +92,9 @@ class SimulatedReference:
     def _simulate(self, invocation: Invocation) -> RunResult:
         folder = Path(self._folder.name)
         inputs, outputs = folder / "inputs.npz", folder / "outputs.npz"
-        arrays = {
-            name: array.astype(self.tensor_types[array.dtype.name], copy=False)
-            for name, array in invocation.inputs.items()
-        }
-        np.savez(inputs, **arrays)  # type: ignore[arg-type]
+        arrays = [invocation.inputs[input_.name] for input_ in self.spec.inputs]
+        # By position: a name may be one of numpy's own parameters.
+        np.savez(inputs, *(a.astype(self.tensor_types[a.dtype.name], copy=False) for a in arrays))
         request = {
             "params": invocation.params,
             "inputs": str(inputs),
@@ -114,12 +112,11 @@ class SimulatedReference:
         if "problem" in answer:
             return RunResult(fault=answer["problem"])
         with np.load(outputs) as file:
-            return self._result(invocation, dict(file))
+            return self._result(invocation, list(file.values()))
 
-    def _result(self, invocation: Invocation, arrays: Mapping[str, Any]) -> RunResult:
+    def _result(self, invocation: Invocation, arrays: Sequence[Any]) -> RunResult:
         result = RunResult(seconds=math.inf)
-        for name, (shape, dtype) in invocation.outputs.items():
-            array = arrays[name]
+        for (name, (shape, dtype)), array in zip(invocation.outputs.items(), arrays, strict=True):
             is_float = np.dtype(dtype).kind == "f"
             if array.shape != shape or (array.dtype.kind == "f") != is_float:
                 expected = f"{np.dtype(dtype)} {list(shape)}"

@@ -5,8 +5,8 @@
 FOLDER has the operator's class and scripts. Each line of stdin is a request in JSON:
 
     params    name -> value of each param
-    inputs    the .npz file with the arrays of the inputs, by name
-    outputs   the .npz file to write, with the arrays of the outputs by name
+    inputs    the .npz file with the arrays of the inputs, in order
+    outputs   the .npz file to write, with the arrays of the outputs, in order
 
 Each line of stdout is an answer in JSON, which is empty, or has one of
 
@@ -50,14 +50,17 @@ class Worker:
 
     def _run(self, params: dict[str, Any], inputs: str, outputs: str) -> None:
         with np.load(inputs) as file:
-            arrays = {name: file[name] for name in self.operator.INPUTS}
-        signatures = {name: (array.shape, array.dtype) for name, array in arrays.items()}
+            arrays = list(file.values())
+        signatures = {
+            name: (array.shape, array.dtype)
+            for name, array in zip(self.operator.INPUTS, arrays)  # noqa: B905 - Python 3.8
+        }
         path = Path(outputs).with_name("model.onnx")
         path.write_bytes(self.make_onnx.make_model(signatures, params).SerializeToString())
         package = path.with_suffix(".rknn")
         with self.converter.converted(path, self.target, output=package) as simulate:
-            results = simulate(list(arrays.values()))
-        np.savez(outputs, **dict(zip(self.operator.OUTPUTS, results)))  # noqa: B905 - Python 3.8
+            results = simulate(arrays)
+        np.savez(outputs, *results)
 
 
 def main() -> None:

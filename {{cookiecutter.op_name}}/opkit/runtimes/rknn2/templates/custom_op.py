@@ -79,7 +79,7 @@ class CustomOp:
             hint = "a constant input, whose value is unknown here; make it an attribute"
             known = f"the inputs are {list(tensors)}, the params {list(params)}"
             self._fail(f"{function}: no {error}: {hint if is_constant else known}")
-        except Exception as error:
+        except Exception as error:  # whatever it is, the toolkit shows nothing but its text
             self._fail(f"{function}: {type(error).__name__}: {error}")
         if not isinstance(results, dict) or set(results) != set(self.OUTPUTS):
             self._fail(f"{function} must return a dict of {list(self.OUTPUTS)}, not {results!r}")

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from clang_format import get_executable  # type: ignore[import-untyped]
+from clang_format import get_executable
 
 from tests.repositories import ROOT, TEMPLATE
 

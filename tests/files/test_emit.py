@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from clang_format import get_executable  # type: ignore[import-untyped]
+from clang_format import get_executable
 
 from opkit.description.spec import OpSpec
 from opkit.runtimes import parse

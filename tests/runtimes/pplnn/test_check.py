@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import struct
@@ -12,10 +13,10 @@ from opkit.description.spec import Param
 from opkit.description.types import PARAM_TYPES
 from opkit.runtimes.invocation import RefusedError
 from opkit.runtimes.pplnn.calling_convention import marshal
+from tests.check.target_repositories import need
 from tests.repositories import EXAMPLES, Repository, generate
 
 NAME = "decode_boxes"
-TOOLS = "/usr/bin:/bin"  # where qemu is
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +54,8 @@ def test_library(boxes: Repository) -> None:
 
 @pytest.mark.slow
 def test_cases_on_riscv64(boxes: Repository) -> None:
-    if shutil.which("qemu-riscv64-static", path=TOOLS) is None:
-        pytest.skip("no qemu-riscv64-static; sudo apt install qemu-user-static")
-    checked = boxes.scons("target=riscv64", "check", path=TOOLS).stdout
+    need("qemu-riscv64-static", "qemu-user-static")
+    checked = boxes.scons("target=riscv64", "check", path=os.environ["PATH"]).stdout
     assert "CPU kernel, pplnn: 28 cases; CPU kernel, pplnn riscv64: 28 cases" in checked
 
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from clang_format import get_executable  # type: ignore[import-untyped]
+from clang_format import get_executable
 
 from opkit import runtimes
 from opkit.description.reader import DescriptionError

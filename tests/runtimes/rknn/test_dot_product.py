@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from clang_format import get_executable  # type: ignore[import-untyped]
+from clang_format import get_executable
 from hypothesis import given
 from hypothesis import strategies as st
 

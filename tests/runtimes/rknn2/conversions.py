@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx  # type: ignore[import-not-found, unused-ignore]
+import onnx
 from onnx import TensorProto, helper
 
 OP_TYPE = "cstPiecewiseLinear"

@@ -107,8 +107,8 @@ def test_dtypes_that_a_runtime_carries_or_leaves_out(plain: Repository, tmp_path
     note = "CPU kernel, plain leaves out cases with int8: its runtime has no such tensors"
     assert f"note: {note}\n" in checked
     room = both.path / "opkit/runtimes/plain/__init__.py"
-    name = '    name = "plain"\n'
-    room.write_text(room.read_text().replace(name, f"{name}    has_shape_rule = True\n"))
+    rule = "has_shape_rule = "
+    room.write_text(room.read_text().replace(f"{rule}False", f"{rule}True"))
     with tests.open("a") as file:
         file.write(CHANGED)
     checked = both.scons("check").stdout

@@ -47,6 +47,7 @@ class Plain(Runtime):
     frameworks = ("tensorflow",)
     targets = TARGETS
     product_pattern = "*.so"
+    has_shape_rule = False
     tensor_types: ClassVar[Mapping[str, str]] = {"float16": "float32", "float32": "float32"}
 
     def once_only_files(self, spec: OpSpec) -> dict[str, str]:
@@ -83,6 +84,14 @@ class Plain(Runtime):
     def products(self, env: Any, targets: Mapping[str, str]) -> list[Any]:
         """Return the library."""
         return [self._library(env, "build/pc/operator.so")]
+
+    def calling_convention(self) -> Plain:
+        """Return itself."""
+        return self
+
+    def status_name(self, status: int) -> str:
+        """Return a number."""
+        return f"status {status}"
 
     def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
         """Return the numbers as C has them."""

@@ -113,5 +113,7 @@ def test_leak(library: Path, host: Path) -> None:
 
 
 def test_status_names() -> None:
-    assert RUNTIME.status_name(-14) == "RKNN_WARNING_SKIP_CUSTOM_OP_COMPUTE (-14)"
-    assert RUNTIME.status_name(-1) == "-1"
+    assert (
+        RUNTIME.calling_convention().status_name(-14) == "RKNN_WARNING_SKIP_CUSTOM_OP_COMPUTE (-14)"
+    )
+    assert RUNTIME.calling_convention().status_name(-1) == "-1"

@@ -11,6 +11,7 @@ from SCons.Action import Action
 from SCons.Variables import BoolVariable
 
 from opkit.build.options import Request
+from opkit.build.static_harness import debugged_harness
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.interface import Runtime
@@ -68,10 +69,10 @@ def debugger(env: Any, runtimes: Iterable[Runtime]) -> None:
         OpkitError: that runtime has no program for gdb.
     """
     first, *_ = runtimes
-    harness = first.debugged_harness(env)
-    if harness is None:
+    parts = first.harness_parts(env)
+    if parts is None:
         raise OpkitError(f"{COMMAND}: {first.title}, the first of op.yml's runtimes, has none")
-    debug_alias(env, COMMAND, [harness], "opkit.check.debug")
+    debug_alias(env, COMMAND, [debugged_harness(env, parts)], "opkit.check.debug")
 
 
 def debug_alias(env: Any, command: str, needed: Sequence[Any], module: str) -> None:

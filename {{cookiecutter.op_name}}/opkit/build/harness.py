@@ -1,7 +1,7 @@
 """env.Harness(): the program that runs kernels on this PC, in `build/host/`.
 
-A runtime that guards memory has GUARDED_MEMORY among the sources of its library for this PC and of
-its static harnesses; a kernel in a static harness is compiled with GUARDED_MALLOC.
+Beside it is a runtime's part of the harness: runtime_library() links it for this PC, together with
+GUARDED_MEMORY; build/static_harness.py has the programs that hold all of it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ GUARDED_MEMORY = "opkit/check/harness/memory/*.c"
 GUARDED_MALLOC = ["-include", "opkit/check/harness/memory/guarded_malloc.h"]
 PROGRAM = "build/host/harness"
 COMPILE = "-O2 -g -fno-sanitize=undefined".split()
+# zig would check for undefined behavior by default, and compile a library for that.
+RUNTIME_COMPILE = "-O2 -g -fno-omit-frame-pointer -fno-sanitize=undefined".split()
+RUNTIME_LINK = "-fno-sanitize=undefined -Wl,-z,defs".split()
 
 
 def exists(env: Any) -> bool:
@@ -42,3 +45,24 @@ def harness(env: Any) -> Any:
             LIBRARIES=["-ldl"],
         )
     return env["HARNESS"]
+
+
+def runtime_library(env: Any, target: str, sources: str) -> Any:
+    """Return the node of a runtime's part of the harness, which guards memory.
+
+    Args:
+        env: the environment.
+        target: the library that is made; kernels find it by its name.
+        sources: the pattern of its C sources.
+    """
+    folder, _, name = target.rpartition("/")
+    return linked(
+        env,
+        "$SHAREDCOM",
+        target=target,
+        sources=[sources, GUARDED_MEMORY],
+        objects=f"{folder}/",
+        CCFLAGS=RUNTIME_COMPILE,
+        LINKFLAGS=RUNTIME_LINK,
+        LIBRARIES=[f"-Wl,-soname,{name}"],
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +13,13 @@ from typing import Any
 from SCons.Action import Action
 from SCons.Variables import BoolVariable
 
+from opkit.build import static_harness
 from opkit.build.options import Request
 from opkit.check import executors, run_log
 from opkit.check.run_log import CPU_KERNEL
 from opkit.check.sanitizers import ENVIRONMENT, SANITIZERS, parse_sanitizers
 from opkit.check.session import Session
+from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes import expected_kernels
@@ -81,7 +83,7 @@ def generate(env: Any) -> None:
 def host_check(
     env: Any,
     needed: Sequence[Any],
-    runtimes: Iterable[Runtime],
+    runtimes: Sequence[Runtime],
     request: Request,
     name: str = "check",
     action: Any = None,
@@ -105,11 +107,15 @@ def host_check(
     for number, runtime in enumerate(runtimes):
         # The first runtime's name is left out, as in the name of its kernel on this PC.
         of_runtime = f"{runtime.name} " if number else ""
-        for abi, node in runtime.harnesses(env, request.abis_of(runtime)).items():
-            harnesses[of_runtime + abi] = node, abi, runtime.name
-        if sanitizers and (node := runtime.sanitized_harness(env, sanitizers)):
-            name_of_it = ",".join(sanitizers)
-            sanitized[of_runtime + name_of_it] = node, name_of_it, runtime.name
+        parts = runtime.harness_parts(env)
+        for abi in request.abis_of(runtime) if parts else ():
+            if abi != PC:
+                node = static_harness.target_harness(env, abi, parts)
+                harnesses[of_runtime + abi] = node, abi, runtime.name
+        if parts and sanitizers:
+            where = ",".join(sanitizers)
+            node = static_harness.sanitized_harness(env, sanitizers, parts)
+            sanitized[of_runtime + where] = node, where, runtime.name
 
     def programs(nodes: _Harnesses) -> dict[str, tuple[str, str, str]]:
         return {

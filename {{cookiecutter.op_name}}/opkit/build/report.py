@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ def generate(env: Any) -> None:
     env.AddMethod(report, "Report")
 
 
-def report(env: Any, needed: Sequence[Any], runtimes: Iterable[Runtime], request: Request) -> Any:
+def report(env: Any, needed: Sequence[Any], runtimes: Sequence[Runtime], request: Request) -> Any:
     """Return the alias `report`: the check, and a page of its results; see env.HostCheck."""
     action = Action(_report, f"write {PAGE}")
     alias = env.HostCheck(needed, runtimes, request, "report", action)

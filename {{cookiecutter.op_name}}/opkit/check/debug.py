@@ -74,9 +74,9 @@ def math_command(operator: Operator, invocation: Invocation) -> list[str]:
     """
     folder = operator.root / FOLDER
     job, answer, script = folder / "job", folder / "answer", folder / "job.gdb"
-    runtime = operator.runtimes[0]
-    values = runtime.marshal(operator.spec.params, invocation.params)
-    tensors = carried(invocation, runtime.tensor_types)
+    convention = operator.runtimes[0].calling_convention()
+    values = convention.marshal(operator.spec.params, invocation.params)
+    tensors = carried(invocation, convention.tensor_types)
     requested = request(operator.spec, tensors, values, {}, FILLS[0], 1, _TIMEOUT)
     job.write_bytes(b"".join(requested))
     compute = f"{operator.spec.lower}_compute"

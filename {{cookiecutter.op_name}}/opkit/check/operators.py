@@ -102,7 +102,7 @@ class Operator:
         for executor in executors:
             name = CPU_KERNEL.on(executor.name)
             if name not in self._executed:
-                convention = runtimes.available()[executor.runtime]
+                convention = runtimes.available()[executor.runtime].calling_convention()
                 self._executed[name] = HarnessKernel(self.spec, executor, self.root, convention)
             kernels[name] = self._executed[name]
         return kernels
@@ -196,7 +196,8 @@ class Operator:
                 )
             params[param.name] = _param_value(param, value)
         for runtime in self.runtimes:
-            runtime.marshal(self.spec.params, params)  # which may refuse a value
+            # It may refuse a value.
+            runtime.calling_convention().marshal(self.spec.params, params)
         return params
 
     def prepare(self, case: Case) -> Prepared:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from opkit.check.run_log import CheckedKernel
     from opkit.description.reader import Reader
     from opkit.description.spec import OpSpec, Param
-    from opkit.runtimes.invocation import Kernel, SimulatedKernel, Value
+    from opkit.runtimes.invocation import CallingConvention, Kernel, SimulatedKernel
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,6 @@ class Runtime(ABC):
     """Names that users may take for targets -> why they are none."""
     tensor_types: ClassVar[Mapping[str, str]] = SAME_TENSOR_TYPES
     """The dtypes of tensors that it takes -> the dtype of what a kernel gets for such a tensor."""
-    has_shape_rule: ClassVar[bool] = False
-    """Whether a rule in C says the shapes of outputs, which a check compares as well."""
     limits: ClassVar[Limits] = Limits()
     """How much it takes."""
     converter: ClassVar[str] = ""
@@ -198,16 +196,8 @@ class Runtime(ABC):
         """Return the nodes of what is built for targets of its own: name -> ABI."""
         return ()
 
-    def harnesses(self, env: Any, abis: Sequence[str]) -> Mapping[str, Any]:
-        """Return ABI -> node of the programs that run the cases on ABIs of its targets."""
-        return {}
-
-    def sanitized_harness(self, env: Any, sanitizers: Sequence[str]) -> Any:
-        """Return the node of the program that runs the cases with sanitizers; None: it has none."""
-        return None
-
-    def debugged_harness(self, env: Any) -> Any:
-        """Return the node of `build/check/gdb/harness`, the static program for gdb; None: none."""
+    def harness_parts(self, env: Any) -> Any:
+        """Return its parts of static harnesses, a build.static_harness.Parts; None: it has none."""
         return None
 
     def simulators(self, env: Any, targets: Sequence[str]) -> tuple[Sequence[Executor], str]:
@@ -232,12 +222,8 @@ class Runtime(ABC):
     """What a kernel gets in place of integers, if the converter never hands it any."""
 
     @abstractmethod
-    def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
-        """Return what a kernel gets for the values of params; see CallingConvention."""
-
-    def status_name(self, status: int) -> str:
-        """Return a status of a kernel as messages show it."""
-        return f"status {status}"
+    def calling_convention(self) -> CallingConvention:
+        """Return how it calls kernels."""
 
     @abstractmethod
     def cpu_kernel(self, spec: OpSpec, root: Path) -> Kernel:
@@ -248,7 +234,7 @@ class Runtime(ABC):
         """
 
     def simulated_kernel(self, spec: OpSpec, executor: Executor, root: Path) -> SimulatedKernel:
-        """Return the reference in one of its simulators."""
+        """Return the reference in one of its simulators; nobody asks a runtime without any."""
         raise NotImplementedError
 
     def expected_kernels(self, spec: OpSpec) -> Mapping[CheckedKernel, str]:

@@ -89,7 +89,7 @@ class Value:
 
 
 class CallingConvention(Protocol):
-    """How a runtime calls kernels. A Runtime is one; a module with these names is, too."""
+    """How a runtime calls kernels; a module with these names is one."""
 
     @property
     def tensor_types(self) -> Mapping[str, str]:

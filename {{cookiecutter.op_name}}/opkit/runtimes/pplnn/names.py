@@ -17,15 +17,6 @@ SOURCES = "pplnn/src"
 
 ENGINES = ("riscv", "x86")
 
-_CXX_WORDS = frozenset(
-    """
-    alignas alignof and and_eq asm bitand bitor catch char16_t char32_t class compl constexpr
-    const_cast decltype delete dynamic_cast explicit export friend mutable namespace new noexcept
-    not not_eq nullptr operator or or_eq private protected public reinterpret_cast static_assert
-    static_cast template this thread_local throw try typeid typename using virtual wchar_t xor
-    xor_eq
-    """.split()
-)
 _PPL_NAMESPACES = frozenset("arm common cuda internal ir nn onnx ppl riscv std utils x86".split())
 
 
@@ -91,5 +82,5 @@ def names(spec: OpSpec) -> Names:
 def domain_folder(domain: str) -> str:
     """Return the folder and namespace of a domain: an identifier that means nothing else."""
     folder = re.sub(r"\W", "_", domain) or "ai_onnx"
-    is_taken = folder in _CXX_WORDS | _PPL_NAMESPACES or keyword_of(folder) == "C"
+    is_taken = folder in _PPL_NAMESPACES or keyword_of(folder) in ("C", "C++")
     return f"{folder}_domain" if is_taken else folder

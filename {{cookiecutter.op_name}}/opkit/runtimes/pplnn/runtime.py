@@ -11,13 +11,13 @@ import yaml
 
 from opkit.description.parser import PC
 from opkit.description.reader import Reader
-from opkit.description.spec import OpSpec, Param
+from opkit.description.spec import OpSpec
 from opkit.runtimes.interface import Product, Readme, Runtime, Target
 from opkit.runtimes.pplnn import generated, readme, settings, skeletons
 from opkit.runtimes.pplnn.settings import Settings
 
 if TYPE_CHECKING:
-    from opkit.runtimes.invocation import Kernel, Value
+    from opkit.runtimes.invocation import CallingConvention, Kernel
 
 TARGETS = {
     target.name: target for target in (Target("riscv64", "riscv64"), Target("x64-pplnn", PC))
@@ -32,7 +32,6 @@ class Pplnn(Runtime):
     frameworks = ("onnx", "tensorflow")
     targets = TARGETS
     default_target = "riscv64"
-    has_shape_rule = True
     starter = (
         "# domain: custom  # of the operator's nodes in ONNX models\n"
         "# opset: [1, 1]  # the versions of that domain which have the operator\n"
@@ -80,35 +79,17 @@ class Pplnn(Runtime):
         """Return the nodes of the libraries, and of the sources that were compiled."""
         return [env.PplnnLibrary(target, abi) for target, abi in targets.items()]
 
-    def harnesses(self, env: Any, abis: Sequence[str]) -> Mapping[str, Any]:
-        """Return the nodes of the static harnesses; that of this PC is built in any case."""
-        from opkit.runtimes.pplnn.scons.host import target_harness
+    def harness_parts(self, env: Any) -> Any:
+        """Return its parts of static harnesses."""
+        from opkit.runtimes.pplnn.scons.host import harness_parts
 
-        return {abi: target_harness(env, abi) for abi in abis if abi != PC}
+        return harness_parts(env)
 
-    def sanitized_harness(self, env: Any, sanitizers: Sequence[str]) -> Any:
-        """Return the node of the harness with sanitizers."""
-        from opkit.runtimes.pplnn.scons.host import sanitized_harness
-
-        return sanitized_harness(env, sanitizers)
-
-    def debugged_harness(self, env: Any) -> Any:
-        """Return the node of the harness for gdb."""
-        from opkit.runtimes.pplnn.scons.host import debugged_harness
-
-        return debugged_harness(env)
-
-    def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
-        """Return what the parser of attributes makes of values."""
+    def calling_convention(self) -> CallingConvention:
+        """Return what becomes of values, and what a status means."""
         from opkit.runtimes.pplnn import calling_convention
 
-        return calling_convention.marshal(params, values)
-
-    def status_name(self, status: int) -> str:
-        """Return ppl.nn's name of a status."""
-        from opkit.runtimes.pplnn import calling_convention
-
-        return calling_convention.status_name(status)
+        return calling_convention
 
     def cpu_kernel(self, spec: OpSpec, root: Path) -> Kernel:
         """Return the kernel on this PC."""

@@ -23,7 +23,7 @@ from opkit.runtimes.rknn.settings import Settings
 
 if TYPE_CHECKING:
     from opkit.check.run_log import CheckedKernel
-    from opkit.runtimes.invocation import Kernel, Value
+    from opkit.runtimes.invocation import CallingConvention, Kernel
 
 
 class Rknn(Runtime):
@@ -118,33 +118,21 @@ class Rknn(Runtime):
         libraries = [env.DeviceLibrary(abi) for abi in rknnop.ABIS]
         return [env.Package(target, libraries) for target in targets]
 
-    def harnesses(self, env: Any, abis: Sequence[str]) -> Mapping[str, Any]:
-        """Return the nodes of the static harnesses."""
-        return {abi: env.TargetHarness(abi) for abi in abis}
+    def harness_parts(self, env: Any) -> Any:
+        """Return its parts of static harnesses."""
+        from opkit.runtimes.rknn.scons.host import harness_parts
 
-    def sanitized_harness(self, env: Any, sanitizers: Sequence[str]) -> Any:
-        """Return the node of the harness with sanitizers."""
-        return env.SanitizedHarness(list(sanitizers))
-
-    def debugged_harness(self, env: Any) -> Any:
-        """Return the node of the harness for gdb."""
-        return env.DebuggedHarness()
+        return harness_parts(env)
 
     integer_inputs = (
         "RKNN-Toolkit hands custom operators float16, in which integers are exact up to 2048"
     )
 
-    def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
-        """Return the scalars and arrays that librknn_runtime makes of values."""
+    def calling_convention(self) -> CallingConvention:
+        """Return what becomes of values, and what a status means."""
         from opkit.runtimes.rknn import calling_convention
 
-        return calling_convention.marshal(params, values)
-
-    def status_name(self, status: int) -> str:
-        """Return OpenVX's name of a status."""
-        from opkit.runtimes.rknn import calling_convention
-
-        return calling_convention.status_name(status)
+        return calling_convention
 
     def cpu_kernel(self, spec: OpSpec, root: Path) -> Kernel:
         """Return the CPU kernel on the host runtime."""

@@ -21,7 +21,7 @@ from opkit.runtimes.rknn2.settings import Settings
 
 if TYPE_CHECKING:
     from opkit.check.executors import Executor
-    from opkit.runtimes.invocation import Kernel, SimulatedKernel, Value
+    from opkit.runtimes.invocation import CallingConvention, Kernel, SimulatedKernel
 
 
 class Rknn2(Runtime):
@@ -89,23 +89,11 @@ class Rknn2(Runtime):
         env.Clean(products, [FOLDER])
         return products
 
-    def harnesses(self, env: Any, abis: Sequence[str]) -> Mapping[str, Any]:
-        """Return the nodes of the static harnesses."""
-        from opkit.runtimes.rknn2.scons.host import target_harness
+    def harness_parts(self, env: Any) -> Any:
+        """Return its parts of static harnesses."""
+        from opkit.runtimes.rknn2.scons.host import HARNESS_PARTS
 
-        return {abi: target_harness(env, abi) for abi in abis}
-
-    def sanitized_harness(self, env: Any, sanitizers: Sequence[str]) -> Any:
-        """Return the node of the harness with sanitizers."""
-        from opkit.runtimes.rknn2.scons.host import sanitized_harness
-
-        return sanitized_harness(env, sanitizers)
-
-    def debugged_harness(self, env: Any) -> Any:
-        """Return the node of the harness for gdb."""
-        from opkit.runtimes.rknn2.scons.host import debugged_harness
-
-        return debugged_harness(env)
+        return HARNESS_PARTS
 
     def simulators(self, env: Any, targets: Sequence[str]) -> tuple[Sequence[Executor], str]:
         """Return what starts the toolkit's simulator."""
@@ -113,17 +101,11 @@ class Rknn2(Runtime):
 
         return simulator.simulators(env, targets)
 
-    def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
-        """Return the attributes and constant inputs of a node."""
+    def calling_convention(self) -> CallingConvention:
+        """Return what becomes of values, and what a status means."""
         from opkit.runtimes.rknn2 import calling_convention
 
-        return calling_convention.marshal(params, values)
-
-    def status_name(self, status: int) -> str:
-        """Return the name of a status that has one."""
-        from opkit.runtimes.rknn2 import calling_convention
-
-        return calling_convention.status_name(status)
+        return calling_convention
 
     def cpu_kernel(self, spec: OpSpec, root: Path) -> Kernel:
         """Return the plugin on the stand-in for librknnrt."""

@@ -5,9 +5,8 @@ from opkit.runtimes.rknn.scons import (
     host,
     kernel,
     package,
-    static_harness,
     vx_debugger,
     vx_kernel,
 )
 
-TOOLS = (device_library, kernel, host, static_harness, package, vx_kernel, vx_debugger)
+TOOLS = (device_library, kernel, host, package, vx_kernel, vx_debugger)

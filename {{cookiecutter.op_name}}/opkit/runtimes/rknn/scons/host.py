@@ -6,16 +6,15 @@ from typing import Any
 
 from SCons.Action import Action
 
-from opkit.build.harness import GUARDED_MEMORY
+from opkit.build.harness import RUNTIME_LINK, runtime_library
 from opkit.build.host_link import linked
+from opkit.build.static_harness import Parts
 from opkit.runtimes.rknn.settings import settings
 
 FOLDER = "build/host"
 # Each tensor that the kernel opens lies between forbidden pages, instead of all in one block.
 GUARDED = ["-DOPKIT_GUARDED"]
-# zig would check for undefined behavior by default, and compile a library for that.
-RUNTIME_COMPILE = "-O2 -g -fno-omit-frame-pointer -fno-sanitize=undefined".split()
-LINK = "-fno-sanitize=undefined -Wl,-z,defs".split()
+RUNTIME = "opkit/runtimes/rknn/host_runtime/*.c"
 VX_COMPILE = "-std=c11 -D_GNU_SOURCE -O2 -fno-sanitize=undefined".split()
 # A kernel, which is a library, finds the functions that it calls in the program.
 VX_LINK = "-rdynamic -lm -ldl".split()
@@ -33,16 +32,7 @@ def generate(env: Any) -> None:
 
 def host(env: Any) -> list[Any]:
     """Return the nodes that the cases need besides the device library for this PC."""
-    runtime = linked(  # our own small OpenVX
-        env,
-        "$SHAREDCOM",
-        target=f"{FOLDER}/libOpenVX.so",
-        sources=["opkit/runtimes/rknn/host_runtime/*.c", GUARDED_MEMORY],
-        objects=f"{FOLDER}/",
-        CCFLAGS=RUNTIME_COMPILE,
-        LINKFLAGS=LINK,
-        LIBRARIES=["-Wl,-soname,libOpenVX.so"],
-    )
+    runtime = runtime_library(env, f"{FOLDER}/libOpenVX.so", RUNTIME)  # our own small OpenVX
     nodes = [env.Harness(), runtime, _guarded_library(env, runtime)]
     if settings(env["OPERATOR"]).has_vx_kernel:
         vx_runtime = linked(  # the program that runs VX kernels
@@ -53,10 +43,25 @@ def host(env: Any) -> list[Any]:
             objects=f"{FOLDER}/vx/",
             CCFLAGS=VX_COMPILE,
             CPPPATH=[],
-            LINKFLAGS=LINK,
+            LINKFLAGS=RUNTIME_LINK,
             LIBRARIES=VX_LINK,
         )
         nodes.append(vx_runtime)
+    return nodes
+
+
+def harness_parts(env: Any) -> Parts:
+    """Return the parts of static harnesses."""
+    return Parts(
+        prefix="",
+        entry=f"vx_kernel_{env['OPERATOR'].name}_list",
+        kernel=_kernel,
+        sources=(RUNTIME,),
+    )
+
+
+def _kernel(env: Any, folder: str, flags: list[str]) -> list[Any]:
+    nodes: list[Any] = env.KernelObjects(folder, CCFLAGS=[*GUARDED, *flags])
     return nodes
 
 

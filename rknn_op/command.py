@@ -9,6 +9,7 @@ import click
 from opkit.description.parser import PC
 from opkit.errors import OpkitError
 from opkit.files.next_steps import next_steps
+from opkit.runtimes import available
 from opkit.version import VERSION
 from rknn_op import demo as demonstration
 from rknn_op import repositories
@@ -123,7 +124,7 @@ def inspect(files: tuple[Path, ...]) -> None:
 @main.command()
 def targets() -> None:
     """List what can be built for, and what each chip must run at least."""
-    click.echo(listing.table())
+    click.echo(listing.table(available().values()))
     click.echo("\nWhat is built for a chip runs on every chip of its family, and on no other.")
 
 

@@ -7,15 +7,14 @@ import textwrap
 import time
 from collections.abc import Callable
 from pathlib import Path
+from string import Template
 
 import click
 
 from opkit import runtimes
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn import target_table
-from opkit.runtimes.rknn.settings import NAME as RKNN
-from rknn_op import template
+from rknn_op import targets, template
 from rknn_op.repositories import check_description, create, refuse_existing, scons
 
 _MAX_ROWS = 9  # of the table of cases, its head included
@@ -28,22 +27,6 @@ _FILES = (
     ("rknn_kernel_{lower}.c", "the launch of the VX kernel, tables, set-up; works as generated"),
     ("rknn_kernel_{lower}.vx", "the kernel for the NPU's PPU"),
 )
-
-
-_NEXT_STEPS = {
-    "rknn": """\
-    rknn-op inspect {product}
-    rknn.register_op("{product}"), in RKNN-Toolkit, before rknn.load_tensorflow(...)
-""",
-    "pplnn": """\
-    scons pplnn-apply root=PPLNN, in {folder}, with your checkout of ppl.nn
-""",
-    "rknn2": """\
-    python {folder}/rknn2/convert.py MODEL.onnx, with a Python that has RKNN-Toolkit2
-    scons deploy, in {folder}: how {product} gets onto a board
-""",
-}
-"""The operator's first runtime -> lines that say what to do with its products."""
 
 
 def examples() -> list[str]:
@@ -154,6 +137,7 @@ def _summary(folder: Path, spec: OpSpec) -> str:
     files += [(str(path), f"built: {path.stat().st_size:,} bytes") for path in products]
     width = max(len(path) for path, _ in files)
     listing = "\n".join(f"    {path.ljust(width)}  {text}" for path, text in files)
+    steps = Template(runtimes.of(spec)[0].next_steps)
     return f"""\
 Where things are:
 
@@ -161,14 +145,9 @@ Where things are:
 
 What to do next:
 
-{_NEXT_STEPS[spec.runtimes[0]].format(product=products[0], folder=folder)}\
+{textwrap.indent(steps.substitute(product=products[0], folder=folder), "    ")}\
     rknn-op create -c YOUR.yml -p ./your_operator
-{_minimums(spec)}"""
 
+What each target must run at least:
 
-def _minimums(spec: OpSpec) -> str:
-    """Return what chips must run at least, if that is known of the operator's runtime."""
-    if RKNN not in spec.runtimes:
-        return ""
-    table = textwrap.indent(target_table.plain(), "    ")
-    return f"\nWhat each chip must run at least:\n\n{table}"
+{textwrap.indent(targets.table(runtimes.of(spec)), "    ")}"""

@@ -144,6 +144,9 @@ class Runtime(ABC):
         """Return why a param cannot have the type of this name; empty if it can."""
         return ""
 
+    next_steps: ClassVar[str] = ""
+    """Lines on what to do with a product, `$product`, of the repository `$folder`."""
+
     # ---- Files ----
 
     reference_rules: ClassVar[str] = ""

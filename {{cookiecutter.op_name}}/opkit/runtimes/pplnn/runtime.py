@@ -32,6 +32,7 @@ class Pplnn(Runtime):
     frameworks = ("onnx", "tensorflow")
     targets = TARGETS
     default_target = "riscv64"
+    next_steps = "scons pplnn-apply root=PPLNN, in $folder, with your checkout of ppl.nn\n"
     starter = (
         "# domain: custom  # of the operator's nodes in ONNX models\n"
         "# opset: [1, 1]  # the versions of that domain which have the operator\n"

@@ -34,6 +34,10 @@ class Rknn(Runtime):
     frameworks = ("tensorflow",)
     targets = TARGETS
     default_target = "rk1808"
+    next_steps = (
+        "rknn-op inspect $product\n"
+        'rknn.register_op("$product"), in RKNN-Toolkit, before rknn.load_tensorflow(...)\n'
+    )
     starter = (
         f"target_platform: RK1808  # {', '.join(CHIPS)}\n"
         "# kernels: [cpu]  # for an operator without a VX kernel, the one for the NPU\n"

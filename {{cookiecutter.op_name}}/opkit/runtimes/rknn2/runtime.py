@@ -32,6 +32,10 @@ class Rknn2(Runtime):
     frameworks = ("onnx", "tensorflow")
     targets = TARGETS
     default_target = "rk3588"
+    next_steps = (
+        "python $folder/rknn2/convert.py MODEL.onnx, with a Python that has RKNN-Toolkit2\n"
+        "scons deploy, in $folder: how $product gets onto a board\n"
+    )
     refused_targets = REFUSED_TARGETS
     tensor_types = TENSOR_TYPES
     starter = f"target_platform: RK3588  # {', '.join(TARGETS)}\n"

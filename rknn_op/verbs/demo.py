@@ -9,8 +9,10 @@ import click
 from rknn_op import demo
 
 
-@click.command("demo")
-@click.argument("name", type=click.Choice(demo.examples()), default="resize_area")
+@click.command("demo", epilog=f"Examples: {', '.join(demo.examples())}.")
+@click.argument(
+    "name", type=click.Choice(demo.examples()), default="resize_area", metavar="[EXAMPLE]"
+)
 @click.option(
     "-p",
     "--path",

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-import yaml
 from cookiecutter.exceptions import FailedHookException
 from jinja2 import Environment
 from jinja2.ext import Extension
@@ -28,9 +26,10 @@ _write_no_bytecode = sys.dont_write_bytecode
 sys.dont_write_bytecode = True  # opkit's folder is copied as it is: nothing may be added to it
 sys.path.insert(0, str(ROOT / PROJECT))
 try:
+    from opkit.description.rewriting import normalized, with_runtimes
     from opkit.description.spec import OpSpec
     from opkit.errors import OpkitError
-    from opkit.repository import read_description
+    from opkit.repository import read_description, refuse_folder_name
     from opkit.runtimes import DEFAULT, available, parse
 
     RUNTIMES = available()
@@ -55,9 +54,6 @@ params:
   # size: {type: VX_TYPE_ARRAY, length: 2, source: "const:size", doc: "height and width"}
   # align_corners: {type: VX_TYPE_BOOL, default: false}
   # epsilon: {type: VX_TYPE_FLOAT32, default: 0.001}"""
-
-_MAX_NAME = RUNTIMES[DEFAULT].limits.name_length
-_FOLDER = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.-]{{0,{_MAX_NAME - 1}}}")
 
 
 class Answers(Extension):
@@ -104,12 +100,10 @@ def operator_name(answers: dict[str, Any]) -> str:
 def default_runtimes(answers: dict[str, Any]) -> str:
     """Check the answer to `op_name` and return the runtimes of the description."""
     folder = _text_answer(answers, "op_name")
-    if not _FOLDER.fullmatch(folder):
-        _refuse(
-            f"op_name: {folder!r} cannot be the new folder's name; allowed are 1 to "
-            f"{_MAX_NAME} letters (a to z), digits, '_', '-' and '.', beginning with a "
-            "letter, a digit or '_'"
-        )
+    try:
+        refuse_folder_name(folder)
+    except OpkitError as error:
+        _refuse(f"op_name: {error}")
     config = answers["config"]
     spec = _parse(config, "config") if config else _check_starter(_starter(folder, [DEFAULT]))
     return ", ".join(spec.runtimes)
@@ -158,23 +152,6 @@ def _check_starter(text: str) -> OpSpec:
         _refuse(f"op_name: {problem} (without a description, it is the operator's name too)")
 
 
-def with_runtimes(text: str, names: Sequence[str]) -> str:
-    """Return a description with other runtimes; all else is unchanged."""
-    value = f"[{', '.join(names)}]"
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
-    assert isinstance(root, yaml.MappingNode)  # else it has been refused
-    for key, node in root.value:
-        if key.value == "runtimes":
-            start, end = node.start_mark.index, node.end_mark.index
-            return text[:start] + value + text[start + len(text[start:end].rstrip()) :]
-    if root.flow_style:  # all in braces
-        start = root.start_mark.index + 1
-        return f"{text[:start]}runtimes: {value}, {text[start:]}"
-    after_first_entry = root.value[1][0].start_mark
-    start, indent = after_first_entry.index, " " * after_first_entry.column
-    return f"{text[:start]}runtimes: {value}\n{indent}{text[start:]}"
-
-
 def _own_sources() -> frozenset[str]:
     """Return the template's own strings that cookiecutter renders.
 
@@ -196,7 +173,7 @@ def _read(config: str) -> tuple[str, OpSpec]:
     path = os.path.expanduser(config)  # noqa: PTH111  Path's own raises for an unknown user
     looks_like_yaml = "\n" in config or ": " in config or config.startswith("{")
     if looks_like_yaml and not _exists(path):
-        return _clean(config), _parse(config, "config")
+        return normalized(config), _parse(config, "config")
     if not _exists(path):
         _refuse(
             f"config: file {config!r} not found in {Path.cwd()}; pass the path of a YAML file, "
@@ -206,7 +183,7 @@ def _read(config: str) -> tuple[str, OpSpec]:
         text = read_description(Path(path))
     except OpkitError as error:
         _refuse(str(error))
-    return _clean(text), _parse(text, path)
+    return normalized(text), _parse(text, path)
 
 
 def _exists(path: str) -> bool:
@@ -214,11 +191,6 @@ def _exists(path: str) -> bool:
         return Path(path).exists()
     except (OSError, ValueError):  # a path that is too long, or has a NUL
         return False
-
-
-def _clean(text: str) -> str:
-    """Return the text as in op.yml: without byte-order mark, with Unix line ends."""
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip()
 
 
 def _parse(text: str, file: str) -> OpSpec:

@@ -16,6 +16,7 @@ VERBS = {
     "update": "Bring opkit/ and generated/ of a repository to this version.",
     "inspect": "Show what is in packages (.rknnop).",
     "targets": "List what can be built for, and what each chip must run at least.",
+    "completion": "Print what makes a shell complete the words of this command.",
     "demo": "Make, build, pack and check the operator of an example.",
 }
 """The name of each verb -> what it does, which is also the first line of its own help."""
@@ -47,7 +48,30 @@ class _Verbs(click.Group):
             ctx.exit(1)
 
 
-@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(VERSION, prog_name="rknn-op")
-def main() -> None:
+@click.group(
+    cls=_Verbs,
+    invoke_without_command=True,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="The command line of RKNN-Toolkit's rknn.bin.custom_op works too: "
+    "--action create --config YAML --op_path DIR, --action build --op_path DIR.",
+)
+@click.version_option(VERSION, "--version", prog_name="rknn-op")
+@click.option("-a", "--action", type=click.Choice(["create", "build"]), hidden=True)
+@click.option("-c", "--config", hidden=True)
+@click.option("-p", "--op_path", hidden=True)
+@click.pass_context
+def main(ctx: click.Context, action: str | None, config: str | None, op_path: str | None) -> None:
     """Custom operators for RKNN-Toolkit, RKNN-Toolkit2 and PPLNN, each from one YAML file."""
+    if ctx.invoked_subcommand is not None:
+        return
+    # The vendor's command line has options for both actions, and no verb.
+    if action is None:
+        raise click.UsageError("Missing option '-a' / '--action'.")
+    if op_path is None or (action == "create" and config is None):
+        needed = "'-c' / '--config' and '-p' / '--op_path'" if action == "create" else "'--op_path'"
+        raise click.UsageError(f"--action {action} needs {needed}.")
+    words = ["-p", op_path, *(["-c", str(config)] if action == "create" else [])]
+    verb = importlib.import_module(f"rknn_op.verbs.{action}").command
+    with verb.make_context(action, words, parent=ctx) as context:
+        verb.invoke(context)

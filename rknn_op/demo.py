@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from string import Template
+from subprocess import PIPE
 
 import click
 
@@ -15,7 +16,8 @@ from opkit import runtimes
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from rknn_op import targets, template
-from rknn_op.repositories import check_description, create, refuse_existing, scons
+from rknn_op.creation import Plan, create, plan
+from rknn_op.repositories import products, scons
 
 _MAX_ROWS = 9  # of the table of cases, its head included
 
@@ -44,17 +46,16 @@ def run(name: str, folder: Path) -> None:
     Raises:
         OpkitError: the folder exists, or one of the steps failed.
     """
-    refuse_existing(folder)
     example = template.EXAMPLES / name
-    config = example / f"{name}.yml"
-    spec = check_description(config)
+    planned = plan(example / f"{name}.yml", folder)
+    spec = planned.spec
     target = spec.target_platform
     click.echo(f"{spec.name}: from its description to a package for {target}\n")
 
     shown = f"examples/{name}"
     kernels = "rknn_kernel_*," if any(example.glob("rknn_kernel_*")) else ""
     math = f"{shown}/{{{spec.lower}_*,{kernels}tests}}"
-    _step(f"rknn-op create -c {shown}/{name}.yml -p {folder}", lambda: _create(config, folder))
+    _step(f"rknn-op create -c {shown}/{name}.yml -p {folder}", lambda: _create(planned))
     _step(f"cp -r {math} {folder}", lambda: _copy_files(example, folder, spec))
     _step(f"scons target={target}", lambda: _build(folder, spec))
     _step("scons check", lambda: _check(folder))
@@ -70,8 +71,8 @@ def _step(command: str, action: Callable[[], str]) -> None:
     click.echo(textwrap.indent(f"{result.strip()}\n({seconds:.1f} s)\n", "    "))
 
 
-def _create(config: Path, folder: Path) -> str:
-    create(config, folder)
+def _create(planned: Plan) -> str:
+    create(planned)
     return "the repository, a working operator that copies its input"
 
 
@@ -94,7 +95,7 @@ def _build(folder: Path, spec: OpSpec) -> str:
     _scons(folder, "-Q", f"target={spec.target_platform}")
     return "\n".join(
         f"{product.relative_to(folder)}: {product.stat().st_size:,} bytes"
-        for product in _products(folder, spec)
+        for product in products(folder, spec, spec.target_platform)
     )
 
 
@@ -109,22 +110,11 @@ def _check(folder: Path) -> str:
 
 
 def _scons(folder: Path, *arguments: str) -> str:
-    result = scons(folder, *arguments, capture=True)
+    result = scons(folder, *arguments, stdout=PIPE)
     if result.returncode:
         click.echo(result.stdout)
         raise OpkitError(f"`scons {arguments[-1]}` failed in {folder}; its output is above")
     return result.stdout
-
-
-def _products(folder: Path, spec: OpSpec) -> list[Path]:
-    """Return what was built for the operator's target."""
-    built = folder / "build" / spec.target_platform
-    patterns = [
-        runtime.product_pattern
-        for runtime in runtimes.of(spec)
-        if spec.target_platform in runtime.targets
-    ]
-    return sorted(path for pattern in patterns for path in built.glob(pattern))
 
 
 def _summary(folder: Path, spec: OpSpec) -> str:
@@ -133,8 +123,8 @@ def _summary(folder: Path, spec: OpSpec) -> str:
         for name, text in _FILES
         if (path := folder / name.format(lower=spec.lower)).exists()
     ]
-    products = _products(folder, spec)
-    files += [(str(path), f"built: {path.stat().st_size:,} bytes") for path in products]
+    built = products(folder, spec, spec.target_platform)
+    files += [(str(path), f"built: {path.stat().st_size:,} bytes") for path in built]
     width = max(len(path) for path, _ in files)
     listing = "\n".join(f"    {path.ljust(width)}  {text}" for path, text in files)
     steps = Template(runtimes.of(spec)[0].next_steps)
@@ -145,7 +135,7 @@ Where things are:
 
 What to do next:
 
-{textwrap.indent(steps.substitute(product=products[0], folder=folder), "    ")}\
+{textwrap.indent(steps.substitute(product=built[0], folder=folder), "    ")}\
     rknn-op create -c YOUR.yml -p ./your_operator
 
 What each target must run at least:

@@ -1,14 +1,22 @@
-"""`rknn-op targets`: what can be built for, of every runtime."""
+"""What can be built for, of every runtime."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from opkit.runtimes import available
 from opkit.runtimes.interface import Runtime
 from opkit.text import aligned
 
-_HEADINGS = ("target", "runtime", "family", "ABI", "must run at least", "where to look that up")
+_HEADINGS = {
+    "target": "target",
+    "runtime": "runtime",
+    "family": "family",
+    "abis": "ABI",
+    "needs": "must run at least",
+    "look_up": "where to look that up",
+}
 
 
 def names() -> list[str]:
@@ -16,15 +24,26 @@ def names() -> list[str]:
     return [name for runtime in available().values() for name in runtime.targets]
 
 
-def table(runtimes: Iterable[Runtime]) -> str:
-    """Return a row for each target of runtimes."""
-    rows = [
-        (
-            *(target.name, runtime.name, target.family or "-"),
-            "/".join((target.abi, *target.other_abis)),
-            *(target.needs or "-", target.look_up or "-"),
-        )
+def entries(runtimes: Iterable[Runtime]) -> list[dict[str, Any]]:
+    """Return what is known of each target of runtimes; texts are empty where nothing is."""
+    return [
+        {
+            "target": target.name,
+            "runtime": runtime.name,
+            "family": target.family,
+            "abis": [target.abi, *target.other_abis],
+            "needs": target.needs,
+            "look_up": target.look_up,
+        }
         for runtime in runtimes
         for target in runtime.targets.values()
     ]
-    return aligned([_HEADINGS, *rows])
+
+
+def table(runtimes: Iterable[Runtime]) -> str:
+    """Return a row for each target of runtimes."""
+    rows = [
+        ["/".join(entry[key]) if key == "abis" else entry[key] or "-" for key in _HEADINGS]
+        for entry in entries(runtimes)
+    ]
+    return aligned([[*_HEADINGS.values()], *rows])

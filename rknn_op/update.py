@@ -8,7 +8,7 @@ from pathlib import Path
 from opkit import repository, runtimes
 from opkit.errors import OpkitError
 from rknn_op import template
-from rknn_op.repositories import check_description, require
+from rknn_op.repositories import require
 
 
 def update(folder: Path) -> None:
@@ -25,7 +25,8 @@ def update(folder: Path) -> None:
             has written the repository, or opkit/ cannot be replaced.
     """
     require(folder)
-    spec = check_description(folder / "op.yml")
+    op_yml = folder / "op.yml"
+    spec = runtimes.parse(repository.read_description(op_yml), str(op_yml))
     repository.read_manifest(folder)
     others = {runtimes.FOLDER / name for name in runtimes.available() if name not in spec.runtimes}
 

@@ -19,10 +19,10 @@ from benchmarks.kernels.programs import INCLUDE, compile_c, run
 from opkit.build.compiler import COMPILE
 from opkit.check.operators import operator_of
 from opkit.description.spec import OpSpec
+from opkit.repository import load
 from opkit.runtimes.invocation import Invocation, Kernel
 from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from rknn_op import template
-from rknn_op.repositories import check_description
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -192,7 +192,7 @@ def load_examples(names: tuple[str, ...], folder: Path, loops: Loops) -> list[Ex
         shutil.copytree(example, repository, dirs_exist_ok=True, ignore=ignored)
         scons = [sys.executable, "-m", "SCons", "-Q", "-s", "build/x64", "build/host"]
         run(scons, repository)
-        spec = check_description(repository / "op.yml")
+        spec = load(repository)
         libraries = {OURS: repository / f"build/x64/lib{spec.lower}.so"}
         for column, flags in _BASELINE_FLAGS.items():
             libraries[column] = _baseline_library(repository, spec, flags)

@@ -6,26 +6,54 @@ from pathlib import Path
 
 import click
 
+from opkit import repository
 from opkit.description.parser import PC
-from rknn_op import repositories, targets
-from rknn_op.verbs.options import for_scons, repository
+from rknn_op import targets as listing
+from rknn_op.repositories import products
+from rknn_op.verbs.common import (
+    SconsCommand,
+    jobs_option,
+    more_repositories,
+    repositories,
+    run_scons,
+    status,
+)
 
 
-@click.command("build")
-@repository
+@click.command("build", cls=SconsCommand)
+@repositories
+@more_repositories
 @click.option(
     "-t",
     "--target",
-    type=click.Choice([*targets.names(), PC, "all"], case_sensitive=False),
+    "targets",
+    type=click.Choice([*listing.names(), PC, "all"], case_sensitive=False),
+    multiple=True,
     metavar="TARGET",
-    help="What to build for, of `rknn-op targets`, or all; default: what op.yml says.",
+    help="What to build for, of `rknn-op targets`, or all; may be repeated. "
+    "Default: what op.yml says.",
 )
-@for_scons
+@jobs_option
 @click.pass_context
-def command(ctx: click.Context, path: Path, target: str | None, options: tuple[str, ...]) -> None:
+def command(
+    ctx: click.Context,
+    paths: tuple[Path, ...],
+    others: tuple[Path, ...],
+    targets: tuple[str, ...],
+    jobs: int | None,
+) -> None:
     """Build and pack: `scons target=...` in repositories.
 
-    OPTIONS go to scons as they are, for instance toolchain=gnu; `scons -h` lists them.
+    stdout has the paths of the products, stderr all else. OPTIONS go to scons as they are, for
+    instance toolchain=gnu; `scons -h` lists them.
     """
-    arguments = [f"target={target}"] if target else []
-    ctx.exit(repositories.scons(path, *arguments, *options).returncode)
+    options = ctx.meta["scons"]
+    commands = [[f"target={target}", *options] for target in targets] or [options]
+    runs = run_scons([*paths, *others], commands, jobs, err=True)
+    for run in runs:
+        if not run.status:
+            spec = repository.load(run.folder)
+            named = next((w[7:] for w in run.arguments if w.startswith("target=")), "")
+            for product in products(run.folder, spec, named or spec.target_platform):
+                click.echo(product)
+    ctx.exit(status(runs))

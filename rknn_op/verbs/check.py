@@ -6,14 +6,27 @@ from pathlib import Path
 
 import click
 
-from rknn_op import repositories
-from rknn_op.verbs.options import for_scons, repository
+from rknn_op.verbs.common import (
+    SconsCommand,
+    jobs_option,
+    more_repositories,
+    repositories,
+    run_scons,
+    status,
+)
 
 
-@click.command("check")
-@repository
-@for_scons
+@click.command("check", cls=SconsCommand)
+@repositories
+@more_repositories
+@jobs_option
 @click.pass_context
-def command(ctx: click.Context, path: Path, options: tuple[str, ...]) -> None:
-    """Compare the kernels with numpy on this PC: `scons check`."""
-    ctx.exit(repositories.scons(path, "check", *options).returncode)
+def command(
+    ctx: click.Context, paths: tuple[Path, ...], others: tuple[Path, ...], jobs: int | None
+) -> None:
+    """Compare the kernels with numpy on this PC: `scons check`.
+
+    OPTIONS go to scons as they are, for instance target=rv1126; `scons -h` lists them.
+    """
+    runs = run_scons([*paths, *others], [["check", *ctx.meta["scons"]]], jobs, err=False)
+    ctx.exit(status(runs))

@@ -2,30 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from opkit.errors import OpkitError
 from opkit.files.next_steps import next_steps
-from rknn_op import repositories
+from rknn_op import creation, progress
+from rknn_op.creation import Changes
 
 
 @click.command("create")
 @click.option(
     "-c",
     "--config",
+    "config",
+    multiple=True,
     type=click.Path(path_type=Path),
-    required=True,
-    help="The operator description: a YAML file.",
+    help="An operator description: a YAML file. Several: -c A.yml B.yml ...",
 )
+@click.argument("others", nargs=-1, type=click.Path(path_type=Path), metavar="[YAML]...")
 @click.option(
     "-p",
     "--path",
     type=click.Path(path_type=Path),
-    help="The folder to make; default: the operator's name.",
+    help="The folder to make; of several descriptions, the folder in which each gets one. "
+    "Default: the operator's name, here.",
 )
-def command(config: Path, path: Path | None) -> None:
-    """Make operator repositories from descriptions."""
-    folder = path or Path(repositories.check_description(config).name)
-    spec = repositories.create(config, folder)
-    click.echo(next_steps(spec, folder.absolute()), nl=False)
+@click.option(
+    "--runtime",
+    "runtimes",
+    multiple=True,
+    help="What executes the operator, instead of what the description says; may be repeated.",
+)
+@click.option("--target", default="", help="What to build for, instead of what it says.")
+@click.option("--dry-run", is_flag=True, help="Check all, and say what would be made.")
+def command(
+    config: tuple[Path, ...],
+    others: tuple[Path, ...],
+    path: Path | None,
+    runtimes: tuple[str, ...],
+    target: str,
+    dry_run: bool,
+) -> None:
+    """Make operator repositories from descriptions.
+
+    The rest of a description is taken as it is. A description that cannot be used stops no other;
+    all that is wrong is listed at the end.
+    """
+    configs = [*config, *others]
+    if not configs:
+        raise click.UsageError("Missing option '-c' / '--config'.")
+    changes = Changes([name for text in runtimes for name in text.split(",")], target)
+    if len(configs) > 1:
+        _create_all(configs, path or Path(), changes, dry_run)
+        return
+    planned = creation.plan(configs[0], path, changes=changes)
+    if dry_run:
+        click.echo(f"{planned.folder}: {planned.spec.name}, for {', '.join(planned.spec.runtimes)}")
+        for owner, files in creation.rehearse(planned).items():
+            click.echo(click.wrap_text(f"{owner}: {' '.join(files)}", 78, "  ", "      "))
+        return
+    creation.create(planned)
+    click.echo(next_steps(planned.spec, planned.folder.absolute()), nl=False)
+
+
+def _create_all(configs: Sequence[Path], parent: Path, changes: Changes, dry_run: bool) -> None:
+    """Make the repositories, print their paths, and then what is wrong with the others."""
+    results = creation.create_all(configs, parent, changes, dry_run)
+    done = [*progress.shown(results, len(configs), "creating")]
+    problems = [result for result in done if isinstance(result, OpkitError)]
+    click.echo("".join(f"{folder}\n" for folder in done if isinstance(folder, Path)), nl=False)
+    click.echo("".join(f"error: {problem}\n" for problem in problems), err=True, nl=False)
+    if problems:
+        raise OpkitError(f"{len(problems)} of {len(configs)} repositories were not made")

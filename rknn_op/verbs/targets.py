@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
 from opkit.runtimes import available
@@ -9,7 +11,12 @@ from rknn_op import targets
 
 
 @click.command("targets")
-def command() -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print them for a program.")
+def command(as_json: bool) -> None:
     """List what can be built for, and what each chip must run at least."""
-    click.echo(targets.table(available().values()))
+    runtimes = available().values()
+    if as_json:
+        click.echo(json.dumps(targets.entries(runtimes), indent=2))
+        return
+    click.echo(targets.table(runtimes))
     click.echo("\nWhat is built for a chip runs on every chip of its family, and on no other.")

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rknn_op import update
-from rknn_op.verbs.options import repository
+from rknn_op.verbs.common import repository
 
 
 @click.command("update")

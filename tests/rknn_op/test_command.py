@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from opkit import repository, runtimes
+from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.chips import CHIPS
 from rknn_op import template
@@ -58,6 +60,13 @@ def snapshot(path: Path) -> dict[str, bytes]:
     return {str(f.relative_to(path)): f.read_bytes() for f in path.rglob("*") if f.is_file()}
 
 
+def made(path: Path) -> dict[str, bytes]:
+    """Return the files that cookiecutter makes too, which cannot know what cruft needs."""
+    files = snapshot(path)
+    del files[".cruft.json"]
+    return files
+
+
 def test_help_describes_every_verb() -> None:
     shown = rknn_op("--help").stdout
     for verb, text in VERBS.items():
@@ -71,7 +80,7 @@ def test_help_describes_every_verb() -> None:
 def test_create_equals_cookiecutter(folder: Path) -> None:
     result = rknn_op("create", "--config", EXP, "--path", "a/b/my_exp")
     assert result.exit_code == 0, result.stderr
-    assert snapshot(folder / "a/b/my_exp") == snapshot(generate(folder, EXP, "plain").path)
+    assert made(folder / "a/b/my_exp") == snapshot(generate(folder, EXP, "plain").path)
 
 
 def test_create_default_path_is_operator_name(folder: Path) -> None:
@@ -110,12 +119,12 @@ def test_create_without_description(folder: Path) -> None:
 
 
 def test_create_is_all_or_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(root: Path) -> None:
+    def failing(root: Path, spec: OpSpec) -> None:
         assert (root / "op.yml").is_file()
         raise OpkitError("no room left")
 
     with monkeypatch.context() as patch:
-        patch.setattr(repository, "update", failing)
+        patch.setattr(repository, "write", failing)
         assert_error(rknn_op("create", "-c", EXP, "-p", "my_exp"), "no room left")
     assert not [*folder.iterdir()]
 
@@ -158,7 +167,8 @@ def test_build_and_check_run_scons(example: Callable[[str], Repository], folder:
     path = str(example("exp").path)
     built = process("build", "-p", path, "-t", "RV1126", cwd=folder)
     assert built.returncode == 0, built.stdout + built.stderr
-    assert "up to date" in built.stdout
+    assert built.stdout == f"{path}/build/rv1126/Exp.rknnop\n"
+    assert "up to date" in built.stderr
     checked = process("check", "-p", path, cwd=folder)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert "passed" in checked.stdout
@@ -172,6 +182,121 @@ def test_build_forwards_options_and_exit_status(copy_of_fresh: Repository, folde
     listed = rknn_op("build", "-p", path, "-t", "rk9999")
     assert listed.exit_code == 2
     assert "'rk1806', 'rk1808', " in listed.stderr
+
+
+def test_build_and_check_many(example: Callable[[str], Repository], folder: Path) -> None:
+    """Two repositories, two targets, and a folder that is none: one table, and one status."""
+    good = [str(example(name).path) for name in ("exp", "truncate_div")]
+    (folder / "none").mkdir()
+    targets = ("rk1808", "rv1126")
+    options = [word for target in targets for word in ("-t", target)]
+    built = process("build", *options, "-p", *good, "none", cwd=folder)
+    assert built.returncode == 1
+    expected = [
+        f"{path}/build/{target}/{name}.rknnop"
+        for path, name in zip(good, ("Exp", "TruncateDiv"), strict=True)
+        for target in targets
+    ]
+    assert built.stdout.splitlines() == expected
+    rows = [line.split() for line in built.stderr.split("\nrepository ")[1].splitlines()[1:]]
+    assert [(row[0], row[2], row[3]) for row in rows] == [
+        (path, f"target={target}", "failed" if path == "none" else "done")
+        for path in (*good, "none")
+        for target in targets
+    ]
+    assert "none is not an operator repository" in built.stderr
+    checked = process("check", "-j", "1", "-p", *good, cwd=folder)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert [line.split()[3] for line in checked.stdout.splitlines()[1:]] == ["done", "done"]
+
+
+@pytest.mark.parametrize(
+    ("action", "config", "path"),
+    [("--action", "--config", "--op_path"), ("-a", "-c", "-p")],
+)
+def test_command_line_of_the_vendor(action: str, config: str, path: str, folder: Path) -> None:
+    done = rknn_op(path, "a/op", action, "create", config, EXP)
+    assert done.exit_code == 0, done.output
+    assert repository.load(folder / "a/op").name == "Exp"
+    assert_error(rknn_op(action, "build", path, "b"), "b is not an operator repository")
+    for incomplete in ([action, "create", path, "c"], [action, "build"], [path, "c"]):
+        refused = rknn_op(*incomplete)
+        assert refused.exit_code == 2
+        assert config in refused.stderr or path in refused.stderr or action in refused.stderr
+
+
+# ---- Many at once --------------------------------------------------------------------------------
+
+
+def test_create_many(folder: Path) -> None:
+    """What cannot be used stops no other, and is listed at the end."""
+    configs = []
+    for number in range(12):
+        text = Path(EXP).read_text().replace("name: Exp", f"name: Exp{number}")
+        (folder / f"{number}.yml").write_text(text)
+        configs.append(f"{number}.yml")
+    (folder / "3.yml").write_text("name: 3\n")
+    (folder / "7.yml").write_text((folder / "6.yml").read_text())
+    result = rknn_op("create", "-p", "made", "-c", *configs)
+    assert result.exit_code == 1
+    names = [f"Exp{number}" for number in range(12) if number not in (3, 7)]
+    assert sorted(path.name for path in (folder / "made").iterdir()) == sorted(names)
+    created = result.stdout.splitlines()
+    assert [*map(str, created)] == [f"made/{name}" for name in names]
+    *problems, last = result.stderr.splitlines()
+    assert any(line.startswith("error: 3.yml:1: ") for line in problems)
+    # Two workers take them at the same time, or one after the other.
+    assert any("made/.Exp6.new is in use" in p or "made/Exp6 already" in p for p in problems)
+    assert last == "error: 2 of 12 repositories were not made"
+    assert len(problems) == 2
+    one = rknn_op("create", "-c", "0.yml", "-p", "alone")
+    assert one.exit_code == 0
+    assert made(folder / "alone") == made(folder / "made/Exp0")
+
+
+def test_create_with_other_runtimes_and_target(folder: Path) -> None:
+    options = ["--runtime", "rknn", "--runtime", "pplnn,rknn2", "--target", "rk3588"]
+    assert rknn_op("create", "-c", EXP, "-p", "exp", *options).exit_code == 0
+    spec = repository.load(folder / "exp")
+    assert spec.runtimes == ("rknn", "pplnn", "rknn2")
+    assert spec.target_platform == "rk3588"
+    assert (folder / "exp/opkit/runtimes/rknn2").is_dir()
+    wrong = rknn_op("create", "-c", EXP, "-p", "other", "--runtime", "rknn3")
+    assert_error(wrong, "exp.yml, changed by options:", "unknown runtime 'rknn3'")
+    assert_error(rknn_op("create", "-c", EXP, "-p", "x", "--target", "rk1"), "unknown value 'rk1'")
+    assert [path.name for path in folder.iterdir()] == ["exp"]
+
+
+def test_dry_run_lists_what_create_makes(folder: Path) -> None:
+    shown = rknn_op("create", "-c", EXP, "-p", "exp", "--dry-run")
+    assert shown.exit_code == 0
+    assert not [*folder.iterdir()]
+    assert max(map(len, shown.stdout.splitlines())) <= 80
+    rknn_op("create", "-c", EXP, "-p", "exp")
+    files = {*snapshot(folder / "exp")}
+    ours = {path for path in files if path.startswith("opkit/")}
+    words = shown.stdout.split()
+    assert files - ours <= {*words}
+    assert f"({len(ours)}" in words
+    assert rknn_op("create", "-c", EXP, EXP, "-p", "all", "--dry-run").stdout == "all/Exp\n" * 2
+    assert not (folder / "all").exists()
+
+
+def test_one_process_at_a_time_makes_a_repository(folder: Path) -> None:
+    """Started at once, one makes it, and the others say so: none mixes with another."""
+    command = [sys.executable, "-m", "rknn_op", "create", "-c", EXP, "-p", "exp"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    runs = [
+        subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    errors = [run.communicate()[1] for run in runs]
+    assert sorted(run.returncode for run in runs) == [0, 1, 1, 1]
+    for run, error in zip(runs, errors, strict=True):
+        if run.returncode:
+            assert "exp.new is in use: another process" in error or "exp already exists" in error
+    assert [path.name for path in folder.iterdir()] == ["exp"]
+    assert made(folder / "exp") == snapshot(generate(folder, EXP, "plain").path)
 
 
 def test_inspect(example: Callable[[str], Repository]) -> None:
@@ -196,13 +321,45 @@ def test_inspect_invalid_package(folder: Path) -> None:
 
 def test_targets_list_requirements() -> None:
     lines = rknn_op("targets").stdout.splitlines()
+    entries = {entry["target"]: entry for entry in json.loads(rknn_op("targets", "--json").stdout)}
     for runtime in runtimes.available().values():
         for target in runtime.targets.values():
             (line,) = (line for line in lines if line.startswith(f"{target.name} "))
-            abis = "/".join((target.abi, *target.other_abis))
-            assert line.split()[1:4] == [runtime.name, target.family or "-", abis]
+            abis = (target.abi, *target.other_abis)
+            assert line.split()[1:4] == [runtime.name, target.family or "-", "/".join(abis)]
             assert target.needs in line
             assert line.endswith(target.look_up or "-")
+            assert entries.pop(target.name) == {
+                "target": target.name,
+                "runtime": runtime.name,
+                "family": target.family,
+                "abis": [*abis],
+                "needs": target.needs,
+                "look_up": target.look_up,
+            }
+    assert not entries
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell: str) -> None:
+    script = rknn_op("completion", shell).stdout
+    assert "_RKNN_OP_COMPLETE" in script
+    if shutil.which(shell):
+        checked = subprocess.run([shell, "-n"], input=script, text=True, check=False)
+        assert checked.returncode == 0
+    words = {
+        "COMP_WORDS": "rknn-op cr",
+        "COMP_CWORD": "cr" if shell == "fish" else "1",
+        "_RKNN_OP_COMPLETE": f"{shell}_complete",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", "from rknn_op.command import main; main(prog_name='rknn-op')"],
+        env={**os.environ, **words, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "create" in done.stdout
 
 
 def test_build_takes_targets_of_every_runtime(folder: Path) -> None:
@@ -278,4 +435,4 @@ def test_installed_wheel_contains_template(folder: Path) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert snapshot(folder / "made") == snapshot(generate(folder, EXP, "plain").path)
+    assert made(folder / "made") == snapshot(generate(folder, EXP, "plain").path)

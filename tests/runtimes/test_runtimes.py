@@ -21,13 +21,13 @@ from opkit import runtimes
 from opkit.description import parser
 from opkit.description.limits import Limits
 from opkit.description.reader import DescriptionError
+from opkit.description.rewriting import with_runtimes
 from opkit.description.spec import OpSpec
 from opkit.files.header import operator_header
 from opkit.files.skeletons import once_only_files
 from opkit.runtimes.interface import Runtime
 from opkit.runtimes.rknn import RUNTIME
 from opkit.runtimes.rknn.runtime import Rknn
-from rknn_op_template import with_runtimes
 from tests.compiling import C_SOURCES
 from tests.repositories import EXAMPLES, ROOT, TEMPLATE, Repository, copy_template, generate
 

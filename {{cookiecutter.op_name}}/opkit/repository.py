@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,6 +18,9 @@ from opkit.files.generated import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.manifest import Manifest
 from opkit.version import VERSION
+
+_MAX_FOLDER_NAME = 127  # as an operator's name, which the folder is by default
+_FOLDER_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.-]{{0,{_MAX_FOLDER_NAME - 1}}}")
 
 
 def read_description(path: Path) -> str:
@@ -34,6 +38,19 @@ def read_description(path: Path) -> str:
         raise DescriptionError(f"{path}:{line}: not valid UTF-8") from None
     except OSError as error:
         raise DescriptionError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def refuse_folder_name(name: str) -> None:
+    """Refuse what cannot be the name of a repository's folder.
+
+    Raises:
+        OpkitError: it cannot; the message says which can.
+    """
+    if not _FOLDER_NAME.fullmatch(name):
+        raise OpkitError(
+            f"{name!r} cannot be the new folder's name; allowed are 1 to {_MAX_FOLDER_NAME} "
+            "letters (a to z), digits, '_', '-' and '.', beginning with a letter, a digit or '_'"
+        )
 
 
 def load(root: Path) -> OpSpec:
@@ -54,16 +71,30 @@ def load(root: Path) -> OpSpec:
 def update(root: Path) -> OpSpec:
     """Bring the repository's files in line with op.yml and return the operator.
 
+    Raises:
+        OpkitError: op.yml cannot be used, or as `write` does.
+    """
+    spec = load(root)
+    write(root, spec)
+    return spec
+
+
+def write(root: Path, spec: OpSpec) -> None:
+    """Bring the repository's files in line with the operator.
+
     A file that is the user's is written if no build has written it before and it does not exist:
     the first time all of them, later those that op.yml newly requires, for a runtime or a kernel
     that it did not have. Otherwise they are only read. The first time, runtimes that op.yml does
     not name are removed from opkit.
 
+    Args:
+        root: the repository.
+        spec: what its op.yml says.
+
     Raises:
-        OpkitError: op.yml or the reference is wrong, or a file of the user's is missing; or a newer
-            version has written the repository.
+        OpkitError: the reference is wrong, or a file of the user's is missing; or a newer version
+            has written the repository.
     """
-    spec = load(root)
     before = read_manifest(root)
     is_new = not before.once
     math = (f"{spec.lower}_compute.h", f"{spec.lower}_reference.py")
@@ -87,7 +118,6 @@ def update(root: Path) -> OpSpec:
         _write(root / path, text)
     if is_new:
         _remove_other_runtimes(root, spec)
-    return spec
 
 
 def _remove_other_runtimes(root: Path, spec: OpSpec) -> None:

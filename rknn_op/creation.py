@@ -1,0 +1,252 @@
+"""New operator repositories from descriptions: the whole of each, or nothing of it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from opkit import manifest, repository, runtimes
+from opkit.description.rewriting import normalized, with_runtimes, with_target
+from opkit.description.spec import OpSpec
+from opkit.errors import OpkitError
+from opkit.version import VERSION
+from rknn_op import template
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What takes the place of a description's own words.
+
+    Attributes:
+        runtimes: that execute the operator; empty: those of the description.
+        target: what to build for by default; empty: that of the description.
+    """
+
+    runtimes: Sequence[str] = ()
+    target: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A repository to make.
+
+    Attributes:
+        spec: the operator.
+        text: the description, as it will be in op.yml.
+        folder: the repository; nothing is there.
+    """
+
+    spec: OpSpec
+    text: str
+    folder: Path
+
+
+UNCHANGED = Changes()
+
+
+def plan(
+    config: Path, folder: Path | None = None, parent: Path = Path(), changes: Changes = UNCHANGED
+) -> Plan:
+    """Check a description and the place of its repository.
+
+    Args:
+        config: the file with the description.
+        folder: the repository to make; None: in `parent`, with the operator's name.
+        parent: where that is.
+        changes: to the description.
+
+    Raises:
+        OpkitError: the description cannot be used, not even changed, or something is in the place.
+    """
+    text = normalized(repository.read_description(config))
+    spec = runtimes.parse(text, str(config))
+    if changes.runtimes:
+        text = with_runtimes(text, changes.runtimes)
+    if changes.target:
+        text = with_target(text, changes.target)
+    if changes != UNCHANGED:
+        spec = runtimes.parse(text, f"{config}, changed by options")
+    folder = folder or parent / spec.name
+    repository.refuse_folder_name(_absolute(folder).name)
+    refuse_existing(folder)
+    return Plan(spec, text, folder)
+
+
+def refuse_existing(folder: Path) -> None:
+    """Refuse a place in which something is.
+
+    Raises:
+        OpkitError: there is.
+    """
+    if os.path.lexists(folder):
+        raise OpkitError(f"{folder} already exists; pass another folder, or delete it")
+
+
+def create(plan: Plan) -> None:
+    """Make a repository beside its place, in a folder that begins with a dot, and rename it.
+
+    What an interrupted run has left there goes with the next.
+
+    Raises:
+        OpkitError: it cannot be made, or something is in its place now.
+    """
+    path = _absolute(plan.folder)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _exclusive(path.with_name(f".{path.name}.new")) as made:
+            _make(plan, made)
+            refuse_existing(plan.folder)
+            made.rename(path)
+    except OSError as error:
+        problem = error.strerror or error
+        raise OpkitError(f"{plan.folder}: cannot be made: {problem}") from None
+
+
+def rehearse(plan: Plan) -> dict[str, list[str]]:
+    """Make a repository elsewhere, and return owner -> its files without leaving any.
+
+    Raises:
+        OpkitError: it cannot be made.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder)
+        _make(plan, made)
+        written = repository.read_manifest(made)
+    copied = template.files(plan.spec.runtimes)
+    ours = [path for path in copied if path.startswith("opkit/")]
+    return {
+        "yours": sorted({*written.once, "op.yml", ".cruft.json", *copied} - {*ours}),
+        "generated": sorted({*written.generated, manifest.PATH}),
+        "opkit": [f"opkit/ ({len(ours)} files)"],
+    }
+
+
+def _make(plan: Plan, folder: Path) -> None:
+    """Fill an empty folder with a repository."""
+    files = template.files(plan.spec.runtimes)
+    # Thousands of files: as text, paths cost a third of what they cost as Path.
+    root = str(folder)
+    for name in sorted({os.path.dirname(name) for name in files} - {""}):  # noqa: PTH120
+        os.makedirs(f"{root}/{name}", exist_ok=True)  # noqa: PTH103
+    for name, content in files.items():
+        with open(f"{root}/{name}", "xb", buffering=0) as file:  # noqa: PTH123
+            file.write(content)
+    (folder / "op.yml").write_text(f"{plan.text}\n", encoding="utf-8")
+    (folder / ".cruft.json").write_text(_cruft_state(plan), encoding="utf-8")
+    repository.write(folder, plan.spec)
+
+
+def create_all(
+    configs: Sequence[Path], parent: Path, changes: Changes = UNCHANGED, dry_run: bool = False
+) -> Iterator[Path | OpkitError]:
+    """Make a repository of each description, side by side on all processors.
+
+    Args:
+        configs: the files with the descriptions.
+        parent: the folder of the repositories, which have their operators' names.
+        changes: to every description.
+        dry_run: check all, and make nothing.
+
+    Yields:
+        In the order of the descriptions: the repository, or why there is none.
+    """
+    # Forked, workers need no time to import what is here already.
+    workers = ProcessPoolExecutor(
+        min(os.cpu_count() or 1, len(configs)),
+        multiprocessing.get_context("fork"),
+        initializer=partial(signal.signal, signal.SIGINT, signal.SIG_IGN),
+    )
+    try:
+        yield from workers.map(
+            partial(_create_one, parent=parent, changes=changes, dry_run=dry_run), configs
+        )
+    finally:
+        workers.shutdown(cancel_futures=True)
+
+
+def _create_one(config: Path, parent: Path, changes: Changes, dry_run: bool) -> Path | OpkitError:
+    try:
+        planned = plan(config, None, parent, changes)
+        (rehearse if dry_run else create)(planned)
+    except OpkitError as error:
+        return error
+    return planned.folder
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100  resolve() would follow links
+
+
+def _cruft_state(plan: Plan) -> str:
+    """Return the text of the file by which cruft knows what a repository was made from."""
+    answers = {
+        "config": plan.text,
+        "op_name": _absolute(plan.folder).name,
+        "runtimes": ", ".join(plan.spec.runtimes),
+        "_template": template.URL,
+    }
+    state = {
+        "template": template.URL,
+        "commit": f"v{VERSION}",
+        "checkout": None,
+        "context": {"cookiecutter": answers},
+        "directory": None,
+    }
+    return json.dumps(state, indent=2, ensure_ascii=False) + "\n"
+
+
+@contextmanager
+def _exclusive(folder: Path) -> Iterator[Path]:
+    """Make an empty folder that no other process has; at the end, remove it if it is still there.
+
+    The kernel frees it when the process dies: what is left belongs to whoever comes next.
+
+    Raises:
+        OpkitError: another process has it.
+    """
+    folder.mkdir(exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        with suppress(BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_open(folder, descriptor):
+                try:
+                    _empty(folder)
+                    yield folder
+                finally:
+                    if _is_open(folder, descriptor):
+                        shutil.rmtree(folder, ignore_errors=True)
+                return
+        raise OpkitError(
+            f"{folder} is in use: another process, or another description of the same operator, "
+            "is making the repository; wait for it, or pass another folder"
+        )
+    finally:
+        os.close(descriptor)
+
+
+def _is_open(folder: Path, descriptor: int) -> bool:
+    """Whether a folder is the one that is open, not another that has its name now."""
+    try:
+        return os.path.samestat(folder.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _empty(folder: Path) -> None:
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()

@@ -1,0 +1,86 @@
+"""SCons in many repositories: side by side, with a table of what came out."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import PIPE
+
+from opkit.errors import OpkitError
+from opkit.text import aligned
+from rknn_op.repositories import scons
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of SCons in a repository.
+
+    Attributes:
+        folder: the repository.
+        arguments: what followed `scons`.
+        status: of its exit.
+        output: what it printed, or why it did not run.
+        seconds: how long it took.
+    """
+
+    folder: Path
+    arguments: Sequence[str]
+    status: int
+    output: str = ""
+    seconds: float = 0.0
+
+    @property
+    def command(self) -> str:
+        """The command line."""
+        return " ".join(["scons", *self.arguments])
+
+
+def run_all(folders: Sequence[Path], commands: Sequence[Sequence[str]], jobs: int) -> Iterator[Run]:
+    """Run SCons with each list of arguments in each repository.
+
+    Args:
+        folders: the repositories.
+        commands: the arguments of each run; in one repository, they follow one another.
+        jobs: the number of repositories at a time; they share the processors.
+
+    Yields:
+        The runs, in the order of repositories and commands.
+    """
+    share = f"-j{max(1, (os.cpu_count() or 1) // jobs)}"
+    with ThreadPoolExecutor(jobs) as threads:
+        try:
+            for runs in threads.map(lambda folder: _runs(folder, commands, share), folders):
+                yield from runs
+        finally:
+            threads.shutdown(cancel_futures=True)
+
+
+def _runs(folder: Path, commands: Sequence[Sequence[str]], share: str) -> list[Run]:
+    runs = []
+    for arguments in commands:
+        start = time.perf_counter()
+        try:
+            done = scons(folder, "-Q", share, *arguments, stdout=PIPE)
+            status, output = done.returncode, done.stdout
+        except OpkitError as error:
+            status, output = 2, f"error: {error}\n"
+        runs.append(Run(folder, arguments, status, output, time.perf_counter() - start))
+    return runs
+
+
+def table(runs: Sequence[Run]) -> str:
+    """Return a row for each run."""
+    rows = [
+        (
+            str(run.folder),
+            run.command,
+            "failed" if run.status else "done",
+            f"{run.seconds:.1f} s",
+        )
+        for run in runs
+    ]
+    return aligned([("repository", "command", "result", "time"), *rows])

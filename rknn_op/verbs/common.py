@@ -1,0 +1,78 @@
+"""What several verbs have: options, and running SCons in the repositories that they name."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from rknn_op import progress
+from rknn_op.repositories import scons
+from rknn_op.scons_runs import Run, run_all, table
+
+repository = click.option(
+    "-p",
+    "--path",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="The operator repository; default: the current folder.",
+)
+repositories = click.option(
+    "-p",
+    "--path",
+    "paths",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="An operator repository; default: the current folder. Several: -p A B ...",
+)
+more_repositories = click.argument(
+    "others", nargs=-1, type=click.Path(path_type=Path), metavar="[DIR]... [-- OPTIONS...]"
+)
+jobs_option = click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1),
+    help="How many repositories at a time; default: one for each processor.",
+)
+
+
+class SconsCommand(click.Command):
+    """A verb whose arguments behind `--` go to SCons as they are: `ctx.meta["scons"]`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep what is behind `--`, and read the rest as usual."""
+        end = args.index("--") if "--" in args else len(args)
+        ctx.meta["scons"] = args[end + 1 :]
+        return super().parse_args(ctx, args[:end])
+
+
+def run_scons(
+    paths: Sequence[Path], commands: Sequence[Sequence[str]], jobs: int | None, err: bool
+) -> list[Run]:
+    """Run SCons in repositories: one run is shown while it runs, several as a table at the end.
+
+    Args:
+        paths: the repositories; none: the current folder.
+        commands: the arguments of each run in a repository.
+        jobs: the number of repositories at a time; None: one for each processor.
+        err: show it on stderr, not on stdout.
+    """
+    folders = paths or [Path()]
+    if len(folders) * len(commands) == 1:
+        done = scons(folders[0], *commands[0], stdout=sys.stderr if err else None)
+        return [Run(folders[0], commands[0], done.returncode)]
+    results = run_all(folders, commands, jobs or min(len(folders), os.cpu_count() or 1))
+    runs = [*progress.shown(results, len(folders) * len(commands), "scons")]
+    for run in runs:
+        if run.status:
+            click.echo(f"{run.folder}: `{run.command}`\n{run.output}", err=True)
+    click.echo(table(runs), err=err)
+    return runs
+
+
+def status(runs: Sequence[Run]) -> int:
+    """Return the exit status: that of a single run; else 1 if any failed."""
+    return runs[0].status if len(runs) == 1 else int(any(run.status for run in runs))

@@ -13,7 +13,7 @@ VERBS = {
     "create": "Make operator repositories from descriptions.",
     "build": "Build and pack: `scons target=...` in repositories.",
     "check": "Compare the kernels with numpy on this PC: `scons check`.",
-    "update": "Bring opkit/ and generated/ of a repository to this version.",
+    "update": "Bring opkit/ and generated/ of repositories to this version.",
     "inspect": "Show what is in packages (.rknnop).",
     "targets": "List what can be built for, and what each chip must run at least.",
     "completion": "Print what makes a shell complete the words of this command.",

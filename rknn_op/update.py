@@ -2,16 +2,55 @@
 
 from __future__ import annotations
 
+import difflib
+import json
 import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from opkit import repository, runtimes
+from opkit import manifest, repository, runtimes
+from opkit.description.rewriting import normalized
+from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.files.skeletons import once_only_files
+from opkit.version import VERSION
 from rknn_op import template
 from rknn_op.repositories import require
 
+_CRUFT = ".cruft.json"
+_LEFT_ALONE = (".git", ".venv", "build", ".cache", "__pycache__")
+"""What no update changes, and a copy of a repository does not need."""
 
-def update(folder: Path) -> None:
+
+@dataclass(frozen=True)
+class Update:
+    """What an update changes in a repository.
+
+    Attributes:
+        folder: the repository.
+        version: of the template, before.
+        changed: path -> text before and after, of each file that differs; None: there is none.
+        advice: path -> diff of what the template has for a file now; the file is the user's, and
+            stays as it is.
+    """
+
+    folder: Path
+    version: str
+    changed: Mapping[str, tuple[str | None, str | None]]
+    advice: Mapping[str, str]
+
+    def diff(self) -> str:
+        """Return the changes as a unified diff."""
+        return "".join(
+            _diff(path, before or "", after or "") for path, (before, after) in self.changed.items()
+        )
+
+
+def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Update:
     """Replace a repository's opkit, and bring its files in line with op.yml.
 
     The user's files are left alone; those that op.yml newly requires are written. After an
@@ -19,29 +58,176 @@ def update(folder: Path) -> None:
 
     Args:
         folder: the repository.
+        dry_run: change nothing.
+        allow_dirty: also where git knows of changes that are not committed.
 
     Raises:
         OpkitError: the folder is not an operator repository, op.yml cannot be used, a newer version
-            has written the repository, or opkit/ cannot be replaced.
+            has written the repository, there are changes that are not committed, or opkit/ cannot
+            be replaced.
     """
     require(folder)
     op_yml = folder / "op.yml"
     spec = runtimes.parse(repository.read_description(op_yml), str(op_yml))
-    repository.read_manifest(folder)
-    others = {runtimes.FOLDER / name for name in runtimes.available() if name not in spec.runtimes}
+    version = repository.read_manifest(folder).version
+    is_interrupted = (folder / "opkit.old").exists()
+    if not (dry_run or allow_dirty or is_interrupted):
+        _refuse_uncommitted(folder)
+    before = _texts(folder)
+    advice = _advice(folder, spec, version)
+    if dry_run:
+        with tempfile.TemporaryDirectory() as scratch:
+            copy = Path(scratch) / "repository"
+            shutil.copytree(folder, copy, symlinks=True, ignore=_ignored)
+            _replace(copy, spec)
+            after = _texts(copy)
+    else:
+        _replace(folder, spec)
+        after = _texts(folder)
+    changed = {
+        path: (before.get(path), after.get(path))
+        for path in sorted({*before, *after})
+        if before.get(path) != after.get(path)
+    }
+    return Update(folder, version, changed, advice)
 
-    def ignored(directory: str, names: list[str]) -> list[str]:
-        return [n for n in names if n == "__pycache__" or Path(directory, n) in others]
 
+def _replace(folder: Path, spec: OpSpec) -> None:
+    """Bring everything to this version; opkit.old is there until all of it is done."""
     opkit, new, old = (folder / name for name in ("opkit", "opkit.new", "opkit.old"))
     try:
-        for leftover in (new, old):
-            shutil.rmtree(leftover, ignore_errors=True)
-        shutil.copytree(template.OPKIT, new, ignore=ignored)
+        shutil.rmtree(new, ignore_errors=True)
+        for name, content in template.files(spec.runtimes).items():
+            if name.startswith("opkit/"):
+                path = new / name.removeprefix("opkit/")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
         if opkit.exists():
+            shutil.rmtree(old, ignore_errors=True)
             opkit.rename(old)
         new.rename(opkit)
-        shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         raise OpkitError(f"{opkit}: cannot be replaced: {error}") from None
-    repository.update(folder)
+    repository.write(folder, spec)
+    _record(folder, spec)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _record(folder: Path, spec: OpSpec) -> None:
+    """Let cruft know, in a repository that it knows, what the repository is made from now."""
+    path = folder / _CRUFT
+    try:
+        state = json.loads(path.read_text(encoding="utf-8"))
+        answers = state["context"]["cookiecutter"]
+        state["commit"] = f"v{VERSION}"
+        answers["config"] = normalized(repository.read_description(folder / "op.yml"))
+        answers["runtimes"] = ", ".join(spec.runtimes)
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return
+    path.write_text(json.dumps(state, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _refuse_uncommitted(folder: Path) -> None:
+    """Refuse a repository with changes that are not committed: they would mix with the update's.
+
+    Raises:
+        OpkitError: git knows of some.
+    """
+    try:
+        status = subprocess.run(
+            ["git", "-C", folder, "status", "--porcelain", "--", "."],
+            check=False,
+            capture_output=True,
+            text=True,
+            errors="replace",
+        )
+    except OSError:
+        return  # without git there is nothing to know
+    lines = status.stdout.splitlines() if status.returncode == 0 else []
+    if lines:
+        names = ", ".join(line[3:] for line in lines[:3]) + (", ..." if len(lines) > 3 else "")
+        raise OpkitError(
+            f"{folder}: {len(lines)} changes are not committed ({names}); commit them, so that "
+            "what the update changes can be seen and taken back, or pass --allow-dirty"
+        )
+
+
+def _ignored(directory: str, names: list[str]) -> list[str]:
+    return [name for name in names if name in _LEFT_ALONE]
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    """Return path -> text of every file that is there of those that an update may change."""
+    written = repository.read_manifest(folder)
+    opkit = next(path for name in ("opkit", "opkit.old") if (path := folder / name).is_dir())
+    paths = {
+        f"opkit/{path.relative_to(opkit)}": path
+        for path in opkit.rglob("*")
+        if "__pycache__" not in path.parts
+    }
+    for name in (*written.once, *written.generated, manifest.PATH, _CRUFT):
+        paths[name] = folder / name
+    return {
+        name: path.read_text(encoding="utf-8", errors="replace")
+        for name, path in sorted(paths.items())
+        if path.is_file()
+    }
+
+
+def _advice(folder: Path, spec: OpSpec, version: str) -> dict[str, str]:
+    """Return path -> diff, for files of the user's, of what the template has for them now."""
+    texts = _own_skeletons(folder)
+    if version != VERSION:
+        for name in template.files(spec.runtimes):
+            if not name.startswith("opkit/") and (folder / name).is_file():
+                texts[name] = (folder / name).read_text(encoding="utf-8", errors="replace")
+    now = once_only_files(spec, runtimes.of(spec))
+    now |= {name: data.decode() for name, data in template.files(spec.runtimes).items()}
+    diffs = {
+        name: _diff(name, text, now[name])
+        for name, text in texts.items()
+        if name in now and (folder / name).exists()
+    }
+    return {name: diff for name, diff in diffs.items() if diff}
+
+
+def _own_skeletons(folder: Path) -> dict[str, str]:
+    """Return what the repository's own opkit would write once, were it new: path -> text.
+
+    Nothing, if that opkit is too old, or too broken, to say so.
+    """
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", _PRINT_SKELETONS],
+        cwd=folder,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    try:
+        texts = json.loads(done.stdout)
+        return {str(name): str(text) for name, text in texts.items()}
+    except (ValueError, AttributeError):
+        return {}
+
+
+_PRINT_SKELETONS = """
+import json, sys
+from pathlib import Path
+sys.dont_write_bytecode = True
+sys.path.insert(0, "")
+from opkit import repository, runtimes
+from opkit.files.skeletons import once_only_files
+spec = repository.load(Path())
+print(json.dumps(once_only_files(spec, runtimes.of(spec))))
+"""
+
+
+def _diff(path: str, before: str, after: str) -> str:
+    return "".join(
+        difflib.unified_diff(
+            before.splitlines(keepends=True),
+            after.splitlines(keepends=True),
+            f"a/{path}",
+            f"b/{path}",
+        )
+    )

@@ -6,16 +6,63 @@ from pathlib import Path
 
 import click
 
-from rknn_op import update
-from rknn_op.verbs.common import repository
+from opkit.errors import OpkitError
+from opkit.version import VERSION
+from rknn_op import progress
+from rknn_op.update import Update, update
 
 
 @click.command("update")
-@repository
-def command(path: Path) -> None:
-    """Bring opkit/ and generated/ of a repository to this version.
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[DIR]...")
+@click.option("-p", "--path", type=click.Path(path_type=Path), help="Another DIR.")
+@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
+@click.option("--diff", is_flag=True, help="Print what changes as a diff.")
+@click.option(
+    "--allow-dirty", is_flag=True, help="Also where git has changes that are not committed."
+)
+def command(
+    folders: tuple[Path, ...], path: Path | None, dry_run: bool, diff: bool, allow_dirty: bool
+) -> None:
+    """Bring opkit/ and generated/ of repositories to this version.
 
-    A runtime that op.yml names and the repository does not have yet comes with it. Your own files
-    are left alone.
+    DIR is the current folder by default. A runtime that op.yml names and a repository does not have
+    yet comes with it. Your own files are left alone; where the template has other ones now, the
+    difference is printed.
     """
-    update.update(path)
+    paths = [*folders, *([path] if path else [])] or [Path()]
+    problems: list[str] = []
+    for folder in progress.shown(paths, len(paths), "updating") if len(paths) > 1 else paths:
+        try:
+            _print(update(folder, dry_run, allow_dirty), diff)
+        except OpkitError as error:
+            if len(paths) == 1:
+                raise
+            problems.append(str(error))
+    for problem in problems:
+        click.echo(f"error: {problem}", err=True)
+    if problems:
+        raise OpkitError(f"{len(problems)} of {len(paths)} repositories were not updated")
+
+
+def _print(done: Update, with_diff: bool) -> None:
+    if not done.changed:
+        click.echo(f"{done.folder}: up to date with {VERSION}")
+        return
+    click.echo(f"{done.folder}: from {done.version} to {VERSION}")
+    kinds = {
+        path: "new" if before is None else "deleted" if after is None else "changed"
+        for path, (before, after) in done.changed.items()
+    }
+    opkit = [kind for path, kind in kinds.items() if path.startswith("opkit/")]
+    if opkit:
+        counts = [f"{opkit.count(kind)} {kind}" for kind in dict.fromkeys(opkit)]
+        click.echo(f"  opkit/: {', '.join(counts)}")
+    for path, kind in kinds.items():
+        if not path.startswith("opkit/"):
+            click.echo(f"  {path}: {kind}")
+    if with_diff:
+        click.echo(done.diff(), nl=False)
+    for path, text in done.advice.items():
+        click.echo(
+            f"\n{path} is yours and stays. In the template it has changed:\n\n{text}", nl=False
+        )

@@ -134,7 +134,7 @@ def test_killed_create_leaves_nothing_that_stays(folder: Path) -> None:
     started = time.monotonic()
     assert process("create", "-c", EXP, "-p", "whole", cwd=folder).returncode == 0
     seconds = time.monotonic() - started
-    whole = snapshot(folder / "whole")
+    whole = made(folder / "whole")
     for part in range(1, 9):
         command = [sys.executable, "-m", "rknn_op", "create", "-c", EXP, "-p", "killed"]
         run = subprocess.Popen(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)})
@@ -142,7 +142,7 @@ def test_killed_create_leaves_nothing_that_stays(folder: Path) -> None:
         run.kill()
         run.wait()
         if (folder / "killed").exists():
-            assert snapshot(folder / "killed") == whole
+            assert made(folder / "killed") == whole
             shutil.rmtree(folder / "killed")
     assert rknn_op("create", "-c", EXP, "-p", "killed").exit_code == 0
     assert sorted(path.name for path in folder.iterdir()) == ["killed", "whole"]

@@ -1,0 +1,196 @@
+"""`rknn-op update`: an older repository comes to this version, and the user's files stay."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from opkit import manifest
+from opkit.version import VERSION
+from rknn_op.command import main
+from tests.repositories import EXAMPLES, ROOT
+
+OLD = "0.0.9"
+
+
+def rknn_op(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    names = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    command = ["git", "-C", str(folder), *names, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def snapshot(path: Path) -> dict[str, bytes]:
+    return {
+        str(file.relative_to(path)): file.read_bytes()
+        for file in path.rglob("*")
+        if file.is_file() and ".git" not in file.relative_to(path).parts
+    }
+
+
+@pytest.fixture(scope="module")
+def now(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a repository of this version; do not change it."""
+    path = tmp_path_factory.mktemp("now") / "exp"
+    done = rknn_op("create", "-c", str(EXAMPLES / "exp/exp.yml"), "-p", str(path))
+    assert done.exit_code == 0, done.output
+    return path
+
+
+def age(path: Path) -> None:
+    """Make a repository one of an older version: every kind of file has another text."""
+    (path / "opkit/VERSION").write_text(f"{OLD}\n")
+    (path / "opkit/gone.py").write_text("# no longer there\n")
+    (path / "opkit/text.py").write_text(f"# older\n{(path / 'opkit/text.py').read_text()}")
+    (path / "opkit/docs/cases.md").unlink()
+    header = path / "generated/exp.h"
+    header.write_text(f"/* Older. */\n{header.read_text()}")
+    (path / "generated/gone.h").write_text("/* No longer generated. */\n")
+    skeleton = path / "opkit/files/templates/README.md"
+    skeleton.write_text(skeleton.read_text().replace("## What to write", "## What to do"))
+    text = (path / manifest.PATH).read_text()
+    content = json.loads(text) | {"version": OLD}
+    content["generated"].append("generated/gone.h")
+    (path / manifest.PATH).write_text(json.dumps(content))
+    cruft = path / ".cruft.json"
+    cruft.write_text(cruft.read_text().replace(f"v{VERSION}", f"v{OLD}"))
+
+
+@pytest.fixture
+def old(now: Path, tmp_path: Path) -> Path:
+    """Return a repository of an older version, with work of the user's in it."""
+    path = tmp_path / "exp"
+    shutil.copytree(now, path)
+    age(path)
+    for name in ("exp_compute.h", "README.md", "tests/test_exp.py"):
+        (path / name).write_text(f"{(path / name).read_text()}mine\n")
+    (path / "notes.txt").write_text("mine")
+    return path
+
+
+def as_updated(old: Path, now: Path) -> dict[str, bytes]:
+    """Return what the update is to make: all that is ours as it is now, all else as it was."""
+    written = manifest.from_text((now / manifest.PATH).read_text())
+    ours = {*written.generated, ".cruft.json"}
+    kept = {
+        path: content
+        for path, content in snapshot(old).items()
+        if not path.startswith(("opkit/", "generated/"))
+    }
+    new = {
+        path: content
+        for path, content in snapshot(now).items()
+        if path.startswith(("opkit/", "generated/")) or path in ours
+    }
+    once = json.loads((old / manifest.PATH).read_text())["written once"]
+    texts = kept | new
+    content = json.loads(texts[manifest.PATH]) | {"written once": once}
+    texts[manifest.PATH] = (json.dumps(content, indent=2) + "\n").encode()
+    return texts
+
+
+def test_update(old: Path, now: Path) -> None:
+    expected = as_updated(old, now)
+    done = rknn_op("update", str(old))
+    assert done.exit_code == 0, done.output
+    assert snapshot(old) == expected
+    assert done.stdout.startswith(f"{old}: from {OLD} to {VERSION}\n")
+    assert re.search(r"^  opkit/: .*\b\d+ changed", done.stdout, re.MULTILINE)
+    assert "  generated/exp.h: changed\n" in done.stdout
+    assert "  generated/gone.h: deleted\n" in done.stdout
+    again = rknn_op("update", str(old))
+    assert again.stdout == f"{old}: up to date with {VERSION}\n"
+
+
+def test_changes_of_skeletons_are_shown(old: Path) -> None:
+    """Only what the template has changed: what the user has written is no part of it."""
+    (old / "pytest.ini").write_text("# older\n")
+    shown = rknn_op("update", "--dry-run", str(old)).stdout
+    assert "README.md is yours and stays. In the template it has changed:" in shown
+    assert "-## What to do" in shown
+    assert "+## What to write" in shown
+    assert "pytest.ini is yours and stays" in shown
+    assert "mine" not in shown
+    assert "exp_compute.h" not in shown
+
+
+def test_dry_run_and_diff(old: Path) -> None:
+    before = snapshot(old)
+    shown = rknn_op("update", "--dry-run", "--diff", str(old))
+    assert snapshot(old) == before
+    assert f"-{OLD}\n+{VERSION}\n" in shown.stdout
+    assert "-/* Older. */" in shown.stdout
+    done = rknn_op("update", "--diff", str(old))
+    assert done.stdout == shown.stdout
+
+
+def test_uncommitted_changes_are_refused(old: Path) -> None:
+    git(old, "init", "-q")
+    git(old, "add", "-A")
+    git(old, "commit", "-q", "-m", "all")
+    (old / "exp_compute.h").write_text("changed")
+    before = snapshot(old)
+    refused = rknn_op("update", str(old))
+    assert refused.exit_code == 1
+    assert "1 changes are not committed (exp_compute.h); commit them" in refused.stderr
+    assert snapshot(old) == before
+    assert rknn_op("update", "--dry-run", str(old)).exit_code == 0
+    assert rknn_op("update", "--allow-dirty", str(old)).exit_code == 0
+    assert (old / "exp_compute.h").read_text() == "changed"
+
+
+def test_many(old: Path, now: Path, tmp_path: Path) -> None:
+    done = rknn_op("update", str(old), str(tmp_path / "none"), str(now))
+    assert done.exit_code == 1
+    assert f"{now}: up to date" in done.stdout
+    assert f"{old}: from {OLD}" in done.stdout
+    problem, last = done.stderr.splitlines()
+    assert "none is not an operator repository" in problem
+    assert last == "error: 1 of 3 repositories were not updated"
+
+
+def test_cruft_takes_over(old: Path) -> None:
+    """What cruft reads names this version, and the description as it is."""
+    (old / "op.yml").write_text((old / "op.yml").read_text() + "# mine\n")
+    assert rknn_op("update", str(old)).exit_code == 0
+    state = json.loads((old / ".cruft.json").read_text())
+    assert state["commit"] == f"v{VERSION}"
+    assert state["context"]["cookiecutter"]["config"].endswith("# mine")
+
+
+@pytest.mark.slow
+def test_killed_update_is_completed(old: Path, now: Path, tmp_path: Path) -> None:
+    """Killed at any moment, nothing of the user's is lost, and the next run completes it."""
+    expected = as_updated(old, now)
+    mine = {path: expected[path] for path in ("exp_compute.h", "README.md", "notes.txt", "op.yml")}
+    command = [sys.executable, "-m", "rknn_op", "update"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    kept = tmp_path / "kept"
+    shutil.copytree(old, kept)
+    started = time.monotonic()
+    subprocess.run([*command, kept], env=environment, check=True, capture_output=True)
+    seconds = time.monotonic() - started
+    moments = random.Random(13)
+    for number in range(5):
+        folder = tmp_path / f"killed{number}"
+        shutil.copytree(old, folder)
+        run = subprocess.Popen([*command, folder], env=environment, stdout=subprocess.DEVNULL)
+        time.sleep(moments.uniform(0.3, 1) * seconds)
+        run.kill()
+        run.wait()
+        assert {path: (folder / path).read_bytes() for path in mine} == mine
+        assert rknn_op("update", str(folder)).exit_code == 0
+        assert snapshot(folder) == expected, number

@@ -77,6 +77,15 @@ def test_build(tmp_path: Path) -> None:
     assert re.fullmatch(NUMBER + " x", ratio)
 
 
+def test_command(tmp_path: Path) -> None:
+    run("benchmarks.command", "--runs", "1", "--repositories", "8", "--output", str(tmp_path))
+    text = (tmp_path / "RESULTS.md").read_text()
+    assert "python -m benchmarks.command --output benchmarks" in text
+    found = rows(text)
+    assert [found[f"`rknn-op {verb}`"][0][0] for verb in ("--help", "create")] == ["150", "350"]
+    assert all(re.fullmatch(NUMBER, cell) for count in "248" for cell in found[count][0])
+
+
 def test_rknn2(tmp_path: Path) -> None:
     run("benchmarks.rknn2", "--runs", "3", "--examples", "exp", "--output", str(tmp_path))
     text = (tmp_path / "RESULTS.md").read_text()

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from benchmarks.command import lay_out
 from opkit import repository, runtimes
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -416,15 +417,8 @@ def test_demo_shows_scons_output_on_failure(folder: Path, monkeypatch: pytest.Mo
 def test_installed_wheel_contains_template(folder: Path) -> None:
     """Laid out as the wheel is, by the table in pyproject.toml."""
     site = folder.parent / "site"
-    shutil.copytree(ROOT / "rknn_op", site / "rknn_op")
-    table = re.findall(
-        r'^"(.+)" = "(rknn_op/template/.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE
-    )
-    assert len(table) == 5
-    for source, target in table:
-        (site / target).parent.mkdir(exist_ok=True)
-        copy = shutil.copytree if (ROOT / source).is_dir() else shutil.copy
-        copy(ROOT / source, site / target)
+    lay_out(site)
+    assert len([*(site / "rknn_op/template").iterdir()]) == 5
     (folder / "exp.yml").write_text(Path(EXP).read_text())
     done = subprocess.run(
         [sys.executable, "-m", "rknn_op", "create", "-c", "exp.yml", "-p", "made"],

@@ -1,0 +1,161 @@
+"""How long `rknn-op` takes, as whole processes, and how it scales, as a Markdown table.
+
+    python -m benchmarks.command [--runs 15] [--repositories 1000] [--output benchmarks]
+
+Prints the tables; with --output, writes them into RESULTS.md of that folder.
+
+The command is laid out as a wheel installs it, with its bytecode.
+"""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import os
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks import results_file
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND = "python -m benchmarks.command --output benchmarks"
+EXAMPLE = ROOT / "examples/exp/exp.yml"
+AIMS = {"--help": 0.150, "inspect": 0.200, "create": 0.350}
+"""Verb -> seconds at most, of one run."""
+AIM_OF_MANY = 0.015
+"""Seconds at most for each of many repositories."""
+
+
+def lay_out(site: Path) -> None:
+    """Copy the command and the template into a folder as the wheel has them, by pyproject.toml."""
+    shutil.copytree(ROOT / "rknn_op", site / "rknn_op")
+    text = (ROOT / "pyproject.toml").read_text()
+    for source, target in re.findall(r'^"(.+)" = "(rknn_op/template/.+)"$', text, re.MULTILINE):
+        (site / target).parent.mkdir(exist_ok=True)
+        copy = shutil.copytree if (ROOT / source).is_dir() else shutil.copy
+        copy(ROOT / source, site / target)
+
+
+class Installed:
+    """The command as a user has it.
+
+    Args:
+        folder: where it is laid out, and works.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        site = folder / "site"
+        lay_out(site)
+        compileall.compile_dir(site, quiet=2)
+        self.folder = folder
+        self.environment = {**os.environ, "PYTHONPATH": str(site)}
+
+    def seconds(self, *arguments: str) -> float:
+        """Run the command and return its time."""
+        start = time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, "-m", "rknn_op", *arguments],
+            cwd=self.folder,
+            env=self.environment,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        seconds = time.perf_counter() - start
+        assert done.returncode == 0, done.stdout + done.stderr
+        return seconds
+
+
+def single_runs(command: Installed, runs: int) -> dict[str, float]:
+    """Return the median time of each verb."""
+    shutil.copy(EXAMPLE, command.folder / "exp.yml")
+    command.seconds("create", "-c", "exp.yml", "-p", "built")
+    command.seconds("build", "-p", "built", "-t", "rv1126")
+    times: dict[str, list[float]] = {verb: [] for verb in AIMS}
+    for number in range(runs):  # in turns, so that what disturbs one disturbs all
+        words = {
+            "--help": [],
+            "inspect": ["built/build/rv1126/Exp.rknnop"],
+            "create": ["-c", "exp.yml", "-p", f"made{number}"],
+        }
+        for verb, seconds in times.items():
+            seconds.append(command.seconds(verb, *words[verb]))
+    return {verb: statistics.median(seconds) for verb, seconds in times.items()}
+
+
+def many(command: Installed, counts: list[int]) -> list[tuple[int, float, float]]:
+    """Return number, seconds for each, and megabytes of the largest process, of each count."""
+    results = []
+    for count in counts:
+        names = []
+        for number in range(count):
+            name = f"{count}_{number}.yml"
+            text = EXAMPLE.read_text().replace("name: Exp", f"name: Exp{number}")
+            (command.folder / name).write_text(text)
+            names.append(name)
+        seconds = command.seconds("create", "-p", f"all{count}", "-c", *names)
+        made = command.folder / f"all{count}"
+        assert len([*made.iterdir()]) == count
+        shutil.rmtree(made)
+        memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        results.append((count, seconds / count, memory))
+    return results
+
+
+def section(singles: dict[str, float], many: list[tuple[int, float, float]], runs: int) -> str:
+    """Return the benchmark's section of RESULTS.md."""
+    rows = [
+        [f"`rknn-op {verb}`", f"{AIMS[verb] * 1000:.0f}", f"{seconds * 1000:.0f}"]
+        for verb, seconds in singles.items()
+    ]
+    rows_of_many = [
+        [f"{count:,}", f"{AIM_OF_MANY * 1000:.0f}", f"{seconds * 1000:.1f}", f"{memory:.0f}"]
+        for count, seconds, memory in many
+    ]
+    return f"""
+## The command
+
+    {COMMAND}
+
+{results_file.machine()}; {results_file.medians(runs)}, as whole processes, of the command as a
+wheel installs it.
+
+{results_file.table(["", "aim: at most ms", "ms"], rows)}
+
+### Many repositories in one call
+
+`rknn-op create -c *.yml`, of descriptions as the example's, all processors together. The memory is
+that of the largest process.
+
+{results_file.table(["repositories", "aim: at most ms each", "ms each", "MB"], rows_of_many)}
+"""
+
+
+def main() -> None:
+    """Measure, and print or write the section."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--repositories", type=int, default=1000)
+    parser.add_argument("--work", type=Path, help="the folder to work in; default: a temporary one")
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+    counts = [max(1, options.repositories // part) for part in (4, 2, 1)]
+    with tempfile.TemporaryDirectory(dir=options.work) as folder:
+        command = Installed(Path(folder))
+        measured = many(command, counts)
+        text = section(single_runs(command, options.runs), measured, options.runs)
+    if options.output:
+        results_file.write_section(options.output, "command", text)
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import traceback
 
 import click
 
 from opkit.errors import OpkitError
 from opkit.version import VERSION
+from rknn_op import template
 
 VERBS = {
     "create": "Make operator repositories from descriptions.",
@@ -23,7 +25,11 @@ VERBS = {
 
 
 class _Verbs(click.Group):
-    """Imports a verb when it is called, and prints errors of the user as one line on stderr."""
+    """Imports a verb when it is called, and tells errors of the user from ours.
+
+    The user's are one line on stderr, and exit status 1; ours a traceback, and status 70, as
+    sysexits.h has it for errors of a program.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*VERBS]
@@ -44,8 +50,18 @@ class _Verbs(click.Group):
         try:
             super().invoke(ctx)
         except OpkitError as error:
-            click.echo(f"error: {error}", err=True)
+            click.echo(f"{click.style('error:', fg='red')} {error}", err=True)
             ctx.exit(1)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception:
+            traceback.print_exc()
+            click.echo(
+                f"\nThis is a bug of rknn-op-template {VERSION}. Please report it at\n"
+                f"{template.URL}/issues with all of the above and what you called.",
+                err=True,
+            )
+            ctx.exit(70)
 
 
 @click.group(

@@ -20,6 +20,7 @@ from opkit import repository, runtimes
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.chips import CHIPS
+from opkit.version import VERSION
 from rknn_op import template
 from rknn_op.command import VERBS, main
 from tests.repositories import EXAMPLE_NAMES, EXAMPLES, ROOT, Repository, generate
@@ -76,6 +77,20 @@ def test_help_describes_every_verb() -> None:
         assert own.exit_code == 0, own.output
         assert own.stdout.splitlines()[2] == f"  {text}"
         assert max(map(len, own.stdout.splitlines())) <= 80
+
+
+def test_bug_of_ours_is_a_traceback_with_where_to_report_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(root: Path, spec: OpSpec) -> None:
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(repository, "write", broken)
+    result = rknn_op("create", "-c", EXP, "-p", "exp")
+    assert result.exit_code == 70
+    assert "RuntimeError: out of order" in result.stderr
+    assert f"This is a bug of rknn-op-template {VERSION}. Please report it" in result.stderr
+    assert not [*folder.iterdir()]
 
 
 def test_create_equals_cookiecutter(folder: Path) -> None:

@@ -4,7 +4,7 @@
 
 Prints the tables; with --output, writes them into RESULTS.md of that folder.
 
-The command is laid out as a wheel installs it, with its bytecode.
+The command is installed from its wheel, with its bytecode.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import compileall
 import os
-import re
 import resource
 import shutil
 import statistics
@@ -20,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from pathlib import Path
 
 from benchmarks import results_file
@@ -33,26 +33,26 @@ AIM_OF_MANY = 0.015
 """Seconds at most for each of many repositories."""
 
 
-def lay_out(site: Path) -> None:
-    """Copy the command and the template into a folder as the wheel has them, by pyproject.toml."""
-    shutil.copytree(ROOT / "rknn_op", site / "rknn_op")
-    text = (ROOT / "pyproject.toml").read_text()
-    for source, target in re.findall(r'^"(.+)" = "(rknn_op/template/.+)"$', text, re.MULTILINE):
-        (site / target).parent.mkdir(exist_ok=True)
-        copy = shutil.copytree if (ROOT / source).is_dir() else shutil.copy
-        copy(ROOT / source, site / target)
+def install_wheel(site: Path) -> None:
+    """Build the wheel of this checkout and unpack it into a folder, as pip does."""
+    with tempfile.TemporaryDirectory() as folder:
+        build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
+        subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+        (wheel,) = Path(folder).glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(site)
 
 
 class Installed:
     """The command as a user has it.
 
     Args:
-        folder: where it is laid out, and works.
+        folder: where it is installed, and works.
     """
 
     def __init__(self, folder: Path) -> None:
         site = folder / "site"
-        lay_out(site)
+        install_wheel(site)
         compileall.compile_dir(site, quiet=2)
         self.folder = folder
         self.environment = {**os.environ, "PYTHONPATH": str(site)}
@@ -124,8 +124,8 @@ def section(singles: dict[str, float], many: list[tuple[int, float, float]], run
 
     {COMMAND}
 
-{results_file.machine()}; {results_file.medians(runs)}, as whole processes, of the command as a
-wheel installs it.
+{results_file.machine()}; {results_file.medians(runs)}, as whole
+processes.
 
 {results_file.table(["", "aim: at most ms", "ms"], rows)}
 

@@ -52,8 +52,12 @@ class _Verbs(click.Group):
         except OpkitError as error:
             click.echo(f"{click.style('error:', fg='red')} {error}", err=True)
             ctx.exit(1)
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
+        except OSError as error:  # a full disk, a folder that nobody may write to
+            where = f"{error.filename}: " if error.filename else ""
+            click.echo(f"{click.style('error:', fg='red')} {where}{error.strerror}", err=True)
+            ctx.exit(1)
         except Exception:
             traceback.print_exc()
             click.echo(

@@ -9,13 +9,13 @@ import shutil
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from benchmarks.command import lay_out
 from opkit import repository, runtimes
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -429,14 +429,25 @@ def test_demo_shows_scons_output_on_failure(folder: Path, monkeypatch: pytest.Mo
     assert result.stderr == "error: `scons target=rv1126` failed in made; its output is above\n"
 
 
-def test_installed_wheel_contains_template(folder: Path) -> None:
-    """Laid out as the wheel is, by the table in pyproject.toml."""
+def test_wheel_is_complete(folder: Path) -> None:
+    """Built and unpacked, as pipx and uvx do, it runs by its entry point alone."""
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = folder.glob("rknn_op_template-*.whl")
     site = folder.parent / "site"
-    lay_out(site)
-    assert len([*(site / "rknn_op/template").iterdir()]) == 5
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    wheel.unlink()
+    assert (
+        "rknn-op = rknn_op.command:main"
+        in (next(site.glob("*.dist-info")) / "entry_points.txt").read_text()
+    )
     (folder / "exp.yml").write_text(Path(EXP).read_text())
     done = subprocess.run(
-        [sys.executable, "-m", "rknn_op", "create", "-c", "exp.yml", "-p", "made"],
+        [
+            *(sys.executable, "-c", "from rknn_op.command import main; main()"),
+            *("create", "-c", "exp.yml", "-p", "made"),
+        ],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(site)},
         check=False,

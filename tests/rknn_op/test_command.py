@@ -9,13 +9,13 @@ import shutil
 import subprocess
 import sys
 import time
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+from benchmarks.command import install_wheel
 from opkit import repository, runtimes
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -431,13 +431,8 @@ def test_demo_shows_scons_output_on_failure(folder: Path, monkeypatch: pytest.Mo
 
 def test_wheel_is_complete(folder: Path) -> None:
     """Built and unpacked, as pipx and uvx do, it runs by its entry point alone."""
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = folder.glob("rknn_op_template-*.whl")
     site = folder.parent / "site"
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
-    wheel.unlink()
+    install_wheel(site)
     assert (
         "rknn-op = rknn_op.command:main"
         in (next(site.glob("*.dist-info")) / "entry_points.txt").read_text()

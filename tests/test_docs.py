@@ -9,10 +9,13 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import click
 import pytest
+import yaml
 
 from opkit import testing
 from opkit.description.spec import TENSOR_DTYPES
+from rknn_op.command import main as rknn_op
 from tests.compiling import C_SOURCES
 from tests.repositories import ROOT, TEMPLATE, Repository, generate
 from tests.test_readme import assert_printed, blocks, console
@@ -123,3 +126,22 @@ def test_new_tests_name_the_page_on_cases(fresh: Repository) -> None:
     tests: Path = fresh.path / "tests/test_myoperator.py"
     (named,) = re.findall(r"\S*cases\.md", tests.read_text())
     assert (fresh.path / named).is_file()
+
+
+def test_page_on_many_operators() -> None:
+    """Its commands are understood, and its workflow is YAML with the commands of a repository."""
+    page = (ROOT / "docs/many.md").read_text()
+    commands = "".join(blocks("sh", page)).splitlines()
+    assert len(commands) == 6
+    for command in commands:
+        program, verb, *words = shlex.split(command.partition(" > ")[0])
+        assert program == "rknn-op"
+        if verb == "lint":  # whose folder and files must be there
+            continue
+        found = rknn_op.get_command(click.Context(rknn_op), verb)
+        assert found is not None
+        found.make_context(verb, words)
+    (text,) = blocks("yaml", page)
+    steps = yaml.safe_load(text)["jobs"]["check"]["steps"]
+    assert [step["run"].split()[0] for step in steps if "run" in step] == ["bash", "scons", "scons"]
+    assert (TEMPLATE / "opkit/ci/install").is_file()

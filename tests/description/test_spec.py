@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from opkit.description.reader import DescriptionError
 from opkit.description.types import PARAM_TYPES, ParamType
-from opkit.description.words import keyword_of
+from opkit.description.words import keyword_of, taken_by
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.chips import CHIPS, FAMILIES, TARGETS
 from opkit.runtimes.rknn.settings import settings
@@ -130,7 +130,7 @@ def test_default_limits_match_type(type_: ParamType) -> None:
 
 
 _NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,20}", fullmatch=True).filter(
-    lambda name: keyword_of(name) is None
+    lambda name: not taken_by(name)
 )
 
 

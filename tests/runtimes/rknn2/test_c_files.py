@@ -108,7 +108,7 @@ def test_operator_without_params_has_no_init() -> None:
     text = c_files(parse(DESCRIPTIONS["no_params"]))["rknn2/noparams_custom_op.c"]
     assert "init" not in text
     assert "destroy" not in text
-    assert "        .compute = compute_custom_op,\n    };" in text
+    assert "        .compute = compute_callback,\n    };" in text
 
 
 APPLICATION = """\

@@ -33,7 +33,7 @@ from opkit.description.reader import (
 )
 from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, ParamValue, Tensor
 from opkit.description.types import ONNX_WORDS, PARAM_TYPES, Kind, ParamType
-from opkit.description.words import keyword_of
+from opkit.description.words import keyword_of, taken_by
 
 FRAMEWORKS = ("tensorflow", "onnx")
 """Whose models an operator may be of."""
@@ -140,6 +140,7 @@ class _OperatorReader(Reader):
         self.runtimes = runtimes
         self.default_runtime = default
         self.chosen: list[Rules] = []
+        self.called = ""  # the operator, once its name is read
 
     def operator(self, text: str) -> OpSpec:
         root = self.root(text)
@@ -237,11 +238,8 @@ class _OperatorReader(Reader):
         limit, device = self.limit("name_length")
         if len(name) > limit:
             self.fail(node, where, f"has {len(name)} characters; {device} allows {limit}")
-        language = keyword_of(name)
-        if language:
-            self.fail(
-                node, where, f"'{name}' is a reserved word of {language}; choose another name"
-            )
+        if taken := taken_by(name, self.called):
+            self.fail(node, where, f"{shortened(name)!r} is {taken}; choose another name")
         return name
 
     def operator_name(self, node: yaml.Node) -> str:
@@ -264,6 +262,7 @@ class _OperatorReader(Reader):
                 "name",
                 f"{shortened(name)!r} is taken by the generated code; choose another name",
             )
+        self.called = name
         return name
 
     def entries(

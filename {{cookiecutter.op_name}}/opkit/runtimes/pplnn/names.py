@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from opkit.description.spec import OpSpec
-from opkit.description.words import keyword_of
+from opkit.description.words import taken_by
 from opkit.runtimes.pplnn.settings import settings
 
 SOURCES = "pplnn/src"
@@ -82,5 +82,5 @@ def names(spec: OpSpec) -> Names:
 def domain_folder(domain: str) -> str:
     """Return the folder and namespace of a domain: an identifier that means nothing else."""
     folder = re.sub(r"\W", "_", domain) or "ai_onnx"
-    is_taken = folder in _PPL_NAMESPACES or keyword_of(folder) in ("C", "C++")
+    is_taken = folder in _PPL_NAMESPACES or taken_by(folder)
     return f"{folder}_domain" if is_taken else folder

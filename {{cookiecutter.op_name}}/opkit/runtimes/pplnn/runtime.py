@@ -43,6 +43,11 @@ class Pplnn(Runtime):
         """Return what `domain` and `opset` say."""
         return settings.read_settings(reader, entries)
 
+    def name_refusal(self, name: str) -> str:
+        """Refuse what would give a class the name of the one that it extends."""
+        is_taken = name.lower() in ("riscv", "riscvopt", "x86", "x86opt")
+        return "is taken by the generated code; choose another name" if is_taken else ""
+
     def once_only_files(self, spec: OpSpec) -> Mapping[str, str]:
         """Return the shape rule, if an output needs one."""
         return skeletons.once_only_files(spec)

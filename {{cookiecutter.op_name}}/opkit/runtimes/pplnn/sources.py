@@ -91,7 +91,8 @@ def _param_struct(spec: OpSpec, where: Names) -> str:
         with_comment(f"    {cxx_type(param)} {param.name}{cxx_default(param)};", param.doc)
         for param in spec.params
     ]
-    equal = [f"{param.name} == other.{param.name}" for param in spec.params]
+    own = {"other": "this->other"}  # as the operator's argument is called
+    equal = [f"{own.get(name, name)} == other.{name}" for name in [p.name for p in spec.params]]
     return render(
         "param.h",
         guard=_guard(where.param),

@@ -19,6 +19,7 @@ from opkit.runtimes.rknn.chips import CHIPS, TARGETS
 from opkit.runtimes.rknn.deliveries import DELIVERIES, REFUSALS, TENSOR_TYPES
 from opkit.runtimes.rknn.generated import generated_files
 from opkit.runtimes.rknn.limits import LIMITS
+from opkit.runtimes.rknn.names import operator_name_refusal
 from opkit.runtimes.rknn.settings import Settings
 
 if TYPE_CHECKING:
@@ -49,17 +50,12 @@ class Rknn(Runtime):
     foreign_keys = settings.PACKAGE_KEYS
 
     def settings(self, reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
-        """Return what `kernels`, `kernel_index` and `vx_version` say."""
+        """Return what `kernels`, `kernel_index` and `vx_version` say; check a VX kernel's names."""
         return settings.read_settings(reader, entries)
 
     def name_refusal(self, name: str) -> str:
-        """Refuse what the driver would split, and the prefix of OpenVX."""
-        if "." in name or ":" in name:
-            return (
-                "has '.' or ':', by which the board's driver splits kernel names; "
-                "allowed are letters (a to z), digits and _"
-            )
-        return "is taken by the generated code; choose another name" if name.lower() == "vx" else ""
+        """Refuse what the driver would split, and names that the generated code needs."""
+        return operator_name_refusal(name)
 
     def type_refusal(self, type_name: str) -> str:
         """Refuse what the toolkit does not deliver."""

@@ -9,6 +9,7 @@ import yaml
 
 from opkit.description.reader import Reader, shown
 from opkit.description.spec import OpSpec
+from opkit.runtimes.rknn.names import check_vx_names
 
 NAME = "rknn"
 KEYS = ("kernels", "kernel_index", "vx_version")
@@ -52,6 +53,8 @@ def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
         DescriptionError: they are invalid.
     """
     kernels = _kernels(reader, entries.get("kernels"))
+    if "vx" in kernels:
+        check_vx_names(reader, entries)
     vx_version = int(reader.choice(entries, "vx_version", ("1", "2"), "1"))
     return Settings(kernels, _kernel_index(reader, entries, kernels), vx_version)
 

@@ -81,7 +81,7 @@ def _custom_op(spec: OpSpec) -> str:
         init=render("init.c") if spec.params else "",
         function=_function(spec),
         op_type=wrapped("", [f'"{settings(spec).op_type}"'], ",", outer="        .op_type = "),
-        members="\n".join(f"        .{stage} = {stage}_custom_op," for stage in stages),
+        members="\n".join(f"        .{stage} = {stage}_callback," for stage in stages),
     )
 
 

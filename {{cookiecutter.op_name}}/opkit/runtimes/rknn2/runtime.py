@@ -47,6 +47,11 @@ class Rknn2(Runtime):
         """Return what `op_type` says; refuse params that no node can have."""
         return settings.read_settings(reader, entries)
 
+    def name_refusal(self, name: str) -> str:
+        """Refuse what would be a file, a type or a function of librknnrt's."""
+        is_taken = name.lower() in ("rknn", "get_rknn", "rknn_custom_op")
+        return "is taken by the generated code; choose another name" if is_taken else ""
+
     def once_only_files(self, spec: OpSpec) -> Mapping[str, str]:
         """Return nothing: the operator's math is all that has to be written."""
         return {}

@@ -147,10 +147,10 @@ def _compile(text: str, source: Path, target: Path, folder: Path, flags: tuple[s
 
 _ENTRY = '__attribute__((no_sanitize("undefined", "address")))'
 _LOADS = {
-    "tensor": "*(struct __opkit_image *)arguments[{index}]",
-    "array": "*({type} *)arguments[{index}]",
-    "scalar": "*({type} *)arguments[{index}]",
-    "pointer": "arguments[{index}]",
+    "tensor": "*(struct __opkit_image *)__opkit_arguments[{index}]",
+    "array": "*({type} *)__opkit_arguments[{index}]",
+    "scalar": "*({type} *)__opkit_arguments[{index}]",
+    "pointer": "__opkit_arguments[{index}]",
 }
 
 
@@ -179,7 +179,8 @@ def _entry_points(reading: Reading, names: Collection[str] | None) -> list[str]:
         ),
         f"uchar *__opkit_local_memory[2] = {{{', '.join(bounds)}}};",
         *(
-            f"{_ENTRY} void __opkit_entry_{kernel.name}(void **arguments) {{ {_call(kernel)}; }}"
+            f"{_ENTRY} void __opkit_entry_{kernel.name}(void **__opkit_arguments) "
+            f"{{ {_call(kernel)}; }}"
             for kernel in kernels
             if names is None or kernel.name in names
         ),
@@ -198,5 +199,5 @@ def _call(kernel: VxKernel) -> str:
 
 def _load(index: int, parameter: KernelParameter) -> str:
     if parameter.type == "bool":
-        return f"*(int *)arguments[{index}] != 0"
+        return f"*(int *)__opkit_arguments[{index}] != 0"
     return _LOADS[parameter.kind].format(type=parameter.type, index=index)

@@ -8,9 +8,9 @@ $about
 
 $description
 $compute_comment
-static int compute_custom_op(rknn_custom_op_context *context, rknn_custom_op_tensor *input_tensors,
-                             uint32_t input_count, rknn_custom_op_tensor *output_tensors,
-                             uint32_t output_count)
+static int compute_callback(rknn_custom_op_context *context, rknn_custom_op_tensor *input_tensors,
+                            uint32_t input_count, rknn_custom_op_tensor *output_tensors,
+                            uint32_t output_count)
 {
 $locals
 

@@ -1,7 +1,7 @@
 /* Reads the attributes of a node, once. */
-static int init_custom_op(rknn_custom_op_context *context, rknn_custom_op_tensor *input_tensors,
-                          uint32_t input_count, rknn_custom_op_tensor *output_tensors,
-                          uint32_t output_count)
+static int init_callback(rknn_custom_op_context *context, rknn_custom_op_tensor *input_tensors,
+                         uint32_t input_count, rknn_custom_op_tensor *output_tensors,
+                         uint32_t output_count)
 {
     (void)input_tensors;
     (void)output_tensors;
@@ -9,7 +9,7 @@ static int init_custom_op(rknn_custom_op_context *context, rknn_custom_op_tensor
     return opkit_init(&custom_op_description, context, input_count);
 }
 
-static int destroy_custom_op(rknn_custom_op_context *context)
+static int destroy_callback(rknn_custom_op_context *context)
 {
     return opkit_destroy(&custom_op_description, context);
 }

@@ -1,0 +1,259 @@
+"""Every name that a description may give makes code that compiles, in every runtime."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import cycle, product
+from pathlib import Path
+
+import pytest
+import yaml
+
+from opkit.description.reader import DescriptionError
+from opkit.description.spec import OpSpec, Param, Tensor
+from opkit.description.types import PARAM_TYPES
+from opkit.description.words import Taken, taken_by
+from opkit.runtimes import parse
+from opkit.runtimes.rknn.names import CLASS, VX_PARAMETERS
+from opkit.runtimes.rknn.skeletons import vx_kernel
+from opkit.runtimes.rknn.toolkit_class import toolkit_class
+from opkit.runtimes.rknn.vx import clang
+from opkit.toolchains.abi import ABIS, Abi
+from tests.compiling import HOST, OPKIT, compile_c
+from tests.files.texts import generated_files, once_only_files
+from tests.runtimes.rknn.vx.test_vx_names import LANGUAGE
+
+RUNTIMES = ("rknn", "rknn2", "pplnn")
+ROOMS = [OPKIT / "runtimes" / name for name in RUNTIMES]
+MATH_HEADERS = "assert ctype errno fenv float inttypes limits math stdalign stdbool stdint stdio"
+C_HEADERS = [f"{name}.h" for name in f"{MATH_HEADERS} stdlib string time".split()]
+C_FILES = (".c", ".cc", ".h")
+TYPES = ("VX_TYPE_INT64", "VX_TYPE_ARRAY", "VX_TYPE_BOOL", "VX_TYPE_FLOAT32")
+
+
+def described(
+    name: str = "Xqz",
+    inputs: Iterable[str] = ("xqz_in",),
+    outputs: Iterable[str] = ("xqz_out",),
+    params: Iterable[str] = ("xqz_param",),
+    chosen: Iterable[str] = RUNTIMES,
+) -> str:
+    """Return the description of an operator whose params are of various types."""
+    tensor = {"type": "VX_TYPE_TENSOR"}
+    document = {
+        "name": name,
+        "runtimes": list(chosen),
+        "inputs": dict.fromkeys(inputs, tensor),
+        "outputs": dict.fromkeys(outputs, tensor),
+        "params": {
+            param: {"type": TYPES[index % len(TYPES)]} for index, param in enumerate(params)
+        },
+    }
+    return yaml.dump(document, sort_keys=False, Dumper=_WithoutAliases)
+
+
+class _WithoutAliases(yaml.SafeDumper):
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
+def is_accepted(**named: str | Iterable[str]) -> bool:
+    """Whether a description with these names is valid."""
+    try:
+        parse(described(**named))  # type: ignore[arg-type]
+    except DescriptionError:
+        return False
+    return True
+
+
+def files_of(spec: OpSpec) -> dict[str, str]:
+    once = once_only_files(spec)
+    return once | generated_files(spec, once[f"{spec.lower}_reference.py"])
+
+
+def write(spec: OpSpec, folder: Path) -> list[Path]:
+    """Write an operator's files; return its sources in C and C++."""
+    folder.mkdir()
+    (folder / "opkit").symlink_to(OPKIT)
+    files = files_of(spec)
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    return [folder / path for path in files if path.endswith((".c", ".cc"))]
+
+
+def language_of(source: Path) -> str:
+    return "c11" if source.suffix == ".c" else "c++11"
+
+
+def folders(root: Path) -> list[str]:
+    """Return the arguments that say where an operator's sources find headers."""
+    return [f"-I{path}" for path in (root, root / "pplnn/src", *(r / "include" for r in ROOMS))]
+
+
+def assert_compiles(source: Path, root: Path, abi: Abi = HOST) -> None:
+    arguments = (source, "-c", "-O0", *folders(root))
+    language = language_of(source)
+    result = compile_c(root / "object.o", *arguments, abi=abi, language=language)
+    assert result.returncode == 0, f"{source}: {result.stderr[:3000]}"
+
+
+# ---- The table of macros, against the headers ----------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Path]]:
+    """Return a repository of all runtimes, and two sources that include all of its own."""
+    root = tmp_path_factory.mktemp("plain") / "Xqz"
+    sources = write(parse(described()), root)
+    standard = "".join(f"#include <{name}>\n" for name in C_HEADERS)
+    every = [root / "every.c", root / "every.cc"]
+    for source in every:
+        text = "".join(f'#include "{path}"\n' for path in sources if path.suffix == source.suffix)
+        source.write_text(f"{standard}{text}")
+    return root, every
+
+
+def macros(source: Path, root: Path, abi: Abi) -> dict[str, str]:
+    """Return the macros without arguments at the end of a source, and what they become."""
+    output = root / f"{source.name}.{abi.name}.macros"
+    arguments = (source, "-E", "-dM", "-Wno-error", *folders(root))
+    result = compile_c(output, *arguments, abi=abi, language=language_of(source))
+    assert result.returncode == 0, result.stderr
+    return dict(re.findall(r"^#define (\w+)(?: (.*))?$", output.read_text(), re.MULTILINE))
+
+
+@pytest.mark.parametrize("abi", ABIS.values(), ids=lambda abi: abi.name)
+@pytest.mark.parametrize("language", [0, 1], ids=["c", "c++"])
+def test_every_macro_in_scope_is_taken(
+    plain: tuple[Path, list[Path]], abi: Abi, language: int
+) -> None:
+    root, every = plain
+    found = macros(every[language], root, abi)
+    assert len(found) > 500
+    assert {
+        name for name, text in found.items() if name != text and not taken_by(name, "Xqz")
+    } == set()
+
+
+def test_words_that_are_no_macros_are_free() -> None:
+    """Patterns take what looks like a macro, and no more."""
+    words = "EPS EDGE EXP SIGMA PI N K T MAX MIN INT UINT8 FLT M_X MOD bit_width signature FP16"
+    words += " INDEX index exp log gamma y0 std string vector other len map dict self params"
+    for name in (*words.split(), *"int_max pool_h Xqz_h min_MAX E2 ETA EMA TIME CLOCK".split()):
+        assert taken_by(name, "Xqz") == "", name
+
+
+# ---- Names of inputs, outputs and params ---------------------------------------------------------
+
+
+def words_in_scope(*taken: Taken) -> list[str]:
+    """Return what names there are in generated files and in headers, as far as they are free."""
+    headers = [*ROOMS[0].glob("*.h"), *(OPKIT / "compute").glob("*.h")]
+    headers += [path for room in ROOMS for path in (room / "include").rglob("*.h")]
+    headers += [ROOMS[1] / "custom_op.h", ROOMS[2] / "glue/tensors.h"]
+    texts = [
+        *(text for path, text in files_of(parse(described())).items() if path.endswith(C_FILES)),
+        *(path.read_text() for path in headers),
+        "string vector basic_string memcpy strlen log exp index round gamma y0 j0 signgam remove",
+        "read write malloc free abort exit begin end function pair swap stat time nullptr_t major",
+        "isnan signbit assert self cls len dict print map shape dtype ndarray array std other",
+    ]
+    code = [re.sub(r"(?s)/\*.*?\*/|//.*?$|\".*?\"", "", text) for text in texts]
+    words = {word for text in code for word in re.findall(r"\b[A-Za-z]\w*", text)}
+    unique = {word.lower(): word for word in sorted(words) if not word.lower().startswith("xqz")}
+    return [
+        word
+        for word in unique.values()
+        if not taken_by(word, "Xqz") and not any(word in each for each in taken)
+    ]
+
+
+def with_names(chosen: tuple[str, ...], section: str, names: list[str]) -> OpSpec:
+    """Return an operator that has more names in a section than any runtime takes."""
+    spec = parse(described(chosen=chosen))
+    if section != "params":
+        return replace(spec, **{section: tuple(map(Tensor, names))})
+    types = cycle(PARAM_TYPES[name] for name in TYPES)
+    return replace(spec, params=tuple(map(Param, names, types)))
+
+
+SOURCES = {
+    "rknn": ("rknn_kernel_xqz.c",),
+    "rknn2": ("rknn2/xqz_custom_op.c",),
+    "pplnn": (
+        "pplnn/src/ppl/nn/models/onnx/parsers/custom/parse_xqz_param.cc",
+        "generated/xqz_pplnn.cc",
+        "pplnn/src/ppl/nn/oputils/custom/xqz_glue.cc",
+    ),
+}
+"""Where names of inputs, outputs and params are code."""
+
+
+def assert_names_compile(runtime: str, section: str, folder: Path, abi: Abi = HOST) -> None:
+    root = folder / section
+    names = words_in_scope(VX_PARAMETERS)
+    assert len(names) > 500
+    write(with_names((runtime,), section, names), root)
+    for path in SOURCES[runtime]:
+        assert_compiles(root / path, root, abi)
+
+
+@pytest.mark.parametrize("runtime", ["rknn", "rknn2"])
+def test_free_names_of_params_compile(runtime: str, tmp_path: Path) -> None:
+    assert_names_compile(runtime, "params", tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("abi", ABIS.values(), ids=lambda abi: abi.name)
+@pytest.mark.parametrize("section", ["inputs", "outputs", "params"])
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_free_names_compile_everywhere(
+    runtime: str, section: str, abi: Abi, tmp_path: Path
+) -> None:
+    assert_names_compile(runtime, section, tmp_path, abi)
+
+
+@pytest.mark.parametrize("section", ["inputs", "outputs", "params"])
+def test_free_names_compile_in_vx(section: str, vx_folder: Path) -> None:
+    names = [word for word in LANGUAGE if not taken_by(word) and word not in VX_PARAMETERS]
+    names = sorted({*names, *words_in_scope(VX_PARAMETERS)})
+    assert {"max", "exp", "convert_int", "remainder"} <= {*names}
+    flags = (*clang.language(1), *clang.code(True, False))
+    source = vx_folder / f"free_{section}.cl"
+    source.write_text(vx_kernel(with_names(("rknn",), section, names)))
+    clang.clang(
+        *("-x", "cl", *flags, "-include-pch", str(clang.precompiled(vx_folder, flags))),
+        *("-I", str(clang.PRELUDE), "-ferror-limit=0", "-fsyntax-only", str(source)),
+        folder=vx_folder,
+    )
+
+
+# ---- Names of operators --------------------------------------------------------------------------
+
+
+def test_words_of_the_class_are_taken() -> None:
+    hooks = "def params_from_tf(node_def, constants):\n    return {}\n"
+    for params, more in product(((), ("p",)), ("", hooks)):
+        spec = parse(described(params=params, chosen=("rknn",)))
+        reference = once_only_files(spec)["xqz_reference.py"]
+        text = toolkit_class(spec, reference + more)
+        for name in {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}:
+            if name in CLASS or name in dir(builtins):
+                assert not is_accepted(name=name, chosen=("rknn",)), name
+    assert not any(is_accepted(name=name, chosen=("rknn",)) for name in dir(builtins))
+
+
+@pytest.mark.parametrize("name", ["dict_", "Map", "Len", "Range", "Arguments", "Compute", "init"])
+def test_operator_may_be_called(name: str) -> None:
+    assert is_accepted(name=name)
+
+
+@pytest.mark.parametrize("name", ["Compute", "Destroy", "init", "kernel_hooks", "custom_op"])
+def test_operator_named_like_our_functions_compiles(name: str, tmp_path: Path) -> None:
+    for source in write(parse(described(name, chosen=("rknn", "rknn2"))), tmp_path / name):
+        assert_compiles(source, tmp_path / name)

@@ -1,0 +1,60 @@
+"""The names that an operator of this runtime, or its VX kernel, cannot have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import yaml
+
+from opkit.description.reader import Reader, shortened
+from opkit.description.words import is_python_name, taken
+
+CLASS = taken("", "np tf RKNNCustomOP IoMap Shape output_shapes params_from_tf reference")
+"""What rknn_op_<op>.py has besides the operator's class and Python's own names."""
+
+VX_KERNELS = taken("", "main cl_viv_vx_extension")
+"""What the function of a VX kernel cannot be called: in lower case, as that function is."""
+
+VX_PARAMETERS = taken(
+    "",
+    "cl_viv_vx_extension get_global_id",
+    r"(VXC|vxc)_\w+|(CLK|HALF)_[A-Z\d_]+",
+)
+"""What a parameter of a VX kernel cannot be called: macros, and what the generated one uses."""
+
+
+def operator_name_refusal(name: str) -> str:
+    """Return why an operator cannot have this name; empty if it can."""
+    if "." in name or ":" in name:
+        return (
+            "has '.' or ':', by which the board's driver splits kernel names; "
+            "allowed are letters (a to z), digits and _"
+        )
+    if is_python_name(name):
+        return "is a name of Python, which the converter's class needs; choose another name"
+    if name in CLASS or name.lower() == "vx":
+        return "is taken by the generated code; choose another name"
+    return ""
+
+
+def check_vx_names(reader: Reader, entries: Mapping[str, yaml.Node]) -> None:
+    """Refuse names that a VX kernel cannot have; what is no name, the parser refuses.
+
+    Raises:
+        DescriptionError: there is one.
+    """
+    name = entries.get("name")
+    if isinstance(name, yaml.ScalarNode) and name.value.lower() in VX_KERNELS:
+        kernel = name.value.lower()
+        problem = f"{name.value!r} gives the VX kernel the name '{kernel}', which it cannot have"
+        reader.fail(name, "name", f"{problem}; choose another name, or write `kernels: [cpu]`")
+    for section in ("inputs", "outputs", "params"):
+        members = entries.get(section)
+        for key, _ in members.value if isinstance(members, yaml.MappingNode) else ():
+            if isinstance(key, yaml.ScalarNode) and key.value in VX_PARAMETERS:
+                reader.fail(
+                    key,
+                    f"{section}.{key.value}",
+                    f"{shortened(key.value)!r} is a name in the language of the VX kernel; choose "
+                    "another name, or write `kernels: [cpu]`",
+                )

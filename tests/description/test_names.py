@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,7 +12,6 @@ from itertools import cycle, product
 from pathlib import Path
 
 import pytest
-import yaml
 
 from opkit.description.reader import DescriptionError
 from opkit.description.spec import OpSpec, Param, Tensor
@@ -36,35 +36,23 @@ TYPES = ("VX_TYPE_INT64", "VX_TYPE_ARRAY", "VX_TYPE_BOOL", "VX_TYPE_FLOAT32")
 
 
 def described(
-    name: str = "Xqz",
-    inputs: Iterable[str] = ("xqz_in",),
-    outputs: Iterable[str] = ("xqz_out",),
-    params: Iterable[str] = ("xqz_param",),
-    chosen: Iterable[str] = RUNTIMES,
+    name: str = "Xqz", chosen: Iterable[str] = RUNTIMES, params: Iterable[str] = ("xqz_param",)
 ) -> str:
-    """Return the description of an operator whose params are of various types."""
-    tensor = {"type": "VX_TYPE_TENSOR"}
+    """Return the description of an operator."""
     document = {
         "name": name,
         "runtimes": list(chosen),
-        "inputs": dict.fromkeys(inputs, tensor),
-        "outputs": dict.fromkeys(outputs, tensor),
-        "params": {
-            param: {"type": TYPES[index % len(TYPES)]} for index, param in enumerate(params)
-        },
+        "inputs": {"xqz_in": {"type": "VX_TYPE_TENSOR"}},
+        "outputs": {"xqz_out": {"type": "VX_TYPE_TENSOR"}},
+        "params": {param: {"type": "VX_TYPE_INT32"} for param in params},
     }
-    return yaml.dump(document, sort_keys=False, Dumper=_WithoutAliases)
+    return json.dumps(document)  # which is YAML
 
 
-class _WithoutAliases(yaml.SafeDumper):
-    def ignore_aliases(self, data: object) -> bool:
-        return True
-
-
-def is_accepted(**named: str | Iterable[str]) -> bool:
-    """Whether a description with these names is valid."""
+def is_accepted(name: str, chosen: Iterable[str] = RUNTIMES) -> bool:
+    """Whether an operator may be called so."""
     try:
-        parse(described(**named))  # type: ignore[arg-type]
+        parse(described(name, chosen))
     except DescriptionError:
         return False
     return True
@@ -96,7 +84,7 @@ def folders(root: Path) -> list[str]:
 
 
 def assert_compiles(source: Path, root: Path, abi: Abi = HOST) -> None:
-    arguments = (source, "-c", "-O0", *folders(root))
+    arguments = [str(source), "-c", "-O0", *folders(root)]
     language = language_of(source)
     result = compile_c(root / "object.o", *arguments, abi=abi, language=language)
     assert result.returncode == 0, f"{source}: {result.stderr[:3000]}"
@@ -121,7 +109,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Path]]:
 def macros(source: Path, root: Path, abi: Abi) -> dict[str, str]:
     """Return the macros without arguments at the end of a source, and what they become."""
     output = root / f"{source.name}.{abi.name}.macros"
-    arguments = (source, "-E", "-dM", "-Wno-error", *folders(root))
+    arguments = [str(source), "-E", "-dM", "-Wno-error", *folders(root)]
     result = compile_c(output, *arguments, abi=abi, language=language_of(source))
     assert result.returncode == 0, result.stderr
     return dict(re.findall(r"^#define (\w+)(?: (.*))?$", output.read_text(), re.MULTILINE))
@@ -176,8 +164,11 @@ def words_in_scope(*taken: Taken) -> list[str]:
 def with_names(chosen: tuple[str, ...], section: str, names: list[str]) -> OpSpec:
     """Return an operator that has more names in a section than any runtime takes."""
     spec = parse(described(chosen=chosen))
-    if section != "params":
-        return replace(spec, **{section: tuple(map(Tensor, names))})
+    tensors = tuple(map(Tensor, names))
+    if section == "inputs":
+        return replace(spec, inputs=tensors)
+    if section == "outputs":
+        return replace(spec, outputs=tensors)
     types = cycle(PARAM_TYPES[name] for name in TYPES)
     return replace(spec, params=tuple(map(Param, names, types)))
 

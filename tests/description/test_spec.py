@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import yaml
 from hypothesis import given
+from hypothesis import settings as fewer
 from hypothesis import strategies as st
 
 from opkit.description.reader import DescriptionError
 from opkit.description.types import PARAM_TYPES, ParamType
-from opkit.description.words import keyword_of, taken_by
+from opkit.description.words import keyword_of
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.chips import CHIPS, FAMILIES, TARGETS
+from opkit.runtimes.rknn.description import package_description
 from opkit.runtimes.rknn.settings import settings
+from tests.description.descriptions import documents
 
 GUIDE = """\
 name: ResizeArea
@@ -129,29 +134,22 @@ def test_default_limits_match_type(type_: ParamType) -> None:
             parse(described(bad))
 
 
-_NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,20}", fullmatch=True).filter(
-    lambda name: not taken_by(name)
-)
-
-
-@given(
-    st.lists(_NAMES, min_size=2, max_size=12, unique_by=str.lower),
-    st.integers(1, 6),
-    st.integers(1, 6),
-)
-def test_order_is_kept(names: list[str], inputs: int, outputs: int) -> None:
-    groups = {
-        "inputs": names[:1] + names[2 : 1 + inputs],
-        "outputs": names[1:2],
-        "params": names[max(2, 1 + inputs) :],
-    }
-    types = {"inputs": "VX_TYPE_TENSOR", "outputs": "VX_TYPE_TENSOR", "params": "VX_TYPE_INT32"}
-    document = {"name": "Op"} | {
-        group: {name: {"type": types[group]} for name in members}
-        for group, members in groups.items()
-    }
-    spec = parse(yaml.safe_dump(document, sort_keys=False))
-    assert [p.name for p in spec.parameters] == [n for members in groups.values() for n in members]
+@given(documents())
+@fewer(max_examples=40, deadline=None)
+def test_spec_holds_what_was_described(document: dict[str, Any]) -> None:
+    spec = parse(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
+    assert spec.name == document["name"]
+    assert [(t.name, t.doc) for t in spec.inputs] == [
+        (name, facts["doc"]) for name, facts in document["inputs"].items()
+    ]
+    assert [t.name for t in spec.outputs] == [*document["outputs"]]
+    for param, (name, facts) in zip(spec.params, document["params"].items(), strict=True):
+        default = list(param.default) if isinstance(param.default, tuple) else param.default
+        assert (param.name, param.type.name, param.doc) == (name, facts["type"], facts["doc"])
+        assert (param.length, default) == (facts.get("length"), facts.get("default"))
+    packed = parse(package_description(spec, "rv1126"))
+    assert [(p.name, p.type) for p in packed.params] == [(p.name, p.type) for p in spec.params]
+    assert [p.name for p in packed.parameters] == [p.name for p in spec.parameters]
 
 
 @given(st.text(max_size=200))

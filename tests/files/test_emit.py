@@ -112,6 +112,16 @@ def test_param_types_have_matching_rows() -> None:
     }
 
 
+def test_readers_of_arrays_know_the_length() -> None:
+    params = "params: {a: {type: VX_TYPE_ARRAY, length: 3}, b: {type: VX_TYPE_ARRAY}}\n"
+    header = all_files(parse(f"name: A\n{HEAD}{params}"))["generated/a_params.h"]
+    calls = re.findall(r"opkit_read_int32_array\(call, (\w+), \"(\w)\", (\d+), (\S+)\)\)", header)
+    assert calls == [
+        ("A_INDEX_A", "a", "3", "&arguments->params.a"),
+        ("A_INDEX_B", "b", "0", "&arguments->params.b"),
+    ]
+
+
 def test_vx_kernel_arguments() -> None:
     assert vx_arguments(parse(DESCRIPTIONS["resize_area"])) == [
         "__read_only image2d_array_t input",

@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from opkit.text import c_string
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from opkit.text import c_comment, c_string
 from tests.compiling import build
 
 TEXTS = (
@@ -29,3 +32,14 @@ def test_c_strings_hold_every_text(tmp_path: Path) -> None:
     program = build(tmp_path / "texts", source)
     printed = subprocess.run([program], capture_output=True, check=True).stdout
     assert printed == b"".join(text.encode() + b"\0" for text in TEXTS)
+
+
+@given(st.text("*/?a ", max_size=12))
+@example("ends with ??/")
+@example("/*/")
+@example("*??/")
+def test_comments_end_where_they_should(text: str) -> None:
+    inside = c_comment(text)[3:-3]
+    for mark in ("/*", "*/", "??/"):  # the latter would be a backslash
+        assert mark not in inside
+    assert inside.replace(" ", "") == text.replace(" ", "")

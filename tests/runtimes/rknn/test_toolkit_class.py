@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 import vermin
-from hypothesis import example, given
+import yaml
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from opkit.description.spec import OpSpec, Param, Tensor
@@ -25,6 +26,8 @@ from opkit.description.types import PARAM_TYPES
 from opkit.errors import OpkitError
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.toolkit_class import toolkit_class
+from tests.description.descriptions import documents
+from tests.files.texts import once_only_files
 from tests.repositories import ROOT
 
 STAND_IN = Path(__file__).parent / "rknn_stand_in"
@@ -141,6 +144,17 @@ def test_first_line_lists_sources() -> None:
 
 def test_reference_is_embedded_verbatim() -> None:
     assert COPY in toolkit_class(operator(), COPY)
+
+
+@given(documents())
+@settings(max_examples=20, deadline=None)
+def test_any_described_operator_has_a_class(document: dict[str, Any]) -> None:
+    spec = parse(yaml.safe_dump(document, sort_keys=False))
+    reference = once_only_files(spec)[f"{spec.lower}_reference.py"]
+    made = instance(spec, reference)
+    conversion().check_class(made)
+    shapes = made.compute_output_shape([shape_of(1, 2, 3, 4) for _ in spec.inputs], {})
+    assert [shape.format("nhwc") for shape in shapes] == [[1, 2, 3, 4] for _ in spec.outputs]
 
 
 def test_registered_class() -> None:

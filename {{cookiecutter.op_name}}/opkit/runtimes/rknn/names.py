@@ -12,13 +12,16 @@ from opkit.description.words import is_python_name, taken
 CLASS = taken("", "np tf RKNNCustomOP IoMap Shape output_shapes params_from_tf reference")
 """What rknn_op_<op>.py has besides the operator's class and Python's own names."""
 
-VX_KERNELS = taken("", "main cl_viv_vx_extension")
+_SHORTHANDS = "(native|half)_(exp2?|exp10|log2?|log10|r?sqrt|sin|cos|tan|powr|divide|recip)"
+"""Macros that are other functions in the language of VX kernels."""
+
+VX_KERNELS = taken("", "main cl_viv_vx_extension get_global_id", r"vxc_\w+")
 """What the function of a VX kernel cannot be called: in lower case, as that function is."""
 
 VX_PARAMETERS = taken(
     "",
     "cl_viv_vx_extension get_global_id",
-    r"(VXC|vxc)_\w+|(CLK|HALF)_[A-Z\d_]+",
+    rf"(VXC|vxc)_\w+|(CLK|HALF)_[A-Z\d_]+|{_SHORTHANDS}",
 )
 """What a parameter of a VX kernel cannot be called: macros, and what the generated one uses."""
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from opkit.description.reader import DescriptionError
+from opkit.runtimes import parse
 from tests.repositories import TEMPLATE
 
 HEAD = "name: A\ninputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
@@ -87,3 +89,23 @@ def test_description_is_refused_briefly(name: str, tmp_path: Path) -> None:
     assert message.startswith("op.yml:")
     assert len(message) < 700
     assert message.isprintable()
+
+
+LOOK_ALIKES = [
+    *("\N{CYRILLIC SMALL LETTER A}", "\N{FULLWIDTH LATIN SMALL LETTER A}", "gr\xf6\xdfe"),
+    *("\N{LATIN SMALL LIGATURE FI}", "x\N{SUPERSCRIPT TWO}", "x\N{ZERO WIDTH SPACE}"),
+    *("a b", "a\nb", "a'b", 'a"b', "a\\b"),
+    *("{{a}}", "{% a %}", "${a}", "$(a)", "a;b", "a/b", "..", "a-b", "a?b", "*/", "1a", ""),
+]
+
+
+@pytest.mark.parametrize("section", ["name", "inputs", "outputs", "params"])
+@pytest.mark.parametrize("name", LOOK_ALIKES, ids=ascii)
+def test_name_that_only_looks_like_an_identifier(name: str, section: str) -> None:
+    tensor = {"type": "VX_TYPE_TENSOR"}
+    document: dict[str, object] = {"name": "A", "inputs": {"x": tensor}, "outputs": {"y": tensor}}
+    document[section] = name if section == "name" else {name: tensor}
+    with pytest.raises(DescriptionError) as error:
+        parse(json.dumps(document))
+    assert str(error.value).startswith(f"op.yml:1: {section}")
+    assert str(error.value).isprintable()

@@ -54,7 +54,8 @@ class Reader:
     def message(self, node: yaml.Node | None, where: str, problem: str) -> str:
         """Return a message with the line of a node; of the whole text without one."""
         line = node.start_mark.line + 1 if node is not None else 1
-        return f"{self.file}:{line}: {printable(shortened(where, 200))}: {printable(problem)}"
+        field = printable(shortened(where, 200)).replace("\n", "\\n")
+        return f"{self.file}:{line}: {field}: {printable(problem)}"
 
     def root(self, text: str) -> yaml.Node:
         """Return the tree of a text, which must be YAML of a size that a person writes."""

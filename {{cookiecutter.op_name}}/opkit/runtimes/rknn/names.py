@@ -9,7 +9,7 @@ import yaml
 from opkit.description.reader import Reader, shortened
 from opkit.description.words import is_python_name, taken
 
-CLASS = taken("", "np tf RKNNCustomOP IoMap Shape output_shapes params_from_tf reference")
+_CLASS = taken("", "np tf RKNNCustomOP IoMap Shape output_shapes params_from_tf reference")
 """What rknn_op_<op>.py has besides the operator's class and Python's own names."""
 
 _SHORTHANDS = "(native|half)_(exp2?|exp10|log2?|log10|r?sqrt|sin|cos|tan|powr|divide|recip)"
@@ -35,7 +35,7 @@ def operator_name_refusal(name: str) -> str:
         )
     if is_python_name(name):
         return "is a name of Python, which the converter's class needs; choose another name"
-    if name in CLASS or name.lower() == "vx":
+    if name in _CLASS or name.lower() == "vx":
         return "is taken by the generated code; choose another name"
     return ""
 

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import cycle, product
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -200,13 +200,15 @@ def test_free_names_of_params_compile(runtime: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("abi", ABIS.values(), ids=lambda abi: abi.name)
 @pytest.mark.parametrize("section", ["inputs", "outputs", "params"])
-@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize(
+    ("runtime", "abi"),
+    [("rknn", "armhf"), ("rknn", "aarch64"), ("rknn2", "aarch64"), ("pplnn", "riscv64")],
+)
 def test_free_names_compile_everywhere(
-    runtime: str, section: str, abi: Abi, tmp_path: Path
+    runtime: str, section: str, abi: str, tmp_path: Path
 ) -> None:
-    assert_names_compile(runtime, section, tmp_path, abi)
+    assert_names_compile(runtime, section, tmp_path, ABIS[abi])
 
 
 @pytest.mark.parametrize("section", ["inputs", "outputs", "params"])
@@ -228,16 +230,14 @@ def test_free_names_compile_in_vx(section: str, vx_folder: Path) -> None:
 
 
 def test_operators_that_would_break_the_class_are_refused() -> None:
-    hooks = "def params_from_tf(node_def, constants):\n    return {}\n"
-    for params, more in product(((), ("p",)), ("", hooks)):
-        spec = parse(described(params=params, chosen=("rknn",)))
-        reference = once_only_files(spec)["xqz_reference.py"] + more
-        text = toolkit_class(spec, reference)
-        for name in {*re.findall(r"[A-Za-z_]\w*", text), *dir(builtins)}:
-            try:
-                toolkit_class(replace(spec, name=name), reference)
-            except OpkitError:
-                assert not is_accepted(name, ("rknn",)), name
+    spec = parse(described(chosen=("rknn",)))
+    reference = once_only_files(spec)["xqz_reference.py"]
+    reference += "def params_from_tf(node_def, constants):\n    return {}\n"
+    for name in {*re.findall(r"[A-Za-z_]\w*", toolkit_class(spec, reference))}:
+        try:
+            toolkit_class(replace(spec, name=name), reference)
+        except (OpkitError, SyntaxError):
+            assert not is_accepted(name, ("rknn",)), name
     assert not any(is_accepted(name, ("rknn",)) for name in dir(builtins))
 
 

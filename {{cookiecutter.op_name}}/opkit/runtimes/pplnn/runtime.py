@@ -44,8 +44,9 @@ class Pplnn(Runtime):
         return settings.read_settings(reader, entries)
 
     def name_refusal(self, name: str) -> str:
-        """Refuse what would give a class the name of the one that it extends."""
-        is_taken = name.lower() in ("riscv", "riscvopt", "x86", "x86opt")
+        """Refuse what would give a class the name of its base, or a header that of another."""
+        lower = name.lower()
+        is_taken = lower in ("riscv", "riscvopt", "x86", "x86opt") or lower.startswith("ppl_")
         return "is taken by the generated code; choose another name" if is_taken else ""
 
     def once_only_files(self, spec: OpSpec) -> Mapping[str, str]:

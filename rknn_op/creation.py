@@ -9,10 +9,10 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -45,11 +45,13 @@ class Plan:
         spec: the operator.
         text: the description, as it will be in op.yml.
         folder: the repository; nothing is there.
+        files: path -> what is in those files of the user's that exist already.
     """
 
     spec: OpSpec
     text: str
     folder: Path
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 UNCHANGED = Changes()
@@ -144,6 +146,9 @@ def _make(plan: Plan, folder: Path) -> None:
             file.write(content)
     (folder / "op.yml").write_text(f"{plan.text}\n", encoding="utf-8")
     (folder / ".cruft.json").write_text(_cruft_state(plan), encoding="utf-8")
+    for name, content in plan.files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
     repository.write(folder, plan.spec)
 
 

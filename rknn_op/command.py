@@ -13,6 +13,7 @@ from rknn_op import template
 
 VERBS = {
     "create": "Make operator repositories from descriptions.",
+    "import": "Make a repository from one that the vendor's tool made.",
     "build": "Build and pack: `scons target=...` in repositories.",
     "check": "Compare the kernels with numpy on this PC: `scons check`.",
     "update": "Bring opkit/ and generated/ of repositories to this version.",

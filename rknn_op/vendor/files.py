@@ -1,0 +1,114 @@
+"""The files of a folder that somebody else made, read with care."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from opkit.description.reader import printable, shortened
+from opkit.errors import OpkitError
+
+MAX_BYTES = 2**20
+"""What a source that people write does not reach."""
+
+
+@dataclass(frozen=True)
+class VendorFile:
+    """A file as it was found.
+
+    Attributes:
+        name: as seen from the folder.
+        shown: as messages call it.
+        data: all of it.
+    """
+
+    name: str
+    shown: str
+    data: bytes
+
+    @cached_property
+    def text(self) -> str:
+        """The text with Unix line ends, which keep their numbers; it may be in any encoding."""
+        text = self.data.decode("utf-8-sig", errors="replace")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+    def at(self, offset: int) -> str:
+        """Return file:line of a place in the text."""
+        return f"{self.shown}:{self.text.count(chr(10), 0, offset) + 1}"
+
+
+class VendorFolder:
+    """A folder of which single files are read; nothing is followed out of it.
+
+    Args:
+        path: the folder.
+
+    Raises:
+        OpkitError: it is not a folder, or cannot be listed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.shown = show(path)
+        try:
+            self.root = path.resolve(strict=True)
+            self.names = sorted(os.listdir(path))  # noqa: PTH208  names, not paths
+        except (OSError, RuntimeError, ValueError) as error:
+            problem = getattr(error, "strerror", None) or error
+            raise OpkitError(f"{self.shown}: cannot be listed: {problem}") from None
+
+    def find(self, name: str) -> str | None:
+        """Return the name of a file as the folder spells it, which may differ in case.
+
+        Raises:
+            OpkitError: several files differ in case only.
+        """
+        found = [each for each in self.names if each.lower() == name.lower()]
+        if name in found or not found:
+            return name if found else None
+        if len(found) > 1:
+            raise OpkitError(
+                f"{self.shown}: {listed(found)} differ in case only; delete all but one of them"
+            )
+        return found[0]
+
+    def read(self, name: str) -> VendorFile:
+        """Return a file.
+
+        Raises:
+            OpkitError: it is not a file of this folder, is too large, or cannot be read.
+        """
+        path = self.path / name
+        shown = show(path)
+        try:
+            if not path.resolve(strict=True).is_relative_to(self.root):
+                raise OpkitError(f"{shown}: is a link out of {self.shown}; put the file there")
+            if not stat.S_ISREG(path.stat().st_mode):
+                raise OpkitError(f"{shown}: is not a file")
+            with path.open("rb") as file:
+                data = file.read(MAX_BYTES + 1)
+        except (OSError, RuntimeError) as error:
+            problem = getattr(error, "strerror", None) or error
+            raise OpkitError(f"{shown}: cannot be read: {problem}") from None
+        if len(data) > MAX_BYTES:
+            raise OpkitError(f"{shown}: is larger than {MAX_BYTES:,} bytes, so it is not a source")
+        return VendorFile(name, shown, data)
+
+    def listing(self) -> str:
+        """Return the names in it, in few words."""
+        return listed(self.names) or "nothing"
+
+
+def show(path: Path | str) -> str:
+    """Return a path for a message; bytes that are not UTF-8 are replaced."""
+    return printable(os.fsencode(path).decode(errors="replace"))
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first of some names, and how many more there are."""
+    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
+    return ", ".join(shortened(show(name)) for name in names[:6]) + more

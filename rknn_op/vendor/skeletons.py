@@ -1,0 +1,161 @@
+"""The files that make an operator of the vendor's tool one of ours, beside its kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from opkit.c_layout import block_comment
+from opkit.description.spec import OpSpec
+from opkit.runtimes.rknn.settings import settings
+from rknn_op.vendor.converter import Converter
+
+QUIET = (
+    *("-Wno-unused-parameter", "-Wno-unused-variable", "-Wno-unused-but-set-variable"),
+    *("-Wno-unused-function", "-Wno-sign-compare", "-Wno-missing-field-initializers"),
+)
+"""Warnings that a kernel of the vendor's tool gets and that say nothing of what it computes."""
+
+_REFERENCE = '''\
+"""{name} in numpy: what every kernel is compared with, and what RKNN-Toolkit runs.
+
+Both functions are to be written. Until then every check fails, and so does converting a model. What
+the class in the imported repository does is in the comments below each.
+
+RKNN-Toolkit's Python is 3.5 to 3.8: no f-strings, no annotations.
+"""
+
+import numpy as np
+
+
+def output_shapes(input_shapes, params):
+    """Return the shape of each output: {{{shapes}}}.
+
+    input_shapes: {inputs} -> shape, slowest dimension first.
+    params: {params}.
+    """
+{shape_rule}    raise NotImplementedError(
+        "the shape rule of {name} is to be written here; then delete this line"
+    )
+
+
+def reference(inputs, params):
+    """Return the array of each output: {{{arrays}}}.
+
+    inputs: {inputs} -> array; half-precision tensors arrive as float32.
+    params: as above.
+    """
+{math}    raise NotImplementedError(
+        "the math of {name} in numpy is to be written here; then delete this line"
+    )
+'''
+
+
+def description(spec: OpSpec, kernels: Sequence[str]) -> str:
+    """Return the text of op.yml, which says of the operator what `spec` does.
+
+    Args:
+        spec: the operator.
+        kernels: of `cpu` and `vx`, those that it has.
+    """
+    chosen = settings(spec)
+    head: dict[str, Any] = {
+        "name": spec.name,
+        "framework": spec.framework,
+        "target_platform": spec.target_platform,
+        "kernels": [*kernels],
+        "kernel_index": chosen.kernel_index,
+    }
+    if chosen.vx_version != 1:
+        head["vx_version"] = chosen.vx_version
+    parameters = {
+        "inputs": {each.name: _tensor(each) for each in spec.inputs},
+        "outputs": {each.name: _tensor(each) for each in spec.outputs},
+        "params": {
+            each.name: {"type": each.type.name, **_details(each, "length", "source", "default")}
+            for each in spec.params
+        },
+    }
+    about_flags = (
+        f"# rknn_kernel_{spec.lower}.c was imported as it is. Without these flags, compilers say "
+        "more of it.\n# What is undefined on a device still stops a build; "
+        "-Wno-error=int-conversion is an example of a\n# flag for kernels that need it.\n"
+    )
+    return (
+        f"# The operator {spec.name}, imported from a repository of the vendor's tool.\n"
+        f"{_dump(head)}\n"
+        "# Every build reads this file; the kernels get inputs, outputs and params in this order.\n"
+        f"{_dump({key: value for key, value in parameters.items() if value})}\n"
+        f"{about_flags}{_dump({'cflags': [*spec.cflags]})}"
+    )
+
+
+def _tensor(tensor: Any) -> dict[str, Any]:
+    return {"type": "VX_TYPE_TENSOR", **_details(tensor, "dtype", "same_as")}
+
+
+def _details(entry: Any, *keys: str) -> dict[str, Any]:
+    values = {key: getattr(entry, key) for key in (*keys, "doc")}
+    return {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in values.items()
+        if value not in (None, "")
+    }
+
+
+def _dump(entries: Mapping[str, Any]) -> str:
+    text: str = yaml.safe_dump(
+        dict(entries), sort_keys=False, default_flow_style=None, width=90, allow_unicode=True
+    )
+    return text
+
+
+def reference(spec: OpSpec, converter: Converter | None) -> str:
+    """Return the text of a reference that fails until it is written.
+
+    Args:
+        spec: the operator.
+        converter: the class of the imported repository, if it could be read.
+    """
+    outputs = [f'"{output.name}"' for output in spec.outputs]
+    methods = converter.methods if converter else {}
+    params = (f'"{param.name}"' for param in spec.params)
+    return _REFERENCE.format(
+        name=spec.name,
+        shapes=", ".join(f"{output}: (...)" for output in outputs),
+        arrays=", ".join(f"{output}: array" for output in outputs),
+        inputs=", ".join(f'"{input_.name}"' for input_ in spec.inputs),
+        params=f"{', '.join(params)} -> value" if spec.params else "this operator has none",
+        shape_rule=_comment(methods.get("compute_output_shape", ())),
+        math=_comment(methods.get("compute_output_tensor", ())),
+    )
+
+
+def _comment(lines: Sequence[str]) -> str:
+    """Return a method as a comment in a function; no character in it can end the comment."""
+    parts = [part for line in lines for part in (line.splitlines() or [""])]
+    return "".join(f"    # {part}".rstrip() + "\n" for part in parts)
+
+
+def compute(spec: OpSpec, skeleton: str) -> str:
+    """Return the text of `<op>_compute.h`, which no imported kernel includes.
+
+    Args:
+        spec: the operator.
+        skeleton: the text of that of a new operator.
+    """
+    note = block_comment(
+        f"Not compiled yet: rknn_kernel_{spec.lower}.c was imported with math of its own. To have "
+        "the math here, for every runtime, write it below, and replace the whole text of "
+        f'rknn_kernel_{spec.lower}.c by #include "{spec.lower}_compute.h" and '
+        f'#include "generated/{spec.lower}_kernels.h", with the launch of the VX kernel if there '
+        "is one."
+    )
+    return f"{note}\n{skeleton}"
+
+
+def attributes(skeleton: str, unchanged: Sequence[str]) -> str:
+    """Return the text of .gitattributes, by which git keeps the bytes of some files."""
+    return skeleton + "".join(f"/{path} -text\n" for path in unchanged)

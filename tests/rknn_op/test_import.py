@@ -1,0 +1,450 @@
+"""`rknn-op import`: repositories in the manner of those that the vendor's tool makes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from opkit import repository
+from opkit.runtimes.rknn.settings import settings
+from rknn_op.command import main
+from tests.repositories import ROOT, Repository
+
+DATA = ROOT / "tests" / "data" / "vendor_repository"
+OLD = "AddScaled"
+KERNEL = "rknn_kernel_addscaled.c"
+CLASS = """\
+import tensorflow as tf
+from rknn.api import RKNNCustomOP, IoMap, Shape
+
+
+class AddScaled(RKNNCustomOP):
+    op = 'AddScaled'
+    def_input = [IoMap('in0', 'in', 'input port 0'), IoMap('in1', 'in', 'input port 1')]
+    def_output = [IoMap('out0', 'out', 'output port 0')]
+
+    def load_params_from_tf(self, node_def, tensor_data_map):
+        p = dict()
+        p['scale'] = node_def.attr['scale'].f
+        p['offsets'] = tensor_data_map['C:out0'].tolist()
+        return p
+
+    def compute_output_shape(self, inputs_shape, params):
+        outputs_shape = [Shape() for i in range(len(self.def_output))]
+        outputs_shape[0].set_shape(shape=inputs_shape[0].format('nhwc'), fmt='nhwc')
+        return outputs_shape
+
+    def compute_output_tensor(self, const_tensor, inputs_tensor, params):
+        scaled = inputs_tensor[1] * params['scale']
+        return [inputs_tensor[0] - scaled + sum(params['offsets'])]
+"""
+WRITTEN = """\
+def output_shapes(input_shapes, params):
+    return {"output0": input_shapes["input0"]}
+
+
+def reference(inputs, params):
+    scaled = inputs["input1"] * params["scale"]
+    return {"output0": inputs["input0"] - scaled + sum(params["offsets"])}
+"""
+TESTS = """\
+import pytest
+
+from opkit.testing import cases, check_cpu_kernel, check_vx_kernel, uniform
+
+SHAPES = [{"input0": (7,), "input1": (7,)}, {"input0": (1, 4, 5, 3), "input1": (1, 4, 5, 3)}]
+CASES = cases(
+    shapes=SHAPES, values=[uniform(-1, 1)], params=[{"scale": 0.5, "offsets": [1, 2]}],
+    dtype="float16",
+)
+COPIES = cases(
+    shapes=SHAPES[1:], values=[uniform(-1, 1)], params=[{"scale": 0, "offsets": [0]}],
+    dtype="float16",
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case, max_ulp=0)
+
+
+@pytest.mark.parametrize("case", COPIES, ids=str)
+def test_vx_kernel(case):
+    check_vx_kernel(case, max_ulp=0)
+"""
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+def rknn_op(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def snapshot(path: Path) -> dict[str, bytes]:
+    return {str(f.relative_to(path)): f.read_bytes() for f in path.rglob("*") if f.is_file()}
+
+
+def change(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+@pytest.fixture
+def old(folder: Path) -> Path:
+    """Return a repository of the vendor's tool, in the current folder."""
+    path = folder / OLD
+    shutil.copytree(DATA, path)
+    (path / "rknn_op_addscaled.py").write_text(CLASS)
+    for abi in ("x64", "aarch64", "armhf"):
+        (path / f"makefile.linux.{abi}").write_text("all:\n\ttrue\n")
+    return path
+
+
+def dry_run() -> str:
+    """Return what `import --dry-run` prints; it makes nothing and changes nothing."""
+    before = snapshot(Path())
+    result = rknn_op("import", OLD, "--dry-run")
+    assert result.exit_code == 0, result.stderr
+    assert snapshot(Path()) == before
+    assert [path.name for path in Path().iterdir()] == [OLD]
+    return result.stdout
+
+
+def warnings(report: str) -> list[str]:
+    _, _, rest = report.partition("\nWarnings:\n")
+    return [line.strip() for line in rest.partition("\n\n")[0].splitlines()]
+
+
+def test_import_keeps_kernels_and_rewrites_the_rest(folder: Path, old: Path) -> None:
+    before = snapshot(old)
+    result = rknn_op("import", OLD)
+    assert result.exit_code == 0, result.stderr
+    assert snapshot(old) == before
+    new = folder / f"{OLD}_imported"
+    assert sorted(path.name for path in folder.iterdir()) == [OLD, new.name]
+    made = snapshot(new)
+    for name in (KERNEL, "rknn_kernel_addscaled.vx", "addscaled_halves.h"):
+        assert made[name] == before[name]
+        assert name in result.stdout
+    spec = repository.load(new)
+    assert [each.name for each in spec.parameters] == [
+        *("input0", "input1", "output0", "scale", "offsets")
+    ]
+    assert [param.source for param in spec.params] == [None, "const:C"]
+    assert settings(spec).kernels == ("cpu", "vx")
+    text = made["op.yml"].decode()
+    assert "-Wno-unused-parameter" in text
+    assert not {"out_binary", "op_py_file", "vx_file", "op_version"} & {*text.split(":")}
+    assert repository.update(new) == spec
+    assert snapshot(new) == made
+    reference = made["addscaled_reference.py"].decode()
+    assert "    #     scaled = inputs_tensor[1] * params['scale']\n" in reference
+    assert '{"input0": (7,), "input1": (7,)}' in made["tests/test_addscaled.py"].decode()
+    assert repository.drift(new, spec) == []
+
+
+@pytest.mark.slow
+def test_imported_operator_builds_and_equals_its_reference(folder: Path, old: Path) -> None:
+    assert rknn_op("import", OLD, "--path", "here/New").exit_code == 0
+    new = Repository(folder / "here/New")
+    unwritten = new.scons("check", check=False)
+    assert "link build/x64/libaddscaled.so" in unwritten.stdout
+    assert "warning" not in unwritten.stderr
+    assert unwritten.returncode == 2
+    assert "addscaled_reference.py:22: NotImplementedError: the shape rule" in unwritten.stdout
+    (new.path / "addscaled_reference.py").write_text(WRITTEN)
+    (new.path / "tests/test_addscaled.py").write_text(TESTS)
+    checked = new.scons("check")
+    assert "checked CPU kernel: 2 cases; VX kernel: 1 case" in checked.stdout
+    change(new.path / "addscaled_reference.py", "- scaled", "+ scaled")
+    assert "FAILED" in new.scons("check", check=False).stdout
+
+
+def test_report_names_sources_and_steps(old: Path) -> None:
+    (old / "notes.txt").write_text("")
+    report = dry_run()
+    assert report.startswith(f"AddScaled, would be imported into {OLD}_imported\n")
+    assert f"{OLD}/{KERNEL}, unchanged" in report
+    assert "\nNot taken: notes.txt\n" in report
+    steps = [line for line in report.splitlines() if line.startswith("  1. ")]
+    assert steps == [f"  1. cd {OLD}_imported"]
+    assert report.index("scons") < report.index("write addscaled_reference.py")
+    assert warnings(report) == [
+        f"{OLD}/op.yml:10: inputs: listed as input1, input0, but kernel_params[] in "
+        f"{OLD}/{KERNEL}:19 says input0, input1: took that",
+        f"{OLD}/op.yml:5: params: listed as offsets, scale, but kernel_params[] in "
+        f"{OLD}/{KERNEL}:19 says scale, offsets: took that",
+    ]
+
+
+@pytest.mark.parametrize("evidence", ["comments", "variables"])
+def test_order_needs_one_piece_of_evidence(old: Path, evidence: str) -> None:
+    text = (old / KERNEL).read_text()
+    if evidence == "comments":
+        text = text.replace("vx_tensor input", "vx_tensor from")
+    else:
+        text = text.replace("/* input", "/* the tensor ")
+    (old / KERNEL).write_text(text)
+    assert "inputs: listed as input1, input0, but" in dry_run()
+
+
+def without_evidence(kernel: Path) -> None:
+    text = kernel.read_text().replace("vx_tensor input", "vx_tensor from")
+    kernel.write_text(text.replace("/* input", "/* the tensor "))
+
+
+def test_lost_order_is_kept_with_a_warning(old: Path) -> None:
+    without_evidence(old / KERNEL)
+    found = warnings(dry_run())
+    assert found[0] == (
+        f"{OLD}/op.yml:10: inputs: the vendor's tool lists them in random order, and {OLD}/{KERNEL}"
+        " does not say in which it takes them; took input1, input0, though their numbers say "
+        "otherwise: compare with the kernel"
+    )
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        [("/* input0 */", "/* input1 */"), ("vx_tensor input0", "vx_tensor other")],
+        [
+            ("/* input1 */", ""),
+            ("/* input0 */", "/* input1 */"),
+            ("vx_tensor input1", "vx_tensor b"),
+        ],
+    ],
+    ids=["one name, two places", "two names, one place"],
+)
+def test_contradicting_evidence_counts_as_none(old: Path, edits: list[tuple[str, str]]) -> None:
+    for before, after in edits:
+        change(old / KERNEL, before, after)
+    assert "input1, input0, though" in dry_run()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "warning"),
+    [
+        (
+            "{VX_INPUT, VX_TYPE_ARRAY, VX_PARAMETER_STATE_REQUIRED},",
+            "",
+            f"{OLD}/{KERNEL}:19: kernel_params[] has 2 inputs, 1 output, 0 arrays, 1 scalar, "
+            "op.yml 2 inputs, 1 output, 1 array, 1 scalar",
+        ),
+        (
+            "VX_TYPE_SCALAR",
+            "VX_TYPE_INT32",
+            f"{OLD}/{KERNEL}:23: VX_TYPE_INT32 for scale, which is VX_TYPE_FLOAT32 in op.yml",
+        ),
+        (
+            "kernel_params[] = {\n",
+            "kernel_params[] = {{VX_INPUT, VX_TYPE_SCALAR, 0},\n",
+            "2 inputs, 1 output, 1 array, 2 scalars, op.yml",
+        ),
+        ("static vx_param_description_t", "static struct other", f"{OLD}/{KERNEL}:1: no table"),
+        (
+            "vx_kernel_AddScaled_list",
+            "vx_kernel_addscaled_list",
+            "vx_kernel_addscaled_list, but the runtime looks up vx_kernel_AddScaled_list",
+        ),
+        (
+            "&vx_kernel_AddScaled_vx, NULL",
+            "NULL",
+            "has one kernel, so rknn_kernel_addscaled.vx is not",
+        ),
+        ('"addscaled_halves.h"', '"absent.h"', f"{KERNEL}:13: 'absent.h' not found in {OLD}"),
+        ('"addscaled_halves.h"', '"op.yml"', "'op.yml' was not taken"),
+        ('"addscaled_halves.h"', '"/etc/hosts"', "'/etc/hosts' was not taken: it is absolute"),
+        ('"addscaled_halves.h"', f'"{"a/" * 9000}b.h"', "characters)' not found in AddScaled"),
+        ('"addscaled_halves.h"', '".cruft.json"', "'.cruft.json' was not taken"),
+        ('"addscaled_halves.h"', '"../op.yml"', "'../op.yml' was not taken: it may lead out"),
+    ],
+)
+def test_kernel_that_contradicts_the_description(
+    old: Path, before: str, after: str, warning: str
+) -> None:
+    change(old / KERNEL, before, after)
+    assert any(warning in line for line in warnings(dry_run())), warnings(dry_run())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "warning"),
+    [
+        ("op = 'AddScaled'", "op = 'Other'", ":5: op is 'Other', but op.yml has `name: AddScaled`"),
+        (", IoMap('in1', 'in', 'input port 1')", "", ":5: def_input has 1 ports, op.yml 2"),
+        ("p['scale']", "p['factor']", ":12: sets the param 'factor', which op.yml does not have"),
+        ("attr['scale']", "attr['alpha']", ":12: scale is the node's attribute alpha"),
+        ("def load", "def 1", ":10: is not Python 3"),
+        ("compute_output_tensor", "compute", ":1: has no class with a method compute_output_ten"),
+        ("p = dict()", "print 'p'", ":11: is not Python 3"),
+    ],
+)
+def test_class_that_contradicts_the_description(
+    old: Path, before: str, after: str, warning: str
+) -> None:
+    change(old / "rknn_op_addscaled.py", before, after)
+    assert any(warning in line for line in warnings(dry_run())), warnings(dry_run())
+
+
+def test_class_is_not_run(folder: Path, old: Path) -> None:
+    trap = f"open({str(folder / 'trap')!r}, 'w')\n"
+    (old / "rknn_op_addscaled.py").write_text(trap + CLASS)
+    assert rknn_op("import", OLD).exit_code == 0
+    assert not (folder / "trap").exists()
+
+
+def test_no_character_of_the_class_leaves_its_comment(folder: Path, old: Path) -> None:
+    text = CLASS.replace("return outputs", "x = '''\n\x0cimport os\n'''\n        return outputs")
+    (old / "rknn_op_addscaled.py").write_text(text)
+    assert rknn_op("import", OLD).exit_code == 0
+    made = (folder / f"{OLD}_imported/addscaled_reference.py").read_text()
+    lines = [line.strip() for line in made.splitlines() if "import os" in line]
+    assert lines == ["# import os"]
+
+
+def test_headers_of_headers_are_taken(folder: Path, old: Path) -> None:
+    (old / "sub").mkdir()
+    change(old / KERNEL, '"addscaled_halves.h"', '"sub/one.h"')
+    (old / "sub/one.h").write_text('#include "two.h"\n#include "VX/vx.h"\n')
+    (old / "sub/two.h").write_text('#include "one.h"\n#include "addscaled_halves.h"\n')
+    assert not any("#include" in line or ".h'" in line for line in warnings(dry_run()))
+    assert rknn_op("import", OLD).exit_code == 0
+    for name in ("sub/one.h", "sub/two.h", "addscaled_halves.h"):
+        assert (folder / f"{OLD}_imported" / name).read_bytes() == (old / name).read_bytes()
+
+
+def test_without_vx_and_class(old: Path) -> None:
+    (old / "rknn_kernel_addscaled.vx").unlink()
+    (old / "rknn_op_addscaled.py").unlink()
+    assert f"{OLD}: rknn_op_addscaled.py not found" in dry_run()
+    assert rknn_op("import", OLD, "-p", "new").exit_code == 0
+    spec = repository.load(Path("new"))
+    assert settings(spec).kernels == ("cpu",)
+    assert "check_vx_kernel" not in Path("new/tests/test_addscaled.py").read_text()
+
+
+def test_other_case_line_ends_and_encodings(folder: Path, old: Path) -> None:
+    for name in (KERNEL, "rknn_op_addscaled.py"):
+        (old / name).rename(old / name.upper())
+    kernel = old / KERNEL.upper()
+    data = kernel.read_bytes().replace(b"\n", b"\r\n") + b"/* \xe9\xff */\r\n"
+    kernel.write_bytes(b"\xef\xbb\xbf" + data)
+    description = old / "op.yml"
+    description.write_bytes(b"\xef\xbb\xbf" + description.read_bytes().replace(b"\n", b"\r\n"))
+    result = rknn_op("import", OLD)
+    assert result.exit_code == 0, result.stderr
+    assert f"{OLD}/{KERNEL}:19 says".lower() in result.stdout.lower()
+    new = folder / f"{OLD}_imported"
+    assert (new / KERNEL).read_bytes() == kernel.read_bytes()
+    assert f"\n/{KERNEL} -text\n" in (new / ".gitattributes").read_text()
+    assert b"\r" not in (new / "op.yml").read_bytes()
+
+
+HARM = {
+    # What a shell does in the folder -> what the refusal says.
+    "rm op.yml": "op.yml not found; it has: addscaled_halves.h, makefile.linux.aarch64",
+    "ls | grep -v op.yml | xargs rm": f"{KERNEL} not found",
+    "touch SConstruct opkit": "`rknn-op update` brings it to this version",
+    f"cp {KERNEL} RKNN_{KERNEL[5:]}; mv {KERNEL} Rknn_{KERNEL[5:]}": "differ in case only",
+    ">op.yml": "op.yml:1: description: is empty",
+    "sed -i 's/0: {type: .*}/0: {}/' op.yml": ":12: inputs.input0.type: is missing",
+    "sed -i s/FLOAT32/FLOAT/ op.yml": ":7: params.scale.type: invalid 'VX_TYPE_FLOAT'",
+    "sed -i s/op_version/version_of_op/ op.yml": ":9: version_of_op: unknown key",
+    "echo 'sources: [a.c]' >>op.yml": "which the vendor's tool does not know",
+    "sed -i 's/kernel_index: 0/kernel_index: 1/' op.yml; rm *.vx": ":4: kernel_index: 1 is the VX",
+    r"printf 'name: \351\n' >op.yml": ":1: not valid UTF-8",
+    r"sed -i 's/name: Add/name: \x1b[31m/' op.yml": "op.yml:14: this is not YAML",
+    r"sed -i 's/name: Add.*/name: \"\\e[31m\"/' op.yml": r":14: name: '\x1b[31m' is not a C ident",
+    f"truncate -s 1T {KERNEL}": f"{OLD}/{KERNEL}: is larger than 1,048,576 bytes",
+    f"rm {KERNEL}; mkdir {KERNEL}": f"{OLD}/{KERNEL}: is not a file",
+    f"rm {KERNEL}; mkfifo {KERNEL}": f"{OLD}/{KERNEL}: is not a file",
+    f"ln -sf nowhere {KERNEL}": f"{OLD}/{KERNEL}: cannot be read: No such file",
+    f"rm {KERNEL}; ln -s {KERNEL} {KERNEL}": f"{OLD}/{KERNEL}: cannot be read: ",
+    "ln -sf /dev/zero op.yml": f"{OLD}/op.yml: is a link out of {OLD}",
+    f"for i in $(seq 99); do echo '#include \"'$i.h'\"'; done >{KERNEL}": "more than 64 headers",
+}
+
+
+@pytest.mark.parametrize("commands", HARM)
+def test_refusals_name_their_file(old: Path, commands: str) -> None:
+    subprocess.run(["sh", "-c", commands], cwd=old, check=True)
+    names = sorted(path.name for path in old.iterdir())
+    for arguments in ([OLD], [OLD, "--dry-run"]):
+        result = rknn_op("import", *arguments)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert isinstance(result.exception, SystemExit)
+        assert result.stderr.startswith("error: ")
+        assert HARM[commands] in result.stderr
+        assert result.stderr[:-1].isprintable()
+    assert [path.name for path in Path().iterdir()] == [OLD]
+    assert sorted(path.name for path in old.iterdir()) == names
+
+
+@pytest.mark.parametrize("name", ["op.yml", KERNEL, "addscaled_halves.h", "rknn_op_addscaled.py"])
+def test_links_out_of_the_folder_are_not_followed(old: Path, folder: Path, name: str) -> None:
+    target = folder.parent / "outside"
+    (old / name).rename(target)
+    (old / name).symlink_to(target)
+    result = rknn_op("import", OLD)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"error: {OLD}/{name}: is a link out of {OLD}; ")
+    assert [path.name for path in folder.iterdir()] == [OLD]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["absent"], "absent: cannot be listed: No such file"),
+        ([f"{OLD}/op.yml"], f"{OLD}/op.yml is not a folder"),
+        ([OLD, "-p", OLD], f"{OLD} is in {OLD}, which stays as it is"),
+        ([OLD, "-p", f"{OLD}/new"], f"{OLD}/new is in {OLD}, which stays as it is"),
+        ([OLD, "-p", "there"], "there already exists"),
+        (["x" * 300], "cannot be listed: File name too long"),
+        ([OLD, "-p", "loop"], "loop already exists"),
+        ([OLD, "-p", "a b"], "'a b' cannot be the new folder's name"),
+        (["/"], "op.yml not found"),
+        (["\udcff\x1b[31m"], "cannot be listed"),
+    ],
+)
+def test_folders_that_cannot_be(old: Path, arguments: list[str], message: str) -> None:
+    Path("there").touch()
+    Path("loop").symlink_to("loop")
+    before = snapshot(Path())
+    result = rknn_op("import", *arguments)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert message in result.stderr
+    assert result.stderr[:-1].isprintable()
+    assert snapshot(Path()) == before
+
+
+def test_folder_by_a_dot(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(old)
+    assert rknn_op("import", ".").exit_code == 0
+    assert repository.load(Path(f"../{OLD}_imported")).name == "AddScaled"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{" * 125_000,
+        "/*" * 125_000,
+        '"' + "\\" * 212_000,
+        "vx_param_description_t a[" * 10_000,
+        "vx_param_description_t a[] = {" + "{VX_INPUT, VX_TYPE_TENSOR}, /* a */ " * 7_000,
+        "vxCopyScalar((vx_scalar)p[0], (" + " " * 212_000,
+        "#define A" + " " * 212_000,
+        '#include "VX/vx.h"\n' * 12_000,
+        "a = (vx_tensor)p[0];" * 12_000,
+    ],
+    ids=lambda text: text[:24],
+)
+def test_reading_takes_no_longer_than_the_file_is_large(old: Path, text: str) -> None:
+    (old / KERNEL).write_text(text)
+    start = os.times().user
+    assert warnings(dry_run())
+    assert os.times().user - start < 5  # seconds of the processor; squares would be minutes

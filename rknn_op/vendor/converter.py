@@ -33,6 +33,7 @@ class Converter:
         where: file:line of the class.
         operator: its `op`, if that is a text.
         ports: `def_input` and `def_output` -> how many there are, where that can be read.
+        functions: the methods, by name.
         methods: name -> its lines.
         sources: param -> where its value comes from.
     """
@@ -40,6 +41,7 @@ class Converter:
     where: str
     operator: str | None = None
     ports: dict[str, int] = field(default_factory=dict)
+    functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
     methods: dict[str, tuple[str, ...]] = field(default_factory=dict)
     sources: dict[str, Source] = field(default_factory=dict)
 
@@ -80,6 +82,7 @@ def _converter(file: VendorFile, node: ast.ClassDef) -> Converter:
         where=f"{file.shown}:{node.lineno}",
         operator=_text(operator) if operator is not None else None,
         ports={name: len(list_.elts) for name, list_ in ports if isinstance(list_, ast.List)},
+        functions=functions,
         methods={name: _lines(file, function) for name, function in functions.items()},
         sources=dict(_sources(file, loader)) if loader else {},
     )

@@ -11,6 +11,7 @@ from opkit.c_layout import block_comment
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn.settings import settings
 from rknn_op.vendor.converter import Converter
+from rknn_op.vendor.shape_rule import adapted
 
 QUIET = (
     *("-Wno-unused-parameter", "-Wno-unused-variable", "-Wno-unused-but-set-variable"),
@@ -18,11 +19,17 @@ QUIET = (
 )
 """Warnings that a kernel of the vendor's tool gets and that say nothing of what it computes."""
 
+_NO_SHAPE_RULE = """\
+    raise NotImplementedError(
+        "the shape rule of {name} is to be written here; then delete this line"
+    )
+"""
+
 _REFERENCE = '''\
 """{name} in numpy: what every kernel is compared with, and what RKNN-Toolkit runs.
 
-Both functions are to be written. Until then every check fails, and so does converting a model. What
-the class in the imported repository does is in the comments below each.
+{to_write} Until then every check fails, and so does converting a
+model. What the class in the imported repository does is in the comments.
 
 RKNN-Toolkit's Python is 3.5 to 3.8: no f-strings, no annotations.
 """
@@ -36,10 +43,7 @@ def output_shapes(input_shapes, params):
     input_shapes: {inputs} -> shape, slowest dimension first.
     params: {params}.
     """
-{shape_rule}    raise NotImplementedError(
-        "the shape rule of {name} is to be written here; then delete this line"
-    )
-
+{shape_rule}
 
 def reference(inputs, params):
     """Return the array of each output: {{{arrays}}}.
@@ -120,6 +124,7 @@ def reference(spec: OpSpec, converter: Converter | None) -> str:
         converter: the class of the imported repository, if it could be read.
     """
     outputs = [f'"{output.name}"' for output in spec.outputs]
+    rule = shape_rule(spec, converter)
     methods = converter.methods if converter else {}
     params = (f'"{param.name}"' for param in spec.params)
     return _REFERENCE.format(
@@ -128,9 +133,23 @@ def reference(spec: OpSpec, converter: Converter | None) -> str:
         arrays=", ".join(f"{output}: array" for output in outputs),
         inputs=", ".join(f'"{input_.name}"' for input_ in spec.inputs),
         params=f"{', '.join(params)} -> value" if spec.params else "this operator has none",
-        shape_rule=_comment(methods.get("compute_output_shape", ())),
+        to_write="reference() is to be written." if rule else "Both functions are to be written.",
+        shape_rule=(
+            "    # compute_output_shape of the imported class, in other words: compare with it.\n"
+            + "".join(f"    {line}\n" for line in rule)
+            if rule
+            else _comment(methods.get("compute_output_shape", ()))
+            + _NO_SHAPE_RULE.format(name=spec.name)
+        ),
         math=_comment(methods.get("compute_output_tensor", ())),
     )
+
+
+def shape_rule(spec: OpSpec, converter: Converter | None) -> list[str] | None:
+    """Return the lines of the shape rule, if that of the class can be spelled as ours."""
+    method = converter.functions.get("compute_output_shape") if converter else None
+    names = ([each.name for each in tensors] for tensors in (spec.inputs, spec.outputs))
+    return adapted(method, *names) if method else None
 
 
 def _comment(lines: Sequence[str]) -> str:

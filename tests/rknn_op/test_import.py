@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from click.testing import CliRunner, Result
 from opkit import repository
 from opkit.runtimes.rknn.settings import settings
 from rknn_op.command import main
+from rknn_op.vendor.shape_rule import adapted
 from tests.repositories import ROOT, Repository
 
 DATA = ROOT / "tests" / "data" / "vendor_repository"
@@ -43,12 +45,12 @@ class AddScaled(RKNNCustomOP):
         scaled = inputs_tensor[1] * params['scale']
         return [inputs_tensor[0] - scaled + sum(params['offsets'])]
 """
+UNWRITTEN = """\
+    raise NotImplementedError(
+        "the math of AddScaled in numpy is to be written here; then delete this line"
+    )
+"""
 WRITTEN = """\
-def output_shapes(input_shapes, params):
-    return {"output0": input_shapes["input0"]}
-
-
-def reference(inputs, params):
     scaled = inputs["input1"] * params["scale"]
     return {"output0": inputs["input0"] - scaled + sum(params["offsets"])}
 """
@@ -157,8 +159,10 @@ def test_imported_operator_builds_and_equals_its_reference(folder: Path, old: Pa
     assert "link build/x64/libaddscaled.so" in unwritten.stdout
     assert "warning" not in unwritten.stderr
     assert unwritten.returncode == 2
-    assert "addscaled_reference.py:22: NotImplementedError: the shape rule" in unwritten.stdout
-    (new.path / "addscaled_reference.py").write_text(WRITTEN)
+    assert (
+        "NotImplementedError: the math of AddScaled in numpy is to be written" in unwritten.stdout
+    )
+    change(new.path / "addscaled_reference.py", UNWRITTEN, WRITTEN)
     (new.path / "tests/test_addscaled.py").write_text(TESTS)
     checked = new.scons("check")
     assert "checked CPU kernel: 2 cases; VX kernel: 1 case" in checked.stdout
@@ -291,6 +295,61 @@ def test_class_that_contradicts_the_description(
     assert any(warning in line for line in warnings(dry_run())), warnings(dry_run())
 
 
+RULE = """\
+def compute_output_shape(self, inputs_shape, params):
+    '''The result is larger.'''
+    results = [Shape() for port in self.def_output]
+    shape = inputs_shape[1].format("nhwc")
+    for axis, size in enumerate(params["size"]):
+        shape[axis + 1] *= int(size)
+    results[0].set_shape(shape, "nhwc")
+    results[1].set_shape(fmt="nhwc", shape=[len(shape)])
+    return results
+"""
+SPELLED = """\
+results = {}
+shape = list(input_shapes['b'])
+for axis, size in enumerate(params['size']):
+    shape[axis + 1] *= int(size)
+results['c'] = tuple(shape)
+results['d'] = tuple([len(shape)])
+return results
+"""
+
+
+def spelled(rule: str) -> list[str] | None:
+    method = ast.parse(rule).body[0]
+    assert isinstance(method, ast.FunctionDef)
+    return adapted(method, ["a", "b"], ["c", "d"])
+
+
+def test_shape_rule_is_spelled_for_the_reference() -> None:
+    assert spelled(RULE) == SPELLED.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('.format("nhwc")', '.format("nchw")'),
+        ('(shape, "nhwc")', '(shape, "nchw")'),
+        ("inputs_shape[1]", "inputs_shape[2]"),
+        ("int(size)", "self.scale"),
+        ("int(size)", "np.prod(size)"),
+        ("int(size)", "open(size)"),
+        ("results[1].set", "results[0].set"),
+        ("results[1].set_shape(fmt", "results[1].other(fmt"),
+        ("return results", "return results[:1]"),
+        ("    return results", "    results.append(Shape())\n    return results"),
+        ("    return results", ""),
+        ("int(size)", "f'{size}'"),
+        (", params)", ", values)"),
+    ],
+)
+def test_shape_rule_that_takes_a_person(before: str, after: str) -> None:
+    assert before in RULE
+    assert spelled(RULE.replace(before, after)) is None
+
+
 def test_class_is_not_run(folder: Path, old: Path) -> None:
     trap = f"open({str(folder / 'trap')!r}, 'w')\n"
     (old / "rknn_op_addscaled.py").write_text(trap + CLASS)
@@ -299,12 +358,25 @@ def test_class_is_not_run(folder: Path, old: Path) -> None:
 
 
 def test_no_character_of_the_class_leaves_its_comment(folder: Path, old: Path) -> None:
-    text = CLASS.replace("return outputs", "x = '''\n\x0cimport os\n'''\n        return outputs")
+    text = CLASS.replace(
+        "return outputs", "x = self\n        y = '''\n\x0cimport os\n'''\n        return outputs"
+    )
     (old / "rknn_op_addscaled.py").write_text(text)
     assert rknn_op("import", OLD).exit_code == 0
     made = (folder / f"{OLD}_imported/addscaled_reference.py").read_text()
     lines = [line.strip() for line in made.splitlines() if "import os" in line]
     assert lines == ["# import os"]
+    assert '"the shape rule of AddScaled is to be written here' in made
+
+
+@pytest.mark.parametrize("depth", [300, 3000, 100_000])
+@pytest.mark.parametrize("operator", ["1+", "-", "f.", "("], ids=["sum", "minus", "dot", "bracket"])
+def test_class_nested_deeply(old: Path, depth: int, operator: str) -> None:
+    text = CLASS.replace(
+        "outputs_shape = ", f"deep = {operator * depth}x\n        outputs_shape = "
+    )
+    (old / "rknn_op_addscaled.py").write_text(text)
+    assert "would be imported" in dry_run()
 
 
 def test_headers_of_headers_are_taken(folder: Path, old: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import stat
@@ -13,8 +14,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from SCons.Environment import Environment
 
-from opkit import toolchains
+from opkit import repository, toolchains
+from opkit.build.compiler import words
+from opkit.errors import OpkitError
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.chips import CHIPS, TARGETS
 from opkit.runtimes.rknn.rknnop import unpack
@@ -76,7 +80,7 @@ def test_second_build_is_noop(fresh: Repository) -> None:
 
 
 def test_build_is_reproducible_across_folders(fresh: Repository, tmp_path: Path) -> None:
-    other = generate(tmp_path / "another folder")
+    other = generate(tmp_path / "it's a $HOME `id` 100%s; ü")
     other.scons("target=all")
     for one, two in zip(packages(fresh), packages(other), strict=True):
         assert one.read_bytes() == two.read_bytes()
@@ -195,7 +199,7 @@ def test_kernel_index_1_requires_program_binary(copy_of_fresh: Repository, tmp_p
     assert (
         not package_path.exists()
     )  # it is not what op.yml says, and the others were not asked for
-    binary = tmp_path / "kernel.bin"
+    binary = tmp_path / "$kernel `id`.bin"
     binary.write_bytes(b"SHDR and more")
     copy_of_fresh.scons(f"vx_binary={binary}")
     package = unpack(package_path.read_bytes(), "package")
@@ -268,6 +272,26 @@ def test_unknown_options(fresh: Repository) -> None:
     assert all(target in wrong.stdout + wrong.stderr for target in TARGETS)
 
 
+def test_options_are_data(fresh: Repository, tmp_path: Path) -> None:
+    """SCons itself would evaluate this as Python."""
+    value = f"${{open({str(tmp_path / 'opened')!r}, 'w')}}"
+    for option in ("case", "prefix", "cache"):
+        assert f"  {option}={value}" in fresh.scons("-h", f"{option}={value}").stdout
+    refused = fresh.scons(f"prefix={value}", f"target={value}", check=False)
+    assert refused.returncode == 2
+    assert not [*tmp_path.iterdir()]
+    assert Environment(tools=[], CC=words(["/a $b/gcc", "-g"])).subst("$CC") == "/a $b/gcc -g"
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\nb", "a\x1b[1m", os.fsdecode(b"a\xff")])
+def test_folder_that_compilers_cannot_name(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).mkdir()
+    with pytest.raises(OpkitError, match="rename the folder") as refused:
+        repository.update(tmp_path / name)
+    assert str(refused.value).isprintable()
+    assert not [*(tmp_path / name).iterdir()]
+
+
 def test_missing_compiler_error(fresh: Repository) -> None:
     result = fresh.scons("toolchain=gnu", check=False)
     assert result.returncode == 2
@@ -293,9 +317,11 @@ def test_compiledb_compiles_nothing(tmp_path: Path) -> None:
 
 def test_clean_deletes_build_products_only(copy_of_fresh: Repository) -> None:
     before = {file for file in copy_of_fresh.path.rglob("*") if "build" not in file.parts}
-    copy_of_fresh.scons("-c", "target=all")
-    built = [f for f in (copy_of_fresh.path / "build").rglob("*") if f.suffix in (".so", ".rknnop")]
-    assert built == []
+    copy_of_fresh.scons("-c", path="")
+    assert {path.name for path in (copy_of_fresh.path / "build").iterdir()} == {
+        ".lock",
+        ".sconsign",
+    }
     assert before <= set(copy_of_fresh.path.rglob("*"))
 
 

@@ -13,6 +13,7 @@ import pytest
 from opkit import toolchains
 from opkit.toolchains import Compiler, ToolchainError, find
 from opkit.toolchains.abi import ABIS
+from opkit.toolchains.zig import cache_folder, provide_cache
 
 LINARO = "gcc-linaro-6.3.1-2017.05-x86_64"
 AARCH64_GCC = f"{LINARO}_aarch64-linux-gnu/bin/aarch64-linux-gnu-gcc"
@@ -259,6 +260,19 @@ def test_no_zig(machine: Machine) -> None:
         "Install it with\n"
         f"  {sys.executable} -m pip install ziglang"
     )
+
+
+def test_zig_caches_where_it_can_write(tmp_path: Path) -> None:
+    def cache_of(**variables: str) -> str:
+        provide_cache(variables, tmp_path / "ours")
+        return str(cache_folder(variables))
+
+    home, taken = str(tmp_path / "home"), tmp_path / "taken"
+    taken.touch()
+    assert cache_of(HOME=home) == f"{home}/.cache/zig"
+    assert cache_of(HOME=home, XDG_CACHE_HOME=f"{home}/xdg") == f"{home}/xdg/zig"
+    assert cache_of(HOME=str(taken), ZIG_GLOBAL_CACHE_DIR="/chosen") == "/chosen"
+    assert cache_of() == cache_of(HOME=str(taken)) == str(tmp_path / "ours")
 
 
 def test_no_linaro(machine: Machine) -> None:

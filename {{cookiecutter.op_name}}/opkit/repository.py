@@ -21,6 +21,8 @@ from opkit.version import VERSION
 
 _MAX_FOLDER_NAME = 127  # as an operator's name, which the folder is by default
 _FOLDER_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.-]{{0,{_MAX_FOLDER_NAME - 1}}}")
+# Quotes and newlines end a path in `#line` and `#include`; surrogates are bytes that are no UTF-8.
+_UNUSABLE = re.compile(r'["\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]')
 
 
 def read_description(path: Path) -> str:
@@ -50,6 +52,20 @@ def refuse_folder_name(name: str) -> None:
         raise OpkitError(
             f"{name!r} cannot be the new folder's name; allowed are 1 to {_MAX_FOLDER_NAME} "
             "letters (a to z), digits, '_', '-' and '.', beginning with a letter, a digit or '_'"
+        )
+
+
+def refuse_path(root: Path) -> None:
+    """Refuse a folder that compilers cannot name.
+
+    Raises:
+        OpkitError: its path holds such a character.
+    """
+    if found := _UNUSABLE.search(str(root.absolute())):
+        what = "is no UTF-8" if found[0] >= "\ud800" else f"holds {found[0]!a}"
+        raise OpkitError(
+            f"{str(root.absolute())!a}: the folder's path {what}, which compilers cannot "
+            "read; rename the folder"
         )
 
 
@@ -95,6 +111,7 @@ def write(root: Path, spec: OpSpec) -> None:
         OpkitError: the reference is wrong, or a file of the user's is missing; or a newer version
             has written the repository.
     """
+    refuse_path(root)
     before = read_manifest(root)
     is_new = not before.once
     math = (f"{spec.lower}_compute.h", f"{spec.lower}_reference.py")

@@ -4,33 +4,39 @@ from __future__ import annotations
 
 import atexit
 import os
+import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from SCons import Script
+from SCons.SConsign import File as SConsignFile
 
 from opkit import repository, runtimes
 from opkit.build import (
+    c_library,
     compile_commands,
     compiler,
     compiler_output,
     debugger,
     harness,
     host_check,
+    lock,
     options,
     report,
+    signatures,
     user_cache,
 )
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.toolchains import zig
 from opkit.version import VERSION
 
 COMMON_TOOLS = (
     *(compiler, harness, host_check, report, debugger),
-    *(compile_commands, compiler_output, user_cache),
+    *(compile_commands, compiler_output, c_library, user_cache),
 )
 
 
@@ -40,33 +46,54 @@ def construct(root: Path) -> None:
     Invalid arguments end SCons before a file is touched. Products that op.yml no longer describes,
     or that could not be built, are deleted.
     """
+    changes_nothing = any(Script.GetOption(option) for option in ("help", "no_exec"))
+    cleans = Script.GetOption("clean")
+    with _user_errors():
+        repository.refuse_path(root)
+        kept_files = () if changes_nothing else (lock.acquire(root),)
     _set_up(root)
-    dry_run = any(Script.GetOption(option) for option in ("help", "no_exec", "clean"))
     with _user_errors(lambda: _products(root)):
         operator = repository.load(root)
+    if cleans and not Script.COMMAND_LINE_TARGETS:
+        _clean_all(root)
+        return
     tools = [tool for runtime in runtimes.of(operator) for tool in runtime.scons_tools()]
     with _user_errors():
-        env, request = _arguments(operator, [*tools, *COMMON_TOOLS])
-    if not dry_run:
+        env, request = _arguments(operator, [*tools, *COMMON_TOOLS], kept_files)
+    if not changes_nothing and not cleans:
         with _user_errors(lambda: _products(root, request.targets)):
             operator = repository.update(root)
     with _user_errors(lambda: _products(root, request.targets)):
         products = _declare(env, request)
-    if not dry_run:
+    if not changes_nothing and not cleans:
         atexit.register(lambda: _discard_failed(map(str, env.Flatten(products))))
-        for mismatch in repository.drift(root, operator):
-            print(f"warning: {mismatch}", file=sys.stderr)
+        with _user_errors():
+            for mismatch in repository.drift(root, operator):
+                print(f"warning: {mismatch}", file=sys.stderr)
 
 
 def _set_up(root: Path) -> None:
     # Else SCons' global functions create one with every tool.
     Script.DefaultEnvironment(tools=[])
-    Script.SConsignFile(str(root / "build/.sconsign"))
+    # Script.SConsignFile would substitute variables in the path, and make its folder.
+    SConsignFile(str(root / signatures.PATH), signatures)
     Script.Decider("content-timestamp")
     Script.SetOption("num_jobs", os.cpu_count() or 1)
+    zig.provide_cache(os.environ, root / "build/zig-cache")
 
 
-def _arguments(operator: OpSpec, tools: list[Any]) -> tuple[Any, options.Request]:
+def _clean_all(root: Path) -> None:
+    """Have all that was ever built deleted, for whatever target."""
+    built = (root / "build").glob("*")
+    files = [path.name for path in built if path not in (root / lock.PATH, root / signatures.PATH)]
+    everything = Script.Alias("everything")
+    Script.Clean(everything, [Script.DefaultEnvironment().fs.Entry(f"build/{n}") for n in files])
+    Script.Default(everything)
+
+
+def _arguments(
+    operator: OpSpec, tools: list[Any], kept_files: Sequence[int]
+) -> tuple[Any, options.Request]:
     """Return the environment, and what the command line requests.
 
     Raises:
@@ -83,6 +110,8 @@ def _arguments(operator: OpSpec, tools: list[Any]) -> tuple[Any, options.Request
         tools=["cc", "cxx", *(tool.generate for tool in tools)],
         ENV=os.environ,
         SHELL="/bin/sh",
+        ESCAPE=shlex.quote,
+        LOCK=kept_files,
         OPERATOR=operator,
         RUNTIME_INCLUDES=[
             f"#opkit/runtimes/{runtime.name}/{folder}"
@@ -90,7 +119,9 @@ def _arguments(operator: OpSpec, tools: list[Any]) -> tuple[Any, options.Request
             for folder in runtime.includes
         ],
     )
-    Script.Help(_usage(operator, tools, variables.GenerateHelpText(env)))
+    # Script.Help would substitute variables.
+    Script.HelpFunction(_usage(operator, tools, variables.GenerateHelpText(env)))
+    options.set_values(env, variables, Script.ARGUMENTS)
     options.refuse_unknown(variables)
     if not env["verbose"]:
         env.Replace(**dict.fromkeys(("SHCCCOMSTR", "SHCXXCOMSTR"), "compile $TARGET"))
@@ -114,7 +145,7 @@ def _usage(operator: OpSpec, tools: list[Any], options_help: str) -> str:
   scons                     build for {target}, the target_platform of op.yml
   scons target={target:<12} ... for one target; target=all: for every one
 {options.usage_lines(operator, tools)}
-  scons -c                  delete what was built
+  scons -c                  delete all that was built, for every target
 
 Options, as name=value:
 {options_help}
@@ -167,7 +198,7 @@ def _discard(products: Iterable[Path]) -> None:
 
 @contextmanager
 def _user_errors(stale: Callable[[], Iterable[Path]] = tuple) -> Iterator[None]:
-    """Print the message of an OpkitError and leave SCons with status 2.
+    """Print the message of an error of the user or of the system, and leave SCons with status 2.
 
     Args:
         stale: returns the products to delete then.
@@ -179,4 +210,7 @@ def _user_errors(stale: Callable[[], Iterable[Path]] = tuple) -> Iterator[None]:
         requests_products = not set(Script.COMMAND_LINE_TARGETS)
         if requests_products and not Script.GetOption("no_exec") and not Script.GetOption("help"):
             _discard(stale())
+        Script.Exit(2)
+    except OSError as error:
+        print(f"error: {error.filename or Path.cwd()}: {error.strerror}", file=sys.stderr)
         Script.Exit(2)

@@ -11,6 +11,7 @@ def run(
     command: Sequence[str],
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    kept_files: Sequence[int] = (),
 ) -> subprocess.CompletedProcess[str]:
     """Run a command that gets no input; `stdout` is all that it prints, errors in their place.
 
@@ -18,6 +19,7 @@ def run(
         command: the program and its arguments.
         folder: where it runs; None: here.
         environment: its environment; None: ours.
+        kept_files: our open files that stay open in it.
 
     Raises:
         OSError: it cannot be started.
@@ -26,6 +28,7 @@ def run(
         command,
         cwd=folder,
         env=environment,
+        pass_fds=kept_files,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from typing import Any
 
+from SCons.Subst import Literal
 from SCons.Variables import EnumVariable
 
 from opkit import toolchains
@@ -68,9 +71,9 @@ def compiler_for(env: Any, abi_name: str, cxx: bool = False) -> Any:
     version = {"ZIG_VERSION": zig.version(compiler.command[0])} if is_zig else {}
     return env.Clone(
         IMPLICIT_COMMAND_DEPENDENCIES=not is_zig,
-        CC=list(compiler.command),
+        CC=words(compiler.command),
         CPPDEFINES=version,
-        CXX=list(cxx_command(compiler)) if has_cxx else [],
+        CXX=words(cxx_command(compiler)) if has_cxx else [],
         CFLAGS=list(C_LANGUAGE),
         CXXFLAGS=list(CXX_LANGUAGE),
         CCFLAGS=[*compiler.flags, *compact, *COMPILE],
@@ -82,6 +85,11 @@ def compiler_for(env: Any, abi_name: str, cxx: bool = False) -> Any:
         TOOLCHAIN=compiler.toolchain,
         C_ERRORS=c_errors(compiler.toolchain),
     )
+
+
+def words(command: Iterable[object]) -> list[Any]:
+    """Return the words of a command for SCons, which takes nothing in a path for a variable."""
+    return [Literal(str(word)) if os.sep in str(word) else word for word in command]
 
 
 def _link_command(compiler: Compiler, kind: str) -> str:

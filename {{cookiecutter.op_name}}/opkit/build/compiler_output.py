@@ -7,9 +7,11 @@ commands, their output would be interleaved, and each warning repeated for each 
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from opkit.build.command import run
@@ -28,13 +30,18 @@ def exists(env: Any) -> bool:
 
 def generate(env: Any) -> None:
     """Let commands of the environment, and of its clones, run by one Output."""
-    env["SPAWN"] = Output().spawn
+    env["SPAWN"] = Output(env["LOCK"]).spawn
 
 
 class Output:
-    """The diagnostics that one run of SCons has printed."""
+    """The diagnostics that one run of SCons has printed.
 
-    def __init__(self) -> None:
+    Args:
+        kept_files: open files that stay open in the commands, such as the repository's lock.
+    """
+
+    def __init__(self, kept_files: Sequence[int] = ()) -> None:
+        self._kept_files = kept_files
         self._printed: set[str] = set()
         self._lock = threading.Lock()
 
@@ -47,9 +54,12 @@ class Output:
         environment: Mapping[str, str],
     ) -> int:
         """Run a command as SCons' SPAWN does, print its output, and return its status."""
-        finished = run([shell, "-c", " ".join(arguments)], environment=environment)
+        line = [shell, "-c", " ".join(arguments)]
+        finished = run(line, environment=environment, kept_files=self._kept_files)
         with self._lock:
             sys.stderr.write(self.unprinted(finished.stdout))
+            if finished.returncode:
+                sys.stderr.write(self.unprinted(_full_disk()))
             sys.stderr.flush()
         return finished.returncode
 
@@ -61,6 +71,13 @@ class Output:
                 self._printed.add(diagnostic)
                 new.append(context + diagnostic)
         return "".join(new)
+
+
+def _full_disk() -> str:
+    """Return a message if the disk is full: zig does not say why it ends then."""
+    if shutil.disk_usage(Path.cwd()).free >= 1 << 20:
+        return ""
+    return f"error: {Path.cwd()}: less than 1 MB is left on the disk\n"
 
 
 def _diagnostics(text: str) -> Iterator[tuple[str, str]]:

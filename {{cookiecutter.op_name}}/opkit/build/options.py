@@ -75,7 +75,8 @@ def declare(
     tools: Iterable[ModuleType],
 ) -> Any:
     """Return the options, with their values on the command line."""
-    variables = Variables(None, dict(arguments))
+    # SCons itself substitutes values, and would evaluate `${...}` as Python.
+    variables = Variables(None, {name: unsubstituted(value) for name, value in arguments.items()})
     variables.Add(
         EnumVariable(
             "target",
@@ -97,6 +98,18 @@ def declare(
     variables.Add(BoolVariable("verbose", "show whole commands", False))
     variables.FormatVariableHelpText = _option_help
     return variables
+
+
+def unsubstituted(text: str) -> str:
+    """Return what SCons makes the text of when it substitutes variables."""
+    return text.replace("$", "$$")
+
+
+def set_values(env: Any, variables: Any, arguments: Mapping[str, str]) -> None:
+    """Give the options that hold any text their values as they are on the command line."""
+    for option in variables.options:
+        if "$" in arguments.get(option.key, ""):
+            env[option.key] = arguments[option.key]
 
 
 def _option_help(

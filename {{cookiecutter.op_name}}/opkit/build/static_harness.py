@@ -14,6 +14,7 @@ from typing import Any
 
 from SCons.Action import Action
 
+from opkit.build.compiler import words
 from opkit.build.harness import GUARDED_MALLOC, GUARDED_MEMORY, SOURCES
 from opkit.check.sanitizers import FLAGS
 from opkit.errors import OpkitError
@@ -59,7 +60,7 @@ def target_harness(env: Any, abi_name: str, parts: Parts) -> Any:
     abi_env = env.CompilerFor(abi_name, parts.cxx)
     glibc, musl = f"{abi.triple}.{abi.glibc_ceiling}", abi.triple.replace("gnu", "musl")
     for compiler in ("CC", "CXX"):
-        abi_env[compiler] = [musl if part == glibc else part for part in abi_env[compiler]]
+        abi_env[compiler] = [musl if word == glibc else word for word in abi_env[compiler]]
     abi_env.Replace(
         CCFLAGS=[*abi_env["CCFLAGS"], *COMPILE], LINKFLAGS=[*abi_env["LINKFLAGS"], "-static"]
     )
@@ -81,7 +82,7 @@ def sanitized_harness(env: Any, names: Sequence[str], parts: Parts) -> Any:
     print(f"sanitize={','.join(names)}: compiled with {compiler}")
     flags = [flag for name in names for flag in FLAGS[name]]
     pc_env = env.CompilerFor("x64", parts.cxx)
-    pc_env.Replace(CC=[compiler], CXX=[beside(compiler)], C_ERRORS=C_ERRORS)
+    pc_env.Replace(CC=words([compiler]), CXX=words([beside(compiler)]), C_ERRORS=C_ERRORS)
     pc_env.Replace(CCFLAGS=[*SANITIZED, *flags], LINKFLAGS=flags)
     # AddressSanitizer has guards of its own, which know where memory was allocated.
     malloc = [] if "address" in names else GUARDED_MALLOC

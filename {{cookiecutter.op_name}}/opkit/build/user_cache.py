@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from opkit.build.options import unsubstituted
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 
@@ -46,7 +47,7 @@ def user_cache(env: Any) -> Any:
     if not env.GetOption("clean") and not env.GetOption("no_exec"):
         folder = cache_folder(env["cache"], os.environ)
     if folder is not None:
-        cached.CacheDir(str(folder))
+        cached.CacheDir(unsubstituted(str(folder)))
     return cached
 
 

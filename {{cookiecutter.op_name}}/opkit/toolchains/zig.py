@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping, MutableMapping
 from functools import cache
 from pathlib import Path
 
 from opkit.toolchains.abi import Abi
 from opkit.toolchains.compiler import Compiler, Missing, Options, described, first_program
+
+_CACHE = "ZIG_GLOBAL_CACHE_DIR"
 
 
 def find(abi: Abi, options: Options) -> Compiler | Missing:
@@ -44,3 +48,28 @@ def version(program: str) -> str:
         return installed[0].name.removeprefix("ziglang-").removesuffix(".dist-info")
     run = subprocess.run([program, "version"], check=True, capture_output=True, text=True)
     return run.stdout.strip()
+
+
+def cache_folder(environment: Mapping[str, str]) -> Path | None:
+    """Return the folder in which zig keeps C libraries for everything; None: it finds none."""
+    if named := environment.get(_CACHE):
+        return Path(named)
+    if home := environment.get("XDG_CACHE_HOME"):
+        return Path(home, "zig")
+    home = environment.get("HOME")
+    return Path(home, ".cache/zig") if home else None
+
+
+def provide_cache(environment: MutableMapping[str, str], fallback: Path) -> None:
+    """Have zig use another folder where it cannot write to its own; a user's choice stays."""
+    folder = cache_folder(environment)
+    if not environment.get(_CACHE) and (folder is None or not _is_writable(folder)):
+        environment[_CACHE] = str(fallback)
+
+
+def _is_writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK | os.X_OK)

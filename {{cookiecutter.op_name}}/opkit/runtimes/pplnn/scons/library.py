@@ -8,6 +8,7 @@ from typing import Any
 
 from SCons.Action import Action
 
+from opkit.build.compiler import words
 from opkit.build.kernel_objects import kernel_objects
 from opkit.runtimes.pplnn.generated import generated_files
 from opkit.runtimes.pplnn.names import SOURCES, names
@@ -80,7 +81,8 @@ def _checked_objects(env: Any, folder: str) -> list[Any]:
     ]
 
 
-def _archiver(compiler: Sequence[str]) -> list[str]:
+def _archiver(compiler: Sequence[Any]) -> list[Any]:
     """Return the command of the archiver that comes with a compiler: zig's, or binutils'."""
     program, *rest = compiler
-    return [program, "ar"] if rest[:1] == ["cc"] else [re.sub(r"(gcc|clang)$", "ar", program)]
+    archiver = re.sub(r"(gcc|clang)$", "ar", str(program))
+    return words([program, "ar"] if rest[:1] == ["cc"] else [archiver])

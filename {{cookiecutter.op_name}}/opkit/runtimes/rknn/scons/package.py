@@ -8,7 +8,7 @@ from typing import Any
 from SCons.Action import Action
 
 from opkit.build.errors import print_errors
-from opkit.build.options import Request
+from opkit.build.options import Request, unsubstituted
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import program_binary, rknnop
@@ -81,7 +81,7 @@ def package(env: Any, target: str, libraries: list[Any]) -> Any:
 def _program_binary(env: Any, target: str) -> list[Any]:
     operator = env["OPERATOR"]
     if env["vx_binary"]:
-        return [env.File(env["vx_binary"])]
+        return [env.File(unsubstituted(str(Path(env["vx_binary"]).absolute())))]
     if not env["rknn_python"]:
         return []
     sources = [f"rknn_kernel_{operator.lower}.vx", f"rknn_kernel_{operator.lower}.c", "op.yml"]

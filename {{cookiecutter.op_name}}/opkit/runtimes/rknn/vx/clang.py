@@ -176,19 +176,20 @@ def clang(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return _checked(result)
 
 
-def run(*command: str) -> subprocess.CompletedProcess[str]:
-    """Run a command.
+def run(*command: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder, by default in the current one.
 
     Raises:
         OpkitError: it fails; the message is what it wrote to stderr.
     """
-    return _checked(run_unchecked(*command))
+    return _checked(run_unchecked(*command, folder=folder))
 
 
-def run_unchecked(*command: str) -> subprocess.CompletedProcess[str]:
+def run_unchecked(*command: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run a command without checking its exit status."""
     return subprocess.run(
         command,
+        cwd=folder,
         capture_output=True,
         encoding="utf-8",
         errors="replace",

@@ -75,8 +75,8 @@ def compile_vx(
         warnings = _compile(text, source, target, folder, flags)
         clang.run(
             *(clang.zig(), "ld.lld", "-shared", "-Bsymbolic", "-z", "now", "-T", str(_SECTIONS)),
-            str(target / "kernel.o"),
-            *("-o", str(target / "kernel.so")),
+            *("kernel.o", "-o", "kernel.so"),
+            folder=target,  # in a path it takes % for a placeholder
         )
         diagnostics = "\n".join((*reading.warnings, warnings)).strip("\n")
         (target / "diagnostics").write_text(diagnostics, encoding="utf-8")

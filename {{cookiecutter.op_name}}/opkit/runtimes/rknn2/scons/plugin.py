@@ -9,6 +9,7 @@ from typing import Any
 
 from SCons.Action import Action
 
+from opkit.build.compiler import words
 from opkit.build.errors import print_errors
 from opkit.build.kernel_objects import kernel_objects
 from opkit.build.options import Request
@@ -67,7 +68,7 @@ def objects(env: Any, sources: Sequence[str], folder: str, **flags: list[str]) -
         ours = env.Dir(f"#{ROOM}/include").path
         env.Replace(CPPPATH=[each for each in env["CPPPATH"] if env.Dir(each).path != ours])
         # As a system's header: what compilers warn of in it, nobody here can change.
-        env.Append(CCFLAGS=["-isystem", str(Path(env["RKNN_INCLUDE"]).absolute())])
+        env.Append(CCFLAGS=words(["-isystem", Path(env["RKNN_INCLUDE"]).absolute()]))
     return kernel_objects(env, sources, folder, **flags)
 
 
@@ -142,10 +143,11 @@ def _stub(abi_env: Any, folder: str) -> Any:
     )
 
 
-def _archiver(compiler: Sequence[str]) -> list[str]:
+def _archiver(compiler: Sequence[Any]) -> list[Any]:
     """Return the command of the archiver that comes with a compiler: zig's, or binutils'."""
     program, *rest = compiler
-    return [program, "ar"] if rest[:1] == ["cc"] else [re.sub(r"(gcc|clang)$", "ar", program)]
+    archiver = re.sub(r"(gcc|clang)$", "ar", str(program))
+    return words([program, "ar"] if rest[:1] == ["cc"] else [archiver])
 
 
 def _examine(target: Any, source: Any, env: Any) -> None:

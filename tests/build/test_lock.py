@@ -1,0 +1,106 @@
+"""One `scons` at a time in a repository, and what it says where nothing can be written."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from opkit.build import lock
+from opkit.build.signatures import Signatures
+from opkit.errors import OpkitError
+from tests.repositories import Repository
+
+
+def test_second_scons_waits(fresh: Repository) -> None:
+    held = lock.acquire(fresh.path)
+    waiting = subprocess.Popen(
+        [sys.executable, "-m", "SCons", "-Q", "build/x64/libmyoperator.so"],
+        cwd=fresh.path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert waiting.stderr is not None
+    line = waiting.stderr.readline()
+    assert line == f"waiting for another scons in this repository (pid {os.getpid()})\n"
+    assert "up to date" in fresh.scons("-n", "build/x64/libmyoperator.so").stdout
+    assert waiting.poll() is None
+    os.close(held)
+    stdout, stderr = waiting.communicate()
+    assert (waiting.returncode, stderr) == (0, "")
+    assert "up to date" in stdout
+
+
+def test_commands_of_a_killed_scons_hold_the_lock(tmp_path: Path) -> None:
+    held = lock.acquire(tmp_path)
+    left_behind = subprocess.Popen(["sleep", "60"], pass_fds=[held])
+    os.close(held)
+    code = f"from opkit.build.lock import *; acquire(Path({str(tmp_path)!r}))"
+    environment = {**os.environ, "PYTHONPATH": str(Path(lock.__file__).parents[2])}
+    waiting = subprocess.Popen(
+        [sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, text=True
+    )
+    assert waiting.stderr is not None
+    assert "waiting for another scons" in waiting.stderr.readline()
+    left_behind.kill()
+    left_behind.wait()
+    assert waiting.wait() == 0
+    waiting.stderr.close()
+
+
+def test_lock_of_a_deleted_folder_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has waited for a lock that is gone takes the new one."""
+    flock = fcntl.flock
+    path = tmp_path / lock.PATH
+
+    def deleted_meanwhile(descriptor: int, operation: int) -> None:
+        flock(descriptor, operation)
+        if deleted:
+            deleted.pop()
+            path.unlink()
+
+    deleted = [True]
+    monkeypatch.setattr(fcntl, "flock", deleted_meanwhile)
+    held = lock.acquire(tmp_path)
+    assert os.path.samestat(os.fstat(held), path.stat())
+    os.close(held)
+
+
+def test_no_lock_where_nothing_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "build").touch()
+    with pytest.raises(OpkitError, match=rf"{tmp_path}/build/\.lock: cannot be written: "):
+        lock.acquire(tmp_path)
+
+
+def test_signatures_on_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / ".sconsign"
+    signatures = Signatures(path)
+    signatures["build"] = b"old"
+    signatures.sync()
+    signatures["build"] = b"new"
+    with monkeypatch.context() as patch:
+
+        def full(path: Path, data: bytes) -> None:
+            path.touch()
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        patch.setattr(Path, "write_bytes", full)
+        with pytest.raises(SystemExit):
+            signatures.sync()
+    assert capsys.readouterr().err == f"error: {path}: cannot be written: No space left on device\n"
+    assert Signatures(path) == {"build": b"old"}
+    assert [*tmp_path.iterdir()] == [path]
+
+
+@pytest.mark.parametrize("damage", [b"", b"garbage", b"\x80\x04\x95\xff"])
+def test_damaged_signatures_are_none(damage: bytes, tmp_path: Path) -> None:
+    (tmp_path / ".sconsign").write_bytes(damage)
+    assert Signatures(tmp_path / ".sconsign") == {}

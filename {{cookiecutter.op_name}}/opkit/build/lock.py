@@ -1,0 +1,64 @@
+"""The lock of a repository, by which a second `scons` waits for the first.
+
+The system frees it when the last process that holds it ends, however it ends. The compilers and
+the check hold it too, so that what a killed `scons` has left behind does not write into the files
+of the next.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+from pathlib import Path
+
+from opkit.errors import OpkitError
+
+PATH = Path("build/.lock")
+
+
+def acquire(root: Path) -> int:
+    """Wait until no other process builds in a repository.
+
+    Returns:
+        The open file that is the lock; it is freed when it is closed.
+
+    Raises:
+        OpkitError: nothing can be written in the repository.
+    """
+    path = root / PATH
+    while True:
+        try:
+            path.parent.mkdir(exist_ok=True)
+            lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            _wait(lock)
+            os.ftruncate(lock, 0)
+            os.pwrite(lock, b"%d\n" % os.getpid(), 0)
+            if _is_at(lock, path):
+                return lock
+        except OSError as error:
+            raise OpkitError(f"{path}: cannot be written: {error.strerror}") from None
+        os.close(lock)
+
+
+def _wait(lock: int) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.pread(lock, 32, 0).decode(errors="replace").strip()
+        print(
+            f"waiting for another scons in this repository (pid {holder})",
+            file=sys.stderr,
+            flush=True,
+        )
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    except OSError:  # a file system without locks
+        return
+
+
+def _is_at(lock: int, path: Path) -> bool:
+    """Whether the lock is still at its place: the folder may have been deleted meanwhile."""
+    try:
+        return os.path.samestat(os.fstat(lock), path.stat())
+    except FileNotFoundError:
+        return False

@@ -275,10 +275,13 @@ def test_unknown_options(fresh: Repository) -> None:
 def test_options_are_data(fresh: Repository, tmp_path: Path) -> None:
     """SCons itself would evaluate this as Python."""
     value = f"${{open({str(tmp_path / 'opened')!r}, 'w')}}"
-    for option in ("case", "prefix", "cache"):
-        assert f"  {option}={value}" in fresh.scons("-h", f"{option}={value}").stdout
-    refused = fresh.scons(f"prefix={value}", f"target={value}", check=False)
-    assert refused.returncode == 2
+    shown = fresh.scons("-h", f"case={value}", f"cache={value}").stdout
+    assert f"  case={value}  " in shown
+    assert f"  cache={value}  " in shown
+    for option in ("prefix", "sysroot", "target", "run"):
+        refused = fresh.scons(f"{option}={value}", check=False)
+        assert refused.returncode == 2
+        assert value in refused.stdout + refused.stderr
     assert not [*tmp_path.iterdir()]
     assert Environment(tools=[], CC=words(["/a $b/gcc", "-g"])).subst("$CC") == "/a $b/gcc -g"
 

@@ -42,7 +42,8 @@ enum fault {
     NOT_REPEATABLE,
     FAIL_LATER,
     NAN_RESULT,
-    FREE_FOREIGN
+    FREE_FOREIGN,
+    UNSET_HUGE_MEMORY
 };
 
 enum {
@@ -128,6 +129,10 @@ static void use_unset_memory(enum fault fault, struct buffer *output)
 
     if (fault == UNSET_MEMORY) {
         volatile uint16_t *unset = malloc(sizeof *unset * 4);
+        halves[3] = unset[2];
+        free((void *)unset);
+    } else if (fault == UNSET_HUGE_MEMORY) {
+        volatile uint16_t *unset = malloc((size_t)1 << 30);
         halves[3] = unset[2];
         free((void *)unset);
     } else if (fault == UNSET_STACK) {

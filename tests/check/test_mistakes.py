@@ -181,6 +181,14 @@ def test_reference_warning_is_shown_once(shrink: Operator) -> None:
     assert "overflow" in str(warning.message)
 
 
+def test_reference_of_special_values_warns_of_nothing(shrink: Operator) -> None:
+    replace(shrink, MATH, 'return {"output": np.exp(inputs["input"]) - np.inf}')
+    made = cases([{"input": (3, 50)}], [special()], [{"size": [1, 1]}])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        shrink.prepare(made[0])
+
+
 def test_opkit_emits_no_warnings(shrink: Operator) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opkit.check import checking
-from opkit.check.comparison import Tolerance, compare, ulp_distance
+from opkit.check.comparison import Tolerance, compare, context, ulp_distance
 from opkit.check.session import Session
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import Array
@@ -67,6 +67,7 @@ MESSAGES = {
     "WRITE_BEFORE_START": "the operator wrote up to 2 bytes before the start of a block of 80",
     "UNWRITTEN": "output output[0, 0, 1] was never written, nor were 29 more (or it depends on",
     "UNSET_MEMORY": "output output[0, 0, 3] was never written (or it depends on memory that",
+    "UNSET_HUGE_MEMORY": "output output[0, 0, 3] was never written (or it depends on memory that",
     "UNSET_STACK": "output output[0, 0, 1] was never written (or it depends on memory that",
     "LEAK_MEMORY": "a block of 80 bytes (allocation 4) was never freed",
     "LEAK_MAP": "'input' was mapped and not unmapped",
@@ -94,7 +95,7 @@ MESSAGES = {
     "the kernel gives 1.0, the reference -1.4873046875 (31219 ulp apart, allowed: 0 ulp)\n"
     "      input[0, 1, 1] = -1.4873046875\n      fault = ",
     "NAN_RESULT": "the kernel gives nan, the reference -1.4873046875 (NaN is only equal to NaN)",
-    "NOT_REPEATABLE": "output is not deterministic over 3 runs",
+    "NOT_REPEATABLE": "output is not deterministic over 3 runs: does the kernel keep something",
     "FAIL_LATER": "in 3 consecutive runs: the kernel returns VX_FAILURE (-1)",
 }
 
@@ -240,6 +241,16 @@ def test_compare_finds_first_wrong_element() -> None:
 def test_compare_infinity_equals_itself_only() -> None:
     difference = compare(halves(np.inf, np.inf), halves(np.inf, 1), Tolerance(max_error=1e9))
     assert (difference.wrong, difference.max_error) == (1, np.inf)
+
+
+def test_context_counts_nan() -> None:
+    inputs = {"x": halves(np.nan, 2, -1), "y": halves(np.nan, np.nan), "z": halves(1, np.inf)}
+    assert [*context(inputs, {"p": 3}, (4,), (0,))] == [
+        "x is float16 3, from -1.0 to 2.0, 1 NaN",
+        "y is float16 2, all NaN",
+        "z is float16 2, from 1.0 to inf",
+        "p = 3",
+    ]
 
 
 # ---- Making cases ----

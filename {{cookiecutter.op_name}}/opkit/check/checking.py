@@ -124,7 +124,10 @@ class _Check:
         if problem := _problem_of_run(timed, self.kernel.convention):
             raise CheckError(f"in {TIMED_RUNS} consecutive runs: {problem}")
         if unwritten(outputs, timed.outputs):
-            raise CheckError(f"output is not deterministic over {TIMED_RUNS} runs")
+            raise CheckError(
+                f"output is not deterministic over {TIMED_RUNS} runs: does the kernel keep "
+                "something between them, in a static variable?"
+            )
         self.result.seconds = timed.seconds if math.isfinite(timed.seconds) else None
 
     def _run(self, invocation: Invocation, fill: int | None, repeat: int = 1) -> RunResult:

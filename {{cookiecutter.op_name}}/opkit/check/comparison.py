@@ -131,10 +131,19 @@ def context(
             yield f"{_index(name, index)} = {element}"
         except ValueError:
             sizes = "x".join(map(str, array.shape))
-            with np.errstate(all="ignore"):
-                yield f"{name} is {array.dtype} {sizes}, from {array.min()} to {array.max()}"
+            yield f"{name} is {array.dtype} {sizes}, {_range(array)}"
     for name, value in params.items():
         yield f"{name} = {value}"
+
+
+def _range(array: Array) -> str:
+    """Return the smallest and the largest number, and how many are none."""
+    numbers = array[~np.isnan(array)]
+    if numbers.size == 0:
+        return "all NaN"
+    with np.errstate(all="ignore"):
+        text = f"from {numbers.min()} to {numbers.max()}"
+    return text if numbers.size == array.size else f"{text}, {array.size - numbers.size} NaN"
 
 
 def first_difference(

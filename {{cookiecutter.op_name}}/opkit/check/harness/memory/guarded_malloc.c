@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "guarded_memory.h"
 #include "libc_memory.h"
@@ -28,7 +27,7 @@ void *guarded_calloc(size_t count, size_t size)
     }
     void *memory = guarded_memory_new(count * size, 0);
     if (memory != NULL) {
-        memset(memory, 0, count * size);
+        guarded_memory_set(memory, 0, count * size);
     }
     return memory;
 }

@@ -5,6 +5,8 @@
  * fault. The page before it is inaccessible, too; the few bytes between that page and the block
  * hold a pattern, which is checked when the block is freed. A freed block of the operator's becomes
  * inaccessible as a whole.
+ *
+ * A huge block is filled at its ends alone: an operator may touch little of what it allocates.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,6 +21,7 @@
 
 enum {
     GUARD = 1 << 16, /* inaccessible bytes on both sides; a multiple of every page size */
+    FILLED = 1 << 26, /* bytes at each end of a block; what is between stays 0, and untouched */
     MAX_FREED = 1 << 12, /* freed blocks that stay in the table, to find uses of them */
     LARGEST_ALIGNMENT = 1 << 12
 };
@@ -111,6 +114,16 @@ static const uint8_t *filled_end(const struct block *block)
     return block->map + block->map_size - GUARD;
 }
 
+void guarded_memory_set(uint8_t *start, uint8_t byte, size_t size)
+{
+    if (size <= 2 * FILLED) {
+        memset(start, byte, size);
+    } else {
+        memset(start, byte, FILLED);
+        memset(start + size - FILLED, byte, FILLED);
+    }
+}
+
 /* A block of the operator's, for the time being; NULL: there is no memory. */
 static struct block *allocate(size_t size, size_t alignment)
 {
@@ -136,7 +149,7 @@ static struct block *allocate(size_t size, size_t alignment)
         errno = ENOMEM;
         return NULL;
     }
-    memset(map + GUARD, fill_byte, pages);
+    guarded_memory_set(map + GUARD, fill_byte, pages);
     block_count++;
     *block = (struct block){
         .map = map,

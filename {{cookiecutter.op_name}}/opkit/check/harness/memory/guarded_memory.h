@@ -81,6 +81,8 @@ int guarded_posix_memalign(void **memory, size_t alignment, size_t size);
 
 /* Between the files: new memory; an alignment of 0 is that of malloc here. */
 void *guarded_memory_new(size_t size, size_t alignment);
+/* Sets the bytes of a block; of a huge one those at its ends, what is between is untouched. */
+void guarded_memory_set(uint8_t *start, uint8_t byte, size_t size);
 /* NULL with errno 0: not allocated here. */
 void *guarded_memory_resize(void *start, size_t size);
 /* False: not allocated here. */

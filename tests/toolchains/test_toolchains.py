@@ -214,6 +214,18 @@ def test_prefix_on_path_with_sysroot(machine: Machine, tmp_path: Path) -> None:
     assert found.command == (str(machine.bin / "aarch64-sdk-linux-gcc"), f"--sysroot={tmp_path}")
 
 
+def test_home_in_prefix_and_sysroot(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = machine.program(machine.home / "sdk/bin/arm-linux-gcc")
+    monkeypatch.setenv("HOME", str(machine.home))
+    monkeypatch.chdir(tmp_path)
+    assert machine.find("prefix", "armhf", "~/sdk/bin/arm-linux-", "~/sdk").command == (
+        str(program),
+        f"--sysroot={machine.home}/sdk",
+    )
+
+
 def test_relative_paths_become_absolute(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,7 +294,9 @@ def test_no_linaro(machine: Machine) -> None:
         f"  {machine.home}/.rknn/{ARMHF_GCC}\n"
         "Install it with\n"
         f"  mkdir -p {machine.home}/.rknn && "
-        f"tar -xf {LINARO}_arm-linux-gnueabihf.tar.xz -C {machine.home}/.rknn"
+        f"tar -xf {LINARO}_arm-linux-gnueabihf.tar.xz -C {machine.home}/.rknn\n"
+        "  after downloading https://releases.linaro.org/components/toolchain/binaries/6.3-2017.05/"
+        f"arm-linux-gnueabihf/{LINARO}_arm-linux-gnueabihf.tar.xz"
     )
 
 
@@ -306,9 +320,8 @@ def test_no_toolchain_error_lists_locations(machine: Machine) -> None:
     assert "(linaro's gcc or zig)" in message
     assert f"  {machine.home}/.rknn/{AARCH64_GCC}\n" in message
     assert f"  zig on PATH ({machine.bin})\n" in message
-    assert message.endswith(
-        f"-C {machine.home}/.rknn\nor\n  {sys.executable} -m pip install ziglang"
-    )
+    assert f"-C {machine.home}/.rknn\n" in message
+    assert message.endswith(f".tar.xz\nor\n  {sys.executable} -m pip install ziglang")
 
 
 def test_non_executable_is_not_compiler(machine: Machine) -> None:

@@ -65,7 +65,7 @@ def cache_folder(option: str, environment: Mapping[str, str]) -> Path | None:
         return None
     own = _user_cache_home(environment)
     if option:
-        folder = Path(option).expanduser().absolute()
+        folder = Path(os.path.expanduser(option)).absolute()  # noqa: PTH111 - without a home: as it is
     elif own is not None:
         folder = own / NAME
     else:

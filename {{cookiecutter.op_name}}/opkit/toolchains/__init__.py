@@ -15,6 +15,7 @@ those take another one even where linaro was asked for.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,7 +69,8 @@ def find(
         raise ToolchainError(
             f"{given} has no meaning with toolchain={toolchain}; pass toolchain=prefix with it"
         )
-    options = Options(prefix, sysroot, home or Path.home())
+    # Path.home() raises an error for a user without one.
+    options = Options(prefix, sysroot, home or Path(os.path.expanduser("~")))  # noqa: PTH111
     missing: list[Missing] = []
     for finders in _TOOLCHAINS[toolchain]:
         outcomes = [finder(abi, options) for finder in finders]

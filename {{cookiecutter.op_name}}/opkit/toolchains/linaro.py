@@ -8,6 +8,7 @@ from opkit.toolchains.abi import Abi
 from opkit.toolchains.compiler import Compiler, Missing, Options, described, first_program
 
 RELEASE = "gcc-linaro-6.3.1-2017.05-x86_64"
+DOWNLOADS = "https://releases.linaro.org/components/toolchain/binaries/6.3-2017.05"
 _TRIPLES = frozenset({"aarch64-linux-gnu", "arm-linux-gnueabihf"})  # of those in the release
 
 
@@ -22,5 +23,7 @@ def find(abi: Abi, options: Options) -> Compiler | Missing | None:
     if program is None:
         unpack = shlex.join(["tar", "-xf", f"{release}.tar.xz", "-C", str(folder)])
         make = shlex.join(["mkdir", "-p", str(folder)])
-        return Missing("linaro's gcc", (described(place),), f"{make} && {unpack}")
+        archive = f"{DOWNLOADS}/{abi.triple}/{release}.tar.xz"
+        remedy = f"{make} && {unpack}\n  after downloading {archive}"
+        return Missing("linaro's gcc", (described(place),), remedy)
     return Compiler("linaro", abi.name, (program,), abi.gnu_flags)

@@ -36,7 +36,7 @@ def find(abi: Abi, options: Options) -> Compiler | None:
         )
     command: tuple[str, ...] = (program,)
     if sysroot:
-        root = Path(sysroot).expanduser().absolute()
+        root = Path(os.path.expanduser(sysroot)).absolute()  # noqa: PTH111 - without a home: as it is
         if not root.is_dir():
             raise ToolchainError(
                 f"sysroot={sysroot}: there is no folder {root}; it is the one in the SDK that "

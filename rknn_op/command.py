@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import traceback
 
 import click
@@ -55,6 +56,10 @@ class _Verbs(click.Group):
             ctx.exit(1)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
+        except KeyboardInterrupt as interrupt:
+            done = f": {interrupt}" if str(interrupt) else ""
+            click.echo(f"interrupted{done}", err=True)
+            ctx.exit(128 + signal.SIGINT)
         except OSError as error:  # a full disk, a folder that nobody may write to
             where = f"{error.filename}: " if error.filename else ""
             click.echo(f"{click.style('error:', fg='red')} {where}{error.strerror}", err=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import shutil
 import textwrap
 import time
@@ -13,12 +15,14 @@ from subprocess import PIPE
 import click
 
 from opkit import runtimes
+from opkit.check.processes import kill_marked
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from rknn_op import targets, template
 from rknn_op.creation import Plan, create, plan
 from rknn_op.repositories import products, scons
 
+_MARK = "RKNN_OP_DEMO"
 _MAX_ROWS = 9  # of the table of cases, its head included
 
 _FILES = (
@@ -39,15 +43,28 @@ def examples() -> list[str]:
 def run(name: str, folder: Path) -> None:
     """Make the repository of an example, build and check it, and print each step.
 
+    An interrupted demo leaves neither the folder nor a process behind.
+
     Args:
         name: the example.
         folder: the repository to make; must not exist.
 
     Raises:
         OpkitError: the folder exists, or one of the steps failed.
+        KeyboardInterrupt: it was interrupted; the text says what became of the folder.
     """
     example = template.EXAMPLES / name
     planned = plan(example / f"{name}.yml", folder)
+    os.environ[_MARK] = secrets.token_hex(8)  # what is started inherits it
+    try:
+        _run(name, example, folder, planned)
+    except KeyboardInterrupt:
+        kill_marked(f"{_MARK}={os.environ[_MARK]}", but=os.getpid())
+        shutil.rmtree(folder, ignore_errors=True)
+        raise KeyboardInterrupt(f"{folder} is removed") from None
+
+
+def _run(name: str, example: Path, folder: Path, planned: Plan) -> None:
     spec = planned.spec
     target = spec.target_platform
     click.echo(f"{spec.name}: from its description to a package for {target}\n")

@@ -74,7 +74,11 @@ def declare(
     targets: Mapping[str, Target],
     tools: Iterable[ModuleType],
 ) -> Any:
-    """Return the options, with their values on the command line."""
+    """Return the options, with their values on the command line.
+
+    Raises:
+        OpkitError: one of a few choices has a `$`.
+    """
     # SCons itself substitutes values, and would evaluate `${...}` as Python.
     variables = Variables(None, {name: unsubstituted(value) for name, value in arguments.items()})
     variables.Add(
@@ -97,6 +101,10 @@ def declare(
             tool.options(variables, operator)
     variables.Add(BoolVariable("verbose", "show whole commands", False))
     variables.FormatVariableHelpText = _option_help
+    for option in variables.options:
+        value = arguments.get(option.key, "")
+        if option.converter and "$" in value:
+            raise OpkitError(f"{option.key}={value}: unknown; see scons -h")
     return variables
 
 

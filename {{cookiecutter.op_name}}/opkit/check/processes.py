@@ -56,7 +56,7 @@ class _HeadAndTail:
 
 
 def run(command: Sequence[str | Path], stdin: str, timeout: float) -> ProcessResult:
-    """Run a program; at the timeout, kill it and all its children.
+    """Run a program; at the timeout, or if we are interrupted, kill it and all its children.
 
     Raises:
         FileNotFoundError: the program does not exist.
@@ -69,9 +69,11 @@ def run(command: Sequence[str | Path], stdin: str, timeout: float) -> ProcessRes
             command, stdin=source, stdout=stdout, stderr=subprocess.PIPE, start_new_session=True
         )
         end = time.monotonic() + timeout
-        timed_out = not _read(process, stderr, end)
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, SIGKILL)
+        try:
+            timed_out = not _read(process, stderr, end)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, SIGKILL)
         status = process.wait()
         assert process.stderr is not None
         process.stderr.close()

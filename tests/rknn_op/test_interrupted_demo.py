@@ -1,0 +1,41 @@
+"""`rknn-op demo`, and Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.repositories import ROOT
+
+
+def test_interrupted_demo_leaves_nothing(folder: Path) -> None:
+    demo = subprocess.Popen(
+        [sys.executable, "-m", "rknn_op", "demo", "exp"],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "DEMO": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    )
+    assert demo.stdout is not None
+    for line in demo.stdout:
+        if line.startswith("$ scons"):
+            break
+    demo.send_signal(signal.SIGINT)  # to it alone: it tells what it has started
+    _, errors = demo.communicate()
+    assert (demo.returncode, errors) == (130, "interrupted: exp is removed\n")
+    assert not [*folder.iterdir()]
+    mark = f"DEMO={folder}".encode()
+    assert not [
+        path for path in Path("/proc").glob("[0-9]*/environ") if mark in _read(path).split(b"\0")
+    ]
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:  # it has ended, or is another user's
+        return b""

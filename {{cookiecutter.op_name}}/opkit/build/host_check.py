@@ -169,7 +169,7 @@ def run_cases(target: Any, source: Any, env: Any, records: Path | None = None) -
             except executors.ExecutorError as error:
                 not_run.append(f"the cases did not run on {name}: {error}")
         session = Session(tuple(prepared), LOG, records, tuple(env["SIMULATORS"]))
-        status = _run_pytest(session, env["OPERATOR"])
+        status = _run_pytest(session, env["OPERATOR"], env["LOCK"])
     for problem in env["MISSING_SIMULATORS"]:
         print(f"note: {problem}")
     required = env["require_target"]
@@ -179,8 +179,11 @@ def run_cases(target: Any, source: Any, env: Any, records: Path | None = None) -
     return status or int(required and bool(not_run))
 
 
-def _run_pytest(session: Session, operator: OpSpec) -> int:
-    """Run the tests, and print a summary and what is missing; return 0 if nothing is."""
+def _run_pytest(session: Session, operator: OpSpec, kept_files: Sequence[int]) -> int:
+    """Run the tests, and print a summary and what is missing; return 0 if nothing is.
+
+    Should we be killed, pytest still holds the repository's lock, among the kept files.
+    """
     LOG.unlink(missing_ok=True)
     session.write(SESSION)
     command = [
@@ -188,7 +191,7 @@ def _run_pytest(session: Session, operator: OpSpec) -> int:
         *("-p", "opkit.check.pytest_plugin", f"--opkit-session={SESSION}"),
         *("-o", "empty_parameter_set_mark=fail_at_collect"),
     ]
-    status = subprocess.run(command, check=False).returncode
+    status = subprocess.run(command, check=False, pass_fds=kept_files).returncode
     log = run_log.read(LOG)
     elsewhere = [*operator.runtimes[1:], *(executor.name for executor in session.executors)]
     simulators = [executor.name for executor in session.simulators]

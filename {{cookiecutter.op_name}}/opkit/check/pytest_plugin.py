@@ -7,6 +7,7 @@ file of its session with --opkit-session, and reads the log that is written here
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Generator, Iterable, Iterator
@@ -25,6 +26,7 @@ from opkit.check.run_log import RunLog
 from opkit.check.session import Session, repository_of
 from opkit.errors import OpkitError
 from opkit.runtimes import expected_kernels
+from opkit.toolchains import zig
 
 _OPTION = "--opkit-session"
 _PROPERTY = "opkit"
@@ -41,6 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Read the session, and start the log."""
+    zig.provide_cache(os.environ, REPOSITORY / "build/zig-cache")
     file = config.getoption(_OPTION)
     session = Session.read(Path(file)) if file else Session()
     config.stash[_SESSION] = session

@@ -21,7 +21,7 @@
 
 enum {
     GUARD = 1 << 16, /* inaccessible bytes on both sides; a multiple of every page size */
-    FILLED = 1 << 26, /* bytes at each end of a block; what is between stays 0, and untouched */
+    FILLED = 1 << 24, /* bytes at each end of a block; what is between stays 0, and untouched */
     MAX_FREED = 1 << 12, /* freed blocks that stay in the table, to find uses of them */
     LARGEST_ALIGNMENT = 1 << 12
 };

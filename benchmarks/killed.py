@@ -60,6 +60,15 @@ def kill(repository: Repository, command: tuple[str, ...], seconds: float) -> bo
     return was_running
 
 
+def build(repository: Repository) -> str:
+    """Build for all targets and check; return the output of what fails."""
+    for arguments in (("target=all",), ("target=all", "check")):
+        run = repository.scons(*arguments, check=False, path=os.environ["PATH"])
+        if run.returncode:
+            return run.stdout + run.stderr
+    return ""
+
+
 def main() -> int:
     """Run the kills and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -73,7 +82,7 @@ def main() -> int:
         os.environ["XDG_CACHE_HOME"] = f"{folder}/cache"
         os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", str(Path.home() / ".cache/zig"))
         repository = generate_example(Path(folder), "exp")
-        repository.scons("target=all", "check", path=os.environ["PATH"])
+        build(repository)
         expected = products(repository.path), sources(repository.path)
         for number in range(arguments.kills):
             command = moments.choice(COMMANDS)
@@ -82,9 +91,9 @@ def main() -> int:
                 shutil.rmtree(repository.path / "build")
             hit = kill(repository, command, seconds)
             hits += hit
-            after = repository.scons("target=all", "check", check=False, path=os.environ["PATH"])
+            problem = build(repository)
             found = products(repository.path), sources(repository.path)
-            good = after.returncode == 0 and found == expected
+            good = not problem and found == expected
             failures += not good
             print(
                 f"{number + 1}: scons {' '.join(command)}, {'killed' if hit else 'done'} after "
@@ -92,7 +101,9 @@ def main() -> int:
                 flush=True,
             )
             if not good:
-                print(after.stdout, after.stderr, sep="\n")
+                for before, now in zip(expected, found, strict=True):
+                    print(*sorted(dict(before.items() ^ now.items())), sep="\n")
+                print(problem)
     print(f"{hits} of {arguments.kills} were killed; {failures} were not mended by the next")
     return int(failures > 0)
 

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from opkit.runtimes.rknn.library_check import requirements
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS, Abi
-from opkit.toolchains.elf import ElfError, Requirements, SystemLibrary, check
+from opkit.toolchains.elf import ElfError
+from opkit.toolchains.elf_check import Requirements, SystemLibrary, check
 from tests import compiling
 
 LIST = "vx_kernel_Op_list"
@@ -281,12 +282,30 @@ def section(library: Path, name: str) -> int:
         return int(found["sh_offset"])
 
 
-def test_hidden_symbol_is_not_exported(build: Build, tmp_path: Path) -> None:
-    library, symbol_size, other, hidden = build(BARE), 24, 5, b"\2"
+@pytest.mark.parametrize(
+    ("visibility", "exported"),
+    [(1, False), (2, False), (3, True)],
+    ids=["internal", "hidden", "protected"],
+)
+def test_visibility_of_exports(
+    visibility: int, exported: bool, build: Build, tmp_path: Path
+) -> None:
+    library, symbol_size, other = build(BARE), 24, 5
     assert elf.read(library.read_bytes()).exports == (LIST,)
     # The list is the only symbol after the null symbol.
     at = section(library, ".dynsym") + symbol_size + other
-    assert problems(patched(library, at, hidden, tmp_path), ABIS["x64"]) == [NO_LIST]
+    changed = patched(library, at, bytes([visibility]), tmp_path)
+    assert problems(changed, ABIS["x64"]) == ([] if exported else [NO_LIST])
+
+
+@pytest.mark.parametrize(
+    ("bind", "exported"), [(0, False), (2, True), (10, True)], ids=["local", "weak", "unique"]
+)
+def test_binding_of_exports(bind: int, exported: bool, build: Build, tmp_path: Path) -> None:
+    library, symbol_size, info = build(BARE), 24, 4
+    at = section(library, ".dynsym") + symbol_size + info
+    changed = patched(library, at, bytes([bind << 4 | 1]), tmp_path)
+    assert problems(changed, ABIS["x64"]) == ([] if exported else [NO_LIST])
 
 
 def test_text_relocation_flags(build: Build, tmp_path: Path) -> None:
@@ -372,7 +391,7 @@ def test_endless_list_of_versions_is_refused(good: dict[str, Path], tmp_path: Pa
     header = data.index(struct.pack("<QQ", section["sh_offset"], section["sh_size"]))
     counted = patched(good["x64"], header + 20, struct.pack("<I", 2**32 - 1), tmp_path)
     endless = patched(counted, section["sh_offset"] + 12, struct.pack("<I", 0), tmp_path)
-    with pytest.raises(ElfError, match="its counts and names lead beyond its size"):
+    with pytest.raises(ElfError, match="its list of versions is longer than its section"):
         elf.read(endless.read_bytes())
 
 

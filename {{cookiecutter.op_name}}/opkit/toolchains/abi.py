@@ -12,8 +12,8 @@ class Abi:
     Attributes:
         name: what `build/` and messages call it, such as `aarch64`.
         triple: the GNU triple of the ABI, without a glibc version.
-        elf: what elf.Library.architecture is for it: the machine, as pyelftools writes it, word
-            size, byte order and, where there are several, the calling convention.
+        elf: what elf.Library.architecture is for it: the machine, as the ELF standard names it,
+            word size, byte order and, where there are several, the calling convention.
         gnu_processors: which first words of other GNU triples mean its processor, as a regular
             expression.
         glibc_ceiling: the newest glibc version that the library may ask for; devices are old.

@@ -1,72 +1,46 @@
-"""Is a compiled library one that the dynamic loader of a target system accepts?
+"""What a dynamic loader sees of a compiled library.
 
-What goes wrong there shows as a line on the device's standard error, or as a crash later; here it
-is a message at build time.
+Reads the few structures of the ELF standard that decide it. A library may come from anyone: no
+count, offset or name in it makes reading last longer, or take more room, than its size allows.
 """
 
 from __future__ import annotations
 
-import io
+import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import struct
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
-from elftools.elf.constants import E_FLAGS, P_FLAGS
-from elftools.elf.dynamic import DynamicSegment
-from elftools.elf.elffile import ELFFile
-from elftools.elf.gnuversions import GNUVerNeedSection, GNUVerSymSection
-from elftools.elf.sections import SymbolTableSection
+from types import MappingProxyType
+from typing import NamedTuple
 
 from opkit.errors import OpkitError
-from opkit.toolchains.abi import Abi
 
-_DF_TEXTREL = 0x4
-_STRONG = frozenset({"STB_GLOBAL", "STB_LOOS"})  # LOOS is what pyelftools calls GNU_UNIQUE
-_GLIBC = re.compile(r"GLIBC_(\d+(?:\.\d+)*)")
+_GLIBC = re.compile(r"GLIBC_(\d{1,9}(?:\.\d{1,9})*)")
+
+_MACHINES = {3: "EM_386", 40: "EM_ARM", 62: "EM_X86_64", 183: "EM_AARCH64", 243: "EM_RISCV"}
+_EM_ARM = 40
+_EF_ARM_ABI_FLOAT_HARD = 0x400
+
+_ET_DYN = 3
+_PT_LOAD, _PT_DYNAMIC, _PT_INTERP, _PT_GNU_STACK = 1, 2, 3, 0x6474E551
+_PF_X = 1
+_SHT_DYNSYM, _SHT_GNU_VERNEED, _SHT_GNU_VERSYM = 11, 0x6FFFFFFE, 0x6FFFFFFF
+_DT_NULL, _DT_NEEDED, _DT_STRTAB, _DT_STRSZ, _DT_RPATH = 0, 1, 5, 10, 15
+_DT_TEXTREL, _DT_RUNPATH, _DT_FLAGS = 22, 29, 30
+_READ_TAGS = frozenset(
+    {_DT_NEEDED, _DT_STRTAB, _DT_STRSZ, _DT_RPATH, _DT_TEXTREL, _DT_RUNPATH, _DT_FLAGS}
+)
+_DF_TEXTREL = 4
+_STB_GLOBAL, _STB_WEAK, _STB_GNU_UNIQUE = 1, 2, 10
+_STRONG = frozenset({_STB_GLOBAL, _STB_GNU_UNIQUE})
+_STV_DEFAULT, _STV_PROTECTED = 0, 3
+_SHN_UNDEF = 0
+_VERSION_INDEX = 0x7FFF  # bit 15 means hidden
 
 
 class ElfError(OpkitError):
-    """A library that a target system would refuse."""
-
-
-@dataclass(frozen=True)
-class SystemLibrary:
-    """A library that every target system has.
-
-    Attributes:
-        name: its file, such as `libm.so.6`.
-        symbols: how the symbols begin that only it can define, as a regular expression; None: none
-            but those with a version, which say themselves whose they are.
-        exports: what it defines; None leaves that unchecked.
-    """
-
-    name: str
-    symbols: str | None = None
-    exports: frozenset[str] | None = None
-
-    @property
-    def link_flag(self) -> str:
-        """The flag that links with it."""
-        return f"-l{self.name.partition('.so')[0].removeprefix('lib')}"
-
-    def has_to_define(self, symbol: str) -> bool:
-        """Whether only this library can define an undefined symbol without a version."""
-        return self.symbols is not None and re.match(self.symbols, symbol) is not None
-
-
-@dataclass(frozen=True)
-class Requirements:
-    """What a library has to be besides compiled for its ABI.
-
-    Attributes:
-        exports: the symbols that it has to export; it may not export others.
-        libraries: the libraries that it may need.
-    """
-
-    exports: tuple[str, ...]
-    libraries: tuple[SystemLibrary, ...]
+    """A library that cannot be read, or that a target system would refuse."""
 
 
 @dataclass(frozen=True)
@@ -96,38 +70,6 @@ class Library:
     text_relocations: bool
 
 
-def check(path: Path, abi: Abi, requirements: Requirements, any_glibc: bool = False) -> None:
-    """Check a library against what the target systems of an ABI accept.
-
-    Args:
-        path: the library.
-        abi: what it has to be compiled for.
-        requirements: what else it has to be.
-        any_glibc: whether it may ask for a glibc that devices do not have, as a library that only
-            runs on this PC may.
-
-    Raises:
-        ElfError: it would not load, or not as it should; the message lists every reason.
-    """
-    try:
-        library = read(path.read_bytes())
-    except OSError as error:
-        raise ElfError(f"{path}: cannot be read: {error.strerror}") from None
-    except ElfError as error:
-        raise ElfError(f"{path}: {error}") from None
-    problems = [
-        *_file(library, abi),
-        *_exports(library, requirements.exports),
-        *_needed(library, requirements.libraries),
-        *(() if any_glibc else _glibc(library, abi)),
-        *_undefined(library, requirements.libraries),
-        *_memory(library),
-    ]
-    if problems:
-        lines = "".join(f"\n  - {problem}" for problem in problems)
-        raise ElfError(f"{path}: not a library that every {abi.name} system can use:{lines}")
-
-
 def read(data: bytes) -> Library:
     """Return what a dynamic loader sees of a library.
 
@@ -140,180 +82,330 @@ def read(data: bytes) -> Library:
     if not data.startswith(b"\x7fELF"):
         raise ElfError(f"not an ELF file: it begins with {data[:4]!r}")
     try:
-        return _read(ELFFile(_Bounded(data)))
-    except Exception as error:
-        # pyelftools has no common exception for what it meets in a cut or damaged file.
+        return _library(_File(data))
+    except ElfError as error:
         raise ElfError(f"a damaged ELF file of {len(data)} bytes: {error}") from None
-
-
-class _Bounded(io.BytesIO):
-    """A file that can be read a few times over, but not without end.
-
-    Counts in a damaged file may be anything, and its symbols may all have one endless name. A
-    library takes up to a read for four bytes, and less than four times its size.
-    """
-
-    def __init__(self, data: bytes) -> None:
-        super().__init__(data)
-        self._reads = 4_000 + len(data) // 2
-        self._bytes = 64_000 + 4 * len(data)
-
-    def read(self, size: int | None = -1) -> bytes:
-        data = super().read(size)
-        self._reads -= 1
-        self._bytes -= len(data)
-        if self._reads < 0 or self._bytes < 0:
-            raise ElfError("its counts and names lead beyond its size")
-        return data
 
 
 def newest_glibc(library: Library) -> str | None:
     """Return the newest glibc version that a library asks for, such as `2.17`."""
-    numbers = [
-        match.group(1) for match in map(_GLIBC.fullmatch, library.versions) if match is not None
-    ]
-    return max(numbers, key=_number, default=None)
+    return max(filter(None, map(glibc_version, library.versions)), key=number, default=None)
 
 
-def _file(library: Library, abi: Abi) -> Iterator[str]:
-    if library.architecture != abi.elf:
-        yield f"it is {library.architecture}; {abi.name} is {abi.elf}"
-    if not library.shared:
-        yield "it is not a shared library; link with -shared"
+def glibc_version(version: str) -> str | None:
+    """Return `2.17` for the symbol version `GLIBC_2.17`, and None for another library's."""
+    match = _GLIBC.fullmatch(version)
+    return match and match.group(1)
 
 
-def _exports(library: Library, required: Sequence[str]) -> Iterator[str]:
-    absent = [name for name in required if name not in library.exports]
-    if absent:
-        yield f"it does not export {_listed(absent)}, which the runtime looks up"
-    others = [name for name in library.exports if name not in required]
-    if others:
-        yield (
-            f"it exports {_listed(others)} besides {_listed(required)}; two operators in one "
-            "process would clash: make them static"
-        )
+def number(version: str) -> tuple[int, ...]:
+    """Return a dotted version as numbers that compare."""
+    return tuple(map(int, version.split(".")))
 
 
-def _needed(library: Library, present: Sequence[SystemLibrary]) -> Iterator[str]:
-    names = [each.name for each in present]
-    for name in library.needed:
-        if name not in names:
-            yield f"it needs {name}; the board has {_listed(names)}"
+class _Header(NamedTuple):
+    type: int
+    machine: int
+    segments: int
+    sections: int
+    flags: int
+    segment_size: int
+    segment_count: int
+    section_size: int
+    section_count: int
 
 
-def _glibc(library: Library, abi: Abi) -> Iterator[str]:
-    for version, symbols in library.versions.items():
-        match = _GLIBC.fullmatch(version)
-        if not version.startswith("GLIBC_"):
-            continue
-        if match is None or _number(match.group(1)) > _number(abi.glibc_ceiling):
-            yield (
-                f"it needs {version} ({_listed(symbols) or 'no symbol'}), but an {abi.name} system "
-                f"may have glibc {abi.glibc_ceiling}: build with toolchain=zig, or with a compiler "
-                "whose glibc is no newer"
-            )
+class _Segment(NamedTuple):
+    type: int
+    flags: int
+    offset: int
+    address: int
+    size: int
 
 
-def _undefined(library: Library, present: Sequence[SystemLibrary]) -> Iterator[str]:
-    others = list(library.unversioned)
-    for each in present:
-        calls = [name for name in others if each.has_to_define(name)]
-        others = [name for name in others if name not in calls]
-        if calls and each.name not in library.needed:
-            missing = f"without needing {each.name}; link with {each.link_flag}"
-            yield f"it calls {_listed(calls)} {missing}"
-        refused = [name for name in calls if each.exports is not None and name not in each.exports]
-        if refused:
-            yield f"it calls {_listed(refused)}, which the board's {each.name} does not export"
-    if others:
-        yield f"it uses {_listed(others)}, which no library that it needs defines"
+class _Section(NamedTuple):
+    type: int
+    offset: int
+    size: int
+    link: int
+    info: int
 
 
-def _memory(library: Library) -> Iterator[str]:
-    if library.run_paths:
-        yield f"it has the run path {_listed(library.run_paths)}; link without -rpath"
-    if library.executable_stack:
-        yield "it asks for an executable stack; link with -z noexecstack"
-    if library.text_relocations:
-        yield "it has text relocations; compile with -fPIC"
+class _Strings(NamedTuple):
+    start: int
+    end: int
 
 
-def _read(elf: ELFFile) -> Library:
-    segments = {segment["p_type"]: segment for segment in elf.iter_segments()}
-    dynamic = segments.get("PT_DYNAMIC")
-    # Any: which attribute a tag has (needed, rpath, runpath) depends on its value.
-    tags: list[Any] = list(dynamic.iter_tags()) if isinstance(dynamic, DynamicSegment) else []
-    stack = segments.get("PT_GNU_STACK")
-    versions = _needed_versions(elf)
-    exports, unversioned = [], []
-    for name, symbol, version in _symbols(elf):
-        bind, visibility = symbol["st_info"]["bind"], symbol["st_other"]["visibility"]
-        if version in versions:
-            versions[version][1].append(name)
-        elif symbol["st_shndx"] == "SHN_UNDEF":
-            if bind in _STRONG:
-                unversioned.append(name)
-        elif bind in _STRONG | {"STB_WEAK"} and visibility in ("STV_DEFAULT", "STV_PROTECTED"):
-            exports.append(name)
+class _Dynamic(NamedTuple):
+    needed: list[str]
+    run_paths: list[str]
+    text_relocations: bool
+
+
+class _Layout(NamedTuple):
+    """The structures of a word size, as formats of struct; x is what nobody needs here."""
+
+    bits: int
+    header: str
+    segment: str
+    segment_fields: tuple[str, ...]
+    section: str
+    symbol: str  # name, type and binding, visibility, section
+    dynamic: str  # tag, value
+
+
+_LAYOUTS: Mapping[int, _Layout] = MappingProxyType(
+    {
+        1: _Layout(
+            bits=32,
+            header="16xHH8xIII2xHHHH2x",
+            segment="III4xI4xI4x",
+            segment_fields=("type", "offset", "address", "size", "flags"),
+            section="4xI8xIIII8x",
+            symbol="I8xBBH",
+            dynamic="II",
+        ),
+        2: _Layout(
+            bits=64,
+            header="16xHH12xQQI2xHHHH2x",
+            segment="IIQQ8xQ16x",
+            segment_fields=("type", "flags", "offset", "address", "size"),
+            section="4xI16xQQII16x",
+            symbol="IBBH16x",
+            dynamic="QQ",
+        ),
+    }
+)
+_VERNEED = "2xHIII"  # number of versions, file, first version, next file
+_VERNAUX = "6xHII"  # version index, name, next version
+_VERNEED_SIZE = 16
+_MAX_ENTRIES = 1000  # of the versions, and of the dynamic segment, each
+_NAME_ENTRY_SIZE = 16  # of the shortest structure of a symbol
+_BYTE_ORDERS = {1: ("<", "little-endian"), 2: (">", "big-endian")}
+
+
+class _File:
+    """An ELF file whose every read is checked against its size.
+
+    Raises:
+        ElfError: something is outside of the file, or its names are longer than the file.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._view = memoryview(data)
+        # Names may overlap: each may be all of the file. A compiler's, and the entries that refer
+        # to them, take less than the file.
+        self._name_bytes = 4096 + len(data)
+        if len(data) < 16 or data[4] not in _LAYOUTS or data[5] not in _BYTE_ORDERS:
+            raise ElfError("its identification names no word size and byte order")
+        self.layout = _LAYOUTS[data[4]]
+        self._order, self.byte_order = _BYTE_ORDERS[data[5]]
+        self.header = header = _Header(*self.unpack(self.layout.header, 0, "header"))
+        for what, layout, size, count in (
+            ("segment", self.layout.segment, header.segment_size, header.segment_count),
+            ("section", self.layout.section, header.section_size, header.section_count),
+        ):
+            expected = struct.calcsize(self._order + layout)
+            if count and size != expected:
+                raise ElfError(f"its {what} headers have {size} bytes each, not {expected}")
+
+    def unpack(self, layout: str, offset: int, what: str) -> tuple[int, ...]:
+        """Return the numbers of one structure."""
+        layout = self._order + layout
+        return struct.unpack(layout, self._bytes(offset, struct.calcsize(layout), what))
+
+    def records(self, layout: str, offset: int, size: int, what: str) -> Iterator[tuple[int, ...]]:
+        """Return the numbers of structures that follow one another."""
+        layout = self._order + layout
+        size -= size % struct.calcsize(layout)
+        return struct.iter_unpack(layout, self._bytes(offset, size, what))
+
+    def _bytes(self, offset: int, size: int, what: str) -> memoryview:
+        if offset + size > len(self._data):
+            raise ElfError(f"its {what} ends at offset {offset + size}")
+        return self._view[offset : offset + size]
+
+    def segments(self) -> Iterator[_Segment]:
+        """Yield the segments."""
+        size = self.header.segment_count * self.header.segment_size
+        table = self.records(self.layout.segment, self.header.segments, size, "segment table")
+        for values in table:
+            yield _Segment(**dict(zip(self.layout.segment_fields, values, strict=True)))
+
+    def segment(self, type_: int) -> _Segment | None:
+        """Return the segment of a type; the last counts, as for Linux."""
+        found = None
+        for each in self.segments():
+            if each.type == type_:
+                found = each
+        return found
+
+    def sections(self) -> Iterator[_Section]:
+        """Yield the sections."""
+        size = self.header.section_count * self.header.section_size
+        table = self.records(self.layout.section, self.header.sections, size, "section table")
+        return itertools.starmap(_Section, table)
+
+    def section(self, type_: int) -> _Section | None:
+        """Return the only section of a type."""
+        return next((each for each in self.sections() if each.type == type_), None)
+
+    def strings_of(self, section: _Section) -> _Strings:
+        """Return the string table that a section refers to."""
+        table = next(itertools.islice(self.sections(), section.link, None), None)
+        if table is None:
+            raise ElfError(f"it has no section {section.link}, a table of strings")
+        return self.strings(table.offset, table.size)
+
+    def strings(self, offset: int, size: int) -> _Strings:
+        """Return a string table."""
+        self._bytes(offset, size, "table of strings")
+        return _Strings(offset, offset + size)
+
+    def offset(self, address: int) -> int:
+        """Return where in the file the loader takes an address from."""
+        for each in self.segments():
+            if each.type == _PT_LOAD and each.address <= address < each.address + each.size:
+                return address - each.address + each.offset
+        raise ElfError(f"no segment has address 0x{address:x}")
+
+    def name(self, strings: _Strings, index: int) -> str:
+        """Return a string of a table; what cannot be shown is escaped."""
+        start = strings.start + index
+        end = self._data.find(b"\0", start, strings.end) if start < strings.end else -1
+        if end < 0:
+            raise ElfError(f"its name at offset {start} does not end")
+        self._name_bytes -= end - start + _NAME_ENTRY_SIZE
+        if self._name_bytes < 0:
+            raise ElfError("its names are longer than the file")
+        name = self._data[start:end].decode("ascii", "backslashreplace")
+        return name if name.isprintable() else ascii(name)[1:-1]
+
+
+def _library(file: _File) -> Library:
+    tags = _dynamic(file)
+    stack = file.segment(_PT_GNU_STACK)
+    exports, unversioned, versions = _bindings(file)
+
     return Library(
-        architecture=_architecture(elf),
+        architecture=_architecture(file),
         # A position-independent program is ET_DYN too, but names its interpreter.
-        shared=elf["e_type"] == "ET_DYN" and "PT_INTERP" not in segments,
+        shared=file.header.type == _ET_DYN and file.segment(_PT_INTERP) is None,
         exports=tuple(sorted(exports)),
         unversioned=tuple(sorted(unversioned)),
-        needed=tuple(tag.needed for tag in tags if tag["d_tag"] == "DT_NEEDED"),
+        needed=tuple(tags.needed),
         versions=_by_name(versions.values()),
-        run_paths=tuple(
-            [tag.rpath for tag in tags if tag["d_tag"] == "DT_RPATH"]
-            + [tag.runpath for tag in tags if tag["d_tag"] == "DT_RUNPATH"]
-        ),
+        run_paths=tuple(tags.run_paths),
         # Linux makes the stack executable for a library that does not say.
-        executable_stack=stack is None or bool(stack["p_flags"] & P_FLAGS.PF_X),
-        text_relocations=any(
-            tag["d_tag"] == "DT_TEXTREL"
-            or (tag["d_tag"] == "DT_FLAGS" and tag["d_val"] & _DF_TEXTREL)
-            for tag in tags
-        ),
+        executable_stack=stack is None or bool(stack.flags & _PF_X),
+        text_relocations=tags.text_relocations,
     )
 
 
-def _architecture(elf: ELFFile) -> str:
+def _architecture(file: _File) -> str:
+    machine, flags = file.header.machine, file.header.flags
     words = [
-        elf["e_machine"],
-        f"{elf.elfclass}-bit",
-        "little-endian" if elf.little_endian else "big-endian",
+        _MACHINES.get(machine, f"machine {machine}"),
+        f"{file.layout.bits}-bit",
+        file.byte_order,
     ]
-    if elf["e_machine"] == "EM_ARM":
-        flags = elf["e_flags"]
+    if machine == _EM_ARM:
         words += [
-            f"EABI{(flags & E_FLAGS.EF_ARM_EABIMASK) >> 24}",
-            "hard-float" if flags & E_FLAGS.EF_ARM_ABI_FLOAT_HARD else "soft-float",
+            f"EABI{flags >> 24}",
+            "hard-float" if flags & _EF_ARM_ABI_FLOAT_HARD else "soft-float",
         ]
-    return " ".join(map(str, words))
+    return " ".join(words)
 
 
-def _needed_versions(elf: ELFFile) -> dict[int, tuple[str, list[str]]]:
-    """Return version index -> (version name, room for the symbols that ask for it)."""
-    section = elf.get_section_by_name(".gnu.version_r")
-    if not isinstance(section, GNUVerNeedSection):
-        return {}
-    return {
-        version["vna_other"]: (version.name, [])
-        for _, versions in section.iter_versions()
-        for version in versions
-    }
+def _dynamic(file: _File) -> _Dynamic:
+    entries = list(itertools.islice(_dynamic_entries(file), _MAX_ENTRIES + 1))
+    if len(entries) > _MAX_ENTRIES:
+        raise ElfError(f"its dynamic segment has more than {_MAX_ENTRIES:,} entries")
+    values = dict(entries)
+    strings = _Strings(0, 0)
+    if _DT_STRTAB in values and _DT_STRSZ in values:
+        strings = file.strings(file.offset(values[_DT_STRTAB]), values[_DT_STRSZ])
+
+    def named(wanted: int) -> list[str]:
+        return [file.name(strings, value) for tag, value in entries if tag == wanted]
+
+    return _Dynamic(
+        needed=named(_DT_NEEDED),
+        run_paths=named(_DT_RPATH) + named(_DT_RUNPATH),
+        text_relocations=_DT_TEXTREL in values or bool(values.get(_DT_FLAGS, 0) & _DF_TEXTREL),
+    )
 
 
-def _symbols(elf: ELFFile) -> Iterator[tuple[str, Any, int]]:
-    """Yield name, symbol and version index of every dynamic symbol."""
-    section = elf.get_section_by_name(".dynsym")
-    if not isinstance(section, SymbolTableSection):
+def _dynamic_entries(file: _File) -> Iterator[tuple[int, ...]]:
+    """Yield tag and value of the entries of the dynamic segment."""
+    segment = file.segment(_PT_DYNAMIC)
+    if segment is None:
         return
-    versions = elf.get_section_by_name(".gnu.version")
-    for index, symbol in enumerate(section.iter_symbols()):
-        version = versions.get_symbol(index)["ndx"] if isinstance(versions, GNUVerSymSection) else 0
-        # pyelftools gives the two reserved indices, 0 and 1, as names; bit 15 means hidden.
-        yield symbol.name, symbol, version & 0x7FFF if isinstance(version, int) else 0
+    layout = file.layout.dynamic
+    for entry in file.records(layout, segment.offset, segment.size, "dynamic segment"):
+        if entry[0] == _DT_NULL:
+            return
+        if entry[0] in _READ_TAGS:
+            yield entry
+
+
+def _bindings(file: _File) -> tuple[list[str], list[str], dict[int, tuple[str, list[str]]]]:
+    """Return the exports, the undefined symbols without a version, and the needed versions."""
+    versions = _needed_versions(file)
+    exports, unversioned = [], []
+    for name, info, other, section, version in _symbols(file):
+        bind, visibility = info >> 4, other & 3
+        if version in versions:
+            versions[version][1].append(name)
+        elif section == _SHN_UNDEF:
+            if bind in _STRONG:
+                unversioned.append(name)
+        elif bind in _STRONG | {_STB_WEAK} and visibility in (_STV_DEFAULT, _STV_PROTECTED):
+            exports.append(name)
+    return exports, unversioned, versions
+
+
+def _needed_versions(file: _File) -> dict[int, tuple[str, list[str]]]:
+    """Return version index -> (version name, room for the symbols that ask for it)."""
+    section = file.section(_SHT_GNU_VERNEED)
+    if section is None:
+        return {}
+    strings = file.strings_of(section)
+    # Entries do not overlap in a compiler's file; in another they may form endless chains.
+    entries = min(section.size // _VERNEED_SIZE, _MAX_ENTRIES)
+    versions: dict[int, tuple[str, list[str]]] = {}
+    offset = section.offset
+    for _ in range(section.info):
+        count, _, first, following = file.unpack(_VERNEED, offset, "list of versions")
+        entries -= 1 + count
+        if entries < 0:
+            raise ElfError("its list of versions is longer than its section")
+        inner = offset + first
+        for _ in range(count):
+            index, name, step = file.unpack(_VERNAUX, inner, "list of versions")
+            versions[index] = (file.name(strings, name), [])
+            inner += step
+        offset += following
+    return versions
+
+
+def _symbols(file: _File) -> Iterator[tuple[str, int, int, int, int]]:
+    """Yield name, type and binding, visibility, section and version of each dynamic symbol."""
+    section = file.section(_SHT_DYNSYM)
+    if section is None:
+        return
+    strings = file.strings_of(section)
+    table = file.section(_SHT_GNU_VERSYM)
+    symbols = file.records(file.layout.symbol, section.offset, section.size, "table of symbols")
+    versions: Iterator[tuple[int, ...]] = itertools.repeat((0,))
+    if table is not None:
+        versions = file.records("H", table.offset, table.size, "table of symbol versions")
+    for name, info, other, where in symbols:
+        version = next(versions, None)
+        if version is None:
+            raise ElfError("its table of symbol versions is shorter than that of symbols")
+        yield file.name(strings, name), info, other, where, version[0] & _VERSION_INDEX
 
 
 def _by_name(versions: Iterable[tuple[str, list[str]]]) -> dict[str, tuple[str, ...]]:
@@ -322,11 +414,3 @@ def _by_name(versions: Iterable[tuple[str, list[str]]]) -> dict[str, tuple[str, 
     for name, symbols in versions:
         merged.setdefault(name, []).extend(symbols)
     return {name: tuple(sorted(symbols)) for name, symbols in sorted(merged.items())}
-
-
-def _number(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from opkit.toolchains import elf
+from opkit.toolchains import elf_check
 from opkit.toolchains.abi import ABIS
 
-REQUIREMENTS = elf.Requirements(
+REQUIREMENTS = elf_check.Requirements(
     exports=("get_rknn_custom_op",),
     libraries=(
-        elf.SystemLibrary("librknnrt.so", symbols="rknn_"),
-        elf.SystemLibrary("libc.so.6"),
-        elf.SystemLibrary("libm.so.6"),
+        elf_check.SystemLibrary("librknnrt.so", symbols="rknn_"),
+        elf_check.SystemLibrary("libc.so.6"),
+        elf_check.SystemLibrary("libm.so.6"),
     ),
 )
 """What a plugin has to be."""
@@ -24,4 +24,4 @@ def check_plugin(path: Path, abi: str) -> None:
     Raises:
         ElfError: it would not load, or not as it should; the message lists every reason.
     """
-    elf.check(path, ABIS[abi], REQUIREMENTS, any_glibc=abi not in ("aarch64", "armhf"))
+    elf_check.check(path, ABIS[abi], REQUIREMENTS, any_glibc=abi not in ("aarch64", "armhf"))

@@ -6,20 +6,51 @@ from pathlib import Path
 
 import click
 
-from opkit.errors import OpkitError
-from opkit.runtimes.rknn.rknnop import describe, unpack
+from opkit.runtimes.rknn import rknnop
 
 
 @click.command("inspect")
 @click.argument(
     "files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE..."
 )
-def command(files: tuple[Path, ...]) -> None:
+@click.option("--json", "json_", is_flag=True, help="Print a JSON list, one item for each file.")
+@click.option(
+    "--extract",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write each section of the package into DIR, a new or empty folder.",
+)
+@click.option(
+    "--repack",
+    type=click.Path(path_type=Path),
+    metavar="OUT",
+    help="Write the package again, from its parts, to OUT: the same bytes.",
+)
+def command(
+    files: tuple[Path, ...], json_: bool, extract: Path | None, repack: Path | None
+) -> None:
     """Show what is in packages (.rknnop)."""
-    for index, file in enumerate(files):
-        try:
-            data = file.read_bytes()
-        except OSError as error:
-            raise OpkitError(f"{file}: cannot be read: {error.strerror}") from None
-        listing = describe(unpack(data, str(file)))
-        click.echo(f"{chr(10) if index else ''}{file}\n{listing.rstrip()}")
+    from rknn_op.packages import listing
+
+    if (extract or repack) and len(files) > 1:
+        raise click.UsageError("--extract and --repack take one package")
+    packages = [(str(file), rknnop.read(file)) for file in files]
+    if extract or repack:
+        from rknn_op.packages import files as products
+
+        written = products.extract(packages[0][1], extract) if extract else []
+        if repack:
+            products.repack(packages[0][1], repack)
+            written.append(repack)
+        for path in written:
+            click.echo(f"wrote {path}", err=True)
+    if json_:
+        import json
+
+        click.echo(json.dumps([listing.as_json(package, file) for file, package in packages]))
+    else:
+        texts = (
+            f"{listing.printable(file)}\n{listing.as_text(package).rstrip()}"
+            for file, package in packages
+        )
+        click.echo("\n\n".join(texts))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
+from opkit.bounded_file import FileError
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import program_binary
 from opkit.runtimes.rknn.program_binary import ProgramBinaryError
@@ -278,5 +280,22 @@ def test_invalid_program_binary_file(tmp_path: Path, data: bytes, what: str) -> 
 
 
 def test_missing_program_binary_file(tmp_path: Path) -> None:
-    with pytest.raises(ProgramBinaryError, match="cannot be read: No such file or directory"):
+    with pytest.raises(FileError, match="cannot be read: No such file or directory"):
         program_binary.from_file(tmp_path / "missing")
+
+
+def test_endless_program_binary_file(tmp_path: Path) -> None:
+    """A pipe that nobody writes to would be waited for."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (Path("/dev/zero"), tmp_path / "pipe"):
+        with pytest.raises(FileError) as caught:
+            program_binary.from_file(path)
+        assert str(caught.value) == (
+            f"{path}: is a device or a pipe, not a file (expected a program binary, which begins "
+            "with SHDR or FULLPRGM)"
+        )
+
+
+def test_endless_package_of_toolkit(toolkit: Toolkit) -> None:
+    toolkit.on_build("(folder / 'x.rknnop').symlink_to('/dev/zero')")
+    assert "x.rknnop: is a device or a pipe, not a file" in toolkit.build_error()

@@ -337,17 +337,17 @@ def _dynamic(file: _File) -> _Dynamic:
     )
 
 
-def _dynamic_entries(file: _File) -> Iterator[tuple[int, ...]]:
+def _dynamic_entries(file: _File) -> Iterator[tuple[int, int]]:
     """Yield tag and value of the entries of the dynamic segment."""
     segment = file.segment(_PT_DYNAMIC)
     if segment is None:
         return
     layout = file.layout.dynamic
-    for entry in file.records(layout, segment.offset, segment.size, "dynamic segment"):
-        if entry[0] == _DT_NULL:
+    for tag, value in file.records(layout, segment.offset, segment.size, "dynamic segment"):
+        if tag == _DT_NULL:
             return
-        if entry[0] in _READ_TAGS:
-            yield entry
+        if tag in _READ_TAGS:
+            yield tag, value
 
 
 def _bindings(file: _File) -> tuple[list[str], list[str], dict[int, tuple[str, list[str]]]]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from opkit import bounded_file
 from opkit.toolchains.abi import Abi
 from opkit.toolchains.elf import ElfError, Library, glibc_version, number, read
 
@@ -64,12 +65,11 @@ def check(path: Path, abi: Abi, requirements: Requirements, any_glibc: bool = Fa
             runs on this PC may.
 
     Raises:
-        ElfError: it would not load, or not as it should; the message lists every reason.
+        OpkitError: it cannot be read, or it would not load, or not as it should; the message lists
+            every reason.
     """
     try:
-        library = read(path.read_bytes())
-    except OSError as error:
-        raise ElfError(f"{path}: cannot be read: {error.strerror}") from None
+        library = read(bounded_file.read(path, "a library"))
     except ElfError as error:
         raise ElfError(f"{path}: {error}") from None
     problems = [

@@ -36,6 +36,7 @@ def check_library(path: Path, abi: str, operator: str, any_glibc: bool = False) 
             runs on this PC may.
 
     Raises:
-        ElfError: it would not load, or not as it should; the message lists every reason.
+        OpkitError: it cannot be read, or it would not load, or not as it should; the message lists
+            every reason.
     """
     elf_check.check(path, ABIS[abi], requirements(operator), any_glibc)

@@ -8,7 +8,7 @@ from pathlib import Path
 from opkit.description.spec import OpSpec
 from opkit.runtimes.interface import Product
 from opkit.runtimes.rknn.chips import TARGETS
-from opkit.runtimes.rknn.rknnop import Package, PackageError, program_binary_kind, unpack
+from opkit.runtimes.rknn.rknnop import Package, PackageError, program_binary_kind, sections, unpack
 from opkit.runtimes.rknn.settings import settings
 
 _KERNELS = ("the CPU kernel", "the VX kernel")  # by kernel_index
@@ -45,9 +45,6 @@ def _cells(package: Package) -> dict[str, int | str]:
     """Return the size of each section in bytes, in the order of the file."""
     return {
         "version": str(package.version),
-        "program binary": len(package.program_binary),
-        **{f"{abi} library": len(library) for abi, library in package.libraries.items()},
-        "op.yml": len(package.description.encode()),
-        "Python file": len(package.python.encode()),
+        **{name: len(content) for name, content in sections(package).items()},
         "kind of program binary": program_binary_kind(package.program_binary),
     }

@@ -9,12 +9,14 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from opkit import bounded_file
 from opkit.build.command import run
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import rknnop
 
 _IGNORED = (".*", "build", "venv", "__pycache__", "*.rknnop")
 _LAST_LINES = 20
+_MAGICS = " or ".join(magic.decode() for magic in rknnop.PROGRAM_BINARY_MAGICS)
 
 
 class ProgramBinaryError(OpkitError):
@@ -25,13 +27,10 @@ def from_file(path: Path) -> bytes:
     """Return the program binary in a file.
 
     Raises:
-        ProgramBinaryError: the file cannot be read, or is not a program binary.
+        OpkitError: the file cannot be read, or is not a program binary.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ProgramBinaryError(f"{path}: cannot be read: {error.strerror}") from None
-    return _validated(data, str(path))
+    expected = f"a program binary, which begins with {_MAGICS}"
+    return _validated(bounded_file.read(path, expected), str(path))
 
 
 def from_toolkit(python: str, repository: Path, name: str, description: str, work: Path) -> bytes:
@@ -102,7 +101,9 @@ def _build(program: str, copy: Path) -> None:
 def _binary_in(copy: Path, name: str) -> bytes:
     packages = sorted(copy.rglob("*.rknnop"))
     binaries = {
-        rknnop.unpack(path.read_bytes(), str(path.relative_to(copy))).program_binary
+        rknnop.unpack(
+            bounded_file.read(path, "a package (.rknnop)"), str(path.relative_to(copy))
+        ).program_binary
         for path in packages
     }
     if not binaries:
@@ -123,8 +124,7 @@ def _validated(data: bytes, origin: str) -> bytes:
     if data.startswith(rknnop.PROGRAM_BINARY_MAGICS):
         return data
     found = f"begins with {data[:8]!r}" if data else "is empty"
-    expected = " or ".join(magic.decode() for magic in rknnop.PROGRAM_BINARY_MAGICS)
     raise ProgramBinaryError(
-        f"{origin}: invalid program binary: {found} (expected {expected}); pass one that "
+        f"{origin}: invalid program binary: {found} (expected {_MAGICS}); pass one that "
         "RKNN-Toolkit compiled"
     )

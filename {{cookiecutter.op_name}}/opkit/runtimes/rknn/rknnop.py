@@ -1,4 +1,4 @@
-"""The package (`.rknnop`): its bytes from a value, the value from its bytes, and a listing.
+"""The package (`.rknnop`): its bytes from a value, and the value from its bytes.
 
 All integers are little-endian:
 
@@ -8,8 +8,8 @@ All integers are little-endian:
     8       8      container version, 1 or 2
     16             sections to the end of the file: 8 bytes of length, then that many bytes
 
-There is neither padding nor a checksum. The order of the sections is `_sections()`. All of it was
-read from packages that the vendor ships.
+There is neither padding nor a checksum. `section_names()` has the order of the sections. All of it
+was read from packages that the vendor ships.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-import yaml
-
+from opkit import bounded_file
 from opkit.errors import OpkitError
 
 MAGIC = b"RKNN"
@@ -42,6 +42,27 @@ ABIS: tuple[str, ...] = LIBRARIES[VERSION]
 _HEADER = struct.Struct("<4sIQ")
 _LENGTH = struct.Struct("<Q")
 _PROGRAM, _DESCRIPTION, _PYTHON = "program binary", "op.yml", "Python file"
+_OTHER_FILES: Mapping[bytes, str] = MappingProxyType(
+    {
+        b"": "an empty file",
+        b"\x7fELF": "an ELF file",
+        b"PK\3\4": "a ZIP archive",
+        b"\x1f\x8b": "a gzip archive",
+        **dict.fromkeys(PROGRAM_BINARY_MAGICS, "a program binary"),
+    }
+)
+"""How files that are given in a package's place begin -> what they are."""
+_OTHER_SUFFIXES: Mapping[str, str] = MappingProxyType(
+    # Inferred: a model's header is like a package's, so that only its name tells.
+    {
+        ".rknn": "an RKNN model",
+        ".yml": "a YAML file",
+        ".yaml": "a YAML file",
+        ".vx": "a VX kernel",
+        ".py": "a Python file",
+    }
+)
+"""The same by the file's suffix, where the beginning does not tell."""
 
 
 class PackageError(OpkitError):
@@ -83,11 +104,19 @@ def pack(package: Package) -> bytes:
             f"a version {package.version} package carries the libraries {_listed(abis)}; "
             f"given: {_listed(package.libraries) or 'none'}"
         )
-    contents = _contents(package)
     parts = [_HEADER.pack(MAGIC, 0, package.version)]
-    for name in _sections(package.version):
-        parts += [_LENGTH.pack(len(contents[name])), contents[name]]
+    for content in sections(package).values():
+        parts += [_LENGTH.pack(len(content)), content]
     return b"".join(parts)
+
+
+def read(path: Path) -> Package:
+    """Return what a `.rknnop` file holds.
+
+    Raises:
+        OpkitError: the file cannot be read, or is not exactly one package.
+    """
+    return unpack(bounded_file.read(path, "a package (.rknnop)"), str(path))
 
 
 def unpack(data: bytes, file: str) -> Package:
@@ -101,15 +130,29 @@ def unpack(data: bytes, file: str) -> Package:
         PackageError: the bytes are not exactly one package; the message names the file, the
             offset, what is there and what should be.
     """
-    version = _read_version(data, file)
-    sections = _split(data, file, version)
-    return Package(
-        version=version,
-        program_binary=sections[_PROGRAM].data,
-        libraries={abi: sections[_library(abi)].data for abi in LIBRARIES[version]},
-        description=_decode(sections, _DESCRIPTION, file),
-        python=_decode(sections, _PYTHON, file),
-    )
+    try:
+        version = _read_version(data, file)
+        found = _split(data, file, version)
+        return Package(
+            version=version,
+            program_binary=found[_PROGRAM].data,
+            libraries={abi: found[library_section(abi)].data for abi in LIBRARIES[version]},
+            description=_decode(found, _DESCRIPTION, file),
+            python=_decode(found, _PYTHON, file),
+        )
+    except PackageError:
+        other = _other_file(data, file)
+        if other:
+            raise PackageError(f"{file}: is {other}, not a package (.rknnop)") from None
+        raise
+
+
+def _other_file(data: bytes, file: str) -> str | None:
+    """Return what a file is that is not a package, as far as its beginning or name tells."""
+    for beginning, kind in _OTHER_FILES.items():
+        if data.startswith(beginning) and (beginning or not data):
+            return kind
+    return _OTHER_SUFFIXES.get(Path(file).suffix.lower())
 
 
 class _Section(NamedTuple):
@@ -124,8 +167,7 @@ def _wrong(file: str, offset: int, found: str, expected: str) -> PackageError:
 def _read_version(data: bytes, file: str) -> int:
     """Return the version that a package's header names."""
     if data[:4] != MAGIC:
-        found = repr(data[:4]) if data else "an empty file"
-        raise _wrong(file, 0, found, f"{MAGIC!r}, a package's start")
+        raise _wrong(file, 0, repr(data[:4]), f"{MAGIC!r}, a package's start")
     if len(data) < _HEADER.size:
         raise _wrong(file, len(data), "the end of the file", f"a header of {_HEADER.size} bytes")
     _, zero, version = _HEADER.unpack_from(data)
@@ -139,12 +181,12 @@ def _read_version(data: bytes, file: str) -> int:
 def _split(data: bytes, file: str, version: int) -> dict[str, _Section]:
     """Return the sections by name; together they are all that follows the header."""
     offset = _HEADER.size
-    sections = {}
-    for name in _sections(version):
+    found = {}
+    for name in section_names(version):
         left = len(data) - offset
         if left < _LENGTH.size:
-            found = f"{left} bytes up to the end"
-            raise _wrong(file, offset, found, f"the 8-byte length of section '{name}'")
+            end = f"{left} bytes up to the end"
+            raise _wrong(file, offset, end, f"the 8-byte length of section '{name}'")
         (length,) = _LENGTH.unpack_from(data, offset)
         left -= _LENGTH.size
         if length > left:
@@ -156,21 +198,21 @@ def _split(data: bytes, file: str, version: int) -> dict[str, _Section]:
             )
         start = offset + _LENGTH.size
         offset = start + length
-        sections[name] = _Section(start, data[start:offset])
+        found[name] = _Section(start, data[start:offset])
     if offset != len(data):
         raise _wrong(file, offset, f"{len(data) - offset} more bytes", "the end of the file")
-    return sections
+    return found
 
 
-def _decode(sections: Mapping[str, _Section], name: str, file: str) -> str:
+def _decode(found: Mapping[str, _Section], name: str, file: str) -> str:
     """Return a section that is text."""
-    start, data = sections[name]
+    start, data = found[name]
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        found = f"byte 0x{data[error.start]:02x}"
+        byte = f"byte 0x{data[error.start]:02x}"
         offset = start + error.start
-        raise _wrong(file, offset, found, f"UTF-8 text in section '{name}'") from None
+        raise _wrong(file, offset, byte, f"UTF-8 text in section '{name}'") from None
 
 
 def program_binary_kind(program_binary: bytes) -> str:
@@ -183,83 +225,25 @@ def program_binary_kind(program_binary: bytes) -> str:
     )
 
 
-def describe(package: Package) -> str:
-    """Return the package as a listing for people: operator, sections, op.yml."""
-    contents = _contents(package)
-    fields = _fields(package.description)
-    kinds = {
-        _PROGRAM: program_binary_kind(package.program_binary),
-        **{_library(abi): _library_kind(library) for abi, library in package.libraries.items()},
-        _DESCRIPTION: "text",
-        _PYTHON: "text",
-    }
-    lines = [
-        f"operator        {fields.get('name', 'not given')}",
-        f"target_platform {fields.get('target_platform', 'not given')}",
-        f"kernel_index    {fields.get('kernel_index', 'not given')}",
-        f"package version {package.version}",
-        "",
-        f"{'section':16}{'bytes':>10}  kind",
-    ]
-    lines += [f"{name:16}{len(contents[name]):>10}  {kinds[name]}" for name in contents]
-    lines += ["", "op.yml:", package.description.rstrip("\n"), ""]
-    return _printable("\n".join(lines))
-
-
-def _sections(version: int) -> tuple[str, ...]:
-    return (_PROGRAM, *map(_library, LIBRARIES[version]), _DESCRIPTION, _PYTHON)
-
-
-def _library(abi: str) -> str:
-    return f"{abi} library"
-
-
-def _contents(package: Package) -> dict[str, bytes]:
+def sections(package: Package) -> dict[str, bytes]:
     """Return the sections by name, in the order of the file."""
     contents = {
         _PROGRAM: package.program_binary,
-        **{_library(abi): library for abi, library in package.libraries.items()},
+        **{library_section(abi): library for abi, library in package.libraries.items()},
         _DESCRIPTION: package.description.encode(),
         _PYTHON: package.python.encode(),
     }
-    return {name: contents[name] for name in _sections(package.version)}
+    return {name: contents[name] for name in section_names(package.version)}
 
 
-def _library_kind(library: bytes) -> str:
-    # Only the listing looks into libraries; packing must not wait for pyelftools to be imported.
-    from opkit.toolchains import elf
-
-    try:
-        found = elf.read(library)
-    except elf.ElfError as error:
-        return str(error)
-    glibc = elf.newest_glibc(found)
-    return (
-        f"{found.architecture}, glibc {glibc or 'not needed'}, "
-        f"exports {_listed(found.exports) or 'nothing'}"
-    )
+def section_names(version: int) -> tuple[str, ...]:
+    """Return the names of a version's sections, in the order of the file."""
+    return (_PROGRAM, *map(library_section, LIBRARIES[version]), _DESCRIPTION, _PYTHON)
 
 
-def _fields(description: str) -> dict[str, str]:
-    """Return the top-level scalars of an op.yml, or nothing if it is not readable.
-
-    A package may come from any toolkit, so the keys are not checked here.
-    """
-    try:
-        loaded = yaml.load(description, Loader=yaml.BaseLoader)
-    except (yaml.YAMLError, RecursionError, ValueError, OverflowError):
-        return {}  # the last two: a numeric escape that is no character
-    if not isinstance(loaded, dict):
-        return {}
-    return {str(key): value for key, value in loaded.items() if isinstance(value, str)}
-
-
-def _printable(text: str) -> str:
-    """Return the text with control characters shown, not sent to the terminal."""
-    return "".join(
-        character if character.isprintable() or character in "\n\t" else ascii(character)[1:-1]
-        for character in text
-    )
+def library_section(abi: str) -> str:
+    """Return the name of the section of an ABI's device library."""
+    return f"{abi} library"
 
 
 def _listed(items: Iterable[object]) -> str:

@@ -22,6 +22,7 @@ def check_plugin(path: Path, abi: str) -> None:
     """Check a plugin against what the boards of an ABI accept; on this PC, any glibc does.
 
     Raises:
-        ElfError: it would not load, or not as it should; the message lists every reason.
+        OpkitError: it cannot be read, or it would not load, or not as it should; the message lists
+            every reason.
     """
     elf_check.check(path, ABIS[abi], REQUIREMENTS, any_glibc=abi not in ("aarch64", "armhf"))

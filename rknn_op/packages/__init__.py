@@ -1,0 +1,1 @@
+"""What `rknn-op inspect` and `rknn-op diff` do with packages (.rknnop)."""

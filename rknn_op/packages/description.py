@@ -1,0 +1,52 @@
+"""The op.yml of a package, which any toolkit may have written, as plain values."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import yaml
+
+from opkit.description.reader import DescriptionError, Reader
+
+MAX_CHARACTERS = 20_000
+"""Of an op.yml that is read; PyYAML takes up to a second, and 300 bytes for each, in the worst."""
+
+Value: TypeAlias = "str | list[Value] | dict[str, Value]"
+
+
+def fields(text: str, file: str = "op.yml") -> dict[str, Value]:
+    """Return the keys and values of an op.yml in its order, scalars as they are written.
+
+    Keys are not checked, and values are not converted.
+
+    Raises:
+        DescriptionError: it is not YAML with keys, or larger than a person writes.
+    """
+    if len(text) > MAX_CHARACTERS:
+        problem = f"has {len(text):,} characters (expected {MAX_CHARACTERS:,} at most)"
+        raise DescriptionError(f"{file}:1: {problem}")
+    value = _value(Reader(file).root(text))
+    if not isinstance(value, dict):
+        raise DescriptionError(f"{file}:1: has no keys")
+    return value
+
+
+def scalars(text: str) -> dict[str, str]:
+    """Return the top-level scalars of an op.yml; of one that cannot be read, none."""
+    try:
+        return {key: value for key, value in fields(text).items() if isinstance(value, str)}
+    except DescriptionError:
+        return {}
+
+
+def _value(node: yaml.Node) -> Value:
+    if isinstance(node, yaml.MappingNode):
+        return {_key(key): _value(value) for key, value in node.value}
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(item) for item in node.value]
+    return str(node.value)
+
+
+def _key(node: yaml.Node) -> str:
+    value = _value(node)
+    return value if isinstance(value, str) else repr(value)

@@ -10,12 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opkit.description import parser
-from opkit.description.spec import OpSpec
-from opkit.runtimes.interface import Runtime
-
 if TYPE_CHECKING:
     from opkit.check.run_log import CheckedKernel
+    from opkit.description.spec import OpSpec
+    from opkit.runtimes.interface import Runtime
 
 FOLDER = Path(__file__).parent
 DEFAULT = "rknn"
@@ -48,6 +46,8 @@ def parse(text: str, file: str = "op.yml") -> OpSpec:
         UnknownRuntimeError: it names a runtime that is not available.
         DescriptionError: the first error, with file, line and field.
     """
+    from opkit.description import parser  # reading a package needs none of it
+
     return parser.parse(text, file, available(), DEFAULT)
 
 

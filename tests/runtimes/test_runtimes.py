@@ -389,7 +389,7 @@ def test_a_target_that_is_none_is_refused_with_the_reason(monkeypatch: pytest.Mo
 # ---- The rooms of opkit ----
 
 ROOMS = (
-    *("errors", "version", "text", "c_layout", "python_layout", "manifest"),
+    *("errors", "bounded_file", "version", "text", "c_layout", "python_layout", "manifest"),
     *("description", "toolchains"),
     "check.run_log",  # the kernels that a runtime promises to a check
     "check.executors",  # what starts a runtime's simulators

@@ -9,7 +9,7 @@ from pathlib import Path
 from opkit.errors import OpkitError
 
 MAX_BYTES = 256 * 1024 * 1024
-"""A thousand times the size of a large package."""
+"""A thousand times the size of a large library."""
 
 
 class FileError(OpkitError):
@@ -23,7 +23,7 @@ def read(path: Path, expected: str) -> bytes:
 
     Args:
         path: the file.
-        expected: what it should be, for messages, such as `a package (.rknnop)`.
+        expected: what it should be, for messages, such as `a library`.
 
     Raises:
         FileError: it cannot be read, is not a regular file, or is too large.

@@ -15,16 +15,18 @@ import importlib
 import json
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
 
 from benchmarks import results_file
 from opkit.errors import OpkitError
+from opkit.runtimes.rknn import rknnop
 from opkit.runtimes.rknn.rknnop import Package, pack, unpack
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS
-from rknn_op.packages import comparison, listing
+from rknn_op.packages import comparison, description, listing
 from tests.compiling import build
 from tests.mutation import measure, mutants
 
@@ -62,15 +64,19 @@ def _corpora() -> dict[str, list[bytes]]:
     found = libraries()
     small, *_ = zip(*found.values(), strict=True)
     named = dict(zip(found, small, strict=True))
-    abis = {1: ("x64", "aarch64"), 2: ("x64", "aarch64", "armhf")}
     packages = [
-        Package(version, binary, {abi: named[abi] for abi in abis[version]}, _OP_YML, _PYTHON)
+        Package(
+            version,
+            binary,
+            {abi: named[abi] for abi in rknnop.LIBRARIES[version]},
+            _OP_YML,
+            _PYTHON,
+        )
         for version, binary in ((1, b""), (2, b"SHDR...."))
     ]
-    bare = Package(2, b"", dict.fromkeys(abis[2], b""), _OP_YML, _PYTHON)
     return {
         "library": [data for both in found.values() for data in both],
-        "package": [pack(each) for each in (*packages, bare, bare)],
+        "package": [pack(each) for each in (*packages, _UNCHANGED, _UNCHANGED)],
     }
 
 
@@ -82,7 +88,7 @@ def _read_package(data: bytes) -> None:
     comparison.changes(_UNCHANGED, package)
 
 
-_UNCHANGED = Package(2, b"", dict.fromkeys(("x64", "aarch64", "armhf"), b""), _OP_YML, _PYTHON)
+_UNCHANGED = Package(2, b"", dict.fromkeys(rknnop.ABIS, b""), _OP_YML, _PYTHON)
 _READERS: dict[str, Callable[[bytes], object]] = {"library": elf.read, "package": _read_package}
 
 
@@ -96,6 +102,15 @@ def _table(count: int) -> str:
     return results_file.table(head, rows)
 
 
+def _functions(*modules: ModuleType) -> Iterator[FunctionType]:
+    """Yield the functions and methods of modules."""
+    for module in modules:
+        for value in vars(module).values():
+            for function in vars(value).values() if isinstance(value, type) else [value]:
+                if isinstance(function, FunctionType) and function.__module__ == module.__name__:
+                    yield function
+
+
 def _atheris(name: str, seconds: int) -> None:
     """Read what atheris makes of the files, for some seconds; it ends the process."""
     try:
@@ -105,7 +120,8 @@ def _atheris(name: str, seconds: int) -> None:
     corpus = Path(tempfile.mkdtemp(prefix="fuzz-"))
     for index, data in enumerate(_corpora()[name]):
         (corpus / str(index)).write_bytes(data)
-    atheris.instrument_all()
+    for function in _functions(elf, rknnop, description, listing, comparison):
+        atheris.instrument_func(function)
 
     def read(data: bytes) -> None:
         with contextlib.suppress(OpkitError):

@@ -164,3 +164,12 @@ def test_plot_labels_do_not_overlap() -> None:
     assert placed["middle"] / placed["low"] > 1.5
     assert placed["high"] == pytest.approx(100)
     assert placed["low"] * placed["middle"] == pytest.approx(1.01)
+
+
+def test_fuzz(tmp_path: Path) -> None:
+    run("benchmarks.fuzz", "--mutants", "20", "--output", str(tmp_path))
+    found = rows((tmp_path / "RESULTS.md").read_text())
+    for kind in ("library", "package"):
+        ((files, *costs),) = found[kind]
+        assert files == "20"
+        assert all(re.fullmatch(NUMBER, cost) for cost in costs)

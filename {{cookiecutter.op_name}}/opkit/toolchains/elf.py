@@ -2,6 +2,8 @@
 
 Reads the few structures of the ELF standard that decide it. A library may come from anyone: no
 count, offset or name in it makes reading last longer, or take more room, than its size allows.
+pyelftools, which reads debug information here, believes them: a file of 10 kB can keep it busy for
+ever.
 """
 
 from __future__ import annotations

@@ -7,9 +7,11 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from opkit import manifest, runtimes
+from opkit.complaint import Complaint
 from opkit.description.parser import UnknownRuntimeError
 from opkit.description.reader import MAX_CHARACTERS, DescriptionError
 from opkit.description.spec import OpSpec
@@ -37,9 +39,10 @@ def read_description(path: Path) -> str:
         return text.replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise DescriptionError(f"{path}:{line}: not valid UTF-8") from None
+        raise DescriptionError(Complaint(str(path), "not valid UTF-8", line)) from None
     except OSError as error:
-        raise DescriptionError(f"{path}: cannot be read: {error.strerror}") from None
+        problem = f"cannot be read: {error.strerror}"
+        raise DescriptionError(Complaint(str(path), problem)) from None
 
 
 def refuse_folder_name(name: str) -> None:
@@ -78,10 +81,13 @@ def load(root: Path) -> OpSpec:
     try:
         return runtimes.parse(read_description(root / "op.yml"), "op.yml")
     except UnknownRuntimeError as error:
-        raise DescriptionError(
-            f"{error}. opkit/ holds the runtimes that the repository was made for; "
-            "`rknn-op update` brings the others of the template"
-        ) from None
+        hint = (
+            "opkit/ holds the runtimes that the repository was made for; `rknn-op update` brings "
+            "the others of the template"
+        )
+        problem = error.complaint.message
+        complaint = replace(error.complaint, problem=problem, expected="", hint=hint)
+        raise DescriptionError(complaint) from None
 
 
 def update(root: Path) -> OpSpec:

@@ -10,12 +10,14 @@ import difflib
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import PurePosixPath
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import yaml
 
+from opkit.complaint import Complaint
 from opkit.description.build_keys import (
     RepositoryPath,
     flag_problem,
@@ -25,14 +27,17 @@ from opkit.description.build_keys import (
 from opkit.description.limits import MAX_TEXT, Limits, lowest
 from opkit.description.reader import (
     EXAMPLES,
+    ConsequenceError,
     DescriptionError,
     Reader,
+    did_you_mean,
+    is_key,
     is_null,
     shortened,
     shown,
 )
 from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, ParamValue, Tensor
-from opkit.description.types import ONNX_WORDS, PARAM_TYPES, Kind, ParamType
+from opkit.description.types import ONNX_WORDS, OTHER_WORDS, PARAM_TYPES, Kind, ParamType
 from opkit.description.words import keyword_of, taken_by
 
 FRAMEWORKS = ("tensorflow", "onnx")
@@ -115,12 +120,38 @@ def parse(text: str, file: str, runtimes: Mapping[str, Rules], default: str) -> 
     return _OperatorReader(file, runtimes, default).operator(text)
 
 
+MAX_COMPLAINTS = 100
+"""Nobody reads more of them."""
+
+
+def complaints(
+    text: str, file: str, runtimes: Mapping[str, Rules], default: str
+) -> tuple[OpSpec | None, list[Complaint]]:
+    """Read an operator description and go on after what is wrong; see parse.
+
+    Returns:
+        The operator, or None; and all that is wrong, in the order of the lines, of which nothing
+        is there only because of something else.
+    """
+    reader = _OperatorReader(file, runtimes, default, MAX_COMPLAINTS)
+    spec = None
+    with suppress(DescriptionError):
+        spec = reader.attempt(reader.operator, text)
+    found = [error.complaint for error in reader.errors]
+    return spec, sorted(found, key=lambda each: (each.line or 0, each.column or 0))
+
+
 _COMMON_KEYS = (
     *("name", "framework", "target_platform", "runtimes"),
     *("inputs", "outputs", "params", "sources", "include", "cflags"),
 )
 _TENSOR_KEYS = ("type", "doc", "dtype", "same_as")
 _PARAM_KEYS = ("type", "doc", "default", "source", "length")
+
+TENSOR = "VX_TYPE_TENSOR"
+"""The type of an input or an output."""
+
+_Parameter = TypeVar("_Parameter", Tensor, Param)
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -135,72 +166,96 @@ _LARGEST = {"float32": 3.4028234663852886e38, "float64": sys.float_info.max}
 class _OperatorReader(Reader):
     """Reads a description key by key."""
 
-    def __init__(self, file: str, runtimes: Mapping[str, Rules], default: str) -> None:
-        super().__init__(file)
+    def __init__(
+        self, file: str, runtimes: Mapping[str, Rules], default: str, max_complaints: int = 1
+    ) -> None:
+        super().__init__(file, max_complaints)
         self.runtimes = runtimes
         self.default_runtime = default
         self.chosen: list[Rules] = []
+        self.all_chosen = False
         self.called = ""  # the operator, once its name is read
 
     def operator(self, text: str) -> OpSpec:
         root = self.root(text)
         entries = self.mapping(root, "description", None)
-        self.chosen = [self.runtimes[name] for name in self.names(entries.get("runtimes"))]
-        self.refuse_unknown_keys(root)
+        before = len(self.errors)
+        chosen = self.attempt(self.names, entries.get("runtimes"))
+        self.all_chosen = len(self.errors) == before
+        self.chosen = [self.runtimes[name] for name in chosen or ()]
+        for key, _ in root.value:
+            self.attempt(self.refuse_unknown_key, key)
+
+        def required(key: str) -> yaml.Node:
+            return self.required(root, entries, key, EXAMPLES[key])
+
         for key in ("name", "inputs", "outputs"):
-            if key not in entries:
-                self.fail(root, key, f"is missing; write `{EXAMPLES[key]}`")
+            self.attempt(required, key)
         seen: dict[str, str] = {}
-        return OpSpec(
-            name=self.operator_name(entries["name"]),
-            framework=self.framework(entries),
-            target_platform=self.target(entries),
-            settings={rules.name: rules.settings(self, entries) for rules in self.chosen},
-            inputs=tuple(self.tensors(entries["inputs"], "inputs", seen)),
-            outputs=tuple(self.outputs(entries, seen)),
-            params=tuple(self.params(entries.get("params"), seen)),
-            runtimes=tuple(rules.name for rules in self.chosen),
-            sources=tuple(self.paths(entries.get("sources"), "sources", source_problem)),
-            include=tuple(self.paths(entries.get("include"), "include", path_problem)),
-            cflags=tuple(
-                text for _, _, text in self.items(entries.get("cflags"), "cflags", flag_problem)
+        spec = OpSpec(
+            name=self.attempt(lambda: self.operator_name(required("name"))),
+            framework=self.attempt(self.framework, entries),
+            target_platform=self.attempt(self.target, entries),
+            settings={
+                rules.name: self.attempt(rules.settings, self, entries) for rules in self.chosen
+            },
+            inputs=self.attempt(lambda: self.tensors(required("inputs"), "inputs", seen)),
+            outputs=self.attempt(
+                lambda: self.tensors(required("outputs"), "outputs", seen, entries.get("inputs"))
             ),
+            params=self.attempt(self.params, entries.get("params"), seen),
+            runtimes=tuple(rules.name for rules in self.chosen),
+            sources=self.attempt(self.paths, entries.get("sources"), "sources", source_problem),
+            include=self.attempt(self.paths, entries.get("include"), "include", path_problem),
+            cflags=self.attempt(self.flags, entries.get("cflags")),
         )
+        self.end()
+        return spec
 
     def names(self, node: yaml.Node | None) -> list[str]:
         """Return the names of the runtimes, in the order of the description."""
-        known = ", ".join(self.runtimes)
         names: list[str] = []
-        named = self.items(node, "runtimes", lambda name: None)
-        for item, where, name in named if node else [(None, "runtimes", self.default_runtime)]:
-            if name not in self.runtimes:
-                problem = f"unknown runtime {shortened(name)!r} (expected {known})"
-                raise UnknownRuntimeError(self.message(item, where, problem))
-            if name in names:
-                self.fail(item, where, f"duplicate runtime '{name}'; delete one of them")
-            names.append(name)
-        if not names:
-            self.fail(node, "runtimes", f"is empty (expected {known})")
+        if node is None:
+            return [self.runtime(None, "runtimes", self.default_runtime, names)]
+        before = len(self.errors)
+        for item, where, name in self.items(node, "runtimes", lambda name: None):
+            if self.attempt(self.runtime, item, where, name, names):
+                names.append(name)
+        if not names and len(self.errors) == before:
+            self.fail(node, "runtimes", "is empty", expected=", ".join(self.runtimes))
         return names
 
-    def refuse_unknown_keys(self, root: yaml.Node) -> None:
+    def runtime(self, node: yaml.Node | None, where: str, name: str, before: Sequence[str]) -> str:
+        """Return the name of a runtime that is there, and not named before."""
+        known = list(self.runtimes)
+        if name not in known:
+            problem = f"unknown runtime {shortened(name)!r}"
+            hint = did_you_mean(name, known)
+            raise UnknownRuntimeError(self.complaint(node, where, problem, hint, ", ".join(known)))
+        if name in before:
+            self.fail(node, where, f"duplicate runtime '{name}'", hint="delete one of them")
+        return name
+
+    def refuse_unknown_key(self, key: yaml.Node) -> None:
+        """Refuse a key of the description that nobody reads."""
+        name = key.value
         known = [*_COMMON_KEYS, *(key for rules in self.chosen for key in rules.keys)]
         foreign = {key for rules in self.chosen for key in rules.foreign_keys}
         owners = {key: rules.name for rules in self.runtimes.values() for key in rules.keys}
-        for key, _ in root.value:
-            name = key.value
-            if name in known or name in foreign:
-                continue
-            if name in owners:
-                self.fail(
-                    key,
-                    name,
-                    f"is a key of the runtime {owners[name]}, which `runtimes` does not name; "
-                    "add it there, or delete the key",
-                )
+        if not is_key(key) or name in known or name in foreign:
+            return
+        if name not in owners:
             self.unknown_key(key, name, name, known)
+        if self.all_chosen:
+            self.fail(
+                key,
+                name,
+                f"is a key of the runtime {owners[name]}, which `runtimes` does not name",
+                hint="add it there, or delete the key",
+            )
 
     def framework(self, entries: Mapping[str, yaml.Node]) -> str:
+        self.require_runtimes()
         allowed = [
             framework
             for framework in self.chosen[0].frameworks
@@ -214,6 +269,7 @@ class _OperatorReader(Reader):
         return self.choice(entries, "framework", allowed, allowed[0])
 
     def target(self, entries: Mapping[str, yaml.Node]) -> str:
+        self.require_runtimes()
         targets = [target for rules in self.chosen for target in rules.targets] or [PC]
         default = next((r.default_target for r in self.chosen if r.default_target), targets[0])
         if "target_platform" in entries:
@@ -223,9 +279,14 @@ class _OperatorReader(Reader):
                 self.fail(entries["target_platform"], "target_platform", reason)
         return self.choice(entries, "target_platform", targets, default)
 
+    def require_runtimes(self) -> None:
+        """Leave out what cannot be judged without all runtimes that the description means."""
+        if not self.all_chosen:
+            raise ConsequenceError(self.complaint(None, "runtimes", "are not known"))
+
     def limit(self, what: str) -> tuple[int, str]:
         """Return the lowest limit of the chosen runtimes, and the device that has it."""
-        return lowest((rules.limits for rules in self.chosen), what)
+        return lowest([rules.limits for rules in self.chosen] or [Limits()], what)
 
     def name(self, node: yaml.Node, where: str, name: str) -> str:
         if not _IDENTIFIER.fullmatch(name):
@@ -266,66 +327,92 @@ class _OperatorReader(Reader):
         return name
 
     def entries(
-        self, node: yaml.Node, where: str, keys: Sequence[str], seen: dict[str, str]
-    ) -> Iterator[tuple[str, yaml.Node, dict[str, yaml.Node]]]:
-        """Yield name, node and keys of each input, output or param; names are unique in all."""
-        members = self.mapping(node, where, None)
-        for (key, value), name in zip(node.value, members, strict=True):
+        self,
+        node: yaml.Node,
+        where: str,
+        keys: Sequence[str],
+        seen: dict[str, str],
+        read: Callable[[str, str, dict[str, yaml.Node]], _Parameter],
+    ) -> tuple[_Parameter, ...]:
+        """Return what is read of each input, output or param: of its name, field and keys."""
+
+        def entry(key: yaml.Node, name: str, value: yaml.Node) -> _Parameter:
             path = f"{where}.{name}"
-            self.name(key, path, name)
-            before = seen.get(name.lower())
-            if before is not None:
-                how = "is there already" if before.endswith(f".{name}") else "differs only in case"
-                self.fail(key, path, f"{how}: {before}; choose another name")
-            seen[name.lower()] = path
-            limit, device = self.limit("parameters")
-            if len(seen) > limit:
-                self.fail(key, path, f"{device} takes {limit} parameters at most")
+            self.attempt(self.parameter_name, key, path, name, seen)
             details = self.mapping(value, path, keys)
-            if "type" not in details:
-                self.fail(key, f"{path}.type", f"is missing; write `{name}: {{type: VX_TYPE_...}}`")
-            yield name, value, details
+            example = f"{name}: {{type: VX_TYPE_...}}"
+            self.attempt(self.required, key, details, f"{path}.type", example)
+            return read(name, path, details)
 
-    def tensors(self, node: yaml.Node, where: str, seen: dict[str, str]) -> Iterator[Tensor]:
+        return tuple(self.attempt(entry, *each) for each in self.entries_of(node, where, None))
+
+    def parameter_name(self, node: yaml.Node, where: str, name: str, seen: dict[str, str]) -> None:
+        """Refuse a name that cannot be, or is that of another input, output or param."""
+        self.name(node, where, name)
+        before = seen.get(name.lower())
+        if before is not None:
+            how = "is there already" if before.endswith(f".{name}") else "differs only in case"
+            self.fail(node, where, f"{how}: {before}", hint="choose another name")
+        seen[name.lower()] = where
+        limit, device = self.limit("parameters")
+        if len(seen) == limit + 1:
+            self.fail(node, where, f"{device} takes {limit} parameters at most")
+
+    def tensors(
+        self,
+        node: yaml.Node,
+        group: str,
+        seen: dict[str, str],
+        inputs: yaml.Node | None = None,
+    ) -> tuple[Tensor, ...]:
+        """Return the inputs, or the outputs, which may have the shapes of inputs."""
         if is_null(node) or (isinstance(node, yaml.MappingNode) and not node.value):
-            self.fail(node, where, f"is empty; write `{EXAMPLES[where]}`")
-        for name, _, details in self.entries(node, where, _TENSOR_KEYS, seen):
-            type_ = self.text(details["type"], f"{where}.{name}.type")
-            if type_.upper() != "VX_TYPE_TENSOR":
-                self.fail(
-                    details["type"],
-                    f"{where}.{name}.type",
-                    f"invalid {shortened(type_)!r} (expected VX_TYPE_TENSOR)",
-                )
-            dtype = self.dtype(details.get("dtype"), where, f"{where}.{name}.dtype")
-            same_as = details.get("same_as")
-            if same_as is not None and where != "outputs":
-                self.fail(same_as, f"{where}.{name}.same_as", "only an output has it")
-            shape_of = self.text(same_as, f"{where}.{name}.same_as") if same_as else None
-            yield Tensor(name, self.doc(details, f"{where}.{name}"), dtype, shape_of)
+            self.fail(node, group, "is empty", hint=f"write `{EXAMPLES[group]}`")
 
-    def outputs(self, entries: Mapping[str, yaml.Node], seen: dict[str, str]) -> Iterator[Tensor]:
-        """Yield the outputs, which may have the shapes of inputs."""
-        inputs = list(self.mapping(entries["inputs"], "inputs", None))
-        for output in self.tensors(entries["outputs"], "outputs", seen):
-            if output.same_as is not None and output.same_as not in inputs:
-                where = f"outputs.{output.name}"
-                node = self.mapping(entries["outputs"], "outputs", None)[output.name]
+        def tensor(name: str, where: str, details: dict[str, yaml.Node]) -> Tensor:
+            self.attempt(self.tensor_type, details.get("type"), f"{where}.type")
+            return Tensor(
+                name,
+                dtype=self.attempt(self.dtype, details.get("dtype"), group, f"{where}.dtype"),
+                same_as=self.attempt(
+                    self.same_as, details.get("same_as"), group, f"{where}.same_as", inputs
+                ),
+                doc=self.attempt(self.doc, details, where),
+            )
+
+        return self.entries(node, group, _TENSOR_KEYS, seen, tensor)
+
+    def tensor_type(self, node: yaml.Node | None, where: str) -> None:
+        if node is not None and (text := self.text(node, where)).upper() != TENSOR:
+            self.fail(node, where, f"invalid {shortened(text)!r}", expected=TENSOR)
+
+    def same_as(
+        self, node: yaml.Node | None, group: str, where: str, inputs: yaml.Node | None
+    ) -> str | None:
+        """Return the input whose shape an output has."""
+        if node is None:
+            return None
+        if group != "outputs":
+            self.fail(node, where, "only an output has it")
+        name = self.text(node, where)
+        if isinstance(inputs, yaml.MappingNode) and inputs.value:
+            known = [str(key.value) for key, _ in inputs.value]
+            if name not in known:
                 self.fail(
-                    self.mapping(node, where, None)["same_as"],
-                    f"{where}.same_as",
-                    f"unknown input {shortened(output.same_as)!r} (expected {', '.join(inputs)})",
+                    node,
+                    where,
+                    f"unknown input {shortened(name)!r}",
+                    hint=did_you_mean(name, known),
+                    expected=", ".join(known),
                 )
-            yield output
+        return name
 
     def dtype(self, node: yaml.Node | None, group: str, where: str) -> str | None:
         if node is None:
             return None
         if group != "outputs":
-            problem = (
-                "only an output has a dtype; an input has what the model and the cases give it"
-            )
-            self.fail(node, where, problem)
+            hint = "an input has what the model and the cases give it"
+            self.fail(node, where, "only an output has a dtype", hint=hint)
         dtype = self.text(node, where)
         taken = [
             each
@@ -335,52 +422,80 @@ class _OperatorReader(Reader):
         if dtype not in taken:
             refusals = [r.title for r in self.chosen if dtype not in r.tensor_types]
             reason = f": {refusals[0]} has no such tensors" if dtype in TENSOR_DTYPES else ""
-            self.fail(
-                node, where, f"invalid {shortened(dtype)!r}{reason} (expected {', '.join(taken)})"
-            )
+            problem = f"invalid {shortened(dtype)!r}{reason}"
+            self.fail(node, where, problem, expected=", ".join(taken))
         return dtype
 
-    def params(self, node: yaml.Node | None, seen: dict[str, str]) -> Iterator[Param]:
+    def params(self, node: yaml.Node | None, seen: dict[str, str]) -> tuple[Param, ...]:
         if node is None or is_null(node):
-            return
-        for name, _, details in self.entries(node, "params", _PARAM_KEYS, seen):
-            where = f"params.{name}"
-            type_ = self.param_type(details["type"], f"{where}.type")
-            length = self.length(details.get("length"), f"{where}.length", type_)
-            yield Param(
-                name,
-                type_,
-                self.doc(details, where),
-                self.default(details.get("default"), f"{where}.default", type_, length),
-                self.source(details.get("source"), f"{where}.source"),
-                length,
+            return ()
+        return self.entries(node, "params", _PARAM_KEYS, seen, self.param)
+
+    def param(self, name: str, where: str, details: dict[str, yaml.Node]) -> Param:
+        type_: Any = None
+        length = default = None
+        if "type" in details:
+            type_ = self.attempt(self.param_type, details["type"], f"{where}.type")
+        if type_ is not None:  # else nobody knows what they have to be
+            length = self.attempt(self.length, details.get("length"), f"{where}.length", type_)
+        doc = self.attempt(self.doc, details, where)
+        if type_ is not None:
+            default = self.attempt(
+                self.default, details.get("default"), f"{where}.default", type_, length
             )
+        source = self.attempt(self.source, details.get("source"), f"{where}.source")
+        return Param(name, type_, doc, default, source, length)
 
     def paths(
         self, node: yaml.Node | None, where: str, problem_of: Callable[[str], str | None]
-    ) -> Iterator[RepositoryPath]:
-        seen: set[str] = set()
-        for item, place, text in self.items(node, where, problem_of):
+    ) -> tuple[RepositoryPath, ...]:
+        paths: dict[str, RepositoryPath] = {}
+
+        def add(item: yaml.Node, place: str, text: str) -> None:
             path = str(PurePosixPath(text))
-            if path in seen:
-                self.fail(item, place, f"duplicate {shortened(text)!r}; delete one of them")
-            seen.add(path)
-            yield RepositoryPath(path, f"{self.file}:{item.start_mark.line + 1}: {place}")
+            if path in paths:
+                self.fail(item, place, f"duplicate {shortened(text)!r}", hint="delete one of them")
+            line = item.start_mark.line + 1
+            paths[path] = RepositoryPath(path, f"{self.file}:{line}: {place}")
+
+        for each in self.items(node, where, problem_of):
+            self.attempt(add, *each)
+        return tuple(paths.values())
+
+    def flags(self, node: yaml.Node | None) -> tuple[str, ...]:
+        return tuple(text for _, _, text in self.items(node, "cflags", flag_problem))
 
     def param_type(self, node: yaml.Node, where: str) -> ParamType:
         text = self.text(node, where)
         name = ONNX_WORDS.get(text.upper(), text.upper())
         allowed = [known for known in PARAM_TYPES if not self.type_refusal(known)]
         if name not in allowed:
-            reason = self.type_refusal(name) or _NO_PARAM_TYPES.get(name)
-            nearest = difflib.get_close_matches(name, allowed, 1)
-            if reason is None and nearest:
-                reason = f"did you mean {nearest[0]}?"
-            because = f": {reason}" if reason else ""
+            reason = self.type_refusal(name) or _NO_PARAM_TYPES.get(name, "")
             self.fail(
-                node, where, f"invalid {shortened(text)!r}{because} (expected {', '.join(allowed)})"
+                node,
+                where,
+                f"invalid {shortened(text)!r}" + (f": {reason}" if reason else ""),
+                hint="" if reason else self.type_hint(name, allowed),
+                expected=", ".join(allowed),
             )
         return PARAM_TYPES[name]
+
+    def type_hint(self, name: str, allowed: Sequence[str]) -> str:
+        """Return a hint at the type that somebody means by another word."""
+        word = name.removeprefix("VX_TYPE_")
+        meant = OTHER_WORDS.get(word, f"VX_TYPE_{word}")
+        known_as = meant if meant.startswith("VX_TYPE_") else f"`{meant.lower()}`"
+        if meant in allowed:
+            return f"did you mean {known_as}?"
+        if reason := self.type_refusal(meant):
+            takers = [
+                rules.name for rules in self.runtimes.values() if not rules.type_refusal(meant)
+            ]
+            where = f" ({known_as} is for {' and '.join(takers)})" if takers else ""
+            return f"{reason}{where}"
+        words = {known.removeprefix("VX_TYPE_"): known for known in allowed}
+        nearest = difflib.get_close_matches(shortened(word), words, 1)
+        return f"did you mean {words[nearest[0]]}?" if nearest else ""
 
     def type_refusal(self, name: str) -> str:
         """Return why a runtime does not take the param type of this name; empty if all do."""
@@ -400,9 +515,8 @@ class _OperatorReader(Reader):
             return None
         source = self.text(node, where)
         if not re.fullmatch(r"const:\S+", source) or not source.isprintable():
-            self.fail(
-                node, where, f"invalid {shortened(source)!r} (expected const:<name of the input>)"
-            )
+            problem = f"invalid {shortened(source)!r}"
+            self.fail(node, where, problem, expected="const:<name of the input>")
         return source
 
     def length(self, node: yaml.Node | None, where: str, type_: ParamType) -> int | None:
@@ -415,7 +529,7 @@ class _OperatorReader(Reader):
         length = self.value(node, where)
         limit, _ = self.limit("items")
         if type(length) is not int or not 1 <= length <= limit:
-            self.fail(node, where, f"invalid {shown(node)} (expected 1 to {limit})")
+            self.fail(node, where, f"invalid {shown(node)}", expected=f"1 to {limit}")
         return length
 
     def default(
@@ -437,18 +551,20 @@ class _OperatorReader(Reader):
         if length is not None and len(node.value) != length:
             self.fail(node, where, f"has {len(node.value)} items, but length is {length}")
         return tuple(
-            read(self, item, f"{where}[{index}]", type_, value[index])
+            self.attempt(read, self, item, f"{where}[{index}]", type_, value[index])
             for index, item in enumerate(node.value)
         )
 
     def characters(self, node: yaml.Node, where: str) -> str:
         text = self.value(node, where)
         if not isinstance(text, str):
-            self.fail(node, where, f"must be a text, not {shown(node)}; put it between quotes")
+            problem = f"must be a text, not {shown(node)}"
+            self.fail(node, where, problem, hint="put it between quotes")
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
             self.fail(node, where, "holds a character that no C string can have")
         if len(text.encode()) > MAX_TEXT:
-            self.fail(node, where, f"has {len(text.encode())} bytes (expected {MAX_TEXT} at most)")
+            problem = f"has {len(text.encode())} bytes"
+            self.fail(node, where, problem, expected=f"{MAX_TEXT} at most")
         return text
 
     def truth(self, node: yaml.Node, where: str, type_: ParamType, value: Any) -> bool:
@@ -459,7 +575,7 @@ class _OperatorReader(Reader):
     def real(self, node: yaml.Node, where: str, type_: ParamType, value: Any) -> float:
         if isinstance(value, str) and _is_number(value):
             number = yaml.safe_dump(float(value)).split()[0]
-            self.fail(node, where, f"YAML reads {value} as text; write {number}")
+            self.fail(node, where, f"YAML reads {value} as text", hint=f"write {number}")
         if type(value) not in (int, float):
             self.fail(node, where, f"must be a number, not {shown(node)}")
         if not abs(value) <= _LARGEST[type_.element.name]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import yaml
 
+from opkit.complaint import Complaint
 from opkit.errors import OpkitError
+
+_Arguments = ParamSpec("_Arguments")
+_Value = TypeVar("_Value")
 
 EXAMPLES = {
     "name": "name: ResizeArea",
@@ -31,10 +35,19 @@ MAX_DEPTH = 20
 
 
 class DescriptionError(OpkitError):
-    """The operator description cannot be used; the message says where and why."""
+    """The operator description cannot be used.
+
+    Attributes:
+        complaint: where and why.
+    """
+
+    def __init__(self, complaint: Complaint) -> None:
+        super().__init__(str(complaint))
+        self.complaint = complaint
 
 
-_NO_MERGE = "merge keys (`<<`) are not supported; write the lines out"
+class ConsequenceError(DescriptionError):
+    """A part cannot be read, because of what another complaint is about."""
 
 
 class Reader:
@@ -42,44 +55,126 @@ class Reader:
 
     Args:
         file: the name by which messages call the file.
+        max_complaints: how many complaints there may be until reading ends with an error.
     """
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, max_complaints: int = 1) -> None:
         self.file = file
+        self.errors: list[DescriptionError] = []
+        self._max_complaints = max_complaints
+        self._meant: set[str] = set()
 
-    def fail(self, node: yaml.Node | None, where: str, problem: str) -> NoReturn:
-        """Stop with the line of a node, the field, and what is wrong."""
-        raise DescriptionError(self.message(node, where, problem))
+    def attempt(
+        self,
+        read: Callable[_Arguments, _Value],
+        *arguments: _Arguments.args,
+        **keywords: _Arguments.kwargs,
+    ) -> _Value | Any:
+        """Return what a function reads; if it complains, keep that and return None.
 
-    def message(self, node: yaml.Node | None, where: str, problem: str) -> str:
-        """Return a message with the line of a node; of the whole text without one."""
-        line = node.start_mark.line + 1 if node is not None else 1
-        field = printable(shortened(where, 200)).replace("\n", "\\n")
-        return f"{self.file}:{line}: {field}: {printable(problem)}"
+        Parts that do not depend on one another are attempted one by one, so that there is a
+        complaint about each. Nobody gets what was read then: see end.
+
+        Raises:
+            DescriptionError: there are as many complaints as there may be.
+        """
+        try:
+            return read(*arguments, **keywords)
+        except DescriptionError as error:
+            is_new = error.complaint not in [known.complaint for known in self.errors]
+            if is_new and not isinstance(error, ConsequenceError):
+                self.errors.append(error)
+            if len(self.errors) >= self._max_complaints:
+                raise
+            return None
+
+    def end(self) -> None:
+        """End reading.
+
+        Raises:
+            DescriptionError: the first that was attempted in vain.
+        """
+        if self.errors:
+            raise self.errors[0]
+
+    def fail(
+        self,
+        node: yaml.Node | None,
+        where: str,
+        problem: str,
+        *,
+        hint: str = "",
+        expected: str = "",
+    ) -> NoReturn:
+        """Complain about a node: the field, what is wrong, what to do, what could be there."""
+        raise DescriptionError(self.complaint(node, where, problem, hint, expected))
+
+    def complaint(
+        self,
+        node: yaml.Node | None,
+        where: str,
+        problem: str,
+        hint: str = "",
+        expected: str = "",
+    ) -> Complaint:
+        """Return a complaint about a node; about the whole text without one."""
+        mark = node.start_mark if node is not None else None
+        return Complaint(
+            self.file,
+            printable(problem),
+            mark.line + 1 if mark else 1,
+            mark.column + 1 if mark else 1,
+            printable(shortened(where, 200)).replace("\n", "\\n"),
+            printable(hint),
+            printable(expected),
+        )
+
+    def required(
+        self, node: yaml.Node, entries: Mapping[str, yaml.Node], where: str, example: str
+    ) -> yaml.Node:
+        """Return the value of a key that must be there, the last part of a field.
+
+        Args:
+            node: where it is missed.
+            entries: the entries of which it is one.
+            where: the field.
+            example: how to write it.
+        """
+        key = where.rpartition(".")[2]
+        if key in entries:
+            return entries[key]
+        error = ConsequenceError if where in self._meant else DescriptionError
+        raise error(self.complaint(node, where, "is missing", f"write `{example}`"))
 
     def root(self, text: str) -> yaml.Node:
         """Return the tree of a text, which must be YAML of a size that a person writes."""
         if len(text) > MAX_CHARACTERS:
-            problem = f"has {len(text):,} characters (expected {MAX_CHARACTERS:,} at most)"
-            self.fail(None, "description", problem)
+            problem = f"has {len(text):,} characters"
+            self.fail(None, "description", problem, expected=f"{MAX_CHARACTERS:,} at most")
         try:
             root = yaml.compose(text, Loader=yaml.SafeLoader)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            line = mark.line + 1 if mark else 1
+            line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
             problem = " ".join(str(error.problem or error.context).split())
-            raise DescriptionError(f"{self.file}:{line}: this is not YAML: {problem}") from None
+            raise self._no_yaml(problem, line, column) from None
         except yaml.reader.ReaderError as error:
             line = text.count("\n", 0, error.position) + 1
             problem = f"the character {error.character!r} is not allowed"
-            raise DescriptionError(f"{self.file}:{line}: this is not YAML: {problem}") from None
+            raise self._no_yaml(problem, line) from None
         except (RecursionError, OverflowError, ValueError) as error:
             problem = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-            raise DescriptionError(f"{self.file}:1: this is not YAML: {problem}") from None
+            raise self._no_yaml(problem) from None
         if root is None:
-            self.fail(None, "description", f"is empty; write at least `{EXAMPLES['name']}`")
+            hint = f"write at least `{EXAMPLES['name']}`"
+            self.fail(None, "description", "is empty", hint=hint)
         self._count(root, "description", 1, {})
         return root
+
+    def _no_yaml(self, problem: str, line: int = 1, column: int | None = None) -> DescriptionError:
+        return DescriptionError(
+            Complaint(self.file, f"this is not YAML: {printable(problem)}", line, column)
+        )
 
     def _count(self, node: yaml.Node, where: str, depth: int, counts: dict[int, int]) -> int:
         """Return the size of a tree; refuse what only a machine writes, or an attacker."""
@@ -88,7 +183,7 @@ class Reader:
         if counts.get(id(node)) == 0:
             self.fail(node, where, "is an item of itself")
         if depth > MAX_DEPTH:
-            self.fail(node, where, f"is nested too deeply (expected {MAX_DEPTH} levels at most)")
+            self.fail(node, where, "is nested too deeply", expected=f"{MAX_DEPTH} levels at most")
         if id(node) not in counts:
             counts[id(node)] = 0
             parts = [
@@ -97,7 +192,8 @@ class Reader:
             if isinstance(node, yaml.MappingNode):
                 for key, _ in node.value:
                     if key.tag == "tag:yaml.org,2002:merge":
-                        self.fail(key, where, _NO_MERGE)
+                        problem = "merge keys (`<<`) are not supported"
+                        self.fail(key, where, problem, hint="write the lines out")
             counts[id(node)] = 1 + sum(parts)
             if counts[id(node)] > MAX_NODES:
                 self.fail(node, where, f"has more than {MAX_NODES:,} values")
@@ -107,32 +203,53 @@ class Reader:
         self, node: yaml.Node, where: str, known: Sequence[str] | None
     ) -> dict[str, yaml.Node]:
         """Return the entries in order; refuse a duplicate key and an unknown one."""
+        return {name: value for _, name, value in self.entries_of(node, where, known)}
+
+    def entries_of(
+        self, node: yaml.Node, where: str, known: Sequence[str] | None
+    ) -> list[tuple[yaml.Node, str, yaml.Node]]:
+        """Return key, name and value of the entries in order. See mapping."""
         if not isinstance(node, yaml.MappingNode):
             self.fail(node, where, f"must be `key: value` lines, not {shown(node)}")
-        entries: dict[str, yaml.Node] = {}
+        names: set[str] = set()
+        entries: list[tuple[yaml.Node, str, yaml.Node]] = []
         for key, value in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                self.fail(key, where, f"a key must be a name, not {shown(key)}")
-            name = key.value
-            if key.tag != "tag:yaml.org,2002:str":
-                kind = key.tag.rpartition(":")[2]
-                self.fail(
-                    key, where, f"key must be a string, not the {kind} {name}; quote it: '{name}'"
-                )
-            path = name if where == "description" else f"{where}.{name}"
-            if known is not None and name not in known:
-                self.unknown_key(key, path, name, known)
-            if name in entries:
-                self.fail(key, path, "duplicate key; delete one of them")
-            entries[name] = value
+            name = self.attempt(self._key, key, where, known, names)
+            if name is not None:
+                names.add(name)
+                entries.append((key, name, value))
         return entries
+
+    def _key(
+        self, key: yaml.Node, where: str, known: Sequence[str] | None, before: Container[str]
+    ) -> str:
+        """Return the name of a key."""
+        if not isinstance(key, yaml.ScalarNode):
+            self.fail(key, where, f"a key must be a name, not {shown(key)}")
+        name = str(key.value)
+        if key.tag != "tag:yaml.org,2002:str":
+            kind = key.tag.rpartition(":")[2]
+            problem = f"key must be a string, not the {kind} {name}"
+            self.fail(key, where, problem, hint=f"quote it: '{name}'")
+        path = name if where == "description" else f"{where}.{name}"
+        if known is not None and name not in known:
+            self.unknown_key(key, path, name, known)
+        if name in before:
+            self.fail(key, path, "duplicate key", hint="delete one of them")
+        return name
 
     def unknown_key(self, node: yaml.Node, where: str, name: str, known: Sequence[str]) -> NoReturn:
         """Refuse a key that nobody knows; name the nearest that there is."""
         nearest = difflib.get_close_matches(name.lower(), known, 1, 0.5)
-        hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
-        expected = ", ".join(known)
-        self.fail(node, where, f"unknown key {shortened(name)!r}{hint} (expected {expected})")
+        if nearest:
+            self._meant.add(where.removesuffix(name) + nearest[0])
+        self.fail(
+            node,
+            where,
+            f"unknown key {shortened(name)!r}",
+            hint=f"did you mean '{nearest[0]}'?" if nearest else "",
+            expected=", ".join(known),
+        )
 
     def text(self, node: yaml.Node, where: str) -> str:
         """Return the text of a node that must be one."""
@@ -148,9 +265,8 @@ class Reader:
             return default
         value = self.text(entries[key], key)
         if value.lower() not in allowed:
-            expected = ", ".join(allowed)
-            problem = f"unknown value {shortened(value)!r} (expected {expected})"
-            self.fail(entries[key], key, problem)
+            problem = f"unknown value {shortened(value)!r}"
+            self.fail(entries[key], key, problem, expected=", ".join(allowed))
         return value.lower()
 
     def items(
@@ -162,11 +278,16 @@ class Reader:
         if not isinstance(node, yaml.SequenceNode):
             self.fail(node, where, f"must be a list, as `{EXAMPLES[where]}`, not {shown(node)}")
         for index, item in enumerate(node.value):
-            text = self.text(item, f"{where}[{index}]")
-            problem = problem_of(text)
-            if problem:
-                self.fail(item, f"{where}[{index}]", f"{shortened(text)!r} {problem}")
-            yield item, f"{where}[{index}]", text
+            place = f"{where}[{index}]"
+            text = self.attempt(self._item, item, place, problem_of)
+            if text is not None:
+                yield item, place, text
+
+    def _item(self, node: yaml.Node, where: str, problem_of: Callable[[str], str | None]) -> str:
+        text = self.text(node, where)
+        if problem := problem_of(text):
+            self.fail(node, where, f"{shortened(text)!r} {problem}")
+        return text
 
     def value(self, node: yaml.Node, where: str) -> Any:
         """Return what YAML makes of a node."""
@@ -186,6 +307,17 @@ def _parts(node: yaml.Node, where: str) -> Iterator[tuple[yaml.Node, str]]:
         name = str(key.value)
         yield key, where
         yield value, name if where == "description" else f"{where}.{name}"
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """Return a hint at the nearest of the known words; empty if none is near."""
+    nearest = difflib.get_close_matches(shortened(name), known, 1)
+    return f"did you mean '{nearest[0]}'?" if nearest else ""
+
+
+def is_key(node: yaml.Node) -> bool:
+    """Whether a node can be the key of an entry."""
+    return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:str"
 
 
 def is_null(node: yaml.Node) -> bool:

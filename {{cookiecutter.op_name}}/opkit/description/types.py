@@ -173,3 +173,21 @@ ONNX_WORDS: dict[str, str] = {
     "INTS": "VX_TYPE_ARRAY",
 }
 """ONNX's word for a kind of attribute -> the name of the param type that it is."""
+
+OTHER_WORDS: dict[str, str] = {
+    **dict.fromkeys(("INT", "INTEGER", "I32"), "VX_TYPE_INT32"),
+    **dict.fromkeys(("UINT", "UNSIGNED", "U32"), "VX_TYPE_UINT32"),
+    **dict.fromkeys(("SHORT", "I16"), "VX_TYPE_INT16"),
+    **dict.fromkeys(("USHORT", "U16"), "VX_TYPE_UINT16"),
+    **dict.fromkeys(("LONG", "I64"), "VX_TYPE_INT64"),
+    **dict.fromkeys(("ULONG", "U64"), "VX_TYPE_UINT64"),
+    **dict.fromkeys(("I8", "SCHAR"), "VX_TYPE_INT8"),
+    **dict.fromkeys(("U8", "UCHAR", "BYTE"), "VX_TYPE_UINT8"),
+    **dict.fromkeys(("FLOAT", "REAL", "HALF", "FP32", "F32"), "VX_TYPE_FLOAT32"),
+    **dict.fromkeys(("DOUBLE", "FP64", "F64"), "VX_TYPE_FLOAT64"),
+    **dict.fromkeys(("BOOLEAN", "BOOL8"), "VX_TYPE_BOOL"),
+    **dict.fromkeys(("LIST", "TUPLE", "VECTOR", "INTS"), "VX_TYPE_ARRAY"),
+    **dict.fromkeys(("FLOATS",), "FLOATS"),
+    **dict.fromkeys(("STRING", "STR", "TEXT"), "STRING"),
+}
+"""What people write for a type, after `VX_TYPE_` or alone -> the param type that they mean."""

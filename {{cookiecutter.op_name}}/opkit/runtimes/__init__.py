@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from opkit.check.run_log import CheckedKernel
+    from opkit.complaint import Complaint
     from opkit.description.spec import OpSpec
     from opkit.runtimes.interface import Runtime
 
@@ -49,6 +50,13 @@ def parse(text: str, file: str = "op.yml") -> OpSpec:
     from opkit.description import parser  # reading a package needs none of it
 
     return parser.parse(text, file, available(), DEFAULT)
+
+
+def complaints(text: str, file: str = "op.yml") -> tuple[OpSpec | None, list[Complaint]]:
+    """Return the operator of a description, or None, and all that is wrong with it; see parse."""
+    from opkit.description import parser
+
+    return parser.complaints(text, file, available(), DEFAULT)
 
 
 def expected_kernels(spec: OpSpec) -> dict[CheckedKernel, str]:

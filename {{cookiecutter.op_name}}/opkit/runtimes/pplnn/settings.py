@@ -14,7 +14,7 @@ from opkit.description.spec import OpSpec
 NAME = "pplnn"
 KEYS = ("domain", "opset")
 _DOMAIN = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*)?")
-_EXPECTED = "(expected two versions, for example [1, 1])"
+_EXPECTED = "two versions, for example [1, 1]"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,10 @@ def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
     Raises:
         DescriptionError: they are invalid.
     """
-    return Settings(_domain(reader, entries.get("domain")), _opset(reader, entries.get("opset")))
+    return Settings(
+        reader.attempt(_domain, reader, entries.get("domain")),
+        reader.attempt(_opset, reader, entries.get("opset")),
+    )
 
 
 def _domain(reader: Reader, node: yaml.Node | None) -> str:
@@ -51,8 +54,8 @@ def _domain(reader: Reader, node: yaml.Node | None) -> str:
         return Settings.domain
     domain = reader.text(node, "domain")
     if not _DOMAIN.fullmatch(domain):
-        problem = f"invalid {shown(node)} (expected letters, digits, '_', '-' and '.')"
-        reader.fail(node, "domain", problem)
+        expected = "letters, digits, '_', '-' and '.'"
+        reader.fail(node, "domain", f"invalid {shown(node)}", expected=expected)
     return domain
 
 
@@ -62,8 +65,9 @@ def _opset(reader: Reader, node: yaml.Node | None) -> tuple[int, int]:
     versions = reader.value(node, "opset")
     are_two = isinstance(versions, list) and len(versions) == 2
     if not are_two or not all(type(version) is int for version in versions):
-        reader.fail(node, "opset", f"invalid {shown(node)} {_EXPECTED}")
+        reader.fail(node, "opset", f"invalid {shown(node)}", expected=_EXPECTED)
     first, last = versions
     if not 1 <= first <= last < 2**31:
-        reader.fail(node, "opset", f"invalid [{first}, {last}] {_EXPECTED}, the lower one first")
+        expected = f"{_EXPECTED}, the lower one first"
+        reader.fail(node, "opset", f"invalid [{first}, {last}]", expected=expected)
     return first, last

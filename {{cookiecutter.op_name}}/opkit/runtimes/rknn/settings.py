@@ -52,34 +52,36 @@ def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
     Raises:
         DescriptionError: they are invalid.
     """
-    kernels = _kernels(reader, entries.get("kernels"))
-    if "vx" in kernels:
-        check_vx_names(reader, entries)
-    vx_version = int(reader.choice(entries, "vx_version", ("1", "2"), "1"))
-    return Settings(kernels, _kernel_index(reader, entries, kernels), vx_version)
+    kernels = reader.attempt(_kernels, reader, entries.get("kernels"))
+    if "vx" in (kernels or ()):
+        reader.attempt(check_vx_names, reader, entries)
+    vx_version = reader.attempt(reader.choice, entries, "vx_version", ("1", "2"), "1")
+    return Settings(
+        kernels, _kernel_index(reader, entries, kernels or KERNELS), int(vx_version or 1)
+    )
 
 
 def _kernels(reader: Reader, node: yaml.Node | None) -> tuple[str, ...]:
     """Return the kernels of the operator, in the order of KERNELS."""
     if node is None:
         return KERNELS
-    expected = "(expected [cpu] or [cpu, vx])"
+    expected = "[cpu] or [cpu, vx]"
     if not isinstance(node, yaml.SequenceNode):
-        reader.fail(node, "kernels", f"must be a list, not {shown(node)} {expected}")
+        reader.fail(node, "kernels", f"must be a list, not {shown(node)}", expected=expected)
     found: list[str] = []
     for index, item in enumerate(node.value):
         where = f"kernels[{index}]"
         kernel = reader.text(item, where).lower()
         if kernel not in KERNELS:
-            known = ", ".join(KERNELS)
-            reader.fail(item, where, f"unknown kernel {shown(item)} (expected {known})")
+            problem = f"unknown kernel {shown(item)}"
+            reader.fail(item, where, problem, expected=", ".join(KERNELS))
         if kernel in found:
-            reader.fail(item, where, f"duplicate kernel '{kernel}'; delete one of them")
+            reader.fail(item, where, f"duplicate kernel '{kernel}'", hint="delete one of them")
         found.append(kernel)
     if not found:
-        reader.fail(node, "kernels", f"is empty {expected}")
+        reader.fail(node, "kernels", "is empty", expected=expected)
     if "cpu" not in found:
-        reader.fail(node, "kernels", f"has no cpu, the runtime's kernel 0 {expected}")
+        reader.fail(node, "kernels", "has no cpu, the runtime's kernel 0", expected=expected)
     return tuple(kernel for kernel in KERNELS if kernel in found)
 
 
@@ -92,7 +94,7 @@ def _kernel_index(
         reader.fail(
             entries["kernel_index"],
             "kernel_index",
-            f"{index} is the VX kernel, but kernels in line {line} is [{', '.join(kernels)}]; "
-            "write `kernel_index: 0`, or `kernels: [cpu, vx]`",
+            f"{index} is the VX kernel, but kernels in line {line} is [{', '.join(kernels)}]",
+            hint="write `kernel_index: 0`, or `kernels: [cpu, vx]`",
         )
     return index

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import yaml
 
-from opkit.description.reader import Reader, shortened
+from opkit.description.reader import Reader, is_key, shortened
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn2.onnx_names import ONNX_OPERATORS
 
@@ -44,8 +44,10 @@ def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
     Raises:
         DescriptionError: they are invalid, or a param is one that no node can have.
     """
-    _check_params(reader, entries.get("params"))
-    return Settings(_op_type(reader, entries))
+    params = entries.get("params")
+    for key, value in params.value if isinstance(params, yaml.MappingNode) else ():
+        reader.attempt(_check_param, reader, key, value)
+    return Settings(reader.attempt(_op_type, reader, entries))
 
 
 def _op_type(reader: Reader, entries: Mapping[str, yaml.Node]) -> str:
@@ -60,40 +62,40 @@ def _op_type(reader: Reader, entries: Mapping[str, yaml.Node]) -> str:
         reader.fail(
             node,
             key,
-            f"{called!r} is an operator of ONNX, for which RKNN-Toolkit2 ignores a class; write "
-            f"`op_type: {PREFIX}{op_type}`, and rename the nodes of the model",
+            f"{called!r} is an operator of ONNX, for which RKNN-Toolkit2 ignores a class",
+            hint=f"write `op_type: {PREFIX}{op_type}`, and rename the nodes of the model",
         )
     if len(op_type) > MAX_OP_TYPE:
         problem = f"{called!r} is longer than {MAX_OP_TYPE} characters, librknnrt's limit"
-        reader.fail(node, key, f"{problem}; write a shorter `op_type`")
+        reader.fail(node, key, problem, hint="write a shorter `op_type`")
     if key == "op_type" and not _OP_TYPE.fullmatch(op_type):
         reader.fail(
             node,
             key,
-            f"{called!r} is not an operator's name; allowed are letters (a to z), digits and _, "
-            "beginning with a letter",
+            f"{called!r} is not an operator's name",
+            hint="allowed are letters (a to z), digits and _, beginning with a letter",
         )
     return op_type
 
 
-def _check_params(reader: Reader, node: yaml.Node | None) -> None:
-    """Refuse params that no node can have; what is no list of params, the parser refuses."""
-    for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
-        where = f"params.{key.value}"
-        if key.value == "name":
-            reader.fail(
-                key,
-                where,
-                "librknnrt keeps the attribute 'name' for the name of the node; choose another one",
-            )
-        if not isinstance(value, yaml.MappingNode):
-            continue
-        details = {each.value: detail for each, detail in value.value}
-        type_ = details.get("type")
-        is_text = isinstance(type_, yaml.ScalarNode) and type_.value.upper() == "STRING"
-        if is_text and "source" in details:
-            reader.fail(
-                details["source"],
-                f"{where}.source",
-                "a text is an attribute: RKNN-Toolkit2 has no tensors of text",
-            )
+def _check_param(reader: Reader, key: yaml.Node, value: yaml.Node) -> None:
+    """Refuse a param that no node can have; what is no param at all, the parser refuses."""
+    where = f"params.{key.value}"
+    if key.value == "name":
+        reader.fail(
+            key,
+            where,
+            "librknnrt keeps the attribute 'name' for the name of the node",
+            hint="choose another one",
+        )
+    details = {}
+    if isinstance(value, yaml.MappingNode):
+        details = {each.value: detail for each, detail in value.value if is_key(each)}
+    type_ = details.get("type")
+    is_text = isinstance(type_, yaml.ScalarNode) and type_.value.upper() == "STRING"
+    if is_text and "source" in details:
+        reader.fail(
+            details["source"],
+            f"{where}.source",
+            "a text is an attribute: RKNN-Toolkit2 has no tensors of text",
+        )

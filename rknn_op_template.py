@@ -26,10 +26,11 @@ _write_no_bytecode = sys.dont_write_bytecode
 sys.dont_write_bytecode = True  # opkit's folder is copied as it is: nothing may be added to it
 sys.path.insert(0, str(ROOT / PROJECT))
 try:
+    from opkit.description.file import read_description
     from opkit.description.rewriting import normalized, with_runtimes
     from opkit.description.spec import OpSpec
     from opkit.errors import OpkitError
-    from opkit.repository import read_description, refuse_folder_name
+    from opkit.repository import refuse_folder_name
     from opkit.runtimes import DEFAULT, available, parse
 
     RUNTIMES = available()

@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from opkit import manifest, repository, runtimes
+from opkit.description.file import read_description
 from opkit.description.rewriting import normalized, with_runtimes, with_target
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -71,7 +72,7 @@ def plan(
     Raises:
         OpkitError: the description cannot be used, not even changed, or something is in the place.
     """
-    text = normalized(repository.read_description(config))
+    text = normalized(read_description(config))
     spec = runtimes.parse(text, str(config))
     if changes.runtimes:
         text = with_runtimes(text, changes.runtimes)

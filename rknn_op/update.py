@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opkit import manifest, repository, runtimes
+from opkit.description.file import read_description
 from opkit.description.rewriting import normalized
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -68,7 +69,7 @@ def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Up
     """
     require(folder)
     op_yml = folder / "op.yml"
-    spec = runtimes.parse(repository.read_description(op_yml), str(op_yml))
+    spec = runtimes.parse(read_description(op_yml), str(op_yml))
     version = repository.read_manifest(folder).version
     is_interrupted = (folder / "opkit.old").exists()
     if not (dry_run or allow_dirty or is_interrupted):
@@ -120,7 +121,7 @@ def _record(folder: Path, spec: OpSpec) -> None:
         state = json.loads(path.read_text(encoding="utf-8"))
         answers = state["context"]["cookiecutter"]
         state["commit"] = f"v{VERSION}"
-        answers["config"] = normalized(repository.read_description(folder / "op.yml"))
+        answers["config"] = normalized(read_description(folder / "op.yml"))
         answers["runtimes"] = ", ".join(spec.runtimes)
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return

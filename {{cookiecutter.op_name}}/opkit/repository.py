@@ -12,12 +12,14 @@ from pathlib import Path
 
 from opkit import manifest, runtimes
 from opkit.complaint import Complaint
+from opkit.description.file import read_description
 from opkit.description.parser import UnknownRuntimeError
-from opkit.description.reader import MAX_CHARACTERS, DescriptionError
+from opkit.description.reader import DescriptionError
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.generated import generated_files
 from opkit.files.skeletons import once_only_files
+from opkit.files.unknown_names import unknown_names
 from opkit.manifest import Manifest
 from opkit.version import VERSION
 
@@ -25,24 +27,6 @@ _MAX_FOLDER_NAME = 127  # as an operator's name, which the folder is by default
 _FOLDER_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.-]{{0,{_MAX_FOLDER_NAME - 1}}}")
 # Quotes and newlines end a path in `#line` and `#include`; surrogates are bytes that are no UTF-8.
 _UNUSABLE = re.compile(r'["\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]')
-
-
-def read_description(path: Path) -> str:
-    """Return the text of an operator description.
-
-    Raises:
-        DescriptionError: the file cannot be read.
-    """
-    try:
-        with path.open("rb") as file:
-            text = file.read(4 * MAX_CHARACTERS + 1).decode()
-        return text.replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise DescriptionError(Complaint(str(path), "not valid UTF-8", line)) from None
-    except OSError as error:
-        problem = f"cannot be read: {error.strerror}"
-        raise DescriptionError(Complaint(str(path), problem)) from None
 
 
 def refuse_folder_name(name: str) -> None:
@@ -120,10 +104,9 @@ def write(root: Path, spec: OpSpec) -> None:
     refuse_path(root)
     before = read_manifest(root)
     is_new = not before.once
-    math = (f"{spec.lower}_compute.h", f"{spec.lower}_reference.py")
-    required = [*math, *(path for each in runtimes.of(spec) for path in each.required_files(spec))]
+    required = _required_files(spec)
     if not is_new:
-        if not all((root / path).is_file() for path in math):  # the operator has another name
+        if not all((root / path).is_file() for path in _math(spec)):  # it has another name
             _require_files(root, spec, required)
         _require_sources(root, spec)
     once = _write_once(root, spec, before.once, is_new)
@@ -168,9 +151,40 @@ def _write_once(root: Path, spec: OpSpec, before: Mapping[str, str], quiet: bool
     return once
 
 
-def drift(root: Path, spec: OpSpec) -> list[str]:
-    """Return a message for each mismatch of the user's files and op.yml, with the right text."""
-    return [text for runtime in runtimes.of(spec) for text in runtime.drift(root, spec)]
+def drift(root: Path, spec: OpSpec) -> list[Complaint]:
+    """Return the mismatches of the user's files and op.yml; the hints have the right text."""
+    rooms = [each for runtime in runtimes.of(spec) for each in runtime.drift(root, spec)]
+    return [*unknown_names(root, spec), *rooms]
+
+
+def missing(root: Path, spec: OpSpec) -> list[Complaint]:
+    """Return the user's files that are not there, those that op.yml lists included."""
+    return [
+        *(
+            Complaint(path, "not found", hint=_HOW_TO_RESTORE)
+            for path in _required_files(spec)
+            if not (root / path).is_file()
+        ),
+        *_missing_sources(root, spec),
+    ]
+
+
+def stale(root: Path, spec: OpSpec) -> list[Complaint]:
+    """Return the generated files that are not as op.yml and the reference make them.
+
+    Raises:
+        OpkitError: the reference cannot be used.
+    """
+    reference = (root / f"{spec.lower}_reference.py").read_text(encoding="utf-8")
+    found = []
+    for path, text in generated_files(spec, reference, runtimes.of(spec)).items():
+        file = root / path
+        if not file.is_file():
+            found.append(Complaint(path, "not found", hint="run `scons`, which writes it"))
+        elif file.read_bytes() != text.encode():
+            problem = "is not what op.yml and the reference make it"
+            found.append(Complaint(path, problem, hint="run `scons`, which writes it"))
+    return found
 
 
 def read_manifest(root: Path) -> Manifest:
@@ -219,20 +233,44 @@ def _write(path: Path, text: str) -> None:
         raise OpkitError(f"{path}: cannot be written: {error.strerror}") from None
 
 
+def _math(spec: OpSpec) -> tuple[str, str]:
+    return f"{spec.lower}_compute.h", f"{spec.lower}_reference.py"
+
+
+def _required_files(spec: OpSpec) -> list[str]:
+    """Return the user's files without which nothing can be built."""
+    rooms = (path for runtime in runtimes.of(spec) for path in runtime.required_files(spec))
+    return [*_math(spec), *rooms]
+
+
+_HOW_TO_RESTORE = (
+    "Restore the file (`git checkout`), or rename yours if the operator has a new name "
+    "(`git mv`), or delete the folder generated/ to have missing files written afresh"
+)
+
+
 def _require_files(root: Path, spec: OpSpec, paths: Sequence[str]) -> None:
     missing = [path for path in paths if not (root / path).is_file()]
     if missing:
         raise OpkitError(
             f"op.yml names the operator {spec.name}, but {', '.join(missing)} is missing. "
-            "Restore the file (`git checkout`), or rename yours if the operator has a new name "
-            "(`git mv`), or delete the folder generated/ to have missing files written afresh."
+            f"{_HOW_TO_RESTORE}."
         )
 
 
 def _require_sources(root: Path, spec: OpSpec) -> None:
-    for source in spec.sources:
-        if not (root / source.path).is_file():
-            raise OpkitError(f"{source.where}: file {source.path} not found in the repository")
-    for folder in spec.include:
-        if not (root / folder.path).is_dir():
-            raise OpkitError(f"{folder.where}: folder {folder.path} not found in the repository")
+    for complaint in _missing_sources(root, spec):
+        raise OpkitError(str(complaint))
+
+
+def _missing_sources(root: Path, spec: OpSpec) -> list[Complaint]:
+    absent = [
+        *(("file", file) for file in spec.sources if not (root / file.path).is_file()),
+        *(("folder", folder) for folder in spec.include if not (root / folder.path).is_dir()),
+    ]
+    return [
+        Complaint(
+            each.file, f"{kind} {each.path} not found in the repository", each.line, field=each.key
+        )
+        for kind, each in absent
+    ]

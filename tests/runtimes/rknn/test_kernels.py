@@ -120,21 +120,22 @@ def test_missing_launch_with_generated_callbacks() -> None:
     assert missing_vx_kernel(parse(BOTH), source)
     hooks = "static const struct opkit_kernel_hooks kernel_hooks = {\n    %s,\n};\n"
     of_the_cpu = source + hooks % ".initialize_cpu_kernel = make_tables"
-    assert "goes into the struct that is there already" in missing_vx_kernel(
-        parse(BOTH), of_the_cpu
+    assert "goes into the struct that is there already" in str(
+        missing_vx_kernel(parse(BOTH), of_the_cpu)
     )
     commented = source + "/* .initialize_vx_kernel = none */"
     assert missing_vx_kernel(parse(BOTH), commented)
     launched = source + hooks % ".initialize_vx_kernel = launch"
-    assert missing_vx_kernel(parse(BOTH), launched) == ""
+    assert missing_vx_kernel(parse(BOTH), launched) is None
 
 
 def test_custom_kernel_list_is_not_checked() -> None:
     line = "vx_kernel_description_t *vx_kernel_Copy_list[] = {&cpu_kernel_description, NULL};\n"
-    message = missing_vx_kernel(parse(BOTH), line)
+    message = str(missing_vx_kernel(parse(BOTH), line))
+    assert message.startswith("rknn_kernel_copy.c:1: the list holds the CPU kernel alone, but ")
     skeleton = once_only_files(parse(BOTH))["rknn_kernel_copy.c"]
     assert text_after("replace the text", message) == skeleton.strip("\n")
-    assert missing_vx_kernel(parse(BOTH), line.replace("{&cpu", "{&mine, &cpu")) == ""
+    assert missing_vx_kernel(parse(BOTH), line.replace("{&cpu", "{&mine, &cpu")) is None
 
 
 DOUBLED = {

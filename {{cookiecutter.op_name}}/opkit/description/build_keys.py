@@ -21,11 +21,20 @@ class RepositoryPath:
 
     Attributes:
         path: as seen from the repository.
-        where: file, line and field that name it, for messages.
+        file: the description that names it, as messages call it.
+        line: where in that file.
+        key: which of its fields.
     """
 
     path: str
-    where: str = field(compare=False)
+    file: str = field(compare=False)
+    line: int = field(compare=False)
+    key: str = field(compare=False)
+
+    @property
+    def where(self) -> str:
+        """File, line and field that name it, for messages."""
+        return f"{self.file}:{self.line}: {self.key}"
 
 
 def path_problem(text: str) -> str | None:

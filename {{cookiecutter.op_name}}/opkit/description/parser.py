@@ -455,8 +455,7 @@ class _OperatorReader(Reader):
             path = str(PurePosixPath(text))
             if path in paths:
                 self.fail(item, place, f"duplicate {shortened(text)!r}", hint="delete one of them")
-            line = item.start_mark.line + 1
-            paths[path] = RepositoryPath(path, f"{self.file}:{line}: {place}")
+            paths[path] = RepositoryPath(path, self.file, item.start_mark.line + 1, place)
 
         for each in self.items(node, where, problem_of):
             self.attempt(add, *each)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from opkit.check.executors import Executor
     from opkit.check.run_log import CheckedKernel
+    from opkit.complaint import Complaint
     from opkit.description.reader import Reader
     from opkit.description.spec import OpSpec, Param
     from opkit.runtimes.invocation import CallingConvention, Kernel, SimulatedKernel
@@ -172,8 +173,8 @@ class Runtime(ABC):
         """Return the user's files without which nothing can be built."""
         return ()
 
-    def drift(self, root: Path, spec: OpSpec) -> Sequence[str]:
-        """Return a message for each mismatch of user's files and op.yml, with the right text."""
+    def drift(self, root: Path, spec: OpSpec) -> Sequence[Complaint]:
+        """Return the mismatches of user's files and op.yml; the hints have the right text."""
         return ()
 
     # ---- Building; env is SCons' environment, a request is build.options.Request ----

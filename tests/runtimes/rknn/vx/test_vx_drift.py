@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from opkit.description.spec import OpSpec
+from opkit.description.types import PARAM_TYPES
 from opkit.errors import OpkitError
 from opkit.runtimes import parse
+from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.vx import clang
 from opkit.runtimes.rknn.vx.drift import drift
@@ -44,7 +47,7 @@ def root(vx_folder: Path, tmp_path: Path) -> Path:
 
 def differences(root: Path, text: str, spec: OpSpec = SPEC) -> list[str]:
     (root / f"rknn_kernel_{spec.lower}.vx").write_text(text)
-    return drift(root, spec)
+    return [*map(str, drift(root, spec))]
 
 
 def has_vx_kernel(name: str) -> bool:
@@ -76,10 +79,39 @@ def test_matching_kernel_spellings(root: Path) -> None:
 def test_mismatched_arguments(root: Path, there: str, instead: str) -> None:
     (text,) = differences(root, RIGHT.replace(there, instead))
     assert text == (
-        "rknn_kernel_op.vx: the arguments of op are not those of op.yml; write\n\n"
+        "rknn_kernel_op.vx:6: the arguments of op are not those of op.yml; write\n\n"
         "__kernel void op(\n    __read_only image2d_array_t x,\n"
         "    __write_only image2d_array_t y,\n    vx_array_int size,\n    float gain\n)\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("type_", "in_vx", "drifts"),
+    [
+        ("VX_TYPE_INT32", "float gain", True),
+        ("VX_TYPE_INT32", "uint gain", True),
+        ("VX_TYPE_UINT32", "int gain", True),
+        ("VX_TYPE_FLOAT64", "int gain", True),
+        ("VX_TYPE_BOOL", "float gain", True),
+        ("VX_TYPE_INT32", "int gain", False),
+        ("VX_TYPE_FLOAT64", "float gain", False),
+        ("VX_TYPE_BOOL", "int gain", False),
+        ("VX_TYPE_INT8", "uint gain", False),
+        ("VX_TYPE_INT32", "float *gain", False),
+    ],
+)
+def test_changed_type_of_param(root: Path, type_: str, in_vx: str, drifts: bool) -> None:
+    gain = SPEC.params[1]
+    spec = replace(SPEC, params=(SPEC.params[0], replace(gain, type=PARAM_TYPES[type_])))
+    texts = differences(root, RIGHT.replace("const gain_t gain", in_vx), spec)
+    assert len(texts) == drifts
+    if drifts:
+        (found, right) = (in_vx.split()[0], DELIVERIES[type_].vx_type)
+        assert texts[0].startswith(
+            f"rknn_kernel_op.vx:6: gain is {found}, but {type_} in op.yml, which a VX kernel gets "
+            f"as {right}; write\n\n__kernel void op(\n"
+        )
+        assert f"    {right} gain\n)" in texts[0]
 
 
 def test_missing_kernel(root: Path) -> None:

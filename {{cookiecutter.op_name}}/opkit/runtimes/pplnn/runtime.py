@@ -13,7 +13,7 @@ from opkit.description.parser import PC
 from opkit.description.reader import Reader
 from opkit.description.spec import OpSpec
 from opkit.runtimes.interface import Product, Readme, Runtime, Target
-from opkit.runtimes.pplnn import generated, readme, settings, skeletons
+from opkit.runtimes.pplnn import settings
 from opkit.runtimes.pplnn.settings import Settings
 
 if TYPE_CHECKING:
@@ -51,14 +51,20 @@ class Pplnn(Runtime):
 
     def once_only_files(self, spec: OpSpec) -> Mapping[str, str]:
         """Return the shape rule, if an output needs one."""
+        from opkit.runtimes.pplnn import skeletons
+
         return skeletons.once_only_files(spec)
 
     def required_files(self, spec: OpSpec) -> Sequence[str]:
         """Return the file of the shape rule, if an output needs one."""
+        from opkit.runtimes.pplnn import skeletons
+
         return tuple(skeletons.once_only_files(spec))
 
     def generated_files(self, spec: OpSpec, reference: str) -> Mapping[str, str]:
         """Return the sources for ppl.nn, and what the harness calls."""
+        from opkit.runtimes.pplnn import generated
+
         return generated.generated_files(spec)
 
     product_pattern = "libpplnn_*.a"
@@ -114,4 +120,6 @@ class Pplnn(Runtime):
 
     def readme(self, spec: OpSpec) -> Readme:
         """Return what is to be known of the sources and of the ways into ppl.nn."""
+        from opkit.runtimes.pplnn import readme
+
         return readme.readme(spec)

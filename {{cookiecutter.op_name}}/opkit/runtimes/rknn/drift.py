@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from opkit.complaint import Complaint
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn.kernels import missing_vx_kernel
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.vx.drift import drift as vx_drift
 
 
-def drift(root: Path, spec: OpSpec) -> list[str]:
-    """Return a message for each mismatch, with the text that op.yml requires."""
+def drift(root: Path, spec: OpSpec) -> list[Complaint]:
+    """Return each mismatch, with the text that op.yml requires."""
     if not settings(spec).has_vx_kernel:
         return []
     source = (root / f"rknn_kernel_{spec.lower}.c").read_text(encoding="utf-8", errors="replace")

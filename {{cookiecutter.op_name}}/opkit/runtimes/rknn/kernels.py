@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from opkit.check.run_log import CheckedKernel
+from opkit.complaint import Complaint
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import kernel_source, skeletons
@@ -73,7 +74,7 @@ def _code(source: str) -> list[str]:
     return re.findall(r"\w+|[^\w\s]", _COMMENT.sub(" ", source))
 
 
-def missing_vx_kernel(spec: OpSpec, source: str) -> str:
+def missing_vx_kernel(spec: OpSpec, source: str) -> Complaint | None:
     """Return what the user's files lack for a VX kernel that was added to op.yml later.
 
     Args:
@@ -81,20 +82,19 @@ def missing_vx_kernel(spec: OpSpec, source: str) -> str:
         source: the text of `rknn_kernel_<op>.c`.
 
     Returns:
-        A message with the text to add; empty if the source names a function that sets up the
+        A complaint with the text to add; None if the source names a function that sets up the
         VX kernel, or has a kernel list of its own.
     """
     code = _COMMENT.sub(" ", source)
     if kernel_source.kernels_include(spec) not in code:
         return _missing_in_own_list(spec, source)
     if re.search(r"\.\s*initialize_vx_kernel\b", code):
-        return ""
+        return None
     member = ".initialize_vx_kernel = initialize_vx_kernel,"
     has_hooks = re.search(r"\bkernel_hooks\b", code) is not None
     also = f"; `{member}` goes into the struct that is there already" if has_hooks else ""
-    return f"""\
-rknn_kernel_{spec.lower}.c: nothing launches the VX kernel, but op.yml has \
-`kernels: [cpu, vx]`; add to the includes
+    hint = f"""\
+add to the includes
 
 #include "{kernel_source.LAUNCH_HEADER}"
 
@@ -102,17 +102,26 @@ below them{also}
 
 {kernel_source.vx_launch(spec)}
 {_TEST_TO_ADD.format(lower=spec.lower, test=skeletons.vx_test())}"""
+    problem = "nothing launches the VX kernel, but op.yml has `kernels: [cpu, vx]`"
+    return _complaint(spec, problem, hint=hint)
 
 
-def _missing_in_own_list(spec: OpSpec, source: str) -> str:
-    """Return a message if the source has the kernel list that was generated for the CPU alone."""
+def _complaint(spec: OpSpec, problem: str, hint: str, line: int | None = None) -> Complaint:
+    file = f"rknn_kernel_{spec.lower}.c"
+    return Complaint(file, problem, line, hint=hint, severity="warning")
+
+
+def _missing_in_own_list(spec: OpSpec, source: str) -> Complaint | None:
+    """Return a complaint if the source has the kernel list generated for the CPU alone."""
     name = f"vx_kernel_{spec.name}_list"
     cpu_alone = f"vx_kernel_description_t *{name}[] = {{&cpu_kernel_description, NULL}};"
-    if cpu_alone not in source.splitlines():
-        return ""
-    return f"""\
-rknn_kernel_{spec.lower}.c: the list holds the CPU kernel alone, but op.yml has \
-`kernels: [cpu, vx]`; callbacks and list are generated now, so replace the text of the file with
+    lines = source.splitlines()
+    if cpu_alone not in lines:
+        return None
+    problem = "the list holds the CPU kernel alone, but op.yml has `kernels: [cpu, vx]`"
+    hint = f"""\
+callbacks and list are generated now, so replace the text of the file with
 
 {kernel_source.kernel_file(spec)}
 {_TEST_TO_ADD.format(lower=spec.lower, test=skeletons.vx_test())}"""
+    return _complaint(spec, problem, hint, lines.index(cpu_alone) + 1)

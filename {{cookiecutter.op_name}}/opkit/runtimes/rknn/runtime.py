@@ -14,16 +14,16 @@ from opkit.description.parser import PC
 from opkit.description.reader import Reader
 from opkit.description.spec import OpSpec, Param
 from opkit.runtimes.interface import Product, Readme, Runtime, TestText
-from opkit.runtimes.rknn import packages, readme, rknnop, settings, skeletons, target_table
+from opkit.runtimes.rknn import settings, target_table
 from opkit.runtimes.rknn.chips import CHIPS, TARGETS
 from opkit.runtimes.rknn.deliveries import DELIVERIES, REFUSALS, TENSOR_TYPES
-from opkit.runtimes.rknn.generated import generated_files
 from opkit.runtimes.rknn.limits import LIMITS
 from opkit.runtimes.rknn.names import operator_name_refusal
 from opkit.runtimes.rknn.settings import Settings
 
 if TYPE_CHECKING:
     from opkit.check.run_log import CheckedKernel
+    from opkit.complaint import Complaint
     from opkit.runtimes.invocation import CallingConvention, Kernel
 
 
@@ -68,17 +68,23 @@ class Rknn(Runtime):
 
     def once_only_files(self, spec: OpSpec) -> Mapping[str, str]:
         """Return the kernels' files."""
+        from opkit.runtimes.rknn import skeletons
+
         return skeletons.once_only_files(spec)
 
     def generated_files(self, spec: OpSpec, reference: str) -> Mapping[str, str]:
         """Return kernel_params[] and its reader, the toolkit's class, and the makefiles."""
+        from opkit.runtimes.rknn.generated import generated_files
+
         return generated_files(spec, reference)
 
     def required_files(self, spec: OpSpec) -> Sequence[str]:
         """Return the files of the kernels."""
+        from opkit.runtimes.rknn import skeletons
+
         return tuple(skeletons.once_only_files(spec))
 
-    def drift(self, root: Path, spec: OpSpec) -> Sequence[str]:
+    def drift(self, root: Path, spec: OpSpec) -> Sequence[Complaint]:
         """Compare the VX kernel with op.yml."""
         from opkit.runtimes.rknn.drift import drift
 
@@ -102,6 +108,8 @@ class Rknn(Runtime):
 
     def declare(self, env: Any, request: Any) -> Sequence[Any]:
         """Declare the libraries and the commands for the VX kernel."""
+        from opkit.runtimes.rknn import rknnop
+
         needed = [env.DeviceLibrary(PC)]
         if request.for_this_pc or request.commands:
             needed += env.Host()
@@ -115,6 +123,8 @@ class Rknn(Runtime):
 
     def products(self, env: Any, targets: Mapping[str, str]) -> Sequence[Any]:
         """Return the nodes of packages."""
+        from opkit.runtimes.rknn import rknnop
+
         libraries = [env.DeviceLibrary(abi) for abi in rknnop.ABIS]
         return [env.Package(target, libraries) for target in targets]
 
@@ -161,16 +171,24 @@ class Rknn(Runtime):
 
     def properties(self, spec: OpSpec) -> Mapping[str, str]:
         """Return the chip, and which kernel the board runs."""
+        from opkit.runtimes.rknn import packages
+
         return packages.properties(spec)
 
     def built_products(self, root: Path) -> Sequence[Product]:
         """Return what is in the packages."""
+        from opkit.runtimes.rknn import packages
+
         return packages.built_packages(root)
 
     def readme(self, spec: OpSpec) -> Readme:
         """Return what is to be known of kernels, chips and the toolkit's class."""
+        from opkit.runtimes.rknn import readme
+
         return readme.readme(spec)
 
     def tests(self, spec: OpSpec) -> TestText:
         """Return the test of the VX kernel."""
+        from opkit.runtimes.rknn import skeletons
+
         return skeletons.tests(spec)

@@ -13,8 +13,7 @@ from opkit.description.parser import PC
 from opkit.description.reader import Reader
 from opkit.description.spec import OpSpec, Param
 from opkit.runtimes.interface import Product, Readme, Runtime
-from opkit.runtimes.rknn2 import converter, readme, settings
-from opkit.runtimes.rknn2.c_files import c_files
+from opkit.runtimes.rknn2 import settings
 from opkit.runtimes.rknn2.chips import REFUSED_TARGETS, TARGETS
 from opkit.runtimes.rknn2.limits import LIMITS, TENSOR_TYPES
 from opkit.runtimes.rknn2.settings import Settings
@@ -58,6 +57,9 @@ class Rknn2(Runtime):
 
     def generated_files(self, spec: OpSpec, reference: str) -> Mapping[str, str]:
         """Return the callbacks in C, the plugin and its registration, and the converter's files."""
+        from opkit.runtimes.rknn2 import converter
+        from opkit.runtimes.rknn2.c_files import c_files
+
         return {**c_files(spec), **converter.files(spec)}
 
     includes = ("include",)
@@ -145,4 +147,6 @@ class Rknn2(Runtime):
 
     def readme(self, spec: OpSpec) -> Readme:
         """Return what is to be known of plugins, layouts and chips."""
+        from opkit.runtimes.rknn2 import readme
+
         return readme.readme(spec)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+from opkit.complaint import Complaint
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.skeletons import vx_arguments
 from opkit.runtimes.rknn.vx.reader import read_kernels
 from opkit.runtimes.rknn.vx.signatures import VxKernel
 
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_ANY_INTEGER = ("int", "uint", "bool")
 
-def drift(root: Path, spec: OpSpec) -> list[str]:
+
+def drift(root: Path, spec: OpSpec) -> list[Complaint]:
     """Return what in the .vx file no longer fits op.yml, each with the text that would.
 
     It is empty for a file that does not compile, or without a compiler: the build says so itself.
@@ -27,15 +33,49 @@ def drift(root: Path, spec: OpSpec) -> list[str]:
     if kernels is None:
         return []
     kernel = kernels.get(spec.lower)
-    if kernel is not None and _kinds_and_names(kernel) == _expected(spec):
+    if kernel is None:
+        problem, line = f"there is no `__kernel void {spec.lower}(...)`", None
+    elif _kinds_and_names(kernel) != _expected(spec):
+        problem = f"the arguments of {spec.lower} are not those of op.yml"
+        line = _line(path, spec)
+    elif others := _other_types(kernel, spec):
+        problem, line = "; ".join(others), _line(path, spec)
+    else:
         return []
-    problem = (
-        f"{path.name}: there is no `__kernel void {spec.lower}(...)`"
-        if kernel is None
-        else f"{path.name}: the arguments of {spec.lower} are not those of op.yml"
-    )
     right = ",\n".join(f"    {argument}" for argument in vx_arguments(spec))
-    return [f"{problem}; write\n\n__kernel void {spec.lower}(\n{right}\n)\n"]
+    hint = f"write\n\n__kernel void {spec.lower}(\n{right}\n)\n"
+    return [Complaint(path.name, problem, line, hint=hint, severity="warning")]
+
+
+def _line(path: Path, spec: OpSpec) -> int | None:
+    """Return the line in which the kernel's name stands before its arguments."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    code = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
+    found = re.search(rf"\b{spec.lower}\s*\(", code)
+    return code.count("\n", 0, found.start()) + 1 if found else None
+
+
+def _other_types(kernel: VxKernel, spec: OpSpec) -> list[str]:
+    """Return the scalars that a kernel takes for what op.yml no longer says they are.
+
+    An integer of fewer than 32 bits has the same value as any integer, and so has a truth value;
+    behind a pointer is what the source says.
+    """
+    found = {parameter.name: parameter for parameter in kernel.parameters}
+    others = []
+    for param in spec.params:
+        right = DELIVERIES[param.type.name].vx_type
+        element = param.type.element
+        is_small = element.kind != "float" and element.size < 4
+        parameter = found[param.name]
+        if parameter.kind == "scalar" and parameter.type not in (
+            _ANY_INTEGER if is_small else (right,)
+        ):
+            others.append(
+                f"{param.name} is {parameter.type}, but {param.type.name} in op.yml, which a VX "
+                f"kernel gets as {right}"
+            )
+    return others
 
 
 def _expected(spec: OpSpec) -> list[tuple[str, str]]:

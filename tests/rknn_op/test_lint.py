@@ -1,0 +1,216 @@
+"""`rknn-op lint`: all that is wrong with descriptions and repositories, in three formats."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from opkit.complaint import Complaint
+from opkit.version import VERSION
+from rknn_op.command import main
+from rknn_op.lint import FORMATS
+from tests.repositories import EXAMPLES, generate
+
+DESCRIPTION = """\
+name: Copy
+kernels: [cpu]
+inputs:
+  x: {type: VX_TYPE_TENSOR}
+outputs:
+  y: {type: VX_TYPE_TENSOR}
+params:
+  gain: {type: VX_TYPE_FLOAT32, default: 1.0}
+"""
+BAD = """\
+name: Copy
+inputs: {x: {type: VX_TYPE_TENSR}}
+outputs: {y: {type: VX_TYPE_TENSOR}}
+paramz: {}
+"""
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+def lint(*arguments: str) -> Result:
+    result = CliRunner().invoke(main, ["lint", *arguments])
+    assert isinstance(result.exception, SystemExit | None), result.exception
+    return result
+
+
+def found(path: str = "repo") -> list[dict[str, Any]]:
+    result = lint("--format", "json", path)
+    complaints: list[dict[str, Any]] = json.loads(result.stdout)
+    assert result.exit_code == bool(complaints)
+    return complaints
+
+
+def brief(complaints: list[dict[str, Any]]) -> list[tuple[str, int | None, str, str]]:
+    return [(each["file"], each["line"], each["severity"], each["message"]) for each in complaints]
+
+
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a repository that nobody may change."""
+    return generate(tmp_path_factory.mktemp("lint"), DESCRIPTION).path
+
+
+@pytest.fixture
+def repo(pristine: Path, folder: Path) -> Path:
+    shutil.copytree(pristine, folder / "repo")
+    return folder / "repo"
+
+
+def edit(path: Path, there: str, instead: str) -> None:
+    text = path.read_text()
+    assert there in text
+    path.write_text(text.replace(there, instead))
+
+
+def test_examples_have_no_problems() -> None:
+    result = lint(*map(str, EXAMPLES.glob("*/*.yml")))
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "no problems\n")
+
+
+def test_text_has_line_for_each_complaint(folder: Path) -> None:
+    (folder / "bad.yml").write_text(BAD)
+    (folder / "good.yml").write_text(DESCRIPTION)
+    result = lint("good.yml", "bad.yml", "none.yml")
+    assert result.exit_code == 1
+    assert result.stdout.splitlines() == [
+        "bad.yml:2: inputs.x.type: invalid 'VX_TYPE_TENSR' (expected VX_TYPE_TENSOR)",
+        "bad.yml:4: paramz: unknown key 'paramz'; did you mean 'params'? (expected name, framework,"
+        " target_platform, runtimes, inputs, outputs, params, sources, include, cflags, kernels,"
+        " kernel_index, vx_version)",
+        "none.yml: cannot be read: No such file or directory",
+    ]
+    assert result.stderr == "3 problems\n"
+
+
+def test_json_has_documented_keys(folder: Path) -> None:
+    (folder / "bad.yml").write_text(BAD)
+    first, second = found("bad.yml")
+    assert first == {
+        "file": "bad.yml",
+        "line": 2,
+        "column": 20,
+        "field": "inputs.x.type",
+        "message": "invalid 'VX_TYPE_TENSR' (expected VX_TYPE_TENSOR)",
+        "severity": "error",
+        "hint": "",
+    }
+    assert second["hint"] == "did you mean 'params'?"
+
+
+def test_github_escapes_what_ends_commands() -> None:
+    complaints = [
+        Complaint("a,b:c%.yml", "50%\r\ngone: a, b", 3, 4, "params.p", hint="write\n\nmore\n"),
+        Complaint("opkit/VERSION", "is old", severity="warning"),
+    ]
+    assert FORMATS["github"](complaints) == (
+        "::error file=a%2Cb%3Ac%25.yml,line=3,col=4,title=params.p::"
+        "50%25%0D%0Agone: a, b; write%0A%0Amore\n"
+        "::warning file=opkit/VERSION,title=rknn-op lint::is old\n"
+    )
+
+
+def test_usage() -> None:
+    assert lint().exit_code == 2
+    assert lint("--format", "xml", ".").exit_code == 2
+    refused = lint(".")
+    assert refused.exit_code == 1
+    assert "not an operator repository" in refused.stderr
+
+
+def test_new_repository_has_no_problems(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {path: path.read_bytes() for path in repo.rglob("*") if path.is_file()}
+    assert found() == []
+    monkeypatch.chdir(repo)
+    assert found(".") == []
+    assert before == {path: path.read_bytes() for path in repo.rglob("*") if path.is_file()}
+
+
+def test_param_that_op_yml_no_longer_has(repo: Path) -> None:
+    edit(repo / "copy_compute.h", "(void)params;", "(void)params->gain; /* params->other */")
+    edit(repo / "copy_reference.py", "    # Write the real math", '    params["gain"]\n    #')
+    assert [each["file"] for each in found()] == ["repo/rknn_op_copy.py"]  # it carries the text
+    edit(repo / "op.yml", "gain:", "scale:")
+    stale, (math, numpy) = found()[:-2], found()[-2:]
+    assert {each["file"] for each in stale} >= {"repo/generated/copy.h"}
+    assert all("run `scons`" in each["hint"] for each in stale)
+    problem = "'gain' is none of the params (expected scale)"
+    line = (repo / "copy_compute.h").read_text().split("(void)params->gain")[0].count("\n")
+    assert brief([math]) == [("repo/copy_compute.h", line + 1, "error", problem)]
+    assert brief([numpy])[0][0::3] == ("repo/copy_reference.py", problem)
+    text = (repo / "copy_reference.py").read_text().splitlines()
+    assert text[numpy["line"] - 1][numpy["column"] - 1 :] == '"gain"]'
+
+
+def test_missing_source_has_its_line(repo: Path) -> None:
+    (repo / "op.yml").write_text(f"{DESCRIPTION}sources: [a.c]\n")
+    message = "file a.c not found in the repository"
+    assert brief(found())[0] == ("repo/op.yml", 9, "error", message)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (
+            lambda repo: (repo / "copy_compute.h").unlink(),
+            [("copy_compute.h", None, "error", "not found")],
+        ),
+        (
+            lambda repo: edit(repo / "op.yml", "VX_TYPE_FLOAT32", "VX_TYPE_FLOAT31"),
+            [("op.yml", 8, "error", "invalid 'VX_TYPE_FLOAT31' (expected VX_TYPE_BOOL, ")],
+        ),
+        (
+            lambda repo: edit(repo / "generated/copy.h", "gain", "loss"),
+            [("generated/copy.h", None, "error", "is not what op.yml and the reference make it")],
+        ),
+        (
+            lambda repo: (repo / "generated/copy.h").unlink(),
+            [("generated/copy.h", None, "error", "not found")],
+        ),
+        (
+            lambda repo: (repo / "opkit/text.py").write_text(""),
+            [("opkit/text.py", None, "warning", f"is not as in version {VERSION}: ")],
+        ),
+        (
+            lambda repo: (repo / "opkit/more.py").write_text(""),
+            [("opkit/more.py", None, "warning", f"is not part of version {VERSION}")],
+        ),
+        (
+            lambda repo: (repo / "opkit/text.py").unlink(),
+            [("opkit/text.py", None, "error", "not found")],
+        ),
+        (
+            lambda repo: (repo / "opkit/VERSION").write_text("0.0.1\n"),
+            [("opkit/VERSION", 1, "warning", "version 0.0.1 of the template; this command ")],
+        ),
+        (
+            lambda repo: (repo / "opkit/VERSION").write_text("99.0.0\n"),
+            [("opkit/VERSION", 1, "warning", "version 99.0.0 of the template; this command ")],
+        ),
+        (
+            lambda repo: (repo / "opkit/VERSION").write_text("new\n"),
+            [("opkit/VERSION", None, "error", "holds no version")],
+        ),
+        (
+            lambda repo: (repo / "copy_reference.py").write_text("def ("),
+            [("copy_reference.py", None, "error", "")],
+        ),
+    ],
+)
+def test_problems_of_repositories(
+    change: Callable[[Path], object], expected: list[tuple[str, int, str, str]], repo: Path
+) -> None:
+    change(repo)
+    complaints = brief(found())
+    assert [each[:3] for each in complaints] == [(f"repo/{e[0]}", *e[1:3]) for e in expected]
+    for (*_, message), (*_, start) in zip(complaints, expected, strict=True):
+        assert message.startswith(start)

@@ -1,0 +1,113 @@
+"""Names in the user's math that op.yml no longer has: of inputs, outputs and params."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+from opkit.complaint import Complaint
+from opkit.description.spec import OpSpec
+
+_HINT = "op.yml has no such name; delete it here, or add it there"
+
+
+def unknown_names(root: Path, spec: OpSpec) -> list[Complaint]:
+    """Return what the math uses and op.yml does not have, where it is certain that this is meant.
+
+    A file that is missing, or that its own language refuses, has none.
+    """
+    names = {
+        "inputs": [each.name for each in spec.inputs],
+        "outputs": [each.name for each in spec.outputs],
+        "params": [each.name for each in spec.params],
+    }
+    found = []
+    for file, read in (
+        (f"{spec.lower}_compute.h", lambda text: _members(text, spec.lower)),
+        (f"{spec.lower}_reference.py", _keys),
+    ):
+        if (root / file).is_file():
+            text = (root / file).read_text(encoding="utf-8", errors="replace")
+            for line, column, group, name in read(text):
+                if name not in names[group]:
+                    problem = f"{name!r} is none of the {group}"
+                    expected = ", ".join(names[group]) or "none"
+                    found.append(
+                        Complaint(file, problem, line, column, hint=_HINT, expected=expected)
+                    )
+    return found
+
+
+_Use = tuple[int, int, str, str]
+"""Line, column, which of `inputs`, `outputs` and `params`, and the name."""
+
+_NO_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+_MEMBER = re.compile(r"(?<![\w.>])(inputs|outputs|params)\s*->\s*(\w+)")
+
+
+def _members(text: str, lower: str) -> Iterator[_Use]:
+    """Yield the members of the operator's structs that a C file uses.
+
+    It is read without a compiler: nothing is yielded of a name that some declaration, or what
+    looks like one, gives another type.
+    """
+    code = _NO_CODE.sub(lambda part: re.sub(r"[^\n]", " ", part[0]), text)
+    certain = [
+        group
+        for group in ("inputs", "outputs", "params")
+        if {*re.findall(rf"(\w+)\s*\*[\s*]*(?:(?:const|restrict)\s+)*{group}\b", code)}
+        == {f"{lower}_{group}"}
+    ]
+    for use in _MEMBER.finditer(code):
+        if use[1] in certain:
+            start = use.start(2)
+            line = code.count("\n", 0, start) + 1
+            yield line, start - code.rfind("\n", 0, start), use[1], use[2]
+
+
+_FUNCTIONS = ("output_shapes", "reference")
+"""The functions of a reference; their arguments are about inputs and params."""
+
+
+def _keys(text: str) -> Iterator[_Use]:
+    """Yield the keys with which the functions of a reference read their arguments."""
+    try:
+        module = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    for function in module.body:
+        if isinstance(function, ast.FunctionDef) and function.name in _FUNCTIONS:
+            arguments = [each.arg for each in function.args.args]
+            groups = dict(zip(arguments, ("inputs", "params"), strict=False))
+            body = [node for statement in function.body for node in ast.walk(statement)]
+            for name in _changed(body):
+                groups.pop(name, None)
+            yield from _constant_keys(body, groups)
+
+
+def _changed(body: Collection[ast.AST]) -> Iterator[str]:
+    """Yield the names that get another value, or a key, or are tested for a key."""
+    for node in body:
+        if isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Compare):
+            yield from (each.id for each in node.comparators if isinstance(each, ast.Name))
+        elif isinstance(node, (ast.Name, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
+            target = node.value if isinstance(node, ast.Subscript) else node
+            if isinstance(target, ast.Name):
+                yield target.id
+
+
+def _constant_keys(body: Collection[ast.AST], groups: Mapping[str, str]) -> Iterator[_Use]:
+    for node in body:
+        if (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in groups
+            and isinstance(node.slice, ast.Constant)
+            and isinstance(node.slice.value, str)
+        ):
+            column = node.slice.col_offset + 1
+            yield node.slice.lineno, column, groups[node.value.id], node.slice.value

@@ -20,6 +20,7 @@ VERBS = {
     "update": "Bring opkit/ and generated/ of repositories to this version.",
     "inspect": "Show what is in packages (.rknnop).",
     "diff": "Show what changed from one package to another, section by section.",
+    "schema": "Print the JSON Schema of the description, for editors.",
     "lint": "Say all that is wrong with descriptions, or with repositories.",
     "targets": "List what can be built for, and what each chip must run at least.",
     "completion": "Print what makes a shell complete the words of this command.",

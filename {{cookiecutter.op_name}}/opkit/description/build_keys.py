@@ -8,11 +8,13 @@ from pathlib import PurePosixPath
 
 SOURCE_SUFFIXES = (".c", ".cc", ".cpp", ".cxx")
 
-_PATH = re.compile(r"[A-Za-z0-9_./+-]+")
-_FLAG = re.compile(
+PATH = r"[A-Za-z0-9_./+-]+"
+"""What a path looks like, as a regular expression."""
+FLAG = (
     r"-(D[A-Za-z_]\w*(=[\w.+-]*)?|U[A-Za-z_]\w*|O[0-3s]|f(?!sanitize)[a-z][a-z0-9=-]*"
     r"|W[a-z][a-z0-9=+-]*)"
 )
+"""What a flag looks like."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ def path_problem(text: str) -> str | None:
         return "is absolute; write it as seen from the repository, and have the file in it"
     if ".." in PurePosixPath(text).parts:
         return "may lead out of the repository; have the file in it, and write no '..'"
-    if not _PATH.fullmatch(text):
+    if not re.fullmatch(PATH, text):
         return "has a character that makefiles cannot take (expected letters, digits and _ . / + -)"
     return None
 
@@ -61,7 +63,7 @@ def flag_problem(text: str) -> str | None:
         return "is an include folder; write it under `include`"
     if text.startswith("-fsanitize"):
         return "is for `scons sanitize=address,undefined check`"
-    if not _FLAG.fullmatch(text):
+    if not re.fullmatch(FLAG, text):
         return (
             "invalid flag; expected -DNAME, -DNAME=VALUE, -UNAME, -O0 to -O3, -Os, -f... or -W..."
         )

@@ -71,8 +71,8 @@ class Rules(Protocol):
         """The target of a description that names none; empty if there is none."""
 
     @property
-    def keys(self) -> Sequence[str]:
-        """The keys of a description that it reads itself."""
+    def keys(self) -> Mapping[str, Any]:
+        """The keys of a description that it reads itself -> the JSON Schema of their values."""
 
     @property
     def foreign_keys(self) -> Sequence[str]:
@@ -153,14 +153,17 @@ TENSOR = "VX_TYPE_TENSOR"
 
 _Parameter = TypeVar("_Parameter", Tensor, Param)
 
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
+"""What a name looks like, as a regular expression."""
+SOURCE = r"const:\S+"
+"""What `source` of a param looks like."""
+LARGEST = {"float32": 3.4028234663852886e38, "float64": sys.float_info.max}
+"""The largest finite value of each floating-point type."""
 
 _NO_PARAM_TYPES: dict[str, str] = {
     "VX_TYPE_TENSOR": "a tensor is an input or an output, not a param",
     "VX_TYPE_SCALAR": "name the scalar's own type, for instance VX_TYPE_INT32",
 }
-
-_LARGEST = {"float32": 3.4028234663852886e38, "float64": sys.float_info.max}
 
 
 class _OperatorReader(Reader):
@@ -289,7 +292,7 @@ class _OperatorReader(Reader):
         return lowest([rules.limits for rules in self.chosen] or [Limits()], what)
 
     def name(self, node: yaml.Node, where: str, name: str) -> str:
-        if not _IDENTIFIER.fullmatch(name):
+        if not re.fullmatch(IDENTIFIER, name):
             self.fail(
                 node,
                 where,
@@ -513,7 +516,7 @@ class _OperatorReader(Reader):
         if node is None:
             return None
         source = self.text(node, where)
-        if not re.fullmatch(r"const:\S+", source) or not source.isprintable():
+        if not re.fullmatch(SOURCE, source) or not source.isprintable():
             problem = f"invalid {shortened(source)!r}"
             self.fail(node, where, problem, expected="const:<name of the input>")
         return source
@@ -577,7 +580,7 @@ class _OperatorReader(Reader):
             self.fail(node, where, f"YAML reads {value} as text", hint=f"write {number}")
         if type(value) not in (int, float):
             self.fail(node, where, f"must be a number, not {shown(node)}")
-        if not abs(value) <= _LARGEST[type_.element.name]:
+        if not abs(value) <= LARGEST[type_.element.name]:
             self.fail(node, where, f"{shown(node)} is out of range for {type_.name}")
         return float(value)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from opkit.check.run_log import CheckedKernel
@@ -57,6 +57,13 @@ def complaints(text: str, file: str = "op.yml") -> tuple[OpSpec | None, list[Com
     from opkit.description import parser
 
     return parser.complaints(text, file, available(), DEFAULT)
+
+
+def description_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a description."""
+    from opkit.description.schema import schema
+
+    return schema(available(), DEFAULT)
 
 
 def expected_kernels(spec: OpSpec) -> dict[CheckedKernel, str]:

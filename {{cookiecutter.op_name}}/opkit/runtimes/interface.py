@@ -128,8 +128,8 @@ class Runtime(ABC):
 
     starter: ClassVar[str] = ""
     """Lines of a new operator's description, each with its newline."""
-    keys: ClassVar[Sequence[str]] = ()
-    """The keys of a description that it reads itself."""
+    keys: ClassVar[Mapping[str, Any]] = {}
+    """The keys of a description that it reads itself -> the JSON Schema of their values."""
     foreign_keys: ClassVar[Sequence[str]] = ()
     """Keys that its vendor's tools write into a description; they are ignored."""
 

@@ -12,8 +12,22 @@ from opkit.description.reader import Reader, shown
 from opkit.description.spec import OpSpec
 
 NAME = "pplnn"
-KEYS = ("domain", "opset")
-_DOMAIN = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*)?")
+_DOMAIN = r"([A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*)?"
+_MAX_VERSION = 2**31 - 1
+KEYS = {
+    "domain": {
+        "description": "The domain of the operator's nodes in ONNX models; custom by default.",
+        "type": "string",
+        "pattern": f"^{_DOMAIN}$",
+    },
+    "opset": {
+        "description": "The first and the last version of the domain's operator set that has it.",
+        "type": "array",
+        "items": {"type": "integer", "minimum": 1, "maximum": _MAX_VERSION},
+        "minItems": 2,
+        "maxItems": 2,
+    },
+}
 _EXPECTED = "two versions, for example [1, 1]"
 
 
@@ -53,7 +67,7 @@ def _domain(reader: Reader, node: yaml.Node | None) -> str:
     if node is None:
         return Settings.domain
     domain = reader.text(node, "domain")
-    if not _DOMAIN.fullmatch(domain):
+    if not re.fullmatch(_DOMAIN, domain):
         expected = "letters, digits, '_', '-' and '.'"
         reader.fail(node, "domain", f"invalid {shown(node)}", expected=expected)
     return domain
@@ -67,7 +81,7 @@ def _opset(reader: Reader, node: yaml.Node | None) -> tuple[int, int]:
     if not are_two or not all(type(version) is int for version in versions):
         reader.fail(node, "opset", f"invalid {shown(node)}", expected=_EXPECTED)
     first, last = versions
-    if not 1 <= first <= last < 2**31:
+    if not 1 <= first <= last <= _MAX_VERSION:
         expected = f"{_EXPECTED}, the lower one first"
         reader.fail(node, "opset", f"invalid [{first}, {last}]", expected=expected)
     return first, last

@@ -8,14 +8,33 @@ from dataclasses import dataclass
 import yaml
 
 from opkit.description.reader import Reader, shown
+from opkit.description.schema import words
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn.names import check_vx_names
 
 NAME = "rknn"
-KEYS = ("kernels", "kernel_index", "vx_version")
 # Other keys of a package's op.yml; the build writes them.
 PACKAGE_KEYS = ("out_binary", "op_py_file", "vx_file", "op_version")
 KERNELS = ("cpu", "vx")  # in the order of the list that the runtime looks up
+_INDICES = ("0", "1")
+_VX_VERSIONS = ("1", "2")
+KEYS = {
+    "kernels": {
+        "description": "The kernels that the operator has: [cpu] or [cpu, vx], the default.",
+        "type": "array",
+        "items": words(KERNELS),
+        "contains": words(KERNELS[:1]),
+        "uniqueItems": True,
+    },
+    "kernel_index": {
+        "description": "The kernel that the board runs: 0, the CPU kernel, or 1, the VX kernel.",
+        "enum": [*map(int, _INDICES), *_INDICES],
+    },
+    "vx_version": {
+        "description": "VX_VERSION in the .vx file; 1 by default.",
+        "enum": [*map(int, _VX_VERSIONS), *_VX_VERSIONS],
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -55,7 +74,7 @@ def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
     kernels = reader.attempt(_kernels, reader, entries.get("kernels"))
     if "vx" in (kernels or ()):
         reader.attempt(check_vx_names, reader, entries)
-    vx_version = reader.attempt(reader.choice, entries, "vx_version", ("1", "2"), "1")
+    vx_version = reader.attempt(reader.choice, entries, "vx_version", _VX_VERSIONS, "1")
     return Settings(
         kernels, _kernel_index(reader, entries, kernels or KERNELS), int(vx_version or 1)
     )
@@ -88,7 +107,7 @@ def _kernels(reader: Reader, node: yaml.Node | None) -> tuple[str, ...]:
 def _kernel_index(
     reader: Reader, entries: Mapping[str, yaml.Node], kernels: tuple[str, ...]
 ) -> int:
-    index = int(reader.choice(entries, "kernel_index", ("0", "1"), "0"))
+    index = int(reader.choice(entries, "kernel_index", _INDICES, "0"))
     if index >= len(kernels):
         line = entries["kernels"].start_mark.line + 1
         reader.fail(

@@ -8,16 +8,24 @@ from dataclasses import dataclass
 
 import yaml
 
+from opkit.description.parser import IDENTIFIER
 from opkit.description.reader import Reader, is_key, shortened
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn2.onnx_names import ONNX_OPERATORS
 
 NAME = "rknn2"
-KEYS = ("op_type",)
 MAX_OP_TYPE = 255
 """The characters for which the runtime's struct has room."""
 PREFIX = "cst"
-_OP_TYPE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+KEYS = {
+    "op_type": {
+        "description": f"The operator's name in models; by default {PREFIX} and the name.",
+        "type": "string",
+        "pattern": f"^{IDENTIFIER}$",
+        "maxLength": MAX_OP_TYPE,
+        "not": {"enum": sorted(ONNX_OPERATORS)},
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -68,7 +76,7 @@ def _op_type(reader: Reader, entries: Mapping[str, yaml.Node]) -> str:
     if len(op_type) > MAX_OP_TYPE:
         problem = f"{called!r} is longer than {MAX_OP_TYPE} characters, librknnrt's limit"
         reader.fail(node, key, problem, hint="write a shorter `op_type`")
-    if key == "op_type" and not _OP_TYPE.fullmatch(op_type):
+    if key == "op_type" and not re.fullmatch(IDENTIFIER, op_type):
         reader.fail(
             node,
             key,

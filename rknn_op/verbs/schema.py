@@ -1,0 +1,18 @@
+"""`rknn-op schema`."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from opkit.runtimes import description_schema
+
+
+@click.command("schema")
+def command() -> None:
+    """Print the JSON Schema of the description, for editors.
+
+    A new repository has it in opkit/op.schema.json, to which the first line of its op.yml refers.
+    """
+    click.echo(json.dumps(description_schema(), indent=1))

@@ -1,0 +1,116 @@
+"""The JSON Schema of a description says what the parser says, as far as a schema can."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from opkit import runtimes
+from opkit.description.reader import DescriptionError
+from opkit.description.schema import FILE, MODELINE
+from opkit.runtimes import description_schema
+from rknn_op.command import main
+from tests.description.test_bad_descriptions import FILES
+from tests.description.test_complaints import GOOD
+from tests.files.test_emit import DESCRIPTIONS
+from tests.repositories import EXAMPLES, TEMPLATE
+
+INEXPRESSIBLE = {
+    *("default_float_nan", "default_other_length", "doc_with_half_a_character", "doc_with_nul"),
+    *("kernel_index_1_without_vx", "kernels_duplicate", "key_twice", "merge_key"),
+    *("name_c_keyword", "name_cxx_keyword", "name_opencl_keyword", "name_python_keyword"),
+    *("name_taken", "param_key_twice", "param_name_c_keyword", "param_name_opencl_keyword"),
+    *("param_name_opencl_vector", "param_name_python_keyword", "parameters_too_many"),
+    *("same_as_unknown", "same_name_but_case", "same_name_in_and_out"),
+    *("same_name_tensor_and_param", "same_name_twice", "tensor_name_keyword"),
+}
+"""The bad descriptions that a schema takes: it knows neither sums nor what is equal elsewhere."""
+
+VALIDATOR = jsonschema.Draft202012Validator(description_schema())
+GOOD_TEXTS = {
+    **DESCRIPTIONS,
+    **{path.stem: path.read_text() for path in sorted(EXAMPLES.glob("*/*.yml"))},
+    "every_key": """
+name: Op
+framework: ONNX
+target_platform: RK3588
+runtimes: [rknn2, pplnn]
+op_type: MyOp
+domain: my.domain
+opset: [1, 3]
+inputs: {x: {type: vx_type_tensor, doc: 5}}
+outputs: {y: {type: VX_TYPE_TENSOR, dtype: int32, same_as: x}}
+params:
+  a: {type: Float, default: 2, source: "const:a"}
+  b: {type: floats, default: [1, 2.5], length: 2}
+  c: {type: string, default: text}
+  d: {type: INT, default: -9223372036854775808}
+  e: {type: VX_TYPE_BOOL, default: null}
+sources: [src/a.c, b.cpp]
+include: null
+cflags: [-DSTEPS=4, -O2, -Wno-all]
+""",
+    "package": GOOD.replace("[rknn2]", "[rknn]\nop_version: 2\nvx_file: a\nkernel_index: '1'"),
+}
+
+
+def loaded(text: str) -> Any:
+    return yaml.safe_load(text)
+
+
+def test_schema_is_one() -> None:
+    jsonschema.Draft202012Validator.check_schema(description_schema())
+
+
+@pytest.mark.parametrize("name", GOOD_TEXTS)
+def test_valid_descriptions_validate(name: str) -> None:
+    runtimes.parse(GOOD_TEXTS[name])
+    assert [error.message for error in VALIDATOR.iter_errors(loaded(GOOD_TEXTS[name]))] == []
+
+
+def test_bad_descriptions_fail() -> None:
+    taken = set()
+    for file in FILES:
+        try:
+            description = loaded(file.read_text(encoding="utf-8"))
+        except (yaml.YAMLError, ValueError, ArithmeticError, LookupError, RecursionError):
+            continue  # there is nothing that a schema could look at
+        if VALIDATOR.is_valid(description):
+            taken.add(file.stem)
+    assert taken == INEXPRESSIBLE
+
+
+@pytest.mark.parametrize(
+    ("there", "instead"),
+    [
+        ("[rknn2]", "[rknn]\nop_type: A"),
+        ("[rknn2]", "[rknn2]\nkernels: [cpu]"),
+        ("[rknn2]", "[rknn2, rknn]\nframework: onnx"),
+        ("[rknn2]", "[rknn]\ntarget_platform: rk3588"),
+        ("VX_TYPE_INT32, default: 3", "VX_TYPE_INT32, default: 2147483648"),
+        ("VX_TYPE_INT32, default: 3", "VX_TYPE_INT32, default: true"),
+        ("VX_TYPE_INT32, default: 3", "VX_TYPE_FLOAT32, default: 1.0e+39"),
+        ("VX_TYPE_INT32, default: 3", "ints, default: []"),
+        ("default: 3", "length: 3"),
+        ("same_as: x", "dtype: int16"),
+    ],
+)
+def test_what_runtimes_and_types_say(there: str, instead: str) -> None:
+    text = GOOD.replace(there, instead)
+    assert text != GOOD
+    with pytest.raises(DescriptionError):
+        runtimes.parse(text)
+    assert not VALIDATOR.is_valid(loaded(text))
+
+
+def test_every_repository_carries_what_the_verb_prints() -> None:
+    result = CliRunner().invoke(main, ["schema"])
+    assert json.loads(result.stdout) == json.loads(json.dumps(description_schema()))
+    message = f"write it anew: rknn-op schema > '{TEMPLATE.name}/{FILE}'"
+    assert (TEMPLATE / FILE).read_text() == result.stdout, message
+    assert f"# yaml-language-server: $schema={FILE}\n" == MODELINE

@@ -28,6 +28,7 @@ sys.path.insert(0, str(ROOT / PROJECT))
 try:
     from opkit.description.file import read_description
     from opkit.description.rewriting import normalized, with_runtimes
+    from opkit.description.schema import MODELINE
     from opkit.description.spec import OpSpec
     from opkit.errors import OpkitError
     from opkit.repository import refuse_folder_name
@@ -132,7 +133,7 @@ def _starter(operator: str, runtimes: Sequence[str]) -> str:
     for line in starters.splitlines(keepends=True):
         of_keys.setdefault(line.partition(":")[0], line)  # the first runtime's
     lines = "".join(of_keys.values())
-    text = _STARTER.replace("$name", operator).replace(
+    text = MODELINE + _STARTER.replace("$name", operator).replace(
         "$starter\n", f"{lines}\n" if lines else "\n"
     )
     text = text.replace("$framework", _framework(runtimes))
@@ -149,7 +150,7 @@ def _check_starter(text: str) -> OpSpec:
     try:
         return parse(text, "op_name")
     except OpkitError as error:
-        problem = str(error).removeprefix("op_name:1: name: ")
+        problem = str(error).removeprefix("op_name:2: name: ")
         _refuse(f"op_name: {problem} (without a description, it is the operator's name too)")
 
 

@@ -99,31 +99,26 @@ def _opkit(root: Path, spec: OpSpec | None) -> Iterator[Complaint]:
 def _changed_files(root: Path, spec: OpSpec | None) -> Iterator[Complaint]:
     """Yield the files of opkit that somebody has changed."""
     required = spec.runtimes if spec else ()
-    absent = [
-        f"opkit/runtimes/{name}/"
+    rooms = [
+        name
         for name in runtimes.available()
-        if name not in required and not (root / "opkit/runtimes" / name).exists()
+        if name in required or (root / "opkit/runtimes" / name).is_dir()
     ]
-    ours, theirs = (_files(folder) for folder in (template.OPKIT, root / "opkit"))
-    for path in sorted(ours.keys() | theirs.keys()):
-        if path.startswith(tuple(absent)):
-            continue
+    ours = template.files(tuple(rooms))
+    theirs = {
+        str(path.relative_to(root)): path
+        for path in (root / "opkit").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    for path in sorted({*theirs, *(path for path in ours if path.startswith("opkit/"))}):
         if path not in theirs:
             yield Complaint(path, "not found", hint=_UPDATE)
         elif path not in ours:
             problem = f"is not part of version {VERSION}"
             yield Complaint(path, problem, hint=_UPDATE, severity="warning")
-        elif ours[path].read_bytes() != theirs[path].read_bytes():
+        elif ours[path] != theirs[path].read_bytes():
             problem = f"is not as in version {VERSION}: somebody has changed it"
             yield Complaint(path, problem, hint=_UPDATE, severity="warning")
-
-
-def _files(opkit: Path) -> dict[str, Path]:
-    return {
-        f"opkit/{path.relative_to(opkit)}": path
-        for path in opkit.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    }
 
 
 # ---- Formats -------------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ colour: red
         ([("{type: VX_TYPE_INT32", "{typ: VX_TYPE_INT32")], ["8:7 params.p.typ"]),
         ([("x: {", "if: {"), ("same_as: x", "same_as: if")], ["4:3 inputs.if"]),
         ([("x: {", "yes: {"), ("same_as: x", "same_as: yes")], ["4:3 inputs"]),
-        ([("VX_TYPE_INT32, default: 3", "VX_TYPE_X, default: a")], ["8:13 params.p.type"]),
+        ([("INT32, default: 3", "X, length: a, default: a")], ["8:13 params.p.type"]),
         ([("rknn2", "rk"), ("name: Op", "name: Op\ntarget_platform: x")], ["3:12 runtimes[0]"]),
         ([("rknn2", "rk"), ("name: Op", "op_type: A\nname: Op")], ["3:12 runtimes[0]"]),
         ([("rknn2", "rk"), ("VX_TYPE_INT32, default: 3", "string")], ["2:12 runtimes[0]"]),

@@ -154,7 +154,24 @@ def test_param_that_op_yml_no_longer_has(repo: Path) -> None:
 def test_missing_source_has_its_line(repo: Path) -> None:
     (repo / "op.yml").write_text(f"{DESCRIPTION}sources: [a.c]\n")
     message = "file a.c not found in the repository"
-    assert brief(found())[0] == ("repo/op.yml", 9, "error", message)
+    edit(repo / "generated/copy.h", "gain", "loss")
+    first, *others = brief(found())
+    assert first == ("repo/op.yml", 9, "error", message)
+    assert "repo/generated/copy.h" in [file for file, *_ in others]
+
+
+def test_room_that_is_not_there(repo: Path) -> None:
+    assert not (repo / "opkit/runtimes/rknn2").exists()
+    shutil.rmtree(repo / "opkit/runtimes/rknn")
+    complaints = found()
+    assert "repo/opkit/runtimes/rknn/runtime.py" in [each["file"] for each in complaints]
+    assert {each["hint"] for each in complaints} == {"`rknn-op update` writes opkit/ anew"}
+
+
+def test_generated_files_of_another_version_are_not_compared(repo: Path) -> None:
+    edit(repo / "generated/copy.h", "gain", "loss")
+    (repo / "opkit/VERSION").write_text("0.0.1\n")
+    assert [each["file"] for each in found()] == ["repo/opkit/VERSION"]
 
 
 @pytest.mark.parametrize(

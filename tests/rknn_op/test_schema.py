@@ -95,6 +95,7 @@ def test_bad_descriptions_fail() -> None:
         ("VX_TYPE_INT32, default: 3", "VX_TYPE_INT32, default: 2147483648"),
         ("VX_TYPE_INT32, default: 3", "VX_TYPE_INT32, default: true"),
         ("VX_TYPE_INT32, default: 3", "VX_TYPE_FLOAT32, default: 1.0e+39"),
+        ("VX_TYPE_INT32, default: 3", "VX_TYPE_FLOAT32, default: -1.0e+39"),
         ("VX_TYPE_INT32, default: 3", "ints, default: []"),
         ("default: 3", "length: 3"),
         ("same_as: x", "dtype: int16"),

@@ -36,60 +36,17 @@ def schema(runtimes: Mapping[str, Rules], default: str) -> Schema:
         default: the runtime of a description that names none.
     """
     all_rules = runtimes.values()
-    targets = [target for rules in all_rules for target in rules.targets]
-    frameworks = dict.fromkeys(each for rules in all_rules for each in rules.frameworks)
     room_keys = {key: value for rules in all_rules for key, value in rules.keys.items()}
     foreign_keys: Schema = {key: {} for rules in all_rules for key in rules.foreign_keys}
-    tensor = {"type": words([TENSOR]), "doc": _TEXT}
-    output = {**tensor, "dtype": {"enum": [*TENSOR_DTYPES]}, "same_as": _TEXT}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Operator description",
         "type": "object",
         "required": ["name", "inputs", "outputs"],
         "properties": {
-            "name": {
-                "description": "The operator's name, and its type in models.",
-                **_NAME,
-            },
-            "framework": {
-                "description": "Whose models have the operator.",
-                **words(frameworks),
-            },
-            "target_platform": {
-                "description": "What is built for by default.",
-                **words(targets),
-            },
-            "runtimes": {
-                "description": f"What executes the operator; by default [{default}].",
-                **_list({"enum": [*runtimes]}, min_items=1),
-                "examples": [[name] for name in runtimes],
-            },
-            "inputs": {
-                "description": f"The input tensors, in order: {EXAMPLES['inputs']}",
-                **_entries(tensor, ["type"], minProperties=1),
-            },
-            "outputs": {
-                "description": f"The output tensors, in order: {EXAMPLES['outputs']}",
-                **_entries(output, ["type"], minProperties=1),
-            },
-            "params": {
-                "description": "Everything else that the kernels get, in order.",
-                **_entries(_param_properties(), ["type"]),
-                "type": ["object", "null"],
-            },
-            "sources": {
-                "description": "C and C++ sources besides the operator's own.",
-                **_list_or_nothing({"type": "string", "pattern": _SOURCE_PATH}),
-            },
-            "include": {
-                "description": "Folders that are searched for headers.",
-                **_list_or_nothing({"type": "string", "pattern": f"^{_NO_WAY_OUT}{PATH}$"}),
-            },
-            "cflags": {
-                "description": "Flags for the compilers.",
-                **_list_or_nothing({"type": "string", "pattern": f"^(?:{FLAG})$"}, unique=False),
-            },
+            **_operator_keys(runtimes, default),
+            **_PARAMETER_KEYS,
+            **_BUILD_KEYS,
             **room_keys,
             **foreign_keys,
         },
@@ -98,6 +55,22 @@ def schema(runtimes: Mapping[str, Rules], default: str) -> Schema:
             part for rules in all_rules for part in _conditions(rules, rules.name == default)
         ],
         "$defs": {"param": {"allOf": [_of_type(row) for row in PARAM_TYPES.values()]}},
+    }
+
+
+def _operator_keys(runtimes: Mapping[str, Rules], default: str) -> Schema:
+    """Return the schemas of what an operator is, and what it is for."""
+    targets = [target for rules in runtimes.values() for target in rules.targets]
+    frameworks = dict.fromkeys(each for rules in runtimes.values() for each in rules.frameworks)
+    return {
+        "name": {"description": "The operator's name, and its type in models.", **_NAME},
+        "framework": {"description": "Whose models have the operator.", **words(frameworks)},
+        "target_platform": {"description": "What is built for by default.", **words(targets)},
+        "runtimes": {
+            "description": f"What executes the operator; by default [{default}].",
+            **_list({"enum": [*runtimes]}, min_items=1),
+            "examples": [[name] for name in runtimes],
+        },
     }
 
 
@@ -222,3 +195,36 @@ def _conditions(rules: Rules, is_default: bool) -> list[Schema]:
         }
         conditions.append({"if": is_target, "then": is_chosen})
     return conditions
+
+
+_TENSOR: Schema = {"type": words([TENSOR]), "doc": _TEXT}
+_OUTPUT: Schema = {**_TENSOR, "dtype": {"enum": [*TENSOR_DTYPES]}, "same_as": _TEXT}
+_PARAMETER_KEYS: Schema = {
+    "inputs": {
+        "description": f"The input tensors, in order: {EXAMPLES['inputs']}",
+        **_entries(_TENSOR, ["type"], minProperties=1),
+    },
+    "outputs": {
+        "description": f"The output tensors, in order: {EXAMPLES['outputs']}",
+        **_entries(_OUTPUT, ["type"], minProperties=1),
+    },
+    "params": {
+        "description": "Everything else that the kernels get, in order.",
+        **_entries(_param_properties(), ["type"]),
+        "type": ["object", "null"],
+    },
+}
+_BUILD_KEYS: Schema = {
+    "sources": {
+        "description": "C and C++ sources besides the operator's own.",
+        **_list_or_nothing({"type": "string", "pattern": _SOURCE_PATH}),
+    },
+    "include": {
+        "description": "Folders that are searched for headers.",
+        **_list_or_nothing({"type": "string", "pattern": f"^{_NO_WAY_OUT}{PATH}$"}),
+    },
+    "cflags": {
+        "description": "Flags for the compilers.",
+        **_list_or_nothing({"type": "string", "pattern": f"^(?:{FLAG})$"}, unique=False),
+    },
+}

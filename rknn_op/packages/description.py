@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import yaml
 
+from opkit.complaint import Complaint
 from opkit.description.reader import DescriptionError, Reader
 
 MAX_CHARACTERS = 20_000
@@ -23,11 +24,11 @@ def fields(text: str, file: str = "op.yml") -> dict[str, Value]:
         DescriptionError: it is not YAML with keys, or larger than a person writes.
     """
     if len(text) > MAX_CHARACTERS:
-        problem = f"has {len(text):,} characters (expected {MAX_CHARACTERS:,} at most)"
-        raise DescriptionError(f"{file}:1: {problem}")
+        problem = f"has {len(text):,} characters"
+        raise DescriptionError(Complaint(file, problem, 1, expected=f"{MAX_CHARACTERS:,} at most"))
     value = _value(Reader(file).root(text))
     if not isinstance(value, dict):
-        raise DescriptionError(f"{file}:1: has no keys")
+        raise DescriptionError(Complaint(file, "has no keys", 1))
     return value
 
 

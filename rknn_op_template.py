@@ -7,13 +7,15 @@ exists, and cookiecutter's clean-up after a failing hook deletes it.
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+import click
 from cookiecutter.exceptions import FailedHookException
 from jinja2 import Environment
 from jinja2.ext import Extension
@@ -31,6 +33,7 @@ try:
     from opkit.description.schema import MODELINE
     from opkit.description.spec import OpSpec
     from opkit.errors import OpkitError
+    from opkit.files.license import license_text
     from opkit.repository import refuse_folder_name
     from opkit.runtimes import DEFAULT, available, parse
 
@@ -61,8 +64,9 @@ params:
 class Answers(Extension):
     """Checks the answers, and keeps Jinja from running them.
 
-    Adds the filters `operator_name`, `runtimes` and `description`, which take all answers given so
-    far, and the global `opkit_parent`, the folder from which a hook imports this template's opkit.
+    Adds the filters `operator_name`, `runtimes`, `description` and `license`, which take all
+    answers given so far, and the global `opkit_parent`, the folder from which a hook imports this
+    template's opkit.
     """
 
     def __init__(self, environment: Environment) -> None:
@@ -70,6 +74,7 @@ class Answers(Extension):
         environment.filters["operator_name"] = operator_name
         environment.filters["runtimes"] = default_runtimes
         environment.filters["description"] = description
+        environment.filters["license"] = license_of_answers
         environment.globals["opkit_parent"] = str(ROOT / PROJECT)
         self._own_sources = _own_sources()
 
@@ -90,6 +95,7 @@ def operator_name(answers: dict[str, Any]) -> str:
     The description's text takes the place of its path in the answers, so that a replay or an update
     does not depend on a file that may have moved or changed.
     """
+    _warn_of_unknown_variables()
     config = _text_answer(answers, "config").strip()
     if not config:
         answers["config"] = ""
@@ -126,6 +132,15 @@ def description(answers: dict[str, Any]) -> str:
     return text
 
 
+def license_of_answers(answers: dict[str, Any]) -> str:
+    """Check the answers to `license` and `author` and return the text of LICENSE."""
+    choice, author = _text_answer(answers, "license"), _text_answer(answers, "author")
+    try:
+        return license_text(ROOT / "licenses", choice, author, answers["op_name"])
+    except OpkitError as error:
+        _refuse(str(error))
+
+
 def _starter(operator: str, runtimes: Sequence[str]) -> str:
     """Return the description of a new operator."""
     starters = "".join(RUNTIMES[name].starter for name in dict.fromkeys(runtimes))
@@ -155,13 +170,28 @@ def _check_starter(text: str) -> OpSpec:
 
 
 def _own_sources() -> frozenset[str]:
-    """Return the template's own strings that cookiecutter renders.
+    """Return the template's own strings that cookiecutter renders: file names, defaults, hooks.
 
     Read anew for every environment: an update of a project runs two versions in one process.
     """
     questions = json.loads((ROOT / "cookiecutter.json").read_text(encoding="utf-8"))
+    defaults = (value for value in questions.values() if isinstance(value, str))
     hooks = (path.read_text(encoding="utf-8") for path in (ROOT / "hooks").glob("*.py"))
-    return frozenset({PROJECT, *(v for v in questions.values() if isinstance(v, str)), *hooks})
+    names = (path.name for path in (ROOT / PROJECT).iterdir() if "{" in path.name)
+    return frozenset({PROJECT, *names, *defaults, *hooks})
+
+
+def _warn_of_unknown_variables() -> None:
+    """Name the variables of cookiecutter's command line that no question has: it drops them."""
+    command = click.get_current_context(silent=True)
+    given = command.params.get("extra_context") if command else None
+    questions = [*json.loads((ROOT / "cookiecutter.json").read_text(encoding="utf-8"))]
+    public = [question for question in questions if not question.startswith("_")]
+    for name in given if isinstance(given, Mapping) else ():
+        if name not in questions:
+            close = difflib.get_close_matches(name, public, 1)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(public)}"
+            print(f"warning: {name!r} is ignored: no such variable; {hint}", file=sys.stderr)
 
 
 def _text_answer(answers: dict[str, Any], question: str) -> str:

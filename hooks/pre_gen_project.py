@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
+from pathlib import Path
 
 sys.dont_write_bytecode = True
 
@@ -17,6 +19,7 @@ DESCRIPTION = json.loads(r""" {{ cookiecutter.__description | tojson }} """)
 
 def main() -> int:
     """Return the exit status: 0 when the description can be used."""
+    _delete_own_file()
     sys.path.insert(0, OPKIT_PARENT)
     from opkit.errors import OpkitError
     from opkit.runtimes import parse
@@ -27,6 +30,13 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     return 0
+
+
+def _delete_own_file() -> None:
+    """Delete this file, if it is the rendered copy that cookiecutter leaves behind."""
+    path, temporary = Path(__file__), Path(tempfile.gettempdir())
+    if path.parent == temporary and path.name.startswith(tempfile.gettempprefix()):
+        path.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

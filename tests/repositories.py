@@ -72,7 +72,7 @@ def copy_template(folder: Path) -> Path:
     """Copy what makes the template, without bytecode, and return the folder."""
     folder.mkdir()
     ignored = shutil.ignore_patterns("__pycache__")
-    for name in ("hooks", TEMPLATE.name):
+    for name in ("hooks", "licenses", TEMPLATE.name):
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     for name in ("cookiecutter.json", "rknn_op_template.py"):
         shutil.copy(ROOT / name, folder)

@@ -87,10 +87,11 @@ def test_python_functions_have_at_most_50_lines() -> None:
                 assert lines <= MAX_FUNCTION_LINES, f"{path}:{node.lineno}: {lines} lines"
 
 
-def test_only_op_yml_and_report_contain_jinja() -> None:
+def test_only_rendered_files_contain_jinja() -> None:
     """The report's are filled in by opkit; cookiecutter copies them as they are."""
     report = TEMPLATE / "opkit" / "report"
-    templates = {TEMPLATE / "op.yml", report / "page.html", report / "plot.svg"}
+    license_ = TEMPLATE / "{% if cookiecutter.__license %}LICENSE{% endif %}"
+    templates = {TEMPLATE / "op.yml", license_, report / "page.html", report / "plot.svg"}
     for path in tracked():
         if path.is_relative_to(TEMPLATE):
             text = path.read_text()

@@ -22,9 +22,12 @@ from tests.repositories import EXAMPLES, ROOT, TEMPLATE, Repository, copy_templa
 
 # Every file of a repository but those of opkit/, for an operator of the lower-case name {lower}.
 FILES = """\
+.devcontainer/devcontainer.json
 .gitattributes
+.github/dependabot.yml
 .github/workflows/ci.yml
 .gitignore
+.pre-commit-config.yaml
 README.md
 SConstruct
 generated/manifest.json
@@ -37,6 +40,7 @@ makefile.linux.armhf
 makefile.linux.x64
 op.yml
 pytest.ini
+requirements.lock
 requirements.txt
 rknn_kernel_{lower}.c
 rknn_kernel_{lower}.vx
@@ -64,6 +68,8 @@ params:
   mu:    {type: VX_TYPE_FLOAT32, default: 0.5}
 """
 
+HOSTILE_AUTHOR = 'J. "Q" O\'Neil $year {{ 7 * 7 }} {% if %} \\ ü'
+
 
 @pytest.fixture(scope="module")
 def zoom(tmp_path_factory: pytest.TempPathFactory) -> Repository:
@@ -90,13 +96,14 @@ def files_of(folder: Path) -> list[str]:
 def cookiecutter(
     folder: Path, *answers: str, template: Path = ROOT
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command as a user does, with a home of its own."""
-    home = folder / "home"
-    home.mkdir(exist_ok=True)
+    """Run the command as a user does, with folders of its own for what is kept or temporary."""
+    home, temporary = folder / "home", folder / "tmp"
+    for each in (home, temporary):
+        each.mkdir(exist_ok=True)
     return subprocess.run(
         [sys.executable, "-m", "cookiecutter", str(template), *answers],
         cwd=folder,
-        env={**os.environ, "HOME": str(home)},
+        env={**os.environ, "HOME": str(home), "TMPDIR": str(temporary)},
         capture_output=True,
         text=True,
         check=False,
@@ -122,7 +129,8 @@ def test_opkit_is_copied_verbatim(zoom: Repository) -> None:
 
 def test_only_op_yml_is_rendered(zoom: Repository) -> None:
     """Everything else is the same file, byte for byte, in the template and the repository."""
-    names = [name for name in files_of(TEMPLATE) if not name.startswith(("opkit/", "op.yml"))]
+    rendered = ("opkit/", "op.yml", "{% if cookiecutter.__license %}LICENSE")
+    names = [name for name in files_of(TEMPLATE) if not name.startswith(rendered)]
     assert names
     for name in names:
         assert (zoom.path / name).read_bytes() == (TEMPLATE / name).read_bytes(), name
@@ -256,7 +264,15 @@ def test_printed_next_steps(tmp_path: Path) -> None:
     assert done.stderr == ""
     assert f"    cd {tmp_path}/a/b/Relu6\n" in done.stdout
     assert "relu6_compute.h and relu6_reference.py" in done.stdout
+    assert "copy its first input" in done.stdout
     assert len(done.stdout.splitlines()) < 12
+    assert [*(tmp_path / "tmp").iterdir()] == []  # cookiecutter leaves what it rendered hooks into
+
+    math = tmp_path / "a/b/Relu6/relu6_compute.h"
+    math.write_text("// mine\n")
+    again = cookiecutter(tmp_path, "--no-input", "op_name=Relu6", "-o", "a/b", "-f")
+    assert math.read_text() == "// mine\n"
+    assert "what it does is what relu6_compute.h did before." in again.stdout
 
 
 def test_output_folder_with_braces(tmp_path: Path) -> None:
@@ -280,11 +296,28 @@ def test_skipped_hooks_are_completed_by_scons(zoom: Repository, tmp_path: Path) 
 
 def test_replay_without_description_file(tmp_path: Path) -> None:
     (tmp_path / "zoom.yml").write_text(DESCRIPTION)
-    assert cookiecutter(tmp_path, "--no-input", "config=zoom.yml").returncode == 0
+    answers = ["config=zoom.yml", "license=mit", f"author={HOSTILE_AUTHOR}"]
+    done = cookiecutter(tmp_path, "--no-input", *answers)
+    assert done.returncode == 0, done.stdout
+    assert done.stderr == ""
     (tmp_path / "zoom.yml").unlink()
     again = cookiecutter(tmp_path, "--replay", "-o", "again")
     assert again.returncode == 0, again.stdout
     assert (tmp_path / "again/Zoom/op.yml").read_text() == DESCRIPTION
+    for made in (tmp_path / "Zoom", tmp_path / "again/Zoom"):
+        title, _, owner, *_ = (made / "LICENSE").read_text().splitlines()
+        assert title == "MIT License"
+        assert re.fullmatch(r"Copyright \(c\) 20\d\d " + re.escape(HOSTILE_AUTHOR), owner)
+
+
+def test_mistyped_variable_is_named(tmp_path: Path) -> None:
+    done = cookiecutter(tmp_path, "--no-input", "confg=zoom.yml", "shape=1")
+    assert done.stderr.splitlines() == [
+        "warning: 'confg' is ignored: no such variable; did you mean config?",
+        "warning: 'shape' is ignored: no such variable; there are config, op_name, runtimes, "
+        "license, author",
+    ]
+    assert done.returncode == 0
 
 
 def terminal_session(folder: Path, answers: Sequence[str]) -> tuple[str, int]:
@@ -311,23 +344,27 @@ def terminal_session(folder: Path, answers: Sequence[str]) -> tuple[str, int]:
 
 def test_terminal_questions(tmp_path: Path) -> None:
     example = EXAMPLES / "exp/exp.yml"
-    shown, status = terminal_session(tmp_path, [os.path.relpath(example, tmp_path), "my_exp", ""])
+    answers = [os.path.relpath(example, tmp_path), "my_exp", "", "0bsd", ""]
+    shown, status = terminal_session(tmp_path, answers)
     assert status == 0
-    assert "  [1/3] Operator description (YAML file or text; Enter: a new one) (): " in shown
-    assert "  [2/3] Folder to make; it names a new operator too (Exp): my_exp\n" in shown
-    assert "  [3/3] Runtimes that execute the operator (of rknn, pplnn, rknn2) (rknn): \n" in shown
+    assert "  [1/5] Operator description (YAML file or text; Enter: a new one) (): " in shown
+    assert "  [2/5] Folder to make; it names a new operator too (Exp): my_exp\n" in shown
+    assert "  [3/5] Runtimes that execute the operator (of rknn, pplnn, rknn2) (rknn): \n" in shown
+    assert "  [4/5] License of the new repository (of none, 0BSD, " in shown
+    assert "  [5/5] Author, for the license (" in shown
     assert repository.load(tmp_path / "my_exp").name == "Exp"
+    assert " the authors of my_exp\n" in (tmp_path / "my_exp/LICENSE").read_text()
 
 
 def test_terminal_defaults(tmp_path: Path) -> None:
-    shown, status = terminal_session(tmp_path, ["", "", ""])
+    shown, status = terminal_session(tmp_path, [""] * 5)
     assert status == 0
-    assert "  [2/3] Folder to make; it names a new operator too (MyOperator): \n" in shown
+    assert "  [2/5] Folder to make; it names a new operator too (MyOperator): \n" in shown
     assert (tmp_path / "MyOperator/op.yml").is_file()
 
 
 def test_invalid_answer_stops_questions(tmp_path: Path) -> None:
     shown, status = terminal_session(tmp_path, ["nowhere.yml"])
     assert status == 1
-    assert "[2/3]" not in shown
+    assert "[2/5]" not in shown
     assert shown.splitlines()[-1].startswith("config: file 'nowhere.yml' not found")

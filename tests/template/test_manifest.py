@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from opkit import manifest, repository
 from opkit.errors import OpkitError
 from opkit.manifest import Manifest
+from opkit.runtimes import DEFAULT, available
 from opkit.version import VERSION, is_newer
 from tests.repositories import TEMPLATE, Repository
 
@@ -60,6 +62,14 @@ def test_newer_repository_is_refused(copy_of_fresh: Repository) -> None:
     assert refused.returncode == 2
     assert "version 99.0.0 of the template wrote this repository" in refused.stderr
     assert "pip install 'rknn-op-template>=99.0.0'" in refused.stderr
+
+
+def test_products_are_listed_for_ci(copy_of_fresh: Repository) -> None:
+    listed = copy_of_fresh.run("opkit.ci.products").stdout.splitlines()
+    families = available()[DEFAULT].targets
+    assert listed == [f"build/{target}/MyOperator.rknnop" for target in families]
+    shutil.rmtree(copy_of_fresh.path / "build")
+    assert copy_of_fresh.run("opkit.ci.products").stdout == ""
 
 
 def test_unlisted_files_are_kept(copy_of_fresh: Repository) -> None:

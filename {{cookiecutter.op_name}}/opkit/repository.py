@@ -187,6 +187,20 @@ def stale(root: Path, spec: OpSpec) -> list[Complaint]:
     return found
 
 
+def products(root: Path) -> list[Path]:
+    """Return what was built for the targets of the operator's runtimes.
+
+    Raises:
+        DescriptionError: op.yml is missing or wrong.
+    """
+    return [
+        path
+        for runtime in runtimes.of(load(root))
+        for target in runtime.targets
+        for path in sorted(root.glob(f"build/{target}/{runtime.product_pattern}"))
+    ]
+
+
 def read_manifest(root: Path) -> Manifest:
     """Return the manifest of the repository; an empty one if there is none.
 

@@ -8,19 +8,24 @@ from pathlib import Path
 from opkit.description.spec import OpSpec
 
 
-def next_steps(spec: OpSpec, folder: Path) -> str:
+def next_steps(spec: OpSpec, folder: Path, math_is_old: bool = False) -> str:
     """Return the next steps.
 
     Args:
         spec: the operator.
         folder: the new repository.
+        math_is_old: it was there before, and so was the user's math, which nothing overwrites.
     """
+    math = f"{spec.lower}_compute.h"
+    does = "what it does so far is copy its first input"
+    does = f"what it does is what {math} did before" if math_is_old else does
+    write = "Go on with the math" if math_is_old else "Write the math"
     return f"""
-{spec.name} is ready. It builds as it is; what it does so far is copy its first input.
+{spec.name} is ready. It builds as it is; {does}.
 
     cd {shlex.quote(str(folder))}
-    python3 -m venv .venv && .venv/bin/pip install -r requirements.txt
+    python3 -m venv .venv && .venv/bin/pip install -r requirements.lock
     .venv/bin/scons check
 
-Write the math in {spec.lower}_compute.h and {spec.lower}_reference.py; README.md says the rest.
+{write} in {math} and {spec.lower}_reference.py; README.md says the rest.
 """

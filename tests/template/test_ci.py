@@ -1,0 +1,143 @@
+"""What a repository brings for GitHub, pre-commit and containers: thin files that call opkit/ci."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from opkit.ci import generated
+from tests.repositories import TEMPLATE, generate
+
+WORKFLOW = TEMPLATE / ".github/workflows/ci.yml"
+ACTION = TEMPLATE / "opkit/ci/action.yml"
+DESCRIPTION = """\
+name: Kept
+inputs: {x: {type: VX_TYPE_TENSOR}}
+outputs: {y: {type: VX_TYPE_TENSOR}}
+"""
+
+
+def read(path: Path) -> Any:
+    return yaml.load(path.read_text(), yaml.BaseLoader)  # BaseLoader: `on` is no boolean
+
+
+@pytest.mark.parametrize("path", [WORKFLOW, ACTION], ids=["workflow", "action"])
+def test_actions_are_pinned_by_commit(path: Path) -> None:
+    uses = re.findall(r"uses: (.*)", path.read_text())
+    assert uses
+    for action in uses:
+        assert action == "./opkit/ci" or re.fullmatch(
+            r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action
+        )
+
+
+def test_workflow_runs_once_and_ends() -> None:
+    workflow = read(WORKFLOW)
+    assert workflow["on"]["push"] == {"branches": ["main", "master"]}
+    assert "pull_request" in workflow["on"]
+    assert workflow["permissions"] == {"contents": "read"}
+    assert "github.ref" in workflow["concurrency"]["group"]
+    (job,) = workflow["jobs"].values()
+    assert int(job["timeout-minutes"]) <= 60
+    checkout, action = job["steps"]
+    assert checkout["uses"].startswith("actions/checkout@")
+    assert action["with"].keys() <= read(ACTION)["inputs"].keys()
+
+
+def test_action_runs_what_is_there() -> None:
+    """Its commands are data of its inputs, never text of an expression."""
+    steps = [step["run"] for step in read(ACTION)["runs"]["steps"] if "run" in step]
+    commands = "\n".join(steps)
+    assert "${{" not in commands
+    modules = re.findall(r"python -m (\S+)", commands)
+    scripts = re.findall(r"bash (\S+)", commands)
+    assert (len(modules), scripts) == (2, ["opkit/ci/install"])
+    for path in [*scripts, *(f"{module.replace('.', '/')}.py" for module in modules)]:
+        assert (TEMPLATE / path).is_file()
+    subprocess.run(["bash", "-n", TEMPLATE / "opkit/ci/install"], check=True)
+
+
+def test_container_installs_the_lock() -> None:
+    container = json.loads((TEMPLATE / ".devcontainer/devcontainer.json").read_text())
+    assert "bash opkit/ci/install" in container["postCreateCommand"]
+    install = (TEMPLATE / "opkit/ci/install").read_text()
+    assert "--require-hashes -r requirements.lock" in install
+
+
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a repository with everything in git's index."""
+    path = generate(tmp_path_factory.mktemp("kept"), DESCRIPTION).path
+    git("init", "--quiet", cwd=path)
+    git("add", ".", cwd=path)
+    return path
+
+
+@pytest.fixture
+def root(committed: Path, tmp_path: Path) -> Path:
+    """Return a copy of the repository."""
+    copy = tmp_path / "Kept"
+    shutil.copytree(committed, copy)
+    return copy
+
+
+def git(*arguments: str, cwd: Path) -> None:
+    subprocess.run(["git", *arguments], cwd=cwd, check=True, capture_output=True)
+
+
+def hook(root: Path) -> subprocess.CompletedProcess[str]:
+    """Run what pre-commit runs, as it does: without a shell."""
+    (entry,) = read(TEMPLATE / ".pre-commit-config.yaml")["repos"]
+    (command,) = entry["hooks"]
+    assert (entry["repo"], command["language"]) == ("local", "system")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return subprocess.run(
+        shlex.split(command["entry"]),
+        cwd=root,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_commit_with_generated_files_passes(root: Path) -> None:
+    (root / "tests/mine.txt").write_text("not yet added")
+    (root / "kept_compute.h").write_text("// being written")
+    done = hook(root)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_commit_without_generated_files_is_refused(root: Path) -> None:
+    (root / "op.yml").write_text(f"{DESCRIPTION}params: {{p: {{type: VX_TYPE_INT8}}}}\n")
+    git("add", ".", cwd=root)
+    git("rm", "--cached", "--quiet", "makefile.linux.x64", cwd=root)
+    done = hook(root)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: generated/kept.h, generated/kept_params.h, ")
+    assert "makefile.linux.x64" in done.stderr
+    assert "op.yml" not in done.stderr.partition(": as")[0]
+    git("add", ".", cwd=root)
+    assert hook(root).returncode == 0
+
+
+def test_mistakes_are_messages(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(root)
+    shutil.rmtree(".git")
+    assert generated.main() == 1
+    assert capsys.readouterr().err.startswith("error: git diff failed: ")
+    (root / "op.yml").unlink()
+    assert generated.main() == 1
+    assert capsys.readouterr().err.startswith("error: op.yml: cannot be read: ")

@@ -1,0 +1,57 @@
+"""opkit/requirements.lock: exact versions with hashes, of all that opkit requires."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from tests.repositories import TEMPLATE
+
+PYTHONS = [f"3.{minor}" for minor in range(10, 15)]
+_ENTRY = re.compile(r"(.+?)((?: --hash=sha256:[0-9a-f]{64})*)")
+
+
+def requirements(path: Path) -> list[str]:
+    """Return the lines of a file for pip, joined and without comments."""
+    text = re.sub(r"\s+#.*|^#.*", "", path.read_text(), flags=re.MULTILINE)
+    return [line for line in re.sub(r" \\\n\s+", " ", text).splitlines() if line]
+
+
+def locked(python: str) -> dict[str, tuple[Requirement, int]]:
+    """Return name -> requirement, and its number of hashes, of what a Python gets."""
+    entries: dict[str, tuple[Requirement, int]] = {}
+    for line in requirements(TEMPLATE / "opkit/requirements.lock"):
+        match = _ENTRY.fullmatch(line)
+        assert match, line
+        requirement = Requirement(match[1])
+        environment = {"python_version": python, "python_full_version": f"{python}.0"}
+        if not requirement.marker or requirement.marker.evaluate(environment):
+            assert requirement.name not in entries, f"{line}: twice for {python}"
+            entries[requirement.name] = (requirement, match[2].count("--hash"))
+    return entries
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_lock_has_what_is_required(python: str) -> None:
+    entries = locked(python)
+    for line in requirements(TEMPLATE / "opkit/requirements.txt"):
+        wanted = Requirement(line)
+        requirement, _ = entries[wanted.name.lower()]
+        (version,) = requirement.specifier
+        assert version.operator == "=="
+        assert wanted.specifier.contains(version.version), line
+    for name, (_, hashes) in entries.items():
+        assert hashes, f"{name}: no hash"
+
+
+@pytest.mark.parametrize(("name", "hashes"), [("ziglang", 2), ("scons", 1), ("pyyaml", 10)])
+def test_lock_has_wheels_of_both_processors(name: str, hashes: int) -> None:
+    assert locked("3.12")[name][1] == hashes
+
+
+def test_files_of_the_user_take_those_of_opkit() -> None:
+    for name in ("requirements.txt", "requirements.lock"):
+        assert requirements(TEMPLATE / name) == [f"-r opkit/{name}"]

@@ -21,7 +21,7 @@ def main() -> int:
     sys.path.insert(0, str(project))
     from opkit.errors import OpkitError
     from opkit.files.next_steps import next_steps
-    from opkit.repository import load, update
+    from opkit.repository import load, write
 
     # An installed template holds bytecode of opkit, which was copied with the rest.
     for cache in [*project.rglob("__pycache__")]:
@@ -29,7 +29,7 @@ def main() -> int:
     try:
         spec = load(project)
         was_there = (project / f"{spec.lower}_compute.h").exists()
-        update(project)
+        write(project, spec)
     except OpkitError as error:
         print(error, file=sys.stderr)
         return 1

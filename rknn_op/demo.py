@@ -18,9 +18,10 @@ from opkit import runtimes
 from opkit.check.processes import kill_marked
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.repository import products
 from rknn_op import targets, template
 from rknn_op.creation import Plan, create, plan
-from rknn_op.repositories import products, scons
+from rknn_op.repositories import scons
 
 _MARK = "RKNN_OP_DEMO"
 _MAX_ROWS = 9  # of the table of cases, its head included

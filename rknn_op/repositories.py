@@ -1,4 +1,4 @@
-"""Operator repositories: what is one, what was built in one, and SCons in one."""
+"""Operator repositories: what is one, and SCons in one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 from typing import IO
 
-from opkit import runtimes
-from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 
 
@@ -24,17 +22,6 @@ def require(folder: Path) -> None:
                 f"{folder} is not an operator repository: {name} not found; "
                 "pass one with -p, or make one with `rknn-op create`"
             )
-
-
-def products(folder: Path, spec: OpSpec, target: str) -> list[Path]:
-    """Return what is built in a repository for a target, or for `all`."""
-    return sorted(
-        path
-        for runtime in runtimes.of(spec)
-        for name in runtime.targets
-        if target in (name, "all")
-        for path in folder.glob(f"build/{name}/{runtime.product_pattern}")
-    )
 
 
 def scons(

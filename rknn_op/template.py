@@ -24,7 +24,10 @@ sys.path.insert(0, str(_PROJECT))
 
 @cache
 def files(runtimes: tuple[str, ...]) -> dict[str, bytes]:
-    """Return path -> content of what the template copies for runtimes: all but op.yml."""
+    """Return path -> content of what the template copies for runtimes: all but what it renders.
+
+    That is op.yml, and the user's license, whose name in the template is a condition.
+    """
     rooms = OPKIT / "runtimes"
     others = [room for room in rooms.iterdir() if room.is_dir() and room.name not in runtimes]
     return {
@@ -32,6 +35,7 @@ def files(runtimes: tuple[str, ...]) -> dict[str, bytes]:
         for path in sorted(_PROJECT.rglob("*"))
         if path.is_file()
         and path != _PROJECT / "op.yml"
+        and not path.name.startswith("{%")
         and "__pycache__" not in path.parts
         and not any(path.is_relative_to(room) for room in others)
     }

@@ -9,7 +9,6 @@ import click
 from opkit import repository
 from opkit.description.parser import PC
 from rknn_op import targets as listing
-from rknn_op.repositories import products
 from rknn_op.verbs.common import (
     SconsCommand,
     jobs_option,
@@ -54,6 +53,6 @@ def command(
         if not run.status:
             spec = repository.load(run.folder)
             named = next((w[7:] for w in run.arguments if w.startswith("target=")), "")
-            for product in products(run.folder, spec, named or spec.target_platform):
+            for product in repository.products(run.folder, spec, named or spec.target_platform):
                 click.echo(product)
     ctx.exit(status(runs))

@@ -187,18 +187,15 @@ def stale(root: Path, spec: OpSpec) -> list[Complaint]:
     return found
 
 
-def products(root: Path) -> list[Path]:
-    """Return what was built for the targets of the operator's runtimes.
-
-    Raises:
-        DescriptionError: op.yml is missing or wrong.
-    """
-    return [
+def products(root: Path, spec: OpSpec, target: str = "all") -> list[Path]:
+    """Return what is built for a target, or for `all`."""
+    return sorted(
         path
-        for runtime in runtimes.of(load(root))
-        for target in runtime.targets
-        for path in sorted(root.glob(f"build/{target}/{runtime.product_pattern}"))
-    ]
+        for runtime in runtimes.of(spec)
+        for name in runtime.targets
+        if target in (name, "all")
+        for path in root.glob(f"build/{name}/{runtime.product_pattern}")
+    )
 
 
 def read_manifest(root: Path) -> Manifest:

@@ -12,7 +12,7 @@ from opkit.errors import OpkitError
 def main() -> int:
     """Print the products of this folder and return the exit status."""
     try:
-        products = repository.products(Path())
+        products = repository.products(Path(), repository.load(Path()))
     except OpkitError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -62,7 +63,16 @@ def command(
     if dry_run:
         click.echo(f"{planned.folder}: {planned.spec.name}, for {', '.join(planned.spec.runtimes)}")
         for owner, files in creation.rehearse(planned).items():
-            click.echo(click.wrap_text(f"{owner}: {' '.join(files)}", 78, "  ", "      "))
+            words = f"{owner}: {' '.join(files)}"
+            click.echo(
+                textwrap.fill(
+                    words,
+                    width=78,
+                    initial_indent="  ",
+                    subsequent_indent="      ",
+                    break_on_hyphens=False,
+                )
+            )
         return
     creation.create(planned)
     click.echo(next_steps(planned.spec, planned.folder.absolute()), nl=False)

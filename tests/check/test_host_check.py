@@ -96,6 +96,23 @@ def errors(output: str) -> list[str]:
     return re.findall(r"^error: (.*)$", output, re.MULTILINE)
 
 
+def test_workers_report_the_same(small: Repository) -> None:
+    """The table, the counts and what is skipped are those of one process."""
+    (small.path / "tests/test_later.py").write_text(
+        "import pytest; pytest.skip('', allow_module_level=True)"
+    )
+    alone, with_workers = (small.scons("check", *option) for option in ((), ("workers=2",)))
+    assert "bringing up nodes" in with_workers.stdout
+    tables = [re.findall(r"^\w+ kernel  \S+", run.stdout, re.M) for run in (alone, with_workers)]
+    assert len(tables[0]) == 3
+    assert tables[0] == tables[1]
+    for run in (alone, with_workers):
+        assert f"{SUMMARY}; tests/test_later.py skipped\n" in run.stdout
+    refused = small.scons("check", "workers=0", check=False)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == "error: workers: invalid '0' (expected a number up to 999, or auto)\n"
+
+
 def test_complete_check_prints_summary(small: Repository) -> None:
     run = check(small)
     assert run.returncode == 0, run.stdout + run.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -52,6 +54,7 @@ def options(variables: Any, operator: OpSpec) -> None:
             f"with check: compile with sanitizers, of {names}; needs gcc or clang",
             "",
         ),
+        ("workers", "with check: processes that run cases side by side; a number, or auto", ""),
     )
 
 
@@ -59,8 +62,11 @@ def check(env: Any, request: Request) -> None:
     """Refuse invalid executors.
 
     Raises:
-        OpkitError: `qemu=` conflicts with the targets, or a sanitizer is unknown.
+        OpkitError: `qemu=` conflicts with the targets, a sanitizer is unknown, or there can be no
+            workers.
     """
+    if env["workers"]:
+        _refuse_workers(env["workers"])
     parse_sanitizers(env["sanitize"])
     if env["qemu"] and not request.abis:
         raise OpkitError(
@@ -68,6 +74,16 @@ def check(env: Any, request: Request) -> None:
         )
     if executors.is_board(env["qemu"]) and len(request.abis) > 1:
         raise OpkitError(f"qemu={env['qemu']} is one board; pass its chip with target=")
+
+
+def _refuse_workers(workers: str) -> None:
+    if not re.fullmatch(r"auto|[1-9][0-9]{0,2}", workers):
+        raise OpkitError(f"workers: invalid {workers!r} (expected a number up to 999, or auto)")
+    if importlib.util.find_spec("xdist") is None:
+        raise OpkitError(
+            f"workers={workers} requires pytest-xdist, which is not installed: "
+            f"{sys.executable} -m pip install pytest-xdist"
+        )
 
 
 def exists(env: Any) -> bool:
@@ -169,7 +185,7 @@ def run_cases(target: Any, source: Any, env: Any, records: Path | None = None) -
             except executors.ExecutorError as error:
                 not_run.append(f"the cases did not run on {name}: {error}")
         session = Session(tuple(prepared), LOG, records, tuple(env["SIMULATORS"]))
-        status = _run_pytest(session, env["OPERATOR"], env["LOCK"])
+        status = _run_pytest(session, env["OPERATOR"], env["workers"], env["LOCK"])
     for problem in env["MISSING_SIMULATORS"]:
         print(f"note: {problem}")
     required = env["require_target"]
@@ -179,7 +195,9 @@ def run_cases(target: Any, source: Any, env: Any, records: Path | None = None) -
     return status or int(required and bool(not_run))
 
 
-def _run_pytest(session: Session, operator: OpSpec, kept_files: Sequence[int]) -> int:
+def _run_pytest(
+    session: Session, operator: OpSpec, workers: str, kept_files: Sequence[int]
+) -> int:
     """Run the tests, and print a summary and what is missing; return 0 if nothing is.
 
     Should we be killed, pytest still holds the repository's lock, among the kept files.
@@ -190,6 +208,7 @@ def _run_pytest(session: Session, operator: OpSpec, kept_files: Sequence[int]) -
         *(sys.executable, "-m", "pytest", "-q"),
         *("-p", "opkit.check.pytest_plugin", f"--opkit-session={SESSION}"),
         *("-o", "empty_parameter_set_mark=fail_at_collect"),
+        *(("-n", workers) if workers else ()),
     ]
     status = subprocess.run(command, check=False, pass_fds=kept_files).returncode
     log = run_log.read(LOG)

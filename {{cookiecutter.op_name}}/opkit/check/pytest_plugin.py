@@ -184,8 +184,11 @@ class _Logger:
         self.add(collected=item.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Log a file that skips itself."""
-        if report.skipped and not _is_worker(self.config):
+        """Log a file that skips itself; of pytest-xdist's processes, only those that collect know.
+
+        The same is true of tests: they are logged several times then.
+        """
+        if report.skipped:
             self.add(skipped=report.nodeid)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
@@ -230,10 +233,17 @@ class _Logger:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Print the table of cases, and notes on them."""
+    log = terminalreporter.config.stash[_SESSION].log
+    # With several processes, tests end in another order than they were collected.
+    order = {test: number for number, test in enumerate(run_log.read(log).collected if log else ())}
+
+    def position(report: Any) -> int:
+        return order.get(getattr(report, "nodeid", ""), 0)
+
     reports = [
         report
         for outcome in ("passed", "failed")
-        for report in terminalreporter.stats.get(outcome, ())
+        for report in sorted(terminalreporter.stats.get(outcome, ()), key=position)
         if getattr(report, "when", "") == "call"
     ]
     results = [result for report in reports for result in _results(report)]

@@ -103,13 +103,13 @@ def test_workers_report_the_same(small: Repository) -> None:
     )
     alone, with_workers = (small.scons("check", *option) for option in ((), ("workers=2",)))
     assert "bringing up nodes" in with_workers.stdout
-    tables = [re.findall(r"^\w+ kernel  \S+", run.stdout, re.M) for run in (alone, with_workers)]
+    tables = [re.findall(r"^\w+ kernel +\S+", run.stdout, re.M) for run in (alone, with_workers)]
     assert len(tables[0]) == 3
     assert tables[0] == tables[1]
     for run in (alone, with_workers):
         assert f"{SUMMARY}; tests/test_later.py skipped\n" in run.stdout
     refused = small.scons("check", "workers=0", check=False)
-    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.returncode == 2
     assert refused.stderr == "error: workers: invalid '0' (expected a number up to 999, or auto)\n"
 
 

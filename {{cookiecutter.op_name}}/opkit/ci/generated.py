@@ -22,8 +22,11 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     if missing:
-        names = ", ".join(missing)
-        print(f"error: {names}: as op.yml has it, not in git; `git add` it", file=sys.stderr)
+        print(
+            f"error: {', '.join(missing)}: git has no such file, or another one than follows from "
+            "op.yml and the reference; run `scons`, then `git add` it",
+            file=sys.stderr,
+        )
     return 1 if missing else 0
 
 

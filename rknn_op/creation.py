@@ -21,21 +21,26 @@ from opkit.description.file import read_description
 from opkit.description.rewriting import normalized, with_runtimes, with_target
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.files.license import NONE, license_text
 from opkit.version import VERSION
 from rknn_op import template
 
 
 @dataclass(frozen=True)
-class Changes:
-    """What takes the place of a description's own words.
+class Choices:
+    """What a user may choose besides the description.
 
     Attributes:
         runtimes: that execute the operator; empty: those of the description.
         target: what to build for by default; empty: that of the description.
+        license: of the new repository, by the name that SPDX gives it, or `none`.
+        author: whom the license names; empty: the authors of the new repository.
     """
 
     runtimes: Sequence[str] = ()
     target: str = ""
+    license: str = NONE
+    author: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,19 +52,21 @@ class Plan:
         text: the description, as it will be in op.yml.
         folder: the repository; nothing is there.
         files: path -> what is in those files of the user's that exist already.
+        choices: what the user has chosen.
     """
 
     spec: OpSpec
     text: str
     folder: Path
     files: Mapping[str, bytes] = field(default_factory=dict)
+    choices: Choices = Choices()
 
 
-UNCHANGED = Changes()
+DEFAULTS = Choices()
 
 
 def plan(
-    config: Path, folder: Path | None = None, parent: Path = Path(), changes: Changes = UNCHANGED
+    config: Path, folder: Path | None = None, parent: Path = Path(), choices: Choices = DEFAULTS
 ) -> Plan:
     """Check a description and the place of its repository.
 
@@ -67,23 +74,26 @@ def plan(
         config: the file with the description.
         folder: the repository to make; None: in `parent`, with the operator's name.
         parent: where that is.
-        changes: to the description.
+        choices: what else is chosen.
 
     Raises:
-        OpkitError: the description cannot be used, not even changed, or something is in the place.
+        OpkitError: the description or a choice cannot be used, or something is in the place.
     """
     text = normalized(read_description(config))
     spec = runtimes.parse(text, str(config))
-    if changes.runtimes:
-        text = with_runtimes(text, changes.runtimes)
-    if changes.target:
-        text = with_target(text, changes.target)
-    if changes != UNCHANGED:
+    if choices.runtimes:
+        text = with_runtimes(text, choices.runtimes)
+    if choices.target:
+        text = with_target(text, choices.target)
+    if choices.runtimes or choices.target:
         spec = runtimes.parse(text, f"{config}, changed by options")
     folder = folder or parent / spec.name
-    repository.refuse_folder_name(_absolute(folder).name)
+    name = _absolute(folder).name
+    repository.refuse_folder_name(name)
     refuse_existing(folder)
-    return Plan(spec, text, folder)
+    license = license_text(template.LICENSES, choices.license, choices.author, name)
+    files = {"LICENSE": license.encode()} if license else {}
+    return Plan(spec, text, folder, files, choices)
 
 
 def refuse_existing(folder: Path) -> None:
@@ -129,7 +139,7 @@ def rehearse(plan: Plan) -> dict[str, list[str]]:
     copied = template.files(plan.spec.runtimes)
     ours = [path for path in copied if path.startswith("opkit/")]
     return {
-        "yours": sorted({*written.once, "op.yml", ".cruft.json", *copied} - {*ours}),
+        "yours": sorted({*written.once, *plan.files, "op.yml", ".cruft.json", *copied} - {*ours}),
         "generated": sorted({*written.generated, manifest.PATH}),
         "opkit": [f"opkit/ ({len(ours)} files)"],
     }
@@ -154,14 +164,14 @@ def _make(plan: Plan, folder: Path) -> None:
 
 
 def create_all(
-    configs: Sequence[Path], parent: Path, changes: Changes = UNCHANGED, dry_run: bool = False
+    configs: Sequence[Path], parent: Path, choices: Choices = DEFAULTS, dry_run: bool = False
 ) -> Iterator[Path | OpkitError]:
     """Make a repository of each description, side by side on all processors.
 
     Args:
         configs: the files with the descriptions.
         parent: the folder of the repositories, which have their operators' names.
-        changes: to every description.
+        choices: for all of them.
         dry_run: check all, and make nothing.
 
     Yields:
@@ -175,15 +185,15 @@ def create_all(
     )
     try:
         yield from workers.map(
-            partial(_create_one, parent=parent, changes=changes, dry_run=dry_run), configs
+            partial(_create_one, parent=parent, choices=choices, dry_run=dry_run), configs
         )
     finally:
         workers.shutdown(cancel_futures=True)
 
 
-def _create_one(config: Path, parent: Path, changes: Changes, dry_run: bool) -> Path | OpkitError:
+def _create_one(config: Path, parent: Path, choices: Choices, dry_run: bool) -> Path | OpkitError:
     try:
-        planned = plan(config, None, parent, changes)
+        planned = plan(config, None, parent, choices)
         (rehearse if dry_run else create)(planned)
     except OpkitError as error:
         return error
@@ -200,6 +210,8 @@ def _cruft_state(plan: Plan) -> str:
         "config": plan.text,
         "op_name": _absolute(plan.folder).name,
         "runtimes": ", ".join(plan.spec.runtimes),
+        "license": plan.choices.license,
+        "author": plan.choices.author,
         "_template": template.URL,
     }
     state = {

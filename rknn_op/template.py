@@ -12,6 +12,7 @@ from pathlib import Path
 _INSTALLED = Path(__file__).parent / "template"
 ROOT = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
+LICENSES = ROOT / "licenses"
 _PROJECT = ROOT / "{{cookiecutter.op_name}}"
 OPKIT = _PROJECT / "opkit"
 

@@ -11,7 +11,7 @@ import click
 from opkit.errors import OpkitError
 from opkit.files.next_steps import next_steps
 from rknn_op import creation, progress
-from rknn_op.creation import Changes
+from rknn_op.creation import Choices
 
 
 @click.command("create")
@@ -38,6 +38,10 @@ from rknn_op.creation import Changes
     help="What executes the operator, instead of what the description says; may be repeated.",
 )
 @click.option("--target", default="", help="What to build for, instead of what it says.")
+@click.option(
+    "--license", default="none", help="For the new repository, such as MIT; default: none."
+)
+@click.option("--author", default="", help="Whom the license names.")
 @click.option("--dry-run", is_flag=True, help="Check all, and say what would be made.")
 def command(
     config: tuple[Path, ...],
@@ -45,6 +49,8 @@ def command(
     path: Path | None,
     runtimes: tuple[str, ...],
     target: str,
+    license: str,
+    author: str,
     dry_run: bool,
 ) -> None:
     """Make operator repositories from descriptions.
@@ -55,11 +61,12 @@ def command(
     configs = [*config, *others]
     if not configs:
         raise click.UsageError("Missing option '-c' / '--config'.")
-    changes = Changes([name for text in runtimes for name in text.split(",")], target)
+    names = [name for text in runtimes for name in text.split(",")]
+    choices = Choices(names, target, license, author)
     if len(configs) > 1:
-        _create_all(configs, path or Path(), changes, dry_run)
+        _create_all(configs, path or Path(), choices, dry_run)
         return
-    planned = creation.plan(configs[0], path, changes=changes)
+    planned = creation.plan(configs[0], path, choices=choices)
     if dry_run:
         click.echo(f"{planned.folder}: {planned.spec.name}, for {', '.join(planned.spec.runtimes)}")
         for owner, files in creation.rehearse(planned).items():
@@ -78,9 +85,9 @@ def command(
     click.echo(next_steps(planned.spec, planned.folder.absolute()), nl=False)
 
 
-def _create_all(configs: Sequence[Path], parent: Path, changes: Changes, dry_run: bool) -> None:
+def _create_all(configs: Sequence[Path], parent: Path, choices: Choices, dry_run: bool) -> None:
     """Make the repositories, print their paths, and then what is wrong with the others."""
-    results = creation.create_all(configs, parent, changes, dry_run)
+    results = creation.create_all(configs, parent, choices, dry_run)
     done = [*progress.shown(results, len(configs), "creating")]
     problems = [result for result in done if isinstance(result, OpkitError)]
     click.echo("".join(f"{folder}\n" for folder in done if isinstance(folder, Path)), nl=False)

@@ -283,6 +283,22 @@ def test_create_with_other_runtimes_and_target(folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["exp"]
 
 
+def test_create_with_license(folder: Path) -> None:
+    """As cookiecutter makes it, with the same answers for cruft."""
+    chosen = ["--license", "mit", "--author", "A & B"]
+    assert rknn_op("create", "-c", EXP, "-p", "exp", *chosen).exit_code == 0
+    assert "(c)" in (text := (folder / "exp/LICENSE").read_text())
+    assert "A & B" in text
+    answers = json.loads((folder / "exp/.cruft.json").read_text())["context"]["cookiecutter"]
+    questions = json.loads((template.ROOT / "cookiecutter.json").read_text())
+    asked = {name for name in questions if not name.startswith("_")}
+    assert {name for name in answers if not name.startswith("_")} == asked
+    assert (answers["license"], answers["author"]) == ("mit", "A & B")
+    wrong = rknn_op("create", "-c", EXP, "-p", "other", "--license", "GPL")
+    assert_error(wrong, "license: invalid 'GPL' (expected none, 0BSD, ")
+    assert [path.name for path in folder.iterdir()] == ["exp"]
+
+
 def test_dry_run_lists_what_create_makes(folder: Path) -> None:
     shown = rknn_op("create", "-c", EXP, "-p", "exp", "--dry-run")
     assert shown.exit_code == 0

@@ -79,8 +79,9 @@ def plan(
     Raises:
         OpkitError: the description or a choice cannot be used, or something is in the place.
     """
-    text = normalized(read_description(config))
+    text = read_description(config)
     spec = runtimes.parse(text, str(config))
+    text = normalized(text)
     if choices.runtimes:
         text = with_runtimes(text, choices.runtimes)
     if choices.target:

@@ -237,17 +237,6 @@ def test_relative_paths_become_absolute(
     )
 
 
-def test_home_in_prefix_and_sysroot(
-    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    machine.program(tmp_path / "sdk" / "arm-linux-gcc")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert machine.find("prefix", "armhf", "~/sdk/arm-linux-", "~/sdk").command == (
-        str(tmp_path / "sdk" / "arm-linux-gcc"),
-        f"--sysroot={tmp_path / 'sdk'}",
-    )
-
-
 def test_another_abi_is_one_row(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -195,9 +195,7 @@ def run_cases(target: Any, source: Any, env: Any, records: Path | None = None) -
     return status or int(required and bool(not_run))
 
 
-def _run_pytest(
-    session: Session, operator: OpSpec, workers: str, kept_files: Sequence[int]
-) -> int:
+def _run_pytest(session: Session, operator: OpSpec, workers: str, kept_files: Sequence[int]) -> int:
     """Run the tests, and print a summary and what is missing; return 0 if nothing is.
 
     Should we be killed, pytest still holds the repository's lock, among the kept files.

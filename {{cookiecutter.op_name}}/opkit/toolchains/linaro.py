@@ -9,6 +9,7 @@ from opkit.toolchains.compiler import Compiler, Missing, Options, described, fir
 
 RELEASE = "gcc-linaro-6.3.1-2017.05-x86_64"
 DOWNLOADS = "https://releases.linaro.org/components/toolchain/binaries/6.3-2017.05"
+"""Assumed, not evidenced: where Linaro keeps that release."""
 _TRIPLES = frozenset({"aarch64-linux-gnu", "arm-linux-gnueabihf"})  # of those in the release
 
 

@@ -28,8 +28,8 @@ _write_no_bytecode = sys.dont_write_bytecode
 sys.dont_write_bytecode = True  # opkit's folder is copied as it is: nothing may be added to it
 sys.path.insert(0, str(ROOT / PROJECT))
 try:
-    from opkit.description.file import read_description
-    from opkit.description.rewriting import normalized, with_runtimes
+    from opkit.description.file import normalized, read_description
+    from opkit.description.rewriting import with_runtimes
     from opkit.description.schema import MODELINE
     from opkit.description.spec import OpSpec
     from opkit.errors import OpkitError
@@ -205,7 +205,8 @@ def _read(config: str) -> tuple[str, OpSpec]:
     path = os.path.expanduser(config)  # noqa: PTH111  Path's own raises for an unknown user
     looks_like_yaml = "\n" in config or ": " in config or config.startswith("{")
     if looks_like_yaml and not _exists(path):
-        return normalized(config), _parse(config, "config")
+        text = normalized(config)
+        return text, _parse(text, "config")
     if not _exists(path):
         _refuse(
             f"config: file {config!r} not found in {Path.cwd()}; pass the path of a YAML file, "
@@ -215,7 +216,7 @@ def _read(config: str) -> tuple[str, OpSpec]:
         text = read_description(Path(path))
     except OpkitError as error:
         _refuse(str(error))
-    return normalized(text), _parse(text, path)
+    return text, _parse(text, path)
 
 
 def _exists(path: str) -> bool:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from opkit import manifest, repository, runtimes
 from opkit.description.file import read_description
-from opkit.description.rewriting import normalized, with_runtimes, with_target
+from opkit.description.rewriting import with_runtimes, with_target
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.license import NONE, license_text
@@ -81,7 +81,6 @@ def plan(
     """
     text = read_description(config)
     spec = runtimes.parse(text, str(config))
-    text = normalized(text)
     if choices.runtimes:
         text = with_runtimes(text, choices.runtimes)
     if choices.target:

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from opkit import manifest, repository, runtimes
 from opkit.description.file import read_description
-from opkit.description.rewriting import normalized
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.skeletons import once_only_files
@@ -121,7 +120,7 @@ def _record(folder: Path, spec: OpSpec) -> None:
         state = json.loads(path.read_text(encoding="utf-8"))
         answers = state["context"]["cookiecutter"]
         state["commit"] = f"v{VERSION}"
-        answers["config"] = normalized(read_description(folder / "op.yml"))
+        answers["config"] = read_description(folder / "op.yml")
         answers["runtimes"] = ", ".join(spec.runtimes)
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from opkit import bounded_file
 from opkit.description.reader import printable, shortened
 from opkit.errors import OpkitError
 
@@ -87,16 +87,12 @@ class VendorFolder:
         try:
             if not path.resolve(strict=True).is_relative_to(self.root):
                 raise OpkitError(f"{shown}: is a link out of {self.shown}; put the file there")
-            if not stat.S_ISREG(path.stat().st_mode):
-                raise OpkitError(f"{shown}: is not a file")
-            with path.open("rb") as file:
-                data = file.read(MAX_BYTES + 1)
+            return VendorFile(name, shown, bounded_file.read(path, "a source", MAX_BYTES))
+        except bounded_file.FileError as error:
+            raise OpkitError(f"{shown}: {error.problem}") from None
         except (OSError, RuntimeError) as error:
             problem = getattr(error, "strerror", None) or error
             raise OpkitError(f"{shown}: cannot be read: {problem}") from None
-        if len(data) > MAX_BYTES:
-            raise OpkitError(f"{shown}: is larger than {MAX_BYTES:,} bytes, so it is not a source")
-        return VendorFile(name, shown, data)
 
     def listing(self) -> str:
         """Return the names in it, in few words."""

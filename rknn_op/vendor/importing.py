@@ -15,7 +15,6 @@ from opkit import runtimes
 from opkit.description.build_keys import path_problem
 from opkit.description.file import read_description
 from opkit.description.reader import shortened
-from opkit.description.rewriting import normalized
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.skeletons import once_only_files
@@ -103,7 +102,7 @@ def make(planned: Import, folder: Path) -> None:
     Raises:
         OpkitError: the folder is there or cannot be made.
     """
-    text = normalized(planned.description)
+    text = planned.description.rstrip()
     creation.create(creation.Plan(planned.spec, text, folder, planned.files))
 
 

@@ -183,7 +183,7 @@ def test_missing_file_error_has_folder(path: str, folder: Path) -> None:
 
 def test_folder_as_description_is_refused(folder: Path) -> None:
     (folder / "sub").mkdir()
-    assert ask("config=sub") == "sub: cannot be read: Is a directory"
+    assert ask("config=sub") == "sub: is a folder, not a file (expected an operator description)"
 
 
 def test_invalid_utf8(folder: Path) -> None:

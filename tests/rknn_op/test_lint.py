@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -90,6 +91,12 @@ def test_text_has_line_for_each_complaint(folder: Path) -> None:
         "none.yml: cannot be read: No such file or directory",
     ]
     assert result.stderr == "3 problems\n"
+
+
+def test_pipe_is_not_waited_for(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.yml")
+    result = lint("pipe.yml")
+    assert result.stdout.startswith("pipe.yml: is a device or a pipe, not a file")
 
 
 def test_json_has_documented_keys(folder: Path) -> None:

@@ -13,17 +13,26 @@ MAX_BYTES = 256 * 1024 * 1024
 
 
 class FileError(OpkitError):
-    """A file cannot be read."""
+    """A file cannot be read.
+
+    Attributes:
+        problem: why, without the path.
+    """
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(f"{path}: {problem}")
+        self.problem = problem
 
 
-def read(path: Path, expected: str) -> bytes:
-    """Return all of a file of at most MAX_BYTES.
+def read(path: Path, expected: str, max_bytes: int = MAX_BYTES) -> bytes:
+    """Return all of a file.
 
     A device or a pipe is not read, because it may have no end; nor is one waited for.
 
     Args:
         path: the file.
         expected: what it should be, for messages, such as `a library`.
+        max_bytes: the size that it may have.
 
     Raises:
         FileError: it cannot be read, is not a regular file, or is too large.
@@ -32,14 +41,14 @@ def read(path: Path, expected: str) -> bytes:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise FileError(f"{path}: is a device or a pipe, not a file (expected {expected})")
-            data = b"" if status.st_size > MAX_BYTES else file.read(MAX_BYTES + 1)
+                raise FileError(path, f"is a device or a pipe, not a file (expected {expected})")
+            data = b"" if status.st_size > max_bytes else file.read(max_bytes + 1)
             size = max(status.st_size, len(data))
     except IsADirectoryError:
-        raise FileError(f"{path}: is a folder, not a file (expected {expected})") from None
+        raise FileError(path, f"is a folder, not a file (expected {expected})") from None
     except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
-    if size > MAX_BYTES:
-        limit = f"at most {MAX_BYTES:,} bytes"
-        raise FileError(f"{path}: has {size:,} bytes (expected {expected} of {limit})")
+        raise FileError(path, f"cannot be read: {error.strerror}") from None
+    if size > max_bytes:
+        limit = f"at most {max_bytes:,} bytes"
+        raise FileError(path, f"has {size:,} bytes (expected {expected} of {limit})")
     return data

@@ -1,26 +1,32 @@
-"""The file that holds an operator description."""
+"""The text of an operator description, and the file that holds it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from opkit import bounded_file
 from opkit.complaint import Complaint
 from opkit.description.reader import MAX_CHARACTERS, DescriptionError
 
+_MAX_BYTES = 4 * MAX_CHARACTERS  # as UTF-8 has them at most
+
 
 def read_description(path: Path) -> str:
-    """Return the text of an operator description.
+    """Return the text of an operator description, normalized.
 
     Raises:
-        DescriptionError: the file cannot be read.
+        DescriptionError: the file cannot be read, or is larger than any description.
     """
     try:
-        with path.open("rb") as file:
-            text = file.read(4 * MAX_CHARACTERS + 1).decode()
-        return text.replace("\r\n", "\n").replace("\r", "\n")
+        data = bounded_file.read(path, "an operator description", _MAX_BYTES)
+        return normalized(data.decode())
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise DescriptionError(Complaint(str(path), "not valid UTF-8", line)) from None
-    except OSError as error:
-        problem = f"cannot be read: {error.strerror}"
-        raise DescriptionError(Complaint(str(path), problem)) from None
+    except bounded_file.FileError as error:
+        raise DescriptionError(Complaint(str(path), error.problem)) from None
+
+
+def normalized(text: str) -> str:
+    """Return the text as in op.yml: without byte-order mark, with Unix line ends."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip()

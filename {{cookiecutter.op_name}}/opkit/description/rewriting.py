@@ -7,11 +7,6 @@ from collections.abc import Sequence
 import yaml
 
 
-def normalized(text: str) -> str:
-    """Return the text as in op.yml: without byte-order mark, with Unix line ends."""
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip()
-
-
 def with_runtimes(text: str, names: Sequence[str]) -> str:
     """Return a description with other runtimes."""
     return _with_entry(text, "runtimes", f"[{', '.join(names)}]")

@@ -15,8 +15,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from opkit import manifest, repository, runtimes
+from opkit.build.lock import is_at
 from opkit.description.file import read_description
 from opkit.description.rewriting import with_runtimes, with_target
 from opkit.description.spec import OpSpec
@@ -43,6 +45,9 @@ class Choices:
     author: str = ""
 
 
+DEFAULTS = Choices()
+
+
 @dataclass(frozen=True)
 class Plan:
     """A repository to make.
@@ -59,10 +64,7 @@ class Plan:
     text: str
     folder: Path
     files: Mapping[str, bytes] = field(default_factory=dict)
-    choices: Choices = Choices()
-
-
-DEFAULTS = Choices()
+    choices: Choices = DEFAULTS
 
 
 def plan(
@@ -221,6 +223,11 @@ def _cruft_state(plan: Plan) -> str:
         "context": {"cookiecutter": answers},
         "directory": None,
     }
+    return cruft_text(state)
+
+
+def cruft_text(state: Mapping[str, Any]) -> str:
+    """Return the text of `.cruft.json`."""
     return json.dumps(state, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -238,12 +245,12 @@ def _exclusive(folder: Path) -> Iterator[Path]:
     try:
         with suppress(BlockingIOError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_open(folder, descriptor):
+            if is_at(descriptor, folder):
                 try:
                     _empty(folder)
                     yield folder
                 finally:
-                    if _is_open(folder, descriptor):
+                    if is_at(descriptor, folder):
                         shutil.rmtree(folder, ignore_errors=True)
                 return
         raise OpkitError(
@@ -252,14 +259,6 @@ def _exclusive(folder: Path) -> Iterator[Path]:
         )
     finally:
         os.close(descriptor)
-
-
-def _is_open(folder: Path, descriptor: int) -> bool:
-    """Whether a folder is the one that is open, not another that has its name now."""
-    try:
-        return os.path.samestat(folder.stat(), os.fstat(descriptor))
-    except FileNotFoundError:
-        return False
 
 
 def _empty(folder: Path) -> None:

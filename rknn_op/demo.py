@@ -14,11 +14,10 @@ from subprocess import PIPE
 
 import click
 
-from opkit import runtimes
+from opkit import repository, runtimes
 from opkit.check.processes import kill_marked
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.repository import products
 from rknn_op import targets, template
 from rknn_op.creation import Plan, create, plan
 from rknn_op.repositories import scons
@@ -113,8 +112,12 @@ def _build(folder: Path, spec: OpSpec) -> str:
     _scons(folder, "-Q", f"target={spec.target_platform}")
     return "\n".join(
         f"{product.relative_to(folder)}: {product.stat().st_size:,} bytes"
-        for product in products(folder, spec, spec.target_platform)
+        for product in _products(folder, spec)
     )
+
+
+def _products(folder: Path, spec: OpSpec) -> list[Path]:
+    return repository.products(folder, runtimes.of(spec), [spec.target_platform])
 
 
 def _check(folder: Path) -> str:
@@ -141,7 +144,7 @@ def _summary(folder: Path, spec: OpSpec) -> str:
         for name, text in _FILES
         if (path := folder / name.format(lower=spec.lower)).exists()
     ]
-    built = products(folder, spec, spec.target_platform)
+    built = _products(folder, spec)
     files += [(str(path), f"built: {path.stat().st_size:,} bytes") for path in built]
     width = max(len(path) for path, _ in files)
     listing = "\n".join(f"    {path.ljust(width)}  {text}" for path, text in files)

@@ -18,7 +18,7 @@ from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.skeletons import once_only_files
 from opkit.version import VERSION
-from rknn_op import template
+from rknn_op import creation, template
 from rknn_op.repositories import require
 
 _CRUFT = ".cruft.json"
@@ -124,7 +124,7 @@ def _record(folder: Path, spec: OpSpec) -> None:
         answers["runtimes"] = ", ".join(spec.runtimes)
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return
-    path.write_text(json.dumps(state, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    repository.write_text(path, creation.cruft_text(state))
 
 
 def _refuse_uncommitted(folder: Path) -> None:
@@ -147,8 +147,8 @@ def _refuse_uncommitted(folder: Path) -> None:
     if lines:
         names = ", ".join(line[3:] for line in lines[:3]) + (", ..." if len(lines) > 3 else "")
         raise OpkitError(
-            f"{folder}: {len(lines)} changes are not committed ({names}); commit them, so that "
-            "what the update changes can be seen and taken back, or pass --allow-dirty"
+            f"{folder}: has changes that are not committed ({names}); commit them, so that what "
+            "the update changes can be seen and taken back, or pass --allow-dirty"
         )
 
 
@@ -159,7 +159,9 @@ def _ignored(directory: str, names: list[str]) -> list[str]:
 def _texts(folder: Path) -> dict[str, str]:
     """Return path -> text of every file that is there of those that an update may change."""
     written = repository.read_manifest(folder)
-    opkit = next(path for name in ("opkit", "opkit.old") if (path := folder / name).is_dir())
+    opkit = folder / "opkit"
+    if not opkit.is_dir():  # an update was interrupted, or somebody has deleted it
+        opkit = folder / "opkit.old"
     paths = {
         f"opkit/{path.relative_to(opkit)}": path
         for path in opkit.rglob("*")
@@ -176,13 +178,17 @@ def _texts(folder: Path) -> dict[str, str]:
 
 def _advice(folder: Path, spec: OpSpec, version: str) -> dict[str, str]:
     """Return path -> diff, for files of the user's, of what the template has for them now."""
+    copied = {
+        name: data.decode()
+        for name, data in template.files(spec.runtimes).items()
+        if not name.startswith("opkit/")
+    }
+    now = once_only_files(spec, runtimes.of(spec)) | copied
     texts = _own_skeletons(folder)
     if version != VERSION:
-        for name in template.files(spec.runtimes):
-            if not name.startswith("opkit/") and (folder / name).is_file():
+        for name in copied:
+            if (folder / name).is_file():
                 texts[name] = (folder / name).read_text(encoding="utf-8", errors="replace")
-    now = once_only_files(spec, runtimes.of(spec))
-    now |= {name: data.decode() for name, data in template.files(spec.runtimes).items()}
     diffs = {
         name: _diff(name, text, now[name])
         for name, text in texts.items()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from opkit import repository
+from opkit import repository, runtimes
 from opkit.description.parser import PC
 from rknn_op import targets as listing
 from rknn_op.verbs.common import (
@@ -52,7 +52,8 @@ def command(
     for run in runs:
         if not run.status:
             spec = repository.load(run.folder)
-            named = next((w[7:] for w in run.arguments if w.startswith("target=")), "")
-            for product in repository.products(run.folder, spec, named or spec.target_platform):
+            named = [word[7:] for word in run.arguments if word.startswith("target=")]
+            built = None if named == ["all"] else named or [spec.target_platform]
+            for product in repository.products(run.folder, runtimes.of(spec), built):
                 click.echo(product)
     ctx.exit(status(runs))

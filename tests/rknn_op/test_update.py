@@ -127,6 +127,17 @@ def test_changes_of_skeletons_are_shown(old: Path) -> None:
     assert "exp_compute.h" not in shown
 
 
+@pytest.mark.parametrize("arguments", [["--dry-run"], []])
+def test_deleted_opkit_comes_back(now: Path, tmp_path: Path, arguments: list[str]) -> None:
+    path = tmp_path / "exp"
+    shutil.copytree(now, path)
+    shutil.rmtree(path / "opkit")
+    done = rknn_op("update", *arguments, str(path))
+    assert done.exit_code == 0, done.output
+    assert re.search(r"^  opkit/: \d+ new$", done.stdout, re.MULTILINE)
+    assert (snapshot(path) == snapshot(now)) == (not arguments)
+
+
 def test_dry_run_and_diff(old: Path) -> None:
     before = snapshot(old)
     shown = rknn_op("update", "--dry-run", "--diff", str(old))
@@ -145,7 +156,7 @@ def test_uncommitted_changes_are_refused(old: Path) -> None:
     before = snapshot(old)
     refused = rknn_op("update", str(old))
     assert refused.exit_code == 1
-    assert "1 changes are not committed (exp_compute.h); commit them" in refused.stderr
+    assert "has changes that are not committed (exp_compute.h); commit them" in refused.stderr
     assert snapshot(old) == before
     assert rknn_op("update", "--dry-run", str(old)).exit_code == 0
     assert rknn_op("update", "--allow-dirty", str(old)).exit_code == 0

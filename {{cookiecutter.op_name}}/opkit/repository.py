@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from opkit.files.generated import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.files.unknown_names import unknown_names
 from opkit.manifest import Manifest
+from opkit.runtimes.interface import Runtime
 from opkit.version import VERSION
 
 _MAX_FOLDER_NAME = 127  # as an operator's name, which the folder is by default
@@ -121,7 +122,7 @@ def write(root: Path, spec: OpSpec) -> None:
     for path in stale:
         (root / path).unlink(missing_ok=True)
     for path, text in texts.items():
-        _write(root / path, text)
+        write_text(root / path, text)
     if is_new:
         _remove_other_runtimes(root, spec)
 
@@ -144,7 +145,7 @@ def _write_once(root: Path, spec: OpSpec, before: Mapping[str, str], quiet: bool
     for path, text in once_only_files(spec, runtimes.of(spec)).items():
         if path not in once and not os.path.lexists(root / path):
             _refuse_links(root, path)
-            _write(root / path, text)
+            write_text(root / path, text)
             if not quiet:
                 print(f"write {path}: op.yml requires it, and it did not exist")
         once.setdefault(path, VERSION)
@@ -187,15 +188,24 @@ def stale(root: Path, spec: OpSpec) -> list[Complaint]:
     return found
 
 
-def products(root: Path, spec: OpSpec, target: str = "all") -> list[Path]:
-    """Return what is built for a target, or for `all`."""
-    return sorted(
+def products(
+    root: Path, rooms: Iterable[Runtime], targets: Collection[str] | None = None
+) -> list[Path]:
+    """Return what runtimes have built.
+
+    Args:
+        root: the repository.
+        rooms: the runtimes.
+        targets: for what, as patterns of folders' names; None: for all targets of each runtime.
+    """
+    found = {
         path
-        for runtime in runtimes.of(spec)
-        for name in runtime.targets
-        if target in (name, "all")
-        for path in root.glob(f"build/{name}/{runtime.product_pattern}")
-    )
+        for room in rooms
+        if room.product_pattern
+        for target in (room.targets if targets is None else targets)
+        for path in root.glob(f"build/{target}/{room.product_pattern}")
+    }
+    return sorted(found)
 
 
 def read_manifest(root: Path) -> Manifest:
@@ -222,7 +232,7 @@ def _refuse_links(root: Path, path: str) -> None:
         )
 
 
-def _write(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
     """Write the text unless the file has it already, so that time stamps stay.
 
     The file is complete at every moment: an interruption leaves the one before.

@@ -6,7 +6,7 @@ import atexit
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -176,14 +176,9 @@ def _declare(env: Any, request: options.Request) -> list[Any]:
 # ---- Stale products ------------------------------------------------------------------------------
 
 
-def _products(root: Path, targets: Iterable[str] = ("*",)) -> list[Path]:
-    """Return the existing products for these targets."""
-    return [
-        path
-        for runtime in runtimes.available().values()
-        for target in targets
-        for path in root.glob(f"build/{target}/{runtime.product_pattern}")
-    ]
+def _products(root: Path, targets: Collection[str] = ("*",)) -> list[Path]:
+    """Return the existing products for these targets, of whatever runtime."""
+    return repository.products(root, runtimes.available().values(), targets)
 
 
 def _discard_failed(products: Iterable[str]) -> None:

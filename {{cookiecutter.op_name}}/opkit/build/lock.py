@@ -34,7 +34,7 @@ def acquire(root: Path) -> int:
             _wait(lock)
             os.ftruncate(lock, 0)
             os.pwrite(lock, b"%d\n" % os.getpid(), 0)
-            if _is_at(lock, path):
+            if is_at(lock, path):
                 return lock
         except OSError as error:
             raise OpkitError(f"{path}: cannot be written: {error.strerror}") from None
@@ -56,9 +56,9 @@ def _wait(lock: int) -> None:
         return
 
 
-def _is_at(lock: int, path: Path) -> bool:
-    """Whether the lock is still at its place: the folder may have been deleted meanwhile."""
+def is_at(descriptor: int, path: Path) -> bool:
+    """Whether what is open is still at its place: it may have been deleted or renamed meanwhile."""
     try:
-        return os.path.samestat(os.fstat(lock), path.stat())
+        return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
         return False

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from opkit import repository
+from opkit import repository, runtimes
 from opkit.errors import OpkitError
 
 
 def main() -> int:
     """Print the products of this folder and return the exit status."""
     try:
-        products = repository.products(Path(), repository.load(Path()))
+        products = repository.products(Path(), runtimes.of(repository.load(Path())))
     except OpkitError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -19,10 +19,10 @@ VERBS = {
     "check": "Compare the kernels with numpy on this PC: `scons check`.",
     "update": "Bring opkit/ and generated/ of repositories to this version.",
     "inspect": "Show what is in packages (.rknnop).",
-    "diff": "Show what changed from one package to another, section by section.",
+    "diff": "Show what changed from one package to another.",
     "schema": "Print the JSON Schema of the description, for editors.",
     "lint": "Say all that is wrong with descriptions, or with repositories.",
-    "targets": "List what can be built for, and what each chip must run at least.",
+    "targets": "List what can be built for, and what it must run.",
     "completion": "Print what makes a shell complete the words of this command.",
     "demo": "Make, build, pack and check the operator of an example.",
 }

@@ -20,7 +20,7 @@ def require(folder: Path) -> None:
         if not (folder / name).is_file():
             raise OpkitError(
                 f"{folder} is not an operator repository: {name} not found; "
-                "pass one with -p, or make one with `rknn-op create`"
+                "pass another folder, or make one with `rknn-op create`"
             )
 
 

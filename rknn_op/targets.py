@@ -15,7 +15,6 @@ _HEADINGS = {
     "family": "family",
     "abis": "ABI",
     "needs": "must run at least",
-    "look_up": "where to look that up",
 }
 
 
@@ -41,9 +40,14 @@ def entries(runtimes: Iterable[Runtime]) -> list[dict[str, Any]]:
 
 
 def table(runtimes: Iterable[Runtime]) -> str:
-    """Return a row for each target of runtimes."""
+    """Return a row for each target of runtimes, and below how to look up what each must run."""
+    targets = entries(runtimes)
     rows = [
         ["/".join(entry[key]) if key == "abis" else entry[key] or "-" for key in _HEADINGS]
-        for entry in entries(runtimes)
+        for entry in targets
     ]
-    return aligned([[*_HEADINGS.values()], *rows])
+    # Each in a line of its own, so that a terminal breaks no command.
+    how = {each["needs"].rpartition(" ")[0]: each["look_up"] for each in targets if each["needs"]}
+    notes = "".join(f"\n{what}:\n    {look_up}" for what, look_up in how.items())
+    text = aligned([[*_HEADINGS.values()], *rows])
+    return f"{text}\n\nWhere to look that up\n{notes}" if notes else text

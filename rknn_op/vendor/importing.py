@@ -139,7 +139,7 @@ def report(planned: Import, folder: Path, dry_run: bool) -> str:
         lines += ["", "Warnings:", *(f"  {warning}" for warning in planned.warnings)]
     steps = [
         f"cd {shlex.quote(show(folder))}",
-        "python3 -m venv .venv && .venv/bin/pip install -r requirements.txt && .venv/bin/scons",
+        "python3 -m venv .venv && .venv/bin/pip install -r requirements.lock && .venv/bin/scons",
         *(["settle the warnings above"] if planned.warnings else []),
         f"write {spec.lower}_reference.py: until then every check fails",
         f"give tests/test_{spec.lower}.py the shapes and params that the operator takes, and a "

@@ -13,13 +13,6 @@ from rknn_op import progress
 from rknn_op.repositories import scons
 from rknn_op.scons_runs import Run, run_all, table
 
-repository = click.option(
-    "-p",
-    "--path",
-    type=click.Path(path_type=Path),
-    default=Path(),
-    help="The operator repository; default: the current folder.",
-)
 repositories = click.option(
     "-p",
     "--path",
@@ -29,18 +22,23 @@ repositories = click.option(
     help="An operator repository; default: the current folder. Several: -p A B ...",
 )
 more_repositories = click.argument(
-    "others", nargs=-1, type=click.Path(path_type=Path), metavar="[DIR]... [-- OPTIONS...]"
+    "others", nargs=-1, type=click.Path(path_type=Path), metavar="[DIR]..."
 )
 jobs_option = click.option(
     "-j",
     "--jobs",
     type=click.IntRange(1),
+    metavar="N",
     help="How many repositories at a time; default: one for each processor.",
 )
 
 
 class SconsCommand(click.Command):
     """A verb whose arguments behind `--` go to SCons as they are: `ctx.meta["scons"]`."""
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Return the parts of the usage line."""
+        return [*super().collect_usage_pieces(ctx), "[-- OPTIONS...]"]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep what is behind `--`, and read the rest as usual."""

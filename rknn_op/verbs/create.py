@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from opkit.errors import OpkitError
+from opkit.files.license import NONE
 from opkit.files.next_steps import next_steps
 from rknn_op import creation, progress
 from rknn_op.creation import Choices
@@ -36,12 +37,24 @@ from rknn_op.creation import Choices
     "runtimes",
     multiple=True,
     help="What executes the operator, instead of what the description says; may be repeated.",
+    metavar="NAME",
 )
-@click.option("--target", default="", help="What to build for, instead of what it says.")
 @click.option(
-    "--license", default="none", help="For the new repository, such as MIT; default: none."
+    "--target", default="", metavar="NAME", help="What to build for, instead of what it says."
 )
-@click.option("--author", default="", help="Whom the license names.")
+@click.option(
+    "--license",
+    default=NONE,
+    show_default=True,
+    metavar="NAME",
+    help="Of the new repository, by its SPDX name, such as MIT.",
+)
+@click.option(
+    "--author",
+    default="",
+    metavar="NAME",
+    help="Whom the license names; default: the authors of the repository.",
+)
 @click.option("--dry-run", is_flag=True, help="Check all, and say what would be made.")
 def command(
     config: tuple[Path, ...],
@@ -55,8 +68,8 @@ def command(
 ) -> None:
     """Make operator repositories from descriptions.
 
-    The rest of a description is taken as it is. A description that cannot be used stops no other;
-    all that is wrong is listed at the end.
+    op.yml has the text of the description, but for what the options change. A description that
+    cannot be used stops no other; all that is wrong is listed at the end.
     """
     configs = [*config, *others]
     if not configs:

@@ -17,12 +17,13 @@ _SAME, _DIFFERENT, _TROUBLE = 0, 1, 2
 @click.command("diff")
 @click.argument("old", type=_PACKAGE, metavar="A.rknnop")
 @click.argument("new", type=_PACKAGE, metavar="B.rknnop")
-@click.option("--json", "json_", is_flag=True, help="Print the changes as a JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print the changes as a JSON object.")
 @click.pass_context
-def command(ctx: click.Context, old: Path, new: Path, json_: bool) -> None:
-    """Show what changed from one package to another, section by section.
+def command(ctx: click.Context, old: Path, new: Path, as_json: bool) -> None:
+    """Show what changed from one package to another.
 
-    The exit status is 0 if they are the same, 1 if they differ, and 2 if one cannot be read.
+    Each section is compared in words: symbols, keys of op.yml, lines of Python. The exit status is
+    0 if they are the same, 1 if they differ, and 2 if one cannot be read.
     """
     from rknn_op.packages.comparison import changes
     from rknn_op.packages.listing import printable
@@ -32,7 +33,7 @@ def command(ctx: click.Context, old: Path, new: Path, json_: bool) -> None:
     except OpkitError as error:
         click.echo(f"error: {error}", err=True)
         ctx.exit(_TROUBLE)
-    if json_:
+    if as_json:
         import json
 
         listed = [{"section": change.section, "change": change.text} for change in found]

@@ -13,7 +13,7 @@ from opkit.runtimes.rknn import rknnop
 @click.argument(
     "files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE..."
 )
-@click.option("--json", "json_", is_flag=True, help="Print a JSON list, one item for each file.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one item for each file.")
 @click.option(
     "--extract",
     type=click.Path(path_type=Path),
@@ -27,7 +27,7 @@ from opkit.runtimes.rknn import rknnop
     help="Write the package again, from its parts, to OUT: the same bytes.",
 )
 def command(
-    files: tuple[Path, ...], json_: bool, extract: Path | None, repack: Path | None
+    files: tuple[Path, ...], as_json: bool, extract: Path | None, repack: Path | None
 ) -> None:
     """Show what is in packages (.rknnop)."""
     from rknn_op.packages import listing
@@ -44,7 +44,7 @@ def command(
             written.append(repack)
         for path in written:
             click.echo(f"wrote {path}", err=True)
-    if json_:
+    if as_json:
         import json
 
         click.echo(json.dumps([listing.as_json(package, file) for file, package in packages]))

@@ -11,7 +11,7 @@ from rknn_op.lint import FORMATS, lint
 
 @click.command("lint")
 @click.argument(
-    "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="YAML or DIR..."
+    "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="YAML|DIR..."
 )
 @click.option(
     "--format",

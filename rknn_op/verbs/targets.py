@@ -11,12 +11,14 @@ from rknn_op import targets
 
 
 @click.command("targets")
-@click.option("--json", "as_json", is_flag=True, help="Print them for a program.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print a JSON list, one item for each target."
+)
 def command(as_json: bool) -> None:
-    """List what can be built for, and what each chip must run at least."""
+    """List what can be built for, and what it must run."""
     runtimes = available().values()
     if as_json:
         click.echo(json.dumps(targets.entries(runtimes), indent=2))
         return
     click.echo(targets.table(runtimes))
-    click.echo("\nWhat is built for a chip runs on every chip of its family, and on no other.")
+    click.echo("\nWhat is built for a target runs on all of its family, and on no other.")

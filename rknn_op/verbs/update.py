@@ -10,38 +10,38 @@ from opkit.errors import OpkitError
 from opkit.version import VERSION
 from rknn_op import progress
 from rknn_op.update import Update, update
+from rknn_op.verbs.common import more_repositories, repositories
 
 
 @click.command("update")
-@click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[DIR]...")
-@click.option("-p", "--path", type=click.Path(path_type=Path), help="Another DIR.")
+@repositories
+@more_repositories
 @click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
 @click.option("--diff", is_flag=True, help="Print what changes as a diff.")
 @click.option(
     "--allow-dirty", is_flag=True, help="Also where git has changes that are not committed."
 )
 def command(
-    folders: tuple[Path, ...], path: Path | None, dry_run: bool, diff: bool, allow_dirty: bool
+    paths: tuple[Path, ...], others: tuple[Path, ...], dry_run: bool, diff: bool, allow_dirty: bool
 ) -> None:
     """Bring opkit/ and generated/ of repositories to this version.
 
-    DIR is the current folder by default. A runtime that op.yml names and a repository does not have
-    yet comes with it. Your own files are left alone; where the template has other ones now, the
-    difference is printed.
+    A runtime that op.yml names and a repository does not have yet comes with it. Your own files are
+    left alone; where the template has other ones now, the difference is printed.
     """
-    paths = [*folders, *([path] if path else [])] or [Path()]
+    folders = [*paths, *others] or [Path()]
     problems: list[str] = []
-    for folder in progress.shown(paths, len(paths), "updating") if len(paths) > 1 else paths:
+    for folder in progress.shown(folders, len(folders), "updating"):
         try:
             _print(update(folder, dry_run, allow_dirty), diff)
         except OpkitError as error:
-            if len(paths) == 1:
+            if len(folders) == 1:
                 raise
             problems.append(str(error))
     for problem in problems:
         click.echo(f"error: {problem}", err=True)
     if problems:
-        raise OpkitError(f"{len(problems)} of {len(paths)} repositories were not updated")
+        raise OpkitError(f"{len(problems)} of {len(folders)} repositories were not updated")
 
 
 def _print(done: Update, with_diff: bool) -> None:

@@ -6,7 +6,6 @@ only one runtime wants to know, it reads itself.
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 import sys
@@ -33,6 +32,7 @@ from opkit.description.reader import (
     did_you_mean,
     is_key,
     is_null,
+    nearest,
     shortened,
     shown,
 )
@@ -496,8 +496,8 @@ class _OperatorReader(Reader):
             where = f" ({known_as} is for {' and '.join(takers)})" if takers else ""
             return f"{reason}{where}"
         words = {known.removeprefix("VX_TYPE_"): known for known in allowed}
-        nearest = difflib.get_close_matches(shortened(word), words, 1)
-        return f"did you mean {words[nearest[0]]}?" if nearest else ""
+        near = nearest(word, words)
+        return f"did you mean {words[near]}?" if near else ""
 
     def type_refusal(self, name: str) -> str:
         """Return why a runtime does not take the param type of this name; empty if all do."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import yaml
@@ -240,14 +240,14 @@ class Reader:
 
     def unknown_key(self, node: yaml.Node, where: str, name: str, known: Sequence[str]) -> NoReturn:
         """Refuse a key that nobody knows; name the nearest that there is."""
-        nearest = difflib.get_close_matches(name.lower(), known, 1, 0.5)
-        if nearest:
-            self._meant.add(where.removesuffix(name) + nearest[0])
+        meant = nearest(name.lower(), known)
+        if meant:
+            self._meant.add(where.removesuffix(name) + meant)
         self.fail(
             node,
             where,
             f"unknown key {shortened(name)!r}",
-            hint=f"did you mean '{nearest[0]}'?" if nearest else "",
+            hint=did_you_mean(name.lower(), known),
             expected=", ".join(known),
         )
 
@@ -311,8 +311,13 @@ def _parts(node: yaml.Node, where: str) -> Iterator[tuple[yaml.Node, str]]:
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
     """Return a hint at the nearest of the known words; empty if none is near."""
-    nearest = difflib.get_close_matches(shortened(name), known, 1)
-    return f"did you mean '{nearest[0]}'?" if nearest else ""
+    meant = nearest(name, known)
+    return f"did you mean '{meant}'?" if meant else ""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the known word that is most like a name; empty if none is near."""
+    return next(iter(difflib.get_close_matches(shortened(name), [*known], 1)), "")
 
 
 def is_key(node: yaml.Node) -> bool:

@@ -29,8 +29,7 @@ sys.dont_write_bytecode = True  # opkit's folder is copied as it is: nothing may
 sys.path.insert(0, str(ROOT / PROJECT))
 try:
     from opkit.description.file import normalized, read_description
-    from opkit.description.rewriting import with_runtimes
-    from opkit.description.schema import MODELINE
+    from opkit.description.rewriting import with_runtimes, with_schema
     from opkit.description.spec import OpSpec
     from opkit.errors import OpkitError
     from opkit.files.license import license_text
@@ -129,7 +128,7 @@ def description(answers: dict[str, Any]) -> str:
     if list(_parse(text, "config").runtimes) != names:
         text = with_runtimes(text, names)
         _parse(text, "config")
-    return text
+    return with_schema(text)
 
 
 def license_of_answers(answers: dict[str, Any]) -> str:
@@ -148,9 +147,8 @@ def _starter(operator: str, runtimes: Sequence[str]) -> str:
     for line in starters.splitlines(keepends=True):
         of_keys.setdefault(line.partition(":")[0], line)  # the first runtime's
     lines = "".join(of_keys.values())
-    text = MODELINE + _STARTER.replace("$name", operator).replace(
-        "$starter\n", f"{lines}\n" if lines else "\n"
-    )
+    text = _STARTER.replace("$name", operator)
+    text = text.replace("$starter\n", f"{lines}\n" if lines else "\n")
     text = text.replace("$framework", _framework(runtimes))
     return text if [*runtimes] == [DEFAULT] else with_runtimes(text, runtimes)
 
@@ -165,7 +163,7 @@ def _check_starter(text: str) -> OpSpec:
     try:
         return parse(text, "op_name")
     except OpkitError as error:
-        problem = str(error).removeprefix("op_name:2: name: ")
+        problem = str(error).removeprefix("op_name:1: name: ")
         _refuse(f"op_name: {problem} (without a description, it is the operator's name too)")
 
 

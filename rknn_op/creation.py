@@ -20,7 +20,7 @@ from typing import Any
 from opkit import manifest, repository, runtimes
 from opkit.build.lock import is_at
 from opkit.description.file import read_description
-from opkit.description.rewriting import with_runtimes, with_target
+from opkit.description.rewriting import with_runtimes, with_schema, with_target
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.license import NONE, license_text
@@ -54,7 +54,7 @@ class Plan:
 
     Attributes:
         spec: the operator.
-        text: the description, as it will be in op.yml.
+        text: the description, without its last newline.
         folder: the repository; nothing is there.
         files: path -> what is in those files of the user's that exist already.
         choices: what the user has chosen.
@@ -141,8 +141,8 @@ def rehearse(plan: Plan) -> dict[str, list[str]]:
     copied = template.files(plan.spec.runtimes)
     ours = [path for path in copied if path.startswith("opkit/")]
     return {
-        "yours": sorted({*written.once, *plan.files, "op.yml", ".cruft.json", *copied} - {*ours}),
-        "generated": sorted({*written.generated, manifest.PATH}),
+        "yours": sorted({*written.once, *plan.files, "op.yml", *copied} - {*ours}),
+        "generated": sorted({*written.generated, manifest.PATH, ".cruft.json"}),
         "opkit": [f"opkit/ ({len(ours)} files)"],
     }
 
@@ -157,7 +157,7 @@ def _make(plan: Plan, folder: Path) -> None:
     for name, content in files.items():
         with open(f"{root}/{name}", "xb", buffering=0) as file:  # noqa: PTH123
             file.write(content)
-    (folder / "op.yml").write_text(f"{plan.text}\n", encoding="utf-8")
+    (folder / "op.yml").write_text(f"{with_schema(plan.text)}\n", encoding="utf-8")
     (folder / ".cruft.json").write_text(_cruft_state(plan), encoding="utf-8")
     for name, content in plan.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -39,14 +39,16 @@ class Import:
 
     Attributes:
         spec: the operator, in the order of its kernel.
+        folder: where it is from, as messages call it.
         description: the text of op.yml.
         files: path -> what is in the files that differ from those of a new repository.
-        taken: path -> where it is from.
+        taken: path -> how it was taken.
         warnings: what to look at, each with file:line.
         leftover: the names of what was not taken; the makefiles, which are generated, are not told.
     """
 
     spec: OpSpec
+    folder: str
     description: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
     taken: dict[str, str] = field(default_factory=dict)
@@ -56,7 +58,7 @@ class Import:
     def keep(self, path: str, file: VendorFile) -> None:
         """Take a file as it is."""
         self.files[path] = file.data
-        self.taken[path] = f"{file.shown}, unchanged"
+        self.taken[path] = "as it is" if file.name == path else f"{file.name}, as it is"
 
 
 def plan(path: Path) -> Import:
@@ -82,13 +84,13 @@ def plan(path: Path) -> Import:
             "vendor's tool does not know; `rknn-op create -c` takes it"
         )
     kernel = KernelFile(_kernel_file(folder, spec))
-    result = Import(spec)
+    result = Import(spec, folder.shown)
     result.spec, result.warnings = in_order(spec, kernel, _lines(folder, description))
     converter = _add_converter(result, folder)
     _add_kernels(result, folder, kernel)
     cflags = tuple(dict.fromkeys((*spec.cflags, *skeletons.QUIET)))
     result.spec = replace(_with_sources(result, converter), cflags=cflags)
-    _add_texts(result, f"{folder.shown}/{description}", converter)
+    _add_texts(result, converter)
     used = {description, *(Path(name).parts[0] for name in _found_names(result, folder))}
     result.leftover = [
         name for name in folder.names if name not in used and not name.startswith("makefile.linux.")
@@ -130,7 +132,7 @@ def report(planned: Import, folder: Path, dry_run: bool) -> str:
     """Return what is taken from where, what to look at, and what to do next."""
     spec = planned.spec
     verb = "would be imported" if dry_run else "imported"
-    lines = [f"{spec.name}, {verb} into {show(folder)}", "", "Taken:"]
+    lines = [f"{spec.name}, {verb} from {planned.folder} into {show(folder)}", "", "Taken:"]
     rows = [(f"  {path}", source) for path, source in planned.taken.items()]
     lines += aligned(rows).splitlines()
     if planned.leftover:
@@ -275,7 +277,7 @@ def _add_converter(result: Import, folder: VendorFolder) -> Converter | None:
         result.warnings.append(f"{converter}; nothing was taken from it")
         return None
     result.taken[f"{spec.lower}_reference.py"] = (
-        f"to be written; the methods of {show(folder.path / name)} are comments in it"
+        f"to be written; the methods of {show(name)} are comments in it"
     )
     result.warnings += _converter_warnings(spec, converter)
     return converter
@@ -315,12 +317,12 @@ def _with_sources(result: Import, converter: Converter | None) -> OpSpec:
     return replace(result.spec, params=tuple(params))
 
 
-def _add_texts(result: Import, shown: str, converter: Converter | None) -> None:
+def _add_texts(result: Import, converter: Converter | None) -> None:
     """Write op.yml and the files that are not as in a new repository."""
     spec = result.spec
     result.description = skeletons.description(spec, settings(spec).kernels)
     assert runtimes.parse(result.description, "op.yml") == spec
-    result.taken = {"op.yml": f"{shown}, in our form", **result.taken}
+    result.taken = {"op.yml": "with the order of the kernel", **result.taken}
     once = once_only_files(spec, runtimes.of(spec))
     unchanged = [path for path, data in result.files.items() if b"\r" in data]
     compute = f"{spec.lower}_compute.h"

@@ -29,7 +29,7 @@ _REFERENCE = '''\
 """{name} in numpy: what every kernel is compared with, and what RKNN-Toolkit runs.
 
 {to_write} Until then every check fails, and so does converting a
-model. What the class in the imported repository does is in the comments.
+model.{comments}
 
 RKNN-Toolkit's Python is 3.5 to 3.8: no f-strings, no annotations.
 """
@@ -133,6 +133,9 @@ def reference(spec: OpSpec, converter: Converter | None) -> str:
         arrays=", ".join(f"{output}: array" for output in outputs),
         inputs=", ".join(f'"{input_.name}"' for input_ in spec.inputs),
         params=f"{', '.join(params)} -> value" if spec.params else "this operator has none",
+        comments=" What the class in the imported repository does is in the comments."
+        if methods
+        else "",
         to_write="reference() is to be written." if rule else "Both functions are to be written.",
         shape_rule=(
             "    # compute_output_shape of the imported class, in other words: compare with it.\n"

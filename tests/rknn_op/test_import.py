@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -173,8 +174,8 @@ def test_imported_operator_builds_and_equals_its_reference(folder: Path, old: Pa
 def test_report_names_sources_and_steps(old: Path) -> None:
     (old / "notes.txt").write_text("")
     report = dry_run()
-    assert report.startswith(f"AddScaled, would be imported into {OLD}_imported\n")
-    assert f"{OLD}/{KERNEL}, unchanged" in report
+    assert report.startswith(f"AddScaled, would be imported from {OLD} into {OLD}_imported\n")
+    assert re.search(rf"^  {KERNEL} +as it is$", report, re.MULTILINE)
     assert "\nNot taken: notes.txt\n" in report
     steps = [line for line in report.splitlines() if line.startswith("  1. ")]
     assert steps == [f"  1. cd {OLD}_imported"]

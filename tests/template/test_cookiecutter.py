@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from opkit import repository
+from opkit.description.schema import MODELINE
 from opkit.description.spec import OpSpec
 from opkit.runtimes import DEFAULT, available, parse
 from opkit.runtimes.rknn.settings import settings
@@ -180,7 +181,7 @@ def test_template_folder_gets_no_bytecode(
 
 
 def test_description_is_copied_verbatim(zoom: Repository) -> None:
-    assert (zoom.path / "op.yml").read_bytes() == DESCRIPTION.encode()
+    assert (zoom.path / "op.yml").read_bytes() == (MODELINE + DESCRIPTION).encode()
 
 
 def test_parameter_order_is_kept(zoom: Repository) -> None:
@@ -209,7 +210,7 @@ def test_op_yml_line_endings(text: str, tmp_path: Path) -> None:
     (tmp_path / "zoom.yml").write_bytes(text.encode())
     made = generate(tmp_path, str(tmp_path / "zoom.yml"))
     assert made.path.name == "Zoom"
-    assert (made.path / "op.yml").read_bytes() == DESCRIPTION.encode()
+    assert (made.path / "op.yml").read_bytes() == (MODELINE + DESCRIPTION).encode()
 
 
 def test_vendor_example_with_relative_path(tmp_path: Path) -> None:
@@ -303,7 +304,7 @@ def test_replay_without_description_file(tmp_path: Path) -> None:
     (tmp_path / "zoom.yml").unlink()
     again = cookiecutter(tmp_path, "--replay", "-o", "again")
     assert again.returncode == 0, again.stdout
-    assert (tmp_path / "again/Zoom/op.yml").read_text() == DESCRIPTION
+    assert (tmp_path / "again/Zoom/op.yml").read_text() == MODELINE + DESCRIPTION
     for made in (tmp_path / "Zoom", tmp_path / "again/Zoom"):
         title, _, owner, *_ = (made / "LICENSE").read_text().splitlines()
         assert title == "MIT License"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from opkit.description.schema import MODELINE
 from opkit.version import VERSION
 from tests.repositories import TEMPLATE, copy_template
 
@@ -69,7 +70,7 @@ def test_create_and_update(template: Path, tmp_path: Path) -> None:
     )  # fmt: skip
     assert "cd " not in made
     project = tmp_path / "Exp"
-    assert (project / "op.yml").read_text() == DESCRIPTION
+    assert (project / "op.yml").read_text() == MODELINE + DESCRIPTION
     header = (project / "generated/exp_params.h").read_bytes()
     reference = project / "exp_reference.py"
     reference.write_text(reference.read_text() + "\n# mine\n")
@@ -91,7 +92,7 @@ def test_create_and_update(template: Path, tmp_path: Path) -> None:
     assert "cd " not in shown
     assert (project / "opkit/runtimes/rknn/chips.py").read_bytes() == platforms.read_bytes()
     assert (project / "requirements.txt").read_bytes() == requirements.read_bytes()
-    assert (project / "op.yml").read_text() == DESCRIPTION
+    assert (project / "op.yml").read_text() == MODELINE + DESCRIPTION
     assert (project / "generated/exp_params.h").read_bytes() == header
     assert reference.read_text().endswith("# mine\n")
     assert not [*project.rglob("*.rej")]

@@ -6,6 +6,13 @@ from collections.abc import Sequence
 
 import yaml
 
+from opkit.description.schema import MODELINE
+
+
+def with_schema(text: str) -> str:
+    """Return a description whose first line names the schema to editors, unless a line does."""
+    return text if "yaml-language-server:" in text else MODELINE + text
+
 
 def with_runtimes(text: str, names: Sequence[str]) -> str:
     """Return a description with other runtimes."""

@@ -11,18 +11,7 @@ from hypothesis import strategies as st
 
 from opkit.runtimes.rknn import rknnop
 from opkit.runtimes.rknn.rknnop import Package, PackageError, pack, unpack
-
-TEXT = st.text(st.characters(exclude_categories=["Cs"]))
-PACKAGES = st.sampled_from(sorted(rknnop.LIBRARIES)).flatmap(
-    lambda version: st.builds(
-        Package,
-        version=st.just(version),
-        program_binary=st.binary(),
-        libraries=st.fixed_dictionaries({abi: st.binary() for abi in rknnop.LIBRARIES[version]}),
-        description=TEXT,
-        python=TEXT,
-    )
-)
+from tests.rknn_op.packages import PACKAGES
 
 SMALL = Package(
     version=2,

@@ -3,38 +3,32 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from opkit import toolchains
-from opkit.build.c_library import FirstLinks, linked_library
-from opkit.toolchains.abi import ABIS
+from opkit.build.c_library import linked_library
+from opkit.build.compiler_output import Output
 
-LINK = [shlex.quote(toolchains.find("zig", ABIS["armhf"]).command[0]), "cc", "-target"]
 ARMHF, STATIC = "arm-linux-gnueabihf.2.17", "arm-linux-musleabihf"
 
 
 def test_first_link_is_announced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def run(*arguments: str) -> str:
-        FirstLinks(spawn).spawn("sh", None, "", arguments, environment)
+    (tmp_path / "zig").write_text('#!/bin/sh\n[ "$1" = version ] && echo 0.15.1 || exit $STATUS\n')
+    (tmp_path / "zig").chmod(0o755)
+    link = (shlex.quote(str(tmp_path / "zig")), "cc", "-target")
+
+    def run(*arguments: str, status: int = 0) -> str:
+        environment = {"ZIG_GLOBAL_CACHE_DIR": str(tmp_path), "STATUS": str(status)}
+        assert Output().spawn("/bin/sh", None, "", arguments, environment) == status
         return capsys.readouterr().err
 
-    def spawn(
-        shell: str, escape: object, command: str, line: Sequence[str], variables: Mapping[str, str]
-    ) -> int:
-        return status
-
-    environment = {"ZIG_GLOBAL_CACHE_DIR": str(tmp_path)}
-    status = 1
     text = "compiling the C library of armhf, once\n"
-    assert run(*LINK, ARMHF, "-o", "x.so") == text
-    status = 0
-    assert run(*LINK, ARMHF, "-o", "x.so") == text
-    assert run(*LINK, ARMHF, "-o", "x.so") == ""
-    assert "armhf, for static programs, once" in run(*LINK, STATIC, "-o", "x")
-    assert run(*LINK, "aarch64-linux-gnu.2.17", "-c", "-o", "x.o") == ""
+    assert run(*link, ARMHF, "-o", "x.so", status=1) == text
+    assert run(*link, ARMHF, "-o", "x.so") == text
+    assert run(*link, ARMHF, "-o", "x.so") == ""
+    assert "armhf, for static programs, once" in run(*link, STATIC, "-o", "x")
+    assert run(*link, "aarch64-linux-gnu.2.17", "-c", "-o", "x.o") == ""
 
 
 def test_which_commands_link() -> None:

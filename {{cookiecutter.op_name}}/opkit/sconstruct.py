@@ -16,7 +16,6 @@ from SCons.SConsign import File as SConsignFile
 
 from opkit import repository, runtimes
 from opkit.build import (
-    c_library,
     compile_commands,
     compiler,
     compiler_output,
@@ -36,7 +35,7 @@ from opkit.version import VERSION
 
 COMMON_TOOLS = (
     *(compiler, harness, host_check, report, debugger),
-    *(compile_commands, compiler_output, c_library, user_cache),
+    *(compile_commands, compiler_output, user_cache),
 )
 
 

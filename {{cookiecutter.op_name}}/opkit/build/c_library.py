@@ -9,71 +9,47 @@ from __future__ import annotations
 import shlex
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from typing import Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from opkit.toolchains import zig
 from opkit.toolchains.abi import ABIS
 
 _LANGUAGES = {"cc": "C", "c++": "C++"}
 
-Spawn = Callable[[str, object, str, Sequence[str], Mapping[str, str]], int]
-"""Runs a command: SCons' SPAWN."""
-
-
-def exists(env: Any) -> bool:
-    """Whether the tool can be used: always."""
-    return True
-
-
-def generate(env: Any) -> None:
-    """Let commands of the environment, and of its clones, be announced."""
-    env["SPAWN"] = FirstLinks(env["SPAWN"]).spawn
-
 
 class FirstLinks:
-    """The libraries that one run of SCons has announced.
+    """The libraries that one run of SCons has announced."""
 
-    Args:
-        spawn: runs a command.
-    """
-
-    def __init__(self, spawn: Spawn) -> None:
-        self._spawn = spawn
+    def __init__(self) -> None:
         self._announced: set[str] = set()
         self._lock = threading.Lock()
 
-    def spawn(
-        self,
-        shell: str,
-        escape: object,
-        command: str,
-        arguments: Sequence[str],
-        environment: Mapping[str, str],
-    ) -> int:
-        """Run a command as SCons' SPAWN does; say what it waits for if it is such a link."""
+    def announce(self, arguments: Sequence[str], environment: Mapping[str, str]) -> Path | None:
+        """Say what a command waits for, if it is such a link.
+
+        Args:
+            arguments: the command, as words of a shell.
+            environment: its environment.
+
+        Returns:
+            The file to make once the command has succeeded; None: it is no such link.
+        """
         library = linked_library(arguments)
         caches = zig.cache_folder(environment)
         if library is None or caches is None:
-            return self._spawn(shell, escape, command, arguments, environment)
+            return None
         language, target = library
         program = shlex.split(arguments[0])[0]
         marker = caches / f"opkit-{zig.version(program)}-{language}-{target}"
-        if not marker.exists():
-            self._announce(language, target)
-        status = self._spawn(shell, escape, command, arguments, environment)
-        if status == 0 and not marker.exists():
-            with suppress(OSError):
-                marker.touch()
-        return status
-
-    def _announce(self, language: str, target: str) -> None:
+        if marker.exists():
+            return None
         text = f"compiling the {_LANGUAGES[language]} library of {_abi(target)}, once"
         with self._lock:
             if text not in self._announced:
                 self._announced.add(text)
                 print(text, file=sys.stderr, flush=True)
+        return marker
 
 
 def linked_library(arguments: Sequence[str]) -> tuple[str, str] | None:

@@ -11,9 +11,11 @@ import shutil
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from opkit.build.c_library import FirstLinks
 from opkit.build.command import run
 
 # The lines above a diagnostic: the including file, or the function.
@@ -42,6 +44,7 @@ class Output:
 
     def __init__(self, kept_files: Sequence[int] = ()) -> None:
         self._kept_files = kept_files
+        self._first_links = FirstLinks()
         self._printed: set[str] = set()
         self._lock = threading.Lock()
 
@@ -54,6 +57,7 @@ class Output:
         environment: Mapping[str, str],
     ) -> int:
         """Run a command as SCons' SPAWN does, print its output, and return its status."""
+        linked = self._first_links.announce(arguments, environment)
         line = [shell, "-c", " ".join(arguments)]
         finished = run(line, environment=environment, kept_files=self._kept_files)
         with self._lock:
@@ -61,6 +65,9 @@ class Output:
             if finished.returncode:
                 sys.stderr.write(self.unprinted(_full_disk()))
             sys.stderr.flush()
+        if linked is not None and finished.returncode == 0:
+            with suppress(OSError):
+                linked.touch()
         return finished.returncode
 
     def unprinted(self, text: str) -> str:

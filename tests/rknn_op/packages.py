@@ -1,16 +1,14 @@
-"""Packages, and the command on them."""
+"""Packages."""
 
 from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
 
-from click.testing import CliRunner, Result
 from hypothesis import strategies as st
 
 from opkit.runtimes.rknn import rknnop
 from opkit.runtimes.rknn.rknnop import Package, pack
-from rknn_op.command import main
 
 OP_YML = """\
 name: Op
@@ -52,22 +50,7 @@ LIBRARY = (
 )
 
 
-def rknn_op(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
-
-
 def write(path: Path, package: Package) -> str:
     """Write a package, and return its path."""
     path.write_bytes(pack(package))
     return str(path)
-
-
-def assert_error(result: Result, status: int, *phrases: str) -> None:
-    """Check that stderr is one line with all of these texts, and no traceback."""
-    assert result.exit_code == status, result.output
-    assert isinstance(result.exception, SystemExit), result.exception
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    for phrase in phrases:
-        assert phrase in result.stderr

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from benchmarks.command import install_wheel
 from opkit import repository, runtimes
@@ -22,17 +21,14 @@ from opkit.errors import OpkitError
 from opkit.runtimes.rknn.chips import CHIPS
 from opkit.version import VERSION
 from rknn_op import template
-from rknn_op.command import VERBS, main
+from rknn_op.command import VERBS
 from tests.repositories import EXAMPLE_NAMES, EXAMPLES, ROOT, Repository, generate
+from tests.rknn_op.command import assert_error, rknn_op, snapshot
 
 EXP = str(EXAMPLES / "exp/exp.yml")
 
 
 pytestmark = pytest.mark.usefixtures("folder")
-
-
-def rknn_op(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
 
 
 def process(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -45,21 +41,6 @@ def process(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
-
-
-def assert_error(result: Result, *phrases: str) -> None:
-    """Check that stderr is one line with all of these texts, and no traceback."""
-    assert result.exit_code == 1
-    assert isinstance(result.exception, SystemExit), result.exception
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    for phrase in phrases:
-        assert phrase in result.stderr
-
-
-def snapshot(path: Path) -> dict[str, bytes]:
-    return {str(f.relative_to(path)): f.read_bytes() for f in path.rglob("*") if f.is_file()}
 
 
 def made(path: Path) -> dict[str, bytes]:

@@ -13,14 +13,13 @@ from opkit.runtimes.rknn.rknnop import Package, pack
 from opkit.toolchains.abi import ABIS
 from rknn_op.packages.comparison import MAX_LINES, changes
 from tests.compiling import build
+from tests.rknn_op.command import assert_error, rknn_op
 from tests.rknn_op.packages import (
     LIBRARY,
     OP_YML,
     PACKAGE,
     PACKAGES,
     VERSION_1,
-    assert_error,
-    rknn_op,
     write,
 )
 
@@ -82,8 +81,8 @@ def test_json(folder: Path) -> None:
 def test_trouble(folder: Path) -> None:
     path = write(folder / "a.rknnop", PACKAGE)
     (folder / "empty").touch()
-    assert_error(rknn_op("diff", path, "empty"), 2, "empty: is an empty file, not a package")
-    assert_error(rknn_op("diff", "none", path), 2, "none: cannot be read")
+    assert_error(rknn_op("diff", path, "empty"), "empty: is an empty file, not a package", status=2)
+    assert_error(rknn_op("diff", "none", path), "none: cannot be read", status=2)
     assert rknn_op("diff", path).exit_code == 2
 
 

@@ -10,13 +10,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from opkit import repository
 from opkit.runtimes.rknn.settings import settings
-from rknn_op.command import main
 from rknn_op.vendor.shape_rule import adapted
 from tests.repositories import ROOT, Repository
+from tests.rknn_op.command import rknn_op, snapshot
 
 DATA = ROOT / "tests" / "data" / "vendor_repository"
 OLD = "AddScaled"
@@ -82,14 +81,6 @@ def test_vx_kernel(case):
 """
 
 pytestmark = pytest.mark.usefixtures("folder")
-
-
-def rknn_op(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
-
-
-def snapshot(path: Path) -> dict[str, bytes]:
-    return {str(f.relative_to(path)): f.read_bytes() for f in path.rglob("*") if f.is_file()}
 
 
 def change(path: Path, old: str, new: str) -> None:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from opkit.complaint import Complaint
 from opkit.version import VERSION
-from rknn_op.command import main
 from rknn_op.lint import FORMATS
 from tests.repositories import EXAMPLES, generate
+from tests.rknn_op.command import rknn_op
 
 DESCRIPTION = """\
 name: Copy
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 
 def lint(*arguments: str) -> Result:
-    result = CliRunner().invoke(main, ["lint", *arguments])
+    result = rknn_op("lint", *arguments)
     assert isinstance(result.exception, SystemExit | None), result.exception
     return result
 

@@ -8,17 +8,16 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from click.testing import CliRunner
 
 from opkit import runtimes
 from opkit.description.reader import DescriptionError
 from opkit.description.schema import FILE, MODELINE
 from opkit.runtimes import description_schema
-from rknn_op.command import main
 from tests.description.test_bad_descriptions import FILES
 from tests.description.test_complaints import GOOD
 from tests.files.test_emit import DESCRIPTIONS
 from tests.repositories import EXAMPLES, TEMPLATE
+from tests.rknn_op.command import rknn_op
 
 INEXPRESSIBLE = {
     *("default_float_nan", "default_other_length", "doc_with_half_a_character", "doc_with_nul"),
@@ -107,7 +106,7 @@ def test_what_runtimes_and_types_say(there: str, instead: str) -> None:
 
 
 def test_every_repository_carries_what_the_verb_prints() -> None:
-    result = CliRunner().invoke(main, ["schema"])
+    result = rknn_op("schema")
     assert json.loads(result.stdout) == json.loads(json.dumps(description_schema()))
     message = f"write it anew: rknn-op schema > '{TEMPLATE.name}/{FILE}'"
     assert (TEMPLATE / FILE).read_text() == result.stdout, message

@@ -13,32 +13,19 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from opkit import manifest
 from opkit.version import VERSION
-from rknn_op.command import main
 from tests.repositories import EXAMPLES, ROOT
+from tests.rknn_op.command import rknn_op, snapshot
 
 OLD = "0.0.9"
-
-
-def rknn_op(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
 
 
 def git(folder: Path, *arguments: str) -> str:
     names = ("-c", "user.name=a", "-c", "user.email=a@example.org")
     command = ["git", "-C", str(folder), *names, *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
-def snapshot(path: Path) -> dict[str, bytes]:
-    return {
-        str(file.relative_to(path)): file.read_bytes()
-        for file in path.rglob("*")
-        if file.is_file() and ".git" not in file.relative_to(path).parts
-    }
 
 
 @pytest.fixture(scope="module")

@@ -54,7 +54,7 @@ class Plan:
 
     Attributes:
         spec: the operator.
-        text: the description, without its last newline.
+        text: the description, as it will be in op.yml, without the last newline.
         folder: the repository; nothing is there.
         files: path -> what is in those files of the user's that exist already.
         choices: what the user has chosen.
@@ -95,7 +95,7 @@ def plan(
     refuse_existing(folder)
     license = license_text(template.LICENSES, choices.license, choices.author, name)
     files = {"LICENSE": license.encode()} if license else {}
-    return Plan(spec, text, folder, files, choices)
+    return Plan(spec, with_schema(text), folder, files, choices)
 
 
 def refuse_existing(folder: Path) -> None:
@@ -157,7 +157,7 @@ def _make(plan: Plan, folder: Path) -> None:
     for name, content in files.items():
         with open(f"{root}/{name}", "xb", buffering=0) as file:  # noqa: PTH123
             file.write(content)
-    (folder / "op.yml").write_text(f"{with_schema(plan.text)}\n", encoding="utf-8")
+    (folder / "op.yml").write_text(f"{plan.text}\n", encoding="utf-8")
     (folder / ".cruft.json").write_text(_cruft_state(plan), encoding="utf-8")
     for name, content in plan.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

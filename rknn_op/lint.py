@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from opkit.description.file import read_description
 from opkit.description.reader import DescriptionError
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.version import VERSION, is_newer
+from opkit.version import VERSION, is_newer, is_version
 from rknn_op import template
 
 
@@ -73,7 +72,7 @@ def _version(root: Path) -> str:
         text = (root / "opkit/VERSION").read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return ""
-    return text if re.fullmatch(r"\d{1,9}(\.\d{1,9})*", text) else ""
+    return text if is_version(text) else ""
 
 
 _UPDATE = "`rknn-op update` writes opkit/ anew"

@@ -15,6 +15,7 @@ from opkit import runtimes
 from opkit.description.build_keys import path_problem
 from opkit.description.file import read_description
 from opkit.description.reader import shortened
+from opkit.description.rewriting import with_schema
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.skeletons import once_only_files
@@ -104,7 +105,7 @@ def make(planned: Import, folder: Path) -> None:
     Raises:
         OpkitError: the folder is there or cannot be made.
     """
-    text = planned.description.rstrip()
+    text = with_schema(planned.description.rstrip())
     creation.create(creation.Plan(planned.spec, text, folder, planned.files))
 
 

@@ -48,7 +48,10 @@ def _print(done: Update, with_diff: bool) -> None:
     if not done.changed:
         click.echo(f"{done.folder}: up to date with {VERSION}")
         return
-    click.echo(f"{done.folder}: from {done.version} to {VERSION}")
+    if done.version == VERSION:
+        click.echo(f"{done.folder}: as in {VERSION} again")
+    else:
+        click.echo(f"{done.folder}: from {done.version} to {VERSION}")
     kinds = {
         path: "new" if before is None else "deleted" if after is None else "changed"
         for path, (before, after) in done.changed.items()

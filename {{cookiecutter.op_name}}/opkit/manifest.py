@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, field
 
 from opkit.errors import OpkitError
-from opkit.version import VERSION, is_newer
+from opkit.version import VERSION, is_newer, is_version
 
 PATH = "generated/manifest.json"
 
@@ -52,7 +51,7 @@ def from_text(text: str) -> Manifest:
             raise TypeError
         if any(path.startswith("/") or ".." in path.split("/") for path in (*once, *generated)):
             raise ValueError
-        if not all(re.fullmatch(r"\d+(\.\d+)*", number) for number in (version, *once.values())):
+        if not all(map(is_version, (version, *once.values()))):
             raise ValueError
     except (AttributeError, KeyError, TypeError, ValueError):
         raise OpkitError(f"{PATH}: invalid manifest; restore it (`git checkout {PATH}`)") from None

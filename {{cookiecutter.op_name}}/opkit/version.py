@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 VERSION = (Path(__file__).parent / "VERSION").read_text(encoding="ascii").strip()
 
 
+def is_version(text: str) -> bool:
+    """Whether a text is a version: numbers with points."""
+    return re.fullmatch(r"\d{1,9}(\.\d{1,9})*", text) is not None
+
+
 def is_newer(version: str, than: str = VERSION) -> bool:
-    """Whether a version, three numbers with points, came after another."""
+    """Whether a version came after another."""
     return _numbers(version) > _numbers(than)
 
 

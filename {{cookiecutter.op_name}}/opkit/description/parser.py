@@ -40,9 +40,6 @@ from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, ParamValue, Ten
 from opkit.description.types import ONNX_WORDS, OTHER_WORDS, PARAM_TYPES, Kind, ParamType
 from opkit.description.words import keyword_of, taken_by
 
-FRAMEWORKS = ("tensorflow", "onnx")
-"""Whose models an operator may be of."""
-
 PC = "x64"
 """The target that every operator can be built for: this PC."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from opkit.errors import OpkitError
 from opkit.runtimes.interface import Target
 
 _RUNTIME = "strings /usr/lib64/librknn_runtime.so | grep 'librknn_runtime version'"
@@ -27,15 +26,3 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     for family in dict.fromkeys(TARGETS[name].family for name in CHIPS)
 }
 """The chips that can run one another's program binaries."""
-
-
-def target_named(name: str) -> Target:
-    """Return the target of this name, in any case.
-
-    Raises:
-        OpkitError: there is none; the message lists what there is.
-    """
-    try:
-        return TARGETS[name.lower()]
-    except KeyError:
-        raise OpkitError(f"unknown target '{name}' (expected {', '.join(TARGETS)})") from None

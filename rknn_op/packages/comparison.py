@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeVar
 
-from opkit.description.reader import DescriptionError, shortened
+from opkit.description.reader import DescriptionError
 from opkit.runtimes.rknn.rknnop import (
     LIBRARIES,
     Package,
@@ -16,6 +16,7 @@ from opkit.runtimes.rknn.rknnop import (
     section_names,
     sections,
 )
+from opkit.text import shortened
 from opkit.toolchains import elf
 from rknn_op.packages.description import Value, fields
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from typing import Any
 
 from opkit.runtimes.rknn.rknnop import (
@@ -12,12 +11,12 @@ from opkit.runtimes.rknn.rknnop import (
     program_binary_kind,
     sections,
 )
+from opkit.text import printable
 from opkit.toolchains import elf
 from rknn_op.packages.description import scalars
 
 _FIELDS = ("target_platform", "kernel_index")
 _NOT_GIVEN = "not given"
-_UNPRINTABLE = re.compile(r"[^\n\t -~]")
 
 
 def as_json(package: Package, file: str) -> dict[str, Any]:
@@ -98,13 +97,3 @@ def _library_kind(data: bytes) -> str:
     glibc = elf.newest_glibc(found) or "not needed"
     exports = ", ".join(found.exports) or "nothing"
     return f"{found.architecture}, glibc {glibc}, exports {exports}"
-
-
-def printable(text: str) -> str:
-    """Return the text with control characters shown, not sent to the terminal."""
-    return _UNPRINTABLE.sub(_shown, text)
-
-
-def _shown(match: re.Match[str]) -> str:
-    character = match.group()
-    return character if character.isprintable() else ascii(character)[1:-1]

@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 
 from opkit import bounded_file
-from opkit.description.reader import printable, shortened
 from opkit.errors import OpkitError
+from opkit.text import printable, shortened
 
 MAX_BYTES = 2**20
 """What a source that people write does not reach."""

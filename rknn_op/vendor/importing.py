@@ -14,14 +14,13 @@ import yaml
 from opkit import runtimes
 from opkit.description.build_keys import path_problem
 from opkit.description.file import read_description
-from opkit.description.reader import shortened
 from opkit.description.rewriting import with_schema
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.skeletons import once_only_files
 from opkit.repository import refuse_folder_name
 from opkit.runtimes.rknn.settings import KERNELS, NAME, settings
-from opkit.text import aligned
+from opkit.text import aligned, shortened
 from rknn_op import creation, template
 from rknn_op.vendor import skeletons
 from rknn_op.vendor.converter import Converter, read_converter

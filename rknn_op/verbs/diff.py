@@ -9,6 +9,7 @@ import click
 
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import rknnop
+from opkit.text import printable
 
 _PACKAGE = click.Path(path_type=Path)
 _SAME, _DIFFERENT, _TROUBLE = 0, 1, 2
@@ -26,7 +27,6 @@ def command(ctx: click.Context, old: Path, new: Path, as_json: bool) -> None:
     0 if they are the same, 1 if they differ, and 2 if one cannot be read.
     """
     from rknn_op.packages.comparison import changes
-    from rknn_op.packages.listing import printable
 
     try:
         found = changes(rknnop.read(old), rknnop.read(new))

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from opkit.runtimes.rknn import rknnop
+from opkit.text import printable
 
 
 @click.command("inspect")
@@ -50,7 +51,6 @@ def command(
         click.echo(json.dumps([listing.as_json(package, file) for file, package in packages]))
     else:
         texts = (
-            f"{listing.printable(file)}\n{listing.as_text(package).rstrip()}"
-            for file, package in packages
+            f"{printable(file)}\n{listing.as_text(package).rstrip()}" for file, package in packages
         )
         click.echo("\n\n".join(texts))

@@ -1,7 +1,8 @@
-"""Text templates with $placeholders, and C comments of user's text."""
+"""Text templates with $placeholders, tables, and user's text in messages and in C."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from string import Template
@@ -31,6 +32,23 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     )
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """Return a text that fits into a message."""
+    return text if len(text) <= most else f"{text[: most - 10]}... ({len(text)} characters)"
+
+
+def printable(text: str) -> str:
+    """Return a text in which a terminal finds no commands: control characters are shown."""
+    return _UNUSUAL.sub(lambda found: _shown(found[0]), text)
+
+
+_UNUSUAL = re.compile(r"[^\n\t -~]")
+
+
+def _shown(character: str) -> str:
+    return character if character.isprintable() else ascii(character)[1:-1]
 
 
 def c_string(text: str) -> str:

@@ -33,12 +33,12 @@ from opkit.description.reader import (
     is_key,
     is_null,
     nearest,
-    shortened,
     shown,
 )
 from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, ParamValue, Tensor
 from opkit.description.types import ONNX_WORDS, OTHER_WORDS, PARAM_TYPES, Kind, ParamType
 from opkit.description.words import keyword_of, taken_by
+from opkit.text import shortened
 
 PC = "x64"
 """The target that every operator can be built for: this PC."""

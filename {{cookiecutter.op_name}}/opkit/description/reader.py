@@ -10,6 +10,7 @@ import yaml
 
 from opkit.complaint import Complaint
 from opkit.errors import OpkitError
+from opkit.text import printable, shortened
 
 _Arguments = ParamSpec("_Arguments")
 _Value = TypeVar("_Value")
@@ -328,16 +329,6 @@ def is_key(node: yaml.Node) -> bool:
 def is_null(node: yaml.Node) -> bool:
     """Whether there is nothing behind a key."""
     return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
-
-
-def shortened(text: str, most: int = 60) -> str:
-    """Return a text that fits into a message."""
-    return text if len(text) <= most else f"{text[: most - 10]}... ({len(text)} characters)"
-
-
-def printable(text: str) -> str:
-    """Return a text in which a terminal finds no commands."""
-    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
 
 
 def shown(node: yaml.Node) -> str:

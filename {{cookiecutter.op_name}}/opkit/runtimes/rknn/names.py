@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import yaml
 
-from opkit.description.reader import Reader, shortened
+from opkit.description.reader import Reader
 from opkit.description.words import is_python_name, taken
+from opkit.text import shortened
 
 _CLASS = taken("", "np tf RKNNCustomOP IoMap Shape output_shapes params_from_tf reference")
 """What rknn_op_<op>.py has besides the operator's class and Python's own names."""

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import yaml
 
 from opkit.description.parser import IDENTIFIER
-from opkit.description.reader import Reader, is_key, shortened
+from opkit.description.reader import Reader, is_key
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn2.onnx_names import ONNX_OPERATORS
+from opkit.text import shortened
 
 NAME = "rknn2"
 MAX_OP_TYPE = 255

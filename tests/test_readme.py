@@ -103,7 +103,9 @@ def test_inline_commands_exist() -> None:
         r"scons (vx-)?gdb case=NAME",
         r"scons (pplnn-apply root=PPLNN|deploy)",
         r"scons sanitize=address,undefined check",
-        r"rknn-op( update| create -c \S+ -p \S+)?",
+        r"rknn-op( \.\.\.| update| create( -c \S+ -p\s\S+)?)?",
+        r"rknn-op --action (create --config YAML|build) --op_path DIR",
+        r"pip install \.",
         r"bash \.ci/run",
         r"pip install rknn-toolkit2==2.5.0 'setuptools<81'",
     )

@@ -19,6 +19,8 @@ def test_interrupted_demo_leaves_nothing(folder: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         bufsize=1,
+        # What a script starts in its background does not hear of Ctrl-C, nor do we then.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert demo.stdout is not None
     for line in demo.stdout:

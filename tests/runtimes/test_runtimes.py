@@ -420,7 +420,7 @@ ELSEWHERE = {
     "opkit/files/templates/README.md": "board",
     "opkit/check/harness/process_state.c": "board",
     "opkit/compute/half.h": "boards",
-    ".github/workflows/ci.yml": "rknnop",  # a kind of product
+    "opkit/op.schema.json": ".*",  # what a description may say to any of them
     "opkit/toolchains": "board",
 }
 """File or folder outside of the runtimes -> which of these words it may have all the same."""

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from opkit.runtimes.rknn import target_table
+from opkit.runtimes.rknn.chips import CHIPS
 from tests.repositories import EXAMPLES, ROOT, Repository
 
 README = (ROOT / "README.md").read_text()
@@ -140,6 +141,17 @@ def test_demo_command_in_new_clone(tmp_path: Path) -> None:
         check=False,
     )
     assert result.returncode == 0, result.stdout + result.stderr
+    shown = result.stdout[result.stdout.index("ResizeArea: from its description") :]
+    commands = re.findall(r"^\$ (\S+ ?\S*)", shown, re.MULTILINE)
+    assert commands == ["rknn-op create", "cp -r", "scons target=rv1126", "scons check"]
+    assert len(re.findall(r"^    \(\d+\.\d s\)$", shown, re.MULTILINE)) == 4
+    assert "124 passed" in shown
+    files = re.findall(r"^    (resize_area/\S+)  ", shown, re.MULTILINE)
+    assert "resize_area/build/rv1126/ResizeArea.rknnop" in files
+    for file in files:
+        assert (tmp_path / "clone" / file).is_file(), file
+    table = shown.partition("What each target must run at least:\n\n")[2].splitlines()
+    assert [line.split()[0] for line in table[1 : len(CHIPS) + 1]] == list(CHIPS)
     assert re.search(r"^ *\d+ passed", result.stdout, re.MULTILINE)
     assert "build/rv1126/ResizeArea.rknnop" in result.stdout
     assert (tmp_path / "clone/resize_area/build/rv1126/ResizeArea.rknnop").is_file()

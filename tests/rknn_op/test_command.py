@@ -18,7 +18,6 @@ from benchmarks.command import install_wheel
 from opkit import repository, runtimes
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.runtimes.rknn.chips import CHIPS
 from opkit.version import VERSION
 from rknn_op import template
 from rknn_op.command import VERBS
@@ -380,21 +379,6 @@ def test_build_takes_targets_of_every_runtime(folder: Path) -> None:
     for runtime in runtimes.available().values():
         for target in runtime.targets:
             assert "is not an operator repository" in rknn_op("build", "-t", target).stderr
-
-
-def test_demo_runs_all_steps(folder: Path) -> None:
-    done = process("demo", cwd=folder)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr == ""
-    commands = re.findall(r"^\$ (\S+ ?\S*)", done.stdout, re.MULTILINE)
-    assert commands == ["rknn-op create", "cp -r", "scons target=rv1126", "scons check"]
-    assert len(re.findall(r"^    \(\d+\.\d s\)$", done.stdout, re.MULTILINE)) == 4
-    assert "passed" in done.stdout
-    for path in re.findall(r"^    (resize_area/\S+)  ", done.stdout, re.MULTILINE):
-        assert (folder / path).is_file(), path
-    assert (folder / "resize_area/build/rv1126/ResizeArea.rknnop").is_file()
-    table = done.stdout.partition("What each target must run at least:\n\n")[2].splitlines()
-    assert [line.split()[0] for line in table[1 : len(CHIPS) + 1]] == list(CHIPS)
 
 
 @pytest.mark.slow

@@ -180,9 +180,11 @@ def test_build_forwards_options_and_exit_status(copy_of_fresh: Repository, folde
     assert "'rk1806', 'rk1808', " in listed.stderr
 
 
-def test_build_and_check_many(example: Callable[[str], Repository], folder: Path) -> None:
+def test_build_and_check_many(
+    example: Callable[[str], Repository], copy_of_fresh: Repository, folder: Path
+) -> None:
     """Two repositories, two targets, and a folder that is none: one table, and one status."""
-    good = [str(example(name).path) for name in ("exp", "truncate_div")]
+    good = [str(example("exp").path), str(copy_of_fresh.path)]
     (folder / "none").mkdir()
     targets = ("rk1808", "rv1126")
     options = [word for target in targets for word in ("-t", target)]
@@ -190,7 +192,7 @@ def test_build_and_check_many(example: Callable[[str], Repository], folder: Path
     assert built.returncode == 1
     expected = [
         f"{path}/build/{target}/{name}.rknnop"
-        for path, name in zip(good, ("Exp", "TruncateDiv"), strict=True)
+        for path, name in zip(good, ("Exp", "MyOperator"), strict=True)
         for target in targets
     ]
     assert built.stdout.splitlines() == expected

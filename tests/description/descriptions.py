@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import strategies as st
 
+from opkit import runtimes
+from opkit.description.limits import MAX_ITEMS, MAX_TEXT
+from opkit.description.parser import LARGEST
+from opkit.description.spec import TENSOR_DTYPES
 from opkit.description.types import PARAM_TYPES, ParamType
 from opkit.description.words import taken_by
-from opkit.runtimes.rknn.deliveries import DELIVERIES
-from opkit.runtimes.rknn.names import VX_KERNELS, VX_PARAMETERS, operator_name_refusal
+from opkit.runtimes.rknn.names import VX_KERNELS, VX_PARAMETERS
 
 _WORDS = "Main main Len len np tf Shape self cls params inputs outputs reference name other exp"
 _WORDS += " coord elements none index items count tensor std dict map range i I N K alpha_beta"
@@ -19,60 +23,99 @@ NAMES = (
 ).filter(lambda name: name.isascii())
 
 
+RUNTIMES = tuple(runtimes.available())
+
+
 def is_free(name: str) -> bool:
-    """Whether an input, an output or a param may be called so."""
-    return not taken_by(name) and name not in VX_PARAMETERS
+    """Whether an input, an output or a param may be called so, whatever the runtime."""
+    return not taken_by(name) and name not in VX_PARAMETERS and name != "name"
 
 
 def is_free_for_operator(name: str) -> bool:
-    """Whether an operator of rknn may be called so."""
+    """Whether an operator may be called so, whatever the runtime."""
     lower = name.lower()
-    return not any(
-        (taken_by(name), taken_by(lower), operator_name_refusal(name), lower in VX_KERNELS)
-    )
+    refusals = [runtime.name_refusal(name) for runtime in runtimes.available().values()]
+    return not any((taken_by(name), taken_by(lower), *refusals, lower in VX_KERNELS))
 
 
-_DOCS = st.text(
-    st.characters(categories=["L", "N", "P", "S", "Zs"]) | st.sampled_from("{}\"'*/?\\%$#"),
-    max_size=40,
-).map(lambda text: " ".join(text.split()))
+_HOSTILE = [
+    *("*/", "/*", "//", "??/", "\\", "\\n", '"', '"""', "'", "%s", "#define x", "{x}", "{{x}}"),
+    *("$x", "`x`", "<!--", "]]>", "\\u0041", 'R"(', "__DATE__", "_Pragma(x)", "*\\\\/"),
+]
+_CHARACTERS = st.characters(categories=["L", "N", "P", "S", "Zs"])
+_TEXT = st.lists(_CHARACTERS | st.sampled_from(_HOSTILE) | st.just(" "), max_size=10).map("".join)
+_DOCS = _TEXT.map(lambda text: " ".join(text.split()))
+_SOURCES = _TEXT.map(lambda text: f"const:{''.join(text.split()) or 'x'}")
+# All but what no C string can have.
+_DEFAULT_TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")) | _TEXT
+_DOMAINS = st.sampled_from(
+    ["", "custom", "com.example-ops", "onnx", "std", "ppl", "new", "linux", "_", "x86", "a.1"]
+) | st.from_regex(r"[A-Za-z_][A-Za-z0-9_-]{0,8}(\.[A-Za-z0-9_-]{1,8})?", fullmatch=True)
 
 
-def _values(type_: ParamType, length: int | None) -> st.SearchStrategy[Any]:
+def _numbers(type_: ParamType) -> st.SearchStrategy[Any]:
+    """Draw a number that a param may have, often one at a limit."""
     if type_.element.kind == "bool":
-        one: st.SearchStrategy[Any] = st.booleans()
-    elif type_.element.kind == "float":
-        one = st.floats(width=32, allow_nan=False, allow_infinity=False)
-    else:
-        low, high = type_.element.limits or (0, 1)
-        one = st.integers(low, high)
+        return st.booleans()
+    if type_.element.kind == "float":
+        largest = LARGEST[type_.element.name]
+        limits = [largest, -largest, 5e-324, 1e-45, -0.0]
+        floats = st.floats(-largest, largest, allow_nan=False)
+        return floats | st.sampled_from(limits)
+    low, high = type_.element.limits or (0, 1)
+    return st.integers(low, high) | st.sampled_from([low, high])
+
+
+def values(type_: ParamType, length: int | None) -> st.SearchStrategy[Any]:
+    """Draw a value that a param may have, often one at a limit."""
+    if type_.is_text:
+        return _DEFAULT_TEXTS.filter(lambda text: len(text.encode()) <= MAX_TEXT)
     if not type_.is_list:
-        return one
-    return st.lists(one, min_size=length or 1, max_size=length or 16)
+        return _numbers(type_)
+    return st.lists(_numbers(type_), min_size=length or 1, max_size=length or MAX_ITEMS)
 
 
 @st.composite
-def _params(draw: st.DrawFn) -> dict[str, Any]:
-    type_ = PARAM_TYPES[draw(st.sampled_from(sorted(DELIVERIES)))]
-    length = draw(st.none() | st.integers(1, 16)) if type_.is_list else None
+def _params(draw: st.DrawFn, types: Sequence[str]) -> dict[str, Any]:
+    type_ = PARAM_TYPES[draw(st.sampled_from(types))]
+    length = draw(st.none() | st.integers(1, MAX_ITEMS)) if type_.is_list else None
     facts: dict[str, Any] = {"type": type_.name, "length": length, "doc": draw(_DOCS)}
-    facts["default"] = draw(st.none() | _values(type_, length))
+    facts["default"] = draw(st.none() | values(type_, length))
+    if not type_.is_text:
+        facts["source"] = draw(st.none() | _SOURCES)
     return {key: value for key, value in facts.items() if value is not None}
 
 
 @st.composite
-def documents(draw: st.DrawFn) -> dict[str, Any]:
-    """Make the document of a description for rknn, with names that are free."""
+def documents(draw: st.DrawFn, chosen: Sequence[str] = ("rknn",)) -> dict[str, Any]:
+    """Make the document of a description for some runtimes, with names that are free."""
     free = NAMES.filter(is_free)
     name = draw(NAMES.filter(is_free_for_operator))
     names = draw(st.lists(free, min_size=2, max_size=8, unique_by=str.lower))
     names = [each for each in names if not taken_by(each, name)]
     inputs = draw(st.integers(1, max(1, len(names) - 1)))
     outputs = draw(st.integers(1, max(1, len(names) - inputs)))
-    tensor = {"type": "VX_TYPE_TENSOR"}
-    return {
+    rooms = [runtimes.available()[each] for each in chosen]
+    types = [each for each in PARAM_TYPES if not any(room.type_refusal(each) for room in rooms)]
+    dtypes = [each for each in TENSOR_DTYPES if all(each in room.tensor_types for room in rooms)]
+
+    def output() -> dict[str, str]:
+        facts = {
+            "type": "VX_TYPE_TENSOR",
+            "dtype": draw(st.none() | st.sampled_from(dtypes)),
+            "same_as": draw(st.none() | st.sampled_from(names[:inputs])),
+        }
+        return {key: value for key, value in facts.items() if value is not None}
+
+    document = {
         "name": name,
-        "inputs": {each: {**tensor, "doc": draw(_DOCS)} for each in names[:inputs]},
-        "outputs": dict.fromkeys(names[inputs : inputs + outputs] or ["y_"], tensor),
-        "params": {each: draw(_params()) for each in names[inputs + outputs :]},
+        "runtimes": list(chosen),
+        "inputs": {each: {"type": "VX_TYPE_TENSOR", "doc": draw(_DOCS)} for each in names[:inputs]},
+        "outputs": {each: output() for each in names[inputs : inputs + outputs] or ["y_"]},
+        "params": {each: draw(_params(types)) for each in names[inputs + outputs :]},
     }
+    if "rknn" in chosen:
+        document["kernels"] = draw(st.sampled_from([["cpu"], ["cpu", "vx"]]))
+    if "pplnn" in chosen:
+        document["domain"] = draw(_DOMAINS)
+    return document

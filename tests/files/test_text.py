@@ -5,10 +5,11 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from opkit.text import c_comment, c_string
+from opkit.text import c_comment, c_float, c_string
 from tests.compiling import build
 
 TEXTS = (
@@ -43,3 +44,18 @@ def test_comments_end_where_they_should(text: str) -> None:
     for mark in ("/*", "*/", "??/"):  # the latter would be a backslash
         assert mark not in inside
     assert inside.replace(" ", "") == text.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("value", "bits", "text"),
+    [
+        (0.1, 32, "0.1f"),
+        (0.1, 64, "0.1"),
+        (-1e-200, 32, "-0.0f"),
+        (1e-200, 64, "1e-200"),
+        (2e-45, 32, "2e-45f"),
+        (3.4028234663852886e38, 32, "3.4028234663852886e+38f"),
+    ],
+)
+def test_floats_too_small_for_their_type_are_0(value: float, bits: int, text: str) -> None:
+    assert c_float(value, bits, "f") == text

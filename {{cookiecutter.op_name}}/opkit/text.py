@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import struct
 from collections.abc import Sequence
 from pathlib import Path
 from string import Template
@@ -59,6 +61,20 @@ def c_string(text: str) -> str:
         for byte in text.encode()
     )
     return f'"{"".join(characters)}"'
+
+
+def c_float(value: float, bits: int, suffix: str) -> str:
+    """Return a floating-point literal in C; what a float is too small for, as the 0 it becomes.
+
+    Args:
+        value: a finite number in the range of its type.
+        bits: those of the type: 32 or 64.
+        suffix: of a literal of 32 bits.
+    """
+    if bits == 64:
+        return repr(value)
+    is_zero = struct.unpack("f", struct.pack("f", value))[0] == 0
+    return f"{math.copysign(0, value) if is_zero else value!r}{suffix}"
 
 
 def c_comment(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opkit.description.spec import Param, ParamValue
-from opkit.text import c_string
+from opkit.text import c_float, c_string
 
 READ_AS = {"VX_TYPE_CHAR": "uint8_t"}
 """Name of a param type -> the C type of its numbers, if that of the member may have a sign."""
@@ -50,8 +50,7 @@ def _number(param: Param, value: ParamValue) -> str:
     if element.kind == "bool":
         return "true" if value else "false"
     if element.kind == "float":
-        suffix = "f" if element.bits == 32 else ""
-        return f"{float(value)!r}{suffix}"
+        return c_float(float(value), element.bits, "f")
     if value == -(2**63):
         return "INT64_MIN"
     if param.type.name in READ_AS and value > 127:

@@ -8,7 +8,7 @@ from opkit.c_layout import LINE_LENGTH, block_comment, comment, wrapped
 from opkit.description.spec import OpSpec, Param, ParamValue
 from opkit.runtimes.rknn2.settings import settings
 from opkit.runtimes.rknn2.text import render
-from opkit.text import c_string
+from opkit.text import c_float, c_string
 
 _REGISTRATION = """\
 Registers all custom operators of an application, in one call: librknnrt fails at the first \
@@ -154,7 +154,7 @@ def _literal(param: Param, value: ParamValue) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        return repr(value) + ("F" if param.type.element.name == "float32" else "")
+        return c_float(value, param.type.element.bits, "F")
     if value == _INT64_MIN:
         return "INT64_MIN"
     assert isinstance(value, int)

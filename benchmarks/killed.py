@@ -1,10 +1,15 @@
-"""Kills `scons` and `scons check` at random moments, and looks at what the next one makes of it.
+"""Interrupts `rknn-op` at random moments, and looks at what is there, and what the next run makes.
 
-    python -m benchmarks.killed [--kills 20] [--seed 1] [--seconds 6]
+    python -m benchmarks.killed [--moments 12] [--seed 1] [--kinds create update import build check]
 
-Each kill is by SIGKILL and of scons alone. The next `scons target=all` and `scons check` have to
-pass, every product has to be the one of a build that nobody killed, and the user's files have to be
-as they were.
+At each moment of each kind a run is ended by Ctrl-C, by `kill -9` of the command alone, or by
+`kill -9` of all that it has started. Whatever the moment is:
+
+- every repository that create or import makes is there as a whole or not at all; every other file
+  of the user's is as it was, or as the run makes it;
+- the next run completes it: all files, and the packages and libraries, are those that a run makes
+  which nobody interrupts, and nothing else is beside them or in the temporary folder;
+- no process is left, and Ctrl-C leaves nothing for the next run to tidy up, nor a traceback.
 """
 
 from __future__ import annotations
@@ -13,99 +18,369 @@ import argparse
 import hashlib
 import os
 import random
+import re
+import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.repositories import Repository, generate_example
+from opkit.check.processes import kill_marked
+from tests.repositories import EXAMPLES, ROOT, generate_example
+from tests.rknn_op.older import add_work, age
 
-COMMANDS = (("target=all",), ("check",), ("target=rv1126", "check"))
+VENDOR_REPOSITORY = ROOT / "tests/data/vendor_repository"
+MARK = "RKNN_OP_KILLED"
+PATIENCE = 60.0
+"""Seconds in which what a killed command has started must end."""
+
+Files = dict[str, str]
+"""Path -> digest of what is in the file."""
 
 
-def digests(folder: Path, *patterns: str) -> dict[str, str]:
-    """Return path -> digest of the files that match one of the patterns."""
+@dataclass(frozen=True)
+class Kind:
+    """What is interrupted.
+
+    Attributes:
+        prepare: makes what is there before, in an empty folder.
+        commands: the arguments of `rknn-op`; one list is chosen for each moment.
+        unit: how many parts of a path name what must be there as a whole; 0: all parts.
+        ours: the beginnings of the paths that only the next run has to bring in order.
+        mend: the commands that follow an interruption; none: the same again.
+    """
+
+    prepare: Callable[[Path], None]
+    commands: Sequence[Sequence[str]]
+    unit: int = 0
+    ours: tuple[str, ...] = ()
+    mend: Sequence[Sequence[str]] = ()
+
+
+@dataclass
+class Interruption:
+    """What became of an interrupted run.
+
+    Attributes:
+        command: the arguments of `rknn-op`.
+        how: what ended it.
+        moment: the seconds after its start.
+        hit: whether it was still running.
+        problems: what is wrong with it.
+        seconds: how long the last process took to end.
+    """
+
+    command: Sequence[str]
+    how: str
+    moment: float
+    hit: bool = False
+    problems: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def interrupt(process: subprocess.Popen[bytes]) -> None:
+    """Press Ctrl-C: the terminal sends it to all of the group."""
+    os.killpg(process.pid, signal.SIGINT)
+
+
+def kill_all(process: subprocess.Popen[bytes]) -> None:
+    """Kill the command and all that it has started, as a container that ends does."""
+    kill_marked(f"{MARK}={os.environ[MARK]}", but=os.getpid())
+
+
+CTRL_C = "Ctrl-C"
+WAYS: dict[str, Callable[[subprocess.Popen[bytes]], None]] = {
+    CTRL_C: interrupt,
+    "kill -9": subprocess.Popen.kill,
+    "kill -9 of all": kill_all,
+}
+
+
+# ---- What is there before ------------------------------------------------------------------------
+
+
+def descriptions(folder: Path) -> None:
+    """Write three descriptions."""
+    for name in ("exp", "truncate_div", "reduce_mean"):
+        shutil.copy(EXAMPLES / name / f"{name}.yml", folder)
+
+
+def older_repository(folder: Path) -> None:
+    """Make a repository of an older version with a user's work in it."""
+    rknn_op(folder, "create", "-c", str(EXAMPLES / "exp/exp.yml"), "-p", "made")
+    age(folder / "made")
+    add_work(folder / "made")
+
+
+def vendor_repository(folder: Path) -> None:
+    """Copy a repository that the vendor's tool made."""
+    shutil.copytree(VENDOR_REPOSITORY, folder / "AddScaled")
+
+
+def repository(folder: Path) -> None:
+    """Make a repository that builds."""
+    with redirect_stdout(sys.stderr):
+        generate_example(folder, "exp").path.rename(folder / "made")
+
+
+BUILD = ("build", "-p", "made", "-t", "all")
+CHECK = ("check", "-p", "made")
+ALL = tuple(f"{name}.yml" for name in ("exp", "truncate_div", "reduce_mean"))
+KINDS: dict[str, Kind] = {
+    "create": Kind(
+        descriptions,
+        [("create", "-c", "exp.yml", "-p", "made/exp"), ("create", "-p", "made", "-c", *ALL)],
+        unit=2,
+    ),
+    "update": Kind(
+        older_repository, [("update", "made")], ours=("made/opkit", "made/generated", "made/rknn_")
+    ),
+    "import": Kind(vendor_repository, [("import", "AddScaled", "-p", "made")], unit=1),
+    "build": Kind(repository, [BUILD, ("build", "-p", "made", "-t", "rv1126")], mend=[BUILD]),
+    "check": Kind(repository, [CHECK, (*CHECK, "--", "target=rv1126")], mend=[BUILD, CHECK]),
+}
+
+
+# ---- Running and looking -------------------------------------------------------------------------
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of the command."""
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def start(folder: Path, *arguments: str, log: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    """Start `rknn-op` in a folder, as the first of a group of processes, as a shell does."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "rknn_op", *arguments],
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        start_new_session=True,
+    )
+
+
+def rknn_op(folder: Path, *arguments: str) -> str:
+    """Run `rknn-op`; return what it printed if it failed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "rknn_op", *arguments],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout + done.stderr if done.returncode else ""
+
+
+def marked() -> list[int]:
+    """Return the processes that were started with our mark."""
+    mark = f"{MARK}={os.environ[MARK]}".encode()
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if mark in path.read_bytes().split(b"\0") and int(path.parent.name) != os.getpid():
+                found.append(int(path.parent.name))
+        except OSError:  # it has ended, or is another user's
+            continue
+    return found
+
+
+def files(folder: Path) -> Files:
+    """Return all files, but what a build has for itself."""
     return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for pattern in patterns
-        for path in sorted(folder.glob(pattern))
-        if path.is_file() and "__pycache__" not in path.parts
+        name: hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "folder"
+        for path in sorted(folder.rglob("*"))
+        if (name := path.relative_to(folder).as_posix()) and not is_of_build(Path(name))
     }
 
 
-def products(root: Path) -> dict[str, str]:
-    """Return the digests of what is delivered."""
-    return digests(root, "build/*/*.rknnop", "build/x64/*.so", "build/a*/*.so")
+def is_of_build(path: Path) -> bool:
+    """Whether a build has a file for itself: products are none of these."""
+    parts = path.parts[1:]
+    if "__pycache__" in parts or path.name.startswith(".sconsign") or ".cache" in parts:
+        return True
+    is_product = path.suffix in (".rknnop", ".so") and len(parts) == 3
+    return parts[:1] == ("build",) and not is_product
 
 
-def sources(root: Path) -> dict[str, str]:
-    """Return the digests of the files that git keeps."""
-    return digests(root, "*", "generated/*", "tests/*", "opkit/**/*")
+def leftovers() -> list[str]:
+    """Return what is in the folder for temporary files."""
+    return sorted(map(str, Path(os.environ["TMPDIR"]).iterdir()))
 
 
-def kill(repository: Repository, command: tuple[str, ...], seconds: float) -> bool:
-    """Start scons and kill it after some time; return whether it was still running."""
-    run = subprocess.Popen(
-        [sys.executable, "-m", "SCons", "-Q", *command],
-        cwd=repository.path,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    time.sleep(seconds)
-    was_running = run.poll() is None
-    run.kill()
+def wholes(kind: Kind, found: Files) -> dict[str, Files]:
+    """Return the files of each unit, but those that are ours."""
+    units: dict[str, Files] = {}
+    for path, digest in found.items():
+        if not path.startswith(kind.ours) or not kind.ours:
+            parts = path.split("/")
+            unit = "/".join(parts[: kind.unit or len(parts)])
+            if unit != path or digest != "folder":
+                units.setdefault(unit, {})[path] = digest
+    return units
+
+
+def interrupted(kind: Kind, found: Files, before: Files, after: Files, is_tidy: bool) -> list[str]:
+    """Return what is neither as before nor as after a run."""
+    then, now, end = (wholes(kind, each) for each in (before, found, after))
+    lost = [f"{unit} is lost" for unit in {*then} & {*end} if unit not in now]
+    extra = [unit for unit in now if unit not in then and unit not in end]
+    mixed = [
+        f"{unit} is neither old nor new"
+        for unit, its in now.items()
+        if unit not in extra and its not in (then.get(unit), end.get(unit))
+    ]
+    if not is_tidy:
+        extra = [unit for unit in extra if not unit.rpartition("/")[2].startswith(".")]
+    return [*lost, *mixed, *(f"{unit} is left" for unit in extra)]
+
+
+def differences(found: Files, expected: Files) -> list[str]:
+    """Return what differs from an uninterrupted run."""
+    paths = sorted({path for path, _ in found.items() ^ expected.items()})
+    return [f"{path} differs from an uninterrupted run" for path in paths[:5]]
+
+
+def attempt(kind: Kind, result: Interruption, folder: Path, after: Files) -> None:
+    """Start a run, interrupt it, look at what is there, and complete it."""
+    before = files(folder)
+    with tempfile.TemporaryFile() as log:
+        run = start(folder, *result.command, log=log.fileno())
+        time.sleep(result.moment)
+        result.hit = run.poll() is None
+        if result.hit:
+            WAYS[result.how](run)
+        result.seconds = ended_after(run)
+        log.seek(0)
+        printed = log.read().decode(errors="replace")
+    if result.seconds > PATIENCE:
+        result.problems.append("processes are left")
+    is_tidy = result.how == CTRL_C or not result.hit
+    _, _, frames = printed.partition("Traceback")
+    # Python has tracebacks of its own while it imports modules, and pytest while it ends.
+    is_ours = "_find_and_load" not in frames and re.search(r"(opkit|rknn_op)/", frames)
+    if result.hit and is_tidy and (is_ours or not run.returncode):
+        result.problems.append(f"status {run.returncode}: {printed}")
+    if is_tidy:
+        result.problems += [f"{path} is left" for path in leftovers()]
+    result.problems += interrupted(kind, files(folder), before, after, is_tidy)
+    result.problems += complete(kind, result.command, folder, after)
+
+
+def ended_after(run: subprocess.Popen[bytes]) -> float:
+    """Wait for a run and all that it has started; kill what goes on; return the seconds."""
+    since = time.monotonic()
     run.wait()
-    return was_running
+    while marked():
+        time.sleep(0.02)
+        if time.monotonic() - since > PATIENCE:
+            kill_all(run)
+    return time.monotonic() - since
 
 
-def build(repository: Repository) -> str:
-    """Build for all targets and check; return the output of what fails."""
-    for arguments in (("target=all",), ("target=all", "check")):
-        run = repository.scons(*arguments, check=False, path=os.environ["PATH"])
-        if run.returncode:
-            return run.stdout + run.stderr
-    return ""
+def complete(kind: Kind, command: Sequence[str], folder: Path, after: Files) -> list[str]:
+    """Run what completes an interrupted run; return what is wrong then."""
+    problems = []
+    for each in kind.mend or [command]:
+        said = rknn_op(folder, *each)
+        if said and not (kind.unit and "already exists" in said):  # it had been made
+            problems.append(f"`rknn-op {' '.join(each)}` failed: {said}")
+    problems += differences(files(folder), after)
+    return problems + [f"{path} is left" for path in leftovers()]
+
+
+def uninterrupted(kind: Kind, folder: Path) -> tuple[list[Files], list[float]]:
+    """Run each command, and what completes it; return all files, and the seconds of the command."""
+    ends, durations = [], []
+    place = folder / "here"  # which is in debug information
+    for command in kind.commands:
+        shutil.copytree(folder / "before", place)
+        since = time.monotonic()
+        problem = rknn_op(place, *command)
+        durations.append(time.monotonic() - since)
+        problem += "".join(rknn_op(place, *each) for each in kind.mend)
+        if problem:
+            raise SystemExit(problem)
+        ends.append(files(place))
+        shutil.rmtree(place)
+    return ends, durations
+
+
+def interruptions(kind: Kind, moments: int, chance: random.Random) -> Iterator[Interruption]:
+    """Interrupt the commands of a kind at random moments, each way as often as the others."""
+    with tempfile.TemporaryDirectory() as name, temporary_folder(Path(name)):
+        folder = Path(name)
+        (folder / "before").mkdir()
+        kind.prepare(folder / "before")
+        ends, durations = uninterrupted(kind, folder)
+        for number in range(moments):
+            which = chance.randrange(len(kind.commands))
+            place = folder / "here"
+            shutil.copytree(folder / "before", place)
+            if kind.mend and chance.random() < 0.3:  # there is less to build, and more to check
+                for each in kind.mend:
+                    rknn_op(place, *each)
+            how = [*WAYS][number % len(WAYS)]
+            moment = chance.uniform(0, durations[which])
+            result = Interruption(kind.commands[which], how, moment)
+            attempt(kind, result, place, ends[which])
+            shutil.rmtree(place)
+            yield result
+
+
+@contextmanager
+def temporary_folder(folder: Path) -> Iterator[None]:
+    """Let all that is started have temporary files and caches of its own, and our mark."""
+    (folder / "tmp").mkdir()
+    os.environ |= {
+        MARK: secrets.token_hex(8),
+        "TMPDIR": str(folder / "tmp"),
+        "XDG_CACHE_HOME": str(folder / "cache"),
+        "ZIG_GLOBAL_CACHE_DIR": os.environ.get(
+            "ZIG_GLOBAL_CACHE_DIR", str(Path.home() / ".cache/zig")
+        ),
+    }
+    yield
 
 
 def main() -> int:
-    """Run the kills and return the exit status."""
+    """Run the interruptions and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--moments", type=int, default=12, help="of each kind")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=6, help="the latest moment of a kill")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=[*KINDS])
     arguments = parser.parse_args()
-    moments = random.Random(arguments.seed)
-    failures = hits = 0
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["XDG_CACHE_HOME"] = f"{folder}/cache"
-        os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", str(Path.home() / ".cache/zig"))
-        repository = generate_example(Path(folder), "exp")
-        build(repository)
-        expected = products(repository.path), sources(repository.path)
-        for number in range(arguments.kills):
-            command = moments.choice(COMMANDS)
-            seconds = moments.uniform(0, arguments.seconds)
-            if moments.random() < 0.7:  # else there is less to build, and more to check
-                shutil.rmtree(repository.path / "build")
-            hit = kill(repository, command, seconds)
-            hits += hit
-            problem = build(repository)
-            found = products(repository.path), sources(repository.path)
-            good = not problem and found == expected
-            failures += not good
+    bad = total = 0
+    for name in arguments.kinds:
+        chance = random.Random(f"{arguments.seed} {name}")
+        hits, slowest = 0, 0.0
+        for result in interruptions(KINDS[name], arguments.moments, chance):
+            hits += result.hit
+            slowest = max(slowest, result.seconds)
+            bad += bool(result.problems)
+            total += 1
+            state = "BAD" if result.problems else "good"
             print(
-                f"{number + 1}: scons {' '.join(command)}, {'killed' if hit else 'done'} after "
-                f"{seconds:.2f} s: {'as before' if good else 'DIFFERENT'}",
+                f"{' '.join(result.command)}: {result.how} at {result.moment:.2f} s: {state}",
                 flush=True,
             )
-            if not good:
-                for before, now in zip(expected, found, strict=True):
-                    print(*sorted(dict(before.items() ^ now.items())), sep="\n")
-                print(problem)
-    print(f"{hits} of {arguments.kills} were killed; {failures} were not mended by the next")
-    return int(failures > 0)
+            print("".join(f"    {problem}\n" for problem in result.problems), end="", flush=True)
+        print(
+            f"{name}: {hits} of {arguments.moments} were interrupted while they ran; the last "
+            f"process ended {slowest:.1f} s after at most",
+            flush=True,
+        )
+    print(f"{bad} of {total} went wrong")
+    return int(bad > 0)
 
 
 if __name__ == "__main__":

@@ -173,3 +173,8 @@ def test_fuzz(tmp_path: Path) -> None:
         ((files, *costs),) = found[kind]
         assert files == "20"
         assert all(re.fullmatch(NUMBER, cost) for cost in costs)
+
+
+def test_killed() -> None:
+    last = run("benchmarks.killed", "--moments", "1", "--kinds", "import").splitlines()[-1]
+    assert last == "0 of 1 went wrong"

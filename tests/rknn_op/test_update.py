@@ -18,8 +18,7 @@ from opkit import manifest
 from opkit.version import VERSION
 from tests.repositories import EXAMPLES, ROOT
 from tests.rknn_op.command import rknn_op, snapshot
-
-OLD = "0.0.9"
+from tests.rknn_op.older import OLD, add_work, age
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -37,34 +36,13 @@ def now(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def age(path: Path) -> None:
-    """Make a repository one of an older version: every kind of file has another text."""
-    (path / "opkit/VERSION").write_text(f"{OLD}\n")
-    (path / "opkit/gone.py").write_text("# no longer there\n")
-    (path / "opkit/text.py").write_text(f"# older\n{(path / 'opkit/text.py').read_text()}")
-    (path / "opkit/docs/cases.md").unlink()
-    header = path / "generated/exp.h"
-    header.write_text(f"/* Older. */\n{header.read_text()}")
-    (path / "generated/gone.h").write_text("/* No longer generated. */\n")
-    skeleton = path / "opkit/files/templates/README.md"
-    skeleton.write_text(skeleton.read_text().replace("## What to write", "## What to do"))
-    text = (path / manifest.PATH).read_text()
-    content = json.loads(text) | {"version": OLD}
-    content["generated"].append("generated/gone.h")
-    (path / manifest.PATH).write_text(json.dumps(content))
-    cruft = path / ".cruft.json"
-    cruft.write_text(cruft.read_text().replace(f"v{VERSION}", f"v{OLD}"))
-
-
 @pytest.fixture
 def old(now: Path, tmp_path: Path) -> Path:
     """Return a repository of an older version, with work of the user's in it."""
     path = tmp_path / "exp"
     shutil.copytree(now, path)
     age(path)
-    for name in ("exp_compute.h", "README.md", "tests/test_exp.py"):
-        (path / name).write_text(f"{(path / name).read_text()}mine\n")
-    (path / "notes.txt").write_text("mine")
+    add_work(path)
     return path
 
 

@@ -32,11 +32,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from opkit.check.processes import kill_marked
+from tests.processes import marked
 from tests.repositories import EXAMPLES, ROOT, generate_example
 from tests.rknn_op.older import add_work, age
 
 VENDOR_REPOSITORY = ROOT / "tests/data/vendor_repository"
 MARK = "RKNN_OP_KILLED"
+IMPORT = r"_find_and_load|(?m:^ +(from \S+ )?import )"
+"""In a traceback: a module was being imported."""
 PATIENCE = 60.0
 """Seconds in which what a killed command has started must end."""
 
@@ -91,7 +94,7 @@ def interrupt(process: subprocess.Popen[bytes]) -> None:
 
 def kill_all(process: subprocess.Popen[bytes]) -> None:
     """Kill the command and all that it has started, as a container that ends does."""
-    kill_marked(f"{MARK}={os.environ[MARK]}", but=os.getpid())
+    kill_marked(mark())
 
 
 CTRL_C = "Ctrl-C"
@@ -181,17 +184,9 @@ def rknn_op(folder: Path, *arguments: str) -> str:
     return done.stdout + done.stderr if done.returncode else ""
 
 
-def marked() -> list[int]:
-    """Return the processes that were started with our mark."""
-    mark = f"{MARK}={os.environ[MARK]}".encode()
-    found = []
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            if mark in path.read_bytes().split(b"\0") and int(path.parent.name) != os.getpid():
-                found.append(int(path.parent.name))
-        except OSError:  # it has ended, or is another user's
-            continue
-    return found
+def mark() -> str:
+    """Return what all that is started has in its environment."""
+    return f"{MARK}={os.environ[MARK]}"
 
 
 def files(folder: Path) -> Files:
@@ -265,9 +260,9 @@ def attempt(kind: Kind, result: Interruption, folder: Path, after: Files) -> Non
     if result.seconds > PATIENCE:
         result.problems.append("processes are left")
     is_tidy = result.how == CTRL_C or not result.hit
-    _, _, frames = printed.partition("Traceback")
     # Python has tracebacks of its own while it imports modules, and pytest while it ends.
-    is_ours = "_find_and_load" not in frames and re.search(r"(opkit|rknn_op)/", frames)
+    _, _, frames = printed.partition("Traceback")
+    is_ours = re.search(r"(opkit|rknn_op)/", frames) and not re.search(IMPORT, frames)
     if result.hit and is_tidy and (is_ours or not run.returncode):
         result.problems.append(f"status {run.returncode}: {printed}")
     if is_tidy:
@@ -280,7 +275,7 @@ def ended_after(run: subprocess.Popen[bytes]) -> float:
     """Wait for a run and all that it has started; kill what goes on; return the seconds."""
     since = time.monotonic()
     run.wait()
-    while marked():
+    while marked(mark()):
         time.sleep(0.02)
         if time.monotonic() - since > PATIENCE:
             kill_all(run)
@@ -342,7 +337,7 @@ def temporary_folder(folder: Path) -> Iterator[None]:
     """Let all that is started have temporary files and caches of its own, and our mark."""
     (folder / "tmp").mkdir()
     os.environ |= {
-        MARK: secrets.token_hex(8),
+        MARK: secrets.token_hex(8),  # not in /proc's environ of this process
         "TMPDIR": str(folder / "tmp"),
         "XDG_CACHE_HOME": str(folder / "cache"),
         "ZIG_GLOBAL_CACHE_DIR": os.environ.get(

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from opkit import manifest, repository, runtimes
@@ -156,7 +157,8 @@ def _make(plan: Plan, folder: Path) -> None:
         os.makedirs(f"{root}/{name}", exist_ok=True)  # noqa: PTH103
     for name, content in files.items():
         with open(f"{root}/{name}", "xb", buffering=0) as file:  # noqa: PTH123
-            file.write(content)
+            while content:  # where the disk ends, it writes less, and the next time says so
+                content = content[file.write(content) :]
     (folder / "op.yml").write_text(f"{plan.text}\n", encoding="utf-8")
     (folder / ".cruft.json").write_text(_cruft_state(plan), encoding="utf-8")
     for name, content in plan.files.items():
@@ -183,7 +185,7 @@ def create_all(
     workers = ProcessPoolExecutor(
         min(os.cpu_count() or 1, len(configs)),
         multiprocessing.get_context("fork"),
-        initializer=partial(signal.signal, signal.SIGINT, signal.SIG_IGN),
+        initializer=_begin_worker,
     )
     try:
         yield from workers.map(
@@ -191,6 +193,19 @@ def create_all(
         )
     finally:
         workers.shutdown(cancel_futures=True)
+
+
+def _begin_worker() -> None:
+    """Leave Ctrl-C to the parent, and end with it: it may be killed, and then tells nobody."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _create_one(config: Path, parent: Path, choices: Choices, dry_run: bool) -> Path | OpkitError:

@@ -107,7 +107,8 @@ def _replace(folder: Path, spec: OpSpec) -> None:
             opkit.rename(old)
         new.rename(opkit)
     except OSError as error:
-        raise OpkitError(f"{opkit}: cannot be replaced: {error}") from None
+        shutil.rmtree(new, ignore_errors=True)  # it may be what fills the disk
+        raise OpkitError(f"{opkit}: cannot be replaced: {error.strerror}") from None
     repository.write(folder, spec)
     _record(folder, spec)
     shutil.rmtree(old, ignore_errors=True)

@@ -21,6 +21,7 @@ from opkit.errors import OpkitError
 from opkit.version import VERSION
 from rknn_op import template
 from rknn_op.command import VERBS
+from tests.processes import marked
 from tests.repositories import EXAMPLE_NAMES, EXAMPLES, ROOT, Repository, generate
 from tests.rknn_op.command import assert_error, rknn_op, snapshot
 
@@ -142,6 +143,21 @@ def test_killed_create_leaves_nothing_that_stays(folder: Path) -> None:
             shutil.rmtree(folder / "killed")
     assert rknn_op("create", "-c", EXP, "-p", "killed").exit_code == 0
     assert sorted(path.name for path in folder.iterdir()) == ["killed", "whole"]
+
+
+def test_killed_create_of_several_leaves_no_process(folder: Path) -> None:
+    command = [sys.executable, "-m", "rknn_op", "create", "-p", "many", "-c"]
+    configs = [EXAMPLES / name / f"{name}.yml" for name in EXAMPLE_NAMES]
+    environment = {**os.environ, "CREATE": str(folder), "PYTHONPATH": str(ROOT)}
+    run = subprocess.Popen([*command, *configs], cwd=folder, env=environment)
+    while not (folder / "many").exists() and run.poll() is None:
+        time.sleep(0.001)
+    run.kill()
+    run.wait()
+    end = time.monotonic() + 60
+    while marked(f"CREATE={folder}"):
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def test_create_leaves_no_temporary_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,110 @@
+"""`rknn-op` where nothing can be written, or hardly anything: one line that names the path."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rknn_op.command import main
+from tests.repositories import EXAMPLES, ROOT
+from tests.rknn_op.older import add_work, age, snapshot
+
+EXP = str(EXAMPLES / "exp/exp.yml")
+OTHER = str(EXAMPLES / "reduce_mean/reduce_mean.yml")
+VENDOR = str(ROOT / "tests/data/vendor_repository")
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+def rknn_op(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+@contextmanager
+def read_only() -> Iterator[None]:
+    """Let no folder be made, as on a file system that is mounted to be read; root may write all."""
+
+    def refuse(path: str, *_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "mkdir", refuse)
+        yield
+
+
+@contextmanager
+def full() -> Iterator[None]:
+    """Let no file become larger than 10,000 bytes: some of opkit's cannot be written."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+PLACES = {"Read-only file system": read_only, "File too large": full}
+COMMANDS = {
+    "made: cannot be made": ("create", "-c", EXP, "-p", "made"),
+    "many/Exp: cannot be made": ("create", "-p", "many", "-c", EXP, OTHER),
+    "imported: cannot be made": ("import", VENDOR, "-p", "imported"),
+    "old/opkit: cannot be replaced": ("update", "old"),
+}
+
+
+@pytest.fixture
+def old(folder: Path) -> Path:
+    """Return a repository of an older version, with work of the user's in it."""
+    assert rknn_op("create", "-c", EXP, "-p", "old").exit_code == 0
+    age(folder / "old")
+    add_work(folder / "old")
+    return folder / "old"
+
+
+@pytest.mark.parametrize("problem", PLACES)
+@pytest.mark.parametrize("said", COMMANDS)
+def test_message_names_the_path(said: str, problem: str, folder: Path, old: Path) -> None:
+    place: Callable[[], AbstractContextManager[None]] = PLACES[problem]
+    before = snapshot(folder)
+    with place():
+        result = rknn_op(*COMMANDS[said])
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[0] == f"error: {said}: {problem}"
+    assert snapshot(folder) == before
+    assert rknn_op(*COMMANDS[said]).exit_code == 0
+
+
+def test_create_without_home_in_the_c_locale(folder: Path) -> None:
+    text = Path(EXP).read_text().replace("name: Exp", "# ü\nname: Exp")
+    Path("exp.yml").write_text(text, encoding="utf-8")
+    assert rknn_op("create", "-c", "exp.yml", "-p", "usual").exit_code == 0
+    done = subprocess.run(
+        [sys.executable, "-m", "rknn_op", "create", "-c", "exp.yml", "-p", "bare"],
+        env={"PYTHONPATH": str(ROOT), "LC_ALL": "C", "PATH": "/nonexistent"},
+        umask=0o077,
+        check=False,
+        capture_output=True,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    made = snapshot(folder / "bare")
+    assert (
+        made.pop(".cruft.json").replace(b"bare", b"usual")
+        == (folder / "usual/.cruft.json").read_bytes()
+    )
+    shutil.rmtree(folder / "bare/opkit")
+    expected = snapshot(folder / "usual")
+    del expected[".cruft.json"]
+    assert {path: text for path, text in made.items() if path != "README.md"} == {
+        path: text for path, text in expected.items() if path != "README.md"
+    }
+    assert not [path for path in folder.rglob("bare/**/*") if path.stat().st_mode & 0o077]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import signal
 import tempfile
@@ -127,7 +128,9 @@ def run_vx(
         OpkitError: the kernel cannot be called so: it is not there, its parameters are others, a
             uniform is missing, or the board would refuse the launch. Or the runtime is not there.
     """
-    with tempfile.NamedTemporaryFile(prefix="opkit-vx-", dir=_memory_folder()) as file:
+    # Without a name of its own, it goes with the last process that has it, however that ends.
+    with tempfile.TemporaryFile(dir=_memory_folder()) as file:
+        path = Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")
         job = write_job(
             program,
             kernel,
@@ -135,7 +138,7 @@ def run_vx(
             inputs,
             outputs,
             params,
-            Path(file.name),
+            path,
             uniforms=uniforms,
             border=border,
             reverse=reverse,
@@ -147,7 +150,7 @@ def run_vx(
             raise OpkitError(f"{runtime} is not there; run `scons target=x64`") from None
         result = _result(program, finished, limit)
         if not result.fault:
-            memory = np.fromfile(file.name, np.uint8)
+            memory = np.fromfile(path, np.uint8)
             for name, (shape, dtype) in outputs.items():
                 _take(result, name, memory, job.places[name], shape, np.dtype(dtype))
     return result

@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from opkit.description.types import PARAM_TYPES
 from opkit.runtimes.invocation import RunResult
+from tests.description.descriptions import values
 from tests.runtimes.rknn2.support import Operator, attribute, build_operator
 
 DTYPES = {
@@ -161,6 +164,28 @@ def test_attribute_in_place_of_constant_input(constants: Operator) -> None:
     last = CONSTANT_TYPES[-1]
     data = attribute(DTYPES["float32"], np.array([7, 8, 9], np.float32))
     assert value(run(constants, last, **{name_of(last): data}), last) == [7, 8, 9]
+
+
+def attributes() -> st.SearchStrategy[dict[str, Any]]:
+    """Draw values of all params that an attribute can hold, and an output here has room for."""
+    drawn = {name_of(name): values(PARAM_TYPES[name], None) for name in TYPES}
+    # librknnrt's texts may be between quotes; its integers are int64, its numbers float32.
+    texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters='\0"'))
+    drawn["p_string"] = texts.filter(lambda text: len(text.encode()) < ROOM)
+    drawn["p_uint64"] = st.integers(0, 2**63 - 1)
+    drawn["p_float64"] = drawn["p_float32"]
+    return st.fixed_dictionaries(drawn)
+
+
+@given(attributes())
+@settings(max_examples=15, deadline=None)
+def test_math_gets_the_values_of_attributes(operator: Operator, params: dict[str, Any]) -> None:
+    for number, name in enumerate(TYPES):
+        which = {"which": np.array([[number]], np.float32)}
+        given_value = params[name_of(name)]
+        if PARAM_TYPES[name].element.kind == "float":
+            given_value = np.array(given_value, np.float32).tolist()
+        assert value(operator.run(which, params, OUTPUTS), name) == given_value
 
 
 @pytest.mark.parametrize("type_name", TYPES)

@@ -12,6 +12,7 @@ import pytest
 
 from tests.compiling import C_SOURCES
 from tests.repositories import Repository, generate
+from tests.time_limits import LONG
 
 
 def enumerators(source: Path, name: str) -> list[str]:
@@ -34,13 +35,14 @@ import pytest
 from opkit.check import checking
 from opkit.testing import Case, check_cpu_kernel
 
-checking.TIME_LIMIT = {limit}
 NUMBERS = np.linspace(-2, 2, 40).reshape(2, 5, 4).astype(np.float16)
 CASES = [Case(name, {{"input": NUMBERS}}, {{"fault": number}}) for name, number in {cases}]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_cpu_kernel(case):
+def test_cpu_kernel(case, monkeypatch):
+    for name in ("TIME_LIMIT", "SHORT_LIMIT"):
+        monkeypatch.setattr(checking, name, {limit} if case.name == "LOOP" else {long_limit})
     check_cpu_kernel(case)
 """
 
@@ -55,17 +57,17 @@ def test_cpu_kernel(case):
 """
 
 
-def faults_repository(folder: Path, names: list[str], limit: float = 10) -> Repository:
+def faults_repository(folder: Path, names: list[str], limit: float = 2) -> Repository:
     """Make the operator with the fault that its param selects, with one case for each name.
 
-    After each comes one that is right. The kernel may take `limit` seconds.
+    After each comes one that is right. The kernel that has no end may take `limit` seconds.
     """
     repository = generate(folder, DESCRIPTION)
     shutil.copy(FAULTS_C, repository.path / "rknn_kernel_faults.c")
     numbers = [(name, FAULTS.index(name)) for name in names]
     cases = [case for wrong in numbers for case in (wrong, (f"after_{wrong[0]}", 0))]
     (repository.path / "tests/test_faults.py").write_text(
-        FAULT_CASES.format(cases=cases, limit=limit)
+        FAULT_CASES.format(cases=cases, limit=limit, long_limit=LONG)
     )
     return repository
 

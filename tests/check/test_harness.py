@@ -28,6 +28,7 @@ from tests.check.target_repositories import enumerators, messages_of, need
 from tests.compiling import C_SOURCES, GUARDED_MEMORY, build
 from tests.repositories import Repository, generate
 from tests.runtimes.rknn.host_build import harness, repository
+from tests.time_limits import LONG, time_limit, with_growing_limit
 
 MISDEEDS_C = C_SOURCES / "host_misdeeds.c"
 DEEDS = enumerators(MISDEEDS_C, "deed")
@@ -47,7 +48,7 @@ def reference(inputs, params):
 """
 
 _EXIT = "the kernel ends its process with status 0: an operator must not exit"
-_LATE = "the kernel is not done after 0.2 s, and SIGALRM does not stop it"
+_LATE = "the kernel is not done after {limit} s, and SIGALRM does not stop it"
 _SIGNAL = "the kernel changes what the process does on signal"
 _UNSET = "(or it depends on memory that"
 _CHILD = "the kernel starts a process and does not wait for its end (fork)"
@@ -88,14 +89,14 @@ MISDEEDS = {
     "UNSET_ALIGNED": _UNSET,
     "UNSET_PAGE": _UNSET,
 }
-"""What a kernel does to its process -> its message."""
+"""What a kernel does to its process -> its message, with the time limit if it has no end."""
 
 LIBRARY_MISDEEDS = {
     "CONSTRUCTOR_EXITS": "a constructor of the library ends its process with status 0",
-    "CONSTRUCTOR_LOOPS": "a constructor of the library is not done after 0.2 s",
+    "CONSTRUCTOR_LOOPS": "a constructor of the library is not done after {limit} s",
     "CONSTRUCTOR_CRASHES": "a constructor of the library writes through a NULL pointer",
     "DESTRUCTOR_EXITS": "a destructor of the library ends its process with status 0",
-    "DESTRUCTOR_LOOPS": "a destructor of the library is not done after 0.2 s",
+    "DESTRUCTOR_LOOPS": "a destructor of the library is not done after {limit} s",
     "DESTRUCTOR_CRASHES": "a destructor of the library writes through a NULL pointer",
 }
 
@@ -111,16 +112,31 @@ def _operator(root: Path) -> Operator:
 
 
 @pytest.fixture
-def operator(_operator: Operator, monkeypatch: pytest.MonkeyPatch) -> Operator:
+def operator(_operator: Operator) -> Operator:
     """An operator that copies, with the process fault that its param selects."""
     _operator.first_timeouts.clear()
     return _operator
 
 
-def check(operator: Operator, deed: str = "NOTHING") -> Result:
+def deed_case(deed: str) -> Case:
     elements = np.arange(8, dtype=np.float16)
-    case = Case(deed.lower(), {"input": elements}, {"deed": DEEDS.index(deed)})
-    return run_cpu_kernel(case, operator=operator)
+    return Case(deed.lower(), {"input": elements}, {"deed": DEEDS.index(deed)})
+
+
+def check(operator: Operator, deed: str = "NOTHING", limit: float = LONG) -> Result:
+    with time_limit(limit):
+        return run_cpu_kernel(deed_case(deed), operator=operator)
+
+
+def assert_fails(operator: Operator, deed: str, message: str) -> None:
+    """Check a kernel that fails; the time limit is in the message of one that has no end."""
+    beginning, is_endless, _ = message.partition("{limit}")
+    limit, result = with_growing_limit(
+        lambda seconds: check(operator, deed, seconds if is_endless else LONG),
+        lambda result: beginning in result.problem,
+    )
+    assert result.problem
+    assert message.replace("{limit}", f"{limit:g}") in result.problem
 
 
 def test_each_fault_has_expected_message() -> None:
@@ -129,24 +145,13 @@ def test_each_fault_has_expected_message() -> None:
 
 
 @pytest.mark.parametrize("deed", MISDEEDS)
-def test_faulty_case_fails_and_next_case_runs(
-    operator: Operator, deed: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        if "LOOP" in deed:
-            patch.setattr(checking, "TIME_LIMIT", 0.2)
-        problem = check(operator, deed).problem
-    assert problem
-    assert MISDEEDS[deed] in problem
-    operator.first_timeouts.clear()
+def test_faulty_case_fails_and_next_case_runs(operator: Operator, deed: str) -> None:
+    assert_fails(operator, deed, MISDEEDS[deed])
     assert check(operator).problem == ""
 
 
 @pytest.mark.parametrize("deed", LIBRARY_MISDEEDS)
-def test_constructors_and_destructors(
-    root: Path, deed: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(checking, "TIME_LIMIT", 0.2 if "LOOP" in deed else 10)
+def test_constructors_and_destructors(root: Path, deed: str) -> None:
     operator = Operator(root)
     kernel = operator.cpu_kernel
     assert isinstance(kernel, CpuKernel)
@@ -155,7 +160,7 @@ def test_constructors_and_destructors(
     operator.__dict__["cpu_kernel"] = HarnessKernel(
         operator.spec, executor, root, guarded.convention, guarded.attachments
     )
-    assert LIBRARY_MISDEEDS[deed] in check(operator).problem
+    assert_fails(operator, "NOTHING", LIBRARY_MISDEEDS[deed])
 
 
 # ---- In a static program, under an emulator ----
@@ -173,13 +178,14 @@ import pytest
 from opkit.check import checking
 from opkit.testing import Case, check_cpu_kernel
 
-checking.TIME_LIMIT = 2
 ELEMENTS = np.arange(8, dtype=np.float16)
 CASES = [Case(name, {{"input": ELEMENTS}}, {{"deed": deed}}) for name, deed in {cases}]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_cpu_kernel(case):
+def test_cpu_kernel(case, monkeypatch):
+    for name in ("TIME_LIMIT", "SHORT_LIMIT"):
+        monkeypatch.setattr(checking, name, 2 if case.name in {endless} else {long_limit})
     check_cpu_kernel(case)
 """
 
@@ -191,7 +197,10 @@ def emulated(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     shutil.copy(MISDEEDS_C, repository.path / "rknn_kernel_misdeeds.c")
     deeds = [(deed, DEEDS.index(deed)) for deed in EMULATED]
     cases = [case for wrong in deeds for case in (wrong, (f"after_{wrong[0]}", 0))]
-    (repository.path / "tests/test_misdeeds.py").write_text(CASES.format(cases=cases))
+    endless = [deed for deed, message in EMULATED.items() if message == _LATE]
+    (repository.path / "tests/test_misdeeds.py").write_text(
+        CASES.format(cases=cases, endless=endless, long_limit=LONG)
+    )
     return repository
 
 
@@ -219,8 +228,7 @@ def test_no_harness_process_survives(emulated: Repository, messages: dict[str, s
 
 @pytest.mark.parametrize("deed", EMULATED)
 def test_fault_under_emulator(deed: str, messages: dict[str, str]) -> None:
-    expected = EMULATED[deed].replace("0.2 s", "2 s" if deed == "BLOCK_ALARM_AND_LOOP" else "0.2 s")
-    assert expected in messages[deed]
+    assert EMULATED[deed].replace("{limit}", "2") in messages[deed]
     assert f"after_{deed}" not in messages
 
 
@@ -263,9 +271,9 @@ def test_hanging_kernel_costs_one_timeout(
 ) -> None:
     monkeypatch.setattr(checking, "TIME_LIMIT", 1.0)
     monkeypatch.setattr(checking, "SHORT_LIMIT", 0.1)
-    first = check(operator, "STOP_ALARM_AND_LOOP")
+    first = run_cpu_kernel(deed_case("STOP_ALARM_AND_LOOP"), operator=operator)
     assert "is not done after 1 s" in first.problem
-    again = check(operator, "BLOCK_ALARM_AND_LOOP")
+    again = run_cpu_kernel(deed_case("BLOCK_ALARM_AND_LOOP"), operator=operator)
     assert "is not done after 0.1 s" in again.problem
     assert again.note == first.note
     assert "in case stop_alarm_and_loop" in first.note

@@ -263,6 +263,8 @@ def test_patch_starts_at_user_pointer(vx: Handles) -> None:
         ((2, 1, 6), (3, 1, 2), False),
         ((2, 1, 5), (3, 1, 2), True),
         ((2, 4, 8), (2, 2, 2), False),
+        ((2, 8, 14), (3, 2, 2), False),  # no room behind the last row
+        ((2, 8, 13), (3, 2, 2), True),
     ],
 )
 def test_read_by_overlapping_strides_is_logged(
@@ -553,6 +555,13 @@ def test_copy_array_refuses(
     assert vx("vxCopyArrayRange", array, 0, 3, 4, None, READ, HOST) == INVALID_PARAMETERS
 
 
+def test_array_items_are_written_by_stride(vx: Handles, array: c_void_p) -> None:
+    items, back = (c_int32 * 4)(1, -1, 2, -1), (c_int32 * 3)()
+    assert vx("vxCopyArrayRange", array, 1, 3, 8, byref(items), WRITE, HOST) == 0
+    assert vx("vxCopyArrayRange", array, 0, 3, 4, byref(back), READ, HOST) == 0
+    assert list(back) == [10, 1, 2]
+
+
 def test_array_capacity_is_enforced(vx: Handles, array: c_void_p) -> None:
     items = (c_int32 * 4)(1, -1, 2, -1)
     assert vx("vxAddArrayItems", array, 2, byref(items), 4) != 0
@@ -711,6 +720,13 @@ def test_user_kernel_requirements(vx: Handles, missing: str) -> None:
     assert (vx("vxGetStatus", kernel) == 0) == (missing == "nothing")
 
 
+@pytest.mark.parametrize(("length", "fits"), [(255, True), (256, False)])
+def test_kernel_name_ends_within_256_bytes(vx: Handles, length: int, fits: bool) -> None:
+    function, validate = CALLBACK(lambda *_: 0), VALIDATE(lambda *_: 0)
+    arguments = (c_void_p(vx.context), b"n" * length, 0x100, function, 1, validate, None, None)
+    assert (vx("vxGetStatus", vx.new("vxAddUserKernel", *arguments)) == 0) == fits
+
+
 def test_kernel_lookup_by_name(vx: Handles) -> None:
     operator = Operator(vx)
     assert vx.new("vxGetKernelByName", c_void_p(vx.context), b"one").value == operator.kernel.value
@@ -757,6 +773,24 @@ def test_execution_parameters_are_copied_before_verify(vx: Handles) -> None:
     assert vx("vxSetNodeAttribute", operator.node, 0x780300, byref(given), 104) == NOT_SUPPORTED
     assert vx("hostrt_launch", operator.node, byref(back)) == 0
     assert list(back) == expected
+
+
+@pytest.mark.parametrize(("dimensions", "status"), [(0, -1), (1, 0), (3, 0), (4, -1)])
+def test_vx_kernel_is_launched_in_1_to_3_dimensions(
+    vx: Handles, dimensions: int, status: int
+) -> None:
+    validate = VALIDATE(lambda *_: 0)
+    program = vx.new("vxCreateProgramWithBinary", c_void_p(vx.context), b"SHDR", 4)
+    assert vx("vxBuildProgram", program, None) == 0
+    kernel = vx.new("vxAddKernelInProgram", program, b"vx", 0x100, 1, validate, None, None)
+    assert vx("vxAddParameterToKernel", kernel, 0, 0, TENSOR, 0x8000) == 0
+    assert vx("vxFinalizeKernel", kernel) == 0
+    graph = vx.new("vxCreateGraph", c_void_p(vx.context))
+    node = vx.new("vxCreateGenericNode", graph, kernel)
+    assert vx("vxSetParameterByIndex", node, 0, vx.tensor((1,), INT8)) == 0
+    launch = (c_size_t * 13)(dimensions, *[0] * 3, *[1] * 3, *[0] * 3, *[1] * 3)
+    assert vx("vxSetNodeAttribute", node, 0x780300, byref(launch), 104) == 0
+    assert vx("vxProcessGraph", graph) == status
 
 
 def test_local_data_is_set_in_initialize_only(vx: Handles) -> None:

@@ -299,7 +299,7 @@ static bool strides_overlap(vx_uint32 rank, const vx_uint32 *extents, const vx_s
         if (strides[order[i]] < reach) {
             return true;
         }
-        reach = strides[order[i]] * extents[order[i]];
+        reach += strides[order[i]] * (extents[order[i]] - 1);
     }
     return false;
 }

@@ -1,12 +1,14 @@
 /* Kernels of the plain runtime, each of which does one thing that no operator should. */
+#include <stdbool.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "opkit/check/harness/runtime.h"
 
 typedef int kernel_f(unsigned count, struct harness_value *values);
 
-kernel_f nothing, read_past_input, write_past_output, write_before_output, read_past_param, leak,
-    use_after_free, write_past_block, free_twice, free_input;
+kernel_f nothing, resize, slow_at_first, read_past_input, write_past_output, write_before_output,
+    read_past_param, leak, use_after_free, write_past_block, free_twice, free_input;
 
 static volatile char *memory; /* so that compilers leave each access as it is */
 
@@ -15,6 +17,31 @@ int nothing(unsigned count, struct harness_value *values)
     memory = malloc(count);
     memory[0] = *(char *)values[0].bytes;
     free((void *)memory);
+    return 0;
+}
+
+int resize(unsigned count, struct harness_value *values)
+{
+    const size_t sizes[] = {values[0].size, values[0].size * count, 1};
+    char *bytes = malloc(values[0].size / 2);
+    bool is_kept = true;
+
+    bytes[0] = 'a';
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        bytes = realloc(bytes, sizes[i]);
+        is_kept = is_kept && bytes[0] == 'a';
+    }
+    free(bytes);
+    return is_kept ? 0 : 1;
+}
+
+int slow_at_first(unsigned count, struct harness_value *values)
+{
+    static bool is_warm;
+    if (!is_warm) {
+        sleep(count > 0 && values != NULL);
+    }
+    is_warm = true;
     return 0;
 }
 

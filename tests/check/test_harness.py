@@ -331,6 +331,7 @@ def test_harness_runs_without_openvx(plain_folder: Path) -> None:
 # What a kernel does -> the fault; or the event, or the leak.
 PLAIN_FAULTS = {
     "nothing": "",
+    "resize": "",
     "read_past_input": "reads just past the end of input 'x' (24 bytes)",
     "write_past_output": "writes 4 bytes past the end of output 'y' (24 bytes)",
     "read_past_param": "reads just past the end of param 'summands' (8 bytes)",
@@ -349,7 +350,15 @@ def test_memory_is_guarded_without_openvx(symbol: str, plain_folder: Path) -> No
     run = kernel.run(plain_invocation(1), fill=0xA5)
     fault = run.fault.partition(": the function ")[2]
     assert PLAIN_FAULTS[symbol] in "".join([fault, *run.events, *run.leaks])
-    assert len([*filter(None, [fault]), *run.events, *run.leaks]) == (symbol != "nothing")
+    assert len([*filter(None, [fault]), *run.events, *run.leaks]) == bool(PLAIN_FAULTS[symbol])
+    assert run.status == 0
+
+
+def test_fastest_run_is_measured(plain_folder: Path) -> None:
+    kernel = plain_kernel(plain_folder, "slow_at_first", "libplain_faults.so")
+    kernel.executor = replace(kernel.executor, measures=True)
+    assert kernel.run(plain_invocation(1), limit=LONG).seconds >= 1
+    assert kernel.run(plain_invocation(1), repeat=9, limit=LONG).seconds < 1
 
 
 # ---- What is left ----

@@ -82,6 +82,11 @@ def test_border_argument(border: Border, outside: float, dtype: str, operator: O
     assert "output[0, 0]" in wrong.problem
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32"])
+def test_nan_outside_is_0_for_integers(dtype: str, operator: Operator) -> None:
+    check_vx_kernel(case(dtype), border=Border("constant", value=math.nan), operator=operator)
+
+
 # type -> the bits of a constant, and the number that they are
 CONSTANTS = {
     "float16": (0xFFFF3C00, 1),

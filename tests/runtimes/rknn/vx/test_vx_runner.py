@@ -61,6 +61,18 @@ def test_valid_launch(launches: Program) -> None:
     assert (outcome.events, outcome.unwritten, outcome.fault) == ([], {}, "")
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_launch_with_an_offset(launches: Program, reverse: bool) -> None:
+    where = launch((1, 1, 1), (8, 1, 1), offset=(8, 2, 1))
+    outcome = run_vx(
+        *(launches, "copy", where, {"x": X}, {"y": (X.shape, X.dtype)}),
+        runtime=vx_runtime(),
+        reverse=reverse,
+    )
+    np.testing.assert_array_equal(outcome.outputs["y"][1, 2, 8:], X[1, 2, 8:])
+    assert (outcome.events, outcome.unwritten) == ([], {"y": (88, (0, 0, 0))})
+
+
 def test_launch_too_wide(launches: Program) -> None:
     outcome = run_launch(launches, "copy", (3, 3, 2), (8, 1, 1))
     read, write = sorted(outcome.events, key=lambda event: event.kind)

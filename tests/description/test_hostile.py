@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from opkit.description.reader import DescriptionError
-from opkit.runtimes import parse
+from opkit.description.reader import MAX_DEPTH, DescriptionError
+from opkit.runtimes import complaints, parse
+from opkit.runtimes.rknn.settings import PACKAGE_KEYS
 from tests.repositories import TEMPLATE
 
 HEAD = "name: A\ninputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
@@ -89,6 +90,13 @@ def test_description_is_refused_briefly(name: str, tmp_path: Path) -> None:
     assert message.startswith("op.yml:")
     assert len(message) < 700
     assert message.isprintable()
+
+
+def test_deepest_nesting() -> None:
+    """In a key that nobody reads only the depth matters."""
+    for lists, expected in ((MAX_DEPTH - 1, []), (MAX_DEPTH, ["is nested too deeply"])):
+        text = f"{HEAD}{PACKAGE_KEYS[0]}: {'[' * lists}{']' * lists}\n"
+        assert [each.problem for each in complaints(text, "op.yml")[1]] == expected
 
 
 LOOK_ALIKES = [

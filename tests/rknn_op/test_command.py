@@ -126,6 +126,19 @@ def test_create_is_all_or_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch)
     assert not [*folder.iterdir()]
 
 
+def test_what_is_in_the_place_by_now_stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = repository.write
+
+    def meanwhile(root: Path, spec: OpSpec) -> None:
+        write(root, spec)
+        (folder / "my_exp").mkdir()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(repository, "write", meanwhile)
+        assert_error(rknn_op("create", "-c", EXP, "-p", "my_exp"), "my_exp already exists")
+    assert [*folder.rglob("*")] == [folder / "my_exp"]
+
+
 def test_killed_create_leaves_nothing_that_stays(folder: Path) -> None:
     """At every moment there is the whole repository or none, and the next run tidies up."""
     started = time.monotonic()
@@ -184,6 +197,12 @@ def test_build_and_check_run_scons(example: Callable[[str], Repository], folder:
     checked = process("check", "-p", path, cwd=folder)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert "passed" in checked.stdout
+
+
+def test_more_jobs_than_processors(example: Callable[[str], Repository], folder: Path) -> None:
+    path = str(example("exp").path)
+    built = rknn_op("build", "-p", path, path, "-t", "rv1126", "-j", str(2 * (os.cpu_count() or 1)))
+    assert built.exit_code == 0, built.output
 
 
 def test_build_forwards_options_and_exit_status(copy_of_fresh: Repository, folder: Path) -> None:

@@ -179,6 +179,13 @@ def test_report_names_sources_and_steps(old: Path) -> None:
     ]
 
 
+def test_truth_value_is_a_byte(old: Path) -> None:
+    change(old / "op.yml", "VX_TYPE_FLOAT32", "VX_TYPE_BOOL")
+    before = warnings(dry_run())
+    change(old / KERNEL, "VX_TYPE_SCALAR", "VX_TYPE_UINT8")
+    assert warnings(dry_run()) == before
+
+
 @pytest.mark.parametrize("evidence", ["comments", "variables"])
 def test_order_needs_one_piece_of_evidence(old: Path, evidence: str) -> None:
     text = (old / KERNEL).read_text()

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from opkit import manifest
+from opkit import manifest, repository
+from opkit.errors import OpkitError
 from opkit.version import VERSION
 from tests.repositories import EXAMPLES, ROOT
 from tests.rknn_op.command import rknn_op, snapshot
@@ -145,6 +146,24 @@ def test_cruft_takes_over(old: Path) -> None:
     state = json.loads((old / ".cruft.json").read_text())
     assert state["commit"] == f"v{VERSION}"
     assert state["context"]["cookiecutter"]["config"].endswith("# mine")
+
+
+def test_interrupted_update_is_completed_though_git_sees_it(
+    old: Path, now: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OpkitError("no room left")
+
+    expected = as_updated(old, now)
+    git(old, "init")
+    git(old, "add", ".")
+    git(old, "commit", "-m", "all")
+    with monkeypatch.context() as patch:
+        patch.setattr(repository, "write", fail)
+        assert rknn_op("update", str(old)).exit_code == 1
+    assert git(old, "status", "--porcelain")
+    assert rknn_op("update", str(old)).exit_code == 0
+    assert snapshot(old) == expected
 
 
 @pytest.mark.slow

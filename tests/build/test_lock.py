@@ -18,6 +18,7 @@ from tests.repositories import Repository
 
 
 def test_second_scons_waits(fresh: Repository) -> None:
+    (fresh.path / lock.PATH).write_text("12345678901234567890\n")  # of one that has ended
     held = lock.acquire(fresh.path)
     waiting = subprocess.Popen(
         [sys.executable, "-m", "SCons", "-Q", "build/x64/libmyoperator.so"],

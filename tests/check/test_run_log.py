@@ -37,6 +37,13 @@ def test_complete_log_misses_nothing() -> None:
     assert run_log.missing(complete_log(), BOTH, ELSEWHERE, ["t.py"]) == []
 
 
+def test_case_that_an_executor_leaves_out_is_not_missing() -> None:
+    log = complete_log()
+    cpu, elsewhere = PASSED
+    log.finished["t.py::cpu"] = FinishedTest("passed", [cpu], [elsewhere[0]])
+    assert run_log.missing(log, BOTH, ELSEWHERE, ["t.py"]) == []
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [

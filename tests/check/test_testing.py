@@ -149,6 +149,15 @@ def test_passing_kernel_is_timed(faults: Operator) -> None:
     assert 0 < result.seconds < math.inf
 
 
+@pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan])
+def test_equal_elements_have_no_error(number: float) -> None:
+    array = np.array([number, 1.0], np.float32)
+    difference = compare(array, array.copy())
+    assert (difference.max_error, difference.max_ulp, difference.wrong) == (0, 0, 0)
+    other = compare(array, np.ones(2, np.float32))
+    assert (other.max_error, other.wrong, other.first) == (math.inf, 1, (0,))
+
+
 def test_error_within_tolerance_passes(faults: Operator) -> None:
     # -1.487 instead of 1: 2.487 apart, and 15859 + 15360 halves.
     case = fault_case("OTHER_RESULT")

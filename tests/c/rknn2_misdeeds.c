@@ -109,6 +109,25 @@ EXPORTED(skipping_init)
     return &custom_op;
 }
 
+static int abort_in_destroy(rknn_custom_op_context *context)
+{
+    (void)context;
+    abort();
+}
+
+EXPORTED(aborting_in_destroy)
+{
+    custom_op.destroy = abort_in_destroy;
+    return &custom_op;
+}
+
+EXPORTED(failing_init_without_destroy)
+{
+    custom_op.init = fail;
+    custom_op.destroy = abort_in_destroy;
+    return &custom_op;
+}
+
 EXPORTED(reading_in_init) /* where tensors have no elements yet */
 {
     custom_op.init = copy;

@@ -24,9 +24,10 @@ import pytest
 
 from opkit.check.cases import Case
 from opkit.check.comparison import Tolerance, compare
+from opkit.check.executors import Executor
 from opkit.check.operators import Operator
 from opkit.runtimes import parse
-from opkit.runtimes.invocation import LeftOutError
+from opkit.runtimes.invocation import Invocation, LeftOutError
 from opkit.runtimes.rknn2.chips import TARGETS
 from opkit.runtimes.rknn2.converter import files
 from opkit.runtimes.rknn2.simulator import SimulatedReference, executor
@@ -175,6 +176,28 @@ def output_shapes(input_shapes, params):
 def reference(inputs, params):
     return {"allow_pickle": inputs["file"] - inputs["arr_0"]}
 """
+
+
+ENDS = """
+import json, sys
+for line in sys.stdin:
+    if json.loads(line)["params"]["ends"]:
+        sys.exit("I progress\\nthe reason")
+    print(json.dumps({"problem": "none"}), flush=True)
+"""
+
+
+def test_ended_process_is_replaced(tmp_path: Path) -> None:
+    command = (sys.executable, "-c", ENDS)
+    kernel = SimulatedReference(parse(DIFFERENCE), Executor("simulator", command), tmp_path)
+    arrays = dict.fromkeys(("file", "arr_0"), np.zeros(2, np.float32))
+
+    def fault(ends: bool) -> str:
+        return kernel.run(Invocation(arrays, {"ends": ends}, {})).fault
+
+    ended = "RKNN-Toolkit2 ended without an answer\n  the reason"
+    assert [fault(ends) for ends in (True, False, True, False)] == [ended, "none"] * 2
+    kernel.close()
 
 
 def test_tensors_may_be_called_as_parameters_of_numpy(tmp_path: Path) -> None:

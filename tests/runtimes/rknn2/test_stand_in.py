@@ -67,18 +67,20 @@ def test_refused_operator(library: Path, host: Path, entry: str, problem: str) -
     ("entry", "status", "stage"),
     [
         ("failing_init", 7, "init"),
+        ("failing_init_without_destroy", 7, "init"),
         ("failing_prepare", 7, "compute"),
         ("skipping_init", -14, "init"),
     ],
 )
 def test_failing_function(library: Path, host: Path, entry: str, status: int, stage: str) -> None:
     result = run(library, host, entry)
-    assert (result.status, result.stage) == (status, stage)
+    assert (result.status, result.stage, result.fault) == (status, stage, "")
 
 
 @pytest.mark.parametrize(
     ("entry", "problem"),
     [
+        ("aborting_in_destroy", "destroy calls abort"),
         ("reading_in_init", "init reads through a NULL pointer"),
         ("writing_too_much", "compute writes just past the end of output 'y' (96 bytes)"),
         ("keeping_attribute", "compute reads the address 0x"),

@@ -199,12 +199,6 @@ def test_build_and_check_run_scons(example: Callable[[str], Repository], folder:
     assert "passed" in checked.stdout
 
 
-def test_more_jobs_than_processors(example: Callable[[str], Repository], folder: Path) -> None:
-    path = str(example("exp").path)
-    built = rknn_op("build", "-p", path, path, "-t", "rv1126", "-j", str(2 * (os.cpu_count() or 1)))
-    assert built.exit_code == 0, built.output
-
-
 def test_build_forwards_options_and_exit_status(copy_of_fresh: Repository, folder: Path) -> None:
     path = str(copy_of_fresh.path)
     refused = process("build", "-p", path, "--", "verbos=1", cwd=folder)

@@ -62,10 +62,17 @@ def test_valid_launch(launches: Program) -> None:
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_launch_with_an_offset(launches: Program, reverse: bool) -> None:
+@pytest.mark.parametrize("has_local_memory", [False, True])
+def test_launch_with_an_offset(
+    has_local_memory: bool, reverse: bool, vx_folder: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "copy.vx"
+    text = (KERNELS / "launches.vx").read_text()
+    source.write_text(text if has_local_memory else text.split("/* Each work item reads")[0])
+    program = compile_vx(source, vx_folder / "cache")
     where = launch((1, 1, 1), (8, 1, 1), offset=(8, 2, 1))
     outcome = run_vx(
-        *(launches, "copy", where, {"x": X}, {"y": (X.shape, X.dtype)}),
+        *(program, "copy", where, {"x": X}, {"y": (X.shape, X.dtype)}),
         runtime=vx_runtime(),
         reverse=reverse,
     )

@@ -116,7 +116,7 @@ def test_new_param_is_generated_by_build(copy_of_fresh: Repository) -> None:
     assert "float gain;" in (path / "generated/myoperator.h").read_text()
     assert "'gain'" in (path / "rknn_op_myoperator.py").read_text().replace('"', "'")
     assert (
-        "warning: rknn_kernel_myoperator.vx: the arguments of myoperator are not those of op.yml"
+        "rknn_kernel_myoperator.vx:11: the arguments of myoperator are not those of op.yml"
         in built.stderr
     )
     assert "    float gain\n" in built.stderr
@@ -205,6 +205,9 @@ def test_kernel_index_1_requires_program_binary(copy_of_fresh: Repository, tmp_p
     package = unpack(package_path.read_bytes(), "package")
     assert package.program_binary == b"SHDR and more"
     assert "kernel_index: 1" in package.description
+    edit(copy_of_fresh.path / "op.yml", "kernel_index: 1\n", "")
+    copy_of_fresh.scons(f"vx_binary={binary}")
+    assert "kernel_index: 0" in unpack(package_path.read_bytes(), "package").description
     binary.write_bytes(b"garbage")
     refused = copy_of_fresh.scons(f"vx_binary={binary}", check=False)
     assert "begins with b'garbage'" in refused.stderr

@@ -60,6 +60,23 @@ def test_file_set(params: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("type_", "default", "written"),
+    [
+        ("VX_TYPE_CHAR", 127, "127"),
+        ("VX_TYPE_CHAR", 128, "static_cast<char>(128)"),  # where char has a sign
+        ("VX_TYPE_INT32", -(2**31) + 1, "-2147483647"),
+        ("VX_TYPE_INT32", -(2**31), "INT32_MIN"),
+        ("int", -(2**63) + 1, "-9223372036854775807ll"),
+        ("int", -(2**63), "INT64_MIN"),
+    ],
+)
+def test_default_at_the_edge_of_a_type(type_: str, default: int, written: str) -> None:
+    params = f"a: {{type: {type_}, default: {default}}}"
+    texts = sources(runtimes.parse(described(params=params)))
+    assert f" a = {written};" in texts["pplnn/src/ppl/nn/params/custom/scale_param.h"]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         EVERY_KIND,

@@ -155,7 +155,7 @@ def test_scons_completes_skipped_hook(fresh: Repository, tmp_path: Path) -> None
 
 
 FAILING_STEPS: dict[str, tuple[str, str, str, str]] = {
-    "wrong description": ("op.yml", "name: MyOperator", "nam: MyOperator", "op.yml:1: nam"),
+    "wrong description": ("op.yml", "name: MyOperator", "nam: MyOperator", "op.yml:2: nam"),
     "new Python in the reference": (
         "myoperator_reference.py",
         "import numpy as np",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from opkit.description.types import PARAM_TYPES
@@ -177,7 +177,16 @@ def attributes() -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(drawn)
 
 
+def highest() -> dict[str, Any]:
+    """Return the highest integer of each param, and else its default."""
+    limits = {name_of(name): PARAM_TYPES[name].element.limits for name in INTEGERS}
+    found = {name_of(name): DEFAULTS[name] for name in TYPES}
+    scalars = [name for name in found if name in limits and isinstance(found[name], int)]
+    return found | {name: min((limits[name] or (0, 1))[1], 2**63 - 1) for name in scalars}
+
+
 @given(attributes())
+@example(highest())
 @settings(max_examples=15, deadline=None)
 def test_math_gets_the_values_of_attributes(operator: Operator, params: dict[str, Any]) -> None:
     for number, name in enumerate(TYPES):

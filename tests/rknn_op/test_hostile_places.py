@@ -13,21 +13,16 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from rknn_op.command import main
 from tests.repositories import EXAMPLES, ROOT
-from tests.rknn_op.older import add_work, age, snapshot
+from tests.rknn_op.command import rknn_op, snapshot
+from tests.rknn_op.older import add_work, age
 
 EXP = str(EXAMPLES / "exp/exp.yml")
 OTHER = str(EXAMPLES / "reduce_mean/reduce_mean.yml")
 VENDOR = str(ROOT / "tests/data/vendor_repository")
 
 pytestmark = pytest.mark.usefixtures("folder")
-
-
-def rknn_op(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
 
 
 @contextmanager

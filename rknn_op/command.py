@@ -13,6 +13,8 @@ from opkit.version import VERSION
 from rknn_op import template
 
 VERBS = {
+    "demo": "Make, build, pack and check the operator of an example.",
+    "lint": "Say all that is wrong with descriptions, or with repositories.",
     "create": "Make operator repositories from descriptions.",
     "import": "Make a repository from one that the vendor's tool made.",
     "build": "Build and pack: `scons target=...` in repositories.",
@@ -20,11 +22,9 @@ VERBS = {
     "update": "Bring opkit/ and generated/ of repositories to this version.",
     "inspect": "Show what is in packages (.rknnop).",
     "diff": "Show what changed from one package to another.",
-    "schema": "Print the JSON Schema of the description, for editors.",
-    "lint": "Say all that is wrong with descriptions, or with repositories.",
     "targets": "List what can be built for, and what it must run.",
+    "schema": "Print the JSON Schema of the description, for editors.",
     "completion": "Print what makes a shell complete the words of this command.",
-    "demo": "Make, build, pack and check the operator of an example.",
 }
 """The name of each verb -> what it does, which is also the first line of its own help."""
 

@@ -168,6 +168,8 @@ def start(folder: Path, *arguments: str, log: int = subprocess.DEVNULL) -> subpr
         stdout=log,
         stderr=log,
         start_new_session=True,
+        # What a script starts in its background does not hear of Ctrl-C, nor do we then.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
 
 

@@ -156,9 +156,8 @@ def _make(plan: Plan, folder: Path) -> None:
     for name in sorted({os.path.dirname(name) for name in files} - {""}):  # noqa: PTH120
         os.makedirs(f"{root}/{name}", exist_ok=True)  # noqa: PTH103
     for name, content in files.items():
-        with open(f"{root}/{name}", "xb", buffering=0) as file:  # noqa: PTH123
-            while content:  # where the disk ends, it writes less, and the next time says so
-                content = content[file.write(content) :]
+        with open(f"{root}/{name}", "xb") as file:  # noqa: PTH123
+            file.write(content)
     (folder / "op.yml").write_text(f"{plan.text}\n", encoding="utf-8")
     (folder / ".cruft.json").write_text(_cruft_state(plan), encoding="utf-8")
     for name, content in plan.files.items():

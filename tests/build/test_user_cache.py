@@ -9,12 +9,17 @@ import pytest
 
 from opkit.build.user_cache import NAME, cache_folder
 from opkit.errors import OpkitError
+from tests.compiling import C_SOURCES, build
 from tests.repositories import Repository, generate
 
 SHARED = ("build/host/libOpenVX.so", "build/host/vx_runtime", "build/x64/openvx/libOpenVX.so")
 
 
-def test_second_repository_uses_cache(tmp_path: Path) -> None:
+def test_second_repository_uses_cache(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    # What begins every program, zig compiles with the first one, and notes the folder in it.
+    build(tmp_path_factory.mktemp("first") / "program", C_SOURCES / "half_program.c")
     cache = tmp_path / "cache"
     one, two = (generate(tmp_path / name) for name in ("one", "two"))
     one.scons(f"cache={cache}", "target=x64")

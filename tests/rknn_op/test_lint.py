@@ -190,7 +190,7 @@ def test_generated_files_of_another_version_are_not_compared(repo: Path) -> None
         ),
         (
             lambda repo: edit(repo / "op.yml", "VX_TYPE_FLOAT32", "VX_TYPE_FLOAT31"),
-            [("op.yml", 8, "error", "invalid 'VX_TYPE_FLOAT31' (expected VX_TYPE_BOOL, ")],
+            [("op.yml", 9, "error", "invalid 'VX_TYPE_FLOAT31' (expected VX_TYPE_BOOL, ")],
         ),
         (
             lambda repo: edit(repo / "generated/copy.h", "gain", "loss"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import signal
-import traceback
 
 import click
 
@@ -68,6 +67,8 @@ class _Verbs(click.Group):
             click.echo(f"{click.style('error:', fg='red')} {where}{error.strerror}", err=True)
             ctx.exit(1)
         except Exception:
+            import traceback  # only here, because it takes a tenth of the time of --help
+
             traceback.print_exc()
             click.echo(
                 f"\nThis is a bug of rknn-op-template {VERSION}. Please report it at\n"

@@ -9,7 +9,7 @@ import click
 
 from opkit.errors import OpkitError
 from opkit.version import VERSION
-from rknn_op import template
+from rknn_op import messages, template
 
 VERBS = {
     "demo": "Make, build, pack and check the operator of an example.",
@@ -54,7 +54,7 @@ class _Verbs(click.Group):
         try:
             super().invoke(ctx)
         except OpkitError as error:
-            click.echo(f"{click.style('error:', fg='red')} {error}", err=True)
+            messages.error(error)
             ctx.exit(1)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
@@ -64,9 +64,9 @@ class _Verbs(click.Group):
             ctx.exit(128 + signal.SIGINT)
         except OSError as error:  # a full disk, a folder that nobody may write to
             where = f"{error.filename}: " if error.filename else ""
-            click.echo(f"{click.style('error:', fg='red')} {where}{error.strerror}", err=True)
+            messages.error(f"{where}{error.strerror}")
             ctx.exit(1)
-        except Exception:
+        except Exception:  # whatever else it is, the user has not made that mistake
             import traceback  # only here, because it takes a tenth of the time of --help
 
             traceback.print_exc()

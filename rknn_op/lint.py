@@ -25,7 +25,7 @@ def lint(path: Path) -> list[Complaint]:
     """
     if not path.is_dir():
         return _description(path, str(path))[1]
-    from rknn_op.repositories import require
+    from rknn_op.repositories import require  # only here: a description needs no subprocess
 
     require(path)
     return [

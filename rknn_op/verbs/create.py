@@ -11,7 +11,7 @@ import click
 from opkit.errors import OpkitError
 from opkit.files.license import NONE
 from opkit.files.next_steps import next_steps
-from rknn_op import creation, progress
+from rknn_op import creation, messages, progress
 from rknn_op.creation import Choices
 
 
@@ -104,6 +104,4 @@ def _create_all(configs: Sequence[Path], parent: Path, choices: Choices, dry_run
     done = [*progress.shown(results, len(configs), "creating")]
     problems = [result for result in done if isinstance(result, OpkitError)]
     click.echo("".join(f"{folder}\n" for folder in done if isinstance(folder, Path)), nl=False)
-    click.echo("".join(f"error: {problem}\n" for problem in problems), err=True, nl=False)
-    if problems:
-        raise OpkitError(f"{len(problems)} of {len(configs)} repositories were not made")
+    messages.end_with(problems, len(configs), "made")

@@ -10,6 +10,7 @@ import click
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import rknnop
 from opkit.text import printable
+from rknn_op import messages
 
 _PACKAGE = click.Path(path_type=Path)
 _SAME, _DIFFERENT, _TROUBLE = 0, 1, 2
@@ -31,7 +32,7 @@ def command(ctx: click.Context, old: Path, new: Path, as_json: bool) -> None:
     try:
         found = changes(rknnop.read(old), rknnop.read(new))
     except OpkitError as error:
-        click.echo(f"error: {error}", err=True)
+        messages.error(error)
         ctx.exit(_TROUBLE)
     if as_json:
         import json

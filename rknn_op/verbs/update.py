@@ -8,7 +8,7 @@ import click
 
 from opkit.errors import OpkitError
 from opkit.version import VERSION
-from rknn_op import progress
+from rknn_op import messages, progress
 from rknn_op.update import Update, update
 from rknn_op.verbs.common import more_repositories, repositories
 
@@ -30,18 +30,15 @@ def command(
     left alone; where the template has other ones now, the difference is printed.
     """
     folders = [*paths, *others] or [Path()]
-    problems: list[str] = []
+    problems: list[OpkitError] = []
     for folder in progress.shown(folders, len(folders), "updating"):
         try:
             _print(update(folder, dry_run, allow_dirty), diff)
         except OpkitError as error:
             if len(folders) == 1:
                 raise
-            problems.append(str(error))
-    for problem in problems:
-        click.echo(f"error: {problem}", err=True)
-    if problems:
-        raise OpkitError(f"{len(problems)} of {len(folders)} repositories were not updated")
+            problems.append(error)
+    messages.end_with(problems, len(folders), "updated")
 
 
 def _print(done: Update, with_diff: bool) -> None:

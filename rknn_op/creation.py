@@ -11,7 +11,7 @@ import signal
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -257,22 +257,27 @@ def _exclusive(folder: Path) -> Iterator[Path]:
     folder.mkdir(exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        with suppress(BlockingIOError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not (_has_locked(descriptor) and is_at(descriptor, folder)):
+            raise OpkitError(
+                f"{folder} is in use: another process, or another description of the same "
+                "operator, is making the repository; wait for it, or pass another folder"
+            )
+        try:
+            _empty(folder)
+            yield folder
+        finally:
             if is_at(descriptor, folder):
-                try:
-                    _empty(folder)
-                    yield folder
-                finally:
-                    if is_at(descriptor, folder):
-                        shutil.rmtree(folder, ignore_errors=True)
-                return
-        raise OpkitError(
-            f"{folder} is in use: another process, or another description of the same operator, "
-            "is making the repository; wait for it, or pass another folder"
-        )
+                shutil.rmtree(folder, ignore_errors=True)
     finally:
         os.close(descriptor)
+
+
+def _has_locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _empty(folder: Path) -> None:

@@ -52,8 +52,10 @@ def command(
     for run in runs:
         if not run.status:
             spec = repository.load(run.folder)
-            named = [word[7:] for word in run.arguments if word.startswith("target=")]
-            built = None if named == ["all"] else named or [spec.target_platform]
+            prefix = "target="
+            named = [w.removeprefix(prefix) for w in run.arguments if w.startswith(prefix)]
+            target = named[0] if named else spec.target_platform
+            built = {"all": None, PC: ()}.get(target, (target,))
             for product in repository.products(run.folder, runtimes.of(spec), built):
                 click.echo(product)
     ctx.exit(status(runs))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -21,6 +22,7 @@ from opkit.errors import OpkitError
 from opkit.version import VERSION
 from rknn_op import template
 from rknn_op.command import VERBS
+from rknn_op.verbs import common
 from tests.processes import marked
 from tests.repositories import EXAMPLE_NAMES, EXAMPLES, ROOT, Repository, generate
 from tests.rknn_op.command import assert_error, rknn_op, snapshot
@@ -139,6 +141,19 @@ def test_what_is_in_the_place_by_now_stays(folder: Path, monkeypatch: pytest.Mon
     assert [*folder.rglob("*")] == [folder / "my_exp"]
 
 
+def test_create_names_what_the_system_refuses(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it refuses with the error by which a lock is recognized."""
+
+    def refused(root: Path, spec: OpSpec) -> None:
+        raise BlockingIOError(errno.EAGAIN, "no write now")
+
+    monkeypatch.setattr(repository, "write", refused)
+    assert_error(rknn_op("create", "-c", EXP, "-p", "exp"), "exp: cannot be made: no write now")
+    assert not [*folder.iterdir()]
+
+
 def test_killed_create_leaves_nothing_that_stays(folder: Path) -> None:
     """At every moment there is the whole repository or none, and the next run tidies up."""
     started = time.monotonic()
@@ -207,6 +222,27 @@ def test_build_forwards_options_and_exit_status(copy_of_fresh: Repository, folde
     listed = rknn_op("build", "-p", path, "-t", "rk9999")
     assert listed.exit_code == 2
     assert "'rk1806', 'rk1808', " in listed.stderr
+
+
+def test_library_of_this_pc_is_no_product(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name may be in the manner of a plugin's."""
+    text = Path(EXP).read_text().replace("name: Exp", "name: my_exp\nruntimes: [rknn2]")
+    (folder / "my_exp.yml").write_text(
+        re.sub("target_platform: .*", "target_platform: RK3588", text)
+    )
+    assert rknn_op("create", "-c", "my_exp.yml", "-p", "made").exit_code == 0
+    for target in ("x64", "rk3588"):
+        (folder / "made/build" / target).mkdir(parents=True)
+        (folder / "made/build" / target / "libmy_exp.so").touch()
+
+    def built(*arguments: object, **_: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess([], 0)
+
+    monkeypatch.setattr(common, "scons", built)
+    assert rknn_op("build", "-p", "made", "-t", "x64").stdout == ""
+    for options in ([], ["-t", "all"], ["-t", "rk3588"]):
+        built_now = rknn_op("build", "-p", "made", *options).stdout
+        assert built_now == "made/build/rk3588/libmy_exp.so\n"
 
 
 def test_build_and_check_many(

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,8 +22,8 @@ from rknn_op import creation, template
 from rknn_op.repositories import require
 
 _CRUFT = ".cruft.json"
-_LEFT_ALONE = (".git", ".venv", "build", ".cache", "__pycache__")
-"""What no update changes, and a copy of a repository does not need."""
+_LEFT_ALONE = (".git", ".venv", "build", ".cache")
+"""Folders of a repository that no update changes, and that its copy does not need."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Up
     if dry_run:
         with tempfile.TemporaryDirectory() as scratch:
             copy = Path(scratch) / "repository"
-            shutil.copytree(folder, copy, symlinks=True, ignore=_ignored)
+            shutil.copytree(folder, copy, symlinks=True, ignore=_left_alone_in(folder))
             _replace(copy, spec)
             after = _texts(copy)
     else:
@@ -153,8 +153,14 @@ def _refuse_uncommitted(folder: Path) -> None:
         )
 
 
-def _ignored(directory: str, names: list[str]) -> list[str]:
-    return [name for name in names if name in _LEFT_ALONE]
+def _left_alone_in(folder: Path) -> Callable[[str, list[str]], list[str]]:
+    """Return what tells copytree the names of the folders that are not copied."""
+
+    def ignored(directory: str, names: list[str]) -> list[str]:
+        # Deeper, such a name is the user's: sources may be in src/build.
+        return [name for name in names if name in _LEFT_ALONE] if Path(directory) == folder else []
+
+    return ignored
 
 
 def _texts(folder: Path) -> dict[str, str]:

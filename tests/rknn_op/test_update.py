@@ -114,6 +114,14 @@ def test_dry_run_and_diff(old: Path) -> None:
     assert done.stdout == shown.stdout
 
 
+def test_dry_run_knows_sources_in_folders_called_build(old: Path) -> None:
+    (old / "src/build").mkdir(parents=True)
+    (old / "src/build/more.c").write_text("int more;\n")
+    (old / "op.yml").write_text((old / "op.yml").read_text() + "\nsources: [src/build/more.c]\n")
+    shown = rknn_op("update", "--dry-run", str(old))
+    assert shown.exit_code == 0, shown.stderr
+
+
 def test_uncommitted_changes_are_refused(old: Path) -> None:
     git(old, "init", "-q")
     git(old, "add", "-A")

@@ -36,7 +36,7 @@ try:
     from opkit.repository import refuse_folder_name
     from opkit.runtimes import DEFAULT, available, parse
 
-    RUNTIMES = available()
+    RUNTIMES = {**available()}  # which imports all of them now
 finally:
     sys.path.remove(str(ROOT / PROJECT))
     sys.dont_write_bytecode = _write_no_bytecode

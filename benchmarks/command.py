@@ -34,14 +34,12 @@ AIM_OF_MANY = 0.015
 """Seconds at most for each of many repositories."""
 
 
-def install_wheel(site: Path) -> None:
-    """Build the wheel of this checkout and unpack it into a folder, as pip does."""
-    with tempfile.TemporaryDirectory() as folder:
-        build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
-        subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-        (wheel,) = Path(folder).glob("*.whl")
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(site)
+def build_wheel(folder: Path) -> Path:
+    """Build the wheel of this checkout in a folder and return its path."""
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
 
 
 class Installed:
@@ -53,7 +51,8 @@ class Installed:
 
     def __init__(self, folder: Path) -> None:
         site = folder / "site"
-        install_wheel(site)
+        with zipfile.ZipFile(build_wheel(folder)) as archive:
+            archive.extractall(site)  # as pip does
         compileall.compile_dir(site, quiet=2)
         self.folder = folder
         self.environment = {**os.environ, "PYTHONPATH": str(site)}

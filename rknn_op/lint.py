@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -128,6 +127,8 @@ def _text(complaints: Iterable[Complaint]) -> str:
 
 
 def _json(complaints: Iterable[Complaint]) -> str:
+    import json  # only here: people read text
+
     keys = ("file", "line", "column", "field", "message", "severity", "hint")
     return json.dumps([{k: getattr(each, k) for k in keys} for each in complaints], indent=2) + "\n"
 

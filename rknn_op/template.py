@@ -19,7 +19,6 @@ OPKIT = _PROJECT / "opkit"
 URL = "https://github.com/org/rknn-op-template"
 """Where the template's history is; each release has the tag `v` and its number."""
 
-sys.dont_write_bytecode = True  # opkit's folder is copied as it is: nothing may be added to it
 sys.path.insert(0, str(_PROJECT))
 
 

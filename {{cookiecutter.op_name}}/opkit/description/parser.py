@@ -241,9 +241,9 @@ class _OperatorReader(Reader):
         name = key.value
         known = [*_COMMON_KEYS, *(key for rules in self.chosen for key in rules.keys)]
         foreign = {key for rules in self.chosen for key in rules.foreign_keys}
-        owners = {key: rules.name for rules in self.runtimes.values() for key in rules.keys}
         if not is_key(key) or name in known or name in foreign:
             return
+        owners = {key: rules.name for rules in self.runtimes.values() for key in rules.keys}
         if name not in owners:
             self.unknown_key(key, name, name, known)
         if self.all_chosen:

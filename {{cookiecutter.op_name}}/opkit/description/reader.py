@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
@@ -318,6 +317,8 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return the known word that is most like a name; empty if none is near."""
+    import difflib  # only here: a description without mistakes needs none
+
     return next(iter(difflib.get_close_matches(shortened(name), [*known], 1)), "")
 
 

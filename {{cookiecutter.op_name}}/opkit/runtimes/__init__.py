@@ -6,6 +6,7 @@ A repository carries only the folders of its runtimes; `runtimes` in op.yml name
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,14 +22,30 @@ DEFAULT = "rknn"
 """The runtime of a description that names none."""
 
 
+class _Available(Mapping[str, "Runtime"]):
+    """Imports a runtime when it is asked for: most descriptions name one of them."""
+
+    def __init__(self) -> None:
+        names = (path.parent.name for path in FOLDER.glob("*/__init__.py"))
+        self._names = sorted(names, key=lambda name: (name != DEFAULT, name))
+
+    def __getitem__(self, name: str) -> Runtime:
+        if name not in self._names:
+            raise KeyError(name)
+        runtime: Runtime = importlib.import_module(f"opkit.runtimes.{name}").RUNTIME
+        return runtime
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
 @cache
-def available() -> dict[str, Runtime]:
+def available() -> Mapping[str, Runtime]:
     """Return the available runtimes by name, the default first."""
-    names = sorted(
-        (path.parent.name for path in FOLDER.glob("*/__init__.py")),
-        key=lambda name: (name != DEFAULT, name),
-    )
-    return {name: importlib.import_module(f"opkit.runtimes.{name}").RUNTIME for name in names}
+    return _Available()
 
 
 def of(spec: OpSpec) -> list[Runtime]:

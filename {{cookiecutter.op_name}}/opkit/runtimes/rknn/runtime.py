@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from textwrap import indent
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -101,9 +100,10 @@ class Rknn(Runtime):
 
     def scons_notes(self, spec: OpSpec) -> str:
         """Return where packages are, and what chips must run at least."""
+        table = "".join(f"  {line}\n" for line in target_table.plain().splitlines())
         return (
             f"The package is build/<target>/{spec.name}.rknnop. What a chip must run at least, and "
-            f"where to look it up:\n\n{indent(target_table.plain(), '  ')}"
+            f"where to look it up:\n\n{table}"
         )
 
     def declare(self, env: Any, request: Any) -> Sequence[Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from textwrap import wrap
 from typing import Any
 
 from opkit.runtimes.rknn.rknnop import (
@@ -78,8 +80,9 @@ def as_text(package: Package) -> str:
         "",
         f"{'section':16}{'bytes':>10}  kind",
         *(
-            f"{name:16}{len(content):>10}  {kinds.get(name, 'text')}"
+            line
             for name, content in sections(package).items()
+            for line in _rows(name, len(content), kinds.get(name, "text"))
         ),
         "",
         "op.yml:",
@@ -89,6 +92,15 @@ def as_text(package: Package) -> str:
     return printable("\n".join(lines))
 
 
+def _rows(name: str, size: int, kind: str) -> Iterator[str]:
+    """Yield the lines of a section; where its kind is too long for one, more with only that."""
+    start = f"{name:16}{size:>10}  "
+    for sentence in kind.split("\n"):
+        for line in wrap(sentence, 80 - len(start), break_long_words=False, break_on_hyphens=False):
+            yield start + line
+            start = " " * len(start)
+
+
 def _library_kind(data: bytes) -> str:
     try:
         found = elf.read(data)
@@ -96,4 +108,4 @@ def _library_kind(data: bytes) -> str:
         return str(error)
     glibc = elf.newest_glibc(found) or "not needed"
     exports = ", ".join(found.exports) or "nothing"
-    return f"{found.architecture}, glibc {glibc}, exports {exports}"
+    return f"{found.architecture}\nglibc {glibc}, exports {exports}"

@@ -27,7 +27,7 @@ from benchmarks import results_file
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python -m benchmarks.command --output benchmarks"
 EXAMPLE = ROOT / "examples/exp/exp.yml"
-ENTRY_POINT = "from rknn_op.command import main; main()"  # as the script that pip installs
+ENTRY_POINT = "from rknn_op.__main__ import main; main()"  # as the script that pip installs
 AIMS = {"--help": 0.150, "lint": 0.120, "inspect": 0.200, "create": 0.350}
 """Verb -> seconds at most, of one run."""
 AIM_OF_MANY = 0.015

@@ -435,7 +435,7 @@ def test_completion(shell: str) -> None:
         "_RKNN_OP_COMPLETE": f"{shell}_complete",
     }
     done = subprocess.run(
-        [sys.executable, "-c", "from rknn_op.command import main; main(prog_name='rknn-op')"],
+        [sys.executable, "-c", "from rknn_op.__main__ import main; main()"],
         env={**os.environ, **words, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,

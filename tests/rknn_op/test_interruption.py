@@ -1,4 +1,4 @@
-"""`rknn-op demo`, and Ctrl-C."""
+"""`rknn-op`, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from tests.processes import marked
 from tests.repositories import ROOT
 
 
-def test_interrupted_demo_leaves_nothing(folder: Path) -> None:
-    demo = subprocess.Popen(
-        [sys.executable, "-m", "rknn_op", "demo", "exp"],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "DEMO": str(folder)},
+def start(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+    """Start the command."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "rknn_op", *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -23,6 +24,10 @@ def test_interrupted_demo_leaves_nothing(folder: Path) -> None:
         # What a script starts in its background does not hear of Ctrl-C, nor do we then.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
+
+
+def test_interrupted_demo_leaves_nothing(folder: Path) -> None:
+    demo = start("demo", "exp", DEMO=str(folder))
     assert demo.stdout is not None
     for line in demo.stdout:
         if line.startswith("$ scons"):
@@ -32,3 +37,10 @@ def test_interrupted_demo_leaves_nothing(folder: Path) -> None:
     assert (demo.returncode, errors) == (130, "interrupted: exp is removed\n")
     assert not [*folder.iterdir()]
     assert not marked(f"DEMO={folder}")
+
+
+def test_interrupted_import_of_modules_is_quiet(folder: Path) -> None:
+    """The command is not there yet, but it is its user who waits."""
+    (folder / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    run = start("--help", PYTHONPATH=f"{folder}:{ROOT}")
+    assert (*run.communicate(), run.returncode) == ("", "", 130)

@@ -126,13 +126,13 @@ def test_invalid_kernel_signatures(vx_folder: Path, signature: str, message: str
         kernels_of(vx_folder, f"refused_{abs(hash(signature))}", text)
 
 
-def test_changed_include_recompiles(vx_folder: Path) -> None:
-    header = vx_folder / "of a kernel.h"
+@pytest.mark.parametrize("header", ["of a kernel.h", "names.h", "kernel.h"])
+def test_changed_include_recompiles(vx_folder: Path, header: str) -> None:
     for type_ in ("int", "float", "int"):
-        header.write_text(f"#define TYPE {type_}\n")
+        (vx_folder / header).write_text(f"#define TYPE {type_}\n")
         (kernel,) = kernels_of(
             *(vx_folder, "including"),
-            '#include "of a kernel.h"\n__kernel void k(TYPE a) { }\n',
+            f'#include "{header}"\n__kernel void k(TYPE a) {{ }}\n',
         ).values()
         assert parameters(kernel) == [("scalar", type_, "a")]
 

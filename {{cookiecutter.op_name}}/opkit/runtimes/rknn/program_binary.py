@@ -6,13 +6,13 @@ Only the vendor's compiler can make one, and it comes only with RKNN-Toolkit.
 from __future__ import annotations
 
 import shutil
-import tempfile
 from pathlib import Path
 
 from opkit import bounded_file
 from opkit.build.command import run
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import rknnop
+from opkit.scratch import scratch_folder
 
 _IGNORED = (".*", "build", "venv", "__pycache__", "*.rknnop")
 _LAST_LINES = 20
@@ -58,9 +58,8 @@ def from_toolkit(python: str, repository: Path, name: str, description: str, wor
         )
     # Not resolved: a virtual environment's Python is a link, and found by the link's place.
     program = str(Path(program).absolute())
-    work.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="rknn-toolkit-", dir=work.absolute()) as folder:
-        copy = Path(folder) / repository.absolute().name
+    with scratch_folder(work) as folder:
+        copy = folder / repository.absolute().name
         _copy(repository, copy, work)
         (copy / "op.yml").write_text(description, encoding="utf-8")
         _build(program, copy)

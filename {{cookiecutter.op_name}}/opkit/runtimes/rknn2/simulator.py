@@ -7,7 +7,9 @@ import math
 import select
 import subprocess
 import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,6 +21,7 @@ from opkit.description.spec import OpSpec, Param
 from opkit.runtimes.invocation import CallingConvention, Invocation, LeftOutError, RunResult, Value
 from opkit.runtimes.rknn2 import calling_convention
 from opkit.runtimes.rknn2.converter import FOLDER
+from opkit.scratch import scratch_folder
 
 TIMEOUT = 120.0  # seconds for a case, and for importing the toolkit before the first
 SHOWN_LINES = 12  # of what the toolkit wrote before it ended
@@ -60,7 +63,9 @@ class SimulatedReference:
         self._process: subprocess.Popen[str] | None = None
         self._last: tuple[Invocation, RunResult] | None = None
         self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - lives as long as this
-        self._folder = tempfile.TemporaryDirectory(prefix="opkit-simulator-")
+        scratch = ExitStack()
+        self._folder = scratch.enter_context(scratch_folder(root / "build/rknn2"))
+        weakref.finalize(self, scratch.close)
 
     @property
     def convention(self) -> CallingConvention:
@@ -90,8 +95,7 @@ class SimulatedReference:
         return self._last[1]
 
     def _simulate(self, invocation: Invocation) -> RunResult:
-        folder = Path(self._folder.name)
-        inputs, outputs = folder / "inputs.npz", folder / "outputs.npz"
+        inputs, outputs = self._folder / "inputs.npz", self._folder / "outputs.npz"
         arrays = [invocation.inputs[input_.name] for input_ in self.spec.inputs]
         # By position: a name may be one of numpy's own parameters.
         np.savez(inputs, *(a.astype(self.tensor_types[a.dtype.name], copy=False) for a in arrays))
@@ -139,7 +143,7 @@ class SimulatedReference:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log,
-                cwd=self._folder.name,
+                cwd=self._folder,
                 text=True,
             )
         stdin, stdout = self._process.stdin, self._process.stdout

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import product
@@ -14,6 +13,7 @@ from pathlib import Path
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx import names
 from opkit.runtimes.rknn.vx.diagnostics import readable
+from opkit.scratch import scratch_folder
 from opkit.toolchains import find
 from opkit.toolchains.abi import ABIS
 
@@ -114,9 +114,8 @@ def cached(folder: Path, name: str, build: Callable[[Path], None]) -> Path:
     """Return a subfolder; if absent it is built aside and renamed, so it is never incomplete."""
     path = folder / name
     if not path.is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".") as aside:
-            target = Path(aside) / name
+        with scratch_folder(folder) as aside:
+            target = aside / name
             target.mkdir()
             build(target)
             try:

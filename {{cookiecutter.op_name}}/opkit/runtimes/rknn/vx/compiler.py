@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import platform
-import tempfile
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx import clang
 from opkit.runtimes.rknn.vx.reader import Broken, Reading, encoded, read
 from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
+from opkit.scratch import scratch_folder
 
 _SECTIONS = Path(__file__).parent / "sections.ld"
 
@@ -118,10 +118,10 @@ def _check_kernels(source: Path, reading: Reading) -> None:
 
 def _compiler_errors(source: Path, broken: Broken, folder: Path, flags: tuple[str, ...]) -> str:
     """Return the compiler's messages for a source that does not compile."""
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".") as target:
+    with scratch_folder(folder) as target:
         try:
             text = f"{broken.names}{_with_line_marker(source, broken.text)}"
-            _compile(text, source, Path(target), folder, flags)
+            _compile(text, source, target, folder, flags)
         except OpkitError as error:
             return str(error)
     return f"{source}: its declarations cannot be read"

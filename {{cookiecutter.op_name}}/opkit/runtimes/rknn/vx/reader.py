@@ -6,7 +6,6 @@ import codecs
 import json
 import re
 import subprocess
-import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ from opkit.runtimes.rknn.vx.clang import (
     zig,
 )
 from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
+from opkit.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from opkit.runtimes.rknn.vx.syntax_tree import Declarations
@@ -114,11 +114,13 @@ def read(source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) ->
         reading = _from_json(cache.read_text(encoding="utf-8"))
         if reading.files == _digests(reading.files):
             return reading
-    parsed = _Reader(source, folder, vx_version, flags).read(text)
-    if isinstance(parsed, Reading):
-        with tempfile.NamedTemporaryFile("w", dir=folder, delete=False, encoding="utf-8") as file:
-            file.write(json.dumps(asdict(parsed)))
-        Path(file.name).replace(cache)
+    reader = _Reader(source, folder, vx_version, flags)
+    with scratch_folder(folder) as scratch:
+        parsed = reader.read(text, scratch)
+        if isinstance(parsed, Reading):
+            written = scratch / cache.name
+            written.write_text(json.dumps(asdict(parsed)), encoding="utf-8")
+            written.replace(cache)
     return parsed
 
 
@@ -142,25 +144,24 @@ class _Reader:
         self.flags = (*self.language, *flags)
         self.include_flags = ("-iquote", str(source.parent.resolve()), "-I", str(PRELUDE))
 
-    def read(self, text: str) -> Reading | Broken:
-        """Return what the source declares, given its text."""
+    def read(self, text: str, scratch: Path) -> Reading | Broken:
+        """Return what the source declares, given its text and a folder for clang's files."""
         from opkit.runtimes.rknn.vx.corrections import corrected
         from opkit.runtimes.rknn.vx.syntax_tree import split
 
         data = encoded(text)
         names, warnings = "", list[str]()
-        with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder, self.source.name)
+        copy = scratch / self.source.name
+        found = self._parse(data, names, copy)
+        if found is None or found[0].foreign:
+            names = self._names(data, copy)
+            data, warnings = corrected(
+                data, str(self.source), lambda text: self._errors(text, names, copy)
+            )
             found = self._parse(data, names, copy)
-            if found is None or found[0].foreign:
-                names = self._names(data, copy)
-                data, warnings = corrected(
-                    data, str(self.source), lambda text: self._errors(text, names, copy)
-                )
-                found = self._parse(data, names, copy)
-            if found is not None and found[0].mixed:
-                data = split(data, found[0].mixed)
-                found = self._parse(data, names, copy)
+        if found is not None and found[0].mixed:
+            data = split(data, found[0].mixed)
+            found = self._parse(data, names, copy)
         if found is None:
             return Broken(names, decoded(data))
         declared, files = found
@@ -207,7 +208,7 @@ class _Reader:
         self, data: bytes, names: str, copy: Path, flags: Iterable[str]
     ) -> subprocess.CompletedProcess[str]:
         """Run clang on a text, with the prelude and these macros of names."""
-        header = copy.with_name("names.h")
+        header = copy.with_name(".names")
         header.write_text(names, encoding="utf-8")
         copy.write_bytes(data)
         return run_unchecked(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import subprocess
+import tempfile
 from pathlib import Path
 
 from opkit import toolchains
@@ -44,9 +45,37 @@ def compile_c(
     )
 
 
+_OF_LINKING = ("-shared", "-static", "-pie", "-no-pie", "-rdynamic", "-s")
+_OF_BOTH = "--target="
+
+
 def build(output: Path, *arguments: str | Path, abi: Abi = HOST) -> Path:
-    """Compile and link as compile_c does, which must succeed, and return the output."""
+    """Compile and link as compile_c does, which must succeed, and return the output.
+
+    The flags for compiling are not those of linking: zig would compile a run-time library, and a
+    static C library, for each set of them.
+    """
     output.parent.mkdir(parents=True, exist_ok=True)
+    if "-c" in arguments:
+        return _made(output, *arguments, abi=abi)
+    compiling, linking = list[str | Path](), list[str | Path]()
+    for argument in arguments:
+        word = str(argument)
+        is_for_both = word.startswith(_OF_BOTH)
+        is_link_flag = word in _OF_LINKING or word.startswith(("-l", "-L", "-Wl,"))
+        if word.startswith("-") and not is_link_flag:
+            compiling.append(argument)
+        if is_for_both or is_link_flag or not word.startswith("-"):
+            linking.append(argument)
+    with tempfile.TemporaryDirectory() as folder:
+        for index, argument in enumerate(linking):
+            if str(argument).endswith(".c"):
+                made = Path(folder, f"{index}.o")
+                linking[index] = _made(made, "-c", argument, *compiling, abi=abi)
+        return _made(output, *linking, abi=abi)
+
+
+def _made(output: Path, *arguments: str | Path, abi: Abi) -> Path:
     result = compile_c(output, *arguments, abi=abi)
     assert result.returncode == 0, result.stderr
     return output

@@ -95,7 +95,7 @@ def command(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     if machine.abi is not HOST:
         # Static, so that qemu needs no other file of the foreign system; stripped, so that the C
         # library, which zig compiles first, is the one that the programs of `scons check` have.
-        target = ["-target", machine.abi.triple.replace("gnu", "musl"), "-static", "-s"]
+        target = [f"--target={machine.abi.triple.replace('gnu', 'musl')}", "-static", "-s"]
     build(program, *target, *machine.flags, SOURCE, abi=machine.abi)
     return [*emulator, str(program)]
 

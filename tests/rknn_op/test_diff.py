@@ -170,7 +170,7 @@ def test_libraries(tmp_path: Path) -> None:
     other = library(
         f"#include <math.h>\n#include <stddef.h>\nvoid *helper(size_t);\n{changed}"
         '__attribute__((visibility("default"))) double g(double x) { return pow(x, x); }\n',
-        *("-lm", "-Wl,-rpath,/opt", "-target", "x86_64-linux-gnu.2.36"),
+        *("-lm", "-Wl,-rpath,/opt", "--target=x86_64-linux-gnu.2.36"),
     )
     (size, *rest) = changes(old, package(other))
     assert {size.section, *(change.section for change in rest)} == {"x64 library"}

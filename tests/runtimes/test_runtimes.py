@@ -390,7 +390,8 @@ def test_a_target_that_is_none_is_refused_with_the_reason(monkeypatch: pytest.Mo
 # ---- The rooms of opkit ----
 
 ROOMS = (
-    *("errors", "complaint", "bounded_file", "version", "text", "c_layout", "python_layout"),
+    *("errors", "complaint", "bounded_file", "scratch", "version", "text"),
+    *("c_layout", "python_layout"),
     "manifest",
     *("description", "toolchains"),
     "check.run_log",  # the kernels that a runtime promises to a check

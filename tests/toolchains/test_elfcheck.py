@@ -132,7 +132,7 @@ def test_wrong_machine(made_for: str, wanted: str, good: dict[str, Path]) -> Non
 @pytest.mark.parametrize("abi", [abi for abi in ABIS if ABIS[abi].glibc_ceiling == "2.17"])
 def test_newer_glibc(abi: str, build: Build, openvx: dict[str, str]) -> None:
     target = f"{ABIS[abi].triple}.2.36"
-    library = build(GOOD, openvx[abi], "-lm", "-target", target, abi=abi)
+    library = build(GOOD, openvx[abi], "-lm", f"--target={target}", abi=abi)
     assert problems(library, ABIS[abi]) == [
         f"it needs {need}, but an {abi} system may have glibc 2.17: build with toolchain=zig, or "
         "with a compiler whose glibc is no newer"
@@ -253,8 +253,7 @@ def test_all_defects_are_listed(build: Build) -> None:
         "-lm",
         "-fvisibility=default",
         "-Wl,-rpath,/opt/lib",
-        "-target",
-        "x86_64-linux-gnu.2.36",
+        "--target=x86_64-linux-gnu.2.36",
     )
     found = problems(library, ABIS["aarch64"])
     assert [problem.split(" (")[0].split(";")[0] for problem in found] == [

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.compiling import compile_c
 from tests.repositories import TEMPLATE
 from tests.runtimes.pplnn.checkouts import STRAY, Checkout, make_checkout, run
+from tests.runtimes.pplnn.engines import STRICT, cxx
 from tests.runtimes.pplnn.operators import description, make_repository
 
 ROOM = TEMPLATE / "opkit/runtimes/pplnn"
@@ -305,6 +305,7 @@ def test_operators_are_registered(way: str, repository: Path, tmp_path: Path) ->
     program.write_text("".join(f'#include "{path}"\n' for path in sources) + PROGRAM)
     folders = [f"{repository}/pplnn/src", f"{exp}/pplnn/src", f"{ROOM}/include"]
     options = [f"-I{folder}" for folder in folders]
-    result = compile_c(tmp_path / "program", *options, program, language="c++11")
+    command = [*cxx(), *STRICT, *options, str(program), "-o", str(tmp_path / "program")]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert subprocess.run([tmp_path / "program"], check=False).returncode == 0

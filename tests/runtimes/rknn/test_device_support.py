@@ -126,7 +126,7 @@ class Device:
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     output = tmp_path_factory.mktemp("device") / "device_support.so"
     # Its own OpenVX, even if the process has loaded the host runtime.
-    flags = "-shared -O1 -fvisibility=hidden -fsanitize-trap=undefined -fsanitize=undefined".split()
+    flags = "-shared -O1 -fvisibility=hidden -fsanitize=undefined -fsanitize-trap=undefined".split()
     source = C_SOURCES / "device_support.c"
     return ctypes.CDLL(str(build(output, *flags, "-Wl,-Bsymbolic", source)))
 

@@ -19,7 +19,7 @@ INCLUDE = RKNN / "include"
 C_SOURCES = Path(__file__).resolve().parent / "c"
 HOST = next(abi for abi in ABIS.values() if abi.processor == platform.machine())
 LANGUAGES = {"c11": ("-std=c11",), "c++11": ("-x", "c++", "-std=c++11")}
-_STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{TEMPLATE}", f"-I{INCLUDE}", "-fPIC")
+_STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{TEMPLATE}", f"-I{INCLUDE}")
 
 
 def compile_c(
@@ -71,7 +71,7 @@ def build(output: Path, *arguments: str | Path, abi: Abi = HOST) -> Path:
         for index, argument in enumerate(linking):
             if str(argument).endswith(".c"):
                 made = Path(folder, f"{index}.o")
-                linking[index] = _made(made, "-c", argument, *compiling, abi=abi)
+                linking[index] = _made(made, "-c", "-fPIC", argument, *compiling, abi=abi)
         return _made(output, *linking, abi=abi)
 
 

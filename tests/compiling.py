@@ -30,7 +30,7 @@ def compile_c(
     All warnings are errors, and nothing traps undefined behavior.
 
     Args:
-        output: what is written.
+        output: what is written; nothing here is relative to the working directory.
         *arguments: the sources, and flags besides those that make the compiler strict.
         abi: what to compile for; programs and libraries of HOST run on this machine.
         language: one of LANGUAGES.
@@ -39,6 +39,7 @@ def compile_c(
     command = cxx_command(compiler) if language.startswith("c++") else compiler.command
     return subprocess.run(
         [*command, *compiler.flags, *_STRICT, *LANGUAGES[language], *arguments, "-o", output],
+        cwd=output.parent,  # else zig is inside, and compiles its libraries once more
         capture_output=True,
         text=True,
         check=False,

@@ -13,9 +13,15 @@ from opkit.build.compiler_output import Output
 ARMHF, STATIC = "arm-linux-gnueabihf.2.17", "arm-linux-musleabihf"
 
 
+def make_zig(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / "zig"
+    program.write_text('#!/bin/sh\n[ "$1" = version ] && echo 0.15.1 || exit $STATUS\n')
+    program.chmod(0o755)
+
+
 def test_first_link_is_announced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "zig").write_text('#!/bin/sh\n[ "$1" = version ] && echo 0.15.1 || exit $STATUS\n')
-    (tmp_path / "zig").chmod(0o755)
+    make_zig(tmp_path)
     link = (shlex.quote(str(tmp_path / "zig")), "cc", "-target")
 
     def run(*arguments: str, status: int = 0) -> str:
@@ -29,6 +35,26 @@ def test_first_link_is_announced(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert run(*link, ARMHF, "-o", "x.so") == ""
     assert "armhf, for static programs, once" in run(*link, STATIC, "-o", "x")
     assert run(*link, "aarch64-linux-gnu.2.17", "-c", "-o", "x.o") == ""
+
+
+def test_each_zig_has_libraries_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of repositories with environments of their own, in the same place, are the same."""
+
+    def announced(repository: str, zig: str) -> bool:
+        make_zig((tmp_path / repository / zig).parent)
+        monkeypatch.chdir(tmp_path / repository)
+        link = (shlex.quote(str(tmp_path / repository / zig)), "cc", "-target", ARMHF, "-o", "x")
+        environment = {"ZIG_GLOBAL_CACHE_DIR": str(tmp_path), "STATUS": "0"}
+        assert Output().spawn("/bin/sh", None, "", link, environment) == 0
+        return "compiling" in capsys.readouterr().err
+
+    assert announced("one", ".venv/zig")
+    assert not announced("two", ".venv/zig")
+    assert announced("two", "environment/zig")
+    assert announced("three", "../shared/zig")
+    assert not announced("four", "../shared/zig")
 
 
 def test_which_commands_link() -> None:

@@ -1,7 +1,7 @@
 """Says which step takes a minute: zig's first link for an ABI, which compiles a C library.
 
-zig keeps the library in its cache for all repositories. Beside it, a file for each library that
-was linked says that it is there.
+zig keeps the library in its cache for all repositories that have it in the same place. Beside it, a
+file for each library that was linked says that it is there.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class FirstLinks:
             return None
         language, target = library
         program = shlex.split(arguments[0])[0]
-        marker = caches / f"opkit-{zig.version(program)}-{language}-{target}"
+        compiler = f"{zig.version(program)}-{zig.place(program)}"
+        marker = caches / f"opkit-{compiler}-{language}-{target}"
         if marker.exists():
             return None
         text = f"compiling the {_LANGUAGES[language]} library of {_abi(target)}, once"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
 import shlex
@@ -48,6 +49,16 @@ def version(program: str) -> str:
         return installed[0].name.removeprefix("ziglang-").removesuffix(".dist-info")
     run = subprocess.run([program, "version"], check=True, capture_output=True, text=True)
     return run.stdout.strip()
+
+
+def place(program: str) -> str:
+    """Return what stands for the place of a zig, by which it tells its libraries from another's.
+
+    That is its path, as seen from the working directory if it is in there (measured with 0.17.1).
+    """
+    path, here = Path(program).resolve(), Path.cwd().resolve()
+    seen = path.relative_to(here) if path.is_relative_to(here) else path
+    return hashlib.sha256(os.fsencode(seen)).hexdigest()[:8]
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path | None:

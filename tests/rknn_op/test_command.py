@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -420,6 +421,33 @@ def test_targets_list_requirements() -> None:
                 "look_up": target.look_up,
             }
     assert not entries
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "errors"),
+    [
+        ("targets --json > file", 0, ""),
+        ("targets --json >&-", 0, ""),
+        ("targets --json > /dev/full", 1, "error: No space left on device\n"),
+        ("targets nothing", 2, None),
+        ("inspect nothing", 1, "error: nothing: cannot be read: No such file or directory\n"),
+    ],
+)
+def test_exit_status(folder: Path, command: str, status: int, errors: str | None) -> None:
+    """And all that was said is there."""
+    done = subprocess.run(
+        f"{shlex.quote(sys.executable)} -m rknn_op {command}",
+        shell=True,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == status
+    assert errors is None or done.stderr == errors
+    if command.endswith("file"):
+        assert json.loads((folder / "file").read_text())
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

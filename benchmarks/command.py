@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import compileall
 import os
-import resource
 import shutil
 import statistics
 import subprocess
@@ -20,6 +19,7 @@ import sys
 import tempfile
 import time
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import results_file
@@ -42,6 +42,19 @@ def build_wheel(folder: Path) -> Path:
     return wheel
 
 
+@dataclass(frozen=True)
+class Run:
+    """What a run took.
+
+    Attributes:
+        seconds: from start to end.
+        megabytes: of memory that the largest of its processes had.
+    """
+
+    seconds: float
+    megabytes: float
+
+
 class Installed:
     """The command as a user has it.
 
@@ -57,27 +70,30 @@ class Installed:
         self.folder = folder
         self.environment = {**os.environ, "PYTHONPATH": str(site)}
 
-    def seconds(self, *arguments: str) -> float:
-        """Run the command and return its time."""
-        start = time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, "-c", ENTRY_POINT, *arguments],
-            cwd=self.folder,
-            env=self.environment,
-            check=False,
-            capture_output=True,
-            text=True,
-        )
-        seconds = time.perf_counter() - start
-        assert done.returncode == 0, done.stdout + done.stderr
-        return seconds
+    def run(self, *arguments: str) -> Run:
+        """Run the command and return what it took."""
+        with tempfile.TemporaryFile("w+") as printed:
+            start = time.perf_counter()
+            process = subprocess.Popen(
+                [sys.executable, "-c", ENTRY_POINT, *arguments],
+                cwd=self.folder,
+                env=self.environment,
+                stdout=printed,
+                stderr=printed,
+            )
+            _, status, usage = os.wait4(process.pid, 0)
+            seconds = time.perf_counter() - start
+            process.returncode = os.waitstatus_to_exitcode(status)
+            printed.seek(0)
+            assert process.returncode == 0, printed.read()
+        return Run(seconds, usage.ru_maxrss / 1024)
 
 
 def single_runs(command: Installed, runs: int) -> dict[str, float]:
     """Return the median time of each verb."""
     shutil.copy(EXAMPLE, command.folder / "exp.yml")
-    command.seconds("create", "-c", "exp.yml", "-p", "built")
-    command.seconds("build", "-p", "built", "-t", "rv1126")
+    command.run("create", "-c", "exp.yml", "-p", "built")
+    command.run("build", "-p", "built", "-t", "rv1126")
     times: dict[str, list[float]] = {verb: [] for verb in AIMS}
     for number in range(runs):  # in turns, so that what disturbs one disturbs all
         words = {
@@ -87,7 +103,7 @@ def single_runs(command: Installed, runs: int) -> dict[str, float]:
             "create": ["-c", "exp.yml", "-p", f"made{number}"],
         }
         for verb, seconds in times.items():
-            seconds.append(command.seconds(verb, *words[verb]))
+            seconds.append(command.run(verb, *words[verb]).seconds)
     return {verb: statistics.median(seconds) for verb, seconds in times.items()}
 
 
@@ -104,10 +120,9 @@ def many(command: Installed, counts: list[int]) -> list[tuple[int, float, float]
             (command.folder / name).write_text(text)
             names.append(name)
         with tempfile.TemporaryDirectory(dir=where) as made:
-            seconds = command.seconds("create", "-p", made, "-c", *names)
+            run = command.run("create", "-p", made, "-c", *names)
             assert len([*Path(made).iterdir()]) == count
-        memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        results.append((count, seconds / count, memory))
+        results.append((count, run.seconds / count, run.megabytes))
     return results
 
 
@@ -152,8 +167,8 @@ def main() -> None:
     counts = [max(1, options.repositories // part) for part in (4, 2, 1)]
     with tempfile.TemporaryDirectory(dir=options.work) as folder:
         command = Installed(Path(folder))
-        measured = many(command, counts)
-        text = section(single_runs(command, options.runs), measured, options.runs)
+        singles = single_runs(command, options.runs)  # before the system has much to write
+        text = section(singles, many(command, counts), options.runs)
     if options.output:
         results_file.write_section(options.output, "command", text)
     else:

@@ -39,7 +39,9 @@ def compile_c(
     command = cxx_command(compiler) if language.startswith("c++") else compiler.command
     return subprocess.run(
         [*command, *compiler.flags, *_STRICT, *LANGUAGES[language], *arguments, "-o", output],
-        cwd=output.parent,  # else zig is inside, and compiles its libraries once more
+        # Debug information has paths as seen from here. Where zig itself is inside of the folder,
+        # it compiles its libraries for links once more.
+        cwd=None if "-c" in arguments else output.parent,
         capture_output=True,
         text=True,
         check=False,

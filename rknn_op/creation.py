@@ -156,7 +156,7 @@ def _make(plan: Plan, folder: Path) -> None:
     for name in sorted({os.path.dirname(name) for name in files} - {""}):  # noqa: PTH120
         os.makedirs(f"{root}/{name}", exist_ok=True)  # noqa: PTH103
     for name, content in files.items():
-        with open(f"{root}/{name}", "xb") as file:  # noqa: PTH123
+        with open(f"{root}/{name}", "xb") as file:  # noqa: PTH123  text, as above
             file.write(content)
     (folder / "op.yml").write_text(f"{plan.text}\n", encoding="utf-8")
     (folder / ".cruft.json").write_text(_cruft_state(plan), encoding="utf-8")

@@ -40,6 +40,6 @@ def files(runtimes: tuple[str, ...]) -> dict[str, bytes]:
         for name in names:
             path = f"{place}/{name}" if place else name
             if path != "op.yml" and not name.startswith("{%"):
-                with open(f"{root}/{path}", "rb") as file:  # noqa: PTH123
+                with open(f"{root}/{path}", "rb") as file:  # noqa: PTH123  text, as above
                     found[path] = file.read()
     return found

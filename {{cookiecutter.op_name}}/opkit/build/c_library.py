@@ -1,7 +1,7 @@
 """Says which step takes a minute: zig's first link for an ABI, which compiles a C library.
 
-zig keeps the library in its cache for all repositories that have it in the same place. Beside it, a
-file for each library that was linked says that it is there.
+zig keeps the library in its cache for all repositories that have zig in the same place. Beside the
+library, a file says that it has been linked.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ class Rknn(Runtime):
 
     def scons_notes(self, spec: OpSpec) -> str:
         """Return where packages are, and what chips must run at least."""
-        table = "".join(f"  {line}\n" for line in target_table.plain().splitlines())
+        table = "\n".join(f"  {line}" for line in target_table.plain().splitlines())
         return (
             f"The package is build/<target>/{spec.name}.rknnop. What a chip must run at least, and "
             f"where to look it up:\n\n{table}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import re
@@ -155,6 +156,18 @@ def test_create_names_what_the_system_refuses(
     monkeypatch.setattr(repository, "write", refused)
     assert_error(rknn_op("create", "-c", EXP, "-p", "exp"), "exp: cannot be made: no write now")
     assert not [*folder.iterdir()]
+
+
+def test_create_names_a_file_system_without_locks(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody else is at work there, and waiting would not help."""
+
+    def refused(descriptor: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, "no locks here")
+
+    monkeypatch.setattr(fcntl, "flock", refused)
+    assert_error(rknn_op("create", "-c", EXP, "-p", "exp"), "exp: cannot be made: no locks here")
 
 
 def test_killed_create_leaves_nothing_that_stays(folder: Path) -> None:

@@ -372,7 +372,10 @@ static vx_status VX_CALLBACK deinitializer(vx_node node, const vx_reference *par
     (void)count;
     const vx_status status = vxQueryNode(node, VX_NODE_LOCAL_DATA_PTR, &kept, sizeof kept);
     free(kept);
-    return status;
+    kept = NULL;
+    return status == VX_SUCCESS
+               ? vxSetNodeAttribute(node, VX_NODE_LOCAL_DATA_PTR, &kept, sizeof kept)
+               : status;
 }
 
 static vx_param_description_t kernel_params[] = {

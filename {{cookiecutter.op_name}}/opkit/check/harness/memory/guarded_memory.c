@@ -280,6 +280,12 @@ bool guarded_memory_free(void *start)
     return true;
 }
 
+bool guarded_memory_is_freed(const void *start)
+{
+    const struct block *block = find(start);
+    return block != NULL && block->freed;
+}
+
 void *guarded_memory_resize(void *start, size_t size)
 {
     const struct block *block = find(start);

@@ -40,6 +40,8 @@ void guarded_memory_set_active(bool active);
 /* Whether malloc is guarded now. */
 bool guarded_memory_is_guarding(void);
 uint8_t guarded_memory_fill(void);
+/* Whether the operator allocated this block and has freed it. */
+bool guarded_memory_is_freed(const void *start);
 /* Ends a run: records the leaks, and frees what the operator did not. */
 void guarded_memory_end(void);
 /* Says where an address is, if in or beside a block; as in struct harness_runtime. */

@@ -14,11 +14,8 @@ vx_array vxCreateArray(vx_context context, vx_enum item_type, vx_size capacity)
         return NULL;
     }
     const vx_size item_size = hostrt_item_size(item_type);
-    if (capacity == 0) {
+    if (capacity == 0 || item_size == 0) {
         return (vx_array)hostrt_new_error(context, VX_ERROR_INVALID_PARAMETERS);
-    }
-    if (item_size == 0) {
-        return (vx_array)hostrt_new_error(context, VX_ERROR_INVALID_TYPE);
     }
     vx_array array = hostrt_new(context, VX_TYPE_ARRAY, sizeof *array, destroy_array);
     if (array == NULL) {
@@ -43,28 +40,39 @@ vx_status vxReleaseArray(vx_array *array)
     return hostrt_release_handle((vx_reference *)array, VX_TYPE_ARRAY);
 }
 
+static const struct hostrt_attribute ATTRIBUTES[] = {
+    {VX_ARRAY_ITEMTYPE, offsetof(struct vx_array_s, item_type), sizeof(vx_enum), HOSTRT_READ_WRITE},
+    {VX_ARRAY_NUMITEMS, offsetof(struct vx_array_s, count), sizeof(vx_size), HOSTRT_READ_WRITE},
+    {VX_ARRAY_CAPACITY, offsetof(struct vx_array_s, capacity), sizeof(vx_size), HOSTRT_READ_WRITE},
+    {VX_ARRAY_ITEMSIZE, offsetof(struct vx_array_s, item_size), sizeof(vx_size), HOSTRT_READ_WRITE},
+};
+
 vx_status vxQueryArray(vx_array array, vx_enum attribute, void *value, vx_size size)
 {
-    static const struct hostrt_attribute ATTRIBUTES[] = {
-        {VX_ARRAY_ITEMTYPE, offsetof(struct vx_array_s, item_type), sizeof(vx_enum), HOSTRT_READ},
-        {VX_ARRAY_NUMITEMS, offsetof(struct vx_array_s, count), sizeof(vx_size), HOSTRT_READ},
-        {VX_ARRAY_CAPACITY, offsetof(struct vx_array_s, capacity), sizeof(vx_size), HOSTRT_READ},
-        {VX_ARRAY_ITEMSIZE, offsetof(struct vx_array_s, item_size), sizeof(vx_size), HOSTRT_READ},
-    };
     if (!hostrt_is(array, VX_TYPE_ARRAY)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
-    return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), array, attribute, value, size,
+    return hostrt_query(__func__, ATTRIBUTES, dimof(ATTRIBUTES), array, attribute, value, size,
                         VX_ERROR_NOT_SUPPORTED);
 }
 
-/* No attribute of an array can be set here. */
+/* Sets any attribute, but leaves the memory as it is. */
 vx_status vxSetArrayAttribute(vx_array array, vx_enum attribute, void *value, vx_size size)
 {
-    (void)attribute;
-    (void)value;
-    (void)size;
-    return hostrt_is(array, VX_TYPE_ARRAY) ? VX_ERROR_NOT_SUPPORTED : VX_ERROR_INVALID_REFERENCE;
+    if (!hostrt_is(array, VX_TYPE_ARRAY)) {
+        return VX_ERROR_INVALID_REFERENCE;
+    }
+    const vx_status status =
+        hostrt_set(__func__, ATTRIBUTES, dimof(ATTRIBUTES), array, attribute, value, size);
+    if (status == VX_SUCCESS &&
+        (attribute != VX_ARRAY_NUMITEMS || array->count > array->capacity)) {
+        hostrt_log_printf(
+            HOSTRT_EVENT,
+            "vxSetArrayAttribute sets the attribute 0x%X, but the array's memory stays "
+            "as it was; set VX_ARRAY_NUMITEMS to at most the capacity, nothing else",
+            (unsigned)attribute);
+    }
+    return status;
 }
 
 static void copy_items(vx_uint8 *to, vx_size to_stride, const vx_uint8 *from, vx_size from_stride,
@@ -85,8 +93,8 @@ vx_status vxAddArrayItems(vx_array array, vx_size count, const void *items, vx_s
     if (count == 0 || items == NULL || (stride != 0 && stride < array->item_size)) {
         return VX_ERROR_INVALID_PARAMETERS;
     }
-    if (count > array->capacity - array->count) {
-        return VX_FAILURE;
+    if (array->count > array->capacity || count > array->capacity - array->count) {
+        return VX_ERROR_INVALID_PARAMETERS;
     }
     copy_items(array->items + array->count * array->item_size, array->item_size, items,
                stride != 0 ? stride : array->item_size, count, array->item_size);
@@ -141,9 +149,13 @@ vx_status vxMapArrayRange(vx_array array, vx_size start, vx_size end, vx_map_id 
     if (!hostrt_is(array, VX_TYPE_ARRAY)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
-    if (map_id == NULL || stride == NULL || memory == NULL ||
+    if (stride == NULL || memory == NULL ||
         (usage != VX_READ_ONLY && usage != VX_WRITE_ONLY && usage != VX_READ_AND_WRITE) ||
         start >= end || end > array->count) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    if (map_id == NULL) {
+        hostrt_log_crash(__func__, "map_id is NULL");
         return VX_ERROR_INVALID_PARAMETERS;
     }
     *map_id = hostrt_add_map((vx_reference)array);

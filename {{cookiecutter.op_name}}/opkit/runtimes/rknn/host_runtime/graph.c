@@ -1,6 +1,7 @@
 /* Graphs and their nodes: verify, process, and the callbacks of kernels. */
 #include <stdio.h>
 
+#include "opkit/check/harness/memory/guarded_memory.h"
 #include "opkit/check/harness/memory/libc_memory.h"
 
 #include "hostrt.h"
@@ -31,7 +32,6 @@ static vx_status validate(vx_node node)
     }
     if (status == VX_SUCCESS) {
         hostrt_phase = "the validator";
-        node->validated = true;
         status = node->kernel->validate(node, node->parameters, count, metas);
     }
     for (vx_uint32 i = 0; metas != NULL && i < count; i++) {
@@ -42,14 +42,22 @@ static vx_status validate(vx_node node)
     return status;
 }
 
-static void clear_local_data(vx_node node)
+/*
+ * The driver frees what LOCAL_DATA_PTR holds after the deinitializer, whoever allocated it: what
+ * the deinitializer itself freed and left there is freed twice.
+ */
+static void free_local_data(vx_node node)
 {
     if (node->owns_local_data) {
         __libc_free(node->local_data);
+    } else if (guarded_memory_is_freed(node->local_data)) {
+        hostrt_log_crash("vxReleaseGraph", "it frees VX_NODE_LOCAL_DATA_PTR, which the "
+                                           "deinitializer has freed; set it to NULL there");
+    } else {
+        hostrt_function = "the release of VX_NODE_LOCAL_DATA_PTR";
+        guarded_free(node->local_data);
+        hostrt_function = NULL;
     }
-    node->owns_local_data = false;
-    node->local_data = NULL;
-    node->local_data_size = 0;
 }
 
 static vx_status initialize(vx_node node)
@@ -70,26 +78,18 @@ static vx_status initialize(vx_node node)
     return status;
 }
 
-/*
- * Runs whether or not validator and initializer succeeded, as on the board. For a node that was
- * never verified it does not run here; what the board does then is not known.
- */
-static void deinitialize(vx_node node)
+/* Runs whether or not validator and initializer ran, as on the board. */
+static vx_status deinitialize(vx_node node)
 {
-    if (node->validated && node->kernel->deinitialize != NULL) {
-        hostrt_phase = "the deinitializer";
-        node->local_data_settable = true;
-        const vx_status status =
-            node->kernel->deinitialize(node, node->parameters, node->parameter_count);
-        node->local_data_settable = false;
-        if (status != VX_SUCCESS) {
-            hostrt_log_printf(HOSTRT_EVENT,
-                              "the deinitializer returns %d; the board does not look at it",
-                              (int)status);
-        }
+    if (node->kernel->deinitialize == NULL) {
+        return VX_SUCCESS;
     }
-    node->validated = false;
-    clear_local_data(node);
+    hostrt_phase = "the deinitializer";
+    node->local_data_settable = true;
+    const vx_status status =
+        node->kernel->deinitialize(node, node->parameters, node->parameter_count);
+    node->local_data_settable = false;
+    return status;
 }
 
 /* The launch rules of VX kernels that do not depend on the chip. */
@@ -167,18 +167,14 @@ static vx_status process(vx_node node)
 
 /* ---- Graphs ---- */
 
-/*
- * Deinitializers that run now still see the graph, verified or not. A node that has other
- * references loses it.
- */
+/* The nodes go with their graph, whoever else holds them. Their deinitializers still see it. */
 static void destroy_graph(vx_reference reference)
 {
     vx_graph graph = (vx_graph)reference;
+    graph->verified = false; /* deinitializers may set their node's attributes */
     for (vx_size i = 0; i < graph->node_count; i++) {
         vx_node node = graph->nodes[i];
-        if (node->base.external_count > 0) {
-            node->graph = NULL;
-        }
+        node->base.external_count = 0;
         hostrt_release(node);
     }
     __libc_free(graph->nodes);
@@ -196,7 +192,7 @@ vx_status vxReleaseGraph(vx_graph *graph)
     return hostrt_release_handle((vx_reference *)graph, VX_TYPE_GRAPH);
 }
 
-static vx_status verify(vx_node node)
+static vx_status check_parameters(vx_node node)
 {
     for (vx_uint32 i = 0; i < node->parameter_count; i++) {
         if (node->parameters[i] == NULL &&
@@ -204,30 +200,45 @@ static vx_status verify(vx_node node)
             return VX_ERROR_NOT_SUFFICIENT;
         }
     }
-    if (node->validated) {
-        deinitialize(node);
-    }
-    const vx_status status = validate(node);
-    return status == VX_SUCCESS ? initialize(node) : status;
+    return VX_SUCCESS;
 }
 
-/* Does nothing for a graph that is verified. */
+/* Runs a step of the verification for all nodes, up to the first that fails. */
+static vx_status for_each_node(vx_graph graph, vx_status (*step)(vx_node node))
+{
+    vx_status status = VX_SUCCESS;
+    for (vx_size i = 0; status == VX_SUCCESS && i < graph->node_count; i++) {
+        status = step(graph->nodes[i]);
+    }
+    return status;
+}
+
+/* Does nothing for a graph that is verified. After a failure nothing is deinitialized. */
 vx_status vxVerifyGraph(vx_graph graph)
 {
     if (!hostrt_is(graph, VX_TYPE_GRAPH)) {
+        hostrt_log_crash(__func__, "the graph is not valid");
         return VX_ERROR_INVALID_REFERENCE;
     }
     if (graph->verified) {
         return VX_SUCCESS;
     }
-    for (vx_size i = 0; i < graph->node_count; i++) {
-        const vx_status status = verify(graph->nodes[i]);
-        if (status != VX_SUCCESS) {
-            return status;
-        }
+    if (graph->node_count == 0) {
+        return VX_ERROR_INVALID_GRAPH;
     }
-    graph->verified = true;
-    return VX_SUCCESS;
+    vx_status status = for_each_node(graph, check_parameters);
+    if (status == VX_SUCCESS && graph->reverify) {
+        graph->reverify = false;
+        status = for_each_node(graph, deinitialize);
+    }
+    if (status == VX_SUCCESS) {
+        status = for_each_node(graph, validate);
+    }
+    if (status == VX_SUCCESS) {
+        status = for_each_node(graph, initialize);
+    }
+    graph->verified = status == VX_SUCCESS;
+    return status;
 }
 
 vx_status vxProcessGraph(vx_graph graph)
@@ -249,7 +260,13 @@ vx_status vxProcessGraph(vx_graph graph)
 static void destroy_node(vx_reference reference)
 {
     vx_node node = (vx_node)reference;
-    deinitialize(node);
+    const vx_status status = deinitialize(node);
+    if (status != VX_SUCCESS) {
+        hostrt_log_printf(HOSTRT_EVENT,
+                          "the deinitializer returns %d; the board does not look at it",
+                          (int)status);
+    }
+    free_local_data(node);
     for (vx_uint32 i = 0; i < node->parameter_count; i++) {
         if (node->parameters[i] != NULL) {
             hostrt_release(node->parameters[i]);
@@ -292,6 +309,7 @@ vx_node vxCreateGenericNode(vx_graph graph, vx_kernel kernel)
     hostrt_retain(kernel);
     hostrt_retain(node); /* by the graph */
     nodes[graph->node_count++] = node;
+    graph->reverify = graph->verified;
     graph->verified = false;
     return node;
 }
@@ -332,6 +350,10 @@ vx_status vxSetParameterByIndex(vx_node node, vx_uint32 index, vx_reference valu
         hostrt_release(node->parameters[index]);
     }
     node->parameters[index] = value;
+    if (node->graph->verified) {
+        node->graph->reverify = true;
+        node->graph->verified = false;
+    }
     return VX_SUCCESS;
 }
 
@@ -347,8 +369,6 @@ static const struct hostrt_attribute ATTRIBUTES[] = {
      HOSTRT_READ},
     {VX_NODE_IS_REPLICATED, offsetof(struct vx_node_s, is_replicated), sizeof(vx_bool),
      HOSTRT_READ},
-    {VX_NODE_VALID_RECT_RESET, offsetof(struct vx_node_s, valid_rect_reset), sizeof(vx_bool),
-     HOSTRT_READ},
     {VX_NODE_ATTRIBUTE_KERNEL_EXECUTION_PARAMETERS, offsetof(struct vx_node_s, execution),
      sizeof(vx_kernel_execution_parameters_t), HOSTRT_WRITE},
 };
@@ -358,7 +378,13 @@ vx_status vxQueryNode(vx_node node, vx_enum attribute, void *value, vx_size size
     if (!hostrt_is(node, VX_TYPE_NODE)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
-    return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), node, attribute, value, size,
+    if (attribute == VX_NODE_REPLICATE_FLAGS) { /* which a node that is not replicated lacks */
+        if (size == node->parameter_count * sizeof(vx_bool)) {
+            hostrt_log_crash(__func__, "the node has no VX_NODE_REPLICATE_FLAGS");
+        }
+        return VX_SUCCESS;
+    }
+    return hostrt_query(__func__, ATTRIBUTES, dimof(ATTRIBUTES), node, attribute, value, size,
                         VX_ERROR_NOT_SUPPORTED);
 }
 
@@ -367,16 +393,17 @@ vx_status vxSetNodeAttribute(vx_node node, vx_enum attribute, const void *value,
     if (!hostrt_is(node, VX_TYPE_NODE)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
-    if (node->graph != NULL && node->graph->verified) {
+    if (node->graph->verified) {
         return VX_ERROR_NOT_SUPPORTED;
     }
     const struct hostrt_attribute *found =
         hostrt_find_attribute(ATTRIBUTES, dimof(ATTRIBUTES), attribute);
     if (found == NULL || found->access == HOSTRT_READ ||
-        (found->access == HOSTRT_IN_CALLBACK && !node->local_data_settable)) {
+        (found->access == HOSTRT_IN_CALLBACK &&
+         (!node->local_data_settable || node->owns_local_data))) {
         return VX_ERROR_NOT_SUPPORTED;
     }
-    if (!hostrt_fits(found, value, size)) {
+    if (!hostrt_fits(__func__, found, value, size)) {
         return VX_ERROR_INVALID_PARAMETERS;
     }
     memcpy((vx_uint8 *)node + found->offset, value, size);
@@ -435,7 +462,12 @@ vx_status hostrt_declare_uniform(vx_node node, const vx_char *name, vx_size size
 vx_status vxSetNodeUniform(vx_node node, const vx_char *name, vx_size count, void *value)
 {
     if (!hostrt_is(node, VX_TYPE_NODE)) {
+        hostrt_log_crash(__func__, "the node is not valid");
         return VX_ERROR_INVALID_REFERENCE;
+    }
+    if (node->kernel->function != NULL) {
+        hostrt_log_crash(__func__, "the node's kernel is a CPU kernel, which has no uniforms");
+        return VX_ERROR_NOT_SUPPORTED;
     }
     if (name == NULL || value == NULL || count == 0) {
         return VX_ERROR_INVALID_PARAMETERS;
@@ -484,15 +516,16 @@ vx_bool hostrt_uniform(vx_node node, vx_size index, const vx_char **name, vx_siz
 /* There is no program binary in which to select a function. */
 vx_status vxSelectKernelSubname(vx_node node, const vx_char *name)
 {
-    if (!hostrt_is(node, VX_TYPE_NODE)) {
-        return VX_ERROR_INVALID_REFERENCE;
+    if (!hostrt_is(node, VX_TYPE_NODE) || name == NULL) {
+        hostrt_log_crash(__func__, "the node is not valid, or the name is NULL");
+        return VX_ERROR_INVALID_PARAMETERS;
     }
-    return name != NULL ? VX_SUCCESS : VX_ERROR_INVALID_PARAMETERS;
+    return VX_SUCCESS;
 }
 
 /* ---- Meta formats, which validators set: accepted, and not compared with the outputs ---- */
 
-/* An attribute that a meta has, and its sizes, which are inferred: those that a query takes. */
+/* An attribute that a meta has, and the sizes that the driver takes. */
 struct meta_attribute {
     vx_enum type; /* of the output */
     vx_enum attribute;
@@ -504,7 +537,7 @@ static const struct meta_attribute *find_meta_attribute(vx_enum type, vx_enum at
 {
     static const struct meta_attribute ATTRIBUTES[] = {
         {VX_TYPE_TENSOR, VX_TENSOR_NUMBER_OF_DIMS, sizeof(vx_uint32), sizeof(vx_uint32)},
-        {VX_TYPE_TENSOR, VX_TENSOR_DIMS, sizeof(vx_uint32), HOSTRT_MAX_RANK * sizeof(vx_uint32)},
+        {VX_TYPE_TENSOR, VX_TENSOR_DIMS, 0, HOSTRT_MAX_RANK * sizeof(vx_size)},
         {VX_TYPE_TENSOR, VX_TENSOR_DATA_TYPE, sizeof(vx_enum), sizeof(vx_enum)},
         {VX_TYPE_TENSOR, VX_TENSOR_FIXED_POINT_POSITION, sizeof(vx_int8), sizeof(vx_int8)},
         {VX_TYPE_SCALAR, VX_SCALAR_TYPE, sizeof(vx_enum), sizeof(vx_enum)},
@@ -529,8 +562,14 @@ vx_status vxSetMetaFormatAttribute(vx_meta_format meta, vx_enum attribute, const
     if (found == NULL) {
         return VX_ERROR_INVALID_TYPE;
     }
-    return value != NULL && size >= found->min && size <= found->max ? VX_SUCCESS
-                                                                     : VX_ERROR_INVALID_PARAMETERS;
+    if (size < found->min || size > found->max) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    if (value == NULL) {
+        hostrt_log_crash(__func__, "value is NULL");
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    return VX_SUCCESS;
 }
 
 vx_status vxSetMetaFormatFromReference(vx_meta_format meta, vx_reference reference)

@@ -150,6 +150,7 @@ struct vx_graph_s {
     vx_node *nodes;
     vx_size node_count;
     bool verified;
+    bool reverify; /* changed since it was verified: deinitializers run before the validators */
     /* Of the first CPU kernel that failed. vxProcessGraph does not return it, as on the board. */
     vx_status kernel_status;
 };
@@ -169,16 +170,14 @@ struct vx_node_s {
     vx_kernel kernel;
     vx_reference *parameters;
     vx_uint32 parameter_count;
-    bool validated; /* its validator ran, so its deinitializer has to */
     bool local_data_settable; /* while initialize or deinitialize runs */
-    bool owns_local_data;
+    bool owns_local_data; /* the runtime allocated it */
     vx_status last_status;
     vx_size local_data_size;
     void *local_data;
     vx_uint8 performance[64];
     vx_border_t border;
     vx_bool is_replicated;
-    vx_bool valid_rect_reset;
     vx_kernel_execution_parameters_t execution;
     struct hostrt_uniform *uniforms;
     vx_size uniform_count;
@@ -233,10 +232,18 @@ struct hostrt_attribute {
 };
 const struct hostrt_attribute *hostrt_find_attribute(const struct hostrt_attribute *table,
                                                      size_t count, vx_enum attribute);
-/* Whether a value has the exact size, and is aligned to 4 bytes unless it is smaller. */
-bool hostrt_fits(const struct hostrt_attribute *attribute, const void *value, vx_size size);
-vx_status hostrt_query(const struct hostrt_attribute *table, size_t count, const void *object,
-                       vx_enum attribute, void *value, vx_size size, vx_status unknown);
+/*
+ * Whether a value has the exact size, and is aligned to 4 bytes unless it is smaller. `function`
+ * names the caller in an event.
+ */
+bool hostrt_fits(const char *function, const struct hostrt_attribute *attribute, const void *value,
+                 vx_size size);
+vx_status hostrt_query(const char *function, const struct hostrt_attribute *table, size_t count,
+                       const void *object, vx_enum attribute, void *value, vx_size size,
+                       vx_status unknown);
+/* Sets a HOSTRT_READ_WRITE attribute. */
+vx_status hostrt_set(const char *function, const struct hostrt_attribute *table, size_t count,
+                     void *object, vx_enum attribute, const void *value, vx_size size);
 
 /* A table of maps, shared by tensors and arrays. */
 vx_map_id hostrt_add_map(vx_reference owner);
@@ -252,6 +259,8 @@ extern const char *hostrt_function;
 /* log.c */
 void hostrt_log_printf(enum hostrt_log log, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Logs an event: a call that ends the process on the board, and fails here. */
+void hostrt_log_crash(const char *function, const char *reason);
 /* A harness_record_f: for an "event" or a "leak". */
 void hostrt_log_record(const char *what, const void *text, size_t size);
 void hostrt_log_append(enum hostrt_log log, vx_status status, const char *text);

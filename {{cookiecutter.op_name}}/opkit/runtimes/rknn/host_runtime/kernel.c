@@ -86,7 +86,7 @@ vx_status vxRemoveKernel(vx_kernel kernel)
 {
     vx_reference reference = (vx_reference)kernel;
     if (!hostrt_is(kernel, VX_TYPE_KERNEL)) {
-        return VX_ERROR_INVALID_REFERENCE;
+        return VX_ERROR_INVALID_PARAMETERS;
     }
     kernel->kernel_name[0] = '\0';
     const vx_status status = hostrt_release_handle(&reference, VX_TYPE_KERNEL);
@@ -98,16 +98,29 @@ vx_status vxRemoveKernel(vx_kernel kernel)
 
 vx_status vxReleaseKernel(vx_kernel *kernel)
 {
+    if (kernel == NULL || *kernel == NULL) {
+        hostrt_log_crash(__func__, "the kernel is NULL");
+        return VX_ERROR_INVALID_REFERENCE;
+    }
     return hostrt_release_handle((vx_reference *)kernel, VX_TYPE_KERNEL);
 }
 
-/* Asks the whole context: a kernel of another operator with the same name is found as well. */
+/*
+ * Asks the whole context: a kernel of another operator with the same name is found as well. Of an
+ * unknown name it returns an error object.
+ */
 vx_kernel vxGetKernelByName(vx_context context, const vx_char *name)
 {
-    if (!hostrt_is(context, VX_TYPE_CONTEXT) || name == NULL) {
+    if (!hostrt_is(context, VX_TYPE_CONTEXT)) {
         return NULL;
     }
-    return hostrt_find_kernel(context, name);
+    if (name == NULL) {
+        hostrt_log_crash(__func__, "the name is NULL");
+        return NULL;
+    }
+    const vx_kernel found = hostrt_find_kernel(context, name);
+    return found != NULL ? found
+                         : (vx_kernel)hostrt_new_error(context, VX_ERROR_INVALID_PARAMETERS);
 }
 
 /* ---- Programs ---- */
@@ -118,7 +131,11 @@ vx_program vxCreateProgramWithBinary(vx_context context, const vx_uint8 *binary,
     if (!hostrt_is(context, VX_TYPE_CONTEXT)) {
         return NULL;
     }
-    for (size_t i = 0; binary != NULL && i < dimof(MAGICS); i++) {
+    if (binary == NULL) {
+        hostrt_log_crash(__func__, "the binary is NULL");
+        return NULL;
+    }
+    for (size_t i = 0; i < dimof(MAGICS); i++) {
         const size_t length = strlen(MAGICS[i]);
         if (size >= length && memcmp(binary, MAGICS[i], length) == 0) {
             return hostrt_new(context, VX_TYPE_PROGRAM, sizeof(struct vx_program_s), NULL);

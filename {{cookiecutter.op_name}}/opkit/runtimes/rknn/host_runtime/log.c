@@ -43,6 +43,11 @@ void hostrt_log_printf(enum hostrt_log log, const char *format, ...)
     hostrt_log_append(log, VX_SUCCESS, text);
 }
 
+void hostrt_log_crash(const char *function, const char *reason)
+{
+    hostrt_log_printf(HOSTRT_EVENT, "%s crashes the board's driver: %s", function, reason);
+}
+
 void hostrt_log_record(const char *what, const void *text, size_t size)
 {
     const enum hostrt_log log = strcmp(what, "leak") == 0 ? HOSTRT_LEAK : HOSTRT_EVENT;

@@ -206,23 +206,45 @@ const struct hostrt_attribute *hostrt_find_attribute(const struct hostrt_attribu
     return NULL;
 }
 
-bool hostrt_fits(const struct hostrt_attribute *attribute, const void *value, vx_size size)
+bool hostrt_fits(const char *function, const struct hostrt_attribute *attribute, const void *value,
+                 vx_size size)
 {
-    const bool aligned = size < sizeof(vx_uint32) || ((uintptr_t)value & 3) == 0;
-    return value != NULL && size == attribute->size && aligned;
+    const bool is_word = size >= sizeof(vx_uint32);
+    if (size != attribute->size || (is_word && ((uintptr_t)value & 3) != 0)) {
+        return false;
+    }
+    if (value == NULL && is_word) {
+        hostrt_log_crash(function, "value is NULL");
+    }
+    return value != NULL;
 }
 
-vx_status hostrt_query(const struct hostrt_attribute *table, size_t count, const void *object,
-                       vx_enum attribute, void *value, vx_size size, vx_status unknown)
+vx_status hostrt_query(const char *function, const struct hostrt_attribute *table, size_t count,
+                       const void *object, vx_enum attribute, void *value, vx_size size,
+                       vx_status unknown)
 {
     const struct hostrt_attribute *found = hostrt_find_attribute(table, count, attribute);
     if (found == NULL) {
         return unknown;
     }
-    if (found->access == HOSTRT_WRITE || !hostrt_fits(found, value, size)) {
+    if (found->access == HOSTRT_WRITE || !hostrt_fits(function, found, value, size)) {
         return VX_ERROR_INVALID_PARAMETERS;
     }
     memcpy(value, (const vx_uint8 *)object + found->offset, size);
+    return VX_SUCCESS;
+}
+
+vx_status hostrt_set(const char *function, const struct hostrt_attribute *table, size_t count,
+                     void *object, vx_enum attribute, const void *value, vx_size size)
+{
+    const struct hostrt_attribute *found = hostrt_find_attribute(table, count, attribute);
+    if (found == NULL || found->access != HOSTRT_READ_WRITE) {
+        return VX_ERROR_NOT_SUPPORTED;
+    }
+    if (!hostrt_fits(function, found, value, size)) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    memcpy((vx_uint8 *)object + found->offset, value, size);
     return VX_SUCCESS;
 }
 
@@ -238,13 +260,14 @@ vx_status vxQueryReference(vx_reference reference, vx_enum attribute, void *valu
     }
     if (attribute == VX_REFERENCE_NAME) { /* a pointer to the name, not the name */
         const vx_char *name = reference->name;
-        if (value == NULL || size != sizeof name || ((uintptr_t)value & 3) != 0) {
+        const struct hostrt_attribute pointer = {.size = sizeof name};
+        if (!hostrt_fits(__func__, &pointer, value, size)) {
             return VX_ERROR_INVALID_PARAMETERS;
         }
         memcpy(value, &name, sizeof name);
         return VX_SUCCESS;
     }
-    return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), reference, attribute, value, size,
+    return hostrt_query(__func__, ATTRIBUTES, dimof(ATTRIBUTES), reference, attribute, value, size,
                         VX_ERROR_NOT_SUPPORTED);
 }
 

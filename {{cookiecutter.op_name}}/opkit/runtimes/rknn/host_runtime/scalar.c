@@ -1,9 +1,11 @@
 /* Scalars: 40 zeroed bytes, of which a type uses as many as it has. */
 #include "hostrt.h"
 
-vx_scalar vxCreateScalar(vx_context context, vx_enum data_type, const void *value)
+static vx_scalar new_scalar(const char *function, vx_context context, vx_enum data_type,
+                            const void *value)
 {
     if (!hostrt_is(context, VX_TYPE_CONTEXT)) {
+        hostrt_log_crash(function, "the context is not valid");
         return NULL;
     }
     if (data_type <= VX_TYPE_INVALID || data_type >= VX_TYPE_KHRONOS_OBJECT_START) {
@@ -19,12 +21,17 @@ vx_scalar vxCreateScalar(vx_context context, vx_enum data_type, const void *valu
     return scalar;
 }
 
+vx_scalar vxCreateScalar(vx_context context, vx_enum data_type, const void *value)
+{
+    return new_scalar(__func__, context, data_type, value);
+}
+
 /* `size` matters to user-defined structs only, and those the host runtime does not have. */
 vx_scalar vxCreateScalarWithSize(vx_context context, vx_enum data_type, const void *value,
                                  vx_size size)
 {
     (void)size;
-    return vxCreateScalar(context, data_type, value);
+    return new_scalar(__func__, context, data_type, value);
 }
 
 vx_status vxReleaseScalar(vx_scalar *scalar)
@@ -40,7 +47,7 @@ vx_status vxQueryScalar(vx_scalar scalar, vx_enum attribute, void *value, vx_siz
     if (!hostrt_is(scalar, VX_TYPE_SCALAR)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
-    return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), scalar, attribute, value, size,
+    return hostrt_query(__func__, ATTRIBUTES, dimof(ATTRIBUTES), scalar, attribute, value, size,
                         VX_ERROR_NOT_SUPPORTED);
 }
 

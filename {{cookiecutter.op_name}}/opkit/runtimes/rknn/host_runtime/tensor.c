@@ -16,6 +16,20 @@ static vx_uint8 *storage(vx_tensor tensor)
     return tensor->data;
 }
 
+/* A dimension of 0 makes a tensor that no function but vxReleaseTensor takes. */
+static bool is_tensor(vx_tensor tensor)
+{
+    if (!hostrt_is(tensor, VX_TYPE_TENSOR)) {
+        return false;
+    }
+    for (vx_uint32 i = 0; i < tensor->rank; i++) {
+        if (tensor->dims[i] == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static vx_size bytes(vx_tensor tensor)
 {
     vx_size size = hostrt_element_size(tensor->data_type);
@@ -25,12 +39,17 @@ static vx_size bytes(vx_tensor tensor)
     return size;
 }
 
+static vx_tensor root_of(vx_tensor tensor)
+{
+    while (tensor->parent != NULL) {
+        tensor = tensor->parent;
+    }
+    return tensor;
+}
+
 static vx_uint8 *allocated_storage(vx_tensor tensor)
 {
-    vx_tensor root = tensor;
-    while (root->parent != NULL) {
-        root = root->parent;
-    }
+    const vx_tensor root = root_of(tensor);
     if (root->data == NULL) {
         root->data = hostrt_new_data((vx_reference)root, bytes(root));
     }
@@ -47,6 +66,22 @@ static void destroy_tensor(vx_reference reference)
     }
 }
 
+/*
+ * The driver keeps the scale in the same bytes as the position, and has neither for FLOAT16. (The
+ * tensors of a model get their scale from elsewhere.)
+ */
+static void set_quantization(vx_tensor tensor, vx_int8 fixed_point_position)
+{
+    tensor->scale = 1;
+    if (tensor->data_type == VX_TYPE_FLOAT16) {
+        tensor->quant_format = VX_QUANT_NONE;
+        return;
+    }
+    tensor->quant_format = VX_QUANT_DYNAMIC_FIXED_POINT;
+    tensor->fixed_point_position = fixed_point_position;
+    memcpy(&tensor->scale, &fixed_point_position, sizeof fixed_point_position);
+}
+
 /* Invalid arguments give NULL, not an error object. */
 vx_tensor vxCreateTensor(vx_context context, vx_size number_of_dims, const vx_size *dims,
                          vx_enum data_type, vx_int8 fixed_point_position)
@@ -54,12 +89,16 @@ vx_tensor vxCreateTensor(vx_context context, vx_size number_of_dims, const vx_si
     if (!hostrt_is(context, VX_TYPE_CONTEXT)) {
         return NULL;
     }
-    if (dims == NULL || number_of_dims == 0 || number_of_dims > HOSTRT_MAX_RANK ||
+    if (number_of_dims == 0 || number_of_dims > HOSTRT_MAX_RANK ||
         hostrt_element_size(data_type) == 0) {
         return NULL;
     }
+    if (dims == NULL) {
+        hostrt_log_crash(__func__, "dims is NULL");
+        return NULL;
+    }
     for (vx_size i = 0; i < number_of_dims; i++) {
-        if (dims[i] == 0 || dims[i] > UINT32_MAX) {
+        if (dims[i] > UINT32_MAX) {
             return NULL;
         }
     }
@@ -69,9 +108,8 @@ vx_tensor vxCreateTensor(vx_context context, vx_size number_of_dims, const vx_si
     }
     tensor->rank = (vx_uint32)number_of_dims;
     tensor->data_type = data_type;
-    tensor->fixed_point_position = fixed_point_position;
-    tensor->quant_format = VX_QUANT_DYNAMIC_FIXED_POINT;
-    tensor->scale = 1;
+    set_quantization(tensor, fixed_point_position);
+    tensor->precision = hostrt_element_size(data_type) >= sizeof(vx_uint32);
     tensor->lifetime = 1;
     vx_size stride = hostrt_element_size(data_type);
     for (vx_size i = 0; i < number_of_dims; i++) {
@@ -82,17 +120,31 @@ vx_tensor vxCreateTensor(vx_context context, vx_size number_of_dims, const vx_si
     return tensor;
 }
 
+/* The driver makes an empty dimension one of 1 element. */
+static vx_uint32 extent_of_view(vx_size dimension, vx_size start, vx_size end)
+{
+    if (start == end) {
+        hostrt_log_printf(HOSTRT_EVENT,
+                          "vxCreateTensorFromView makes dimension %u, of which the view has no "
+                          "element, one of 1 element; pass view_end > view_start",
+                          (unsigned)dimension);
+        return 1;
+    }
+    return (vx_uint32)(end - start);
+}
+
 vx_tensor vxCreateTensorFromView(vx_tensor tensor, vx_size number_of_dims,
                                  const vx_size *view_start, const vx_size *view_end)
 {
-    if (!hostrt_is(tensor, VX_TYPE_TENSOR)) {
+    if (tensor == NULL || view_start == NULL || view_end == NULL) {
+        hostrt_log_crash(__func__, "the tensor, view_start or view_end is NULL");
         return NULL;
     }
-    if (view_start == NULL || view_end == NULL || number_of_dims != tensor->rank) {
+    if (!is_tensor(tensor) || number_of_dims != tensor->rank) {
         return NULL;
     }
     for (vx_size i = 0; i < number_of_dims; i++) {
-        if (view_end[i] <= view_start[i] || view_end[i] > tensor->dims[i]) {
+        if (view_end[i] < view_start[i] || view_end[i] > tensor->dims[i]) {
             return NULL;
         }
     }
@@ -107,7 +159,7 @@ vx_tensor vxCreateTensorFromView(vx_tensor tensor, vx_size number_of_dims,
     view->parent = tensor;
     view->offset = 0;
     for (vx_size i = 0; i < number_of_dims; i++) {
-        view->dims[i] = (vx_uint32)(view_end[i] - view_start[i]);
+        view->dims[i] = extent_of_view(i, view_start[i], view_end[i]);
         view->offset += view_start[i] * tensor->strides[i];
     }
     hostrt_retain(tensor);
@@ -127,10 +179,9 @@ static const struct hostrt_attribute ATTRIBUTES[] = {
     {VX_TENSOR_FIXED_POINT_POSITION, offsetof(struct vx_tensor_s, fixed_point_position),
      sizeof(vx_int8), HOSTRT_READ},
     {VX_TENSOR_QUANT_FORMAT, offsetof(struct vx_tensor_s, quant_format), sizeof(vx_enum),
-     HOSTRT_READ_WRITE},
-    {VX_TENSOR_ZERO_POINT, offsetof(struct vx_tensor_s, zero_point), sizeof(vx_int32),
-     HOSTRT_READ_WRITE},
-    {VX_TENSOR_SCALE, offsetof(struct vx_tensor_s, scale), sizeof(vx_float32), HOSTRT_READ_WRITE},
+     HOSTRT_READ},
+    {VX_TENSOR_ZERO_POINT, offsetof(struct vx_tensor_s, zero_point), sizeof(vx_int32), HOSTRT_READ},
+    {VX_TENSOR_SCALE, offsetof(struct vx_tensor_s, scale), sizeof(vx_float32), HOSTRT_READ},
     {VX_TENSOR_RANK, offsetof(struct vx_tensor_s, order), sizeof(vx_enum), HOSTRT_READ_WRITE},
     {VX_TENSOR_PRECISION, offsetof(struct vx_tensor_s, precision), sizeof(vx_enum),
      HOSTRT_READ_WRITE},
@@ -144,7 +195,11 @@ static vx_status query_dims(vx_tensor tensor, void *value, vx_size size)
     const vx_size needed = tensor->rank * sizeof(vx_uint32);
     vx_uint32 answer[HOSTRT_MAX_RANK];
 
-    if (value == NULL || size < needed || size > sizeof answer) {
+    if (size < needed || size > sizeof answer) {
+        return VX_ERROR_INVALID_PARAMETERS;
+    }
+    if (value == NULL) {
+        hostrt_log_crash("vxQueryTensor", "value is NULL");
         return VX_ERROR_INVALID_PARAMETERS;
     }
     if (size > needed) {
@@ -163,31 +218,22 @@ static vx_status query_dims(vx_tensor tensor, void *value, vx_size size)
 
 vx_status vxQueryTensor(vx_tensor tensor, vx_enum attribute, void *value, vx_size size)
 {
-    if (!hostrt_is(tensor, VX_TYPE_TENSOR)) {
+    if (!is_tensor(tensor)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
     if (attribute == VX_TENSOR_DIMS) {
         return query_dims(tensor, value, size);
     }
-    return hostrt_query(ATTRIBUTES, dimof(ATTRIBUTES), tensor, attribute, value, size,
+    return hostrt_query(__func__, ATTRIBUTES, dimof(ATTRIBUTES), tensor, attribute, value, size,
                         VX_ERROR_INVALID_PARAMETERS);
 }
 
 vx_status vxSetTensorAttribute(vx_tensor tensor, vx_enum attribute, const void *value, vx_size size)
 {
-    if (!hostrt_is(tensor, VX_TYPE_TENSOR)) {
+    if (!is_tensor(tensor)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
-    const struct hostrt_attribute *found =
-        hostrt_find_attribute(ATTRIBUTES, dimof(ATTRIBUTES), attribute);
-    if (found == NULL || found->access != HOSTRT_READ_WRITE) {
-        return VX_ERROR_NOT_SUPPORTED;
-    }
-    if (!hostrt_fits(found, value, size)) {
-        return VX_ERROR_INVALID_PARAMETERS;
-    }
-    memcpy((vx_uint8 *)tensor + found->offset, value, size);
-    return VX_SUCCESS;
+    return hostrt_set(__func__, ATTRIBUTES, dimof(ATTRIBUTES), tensor, attribute, value, size);
 }
 
 /* ---- Conversion between half and float, as the board does it ---- */
@@ -339,16 +385,19 @@ static void copy_rows(vx_tensor tensor, const vx_size *start, const vx_uint32 *e
     }
 }
 
-/* The tests that copying and mapping share, in the board's order. */
+/*
+ * The tests that copying and mapping share, in the board's order. A tensor that was never written
+ * has no memory: VX_WRITE_ONLY allocates it, any other usage returns `unwritten`.
+ */
 static vx_status check_patch(vx_tensor tensor, vx_size number_of_dims, const vx_size *start,
-                             const vx_size *end, bool allocate)
+                             const vx_size *end, vx_enum usage, vx_status unwritten)
 {
-    if (!hostrt_is(tensor, VX_TYPE_TENSOR)) {
+    if (!is_tensor(tensor)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
     if (storage(tensor) == NULL) {
-        if (!allocate) {
-            return VX_ERROR_NOT_ALLOCATED;
+        if (usage != VX_WRITE_ONLY) {
+            return unwritten;
         }
         if (allocated_storage(tensor) == NULL) {
             return VX_ERROR_NO_MEMORY;
@@ -358,7 +407,9 @@ static vx_status check_patch(vx_tensor tensor, vx_size number_of_dims, const vx_
         return VX_ERROR_INVALID_PARAMETERS;
     }
     for (vx_size i = 0; i < number_of_dims; i++) {
-        if (end[i] <= start[i] || end[i] > tensor->dims[i]) {
+        const vx_size first = start != NULL ? start[i] : 0;
+        const vx_size last = end != NULL ? end[i] : tensor->dims[i];
+        if (last <= first || last > tensor->dims[i]) {
             return VX_ERROR_INVALID_PARAMETERS;
         }
     }
@@ -373,7 +424,7 @@ vx_status vxCopyTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_s
         return VX_ERROR_INVALID_PARAMETERS;
     }
     const vx_status status =
-        check_patch(tensor, number_of_dims, view_start, view_end, usage == VX_WRITE_ONLY);
+        check_patch(tensor, number_of_dims, view_start, view_end, usage, VX_ERROR_NOT_ALLOCATED);
     if (status != VX_SUCCESS) {
         return status;
     }
@@ -419,32 +470,57 @@ vx_status vxCopyTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_s
 
 /* ---- Mapping ---- */
 
+/* Logs what the driver takes, although the mapped memory is then not what the caller expects. */
+static void check_map(vx_tensor tensor, vx_size number_of_dims, const vx_size *strides,
+                      vx_enum usage)
+{
+    bool is_misplaced = tensor->offset != 0;
+    for (vx_size i = 0; i < number_of_dims; i++) {
+        is_misplaced = is_misplaced || (tensor->dims[i] > 1 && strides[i] != tensor->strides[i]);
+    }
+    if (is_misplaced) {
+        hostrt_log_printf(HOSTRT_EVENT,
+                          "vxMapTensorPatch of a view maps its parent's first elements, without "
+                          "gaps; copy the view's with vxCopyTensorPatch");
+    }
+    if (number_of_dims < tensor->rank) {
+        hostrt_log_printf(HOSTRT_EVENT,
+                          "vxMapTensorPatch gets %u dimensions of a tensor with %u, and maps any "
+                          "address; pass all dimensions",
+                          (unsigned)number_of_dims, (unsigned)tensor->rank);
+    }
+    if (usage != VX_READ_ONLY && usage != VX_WRITE_ONLY && usage != VX_READ_AND_WRITE) {
+        hostrt_log_printf(HOSTRT_EVENT,
+                          "vxMapTensorPatch gets the unknown usage 0x%X; see enum vx_accessor_e",
+                          (unsigned)usage);
+    }
+}
+
 /*
- * Unlike a copy it takes fewer dimensions than the tensor has. That the others then begin at 0 is
- * inferred.
+ * Unlike a copy it takes fewer dimensions than the tensor has, and NULL for the whole tensor. Of a
+ * view it returns the parent's elements, as on the board.
  */
 vx_status vxMapTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_size *view_start,
                            const vx_size *view_end, vx_map_id *map_id, vx_size *stride,
                            void **memory, vx_enum usage, vx_enum memory_type)
 {
     (void)memory_type;
-    if (view_start == NULL || view_end == NULL || map_id == NULL || stride == NULL ||
-        memory == NULL) {
+    if (map_id == NULL || stride == NULL || memory == NULL) {
         return VX_ERROR_INVALID_PARAMETERS;
     }
     const vx_status status =
-        check_patch(tensor, number_of_dims, view_start, view_end, usage == VX_WRITE_ONLY);
+        check_patch(tensor, number_of_dims, view_start, view_end, usage, VX_ERROR_NO_MEMORY);
     if (status != VX_SUCCESS) {
         return status;
     }
-    if (usage != VX_READ_ONLY && usage != VX_WRITE_ONLY && usage != VX_READ_AND_WRITE) {
-        return VX_ERROR_NOT_SUPPORTED;
-    }
-    vx_uint8 *start = storage(tensor);
+    vx_uint8 *start = storage(root_of(tensor));
+    vx_size dense = hostrt_element_size(tensor->data_type);
     for (vx_size i = 0; i < number_of_dims; i++) {
-        start += view_start[i] * tensor->strides[i];
-        stride[i] = tensor->strides[i];
+        start += (view_start != NULL ? view_start[i] : 0) * dense;
+        stride[i] = dense;
+        dense *= tensor->dims[i];
     }
+    check_map(tensor, number_of_dims, stride, usage);
     *map_id = hostrt_add_map((vx_reference)tensor);
     *memory = start;
     return *map_id != 0 ? VX_SUCCESS : VX_ERROR_NO_MEMORY;
@@ -452,7 +528,7 @@ vx_status vxMapTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_si
 
 vx_status vxUnmapTensorPatch(vx_tensor tensor, const vx_map_id map_id)
 {
-    if (!hostrt_is(tensor, VX_TYPE_TENSOR)) {
+    if (!is_tensor(tensor)) {
         return VX_ERROR_INVALID_REFERENCE;
     }
     return hostrt_remove_map((vx_reference)tensor, map_id) ? VX_SUCCESS

@@ -178,11 +178,16 @@ enum vx_type_e {
     VX_TYPE_BOOL = 0x010,
     VX_TYPE_BOOL8 = 0x011, /* Vivante; tensors only, 1 byte */
 
-    /* Structs of 16, 28, 8 and 12 bytes: of scalars and of an array's items. */
-    VX_TYPE_RECTANGLE = 0x020,
-    VX_TYPE_KEYPOINT = 0x021,
-    VX_TYPE_COORDINATES2D = 0x022,
-    VX_TYPE_COORDINATES3D = 0x023,
+    /* Structs, of scalars and of an array's items; two of scalars only. */
+    VX_TYPE_RECTANGLE = 0x020, /* 16 bytes */
+    VX_TYPE_KEYPOINT = 0x021, /* 28 */
+    VX_TYPE_COORDINATES2D = 0x022, /* 8 */
+    VX_TYPE_COORDINATES3D = 0x023, /* 12 */
+    VX_TYPE_COORDINATES2DF = 0x024, /* 8; scalars */
+    VX_TYPE_HOG_PARAMS = 0x028, /* 40 */
+    VX_TYPE_HOUGH_LINES_PARAMS = 0x029, /* 28 */
+    VX_TYPE_LINE_2D = 0x02A, /* 16 */
+    VX_TYPE_TENSOR_MATRIX_MULTIPLY_PARAMS = 0x02B, /* 12; scalars */
 
     VX_TYPE_USER_STRUCT_START = 0x100,
     VX_TYPE_VENDOR_STRUCT_START = 0x400,

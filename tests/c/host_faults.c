@@ -43,7 +43,10 @@ enum fault {
     FAIL_LATER,
     NAN_RESULT,
     FREE_FOREIGN,
-    UNSET_HUGE_MEMORY
+    UNSET_HUGE_MEMORY,
+    MAP_VIEW,
+    UNIFORM,
+    LEFT_LOCAL_DATA
 };
 
 enum {
@@ -230,6 +233,25 @@ static vx_status copy_bytes_as_words(vx_context context)
     return status;
 }
 
+/* Reads what would be the first element of a view, if the map were the view's. */
+static vx_status map_view(struct buffer *input)
+{
+    const vx_size start[6] = {1, 1, 1};
+    const vx_size extents[6] = {input->dims[0] - 1, input->dims[1] - 1, 1};
+    vx_tensor view = vxCreateTensorFromView(input->tensor, input->rank, start, input->end);
+    vx_size strides[6];
+    vx_map_id map;
+    void *memory;
+    vx_status status = vxMapTensorPatch(view, input->rank, input->start, extents, &map, strides,
+                                        &memory, VX_READ_ONLY, VX_MEMORY_TYPE_HOST);
+    if (status == VX_SUCCESS) {
+        sink = *(volatile uint16_t *)memory;
+        status = vxUnmapTensorPatch(view, map);
+    }
+    vxReleaseTensor(&view);
+    return status;
+}
+
 /* What the runtime answers is the kernel's status. */
 static vx_status misuse_runtime(enum fault fault, vx_reference *parameters, vx_node node,
                                 struct buffer *input, struct buffer *output)
@@ -263,6 +285,11 @@ static vx_status misuse_runtime(enum fault fault, vx_reference *parameters, vx_n
     }
     case MEMORY_TYPE:
         return copy(output, VX_WRITE_ONLY, 7);
+    case MAP_VIEW:
+        return map_view(input);
+    case UNIFORM:
+        vxSetNodeUniform(node, "factor", 1, input->data);
+        break;
     case STATUS:
         vxAddLogEntry((vx_reference)node, VX_ERROR_INVALID_VALUE, "parameter '%s': is %d", "fault",
                       26);
@@ -364,18 +391,23 @@ static vx_status VX_CALLBACK initializer(vx_node node, const vx_reference *param
     return vxSetNodeAttribute(node, VX_NODE_LOCAL_DATA_PTR, &kept, sizeof kept);
 }
 
+/* The board frees what LOCAL_DATA_PTR still holds afterwards. */
 static vx_status VX_CALLBACK deinitializer(vx_node node, const vx_reference *parameters,
                                            vx_uint32 count)
 {
+    vx_int32 fault = NONE;
     void *kept = NULL;
-    (void)parameters;
     (void)count;
-    const vx_status status = vxQueryNode(node, VX_NODE_LOCAL_DATA_PTR, &kept, sizeof kept);
+    vx_status status = vxReadScalarValue((vx_scalar)parameters[FAULT], &fault);
+    if (status == VX_SUCCESS) {
+        status = vxQueryNode(node, VX_NODE_LOCAL_DATA_PTR, &kept, sizeof kept);
+    }
     free(kept);
     kept = NULL;
-    return status == VX_SUCCESS
-               ? vxSetNodeAttribute(node, VX_NODE_LOCAL_DATA_PTR, &kept, sizeof kept)
-               : status;
+    if (status == VX_SUCCESS && fault != LEFT_LOCAL_DATA) {
+        status = vxSetNodeAttribute(node, VX_NODE_LOCAL_DATA_PTR, &kept, sizeof kept);
+    }
+    return status;
 }
 
 static vx_param_description_t kernel_params[] = {

@@ -90,6 +90,9 @@ MESSAGES = {
     "LONG_DIMS": "vxQueryTensor(VX_TENSOR_DIMS) asks for 24 bytes of a tensor with 3 dimensions",
     "OVERLAPPING_STRIDES": "vxCopyTensorPatch gets strides by which elements overwrite each other",
     "MEMORY_TYPE": "vxCopyTensorPatch gets the unknown memory type 0x7",
+    "MAP_VIEW": "vxMapTensorPatch of a view maps its parent's first elements, without gaps",
+    "UNIFORM": "vxSetNodeUniform crashes the board's driver: the node's kernel is a CPU kernel",
+    "LEFT_LOCAL_DATA": "crashes the board's driver: it frees VX_NODE_LOCAL_DATA_PTR, which the",
     "STATUS": "the kernel returns VX_ERROR_INVALID_VALUE (-16)\n  log: parameter 'fault': is 26",
     "OTHER_RESULT": "1 of 40 elements of output 'output' are wrong, the first is output[0, 1, 1]: "
     "the kernel gives 1.0, the reference -1.4873046875 (31219 ulp apart, allowed: 0 ulp)\n"

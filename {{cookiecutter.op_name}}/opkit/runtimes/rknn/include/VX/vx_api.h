@@ -39,7 +39,7 @@ VX_API_ENTRY void VX_API_CALL vxAddLogEntry(vx_reference reference, vx_status st
 VX_API_ENTRY vx_context VX_API_CALL vxCreateContext(void);
 VX_API_ENTRY vx_status VX_API_CALL vxReleaseContext(vx_context *context);
 VX_API_ENTRY vx_graph VX_API_CALL vxCreateGraph(vx_context context);
-/* Does nothing for a graph that is verified. */
+/* Does nothing for a graph that is verified; VX_ERROR_INVALID_GRAPH for one without nodes. */
 VX_API_ENTRY vx_status VX_API_CALL vxVerifyGraph(vx_graph graph);
 /* On the board VX_SUCCESS even if a CPU kernel returned an error. */
 VX_API_ENTRY vx_status VX_API_CALL vxProcessGraph(vx_graph graph);
@@ -49,8 +49,8 @@ VX_API_ENTRY vx_status VX_API_CALL vxReleaseGraph(vx_graph *graph);
 
 /*
  * `name` must be more than ":", parameter_count not 0, function and validate not NULL; name has
- * room for VX_MAX_KERNEL_NAME. deinitialize runs when the node is released, also after validate or
- * initialize failed.
+ * room for VX_MAX_KERNEL_NAME. deinitialize runs when the graph is released, also after validate or
+ * initialize failed, or never ran.
  */
 VX_API_ENTRY vx_kernel VX_API_CALL vxAddUserKernel(vx_context context, const vx_char *name,
                                                    vx_enum enumeration, vx_kernel_f function,
@@ -64,6 +64,7 @@ VX_API_ENTRY vx_status VX_API_CALL vxAddParameterToKernel(vx_kernel kernel, vx_u
 VX_API_ENTRY vx_status VX_API_CALL vxFinalizeKernel(vx_kernel kernel);
 VX_API_ENTRY vx_status VX_API_CALL vxRemoveKernel(vx_kernel kernel);
 VX_API_ENTRY vx_status VX_API_CALL vxReleaseKernel(vx_kernel *kernel);
+/* An error object if there is none of that name. */
 VX_API_ENTRY vx_kernel VX_API_CALL vxGetKernelByName(vx_context context, const vx_char *name);
 
 /* ---- Nodes: a kernel with its parameters, in a graph ---- */
@@ -73,7 +74,10 @@ VX_API_ENTRY vx_status VX_API_CALL vxSetParameterByIndex(vx_node node, vx_uint32
                                                          vx_reference value);
 VX_API_ENTRY vx_status VX_API_CALL vxQueryNode(vx_node node, vx_enum attribute, void *value,
                                                vx_size size);
-/* VX_ERROR_NOT_SUPPORTED once the graph is verified: call it from initialize. */
+/*
+ * VX_ERROR_NOT_SUPPORTED while the graph is verified: call it from initialize. Local data and the
+ * border can be set in deinitialize, too.
+ */
 VX_API_ENTRY vx_status VX_API_CALL vxSetNodeAttribute(vx_node node, vx_enum attribute,
                                                       const void *value, vx_size size);
 VX_API_ENTRY vx_status VX_API_CALL vxReleaseNode(vx_node *node);
@@ -92,6 +96,8 @@ VX_API_ENTRY vx_status VX_API_CALL vxSetMetaFormatFromReference(vx_meta_format m
 /*
  * `data_type` is a tensor type of enum vx_type_e. dims[0] is the fastest; here they are vx_size, in
  * queries vx_uint32. On the board both functions return NULL, not an error object, when they fail.
+ * It makes a tensor with a dimension of 0, which no other function takes, and of an empty dimension
+ * of a view one of 1 element.
  */
 VX_API_ENTRY vx_tensor VX_API_CALL vxCreateTensor(vx_context context, vx_size number_of_dims,
                                                   const vx_size *dims, vx_enum data_type,
@@ -134,7 +140,10 @@ VX_API_ENTRY vx_status VX_API_CALL vxCopyTensorPatch(vx_tensor tensor, vx_size n
 
 /*
  * Of OpenVX 1.3. On the board stride[0] is the element size, and the strides are those of the
- * whole, dense tensor; number_of_dims may be less than the tensor's rank.
+ * whole, dense tensor. Of a view it maps the FIRST elements of its parent, by the strides of a
+ * dense tensor of the view's shape: copy views. With fewer dimensions than the tensor's rank it
+ * maps any address. A tensor that was never written is VX_ERROR_NO_MEMORY, unless usage is
+ * VX_WRITE_ONLY.
  */
 VX_API_ENTRY vx_status VX_API_CALL vxMapTensorPatch(vx_tensor tensor, vx_size number_of_dims,
                                                     const vx_size *view_start,

@@ -66,7 +66,7 @@ VX_API_ENTRY vx_kernel VX_API_CALL vxAddKernelInProgram(vx_program program, vx_c
                                                         vx_kernel_deinitialize_f deinitialize);
 /*
  * Sets a _viv_uniform of the kernel. The name is kept, not copied: the text must live as long as
- * the node.
+ * the node. Of a CPU kernel's node it crashes the board.
  */
 VX_API_ENTRY vx_status VX_API_CALL vxSetNodeUniform(vx_node node, const vx_char *name,
                                                     vx_size count, void *value);

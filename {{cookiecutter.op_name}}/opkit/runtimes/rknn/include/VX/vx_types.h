@@ -152,8 +152,8 @@ enum vx_status_e {
 /* ---- Types of data and of objects ---- */
 
 /*
- * Scalars hold any type up to VX_TYPE_COORDINATES3D but FLOAT16 and BOOL8, the items of an array
- * also FLOAT16. The elements of a tensor are INT8, UINT8, BOOL8 (1 byte), INT16, UINT16, FLOAT16,
+ * Scalars hold any number or struct but FLOAT16 and BOOL8; the items of an array also FLOAT16 and
+ * BFLOAT16. The elements of a tensor are INT8, UINT8, BOOL8 (1 byte), INT16, UINT16, FLOAT16,
  * BFLOAT16 (2), INT32, UINT32, FLOAT32 (4) or INT64 (8); the board knows no other.
  */
 enum vx_type_e {
@@ -316,7 +316,10 @@ enum vx_tensor_precision_type_e {
 
 /* ---- Attributes: what vxQuery... and vxSet...Attribute name ---- */
 
-/* The comment gives the type of the value. Its size must be exactly that of the type. */
+/*
+ * The comment gives the type of the value. Its size must be exactly that of the type; NULL crashes
+ * the board.
+ */
 enum vx_reference_attribute_e {
     VX_REFERENCE_COUNT = 0x080000, /* vx_uint32 */
     VX_REFERENCE_TYPE = 0x080001, /* vx_enum */
@@ -331,12 +334,18 @@ enum vx_node_attribute_e {
     VX_NODE_STATUS = 0x080300, /* vx_status */
     VX_NODE_PERFORMANCE = 0x080301, /* 64 bytes */
     VX_NODE_BORDER = 0x080302, /* vx_border_t; set it in the VX kernel's initializer */
-    VX_NODE_LOCAL_DATA_SIZE = 0x080303, /* vx_size; set it in initialize only */
-    VX_NODE_LOCAL_DATA_PTR = 0x080304, /* void *; the same */
+    /*
+     * vx_size and void *, settable while initialize or deinitialize runs. With a size and no
+     * pointer the board allocates memory, after initialize. When the node is destroyed it frees
+     * what the pointer holds, also what an operator got from malloc: after deinitialize frees it
+     * itself, it has to set the pointer to NULL.
+     */
+    VX_NODE_LOCAL_DATA_SIZE = 0x080303,
+    VX_NODE_LOCAL_DATA_PTR = 0x080304,
     VX_NODE_PARAMETERS = 0x080305, /* vx_uint32 */
     VX_NODE_IS_REPLICATED = 0x080306, /* vx_bool */
-    VX_NODE_REPLICATE_FLAGS = 0x080307, /* vx_bool[number of parameters] */
-    VX_NODE_VALID_RECT_RESET = 0x080308 /* vx_bool */
+    VX_NODE_REPLICATE_FLAGS = 0x080307, /* crashes the board */
+    VX_NODE_VALID_RECT_RESET = 0x080308 /* refused by the board */
 };
 
 enum vx_kernel_attribute_e {
@@ -350,6 +359,7 @@ enum vx_scalar_attribute_e {
     VX_SCALAR_TYPE = 0x080D00 /* vx_enum */
 };
 
+/* NUMITEMS can be set, up to the capacity. The board sets the others too, but not the memory. */
 enum vx_array_attribute_e {
     VX_ARRAY_ITEMTYPE = 0x080E00, /* vx_enum */
     VX_ARRAY_NUMITEMS = 0x080E01, /* vx_size */
@@ -370,7 +380,7 @@ enum vx_tensor_attribute_e {
     VX_TENSOR_DATA_TYPE = 0x081502, /* vx_enum */
     VX_TENSOR_FIXED_POINT_POSITION = 0x081503, /* vx_int8 */
 
-    /* Vivante's own. */
+    /* Vivante's own. The board refuses to set the first three. */
     VX_TENSOR_QUANT_FORMAT = 0x781500, /* enum vx_quantized_format_e, 4 bytes */
     VX_TENSOR_ZERO_POINT = 0x781501, /* vx_int32 */
     VX_TENSOR_SCALE = 0x781502, /* vx_float32 */

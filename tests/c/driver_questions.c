@@ -363,6 +363,14 @@ static void map_a_view_of_the_first_rows(void)
     answer_map(view, 2, ONE, end, VX_READ_ONLY);
 }
 
+static void map_a_view_of_the_last_rows(void)
+{
+    const vx_size start[] = {0, 1};
+    const vx_size end[] = {4, 2};
+    const vx_tensor view = vxCreateTensorFromView(tensor, 2, start, DIMS);
+    answer_map(view, 2, ONE, end, VX_READ_ONLY);
+}
+
 static void write_through_a_map_of_a_view(void)
 {
     const vx_tensor view = view_inside();
@@ -478,6 +486,7 @@ static void ask_tensors(void)
     ASK_FUNCTION(map_a_view_of_a_view)
     ASK_FUNCTION(map_a_view_of_all)
     ASK_FUNCTION(map_a_view_of_the_first_rows)
+    ASK_FUNCTION(map_a_view_of_the_last_rows)
     ASK_FUNCTION(write_through_a_map_of_a_view)
     ASK_FUNCTION(map_fewer_dimensions)
     ASK_FUNCTION(map_without_start_or_end)
@@ -690,6 +699,13 @@ static void add_a_node_and_verify_again(void)
     release_graph();
 }
 
+static void fail_to_verify_again(void)
+{
+    answer(vxVerifyGraph(graph));
+    answer(vxSetParameterByIndex(node, 0, (vx_reference)tensor));
+    fail_once(&validate_status);
+}
+
 static void set_a_parameter_and_verify_again(void)
 {
     answer(vxVerifyGraph(graph));
@@ -768,6 +784,7 @@ static void ask_graphs(void)
     ASK_FUNCTION(release_an_unverified_graph)
     ASK_FUNCTION(release_a_graph_before_its_node)
     ASK_FUNCTION(add_a_node_and_verify_again)
+    ASK_FUNCTION(fail_to_verify_again)
     ASK_FUNCTION(set_a_parameter_and_verify_again)
     ASK_FUNCTION(fail_the_deinitializer_and_verify_again)
     ASK_FUNCTION(empty_graph)

@@ -150,6 +150,27 @@ def dynamic_input_of_symbolic_model(operator: Any, path: Path) -> str:
 
 
 @script
+def input_size_list(operator: Any, path: Path) -> str:
+    onnx.save(model(node(), shape=("N", 4)), path)
+    rknn = RKNN(verbose=False)
+    rknn.config(target_platform="rk3588")
+    rknn.reg_custom_op(operator)
+    try:
+        rknn.load_onnx(model=str(path), inputs=["x"], input_size_list=[[2, 4]])
+    except ValueError as error:
+        return str(error)
+    return "loaded"
+
+
+@script
+def second_converter(operator: Any, path: Path) -> str:
+    convert: Any = import_module("convert")
+    converter = convert.Converter([operator])
+    assert outcome(converter, convert, path) == "converted"
+    return outcome(converter, convert, path)
+
+
+@script
 def everything_after_build(operator: Any, path: Path) -> str:
     rknn = toolkit(path, operator)
     exported, inputs = path.with_suffix(".rknn"), path.with_suffix(".npy")

@@ -192,12 +192,23 @@ class Rknn:
     def build(self, operator: Any) -> None:
         operator.shape_infer(node(), *SIGNATURE)
 
+    def reg_custom_op(self, operator: Any) -> None:
+        assert operator.op_type == "cstShift"
 
-def test_conversion_without_registration_is_refused(tmp_path: Path) -> None:
+
+def test_second_registration_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     operator = custom_op(tmp_path)
+    registry = SimpleNamespace(extend_ops={"exProposal": None})
+    monkeypatch.setitem(sys.modules, "rknn.base.extend_op.extend_op", registry)
+    Rknn([]).reg_custom_op(operator)
+    registry.extend_ops["cstShift"] = None
+    Rknn(["cstOther", "cstShift"]).reg_custom_op(operator)
     Rknn(["cstOther", "cstShift"]).build(operator)
-    with pytest.raises(ValueError, match=r"^cstShift: it is not registered .* process of its own"):
-        Rknn(["cstOther"]).build(operator)
+    assert operator.op_type == "cstShift"
+    problem = "^cstShift: this process has registered it .* convert each model in a process of its"
+    for use in (Rknn.reg_custom_op, Rknn.build):
+        with pytest.raises(ValueError, match=problem):
+            use(Rknn(["cstOther"]), operator)
 
 
 def test_dynamic_input_is_refused(tmp_path: Path) -> None:
@@ -206,7 +217,9 @@ def test_dynamic_input_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=problem):
         Rknn(["cstShift"], [[[1, 6]], [[2, 6]]]).build(operator)
     for shape in ([None, 6], None):
-        with pytest.raises(ValueError, match=problem):
+        with pytest.raises(
+            ValueError, match=r"the input shapes \[\[1, 6\], .* are not fixed; write"
+        ):
             operator.shape_infer(node(), [[1, 6], shape], SIGNATURE[1])
 
 

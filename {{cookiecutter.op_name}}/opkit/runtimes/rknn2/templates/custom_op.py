@@ -13,6 +13,7 @@ images is NCHW.
 
 import importlib.util
 import inspect
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +26,33 @@ INTEGERS = -(2**31), 2**31 - 1
 FLOATS = 2.0**-126 + 2.0**-149, 2.0**128 - 2.0**104  # without a sign; and 0
 
 
+class OpType:
+    """The operator's name in models, and a check of the RKNN object that reads it.
+
+    The toolkit registers a name with the first RKNN object of a process that asks for it. It
+    ignores the others, and writes their models without the operator, at which librknnrt crashes.
+    """
+
+    def __init__(self, name):
+        self.name = name
+
+    def __get__(self, operator, owner=None):
+        """Return the name."""
+        toolkit = running_toolkit()
+        known = getattr(sys.modules.get("rknn.base.extend_op.extend_op"), "extend_ops", ())
+        if self.name in known and self.name not in getattr(toolkit, "custom_op", known):
+            raise ValueError(
+                f"{self.name}: this process has registered it with another RKNN object, and "
+                "RKNN-Toolkit2 leaves it out of this one's model, at which librknnrt would crash; "
+                "convert each model in a process of its own"
+            )
+        return self.name
+
+
 class CustomOp:
     """The operator; the toolkit wants these two methods, with these names of their parameters."""
 
-    op_type = "$op_type"
+    op_type = OpType("$op_type")
 
     INPUTS = $inputs
     # Params that may be inputs behind these, rather than attributes.
@@ -94,13 +118,12 @@ class CustomOp:
             )
 
     def write_defaults(self, nodes):
-        """Give the operator's nodes, of some from onnx, the attributes that they leave out.
+        """Give nodes of the operator, from onnx, the attributes that they leave out.
 
         For each of them librknnrt would print an error, although the operator knows the default.
         """
         for node in nodes:
-            if node.op_type == self.op_type:
-                node.attribute.extend(list(self._missing_attributes(node)))
+            node.attribute.extend(list(self._missing_attributes(node)))
 
     def attribute(self, name, value):
         """Return an attribute for a node, from onnx, with the value of a param."""
@@ -122,24 +145,23 @@ class CustomOp:
         """Refuse what the toolkit takes, but librknnrt crashes at; complete the model's nodes."""
         from rknn.api.custom_op import get_node_attr
 
+        op_type = self.op_type  # which refuses an RKNN object without the operator
         toolkit = running_toolkit()
-        if self.op_type not in getattr(toolkit, "custom_op", [self.op_type]):
-            self._fail(
-                "it is not registered with this RKNN object, whose model would crash librknnrt: "
-                "RKNN-Toolkit2 registers an op_type only once in a process, and ignores it from "
-                "then on; convert each model in a process of its own"
-            )
-        is_dynamic = getattr(getattr(toolkit, "args", None), "dynamic_input", None)
-        if is_dynamic or any(shape is None or None in shape for shape in in_shapes):
+        if getattr(getattr(toolkit, "args", None), "dynamic_input", None):
             self._fail(
                 "dynamic_input is not possible with custom operators: librknnrt crashes; convert "
-                "a model of fixed shapes, with load_onnx(inputs=..., input_size_list=...)"
+                "a model of fixed shapes"
+            )
+        if any(shape is None or None in shape for shape in in_shapes):
+            self._fail(
+                f"the input shapes {list(in_shapes)} are not fixed; write the sizes into the ONNX "
+                "model, for instance with onnx.tools.update_model_dims"
             )
         for attribute in node.attribute:
             self.check_attribute(node, attribute.name, get_node_attr(node, attribute.name))
         # The node is a copy.
-        graph = getattr(getattr(toolkit, "ir", None), "graph", None)
-        self.write_defaults(getattr(graph, "node", []))
+        nodes = getattr(getattr(getattr(toolkit, "ir", None), "graph", None), "node", [])
+        self.write_defaults(each for each in nodes if each.op_type == op_type)
 
     def _check_ranks(self, kind, shapes):
         for name, shape in shapes.items():

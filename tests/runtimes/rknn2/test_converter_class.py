@@ -17,6 +17,7 @@ import vermin
 from opkit.description.spec import OpSpec
 from opkit.runtimes import parse
 from opkit.runtimes.rknn2.converter import files
+from opkit.runtimes.rknn2.limits import ATTRIBUTE_FLOATS, ATTRIBUTE_INTEGERS
 from tests.repositories import EXAMPLES, ROOT
 
 STAND_IN = Path(__file__).parent / "rknn_stand_in"
@@ -241,6 +242,11 @@ def test_attribute_that_aborts_the_runtime_is_refused(
     problem = f"node 'shift_0': attribute '{name}' is {number}, with which librknnrt aborts"
     with pytest.raises(ValueError, match=f"^cstShift: {problem} while it loads the model"):
         operator.shape_infer(node(**{name: value}), *SIGNATURE)
+
+
+def test_limits_of_attributes_are_those_of_the_description(tmp_path: Path) -> None:
+    names = type(custom_op(tmp_path)).shape_infer.__globals__
+    assert (names["INTEGERS"], names["FLOATS"]) == (ATTRIBUTE_INTEGERS, ATTRIBUTE_FLOATS)
 
 
 def test_attributes_at_the_limits(tmp_path: Path) -> None:

@@ -399,7 +399,7 @@ def test_create_drops_what_is_for_other_runtimes(folder: Path) -> None:
 
 
 def test_create_takes_framework_of_runtime(folder: Path) -> None:
-    text = FOREIGN.format(framework="onnx", target="RK3568").replace("kernels:\n- cpu\n", "")
+    text = FOREIGN.format(framework="onnx", target="'RK3568'").replace("kernels:\n- cpu\n", "")
     (folder / "zoom.yml").write_text(text.replace("out_binary: zoom", "runtimes: [rknn2]"))
     created = rknn_op("create", "-c", "zoom.yml", "--runtime", "rknn")
     assert created.stderr.splitlines() == [
@@ -408,6 +408,7 @@ def test_create_takes_framework_of_runtime(folder: Path) -> None:
     ]
     spec = repository.load(folder / "Zoom")
     assert (spec.framework, spec.target_platform) == ("tensorflow", "rk1808")
+    assert rknn_op("create", "-c", "zoom.yml", "-p", "x", "--runtime", "rknn2,pplnn").stderr == ""
 
 
 def test_create_many_drops_what_is_for_other_runtimes(folder: Path) -> None:

@@ -446,8 +446,8 @@ class _OperatorReader(Reader):
             default = self.attempt(
                 self.default, details.get("default"), f"{where}.default", type_, length
             )
-        items = default if isinstance(default, tuple) else (default,)
-        if None not in items:  # else there is none, or it is wrong
+        is_invalid = isinstance(default, tuple) and None in default
+        if default is not None and not is_invalid:
             for warning in filter(None, (rules.default_warning(default) for rules in self.chosen)):
                 self.warn(details["default"], f"{where}.default", warning)
         source = self.attempt(self.source, details.get("source"), f"{where}.source")

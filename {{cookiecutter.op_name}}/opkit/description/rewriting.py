@@ -30,9 +30,12 @@ def with_framework(text: str, name: str) -> str:
 
 
 def entries(text: str) -> dict[str, tuple[int, str]]:
-    """Return key -> its line, from 1, and the text of its value, of a description."""
+    """Return key -> its line, from 1, and its value, of a description; empty for a collection."""
     return {
-        key.value: (key.start_mark.line + 1, text[value.start_mark.index : _end(value)])
+        key.value: (
+            key.start_mark.line + 1,
+            value.value if isinstance(value, yaml.ScalarNode) else "",
+        )
         for key, value in _root(text).value
     }
 

@@ -33,8 +33,8 @@ def adapted(
     changed = with_runtimes(text, names)
     if target:
         changed = with_target(changed, target)
-    if not set(names) <= set(available()):
-        parse(changed, file)  # which names the one that is unknown
+    if not names or not set(names) <= set(available()):
+        parse(changed, file)  # which says so
     chosen = [available()[name] for name in names]
     foreign = dict(_foreign_keys(changed, chosen))
     changed = without(changed, foreign)

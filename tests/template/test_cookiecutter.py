@@ -323,7 +323,7 @@ def test_other_runtimes_leave_out_what_is_not_theirs(tmp_path: Path) -> None:
     again = cookiecutter(tmp_path, "--replay", "-o", "again")
     assert (again.returncode, again.stderr) == (0, "")
     refused = cookiecutter(tmp_path, "--no-input", "config=zoom.yml", "runtimes=")
-    assert "config:4: runtimes: is empty" in refused.stdout + refused.stderr
+    assert "config:3: runtimes: is empty" in refused.stdout + refused.stderr
 
 
 def test_mistyped_variable_is_named(tmp_path: Path) -> None:

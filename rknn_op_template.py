@@ -35,6 +35,7 @@ try:
     from opkit.files.license import license_text
     from opkit.repository import refuse_folder_name
     from opkit.runtimes import DEFAULT, available, parse
+    from opkit.runtimes.adaptation import adapted
 
     RUNTIMES = {**available()}  # which imports all of them now
 finally:
@@ -126,9 +127,19 @@ def description(answers: dict[str, Any]) -> str:
         answers["config"] = _starter(answers["op_name"], names)
     text = str(answers["config"])
     if list(_parse(text, "config").runtimes) != names:
-        text = with_runtimes(text, names)
-        _parse(text, "config")
+        text = _adapted(text, names)
     return with_schema(text)
+
+
+def _adapted(text: str, runtimes: Sequence[str]) -> str:
+    """Return a description for other runtimes; say what of it they do not have."""
+    try:
+        text, warnings = adapted(text, runtimes, "config")
+    except OpkitError as error:
+        _refuse(str(error))
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    return text
 
 
 def license_of_answers(answers: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -20,11 +20,13 @@ from typing import Any
 
 from opkit import manifest, repository, runtimes
 from opkit.build.lock import is_at
+from opkit.complaint import Complaint
 from opkit.description.file import read_description
-from opkit.description.rewriting import with_runtimes, with_schema, with_target
+from opkit.description.rewriting import with_schema, with_target
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.license import NONE, license_text
+from opkit.runtimes.adaptation import adapted
 from opkit.version import VERSION
 from rknn_op import template
 
@@ -59,6 +61,7 @@ class Plan:
         folder: the repository; nothing is there.
         files: path -> what is in those files of the user's that exist already.
         choices: what the user has chosen.
+        warnings: what of the description the chosen runtimes do not have.
     """
 
     spec: OpSpec
@@ -66,6 +69,20 @@ class Plan:
     folder: Path
     files: Mapping[str, bytes] = field(default_factory=dict)
     choices: Choices = DEFAULTS
+    warnings: Sequence[Complaint] = ()
+
+
+@dataclass(frozen=True)
+class Created:
+    """A repository that was made, or would be.
+
+    Attributes:
+        folder: where it is.
+        warnings: those of its plan.
+    """
+
+    folder: Path
+    warnings: Sequence[Complaint] = ()
 
 
 def plan(
@@ -84,9 +101,12 @@ def plan(
     """
     text = read_description(config)
     spec = runtimes.parse(text, str(config))
+    warnings: Sequence[Complaint] = ()
     if choices.runtimes:
-        text = with_runtimes(text, choices.runtimes)
-    if choices.target:
+        changed = f"{config}, changed by options"
+        text, found = adapted(text, choices.runtimes, changed, choices.target)
+        warnings = [replace(each, file=str(config)) for each in found]
+    elif choices.target:
         text = with_target(text, choices.target)
     if choices.runtimes or choices.target:
         spec = runtimes.parse(text, f"{config}, changed by options")
@@ -96,7 +116,7 @@ def plan(
     refuse_existing(folder)
     license = license_text(template.LICENSES, choices.license, choices.author, name)
     files = {"LICENSE": license.encode()} if license else {}
-    return Plan(spec, with_schema(text), folder, files, choices)
+    return Plan(spec, with_schema(text), folder, files, choices, warnings)
 
 
 def refuse_existing(folder: Path) -> None:
@@ -168,7 +188,7 @@ def _make(plan: Plan, folder: Path) -> None:
 
 def create_all(
     configs: Sequence[Path], parent: Path, choices: Choices = DEFAULTS, dry_run: bool = False
-) -> Iterator[Path | OpkitError]:
+) -> Iterator[Created | OpkitError]:
     """Make a repository of each description, side by side on all processors.
 
     Args:
@@ -207,13 +227,15 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _create_one(config: Path, parent: Path, choices: Choices, dry_run: bool) -> Path | OpkitError:
+def _create_one(
+    config: Path, parent: Path, choices: Choices, dry_run: bool
+) -> Created | OpkitError:
     try:
         planned = plan(config, None, parent, choices)
         (rehearse if dry_run else create)(planned)
     except OpkitError as error:
         return error
-    return planned.folder
+    return Created(planned.folder, planned.warnings)
 
 
 def _absolute(path: Path) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import click
 
@@ -12,6 +12,12 @@ from opkit.errors import OpkitError
 def error(problem: object) -> None:
     """Print what is wrong; on a terminal, in color."""
     click.echo(f"{click.style('error:', fg='red')} {problem}", err=True)
+
+
+def warn(warnings: Iterable[object]) -> None:
+    """Print what may surprise, a line for each; on a terminal, in color."""
+    for warning in warnings:
+        click.echo(f"{click.style('warning:', fg='yellow')} {warning}", err=True)
 
 
 def end_with(problems: Sequence[object], total: int, done: str) -> None:

@@ -12,7 +12,7 @@ from opkit.errors import OpkitError
 from opkit.files.license import NONE
 from opkit.files.next_steps import next_steps
 from rknn_op import creation, messages, progress
-from rknn_op.creation import Choices
+from rknn_op.creation import Choices, Created
 
 
 @click.command("create")
@@ -68,7 +68,8 @@ def command(
 ) -> None:
     """Make operator repositories from descriptions.
 
-    op.yml has the text of the description, but for what the options change. A description that
+    op.yml has the text of the description, but for what the options change; what of it other
+    runtimes do not have is left out, and said. A description that
     cannot be used stops no other; all that is wrong is listed at the end.
     """
     configs = [*config, *others]
@@ -80,6 +81,7 @@ def command(
         _create_all(configs, path or Path(), choices, dry_run)
         return
     planned = creation.plan(configs[0], path, choices=choices)
+    messages.warn(planned.warnings)
     if dry_run:
         click.echo(f"{planned.folder}: {planned.spec.name}, for {', '.join(planned.spec.runtimes)}")
         for owner, files in creation.rehearse(planned).items():
@@ -103,5 +105,7 @@ def _create_all(configs: Sequence[Path], parent: Path, choices: Choices, dry_run
     results = creation.create_all(configs, parent, choices, dry_run)
     done = [*progress.shown(results, len(configs), "creating")]
     problems = [result for result in done if isinstance(result, OpkitError)]
-    click.echo("".join(f"{folder}\n" for folder in done if isinstance(folder, Path)), nl=False)
+    created = [result for result in done if isinstance(result, Created)]
+    messages.warn(warning for each in created for warning in each.warnings)
+    click.echo("".join(f"{each.folder}\n" for each in created), nl=False)
     messages.end_with(problems, len(configs), "made")

@@ -18,6 +18,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 
 from benchmarks.command import build_wheel
 from opkit import repository, runtimes
@@ -344,6 +345,78 @@ def test_create_with_other_runtimes_and_target(folder: Path) -> None:
     assert_error(wrong, "exp.yml, changed by options:", "unknown runtime 'rknn3'")
     assert_error(rknn_op("create", "-c", EXP, "-p", "x", "--target", "rk1"), "unknown value 'rk1'")
     assert [path.name for path in folder.iterdir()] == ["exp"]
+
+
+FOREIGN = """\
+name: Zoom
+framework: {framework}
+target_platform: {target}  # a comment
+# Another.
+kernels:
+- cpu
+out_binary: zoom
+inputs: {{x: {{type: VX_TYPE_TENSOR}}}}
+outputs: {{y: {{type: VX_TYPE_TENSOR}}}}
+"""
+ADAPTED = """\
+name: Zoom
+runtimes: [{runtime}]
+framework: tensorflow
+target_platform: {target}  # a comment
+# Another.
+inputs: {{x: {{type: VX_TYPE_TENSOR}}}}
+outputs: {{y: {{type: VX_TYPE_TENSOR}}}}
+"""
+
+
+def assert_warnings(result: Result, target: str, *runtimes: str) -> None:
+    expected = [
+        "warning: zoom.yml:3: target_platform: RV1126 is not for "
+        f"{', '.join(runtimes)}; op.yml has {target}",
+        "warning: zoom.yml:5: kernels: is for the runtime rknn; left out of op.yml",
+        "warning: zoom.yml:7: out_binary: is for the runtime rknn; left out of op.yml",
+    ]
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr.splitlines() == expected[not target :]
+
+
+def test_create_drops_what_is_for_other_runtimes(folder: Path) -> None:
+    (folder / "zoom.yml").write_text(FOREIGN.format(framework="tensorflow", target="RV1126"))
+    for runtime, target in {"rknn2": "rk3588", "pplnn": "riscv64"}.items():
+        created = rknn_op("create", "-c", "zoom.yml", "-p", runtime, "--runtime", runtime)
+        assert_warnings(created, target, runtime)
+        made = (folder / runtime / "op.yml").read_text()
+        assert made.partition("\n")[2] == ADAPTED.format(runtime=runtime, target=target)
+        assert rknn_op("lint", str(folder / runtime)).exit_code == 0
+    both = rknn_op("create", "-c", "zoom.yml", "--dry-run", "--runtime", "pplnn,rknn2")
+    assert_warnings(both, "riscv64", "pplnn", "rknn2")
+    assert rknn_op("create", "-c", "zoom.yml", "-p", "all", "--runtime", "rknn2,rknn").stderr == ""
+    options = ["--runtime", "rknn2", "--target", "rk3576"]
+    assert_warnings(rknn_op("create", "-c", "zoom.yml", "-p", "rk3576", *options), "")
+    assert repository.load(folder / "rk3576").target_platform == "rk3576"
+    wrong = rknn_op("create", "-c", "zoom.yml", "--runtime", "rknn2", "--target", "rv1126")
+    assert_error(wrong, "zoom.yml, changed by options:", "unknown value 'rv1126'")
+
+
+def test_create_takes_framework_of_runtime(folder: Path) -> None:
+    text = FOREIGN.format(framework="onnx", target="'RK3568'").replace("kernels:\n- cpu\n", "")
+    (folder / "zoom.yml").write_text(text.replace("out_binary: zoom", "runtimes: [rknn2]"))
+    created = rknn_op("create", "-c", "zoom.yml", "--runtime", "rknn")
+    assert created.stderr.splitlines() == [
+        "warning: zoom.yml:2: framework: onnx is not for rknn; op.yml has tensorflow",
+        "warning: zoom.yml:3: target_platform: RK3568 is not for rknn; op.yml has rk1808",
+    ]
+    spec = repository.load(folder / "Zoom")
+    assert (spec.framework, spec.target_platform) == ("tensorflow", "rk1808")
+    assert rknn_op("create", "-c", "zoom.yml", "-p", "x", "--runtime", "rknn2,pplnn").stderr == ""
+
+
+def test_create_many_drops_what_is_for_other_runtimes(folder: Path) -> None:
+    (folder / "zoom.yml").write_text(FOREIGN.format(framework="tensorflow", target="RV1126"))
+    created = rknn_op("create", "-c", "zoom.yml", EXP, "--runtime", "rknn2")
+    assert created.stdout == "Zoom\nExp\n"
+    assert len(created.stderr.splitlines()) == 4
+    assert created.stderr.splitlines()[2].startswith("warning: zoom.yml:7: out_binary: is for ")
 
 
 def test_create_with_license(folder: Path) -> None:

@@ -21,7 +21,7 @@ from opkit import runtimes
 from opkit.description import parser
 from opkit.description.limits import Limits
 from opkit.description.reader import DescriptionError
-from opkit.description.rewriting import with_runtimes
+from opkit.description.rewriting import with_runtimes, without
 from opkit.description.schema import FILE as SCHEMA
 from opkit.description.spec import OpSpec
 from opkit.files.header import operator_header
@@ -268,6 +268,24 @@ def test_repository_has_chosen_runtimes(
 )
 def test_runtimes_do_not_affect_other_files(text: str, expected: str) -> None:
     assert with_runtimes(text, ["b", "a"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{name: A, b: [1], inputs: {}, c: 2}", "{name: A, inputs: {}}"),
+        ("{b: 1, name: A}", "{name: A}"),
+        ("{name: A,  d: 1 }", "{name: A,  d: 1 }"),
+        ("b: 1\nname: A\nc:\n- 1\n- [2]\n# of d\nd: 1", "name: A\n# of d\nd: 1"),
+        (
+            "  name: A # a\n\n  b:\n    x: {y: z} # b\n  # of d\n  d: 1\n  c:",
+            "  name: A # a\n\n  # of d\n  d: 1\n",
+        ),
+        ("name: A\nb: |\n  text\n  more\nc: 'x\n  y'\nd: 1\n", "name: A\nd: 1\n"),
+    ],
+)
+def test_keys_are_left_out_of_a_description(text: str, expected: str) -> None:
+    assert without(text, {"b", "c"}) == expected
 
 
 @pytest.mark.parametrize("names", ["plane", "rknn, plane", "", "rknn, rknn"])

@@ -311,6 +311,21 @@ def test_replay_without_description_file(tmp_path: Path) -> None:
         assert re.fullmatch(r"Copyright \(c\) 20\d\d " + re.escape(HOSTILE_AUTHOR), owner)
 
 
+def test_other_runtimes_leave_out_what_is_not_theirs(tmp_path: Path) -> None:
+    (tmp_path / "zoom.yml").write_text(DESCRIPTION)
+    done = cookiecutter(tmp_path, "--no-input", "config=zoom.yml", "runtimes=rknn2")
+    assert done.returncode == 0, done.stdout
+    assert "warning: config:4: target_platform: RV1109 is not for rknn2; op.yml has rk3588" in (
+        done.stderr.splitlines()
+    )
+    spec = repository.load(tmp_path / "Zoom")
+    assert (spec.runtimes, spec.target_platform) == (("rknn2",), "rk3588")
+    again = cookiecutter(tmp_path, "--replay", "-o", "again")
+    assert (again.returncode, again.stderr) == (0, "")
+    refused = cookiecutter(tmp_path, "--no-input", "config=zoom.yml", "runtimes=")
+    assert "config:3: runtimes: is empty" in refused.stdout + refused.stderr
+
+
 def test_mistyped_variable_is_named(tmp_path: Path) -> None:
     done = cookiecutter(tmp_path, "--no-input", "confg=zoom.yml", "shape=1")
     assert done.stderr.splitlines() == [

@@ -3,7 +3,8 @@
     python conversions.py FOLDER OTHER
 
 FOLDER and OTHER are the rknn2/ of two operators, PiecewiseLinear and Exp. Prints a JSON object:
-name of a case -> why it is refused, or what comes of it.
+name of a case -> why it is refused, or what comes of it. Each case runs in a process of its own,
+forked from this one, which has imported the toolkit.
 """
 
 from __future__ import annotations
@@ -20,14 +21,17 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
+from rknn.api import RKNN
 
 OP_TYPE = "cstPiecewiseLinear"
 ATTRIBUTES = {"points": [-3.0, 3.0], "values": [0.0, 1.0]}
 X = np.linspace(-4, 4, 120, dtype=np.float32).reshape(1, 5, 6, 4)
 
 
-def node(op_type: str = OP_TYPE, inputs: tuple[str, ...] = ("x",), output: str = "y") -> Any:
-    attributes = ATTRIBUTES if op_type == OP_TYPE else {}
+def node(
+    op_type: str = OP_TYPE, inputs: tuple[str, ...] = ("x",), output: str = "y", **others: Any
+) -> Any:
+    attributes = {**ATTRIBUTES, **others} if op_type == OP_TYPE else {}
     return helper.make_node(
         op_type, list(inputs), [output], op_type, domain="rknn_cst", **attributes
     )
@@ -60,6 +64,14 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "no attribute": lambda: model(
         helper.make_node(OP_TYPE, ["x"], ["y"], "bare", domain="rknn_cst")
     ),
+    "large integer": lambda: model(node(unread=[1, 2**31])),
+    "small float": lambda: model(node(unread=2.0**-126)),
+    "infinite": lambda: model(node(points=[0.0, np.inf])),
+    "rank 7": lambda: model(node(), shape=(1, 1, 1, 1, 1, 2, 3)),
+    "unregistered": lambda: model(node(), node("cstExp", ("y",), "z")),
+    "unregistered twice": lambda: model(
+        node("cstExp", output="a"), helper.make_node("Mish2", ["a"], ["b"]), node(inputs=("b",))
+    ),
 }
 
 
@@ -70,9 +82,140 @@ COMMAND_LINES = (
     "x=1x2 points=a",
     "x=1xN",
     "x=1x2 points=2,1 values=1,2",
+    "x=1x2 points=1e-40,1 values=1,2",
+    "x=1x1x1x1x1x1x2 points=1,2 values=1,2",
     "--from absent.onnx --rename Exp",
 )
 """Arguments of make_onnx.py that it refuses."""
+
+
+SCRIPTS: dict[str, Callable[[Any, Path], str]] = {}
+"""Conversions as users write them, with nothing but the class: each returns what the last says."""
+
+
+def script(function: Callable[[Any, Path], str]) -> Callable[[Any, Path], str]:
+    SCRIPTS[function.__name__] = function
+    return function
+
+
+def toolkit(path: Path, operator: Any = None, **config: Any) -> Any:
+    """Return an RKNN object that has built a model."""
+    rknn = RKNN(verbose=False)
+    rknn.config(target_platform="rk3588", **config)
+    if operator:
+        rknn.reg_custom_op(operator)
+    rknn.load_onnx(model=str(path))
+    rknn.build(do_quantization=False)
+    return rknn
+
+
+@script
+def second_registration(operator: Any, path: Path) -> str:
+    toolkit(path, operator)
+    return built(path, type(operator)())
+
+
+@script
+def second_model_without_registration(operator: Any, path: Path) -> str:
+    toolkit(path, operator)
+    return built(path)
+
+
+@script
+def registration_of_a_failed_conversion(operator: Any, path: Path) -> str:
+    RKNN(verbose=False).reg_custom_op(operator)
+    return built(path, operator)
+
+
+@script
+def registered_twice_with_one_object(operator: Any, path: Path) -> str:
+    rknn = RKNN(verbose=False)
+    rknn.config(target_platform="rk3588")
+    for _ in range(2):
+        rknn.reg_custom_op(operator)
+    rknn.load_onnx(model=str(path))
+    return f"built {rknn.build(do_quantization=False)}"
+
+
+@script
+def dynamic_input(operator: Any, path: Path) -> str:
+    shapes = [[list(X.shape)], [[2, *X.shape[1:]]]]
+    return built(path, operator, dynamic_input=shapes)
+
+
+@script
+def dynamic_input_of_symbolic_model(operator: Any, path: Path) -> str:
+    onnx.save(model(node(), shape=("N", 4)), path)
+    return built(path, operator, dynamic_input=[[[1, 4]], [[2, 4]]])
+
+
+@script
+def input_size_list(operator: Any, path: Path) -> str:
+    onnx.save(model(node(), shape=("N", 4)), path)
+    rknn = RKNN(verbose=False)
+    rknn.config(target_platform="rk3588")
+    rknn.reg_custom_op(operator)
+    try:
+        rknn.load_onnx(model=str(path), inputs=["x"], input_size_list=[[2, 4]])
+    except ValueError as error:
+        return str(error)
+    return "loaded"
+
+
+@script
+def second_converter(operator: Any, path: Path) -> str:
+    convert: Any = import_module("convert")
+    converter = convert.Converter([operator])
+    assert outcome(converter, convert, path) == "converted"
+    return outcome(converter, convert, path)
+
+
+@script
+def everything_after_build(operator: Any, path: Path) -> str:
+    rknn = toolkit(path, operator)
+    exported, inputs = path.with_suffix(".rknn"), path.with_suffix(".npy")
+    np.save(inputs, X)
+    results = [rknn.export_rknn(str(exported)), rknn.init_runtime()]
+    for _ in range(2):
+        rknn.inference([X], data_format="nchw")
+    results.append(rknn.accuracy_analysis([str(inputs)], output_dir=str(path.with_suffix(""))))
+    return f"{results} {b'outside' in exported.read_bytes()}"
+
+
+@script
+def quantized(operator: Any, path: Path) -> str:
+    inputs, dataset = path.with_suffix(".npy"), path.with_suffix(".txt")
+    np.save(inputs, X)
+    dataset.write_text(f"{inputs}\n")
+    rknn = RKNN(verbose=False)
+    rknn.config(target_platform="rk3588")
+    rknn.reg_custom_op(operator)
+    rknn.load_onnx(model=str(path))
+    rknn.build(do_quantization=True, dataset=str(dataset))
+    rknn.export_rknn(str(path.with_suffix(".rknn")))
+    return str(b"outside" in path.with_suffix(".rknn").read_bytes())
+
+
+def built(path: Path, operator: Any = None, **config: Any) -> str:
+    try:
+        toolkit(path, operator, **config)
+    except ValueError as error:
+        return str(error).strip().splitlines()[-1]
+    return "built"
+
+
+def forked(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a function returns in a process of its own; in words, if that ends."""
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        with os.fdopen(writer, "w") as file:
+            file.write(json.dumps(function(*arguments)))
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as file:
+        text = file.read()
+    os.wait()
+    return json.loads(text) if text else "the process ended"
 
 
 def refusal(make_onnx: Any, arguments: str) -> str:
@@ -92,6 +235,16 @@ def outcome(converter: Any, convert: Any, path: Path) -> str:
         return str(error)
 
 
+def two_operators(convert: Any, operators: list[Any], path: Path) -> list[Any]:
+    onnx.save(model(node(), node("cstExp", ("y",), "z")), path)
+    package = path.with_suffix(".rknn")
+    with convert.Converter(operators).converted(path, "rk3576", output=package) as simulate:
+        (z,) = simulate([X])
+    expected = np.exp(hard_sigmoid(X))
+    written = [text in package.read_bytes() for text in (OP_TYPE.encode(), b"points")]
+    return [float(np.abs(z - expected).max()), written]
+
+
 def main() -> None:
     """Run the cases."""
     answers = os.fdopen(os.dup(1), "w")
@@ -101,37 +254,35 @@ def main() -> None:
     convert: Any = import_module("convert")
     make_onnx: Any = import_module("make_onnx")
     operators = [convert.CustomOp(), convert.load_operator(f"{other}/exp_custom_op.py")]
+    converter = convert.Converter(operators[:1])
     results: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "model.onnx"
-        converter = convert.Converter(operators[:1])
         for name, make in REFUSED.items():
             onnx.save(make(), path)
-            results[name] = outcome(converter, convert, path)
+            results[name] = forked(outcome, converter, convert, path)
 
-        onnx.save(model(node(), node("cstExp", ("y",), "z")), path)
-        results["unregistered"] = outcome(converter, convert, path)
-        both = convert.Converter(operators)
-        both._unregistered = operators[1:]  # the first is registered in this process
-        with both.converted(path, "rk3576", output=path.with_suffix(".rknn")) as simulate:
-            (z,) = simulate([X])
-        expected = np.exp(hard_sigmoid(X))
-        results["two operators"] = float(np.abs(z - expected).max())
-        results["attributes in .rknn"] = [
-            text in path.with_suffix(".rknn").read_bytes() for text in (OP_TYPE.encode(), b"points")
-        ]
+        for name, function in SCRIPTS.items():
+            onnx.save(model(node()), path)
+            results[name] = forked(function, operators[0], path)
+
+        results["two operators"], results["attributes in .rknn"] = forked(
+            two_operators, convert, operators, path
+        )
 
         renamed = model(helper.make_node("Swish", ["x"], ["y"], "swish", **ATTRIBUTES))
         make_onnx.rename(renamed, "Swish")
         onnx.save(renamed, path)
-        results["renamed"] = outcome(converter, convert, path)
+        results["renamed"] = forked(outcome, converter, convert, path)
+        results["attributes of renamed"] = [each.name for each in renamed.graph.node[0].attribute]
 
         for arguments in COMMAND_LINES:
             results[arguments] = refusal(make_onnx, arguments)
 
         operators[0].op_type = "Abs"
         onnx.save(model(helper.make_node("Abs", ["x"], ["y"])), path)
-        results["standard name"] = outcome(convert.Converter(operators[:1]), convert, path)
+        renamed_operator = convert.Converter(operators[:1])
+        results["standard name"] = forked(outcome, renamed_operator, convert, path)
     answers.write(json.dumps(results))
 
 

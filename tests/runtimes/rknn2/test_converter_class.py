@@ -17,6 +17,7 @@ import vermin
 from opkit.description.spec import OpSpec
 from opkit.runtimes import parse
 from opkit.runtimes.rknn2.converter import files
+from opkit.runtimes.rknn2.limits import ATTRIBUTE_FLOATS, ATTRIBUTE_INTEGERS
 from tests.repositories import EXAMPLES, ROOT
 
 STAND_IN = Path(__file__).parent / "rknn_stand_in"
@@ -150,6 +151,109 @@ def test_wrong_number_of_inputs_is_refused(tmp_path: Path) -> None:
     for count in (1, 3):
         with pytest.raises(ValueError, match=f"node 'shift_0' has {count} inputs, expected"):
             operator.compute(node(), [X] * count)
+
+
+COUNTS = REFERENCE.replace('(1, *params.get("size", ()))', "()")
+"""A reference whose second output has no dimensions."""
+
+
+def test_tensors_without_dimensions(tmp_path: Path) -> None:
+    operator = custom_op(tmp_path, reference=COUNTS)
+    scalars = [np.float32(2).reshape(()), np.int32(1).reshape(())]
+    y, count = operator.compute(node(), scalars)
+    assert [(array.shape, array.tolist()) for array in (y, count)] == [((), 3), ((), 1)]
+    shapes, _ = operator.shape_infer(node(), [[], []], SIGNATURE[1])
+    assert shapes == [[], []]
+
+
+def test_tensors_of_rank_7_are_refused(tmp_path: Path) -> None:
+    operator = custom_op(tmp_path, "size: {type: ints}")
+    six, seven = [1] * 6, [1] * 7
+    operator.shape_infer(node(size=[1] * 5), [six, six], SIGNATURE[1])
+    problem = r"input 'by' has the shape \[1, 1, 1, 1, 1, 1, 1\] with 7 dimensions \(expected 6 at"
+    with pytest.raises(ValueError, match=f"^cstShift: {problem}"):
+        operator.shape_infer(node(size=[1]), [six, seven], SIGNATURE[1])
+    with pytest.raises(ValueError, match=r"output 'count' has the shape .* with 7 dimensions"):
+        operator.shape_infer(node(size=[1] * 6), *SIGNATURE)
+
+
+# ---- The conversion ----
+
+
+class Rknn:
+    """An RKNN object, as far as the class looks at it; test_simulator.py has the real one."""
+
+    def __init__(self, registered: list[str], dynamic_input: Any = None, nodes: Any = ()) -> None:
+        self.rknn_base = SimpleNamespace(
+            custom_op=registered,
+            args=SimpleNamespace(dynamic_input=dynamic_input),
+            ir=SimpleNamespace(graph=SimpleNamespace(node=nodes)),
+        )
+
+    def build(self, operator: Any) -> None:
+        operator.shape_infer(node(), *SIGNATURE)
+
+    def reg_custom_op(self, operator: Any) -> None:
+        assert operator.op_type == "cstShift"
+
+
+def test_second_registration_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    operator = custom_op(tmp_path)
+    registry = SimpleNamespace(extend_ops={"exProposal": None})
+    monkeypatch.setitem(sys.modules, "rknn.base.extend_op.extend_op", registry)
+    Rknn([]).reg_custom_op(operator)
+    registry.extend_ops["cstShift"] = None
+    Rknn(["cstOther", "cstShift"]).reg_custom_op(operator)
+    Rknn(["cstOther", "cstShift"]).build(operator)
+    assert operator.op_type == "cstShift"
+    problem = "^cstShift: this process has registered it .* convert each model in a process of its"
+    for use in (Rknn.reg_custom_op, Rknn.build):
+        with pytest.raises(ValueError, match=problem):
+            use(Rknn(["cstOther"]), operator)
+
+
+def test_dynamic_input_is_refused(tmp_path: Path) -> None:
+    operator = custom_op(tmp_path)
+    problem = "^cstShift: dynamic_input is not possible with custom operators: librknnrt crashes"
+    with pytest.raises(ValueError, match=problem):
+        Rknn(["cstShift"], [[[1, 6]], [[2, 6]]]).build(operator)
+    for shape in ([None, 6], None):
+        with pytest.raises(
+            ValueError, match=r"the input shapes \[\[1, 6\], .* are not fixed; write"
+        ):
+            operator.shape_infer(node(), [[1, 6], shape], SIGNATURE[1])
+
+
+NORMAL = float(np.finfo(np.float32).tiny)  # librknnrt reads its text as a smaller number
+LARGEST = float(np.finfo(np.float32).max)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [2**31, -(2**31) - 1, [0, 2**31], NORMAL, -NORMAL, 1e-45, [1.0, 1e-40, 2.0]]
+    + [float(text) for text in ("inf", "-inf", "nan")],
+)
+@pytest.mark.parametrize("name", ["p", "unread"])
+def test_attribute_that_aborts_the_runtime_is_refused(
+    name: str, value: Any, tmp_path: Path
+) -> None:
+    operator = custom_op(tmp_path)
+    number = next(each for each in np.ravel(value).tolist() if each not in (0, 1))
+    problem = f"node 'shift_0': attribute '{name}' is {number}, with which librknnrt aborts"
+    with pytest.raises(ValueError, match=f"^cstShift: {problem} while it loads the model"):
+        operator.shape_infer(node(**{name: value}), *SIGNATURE)
+
+
+def test_limits_of_attributes_are_those_of_the_description(tmp_path: Path) -> None:
+    names = type(custom_op(tmp_path)).shape_infer.__globals__
+    assert (names["INTEGERS"], names["FLOATS"]) == (ATTRIBUTE_INTEGERS, ATTRIBUTE_FLOATS)
+
+
+def test_attributes_at_the_limits(tmp_path: Path) -> None:
+    operator = custom_op(tmp_path)
+    above = float(np.nextafter(np.float32(NORMAL), np.float32(1)))
+    numbers = {"i": 2**31 - 1, "j": [-(2**31), 0], "f": [LARGEST, -LARGEST, 0.0, above, -above]}
+    operator.shape_infer(node(text="9999999999", **numbers), *SIGNATURE)
 
 
 # ---- Params ----

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from opkit import runtimes
 from opkit.description.reader import DescriptionError
 from opkit.runtimes import parse
 from opkit.runtimes.rknn2.settings import settings
@@ -63,6 +64,31 @@ def test_description_for_both_toolkits() -> None:
 def test_refusals(more: str, problem: str) -> None:
     with pytest.raises(DescriptionError, match=re.escape(problem)):
         parse(text(more))
+
+
+@pytest.mark.parametrize(
+    ("param", "number"),
+    [
+        ("{type: int, default: 2147483648}", "2147483648"),
+        ("{type: VX_TYPE_UINT32, default: 4294967295}", "4294967295"),
+        ("{type: float, default: 1.0e-40}", "1e-40"),
+        ("{type: floats, default: [1, -1.0e-45]}", "-1e-45"),
+        ("{type: int, default: -2147483648}", ""),
+        ("{type: float, default: 3000000000}", ""),
+        ("{type: floats, default: [0, 3.4e+38]}", ""),
+        ("{type: string, default: '9999999999'}", ""),
+    ],
+)
+def test_default_out_of_range_for_an_attribute(param: str, number: str) -> None:
+    description = text(f"params: {{p: {param}}}")
+    spec, found = runtimes.complaints(description)
+    assert spec == parse(description)
+    assert [str(each) for each in found] == [
+        f"op.yml:5: params.p.default: {number} is out of range for an attribute, at which "
+        "librknnrt aborts; it works only where nodes leave the attribute out"
+    ][: bool(number)]
+    assert all(each.severity == "warning" for each in found)
+    assert runtimes.complaints(description.replace("[rknn2]", "[pplnn]"))[1] == []
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "uint32"])

@@ -244,7 +244,14 @@ REFUSALS = {
     "two inputs": "build: cstPiecewiseLinear: node 'cstPiecewiseLinear' has 2 inputs, expected",
     "folded away": "node 'cstPiecewiseLinear' has no input but constants",
     "no attribute": "build: cstPiecewiseLinear: node 'bare' has no attribute 'points'",
-    "unregistered": "build: .*cstExp",
+    "large integer": "build: cstPiecewiseLinear: node 'cstPiecewiseLinear': attribute 'unread' is "
+    "2147483648, with which librknnrt aborts .* (expected -2147483648 to 2147483647\\)",
+    "small float": "build: .* attribute 'unread' is 1.17.*e-38, with which librknnrt aborts",
+    "infinite": "build: .* attribute 'points' is inf, with which librknnrt aborts",
+    "rank 7": r"build: .* input 'x' has the shape \[1, 1, 1, 1, 1, 2, 3\] with 7 dimensions",
+    "unregistered": "build: .*; the model has operators that are neither ONNX's nor registered: "
+    "cstExp (node 'cstExp'\\); pass the class of each one: --custom-op",
+    "unregistered twice": "load_onnx: .*cstExp (node 'cstExp'\\), Mish2 (node 'b'\\); pass",
     "standard name": "reg_custom_op: The op_type = 'Abs' is invalid, Ignore this call!",
 }
 
@@ -256,6 +263,26 @@ def test_model_is_refused(name: str, outcomes: Mapping[str, Any]) -> None:
     assert "Traceback" not in outcomes[name]
 
 
+ONCE = "cstPiecewiseLinear: this process has registered it with another RKNN object, and RKNN-"
+SCRIPTS = {
+    "second_registration": ONCE,
+    "second_model_without_registration": ONCE,
+    "registration_of_a_failed_conversion": ONCE,
+    "second_converter": f"reg_custom_op: {ONCE}",
+    "registered_twice_with_one_object": "built 0$",
+    "dynamic_input": "dynamic_input is not possible with custom operators: librknnrt crashes",
+    "dynamic_input_of_symbolic_model": "dynamic_input is not possible with custom operators",
+    "input_size_list": r"the input shapes \[\[None, 4\]\] are not fixed; write the sizes into the",
+    "everything_after_build": r"\[0, 0, 0\] True",
+    "quantized": "True",
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_script_of_a_user(name: str, outcomes: Mapping[str, Any]) -> None:
+    assert re.search(SCRIPTS[name], outcomes[name])
+
+
 def test_two_operators_in_a_model(outcomes: Mapping[str, Any]) -> None:
     assert outcomes["two operators"] < 2e-3 * np.e
     assert outcomes["attributes in .rknn"] == [True, True]
@@ -263,6 +290,7 @@ def test_two_operators_in_a_model(outcomes: Mapping[str, Any]) -> None:
 
 def test_renamed_nodes(outcomes: Mapping[str, Any]) -> None:
     assert outcomes["renamed"] == "converted"
+    assert sorted(outcomes["attributes of renamed"]) == ["outside", "points", "values"]
 
 
 def script(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -284,6 +312,32 @@ def test_scripts_from_the_command_line(operators: Callable[[str], Path]) -> None
     assert all((folder / f"m_{name}.rknn").stat().st_size > 1000 for name in names)
 
 
+def test_model_without_dimensions(operators: Callable[[str], Path]) -> None:
+    folder = operators("piecewise_linear")
+    arguments = ["rknn2/make_onnx.py", "m.onnx", "x=", "points=-3,3", "values=0,1"]
+    assert script(folder, *arguments).stdout == "wrote m.onnx\n"
+    converted = script(folder, "rknn2/convert.py", "m.onnx")
+    assert (
+        "m_rk3588.rknn: not simulated: the simulator takes no input without dimensions\n"
+        in converted.stdout
+    ), converted.stderr
+    for name in ("m.onnx", "m_rk3588.rknn"):
+        assert b"outside" in (folder / name).read_bytes()
+
+
+def test_every_target_has_the_operator(operators: Callable[[str], Path]) -> None:
+    """Only the first model that a process converts has it; sizes tell, as nothing else does."""
+    folder = operators("piecewise_linear")
+    values = "x=2x50", "points=-3,3", "values=0,1"
+    assert script(folder, "rknn2/make_onnx.py", "m.onnx", *values).returncode == 0
+    sizes = []
+    for targets in ("rk3588", "rk3568"), ("rk3568",):
+        converted = script(folder, "rknn2/convert.py", "m.onnx", "--target", *targets)
+        assert converted.returncode == 0, converted.stderr
+        sizes.append((folder / "m_rk3568.rknn").stat().st_size)
+    assert sizes[0] == sizes[1]
+
+
 def test_quantized(operators: Callable[[str], Path]) -> None:
     folder = operators("piecewise_linear")
     values = "x=2x50", "points=-3,3", "values=0,1", "outside=extend"
@@ -302,6 +356,8 @@ def test_quantized(operators: Callable[[str], Path]) -> None:
         "x=1x2 points=a": "invalid 'points=a': could not convert string to float: 'a'",
         "x=1xN": "invalid 'x=1xN': invalid literal for int() with base 10: 'N'",
         "x=1x2 points=2,1 values=1,2": "cstPiecewiseLinear: output_shapes: ValueError: Piecewise",
+        "x=1x2 points=1e-40,1 values=1,2": "attribute 'points' is 9.99994610111476e-41, with which",
+        "x=1x1x1x1x1x1x2 points=1,2 values=1,2": "input 'x' has the shape [1, 1, 1, 1, 1, 1, 2]",
         "--from absent.onnx --rename Exp": "No such file or directory: 'absent.onnx'",
     }.items(),
 )

@@ -82,6 +82,9 @@ class Rules(Protocol):
     def name_refusal(self, name: str) -> str:
         """Return why an operator cannot have this name; empty if it can."""
 
+    def default_warning(self, default: ParamValue) -> str:
+        """Return what is to be known of a param's default, which builds; empty if nothing is."""
+
     @property
     def title(self) -> str:
         """Its name for people."""
@@ -127,14 +130,14 @@ def complaints(
     """Read an operator description and go on after what is wrong; see parse.
 
     Returns:
-        The operator, or None; and all that is wrong, in the order of the lines, of which nothing
-        is there only because of something else.
+        The operator, or None; and all that is wrong and all warnings, in the order of the lines, of
+        which nothing is there only because of something else.
     """
     reader = _OperatorReader(file, runtimes, default, MAX_COMPLAINTS)
     spec = None
     with suppress(DescriptionError):
         spec = reader.attempt(reader.operator, text)
-    found = [error.complaint for error in reader.errors]
+    found = [*(error.complaint for error in reader.errors), *reader.warnings]
     return spec, sorted(found, key=lambda each: (each.line or 0, each.column or 0))
 
 
@@ -443,6 +446,10 @@ class _OperatorReader(Reader):
             default = self.attempt(
                 self.default, details.get("default"), f"{where}.default", type_, length
             )
+        is_invalid = isinstance(default, tuple) and None in default
+        if default is not None and not is_invalid:
+            for warning in filter(None, (rules.default_warning(default) for rules in self.chosen)):
+                self.warn(details["default"], f"{where}.default", warning)
         source = self.attempt(self.source, details.get("source"), f"{where}.source")
         return Param(name, type_, doc, default, source, length)
 

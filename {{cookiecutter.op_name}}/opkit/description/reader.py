@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import yaml
@@ -61,6 +62,7 @@ class Reader:
     def __init__(self, file: str, max_complaints: int = 1) -> None:
         self.file = file
         self.errors: list[DescriptionError] = []
+        self.warnings: list[Complaint] = []
         self._max_complaints = max_complaints
         self._meant: set[str] = set()
 
@@ -108,6 +110,10 @@ class Reader:
     ) -> NoReturn:
         """Complain about a node: the field, what is wrong, what to do, what could be there."""
         raise DescriptionError(self.complaint(node, where, problem, hint, expected))
+
+    def warn(self, node: yaml.Node, where: str, problem: str) -> None:
+        """Warn of a node: the field, and what is to be known of it; reading goes on."""
+        self.warnings.append(replace(self.complaint(node, where, problem), severity="warning"))
 
     def complaint(
         self,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from opkit.check.run_log import CheckedKernel
     from opkit.complaint import Complaint
     from opkit.description.reader import Reader
-    from opkit.description.spec import OpSpec, Param
+    from opkit.description.spec import OpSpec, Param, ParamValue
     from opkit.runtimes.invocation import CallingConvention, Kernel, SimulatedKernel
 
 
@@ -143,6 +143,10 @@ class Runtime(ABC):
 
     def type_refusal(self, type_name: str) -> str:
         """Return why a param cannot have the type of this name; empty if it can."""
+        return ""
+
+    def default_warning(self, default: ParamValue) -> str:
+        """Return what is to be known of a param's default, which builds; empty if nothing is."""
         return ""
 
     next_steps: ClassVar[str] = ""

@@ -27,6 +27,7 @@ def files(spec: OpSpec) -> dict[str, str]:
             "custom_op.py",
             lower=spec.lower,
             op_type=settings(spec).op_type,
+            max_rank=str(LIMITS.rank),
             inputs=literal(inputs, "INPUTS = "),
             constants=literal(constants, "CONSTANTS = "),
             outputs=literal(outputs, "OUTPUTS = "),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opkit.description.limits import MAX_ITEMS, MAX_RANK, Limits
+from opkit.description.spec import ParamValue
 
 LIMITS = Limits("librknnrt", name_length=127, rank=MAX_RANK, items=MAX_ITEMS)
 """Its structs have room for names of 255 characters, but names of files, which are longer than the
@@ -16,3 +17,22 @@ TENSOR_TYPES: dict[str, str] = {
     "bool": "bool",
 }
 """The dtypes of a model's tensors -> what an operator gets for them."""
+
+ATTRIBUTE_INTEGERS = (-(2**31), 2**31 - 1)
+ATTRIBUTE_FLOATS = (2.0**-126 + 2.0**-149, 2.0**128 - 2.0**104)
+"""The lowest and the highest number that librknnrt 1.6.0 reads in an attribute, of floats without
+the sign, and besides 0. It aborts at others while it loads a model: std::stoi and std::stof raise
+errors that nothing catches. The smallest normal float32 itself is written with too few digits."""
+
+
+def unreadable_numbers(value: ParamValue) -> list[int | float]:
+    """Return the numbers in a value with which no attribute can be loaded."""
+    items = value if isinstance(value, tuple) else (value,)
+    return [each for each in items if not isinstance(each, str) and not _is_readable(each)]
+
+
+def _is_readable(number: int | float) -> bool:
+    if isinstance(number, float):
+        low, high = ATTRIBUTE_FLOATS
+        return number == 0 or low <= abs(number) <= high
+    return ATTRIBUTE_INTEGERS[0] <= number <= ATTRIBUTE_INTEGERS[1]

@@ -11,11 +11,11 @@ import yaml
 
 from opkit.description.parser import PC
 from opkit.description.reader import Reader
-from opkit.description.spec import OpSpec, Param
+from opkit.description.spec import OpSpec, Param, ParamValue
 from opkit.runtimes.interface import Product, Readme, Runtime
 from opkit.runtimes.rknn2 import settings
 from opkit.runtimes.rknn2.chips import REFUSED_TARGETS, TARGETS
-from opkit.runtimes.rknn2.limits import LIMITS, TENSOR_TYPES
+from opkit.runtimes.rknn2.limits import LIMITS, TENSOR_TYPES, unreadable_numbers
 from opkit.runtimes.rknn2.settings import Settings
 
 if TYPE_CHECKING:
@@ -45,6 +45,16 @@ class Rknn2(Runtime):
     def settings(self, reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
         """Return what `op_type` says; refuse params that no node can have."""
         return settings.read_settings(reader, entries)
+
+    def default_warning(self, default: ParamValue) -> str:
+        """Warn of numbers that no attribute of a model can be."""
+        numbers = unreadable_numbers(default)
+        return (
+            f"{numbers[0]} is out of range for an attribute, at which librknnrt aborts; it works "
+            "only where nodes leave the attribute out"
+            if numbers
+            else ""
+        )
 
     def name_refusal(self, name: str) -> str:
         """Refuse what would be a file, a type or a function of librknnrt's."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import select
 import subprocess
 import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from signal import SIGKILL
 from types import MappingProxyType
 from typing import Any
 
@@ -145,6 +147,7 @@ class SimulatedReference:
                 stderr=self._log,
                 cwd=self._folder,
                 text=True,
+                start_new_session=True,
             )
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
@@ -173,7 +176,8 @@ class SimulatedReference:
     def close(self) -> None:
         """End the process; the next case starts another one."""
         if self._process is not None:
-            self._process.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, SIGKILL)  # with the child that converts
             self._process.communicate()
             self._process = None
 

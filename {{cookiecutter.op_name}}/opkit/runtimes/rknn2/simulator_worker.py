@@ -13,7 +13,8 @@ Each line of stdout is an answer in JSON, which is empty, or has one of
     problem   why the model cannot be converted or simulated
     left_out  why the toolkit cannot convert such a model, although nothing is wrong with it
 
-What the toolkit prints goes to stderr.
+What the toolkit prints goes to stderr. Ends without an answer when a model ends the process that
+converts it.
 """
 
 from __future__ import annotations
@@ -29,14 +30,30 @@ import numpy as np
 
 
 class Worker:
-    """An operator in the toolkit: a class can be registered only once in a process."""
+    """An operator in the toolkit, which is imported once."""
 
     def __init__(self, target: str) -> None:
         self.target = target
         self.convert: Any = import_module("convert")
         self.make_onnx: Any = import_module("make_onnx")
         self.operator = self.convert.CustomOp()
-        self.converter = self.convert.Converter([self.operator])
+
+    def forked_answer(self, request: str) -> str:
+        """Run a case in a child: the toolkit converts one model in a process.
+
+        Returns:
+            The answer; empty if the child has ended without one.
+        """
+        reader, writer = os.pipe()
+        if os.fork() == 0:
+            with os.fdopen(writer, "w") as file:
+                file.write(json.dumps(self.answer(json.loads(request))))
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader) as file:
+            answer = file.read()
+        os.wait()
+        return answer
 
     def answer(self, request: dict[str, Any]) -> dict[str, str]:
         """Run a case."""
@@ -58,7 +75,8 @@ class Worker:
         path = Path(outputs).with_name("model.onnx")
         path.write_bytes(self.make_onnx.make_model(signatures, params).SerializeToString())
         package = path.with_suffix(".rknn")
-        with self.converter.converted(path, self.target, output=package) as simulate:
+        converter = self.convert.Converter([self.operator])
+        with converter.converted(path, self.target, output=package) as simulate:
             results = simulate(arrays)
         np.savez(outputs, *results)
 
@@ -71,7 +89,10 @@ def main() -> None:
     sys.path.insert(0, folder)
     worker = Worker(target)
     for line in sys.stdin:
-        answers.write(json.dumps(worker.answer(json.loads(line))) + "\n")
+        answer = worker.forked_answer(line)
+        if not answer:
+            break
+        answers.write(f"{answer}\n")
 
 
 if __name__ == "__main__":

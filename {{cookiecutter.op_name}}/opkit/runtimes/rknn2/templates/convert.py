@@ -5,9 +5,10 @@
     python rknn2/convert.py MODEL.onnx --target all --quantize
     python rknn2/convert.py MODEL.onnx --custom-op ../other/rknn2/other_custom_op.py
 
-Writes MODEL_TARGET.rknn beside the model for each target. Needs rknn-toolkit2, with whose Python it
-runs. Only a model of a single node is compared; its inputs are random numbers. Inputs and outputs
-are NCHW, as in the ONNX model: inference() is told so, since it takes NHWC by default.
+Writes MODEL_TARGET.rknn beside the model for each target, each in a process of its own. Needs
+rknn-toolkit2, with whose Python it runs. Only a model of a single node is compared; its inputs are
+random numbers. Inputs and outputs are NCHW, as in the ONNX model: inference() is told so, since it
+takes NHWC by default.
 
 The file that is written has no code of the operator in it: the board needs the plugin too.
 """
@@ -16,6 +17,7 @@ import argparse
 import importlib.util
 import logging
 import re
+import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager
@@ -42,14 +44,15 @@ class ConversionError(Exception):
 
 
 class Converter:
-    """RKNN-Toolkit2 with the classes of custom operators; one for each op_type in a process.
+    """RKNN-Toolkit2 with the classes of custom operators; it converts one model in a process.
 
-    The toolkit takes the first class that a process registers for an op_type, and no other.
+    The toolkit registers an op_type only once in a process: from then on it writes models without
+    the operator, at which librknnrt crashes.
     """
 
     def __init__(self, operators):
+        self.operators = list(operators)
         self.op_types = [operator.op_type for operator in operators]
-        self._unregistered = list(operators)
         self._records = []
         self._handler = logging.Handler()
         self._handler.emit = self._records.append
@@ -62,17 +65,20 @@ class Converter:
         dataset: the toolkit's list of inputs to quantize with; None: it is not quantized.
         output: the .rknn file to write; None: none is written.
         """
-        check_model(onnx.load(str(path)), self.op_types)
+        model = onnx.load(str(path))
+        check_model(model, self.op_types)
         quantization = {"dataset": str(dataset)} if dataset else {}
         rknn = RKNN(verbose=False)
         logging.getLogger(LOGGER).addHandler(self._handler)
         try:
             self._call(rknn.config, target_platform=target)
-            while self._unregistered:
-                self._call(rknn.reg_custom_op, self._unregistered[0])
-                del self._unregistered[0]
-            self._call(rknn.load_onnx, model=str(path))
-            self._call(rknn.build, do_quantization=bool(dataset), **quantization)
+            for operator in self.operators:
+                self._call(rknn.reg_custom_op, operator)
+            try:
+                self._call(rknn.load_onnx, model=str(path))
+                self._call(rknn.build, do_quantization=bool(dataset), **quantization)
+            except ConversionError as error:
+                raise ConversionError(f"{error}{unknown_operators(model, self.op_types)}") from None
             if output:
                 self._call(rknn.export_rknn, str(output))
             self._call(rknn.init_runtime)
@@ -116,7 +122,7 @@ def check_model(model, op_types):
                 )
     for tensor in inputs_of(model):
         shape, dtype = signature(tensor)
-        if not all(shape):
+        if not tensor.type.tensor_type.HasField("shape") or not all(shape):
             raise ConversionError(
                 f"input '{tensor.name}' has the shape {shape}, with sizes that are not fixed; a "
                 "custom operator with such a shape crashes on the board"
@@ -124,6 +130,21 @@ def check_model(model, op_types):
         if dtype.name not in DTYPES:
             known = ", ".join(DTYPES)
             raise ConversionError(f"input '{tensor.name}' is {dtype} (expected {known})")
+
+
+def unknown_operators(model, op_types):
+    """Return the end of a message that names operators for which a class is missing, if any."""
+    nodes = {}
+    for node in model.graph.node:
+        if node.op_type not in op_types and not onnx.defs.has(node.op_type):
+            nodes.setdefault(node.op_type, []).append(f"'{node.name or node.output[0]}'")
+    if not nodes:
+        return ""
+    known = ", ".join(f"{op_type} (node {', '.join(names)})" for op_type, names in nodes.items())
+    return (
+        f"; the model has operators that are neither ONNX's nor registered: {known}; pass the "
+        "class of each one: --custom-op OTHER/rknn2/OTHER_custom_op.py"
+    )
 
 
 def inputs_of(model):
@@ -172,7 +193,7 @@ def random_inputs(model):
     for shape, dtype in map(signature, inputs_of(model)):
         is_float = dtype.kind == "f"
         numbers = random.uniform(-1, 1, shape) if is_float else random.integers(1, 5, shape)
-        arrays.append(numbers.astype("float32" if is_float else dtype))
+        arrays.append(np.asarray(numbers, "float32" if is_float else dtype))
     return arrays
 
 
@@ -200,6 +221,8 @@ def convert(converter, path, target, quantize):
     with tempfile.TemporaryDirectory() as folder:
         dataset = write_dataset(Path(folder), inputs) if quantize else None
         with converter.converted(path, target, dataset, output) as simulate:
+            if not all(array.shape for array in inputs):
+                return f"{output}: not simulated: the simulator takes no input without dimensions"
             results = simulate(inputs)
     expected = expected_outputs(model, inputs)
     if expected is None:
@@ -236,10 +259,17 @@ def main():
         "--custom-op", nargs="+", default=[], metavar="FILE", help="of the model's other operators"
     )
     arguments = parser.parse_args()
+    targets = TARGETS if "all" in arguments.target else arguments.target
+    if len(targets) > 1:
+        for target in targets:
+            command = [sys.executable, *sys.argv, "--target", target]
+            status = subprocess.run(command, check=False).returncode
+            if status != 0:
+                sys.exit(status if status > 0 else f"error: {target}: ended by signal {-status}")
+        return
     try:
         converter = Converter([CustomOp(), *map(load_operator, arguments.custom_op)])
-        for target in TARGETS if "all" in arguments.target else arguments.target:
-            print(convert(converter, arguments.model, target, arguments.quantize))
+        print(convert(converter, arguments.model, targets[0], arguments.quantize))
     except (ConversionError, OSError) as error:
         sys.exit(f"error: {error}")
 

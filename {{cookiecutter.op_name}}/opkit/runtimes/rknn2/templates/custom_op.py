@@ -5,22 +5,54 @@
 
     rknn.reg_custom_op(CustomOp())  # between config and load_onnx
 
+The toolkit takes an operator once in a process: convert each model in a process of its own.
+
 The math is in ../${lower}_reference.py. It sees tensors as the ONNX model has them: a batch of
 images is NCHW.
 """
 
 import importlib.util
+import inspect
+import sys
 from pathlib import Path
 
 import numpy as np
 
 REFERENCE = Path(__file__).resolve().parent.parent / "${lower}_reference.py"
 
+MAX_RANK = $max_rank  # dimensions of a tensor
+# The numbers that librknnrt can read in an attribute; others abort it while it loads the model.
+INTEGERS = -(2**31), 2**31 - 1
+FLOATS = 2.0**-126 + 2.0**-149, 2.0**128 - 2.0**104  # without a sign; and 0
+
+
+class OpType:
+    """The operator's name in models, and a check of the RKNN object that reads it.
+
+    The toolkit registers a name with the first RKNN object of a process that asks for it. It
+    ignores the others, and writes their models without the operator, at which librknnrt crashes.
+    """
+
+    def __init__(self, name):
+        self.name = name
+
+    def __get__(self, operator, owner=None):
+        """Return the name."""
+        toolkit = running_toolkit()
+        known = getattr(sys.modules.get("rknn.base.extend_op.extend_op"), "extend_ops", ())
+        if self.name in known and self.name not in getattr(toolkit, "custom_op", known):
+            raise ValueError(
+                f"{self.name}: this process has registered it with another RKNN object, and "
+                "RKNN-Toolkit2 leaves it out of this one's model, at which librknnrt would crash; "
+                "convert each model in a process of its own"
+            )
+        return self.name
+
 
 class CustomOp:
     """The operator; the toolkit wants these two methods, with these names of their parameters."""
 
-    op_type = "$op_type"
+    op_type = OpType("$op_type")
 
     INPUTS = $inputs
     # Params that may be inputs behind these, rather than attributes.
@@ -36,6 +68,7 @@ class CustomOp:
 
     def shape_infer(self, node, in_shapes, in_dtypes):
         """Return the shape and the dtype of each output."""
+        self._check_conversion(node, in_shapes)
         shapes, constants = self._split(node, map(tuple, in_shapes))
         return self.outputs(shapes, in_dtypes, self._params(node, dict.fromkeys(constants)))
 
@@ -49,7 +82,7 @@ class CustomOp:
         outputs = []
         for name, shape, dtype in zip(self.OUTPUTS, *expected):
             # The toolkit takes any array: of another shape silently, of float16 until it crashes.
-            output = np.ascontiguousarray(results[name], dtype)
+            output = np.asarray(results[name], dtype, order="C")
             if list(output.shape) != shape:
                 was = list(output.shape)
                 self._fail(f"reference returns '{name}' as {was}, but output_shapes says {shape}")
@@ -63,13 +96,80 @@ class CustomOp:
         dtypes: those of the inputs.
         params: the name of each param -> its value.
         """
+        self._check_ranks("input", shapes)
         results = self._call("output_shapes", shapes, params)
+        result_shapes = {name: [int(size) for size in results[name]] for name in self.OUTPUTS}
+        self._check_ranks("output", result_shapes)
         result_dtypes = [np.dtype(dtype or dtypes[0]) for dtype in self.OUTPUTS.values()]
         return (
-            [[int(size) for size in results[name]] for name in self.OUTPUTS],
+            list(result_shapes.values()),
             # The toolkit has no halves; it rounds floats itself.
             [np.dtype("float32") if dtype == "float16" else dtype for dtype in result_dtypes],
         )
+
+    def check_attribute(self, node, name, value):
+        """Refuse numbers that librknnrt cannot read, in whatever attribute of a node."""
+        for number in unreadable_numbers(value):
+            low, high = INTEGERS if isinstance(number, int) else FLOATS
+            expected = f"{low} to {high}" if low < 0 else f"0, or {low:.9g} to {high:.9g}, or minus"
+            self._fail(
+                f"node '{node.name}': attribute '{name}' is {number}, with which librknnrt aborts "
+                f"while it loads the model (expected {expected})"
+            )
+
+    def write_defaults(self, nodes):
+        """Give nodes of the operator, from onnx, the attributes that they leave out.
+
+        For each of them librknnrt would print an error, although the operator knows the default.
+        """
+        for node in nodes:
+            node.attribute.extend(list(self._missing_attributes(node)))
+
+    def attribute(self, name, value):
+        """Return an attribute for a node, from onnx, with the value of a param."""
+        from onnx import helper
+
+        param = self.PARAMS[name]
+        convert = {"str": str, "float32": float, "float64": float}.get(param["type"], int)
+        is_list = "lengths" in param
+        return helper.make_attribute(name, list(map(convert, value)) if is_list else convert(value))
+
+    def _missing_attributes(self, node):
+        known = {attribute.name for attribute in node.attribute}
+        known.update([*self.INPUTS, *self.CONSTANTS][: len(node.input)])
+        for name, param in self.PARAMS.items():
+            if name not in known and is_exact_attribute(param):
+                yield self.attribute(name, param["default"])
+
+    def _check_conversion(self, node, in_shapes):
+        """Refuse what the toolkit takes, but librknnrt crashes at; complete the model's nodes."""
+        from rknn.api.custom_op import get_node_attr
+
+        op_type = self.op_type  # which refuses an RKNN object without the operator
+        toolkit = running_toolkit()
+        if getattr(getattr(toolkit, "args", None), "dynamic_input", None):
+            self._fail(
+                "dynamic_input is not possible with custom operators: librknnrt crashes; convert "
+                "a model of fixed shapes"
+            )
+        if any(shape is None or None in shape for shape in in_shapes):
+            self._fail(
+                f"the input shapes {list(in_shapes)} are not fixed; write the sizes into the ONNX "
+                "model, for instance with onnx.tools.update_model_dims"
+            )
+        for attribute in node.attribute:
+            self.check_attribute(node, attribute.name, get_node_attr(node, attribute.name))
+        # The node is a copy.
+        nodes = getattr(getattr(getattr(toolkit, "ir", None), "graph", None), "node", [])
+        self.write_defaults(each for each in nodes if each.op_type == op_type)
+
+    def _check_ranks(self, kind, shapes):
+        for name, shape in shapes.items():
+            if len(shape) > MAX_RANK:
+                self._fail(
+                    f"{kind} '{name}' has the shape {list(shape)} with {len(shape)} dimensions "
+                    f"(expected {MAX_RANK} at most)"
+                )
 
     def _call(self, function, tensors, params):
         try:
@@ -128,3 +228,37 @@ class CustomOp:
 
     def _fail(self, problem):
         raise ValueError(f"{self.op_type}: {problem}")
+
+
+def unreadable_numbers(value):
+    """Return the numbers in the value of an attribute that librknnrt cannot read."""
+    items = np.ravel(value)
+    numbers = items.tolist()
+    if items.dtype.kind == "f":
+        low, high = FLOATS
+        return [number for number in numbers if number != 0 and not low <= abs(number) <= high]
+    low, high = INTEGERS
+    is_text = items.dtype.kind not in "iub"
+    return [] if is_text else [number for number in numbers if not low <= number <= high]
+
+
+def is_exact_attribute(param):
+    """Whether a param has a default that an attribute can hold as it is: floats are float32."""
+    default = param.get("default")
+    if default is None or unreadable_numbers(default):
+        return False
+    return param["type"] != "float64" or np.float32(default) == default
+
+
+def running_toolkit():
+    """Return the state of the RKNN object whose conversion calls this; None: none does.
+
+    The toolkit has no function for it: state and names are those of 2.2.0 and 2.5.0.
+    """
+    frame = inspect.currentframe()
+    while frame is not None:
+        state = getattr(frame.f_locals.get("self"), "rknn_base", None)
+        if state is not None:
+            return state
+        frame = frame.f_back
+    return None

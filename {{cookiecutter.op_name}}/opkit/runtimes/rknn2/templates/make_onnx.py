@@ -4,8 +4,9 @@
     python rknn2/make_onnx.py MODEL.onnx NAME=VALUE...
     python rknn2/make_onnx.py MODEL.onnx --from OLD.onnx --rename OLD_TYPE
 
-An input is NAME=SIZExSIZE..., or NAME=DTYPE:SIZExSIZE... where it is not float32; a param is
-NAME=VALUE, or NAME=VALUE,VALUE,...; one that is left out has its default. Needs onnx.
+An input is NAME=SIZExSIZE..., or NAME=DTYPE:SIZExSIZE... where it is not float32; one without
+dimensions is NAME= or NAME=DTYPE:. A param is NAME=VALUE, or NAME=VALUE,VALUE,...; one that is left
+out has its default, which is written into the node. Needs onnx.
 """
 
 import argparse
@@ -42,7 +43,11 @@ def make_model(inputs, params):
         name=operator.op_type + "_0",
         domain=DOMAIN,
     )
-    node.attribute.extend(_attribute(name, value) for name, value in params.items())
+    node.attribute.extend(operator.attribute(name, value) for name, value in params.items())
+    for attribute in node.attribute:
+        value = helper.get_attribute_value(attribute)
+        operator.check_attribute(node, attribute.name, value)
+    operator.write_defaults([node])
     graph = helper.make_graph(
         [node],
         operator.op_type,
@@ -61,12 +66,6 @@ def _refuse_missing(operator, inputs, params):
             raise ValueError(f"no value of param '{name}'; write {name}=...")
 
 
-def _attribute(name, value):
-    convert = CONVERTERS.get(CustomOp.PARAMS[name]["type"], int)
-    is_list = "lengths" in CustomOp.PARAMS[name]
-    return helper.make_attribute(name, list(map(convert, value)) if is_list else convert(value))
-
-
 def _value_info(name, shape, dtype):
     # Halves travel as floats.
     dtype = np.dtype("float32") if dtype == "float16" else dtype
@@ -83,6 +82,7 @@ def rename(model, old):
         node.op_type, node.domain = CustomOp.op_type, DOMAIN
     if DOMAIN not in [opset.domain for opset in model.opset_import]:
         model.opset_import.append(helper.make_opsetid(DOMAIN, 1))
+    CustomOp().write_defaults(nodes)
     # Shapes inside of the model may be those of another operator.
     del model.graph.value_info[:]
 
@@ -95,7 +95,8 @@ def _parsed(assignments):
         try:
             if name in CustomOp.INPUTS:
                 dtype, _, sizes = text.rpartition(":")
-                inputs[name] = [int(size) for size in sizes.split("x")], dtype or "float32"
+                shape = [int(size) for size in sizes.split("x")] if sizes else []
+                inputs[name] = shape, dtype or "float32"
             else:
                 params[name] = _parsed_value(CustomOp.PARAMS[name], text)
         except KeyError:

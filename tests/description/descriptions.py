@@ -99,6 +99,14 @@ def documents(draw: st.DrawFn, chosen: Sequence[str] = ("rknn",)) -> dict[str, A
     types = [each for each in PARAM_TYPES if not any(room.type_refusal(each) for room in rooms)]
     dtypes = [each for each in TENSOR_DTYPES if all(each in room.tensor_types for room in rooms)]
 
+    def input_() -> dict[str, str]:
+        facts = {
+            "type": "VX_TYPE_TENSOR",
+            "dtype": draw(st.none() | st.sampled_from(dtypes)),
+            "doc": draw(_DOCS),
+        }
+        return {key: value for key, value in facts.items() if value is not None}
+
     def output() -> dict[str, str]:
         facts = {
             "type": "VX_TYPE_TENSOR",
@@ -110,7 +118,7 @@ def documents(draw: st.DrawFn, chosen: Sequence[str] = ("rknn",)) -> dict[str, A
     document = {
         "name": name,
         "runtimes": list(chosen),
-        "inputs": {each: {"type": "VX_TYPE_TENSOR", "doc": draw(_DOCS)} for each in names[:inputs]},
+        "inputs": {each: input_() for each in names[:inputs]},
         "outputs": {each: output() for each in names[inputs : inputs + outputs] or ["y_"]},
         "params": {each: draw(_params(types)) for each in names[inputs + outputs :]},
     }

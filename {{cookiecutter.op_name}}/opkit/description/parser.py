@@ -373,7 +373,7 @@ class _OperatorReader(Reader):
             self.attempt(self.tensor_type, details.get("type"), f"{where}.type")
             return Tensor(
                 name,
-                dtype=self.attempt(self.dtype, details.get("dtype"), group, f"{where}.dtype"),
+                dtype=self.attempt(self.dtype, details.get("dtype"), f"{where}.dtype"),
                 same_as=self.attempt(
                     self.same_as, details.get("same_as"), group, f"{where}.same_as", inputs
                 ),
@@ -407,12 +407,9 @@ class _OperatorReader(Reader):
                 )
         return name
 
-    def dtype(self, node: yaml.Node | None, group: str, where: str) -> str | None:
+    def dtype(self, node: yaml.Node | None, where: str) -> str | None:
         if node is None:
             return None
-        if group != "outputs":
-            hint = "an input has what the model and the cases give it"
-            self.fail(node, where, "only an output has a dtype", hint=hint)
         dtype = self.text(node, where)
         taken = [
             each

@@ -70,7 +70,8 @@ def test_outputs_with_the_shape_of_an_input() -> None:
 
 def test_dtypes_of_tensors() -> None:
     text = MINIMAL.replace("inputs: {x: {", "inputs: {x: {dtype: int32, ")
-    assert [tensor.dtype for tensor in parse(text).parameters] == ["int32", None]
+    spec = parse(text)
+    assert (spec.inputs[0].dtype, spec.outputs[0].dtype) == ("int32", None)
 
 
 @pytest.mark.parametrize("chip", CHIPS)

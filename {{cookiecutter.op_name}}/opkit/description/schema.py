@@ -169,7 +169,9 @@ def _conditions(rules: Rules, is_default: bool) -> list[Schema]:
         **parameters,
         "additionalProperties": {"properties": {"dtype": {"enum": dtypes}}},
     }
-    of_param: Schema = {"properties": {"length": {"maximum": limits.items}}}
+    of_param: Schema = {
+        "properties": {"length": {"maximum": limits.items}, "default": {"maxItems": limits.items}}
+    }
     if refused:
         of_param["properties"]["type"] = {"not": words(refused)}
     conditions: list[Schema] = [

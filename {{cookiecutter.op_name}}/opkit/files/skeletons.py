@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from opkit.c_layout import LINE_LENGTH, comment, wrapped
-from opkit.description.limits import MAX_ITEMS
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.description.types import ELEMENT_TYPES, Kind
 from opkit.files.readme import gitattributes, readme
@@ -163,7 +162,7 @@ def _described(param: Param) -> str:
     if not param.type.is_list:
         return param.type.c_type
     numbers = "numbers" if param.type.element.kind == "float" else "whole numbers"
-    return f"{param.length or f'1 to {MAX_ITEMS}'} {numbers}: `count`, `items[]`"
+    return f"{param.length or '1 or more'} {numbers}: `count`, `items[]`"
 
 
 def _comment_lines(start: str, text: str) -> str:

@@ -64,7 +64,7 @@ def _marshal_all(
 def _marshal(param: Param, value: Any, tensor_types: Mapping[str, str]) -> Value:
     name = f"{_CONSTANT if param.source else ''}{param.name}"
     if param.type.is_text:
-        data = json.dumps(str(value)).encode()
+        data = json.dumps(str(value), ensure_ascii=False).encode()
         return Value(name, "char", (len(data),), data)
     numbers = np.asarray(value)
     if param.type.is_list and not 1 <= numbers.size <= LIMITS.items:

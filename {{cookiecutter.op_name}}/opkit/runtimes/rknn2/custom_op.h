@@ -5,8 +5,6 @@
 #ifndef OPKIT_CUSTOM_OP_H
 #define OPKIT_CUSTOM_OP_H
 
-#include <stdatomic.h>
-
 #include "params.h"
 #include "tensors.h"
 
@@ -29,19 +27,19 @@ struct opkit_node {
  * what is not in this list is not touched.
  */
 static struct {
-    atomic_flag is_locked;
+    bool is_locked;
     struct opkit_node *first;
-} opkit_nodes = {ATOMIC_FLAG_INIT, NULL};
+} opkit_nodes;
 
 static inline void opkit_lock_nodes(void)
 {
-    while (atomic_flag_test_and_set(&opkit_nodes.is_locked)) {
+    while (__atomic_test_and_set(&opkit_nodes.is_locked, __ATOMIC_ACQUIRE)) {
     }
 }
 
 static inline void opkit_unlock_nodes(void)
 {
-    atomic_flag_clear(&opkit_nodes.is_locked);
+    __atomic_clear(&opkit_nodes.is_locked, __ATOMIC_RELEASE);
 }
 
 /* Returns the link to a node in the list; to NULL, if it is not there. Needs the lock. */

@@ -113,13 +113,15 @@ int main(int count, char **arguments)
     (void)arguments;
     if (count > 1) {
         pthread_t threads[4];
-        void *failed;
+        void *failed[4];
         for (size_t i = 0; i < 4; i++) {
             pthread_create(&threads[i], NULL, live, (void *)(i + 1));
         }
         for (size_t i = 0; i < 4; i++) {
-            pthread_join(threads[i], &failed);
-            printf("%s\n", failed == NULL ? "lived" : "failed");
+            pthread_join(threads[i], &failed[i]);
+        }
+        for (size_t i = 0; i < 4; i++) {
+            printf("%s\n", failed[i] == NULL ? "lived" : "failed");
         }
         return 0;
     }

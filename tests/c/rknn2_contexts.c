@@ -65,7 +65,7 @@ static rknn_custom_op_tensor tensor(void)
     };
 }
 
-static void *init(void *private_data, rknn_internal_context internal)
+static void *init(void *private_data, rknn_custom_op_interal_context internal)
 {
     rknn_custom_op_context context = {.internal_ctx = internal, .priv_data = private_data};
     rknn_custom_op_tensor tensors[3] = {tensor(), tensor(), tensor()};
@@ -96,7 +96,8 @@ static void destroy(void *private_data)
 static void *live(void *internal)
 {
     for (int i = 0; i < 1000; i++) {
-        rknn_custom_op_context context = {.internal_ctx = (rknn_internal_context)(size_t)internal};
+        rknn_custom_op_context context = {.internal_ctx =
+                                              (rknn_custom_op_interal_context)(size_t)internal};
         rknn_custom_op_tensor tensors[3] = {tensor(), tensor(), tensor()};
         const rknn_custom_op *op = two_custom_op();
         op->init(&context, tensors, 2, tensors + 2, 1);

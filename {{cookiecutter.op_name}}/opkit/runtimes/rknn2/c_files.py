@@ -100,6 +100,7 @@ def _description(spec: OpSpec) -> Iterator[str]:
     """Yield the definitions of the tensors, of the params and of the operator."""
     first = spec.inputs[0].dtype
     outputs = [replace(output, dtype=output.dtype or first) for output in spec.outputs]
+    yield comment("Its tensors: the name, what the math gets, and where in its structs.")
     for group, tensors in (("input", spec.inputs), ("output", outputs)):
         yield f"static const struct opkit_tensor_row custom_op_{group}s[] = {{"
         yield from (_tensor_row(spec, group, tensor) for tensor in tensors)
@@ -111,6 +112,7 @@ def _description(spec: OpSpec) -> Iterator[str]:
         yield from (_default(param) for param in defaults)
         yield "};\n"
     if spec.params:
+        yield comment("Its params: opkit/runtimes/rknn2/operator.h describes the columns.")
         yield "static const struct opkit_param custom_op_params[] = {"
         yield from (_row(spec, param) for param in spec.params)
         yield "};\n"

@@ -13,7 +13,7 @@
 /* What is read of a node once: its params from attributes. */
 struct opkit_node {
     struct opkit_node *next;
-    rknn_internal_context context; /* the runtime's: tells one node from another */
+    uint64_t context; /* the runtime's: tells one node from another */
     size_t users;
     opkit_memory memory; /* the texts and lists of the params */
     max_align_t params[]; /* the operator's struct */

@@ -26,10 +26,10 @@ extern "C" {
 
 #ifdef __arm__
 typedef uint32_t rknn_context;
-typedef uint32_t rknn_internal_context;
+typedef uint32_t rknn_custom_op_interal_context; /* as the SDK spells it */
 #else
 typedef uint64_t rknn_context;
-typedef uint64_t rknn_internal_context;
+typedef uint64_t rknn_custom_op_interal_context;
 #endif
 
 /* ---- Tensors ---- */
@@ -107,7 +107,7 @@ typedef struct {
 /* A node of a model. */
 typedef struct {
     rknn_target_type target;
-    rknn_internal_context internal_ctx;
+    rknn_custom_op_interal_context internal_ctx;
     rknn_gpu_op_context gpu_ctx;
     void *priv_data; /* the operator's own */
 } rknn_custom_op_context;

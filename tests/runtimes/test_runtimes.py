@@ -362,8 +362,11 @@ def parsed(names: str, params: str) -> OpSpec:
 @pytest.mark.parametrize(
     ("params", "problem"),
     [
-        ("p: {type: VX_TYPE_ARRAY, default: [1, 2, 3, 4, 5]}", "the stick takes 1 to 4"),
-        ("p: {type: VX_TYPE_ARRAY, length: 5}", "invalid '5' (expected 1 to 4)"),
+        ("p: {type: VX_TYPE_ARRAY, default: [1, 2, 3, 4, 5]}", "the runtime stick takes 1 to 4"),
+        (
+            "p: {type: VX_TYPE_ARRAY, length: 5}",
+            "(expected 1 to 4, the limit of the runtime stick)",
+        ),
         ("p: {type: VX_TYPE_INT8}, q: {type: VX_TYPE_INT8}", "the stick takes 3 parameters"),
         ("position_x: {type: VX_TYPE_INT8}", "has 10 characters; the stick allows 9"),
     ],

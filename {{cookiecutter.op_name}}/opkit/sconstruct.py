@@ -67,8 +67,8 @@ def construct(root: Path) -> None:
     if not changes_nothing and not cleans:
         atexit.register(lambda: _discard_failed(map(str, env.Flatten(products))))
         with _user_errors():
-            for mismatch in repository.drift(root, operator):
-                print(f"warning: {mismatch}", file=sys.stderr)
+            for complaint in (*repository.warnings(root), *repository.drift(root, operator)):
+                print(f"warning: {complaint}", file=sys.stderr)
 
 
 def _set_up(root: Path) -> None:

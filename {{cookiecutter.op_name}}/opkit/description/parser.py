@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, Protocol, TypeVar
 
@@ -33,6 +34,7 @@ from opkit.description.reader import (
     is_key,
     is_null,
     nearest,
+    node_at,
     shown,
 )
 from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, ParamValue, Tensor
@@ -100,6 +102,9 @@ class Rules(Protocol):
     def settings(self, reader: Reader, entries: Mapping[str, yaml.Node]) -> Any:
         """Return what its keys say, of the description's entries."""
 
+    def complaints(self, spec: OpSpec) -> Iterable[Complaint]:
+        """Return what is wrong with an operator as a whole; the field says where."""
+
 
 def parse(text: str, file: str, runtimes: Mapping[str, Rules], default: str) -> OpSpec:
     """Read an operator description.
@@ -128,13 +133,13 @@ def complaints(
 
     Returns:
         The operator, or None; and all that is wrong, in the order of the lines, of which nothing
-        is there only because of something else.
+        is there only because of something else. Warnings do not keep the operator from being read.
     """
     reader = _OperatorReader(file, runtimes, default, MAX_COMPLAINTS)
     spec = None
     with suppress(DescriptionError):
         spec = reader.attempt(reader.operator, text)
-    found = [error.complaint for error in reader.errors]
+    found = [*(error.complaint for error in reader.errors), *reader.warnings]
     return spec, sorted(found, key=lambda each: (each.line or 0, each.column or 0))
 
 
@@ -175,6 +180,7 @@ class _OperatorReader(Reader):
         self.chosen: list[Rules] = []
         self.all_chosen = False
         self.called = ""  # the operator, once its name is read
+        self.warnings: list[Complaint] = []
 
     def operator(self, text: str) -> OpSpec:
         root = self.root(text)
@@ -210,7 +216,18 @@ class _OperatorReader(Reader):
             cflags=self.attempt(self.flags, entries.get("cflags")),
         )
         self.end()
+        for complaint in (each for rules in self.chosen for each in rules.complaints(spec)):
+            self.attempt(self.judge, root, complaint)
+        self.end()
         return spec
+
+    def judge(self, root: yaml.Node, complaint: Complaint) -> None:
+        """Add file, line and column to a runtime's complaint; keep a warning, fail for an error."""
+        mark = node_at(root, complaint.field).start_mark
+        placed = replace(complaint, file=self.file, line=mark.line + 1, column=mark.column + 1)
+        if placed.severity == "error":
+            raise DescriptionError(placed)
+        self.warnings.append(placed)
 
     def names(self, node: yaml.Node | None) -> list[str]:
         """Return the names of the runtimes, in the order of the description."""

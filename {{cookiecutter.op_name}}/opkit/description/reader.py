@@ -309,6 +309,15 @@ def _parts(node: yaml.Node, where: str) -> Iterator[tuple[yaml.Node, str]]:
         yield value, name if where == "description" else f"{where}.{name}"
 
 
+def node_at(root: yaml.Node, field: str) -> yaml.Node:
+    """Return the value of a field such as `outputs.y.dtype`, or of the part that is there."""
+    node = root
+    for name in field.split("."):
+        entries = node.value if isinstance(node, yaml.MappingNode) else ()
+        node = next((value for key, value in entries if key.value == name), node)
+    return node
+
+
 def did_you_mean(name: str, known: Sequence[str]) -> str:
     """Return a hint at the nearest of the known words; empty if none is near."""
     meant = nearest(name, known)

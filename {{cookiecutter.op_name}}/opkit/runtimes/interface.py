@@ -8,7 +8,7 @@ that uses it, because cookiecutter's own Python has neither.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -145,6 +145,13 @@ class Runtime(ABC):
         """Return why a param cannot have the type of this name; empty if it can."""
         return ""
 
+    def complaints(self, spec: OpSpec) -> Iterable[Complaint]:
+        """Return what is wrong with an operator as a whole; warnings are of what still builds.
+
+        The field says where, such as `outputs.y.dtype`; whoever has read the file adds the line.
+        """
+        return ()
+
     next_steps: ClassVar[str] = ""
     """Lines on what to do with a product, `$product`, of the repository `$folder`."""
 
@@ -222,12 +229,14 @@ class Runtime(ABC):
 
     # ---- Checking ----
 
+    lost_tensors: ClassVar[str] = ""
+    """What becomes of a model's inputs and outputs of other dtypes, if no call fails."""
     integer_inputs: ClassVar[str] = ""
     """What a kernel gets in place of integers, if the converter never hands it any."""
 
     @abstractmethod
-    def calling_convention(self) -> CallingConvention:
-        """Return how it calls kernels."""
+    def calling_convention(self, abi: str = "") -> CallingConvention:
+        """Return how it calls kernels: on an ABI, or on most."""
 
     @abstractmethod
     def cpu_kernel(self, spec: OpSpec, root: Path) -> Kernel:

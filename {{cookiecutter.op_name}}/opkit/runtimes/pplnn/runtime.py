@@ -98,7 +98,7 @@ class Pplnn(Runtime):
 
         return harness_parts(env)
 
-    def calling_convention(self) -> CallingConvention:
+    def calling_convention(self, abi: str = "") -> CallingConvention:
         """Return what becomes of values, and what a status means."""
         from opkit.runtimes.pplnn import calling_convention
 

@@ -112,7 +112,7 @@ class Rknn2(Runtime):
 
         return simulator.simulators(env, targets)
 
-    def calling_convention(self) -> CallingConvention:
+    def calling_convention(self, abi: str = "") -> CallingConvention:
         """Return what becomes of values, and what a status means."""
         from opkit.runtimes.rknn2 import calling_convention
 

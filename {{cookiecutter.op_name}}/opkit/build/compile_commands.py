@@ -22,6 +22,7 @@ from opkit.description.spec import OpSpec
 from opkit.toolchains import Compiler
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.headers import cxx_arguments, glibc_version, system_folders
+from opkit.toolchains.languages import CHAR
 
 DATABASE = "compile_commands.json"
 # Callers of a header's static functions are in other files: -Wno-unused-function.
@@ -161,7 +162,7 @@ def _arguments(env: Any, compiler: Compiler, cxx: Sequence[str]) -> tuple[str, .
     """Return the arguments for every file."""
     abi = ABIS["x64"]
     return (
-        *(f"--target={abi.triple}", *abi.gnu_flags, *_WARNINGS),
+        *(f"--target={abi.triple}", *abi.gnu_flags, *CHAR, *_WARNINGS),
         # clangd has headers of its own for what the compiler defines, such as stddef.h.
         "-nostdlibinc",
         *cxx,

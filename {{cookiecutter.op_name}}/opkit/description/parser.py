@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -91,6 +91,10 @@ class Rules(Protocol):
     @property
     def tensor_types(self) -> Mapping[str, str]:
         """The dtypes of tensors that it takes -> what a kernel gets for them."""
+
+    @property
+    def lost_outputs(self) -> Collection[str]:
+        """The dtypes among them that no output of a model has."""
 
     @property
     def refused_targets(self) -> Mapping[str, str]:

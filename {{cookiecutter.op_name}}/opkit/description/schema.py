@@ -165,6 +165,7 @@ def _conditions(rules: Rules, is_default: bool) -> list[Schema]:
     names = {"propertyNames": {"maxLength": limits.name_length}}
     parameters: Schema = {**names, "maxProperties": limits.parameters}
     dtypes = [dtype for dtype in TENSOR_DTYPES if dtype in rules.tensor_types]
+    outputs = [dtype for dtype in dtypes if dtype not in rules.lost_outputs]
     of_param: Schema = {"properties": {"length": {"maximum": limits.items}}}
     if refused:
         of_param["properties"]["type"] = {"not": words(refused)}
@@ -178,7 +179,7 @@ def _conditions(rules: Rules, is_default: bool) -> list[Schema]:
                     "inputs": parameters,
                     "outputs": {
                         **parameters,
-                        "additionalProperties": {"properties": {"dtype": {"enum": dtypes}}},
+                        "additionalProperties": {"properties": {"dtype": {"enum": outputs}}},
                     },
                     "params": {**parameters, "additionalProperties": of_param},
                 }

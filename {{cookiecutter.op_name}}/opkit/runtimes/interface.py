@@ -8,7 +8,7 @@ that uses it, because cookiecutter's own Python has neither.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -119,6 +119,8 @@ class Runtime(ABC):
     """Names that users may take for targets -> why they are none."""
     tensor_types: ClassVar[Mapping[str, str]] = SAME_TENSOR_TYPES
     """The dtypes of tensors that it takes -> the dtype of what a kernel gets for such a tensor."""
+    lost_outputs: ClassVar[Collection[str]] = ()
+    """The dtypes among them that no output of a model has."""
     limits: ClassVar[Limits] = Limits()
     """How much it takes."""
     converter: ClassVar[str] = ""

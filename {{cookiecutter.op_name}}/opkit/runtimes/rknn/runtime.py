@@ -15,7 +15,7 @@ from opkit.description.spec import OpSpec, Param
 from opkit.runtimes.interface import Product, Readme, Runtime, TestText
 from opkit.runtimes.rknn import settings, target_table
 from opkit.runtimes.rknn.chips import CHIPS, TARGETS
-from opkit.runtimes.rknn.deliveries import DELIVERIES, REFUSALS, TENSOR_TYPES
+from opkit.runtimes.rknn.deliveries import DELIVERIES, OUTPUT_TYPES, REFUSALS, TENSOR_TYPES
 from opkit.runtimes.rknn.limits import LIMITS
 from opkit.runtimes.rknn.names import operator_name_refusal
 from opkit.runtimes.rknn.settings import Settings
@@ -44,6 +44,7 @@ class Rknn(Runtime):
     )
     limits = LIMITS
     tensor_types = TENSOR_TYPES
+    lost_outputs = tuple(dtype for dtype in TENSOR_TYPES if dtype not in OUTPUT_TYPES)
     converter = "RKNN-Toolkit"
     keys = settings.KEYS
     foreign_keys = settings.PACKAGE_KEYS

@@ -167,7 +167,10 @@ def _declare(env: Any, request: options.Request) -> list[Any]:
     if debugger.COMMAND in request.commands:
         env.Debugger(operator_runtimes)
     if "compiledb" in request.commands:
-        env.CompileCommands([runtime.editor_commands for runtime in operator_runtimes])
+        env.CompileCommands(
+            [runtime.editor_commands for runtime in operator_runtimes],
+            [folder for runtime in operator_runtimes for folder in runtime.cxx_folders],
+        )
     Script.Default(products or needed)
     return products
 

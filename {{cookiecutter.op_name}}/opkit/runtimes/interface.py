@@ -190,6 +190,8 @@ class Runtime(ABC):
 
     includes: ClassVar[Sequence[str]] = ()
     """The folders of its package that are searched for headers."""
+    cxx_folders: ClassVar[Sequence[str]] = ()
+    """The folders of a repository whose headers are C++, and that C++ searches for headers."""
     product_pattern: ClassVar[str] = ""
     """Which files in `build/<target>/` are what is built for a target."""
 

@@ -27,8 +27,6 @@ _EXTENSIONS = (
 _LANGUAGE = (
     *("-cl-std=CL2.0", "-cl-no-stdinc", "-nostdinc", "-cl-single-precision-constant"),
     *("-Xclang", f"-cl-ext=-all,{','.join(f'+{name}' for name in _EXTENSIONS)}"),
-    # OpenCL's char is signed, whatever C's is.
-    "-fsigned-char",
     *("-Dcl_viv_vx_extension=1", "-Wno-ignored-pragmas", "-fgnu89-inline", "-fno-builtin"),
     # Elements of packed vectors are of enumerations, which a kernel is not to see.
     *("-Wno-enum-compare", "-Wno-enum-conversion", "-Wno-implicit-enum-enum-cast", "-Wno-switch"),

@@ -41,7 +41,16 @@ static void truncatediv_float32(const float *x, const float *y, float *output,
     }
 }
 
-/* C's own division truncates. The one quotient that does not fit, -2^31 / -1, becomes -2^31. */
+/* C's own division truncates. The one quotient that does not fit, -2^15 / -1, becomes -2^15. */
+static void truncatediv_int16(const int16_t *x, const int16_t *y, int16_t *output,
+                              struct truncatediv_axis axis)
+{
+    for (size_t i = 0; i < axis.length; i++) {
+        output[i] = (int16_t)(x[i * axis.x_step] / y[i * axis.y_step]);
+    }
+}
+
+/* As above, but that -2^31 / -1 is undefined in C: negated as unsigned it becomes -2^31. */
 static void truncatediv_int32(const int32_t *x, const int32_t *y, int32_t *output,
                               struct truncatediv_axis axis)
 {
@@ -112,6 +121,17 @@ static size_t truncatediv_fold(const struct opkit_tensor *output,
     return count;
 }
 
+/* Whether a tensor of integers holds 0. */
+static bool truncatediv_holds_zero(const struct opkit_tensor *tensor)
+{
+    for (size_t i = 0; i < tensor->size; i++) {
+        if (tensor->type == OPKIT_INT16 ? tensor->int16[i] == 0 : tensor->int32[i] == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /*
  * Computes the outputs:
  *
@@ -135,16 +155,15 @@ static const char *truncatediv_compute(const struct truncatediv_inputs *inputs,
     if (x->type != output->type || y->type != output->type) {
         return "x, y and output must be of one type";
     }
-    if (output->type != OPKIT_FLOAT32 && output->type != OPKIT_INT32) {
-        return "x, y and output must be float16, float32 or int32";
+    if (output->type != OPKIT_FLOAT32 && output->type != OPKIT_INT16 &&
+        output->type != OPKIT_INT32) {
+        return "x, y and output must be float16, float32, int16 or int32";
     }
     if (!truncatediv_steps(x, output, x_steps) || !truncatediv_steps(y, output, y_steps)) {
         return "x and y must have shapes that can be broadcast to that of output";
     }
-    for (size_t i = 0; output->type == OPKIT_INT32 && i < y->size; i++) {
-        if (y->int32[i] == 0) {
-            return "y must not hold 0 if the tensors are integers";
-        }
+    if (output->type != OPKIT_FLOAT32 && truncatediv_holds_zero(y)) {
+        return "y must not hold 0 if the tensors are integers";
     }
 
     const size_t count = truncatediv_fold(output, x_steps, y_steps, axes);
@@ -159,6 +178,9 @@ static const char *truncatediv_compute(const struct truncatediv_inputs *inputs,
         if (output->type == OPKIT_FLOAT32) {
             truncatediv_float32(x->float32 + x_start, y->float32 + y_start, output->float32 + start,
                                 innermost);
+        } else if (output->type == OPKIT_INT16) {
+            truncatediv_int16(x->int16 + x_start, y->int16 + y_start, output->int16 + start,
+                              innermost);
         } else {
             truncatediv_int32(x->int32 + x_start, y->int32 + y_start, output->int32 + start,
                               innermost);

@@ -39,6 +39,6 @@ def reference(inputs, params):
     if not y.all():
         raise ZeroDivisionError("TruncateDiv: y must not hold 0 if the tensors are integers")
     # Quotients of int32 are far enough from the next integer for float64. By way of int64, the one
-    # that does not fit, -2**31 / -1, becomes -2**31 everywhere.
+    # that does not fit, -2**31 / -1 or for int16 -2**15 / -1, becomes the dividend everywhere.
     quotient = np.trunc(x.astype(np.float64) / y.astype(np.float64))
     return {"output": quotient.astype(np.int64).astype(x.dtype)}

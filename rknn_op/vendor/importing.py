@@ -85,7 +85,8 @@ def plan(path: Path) -> Import:
         )
     kernel = KernelFile(_kernel_file(folder, spec))
     result = Import(spec, folder.shown)
-    result.spec, result.warnings = in_order(spec, kernel, _lines(folder, description))
+    lines = _lines(folder, description)
+    result.spec, result.warnings = in_order(spec, kernel, lines, _vx_file(folder, spec))
     converter = _add_converter(result, folder)
     _add_kernels(result, folder, kernel)
     cflags = tuple(dict.fromkeys((*spec.cflags, *skeletons.QUIET)))
@@ -181,6 +182,11 @@ def _kernel_file(folder: VendorFolder, spec: OpSpec) -> VendorFile:
     return folder.read(name)
 
 
+def _vx_file(folder: VendorFolder, spec: OpSpec) -> VendorFile | None:
+    name = folder.find(f"rknn_kernel_{spec.lower}.vx")
+    return folder.read(name) if name is not None else None
+
+
 def _lines(folder: VendorFolder, name: str) -> dict[str, str]:
     """Return file:line of each group of parameters."""
     root = yaml.compose(read_description(folder.path / name), Loader=yaml.SafeLoader)
@@ -205,12 +211,12 @@ def _add_kernels(result: Import, folder: VendorFolder, kernel: KernelFile) -> No
     elif found[0] != wanted:
         result.warnings.append(f"{found[1]}: {found[0]}, but the runtime looks up {wanted}")
     files = [kernel.file]
-    name = folder.find(f"rknn_kernel_{spec.lower}.vx")
-    if name is not None:
-        files.append(folder.read(name))
-        result.keep(f"rknn_kernel_{spec.lower}.vx", files[1])
-    has_vx = name is not None and (found is None or found[2] > 1)
-    if name is not None and not has_vx and found is not None:
+    vx_file = _vx_file(folder, spec)
+    if vx_file is not None:
+        files.append(vx_file)
+        result.keep(f"rknn_kernel_{spec.lower}.vx", vx_file)
+    has_vx = vx_file is not None and (found is None or found[2] > 1)
+    if vx_file is not None and not has_vx and found is not None:
         result.warnings.append(
             f"{found[1]}: {found[0]} has one kernel, so rknn_kernel_{spec.lower}.vx is not run; "
             "add its description, and `kernels: [cpu, vx]` to op.yml"

@@ -1,7 +1,8 @@
 """In which order a vendor's kernel takes its parameters.
 
 The vendor's tool writes the keys of op.yml, and even the inputs, in random order. The C file of the
-kernel was written for one order; as far as it says which, that one is taken.
+kernel was written for one order; as far as it says which, that one is taken. Where it does not, the
+names in the .vx file count: both kernels get the same list.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opkit.description.spec import OpSpec, Param, Tensor
+from rknn_op.vendor.files import VendorFile
 from rknn_op.vendor.kernel import KernelFile, Row
+from rknn_op.vendor.vx_signature import VxSignature, vx_signature
 
 GROUPS = ("inputs", "outputs", "params")
 _GROUP_OF = {"input": "inputs", "output": "outputs", "array": "params", "scalar": "params"}
@@ -29,7 +32,7 @@ class _Slot:
 
 
 def in_order(
-    spec: OpSpec, kernel: KernelFile, lines: Mapping[str, str]
+    spec: OpSpec, kernel: KernelFile, lines: Mapping[str, str], vx_file: VendorFile | None = None
 ) -> tuple[OpSpec, list[str]]:
     """Return the operator with its parameters in the kernel's order, and warnings.
 
@@ -37,10 +40,18 @@ def in_order(
         spec: the operator, in the order of its op.yml.
         kernel: its C file.
         lines: the groups of op.yml -> file:line of each.
+        vx_file: its .vx file, if there is one.
     """
-    positions = kernel.positions(parameter.name for parameter in spec.parameters)
+    names = [parameter.name for parameter in spec.parameters]
+    in_c = kernel.positions(names)
+    signature = vx_signature(vx_file, names) if vx_file else None
+    in_vx = signature.positions if signature else {}
+    added = {n: i for n, i in in_vx.items() if n not in in_c and i not in in_c.values()}
+    positions = {**in_c, **added}
     has_same = _counts(kernel.rows) == _expected(spec)
     warnings = [*_table_warnings(spec, kernel, has_same)]
+    if signature:
+        warnings += _conflicts(kernel, in_c, signature)
     found: dict[str, tuple[Parameter, ...]] = {}
     first = 0
     for group in GROUPS:
@@ -52,8 +63,14 @@ def in_order(
         first += len(members)
         found[group], is_certain = _arranged(members, rows, positions)
         warnings += _type_warnings(found[group], rows)
+        by_vx = signature is not None and any(each.name in added for each in members)
+        source = signature.where if signature and by_vx else kernel.table_name
         warnings += _order_warnings(
-            f"{lines.get(group, '')}: {group}", members, found[group], is_certain, kernel
+            f"{lines.get(group, '')}: {group}",
+            members,
+            found[group],
+            "" if not is_certain else source or kernel.file.shown,
+            kernel,
         )
     inputs, outputs, params = (found[group] for group in GROUPS)
     spec = replace(
@@ -116,19 +133,32 @@ def _order_warnings(
     where: str,
     before: Sequence[Parameter],
     now: Sequence[Parameter],
-    is_certain: bool,
+    source: str,
     kernel: KernelFile,
 ) -> Iterator[str]:
+    """Yield where the order is from, if it is not that of op.yml; no source: nothing says it."""
     listed, taken = (", ".join(each.name for each in members) for members in (before, now))
-    if not is_certain:
+    if not source:
         numbers = "" if _numbers_rise(now) else ", though their numbers say otherwise"
         yield (
             f"{where}: the vendor's tool lists them in random order, and {kernel.file.shown} does "
             f"not say in which it takes them; took {taken}{numbers}: compare with the kernel"
         )
     elif taken != listed:
-        by = kernel.table_name or kernel.file.shown
-        yield f"{where}: listed as {listed}, but {by} says {taken}: took that"
+        yield f"{where}: listed as {listed}, but {source} says {taken}: took that"
+
+
+def _conflicts(
+    kernel: KernelFile, in_c: Mapping[str, int], signature: VxSignature
+) -> Iterator[str]:
+    """Yield the parameters that the two kernels take at different places."""
+    for name, index in signature.positions.items():
+        if in_c.get(name, index) != index:
+            yield (
+                f"{signature.where}: takes {name} as parameter {index}, but {kernel.file.shown} "
+                f"says {in_c[name]}: took that of the C file; both get the same list, so that one "
+                "of them is wrong"
+            )
 
 
 def _type_warnings(members: Sequence[Parameter], slots: Sequence[_Slot]) -> Iterator[str]:

@@ -50,7 +50,8 @@ def entries(repository: Repository) -> dict[str, list[str]]:
 
 def sources(repository: Repository) -> set[str]:
     """Return all that is C, or almost, but for what templates hold."""
-    paths = [path for end in ("c", "h", "vx") for path in repository.path.rglob(f"*.{end}")]
+    ends = ("c", "cc", "cpp", "h", "hpp", "vx")
+    paths = [path for end in ends for path in repository.path.rglob(f"*.{end}")]
     names = {path.relative_to(repository.path).as_posix() for path in paths}
     return {name for name in names if "/templates/" not in name and not name.startswith("build/")}
 
@@ -89,11 +90,41 @@ def test_example_has_no_errors(name: str, unbuilt: Callable[[str], Repository]) 
         assert errors(server, of_the_operator) == []
 
 
+EVERYWHERE = """\
+name: Everywhere
+runtimes: [rknn, pplnn, rknn2]
+inputs: {x: {type: VX_TYPE_TENSOR}, more: {type: VX_TYPE_TENSOR}}
+outputs: {y: {type: VX_TYPE_TENSOR, same_as: x}, other: {type: VX_TYPE_TENSOR}}
+params:
+  count: {type: int, default: 3}
+  factor: {type: float}
+  sizes: {type: ints}
+  flag: {type: VX_TYPE_BOOL}
+  letter: {type: VX_TYPE_CHAR}
+"""
+OWN_FILES = {
+    "src/own.h": "typedef int char_is_unsigned[(char)-1 > 0 ? 1 : -1];\n",
+    "src/own.c": '#include "own.h"\n',
+    "src/own.cpp": '#include "own.h"\n#include "own.hpp"\n',
+    "src/own.hpp": "#include <array>\nusing Pair = std::array<float, 2>;\n",
+}
+
+
 @pytest.mark.slow
-def test_new_repository_has_no_errors(unbuilt: Callable[[str], Repository]) -> None:
-    repository = unbuilt("fresh")
+def test_every_file_of_all_runtimes_has_no_errors(tmp_path: Path) -> None:
+    repository = generate(tmp_path, EVERYWHERE)
+    for name, text in OWN_FILES.items():
+        path = repository.path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    with (repository.path / "op.yml").open("a") as file:
+        file.write("sources: [src/own.c, src/own.cpp]\ninclude: [src]\n")
+    repository.scons("compiledb")
+    files = entries(repository)
+    assert set(files) == sources(repository)
+    assert set(files) >= {*OWN_FILES, "pplnn/src/ppl/nn/params/custom/everywhere_param.h"}
     with language_server(repository.path) as server:
-        assert errors(server, entries(repository)) == []
+        assert errors(server, files) == []
 
 
 def test_compute_header_has_no_warnings(unbuilt: Callable[[str], Repository]) -> None:

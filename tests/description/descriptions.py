@@ -100,7 +100,10 @@ def documents(draw: st.DrawFn, chosen: Sequence[str] = ("rknn",)) -> dict[str, A
     outputs = draw(st.integers(1, max(1, len(names) - inputs)))
     rooms = [runtimes.available()[each] for each in chosen]
     types = [each for each in PARAM_TYPES if not any(room.type_refusal(each) for room in rooms)]
-    dtypes = [each for each in TENSOR_DTYPES if all(each in room.tensor_types for room in rooms)]
+    conventions = [room.calling_convention() for room in rooms]
+    dtypes = [
+        each for each in TENSOR_DTYPES if all(each in rules.output_types for rules in conventions)
+    ]
 
     def input_() -> dict[str, str]:
         facts = {

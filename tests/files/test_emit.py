@@ -46,10 +46,10 @@ DESCRIPTIONS = {
     + "outputs:\n"
     + "".join(f"  o{n}: {{type: VX_TYPE_TENSOR}}\n" for n in range(5)),
     "output_dtypes": "name: OutputDtypes\ninputs: {x: {type: VX_TYPE_TENSOR}}\n"
-    "outputs: {index: {type: VX_TYPE_TENSOR, dtype: int32, doc: of the largest},"
+    "outputs: {index: {type: VX_TYPE_TENSOR, dtype: int16, doc: of the largest},"
     " value: {type: VX_TYPE_TENSOR}}\n",
     "integer_output": "name: IntegerOutput\ninputs: {x: {type: VX_TYPE_TENSOR}}\n"
-    "outputs: {y: {type: VX_TYPE_TENSOR, dtype: int64}}\n",
+    "outputs: {y: {type: VX_TYPE_TENSOR, dtype: int8}}\n",
     "names_of_ours": "name: Names\n"
     "inputs: {inputs: {type: VX_TYPE_TENSOR}, params: {type: VX_TYPE_TENSOR}}\n"
     "outputs: {outputs: {type: VX_TYPE_TENSOR}, call: {type: VX_TYPE_TENSOR}}\n"
@@ -144,7 +144,7 @@ def test_package_description() -> None:
     spec = parse(
         "name: TwoIn\nvx_version: 2\n"
         "inputs: {z: {type: VX_TYPE_TENSOR, doc: d}, a: {type: VX_TYPE_TENSOR}}\n"
-        "outputs: {y: {type: VX_TYPE_TENSOR, dtype: int32}}\n"
+        "outputs: {y: {type: VX_TYPE_TENSOR, dtype: int16}}\n"
         "params: {q: {type: vx_type_array, length: 1, default: [2], source: const:q, doc: e},"
         " b: {type: VX_TYPE_BOOL}}\n"
     )

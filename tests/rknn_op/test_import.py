@@ -20,6 +20,7 @@ from tests.rknn_op.command import rknn_op, snapshot
 DATA = ROOT / "tests" / "data" / "vendor_repository"
 OLD = "AddScaled"
 KERNEL = "rknn_kernel_addscaled.c"
+VX = "rknn_kernel_addscaled.vx"
 CLASS = """\
 import tensorflow as tf
 from rknn.api import RKNNCustomOP, IoMap, Shape
@@ -202,8 +203,67 @@ def without_evidence(kernel: Path) -> None:
     kernel.write_text(text.replace("/* input", "/* the tensor "))
 
 
-def test_lost_order_is_kept_with_a_warning(old: Path) -> None:
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", ""),
+        ("__kernel void", "kernel __attribute__((reqd_work_group_size(8, 1, 1)))\nvoid"),
+        ("__read_only image2d_array_t input0", "/* , */ __read_only image2d_array_t INPUT0 // )\n"),
+        ("float scale, vx_array_int offsets", "float factor, vx_array_int numbers"),
+        ("__kernel", "__kernel void half(__read_only image2d_array_t input1) {}\n__kernel"),
+    ],
+    ids=["as it is", "attribute", "comments", "other params", "two kernels"],
+)
+def test_order_of_vx_kernel_counts_where_c_says_none(old: Path, before: str, after: str) -> None:
     without_evidence(old / KERNEL)
+    change(old / VX, before, after)
+    found = warnings(dry_run())[0]
+    line = "5" if before == "__kernel" else "4"
+    assert found == (
+        f"{OLD}/op.yml:10: inputs: listed as input1, input0, but {OLD}/{VX}:{line} says input0, "
+        "input1: took that"
+    )
+
+
+def test_c_file_counts_more_than_vx_kernel(old: Path) -> None:
+    text = (old / VX).read_text().replace("input1", "input2").replace("input0", "input1")
+    (old / VX).write_text(text.replace("input2", "input0"))
+    found = warnings(dry_run())
+    assert f"{OLD}/{KERNEL}:19 says input0, input1: took that" in found[2]
+    assert found[:2] == [
+        f"{OLD}/{VX}:4: takes {name} as parameter {there}, but {OLD}/{KERNEL} says {here}: took "
+        "that of the C file; both get the same list, so that one of them is wrong"
+        for name, there, here in (("input1", 0, 1), ("input0", 1, 0))
+    ]
+
+
+OTHER_ORDER = "(int input1, int input0, int output0, int scale, int offsets)"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("image2d_array_t input", "image2d_array_t from"),
+        ("float scale, ", ""),
+        ("__kernel", f"__kernel void other{OTHER_ORDER} {{}}\n__kernel"),
+        ("__kernel void", "static void"),
+    ],
+    ids=["other names", "count", "two orders", "no kernel"],
+)
+def test_vx_kernel_that_does_not_say_order(old: Path, before: str, after: str) -> None:
+    without_evidence(old / KERNEL)
+    change(old / VX, before, after)
+    assert "input1, input0, though" in dry_run()
+
+
+def without_order(old: Path) -> None:
+    """Let nothing say the order of the inputs."""
+    without_evidence(old / KERNEL)
+    (old / VX).write_text((old / VX).read_text().replace("input", "from"))
+
+
+def test_lost_order_is_kept_with_a_warning(old: Path) -> None:
+    without_order(old)
     found = warnings(dry_run())
     assert found[0] == (
         f"{OLD}/op.yml:10: inputs: the vendor's tool lists them in random order, and {OLD}/{KERNEL}"
@@ -227,6 +287,7 @@ def test_lost_order_is_kept_with_a_warning(old: Path) -> None:
 def test_contradicting_evidence_counts_as_none(old: Path, edits: list[tuple[str, str]]) -> None:
     for before, after in edits:
         change(old / KERNEL, before, after)
+    (old / VX).write_text((old / VX).read_text().replace("input", "from"))
     assert "input1, input0, though" in dry_run()
 
 
@@ -511,11 +572,16 @@ def test_folder_by_a_dot(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "#define A" + " " * 212_000,
         '#include "VX/vx.h"\n' * 12_000,
         "a = (vx_tensor)p[0];" * 12_000,
+        "kernel void a(" * 15_000,
+        "kernel void a(" + "int input0, " * 17_000 + ")",
+        "kernel" + " " * 212_000,
+        "kernel void" + " " * 212_000,
     ],
     ids=lambda text: text[:24],
 )
-def test_reading_takes_no_longer_than_the_file_is_large(old: Path, text: str) -> None:
-    (old / KERNEL).write_text(text)
+@pytest.mark.parametrize("file", [KERNEL, VX])
+def test_reading_takes_no_longer_than_the_file_is_large(old: Path, file: str, text: str) -> None:
+    (old / file).write_text(text)
     start = os.times().user
     assert warnings(dry_run())
     assert os.times().user - start < 5  # seconds of the processor; squares would be minutes

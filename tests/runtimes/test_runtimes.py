@@ -105,7 +105,7 @@ def test_dtypes_that_a_runtime_carries_or_leaves_out(plain: Repository, tmp_path
     tests.write_text(tests.read_text().replace("\n\n\n@pytest", f"\n{more}\n\n\n@pytest", 1))
     checked = both.scons("check").stdout
     assert "CPU kernel: 7 cases; CPU kernel, plain: 6 cases, 1 left out\n" in checked
-    note = "CPU kernel, plain leaves out cases with int8: its runtime has no such tensors"
+    note = "CPU kernel, plain leaves out cases with int8: its runtime has no such inputs"
     assert f"note: {note}\n" in checked
     room = both.path / "opkit/runtimes/plain/__init__.py"
     rule = "has_shape_rule = "

@@ -158,6 +158,12 @@ def drift(root: Path, spec: OpSpec) -> list[Complaint]:
     return [*unknown_names(root, spec), *rooms]
 
 
+def warnings(root: Path) -> list[Complaint]:
+    """Return the warnings about an op.yml that can be used."""
+    _, found = runtimes.complaints(read_description(root / "op.yml"), "op.yml")
+    return found
+
+
 def missing(root: Path, spec: OpSpec) -> list[Complaint]:
     """Return the user's files that are not there, those that op.yml lists included."""
     return [

@@ -67,8 +67,8 @@ def construct(root: Path) -> None:
     if not changes_nothing and not cleans:
         atexit.register(lambda: _discard_failed(map(str, env.Flatten(products))))
         with _user_errors():
-            for mismatch in repository.drift(root, operator):
-                print(f"warning: {mismatch}", file=sys.stderr)
+            for complaint in (*repository.warnings(root), *repository.drift(root, operator)):
+                print(f"warning: {complaint}", file=sys.stderr)
 
 
 def _set_up(root: Path) -> None:
@@ -167,7 +167,10 @@ def _declare(env: Any, request: options.Request) -> list[Any]:
     if debugger.COMMAND in request.commands:
         env.Debugger(operator_runtimes)
     if "compiledb" in request.commands:
-        env.CompileCommands([runtime.editor_commands for runtime in operator_runtimes])
+        env.CompileCommands(
+            [runtime.editor_commands for runtime in operator_runtimes],
+            [folder for runtime in operator_runtimes for folder in runtime.cxx_folders],
+        )
     Script.Default(products or needed)
     return products
 

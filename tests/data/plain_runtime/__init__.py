@@ -49,6 +49,7 @@ class Plain(Runtime):
     product_pattern = "*.so"
     has_shape_rule = False
     tensor_types: ClassVar[Mapping[str, str]] = {"float16": "float32", "float32": "float32"}
+    input_types = output_types = tensor_types
 
     def once_only_files(self, spec: OpSpec) -> dict[str, str]:
         """Return a note."""
@@ -85,7 +86,7 @@ class Plain(Runtime):
         """Return the library."""
         return [self._library(env, "build/pc/operator.so")]
 
-    def calling_convention(self) -> Plain:
+    def calling_convention(self, abi: str = "") -> Plain:
         """Return itself."""
         return self
 

@@ -225,9 +225,9 @@ def case_exp_of_halves() -> None:
 
 def case_truncate_div() -> None:
     """Integers of every sign, broadcast; two inputs in their order."""
-    x = RANDOM.randint(-1000, 1000, (3, 4, 50)).astype(np.int32)
-    y = RANDOM.randint(1, 60, (4, 50)).astype(np.int32) * RANDOM.choice([-1, 1], (4, 50))
-    y = y.astype(np.int32)
+    x = RANDOM.randint(-1000, 1000, (3, 4, 50)).astype(np.int16)
+    y = RANDOM.randint(1, 60, (4, 50)) * RANDOM.choice([-1, 1], (4, 50))
+    y = y.astype(np.int16)
     for divisor in (y, y[:1], y[0]):
         _, ours, theirs = both("TruncateDiv", tf.truncatediv, x, divisor)
         assert (ours == theirs).all()
@@ -301,23 +301,35 @@ def case_output_dtypes() -> None:
     values = RANDOM.uniform(-1, 1, (4, 9)).astype(np.float32)
     with tf.Graph().as_default():
         results = toolkit().output_tensors(operator("LargestOf"), [tf.constant(values)], {})
-        assert [result.dtype for result in results] == [tf.int32, tf.float32]
+        assert [result.dtype for result in results] == [tf.int16, tf.float32]
         with v1.Session() as session:
             index, value = session.run(results)
-    assert (index.dtype, value.dtype) == (np.int32, np.float32)
+    assert (index.dtype, value.dtype) == (np.int16, np.float32)
     assert (index == values.argmax(-1)).all()
     assert (value == values.max(-1)).all()
 
 
 def case_types() -> None:
     """The reference sees float32 instead of half, every other type as it is."""
-    sizes = {tf.float16: 4, tf.float32: 4, tf.int8: 1, tf.uint8: 1, tf.int32: 4, tf.int64: 8}
+    sizes = {tf.float16: 4, tf.float32: 4, tf.int8: 1, tf.uint8: 1, tf.int16: 2}
     for dtype, size in sizes.items():
         with tf.Graph().as_default():
             (output,) = operator("ItemSize").compute_output_tensor([], [tf.zeros((2,), dtype)], {})
             assert output.dtype == dtype
             with v1.Session() as session:
                 assert session.run(output).tolist() == [size, size], dtype
+
+
+def case_outputs_that_board_leaves_empty() -> None:
+    """An output is refused where the board would return none of its bytes."""
+    for dtype in (tf.uint16, tf.int32, tf.int64, tf.float64):
+        with tf.Graph().as_default():
+            try:
+                operator("ItemSize").compute_output_tensor([], [tf.zeros((2,), dtype)], {})
+            except ValueError as error:
+                assert f"output 'y' is {dtype.name}, which the board" in str(error), error
+            else:
+                raise AssertionError(dtype)
 
 
 def case_unknown_dimensions() -> None:

@@ -27,6 +27,7 @@ from opkit.runtimes.invocation import (
     RefusedError,
     Value,
 )
+from opkit.runtimes.rknn import armhf, armhf_convention
 from opkit.runtimes.rknn.calling_convention import marshal
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.host_kernels import host_kernel
@@ -888,13 +889,11 @@ UINT64_BIG = 2**64 - 1
         ("UINT16", 65535, "UINT16", "ffff"),
         ("UINT32", 2**32 - 1, "UINT32", "ffffffff"),
         ("UINT32", 2**40, "UINT32", "ffffffff"),  # saturates
-        ("UINT32", math.nan, "UINT32", "00000000"),
         ("INT8", -1, "INT8", "ff"),
         ("INT8", 200, "INT8", "c8"),
         ("INT16", -2, "INT16", "feff"),
         ("INT32", -2.9, "INT32", "feffffff"),
         ("INT32", 2**40, "INT32", "ffffff7f"),
-        ("INT32", -math.inf, "INT32", "00000080"),
         ("INT64", -1, "INT64", "ff" * 8),
         ("INT64", 2**53 + 1, "INT64", "0000000000002000"),  # through a double
         ("INT64", 2**63 - 1, "INT64", "ffffffffffffff7f"),
@@ -907,6 +906,46 @@ UINT64_BIG = 2**64 - 1
 def test_marshaled_scalars(kind: str, value: Any, delivered_type: str, data: str) -> None:
     scalar = marshal([Param("p", PARAM_TYPES[f"VX_TYPE_{kind}"])], {"p": value})
     assert scalar == [Value("p", delivered_type.lower(), (), bytes.fromhex(data))]
+
+
+@pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan, np.float32(math.inf)])
+@pytest.mark.parametrize("kind", ["FLOAT32", "FLOAT64", "INT32", "ARRAY"])
+def test_numbers_that_json_cannot_carry_are_refused(kind: str, number: float) -> None:
+    value = [1, number] if kind == "ARRAY" else number
+    with pytest.raises(RefusedError) as caught:
+        marshal([Param("p", PARAM_TYPES[f"VX_TYPE_{kind}"])], {"p": value})
+    assert str(caught.value) == (
+        f"param 'p' is {float(number)}; RKNN-Toolkit writes params as JSON, which has no infinity "
+        "and no NaN (expected a finite number)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "delivered"),
+    [
+        ("INT64", 2**63 - 1, -(2**63)),
+        ("INT64", 2**63 - 512, -(2**63)),  # as a double 2^63
+        ("INT64", 2**63 - 1024, 2**63 - 1024),
+        ("INT64", -(2**63), -(2**63)),
+        ("INT64", -1, -1),
+        ("UINT64", 2**64 - 1, 2**64 - 1),
+        ("UINT64", 2**63 - 1, 2**63),
+        ("INT32", 2**31 - 1, 2**31 - 1),
+    ],
+)
+def test_values_on_armhf(kind: str, number: int, delivered: int) -> None:
+    param = Param("p", PARAM_TYPES[f"VX_TYPE_{kind}"])
+    (value,) = armhf_convention.marshal([param], {"p": number})
+    element = param.type.element
+    data = delivered.to_bytes(element.size, "little", signed=element.kind == "int")
+    assert value == Value("p", element.name, (), data)
+    is_other = kind == "INT64" and number >= 2**63 - 512
+    warnings = dict(armhf.warnings([param], {"p": number}))
+    assert [*warnings] == ["p"] * is_other
+    if is_other:
+        assert warnings["p"].startswith(
+            f"{number} arrives as -9223372036854775808 on armhf (rv1109, rv1126); use a smaller"
+        )
 
 
 def test_marshaled_arrays() -> None:

@@ -7,15 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from opkit.check import checking
+from opkit.description.reader import DescriptionError
 from opkit.runtimes import parse
-from opkit.runtimes.rknn.deliveries import TENSOR_TYPES
+from opkit.runtimes.invocation import LeftOutError
+from opkit.runtimes.rknn.deliveries import INPUT_TYPES, OUTPUT_TYPES, TENSOR_TYPES
 from opkit.testing import CheckError, Operator, cases, uniform
 from tests.repositories import Repository
 
 DESCRIPTION = """\
 name: Largest
 inputs: {x: {type: VX_TYPE_TENSOR}}
-outputs: {index: {type: VX_TYPE_TENSOR, dtype: int32}, value: {type: VX_TYPE_TENSOR}}
+outputs: {index: {type: VX_TYPE_TENSOR, dtype: int16}, value: {type: VX_TYPE_TENSOR}}
 """
 REFERENCE = """\
 def output_shapes(input_shapes, params):
@@ -31,24 +34,24 @@ def expected_dtypes(folder: Path, dtype: str | dict[str, str]) -> dict[str, str]
     """Return the dtypes that the check expects of the outputs."""
     (folder / "op.yml").write_text(DESCRIPTION)
     (folder / "largest_reference.py").write_text(REFERENCE)
-    (case,) = cases([{"x": (3, 9)}], [uniform(-9, 9)], dtype=dtype)
+    (case,) = cases([{"x": (3, 9)}], [uniform(0, 9)], dtype=dtype)
     expected = Operator(folder).prepare(case).expected
     return {name: str(array.dtype) for name, array in expected.items()}
 
 
-@pytest.mark.parametrize("dtype", TENSOR_TYPES)
+@pytest.mark.parametrize("dtype", OUTPUT_TYPES)
 def test_all_dtypes(dtype: str) -> None:
-    index, value = parse(DESCRIPTION.replace("int32", dtype)).outputs
+    index, value = parse(DESCRIPTION.replace("int16", dtype)).outputs
     assert (index.dtype, value.dtype) == (dtype, None)
 
 
 @pytest.mark.parametrize(
     ("dtype", "index", "value"),
     [
-        ("float16", "int32", "float16"),
-        ("int8", "int32", "int8"),
-        ({"index": "int32"}, "int32", "float16"),
-        ({"x": "float32", "value": "float16"}, "int32", "float16"),
+        ("float16", "int16", "float16"),
+        ("int8", "int16", "int8"),
+        ({"index": "int16"}, "int16", "float16"),
+        ({"x": "float32", "value": "float16"}, "int16", "float16"),
     ],
 )
 def test_output_dtype_from_op_yml(
@@ -61,13 +64,13 @@ def test_output_dtype_from_op_yml(
     ("dtype", "message"),
     [
         (
-            {"index": "int64"},
-            "output 'index' is int64 in the case, but int32 in the class that RKNN-Toolkit calls, "
-            "as op.yml says; write `dtype: int64` in op.yml at outputs.index, or leave the dtype "
+            {"index": "int8"},
+            "output 'index' is int8 in the case, but int16 in the class that RKNN-Toolkit calls, "
+            "as op.yml says; write `dtype: int8` in op.yml at outputs.index, or leave the dtype "
             "out of the case",
         ),
-        ({"index": "float16"}, "output 'index' is float16 in the case, but int32 in the class"),
-        ({"value": "int32"}, "output 'value' is int32 in the case, but float16 in the class that"),
+        ({"index": "float16"}, "output 'index' is float16 in the case, but int16 in the class"),
+        ({"value": "int16"}, "output 'value' is int16 in the case, but float16 in the class that"),
     ],
 )
 def test_conflicting_case_dtype_is_refused(
@@ -76,6 +79,59 @@ def test_conflicting_case_dtype_is_refused(
     with pytest.raises(CheckError) as caught:
         expected_dtypes(tmp_path, dtype)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", sorted(TENSOR_TYPES.keys() - set(OUTPUT_TYPES)))
+def test_output_that_leaves_model_empty_is_refused(dtype: str) -> None:
+    with pytest.raises(DescriptionError) as caught:
+        parse(DESCRIPTION.replace("int16", dtype), "some.yml")
+    assert str(caught.value) == (
+        f"some.yml:3: outputs.index.dtype: invalid '{dtype}': rknn cannot return it, a model's "
+        "output of it has the size 0 and no call fails; write `dtype: float16`, in which integers "
+        "are exact up to 2048, or `dtype: int16` (expected float16, float32, int8, uint8, int16)"
+    )
+
+
+INPUT, OUTPUT = "input 'x'", "output 'value'"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tensor"),
+    [("uint16", INPUT), ("int64", INPUT), ("int32", OUTPUT), ("uint32", OUTPUT)],
+)
+def test_case_with_lost_tensor_is_refused(dtype: str, tensor: str, tmp_path: Path) -> None:
+    taken = {INPUT: INPUT_TYPES, OUTPUT: OUTPUT_TYPES}[tensor]
+    with pytest.raises(CheckError) as caught:
+        expected_dtypes(tmp_path, dtype)
+    assert str(caught.value).endswith(
+        f": {tensor} is {dtype}; RKNN-Toolkit has no such {tensor.split()[0]}s, librknn_runtime "
+        f"leaves them empty and no call fails (expected {', '.join(taken)})"
+    )
+
+
+def test_integer_input_of_float_output_passes(tmp_path: Path) -> None:
+    value = "value: {type: VX_TYPE_TENSOR"
+    (tmp_path / "op.yml").write_text(DESCRIPTION.replace(value, f"{value}, dtype: float16"))
+    (case,) = cases([{"x": (3, 9)}], [uniform(-9, 9)], dtype={"x": "int32"})
+    Operator(tmp_path).check(case)
+
+
+def test_runtime_with_other_tensors_keeps_case(tmp_path: Path) -> None:
+    """Of two runtimes the one that cannot take a case leaves it out."""
+    (tmp_path / "op.yml").write_text(f"{DESCRIPTION}runtimes: [rknn, pplnn]\n")
+    (tmp_path / "largest_reference.py").write_text(REFERENCE)
+    (case,) = cases([{"x": (3, 9)}], [uniform(-9, 9)], dtype={"x": "int64"})
+    operator = Operator(tmp_path)
+    prepared = operator.prepare(case)
+    rknn, pplnn = operator.runtimes
+
+    class Kernel:
+        convention = rknn.calling_convention()
+
+    with pytest.raises(LeftOutError, match="cases with int64: its runtime has no such inputs"):
+        checking._refuse_untaken(Kernel(), prepared)  # type: ignore[arg-type]
+    Kernel.convention = pplnn.calling_convention()
+    checking._refuse_untaken(Kernel(), prepared)  # type: ignore[arg-type]
 
 
 def test_inexact_result_error_names_dtype_key(tmp_path: Path) -> None:
@@ -97,30 +153,30 @@ def test_new_repository_with_integer_output_passes(copy_of_fresh: Repository) ->
     assert "VX kernel" not in run.stdout
     assert "note:" not in run.stdout
     text = (root / "rknn_op_largest.py").read_text()
-    assert "dtypes = [tf.int32, inputs_tensor[0].dtype]" in text
-    # The CPU kernel writes int32: what is not 0 differs from the reference by whole numbers.
+    assert "dtypes = [tf.int16, inputs_tensor[0].dtype]" in text
+    # The CPU kernel writes int16: what is not 0 differs from the reference by whole numbers.
     path = root / "largest_compute.h"
     path.write_text(
         path.read_text().replace(
-            "return NULL;", "outputs->index.int32[0] = 65537;\n    return NULL;"
+            "return NULL;", "outputs->index.int16[0] = 12345;\n    return NULL;"
         )
     )
     run = copy_of_fresh.scons("check", check=False)
     assert run.returncode != 0
-    assert "65537" in run.stdout, run.stdout
+    assert "12345" in run.stdout, run.stdout
 
 
 def test_integer_inputs_are_noted_once(copy_of_fresh: Repository) -> None:
     (path,) = copy_of_fresh.path.glob("*_compute.h")
-    text = path.read_text().replace("FLOAT32", "INT32").replace("float32[", "int32[")
+    text = path.read_text().replace("FLOAT32", "INT16").replace("float32[", "int16[")
     path.write_text(text)
     (path,) = (copy_of_fresh.path / "tests").glob("test_*.py")
     text, _, _ = path.read_text().rpartition("@pytest.mark")  # without the VX kernel's test
     text = text.replace("uniform(-1, 1), special()", "uniform(-9, 9)")
-    path.write_text(text.replace('"float16"', '"int32"'))
+    path.write_text(text.replace('"float16"', '"int16"'))
     run = copy_of_fresh.scons("check")
     notes = [line for line in run.stdout.splitlines() if "float16" in line]
     assert notes == [
-        "note: cases have integer inputs (input: int32), but RKNN-Toolkit hands custom operators "
+        "note: cases have integer inputs (input: int16), but RKNN-Toolkit hands custom operators "
         "float16, in which integers are exact up to 2048"
     ]

@@ -144,7 +144,7 @@ def params_from_tf(node_def, constants):
         """
         name: LargestOf
         inputs: {x: {type: VX_TYPE_TENSOR}}
-        outputs: {index: {type: VX_TYPE_TENSOR, dtype: int32}, value: {type: VX_TYPE_TENSOR}}
+        outputs: {index: {type: VX_TYPE_TENSOR, dtype: int16}, value: {type: VX_TYPE_TENSOR}}
         """,
         """
 def output_shapes(input_shapes, params):

@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -273,12 +273,48 @@ def _cached_instance(type_: str) -> Any:
     return instance(operator(param(type_)))
 
 
-@given(st.floats(width=32))
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False))
 def test_float32_is_exact(number: float) -> None:
     node = NodeDef({"value": Attribute("f", number)})
     value = _cached_instance("VX_TYPE_FLOAT32").load_params_from_tf(node, {})["value"]
-    assert np.float32(value).tobytes() == np.float32(number).tobytes() or np.isnan(number)
-    assert np.isnan(value) == np.isnan(number)
+    assert np.float32(value).tobytes() == np.float32(number).tobytes()
+
+
+@pytest.mark.parametrize("number", [float("inf"), float("-inf"), float("nan")])
+@pytest.mark.parametrize("type_", ["VX_TYPE_FLOAT32", "VX_TYPE_FLOAT64"])
+def test_numbers_that_json_cannot_carry_are_refused(type_: str, number: float) -> None:
+    with pytest.raises(ValueError, match=r"param 'value': \[-?(inf|nan)\] is not finite, and"):
+        from_attribute(type_, "f", number)
+
+
+def test_int64_that_armhf_changes_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert from_attribute("VX_TYPE_INT64", "i", 2**63 - 1) == 2**63 - 1
+    assert capsys.readouterr().out == (
+        "warning: Copy: param 'value': 9223372036854775807 arrives as -9223372036854775808 on "
+        "armhf (rv1109, rv1126)\n"
+    )
+    from_attribute("VX_TYPE_INT64", "i", 2**63 - 1024)
+    from_attribute("VX_TYPE_UINT64", "i", 2**63 - 1)
+    assert capsys.readouterr().out == ""
+
+
+class FakeTensor:
+    """A tensor of TensorFlow, of which nothing but the dtype is looked at."""
+
+    def __init__(self, dtype: str) -> None:
+        self.dtype = SimpleNamespace(as_numpy_dtype=np.dtype(dtype).type)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint32", "uint16", "float64", "bool"])
+def test_output_that_board_leaves_empty_is_refused(dtype: str) -> None:
+    with pytest.raises(ValueError, match=rf"^Copy: output 'output' is {dtype}, which the board"):
+        instance(operator()).compute_output_tensor([], [FakeTensor(dtype)], {})
+
+
+def test_class_has_no_more_than_its_params_need() -> None:
+    text = toolkit_class(operator(param("VX_TYPE_INT32")), COPY)
+    assert "isfinite" not in text
+    assert "armhf" not in text
 
 
 SIZE = operator(param("VX_TYPE_ARRAY", source="const:size", length=2))
@@ -411,7 +447,7 @@ def test_default_does_not_hide_missing_constant() -> None:
     [
         ("VX_TYPE_BOOL", False),
         ("VX_TYPE_INT32", 0),
-        ("VX_TYPE_FLOAT64", float("-inf")),
+        ("VX_TYPE_FLOAT64", -1.5e300),
         ("VX_TYPE_FLOAT64", 1e300),
         ("VX_TYPE_ARRAY", tuple(range(-(2**31), -(2**31) + 16))),
     ],

@@ -46,7 +46,7 @@ class Attributes:
         inputs: the params that are inputs.
     """
 
-    tensor_types = calling_convention.tensor_types
+    tensor_types = input_types = output_types = calling_convention.tensor_types
     has_shape_rule = calling_convention.has_shape_rule
 
     def __init__(self, inputs: str) -> None:

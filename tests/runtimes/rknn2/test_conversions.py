@@ -41,6 +41,7 @@ class AsTheyAre:
     """A convention by which tensors arrive as the test has them."""
 
     tensor_types: ClassVar[Mapping[str, str]] = {dtype: dtype for dtype in DTYPES}
+    input_types = output_types = DTYPES
     has_shape_rule = False
 
     def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from SCons.Action import Action
@@ -22,15 +22,19 @@ from opkit.description.spec import OpSpec
 from opkit.toolchains import Compiler
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.headers import cxx_arguments, glibc_version, system_folders
+from opkit.toolchains.languages import CHAR, CXX_SUFFIXES
 
 DATABASE = "compile_commands.json"
-# Callers of a header's static functions are in other files: -Wno-unused-function.
 _C = "-std=c11"
-_CXX = ("-x", "c++", "-std=c++14")
+_CXX = "-std=c++14"
+# Callers of a header's static functions are in other files.
+_HEADER = "-Wno-unused-function"
+_CXX_HEADER = (_HEADER, "-x", "c++-header", _CXX)
 _LANGUAGES = {
     ".c": ("-x", "c", _C),
-    ".h": ("-Wno-unused-function", "-x", "c-header", _C),
-    **dict.fromkeys((".cc", ".cpp", ".cxx"), _CXX),
+    ".h": (_HEADER, "-x", "c-header", _C),
+    **dict.fromkeys(CXX_SUFFIXES, ("-x", "c++", _CXX)),
+    **dict.fromkeys((".hh", ".hpp", ".hxx"), _CXX_HEADER),
 }
 _WARNINGS = ("-Wall", "-Wextra", "-Wpedantic")
 # Templates are C only when they are rendered.
@@ -68,18 +72,20 @@ def generate(env: Any) -> None:
     env.AddMethod(compile_commands, "CompileCommands")
 
 
-def compile_commands(env: Any, sources: Sequence[CommandSource]) -> Any:
+def compile_commands(env: Any, sources: Sequence[CommandSource], cxx_folders: Sequence[str]) -> Any:
     """Return the alias `compiledb`. Nothing is compiled for it.
 
     Args:
         env: the environment.
         sources: return the commands of each runtime's files.
+        cxx_folders: the folders whose headers are C++, and that C++ searches for headers.
     """
     database = env.Command(
         DATABASE,
         [],
         Action(print_errors(_write), f"write {DATABASE}"),
         COMMAND_SOURCES=sources,
+        CXX_FOLDERS=cxx_folders,
         INCLUDE=[env.Dir(folder).path for folder in env.CompilerFor("x64")["CPPPATH"]],
     )
     env.AlwaysBuild(database)
@@ -142,14 +148,23 @@ def _commands(root: Path, env: Any, compiler: Compiler) -> Iterator[tuple[str, t
     """Yield the arguments for each C and C++ file: the user's flags apply to the user's files."""
     operator = env["OPERATOR"]
     user_flags = (*(f"-I{folder.path}" for folder in operator.include), *operator.cflags)
-    files = list(c_files(root))
-    has_cxx = any(_LANGUAGES[Path(file).suffix] == _CXX for file in files)
+    cxx_folders = env["CXX_FOLDERS"]
+    languages = {file: _language(file, cxx_folders) for file in c_files(root)}
+    has_cxx = any(_CXX in language for language in languages.values())
     cxx = cxx_arguments(compiler) if has_cxx else []
-    for file in files:
-        language = _LANGUAGES[Path(file).suffix]
-        arguments = _arguments(env, compiler, cxx if language == _CXX else [])
+    for file, language in languages.items():
+        is_cxx = _CXX in language
+        arguments = _arguments(env, compiler, cxx if is_cxx else [])
+        folders = (*env["INCLUDE"], *(cxx_folders if is_cxx else ()))
         flags = () if file.startswith("opkit/") else user_flags
-        yield file, (*arguments, *(f"-I{folder}" for folder in env["INCLUDE"]), *flags, *language)
+        yield file, (*arguments, *(f"-I{folder}" for folder in folders), *flags, *language)
+
+
+def _language(file: str, cxx_folders: Sequence[str]) -> tuple[str, ...]:
+    """Return the arguments that say what a file is written in."""
+    path = PurePosixPath(file)
+    is_cxx = any(path.is_relative_to(folder) for folder in cxx_folders)
+    return _CXX_HEADER if is_cxx and path.suffix == ".h" else _LANGUAGES[path.suffix]
 
 
 @cache
@@ -161,7 +176,7 @@ def _arguments(env: Any, compiler: Compiler, cxx: Sequence[str]) -> tuple[str, .
     """Return the arguments for every file."""
     abi = ABIS["x64"]
     return (
-        *(f"--target={abi.triple}", *abi.gnu_flags, *_WARNINGS),
+        *(f"--target={abi.triple}", *abi.gnu_flags, *CHAR, *_WARNINGS),
         # clangd has headers of its own for what the compiler defines, such as stddef.h.
         "-nostdlibinc",
         *cxx,

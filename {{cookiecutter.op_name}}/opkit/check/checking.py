@@ -23,7 +23,7 @@ from opkit.check.comparison import (
 )
 from opkit.check.executors import Executor
 from opkit.check.mistakes import CheckError, caller_location
-from opkit.check.operators import Operator, Prepared, operator_of
+from opkit.check.operators import Operator, Prepared, operator_of, untaken
 from opkit.check.results import Result, RunningTest, running_test
 from opkit.check.run_log import CPU_KERNEL
 from opkit.errors import OpkitError
@@ -342,13 +342,12 @@ def _is_integer(case: Case, name: str) -> bool:
 
 
 def _refuse_untaken(kernel: Kernel, prepared: Prepared) -> None:
-    """Refuse a case that has dtypes of which the kernel's runtime has no tensors."""
-    arrays = (*prepared.invocation.inputs.values(), *prepared.expected.values())
-    taken = kernel.convention.tensor_types
-    untaken = dict.fromkeys(a.dtype.name for a in arrays if a.dtype.name not in taken)
-    if untaken:
-        names = " and ".join(untaken)
-        raise LeftOutError(f"cases with {names}: its runtime has no such tensors")
+    """Refuse a case that has dtypes of which the kernel's runtime has no inputs or outputs."""
+    outputs = {name: array.dtype for name, array in prepared.expected.items()}
+    found = list(untaken(kernel.convention, prepared.case, outputs))
+    if found:
+        names = " and ".join(dict.fromkeys(each.dtype for each in found))
+        raise LeftOutError(f"cases with {names}: its runtime has no such {found[0].role}s")
 
 
 def _indented(text: str) -> list[str]:

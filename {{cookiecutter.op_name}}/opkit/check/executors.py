@@ -45,6 +45,7 @@ class Executor:
         environment: variables added to its environment.
         measures: whether the time of the kernel is meaningful there.
         runtime: the name of the runtime that calls the kernel there; empty: any.
+        abi: the ABI of the program; empty: this PC's.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Executor:
     environment: Mapping[str, str] = field(default_factory=dict)
     measures: bool = False
     runtime: str = ""
+    abi: str = ""
 
 
 def is_board(qemu: str) -> bool:
@@ -95,7 +97,7 @@ def launch(abi: str, program: Path, qemu: str = "") -> Iterator[Executor]:
         ExecutorError: it cannot run.
     """
     if not is_board(qemu):
-        executor = Executor(abi, (*emulator(abi, qemu), str(program)))
+        executor = Executor(abi, (*emulator(abi, qemu), str(program)), abi=abi)
         probe(executor)
         yield executor
         return
@@ -109,7 +111,7 @@ def launch(abi: str, program: Path, qemu: str = "") -> Iterator[Executor]:
     copied = _run([*_SSH, host, _RECEIVE], f"{qemu}: cannot copy the kernel", program.read_bytes())
     path = shlex.quote(copied.strip())
     try:
-        executor = Executor(abi, (*_SSH, host, path), measures=True)
+        executor = Executor(abi, (*_SSH, host, path), measures=True, abi=abi)
         probe(executor)
         yield executor
     finally:

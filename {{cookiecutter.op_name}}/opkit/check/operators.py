@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -23,9 +23,47 @@ from opkit.description.limits import lowest
 from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, Tensor
 from opkit.errors import OpkitError
 from opkit.runtimes.interface import Runtime
-from opkit.runtimes.invocation import Array, Invocation, Kernel, RefusedError, SimulatedKernel
+from opkit.runtimes.invocation import (
+    Array,
+    CallingConvention,
+    Invocation,
+    Kernel,
+    RefusedError,
+    SimulatedKernel,
+)
 
-__all__ = ["REPOSITORY", "CheckError", "Operator", "Prepared", "operator_of"]
+__all__ = ["REPOSITORY", "CheckError", "Operator", "Prepared", "operator_of", "untaken"]
+
+
+@dataclass(frozen=True)
+class Untaken:
+    """A tensor of a case that no model of a runtime can have.
+
+    Attributes:
+        role: "input" or "output".
+        name: its name.
+        dtype: its dtype.
+        taken: the dtypes that it could have.
+    """
+
+    role: str
+    name: str
+    dtype: str
+    taken: Collection[str]
+
+
+def untaken(
+    convention: CallingConvention, case: Case, output_dtypes: Mapping[str, np.dtype[Any]]
+) -> Iterator[Untaken]:
+    """Yield the inputs of a case and the outputs that no model of the runtime can have."""
+    inputs = {name: array.dtype for name, array in case.inputs.items()}
+    for role, dtypes, taken in (
+        ("input", inputs, convention.input_types),
+        ("output", output_dtypes, convention.output_types),
+    ):
+        for name, dtype in dtypes.items():
+            if dtype.name not in taken:
+                yield Untaken(role, name, dtype.name, taken)
 
 
 @dataclass(frozen=True)
@@ -103,7 +141,8 @@ class Operator:
         for executor in executors:
             name = CPU_KERNEL.on(executor.name)
             if name not in self._executed:
-                convention = runtimes.available()[executor.runtime].calling_convention()
+                runtime = runtimes.available()[executor.runtime]
+                convention = runtime.calling_convention(executor.abi)
                 self._executed[name] = HarnessKernel(self.spec, executor, self.root, convention)
             kernels[name] = self._executed[name]
         return kernels
@@ -129,7 +168,7 @@ class Operator:
         try:
             self._check_inputs(case)
             self._check_output_dtypes(case)
-            self._output_dtypes(case)
+            self._check_taken(case, self._output_dtypes(case))
             return self._params(case)
         except (CheckError, RefusedError) as error:
             raise CheckError(f"{case.origin}: {error}") from None
@@ -183,6 +222,20 @@ class Operator:
                 )
             dtypes[output.name] = dtype
         return dtypes
+
+    def _check_taken(self, case: Case, output_dtypes: Mapping[str, np.dtype[Any]]) -> None:
+        """Refuse a case with a dtype that no runtime takes; else those that do not leave it out."""
+        found = [
+            next(untaken(runtime.calling_convention(), case, output_dtypes), None)
+            for runtime in self.runtimes
+        ]
+        if found[0] and all(found):
+            runtime, first = self.runtimes[0], found[0]
+            reason = f", {runtime.lost_tensors}" if runtime.lost_tensors else ""
+            raise CheckError(
+                f"{first.role} '{first.name}' is {first.dtype}; {runtime.title} has no such "
+                f"{first.role}s{reason} (expected {', '.join(first.taken)})"
+            )
 
     def _params(self, case: Case) -> dict[str, Any]:
         names = [param.name for param in self.spec.params]

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, Protocol, TypeVar
 
@@ -33,6 +34,7 @@ from opkit.description.reader import (
     is_key,
     is_null,
     nearest,
+    node_at,
     shown,
 )
 from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, ParamValue, Tensor
@@ -82,9 +84,6 @@ class Rules(Protocol):
     def name_refusal(self, name: str) -> str:
         """Return why an operator cannot have this name; empty if it can."""
 
-    def default_warning(self, default: ParamValue) -> str:
-        """Return what is to be known of a param's default, which builds; empty if nothing is."""
-
     @property
     def title(self) -> str:
         """Its name for people."""
@@ -92,6 +91,10 @@ class Rules(Protocol):
     @property
     def tensor_types(self) -> Mapping[str, str]:
         """The dtypes of tensors that it takes -> what a kernel gets for them."""
+
+    @property
+    def lost_outputs(self) -> Collection[str]:
+        """The dtypes among them that no output of a model has."""
 
     @property
     def refused_targets(self) -> Mapping[str, str]:
@@ -102,6 +105,9 @@ class Rules(Protocol):
 
     def settings(self, reader: Reader, entries: Mapping[str, yaml.Node]) -> Any:
         """Return what its keys say, of the description's entries."""
+
+    def complaints(self, spec: OpSpec) -> Iterable[Complaint]:
+        """Return what is wrong with an operator as a whole; the field says where."""
 
 
 def parse(text: str, file: str, runtimes: Mapping[str, Rules], default: str) -> OpSpec:
@@ -130,8 +136,8 @@ def complaints(
     """Read an operator description and go on after what is wrong; see parse.
 
     Returns:
-        The operator, or None; and all that is wrong and all warnings, in the order of the lines, of
-        which nothing is there only because of something else.
+        The operator, or None; and all that is wrong, in the order of the lines, of which nothing
+        is there only because of something else. Warnings do not keep the operator from being read.
     """
     reader = _OperatorReader(file, runtimes, default, MAX_COMPLAINTS)
     spec = None
@@ -178,6 +184,7 @@ class _OperatorReader(Reader):
         self.chosen: list[Rules] = []
         self.all_chosen = False
         self.called = ""  # the operator, once its name is read
+        self.warnings: list[Complaint] = []
 
     def operator(self, text: str) -> OpSpec:
         root = self.root(text)
@@ -213,7 +220,18 @@ class _OperatorReader(Reader):
             cflags=self.attempt(self.flags, entries.get("cflags")),
         )
         self.end()
+        for complaint in (each for rules in self.chosen for each in rules.complaints(spec)):
+            self.attempt(self.judge, root, complaint)
+        self.end()
         return spec
+
+    def judge(self, root: yaml.Node, complaint: Complaint) -> None:
+        """Add file, line and column to a runtime's complaint; keep a warning, fail for an error."""
+        mark = node_at(root, complaint.field).start_mark
+        placed = replace(complaint, file=self.file, line=mark.line + 1, column=mark.column + 1)
+        if placed.severity == "error":
+            raise DescriptionError(placed)
+        self.warnings.append(placed)
 
     def names(self, node: yaml.Node | None) -> list[str]:
         """Return the names of the runtimes, in the order of the description."""
@@ -449,10 +467,6 @@ class _OperatorReader(Reader):
             default = self.attempt(
                 self.default, details.get("default"), f"{where}.default", type_, length
             )
-        is_invalid = isinstance(default, tuple) and None in default
-        if default is not None and not is_invalid:
-            for warning in filter(None, (rules.default_warning(default) for rules in self.chosen)):
-                self.warn(details["default"], f"{where}.default", warning)
         source = self.attempt(self.source, details.get("source"), f"{where}.source")
         return Param(name, type_, doc, default, source, length)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import yaml
@@ -111,10 +110,6 @@ class Reader:
     ) -> NoReturn:
         """Complain about a node: the field, what is wrong, what to do, what could be there."""
         raise DescriptionError(self.complaint(node, where, problem, hint, expected))
-
-    def warn(self, node: yaml.Node, where: str, problem: str) -> None:
-        """Warn of a node: the field, and what is to be known of it; reading goes on."""
-        self.warnings.append(replace(self.complaint(node, where, problem), severity="warning"))
 
     def complaint(
         self,
@@ -314,6 +309,15 @@ def _parts(node: yaml.Node, where: str) -> Iterator[tuple[yaml.Node, str]]:
         name = str(key.value)
         yield key, where
         yield value, name if where == "description" else f"{where}.{name}"
+
+
+def node_at(root: yaml.Node, field: str) -> yaml.Node:
+    """Return the value of a field such as `outputs.y.dtype`, or of the part that is there."""
+    node = root
+    for name in field.split("."):
+        entries = node.value if isinstance(node, yaml.MappingNode) else ()
+        node = next((value for key, value in entries if key.value == name), node)
+    return node
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:

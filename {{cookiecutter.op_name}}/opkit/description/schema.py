@@ -165,10 +165,14 @@ def _conditions(rules: Rules, is_default: bool) -> list[Schema]:
     names = {"propertyNames": {"maxLength": limits.name_length}}
     parameters: Schema = {**names, "maxProperties": limits.parameters}
     dtypes = [dtype for dtype in TENSOR_DTYPES if dtype in rules.tensor_types]
-    tensors: Schema = {
-        **parameters,
-        "additionalProperties": {"properties": {"dtype": {"enum": dtypes}}},
-    }
+
+    def tensors(names: Iterable[str]) -> Schema:
+        return {
+            **parameters,
+            "additionalProperties": {"properties": {"dtype": {"enum": [*names]}}},
+        }
+
+    outputs = [dtype for dtype in dtypes if dtype not in rules.lost_outputs]
     of_param: Schema = {
         "properties": {"length": {"maximum": limits.items}, "default": {"maxItems": limits.items}}
     }
@@ -181,8 +185,8 @@ def _conditions(rules: Rules, is_default: bool) -> list[Schema]:
                 "properties": {
                     "name": {"maxLength": limits.name_length},
                     "framework": words(rules.frameworks),
-                    "inputs": tensors,
-                    "outputs": tensors,
+                    "inputs": tensors(dtypes),
+                    "outputs": tensors(outputs),
                     "params": {**parameters, "additionalProperties": of_param},
                 }
             },

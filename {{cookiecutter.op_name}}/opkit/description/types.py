@@ -97,7 +97,8 @@ ELEMENT_TYPES: dict[str, ElementType] = {
         ElementType("bool", "bool", 8, "bool", "VX_TYPE_BOOL8", 0x011, "BOOL",
                     computed_as="uint8"),
         # OpenVX's char is a scalar type of its own, without a sign; numpy and ONNX have none.
-        ElementType("char", "uint", 8, "char", "VX_TYPE_CHAR", 0x001, None),
+        # Its C type says so too: on this PC a plain char is signed without a flag.
+        ElementType("char", "uint", 8, "unsigned char", "VX_TYPE_CHAR", 0x001, None),
     )
 }  # fmt: skip
 

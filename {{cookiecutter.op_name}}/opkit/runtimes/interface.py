@@ -8,7 +8,7 @@ that uses it, because cookiecutter's own Python has neither.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from opkit.check.run_log import CheckedKernel
     from opkit.complaint import Complaint
     from opkit.description.reader import Reader
-    from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
+    from opkit.description.spec import OpSpec, Param, Tensor
     from opkit.runtimes.invocation import CallingConvention, Kernel, SimulatedKernel
 
 
@@ -119,6 +119,8 @@ class Runtime(ABC):
     """Names that users may take for targets -> why they are none."""
     tensor_types: ClassVar[Mapping[str, str]] = SAME_TENSOR_TYPES
     """The dtypes of tensors that it takes -> the dtype of what a kernel gets for such a tensor."""
+    lost_outputs: ClassVar[Collection[str]] = ()
+    """The dtypes among them that no output of a model has."""
     limits: ClassVar[Limits] = Limits()
     """How much it takes."""
     converter: ClassVar[str] = ""
@@ -145,9 +147,12 @@ class Runtime(ABC):
         """Return why a param cannot have the type of this name; empty if it can."""
         return ""
 
-    def default_warning(self, default: ParamValue) -> str:
-        """Return what is to be known of a param's default, which builds; empty if nothing is."""
-        return ""
+    def complaints(self, spec: OpSpec) -> Iterable[Complaint]:
+        """Return what is wrong with an operator as a whole; warnings are of what still builds.
+
+        The field says where, such as `outputs.y.dtype`; whoever has read the file adds the line.
+        """
+        return ()
 
     next_steps: ClassVar[str] = ""
     """Lines on what to do with a product, `$product`, of the repository `$folder`."""
@@ -185,6 +190,8 @@ class Runtime(ABC):
 
     includes: ClassVar[Sequence[str]] = ()
     """The folders of its package that are searched for headers."""
+    cxx_folders: ClassVar[Sequence[str]] = ()
+    """The folders of a repository whose headers are C++, and that C++ searches for headers."""
     product_pattern: ClassVar[str] = ""
     """Which files in `build/<target>/` are what is built for a target."""
 
@@ -226,13 +233,16 @@ class Runtime(ABC):
 
     # ---- Checking ----
 
+    lost_tensors: ClassVar[str] = ""
+    """What becomes of a model's inputs and outputs of other dtypes, if no call fails."""
+
     def integer_note(self, input_: Tensor) -> str:
         """Return what a kernel gets in place of integers; empty if it gets them."""
         return ""
 
     @abstractmethod
-    def calling_convention(self) -> CallingConvention:
-        """Return how it calls kernels."""
+    def calling_convention(self, abi: str = "") -> CallingConvention:
+        """Return how it calls kernels: on an ABI, or on most."""
 
     @abstractmethod
     def cpu_kernel(self, spec: OpSpec, root: Path) -> Kernel:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -94,6 +94,14 @@ class CallingConvention(Protocol):
     @property
     def tensor_types(self) -> Mapping[str, str]:
         """The dtypes of tensors that it takes -> the dtype of what a kernel gets for one."""
+
+    @property
+    def input_types(self) -> Collection[str]:
+        """The dtypes of the inputs that a model of it can have."""
+
+    @property
+    def output_types(self) -> Collection[str]:
+        """The dtypes of the outputs that a model of it can have."""
 
     @property
     def has_shape_rule(self) -> bool:

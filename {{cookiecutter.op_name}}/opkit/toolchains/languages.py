@@ -4,9 +4,12 @@ from __future__ import annotations
 
 CXX_SUFFIXES = (".cc", ".cpp", ".cxx")
 
-C_LANGUAGE = ("-std=c11",)
+CHAR = ("-funsigned-char",)
+"""For C and C++: a char is unsigned on every device, and signed on this PC by default."""
 
-CXX_LANGUAGE = ("-std=c++14", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
+C_LANGUAGE = ("-std=c11", *CHAR)
+
+CXX_LANGUAGE = ("-std=c++14", *CHAR, "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
 """C++ that needs nothing of a C++ library at run time: devices may have none, or an older one."""
 
 

@@ -12,7 +12,7 @@ from opkit.description.spec import Param
 from opkit.description.types import SAME_TENSOR_TYPES
 from opkit.runtimes.invocation import RefusedError, Value
 
-tensor_types = SAME_TENSOR_TYPES
+tensor_types = input_types = output_types = SAME_TENSOR_TYPES
 has_shape_rule = True
 
 

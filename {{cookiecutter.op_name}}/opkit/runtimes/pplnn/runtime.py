@@ -14,6 +14,7 @@ from opkit.description.reader import Reader
 from opkit.description.spec import OpSpec
 from opkit.runtimes.interface import Product, Readme, Runtime, Target
 from opkit.runtimes.pplnn import settings
+from opkit.runtimes.pplnn.names import SOURCES
 from opkit.runtimes.pplnn.settings import Settings
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Pplnn(Runtime):
 
         return generated.generated_files(spec)
 
+    cxx_folders = (SOURCES, "opkit/runtimes/pplnn/include")
     product_pattern = "libpplnn_*.a"
 
     def scons_tools(self) -> Sequence[ModuleType]:
@@ -98,7 +100,7 @@ class Pplnn(Runtime):
 
         return harness_parts(env)
 
-    def calling_convention(self) -> CallingConvention:
+    def calling_convention(self, abi: str = "") -> CallingConvention:
         """Return what becomes of values, and what a status means."""
         from opkit.runtimes.pplnn import calling_convention
 

@@ -11,10 +11,18 @@ import numpy as np
 from opkit.description.spec import Param
 from opkit.description.types import ElementType
 from opkit.runtimes.invocation import RefusedError, Value
-from opkit.runtimes.rknn.deliveries import DELIVERIES, TENSOR_TYPES, Delivery
+from opkit.runtimes.rknn.deliveries import (
+    DELIVERIES,
+    INPUT_TYPES,
+    OUTPUT_TYPES,
+    TENSOR_TYPES,
+    Delivery,
+)
 from opkit.runtimes.rknn.limits import LIMITS
 
 tensor_types = TENSOR_TYPES
+input_types = INPUT_TYPES
+output_types = OUTPUT_TYPES
 has_shape_rule = False
 
 _STATUS_NAMES = {
@@ -56,7 +64,7 @@ def marshal(params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
     Values come out of the model as numbers of type double; what does not fit is cut, not refused.
 
     Raises:
-        RefusedError: the node would not be created with one of them.
+        RefusedError: no model can hold one of them, or the node would not be created with it.
     """
     return [_marshal(param, values[param.name]) for param in params]
 
@@ -70,6 +78,12 @@ def _marshal(param: Param, value: Any) -> Value:
         raise RefusedError(
             f"param '{param.name}' has {len(numbers)} items; the board takes 1 to {LIMITS.items}"
         )
+    for number in numbers:
+        if not math.isfinite(number):
+            raise RefusedError(
+                f"param '{param.name}' is {float(number)}; RKNN-Toolkit writes params as JSON, "
+                "which has no infinity and no NaN (expected a finite number)"
+            )
     data = b"".join(_number(delivery, float(number)) for number in numbers)
     shape = (len(numbers),) if param.type.is_list else ()
     return Value(param.name, delivery.element.name, shape, data)
@@ -85,10 +99,8 @@ def _number(delivery: Delivery, number: float) -> bytes:
 
 
 def _whole(number: float, element: ElementType) -> int:
-    """Convert as the processor does: toward zero, saturating, and 0 for NaN."""
+    """Convert as the processor does: toward zero, saturating."""
     limits = element.limits
     assert limits is not None
-    if math.isnan(number):
-        return 0
     low, high = limits
-    return (high if number > 0 else low) if math.isinf(number) else min(max(int(number), low), high)
+    return min(max(int(number), low), high)

@@ -71,7 +71,13 @@ DELIVERIES: dict[str, Delivery] = {
 """Name of a param type -> what a kernel gets for such a param."""
 
 TENSOR_TYPES: dict[str, str] = {dtype: dtype for dtype in SAME_TENSOR_TYPES if dtype != "bool"}
-"""The dtypes of tensors in cases. A board can hand over BOOL8; RKNN-Toolkit has no such tensors."""
+"""The dtypes of a kernel's tensors. A board can hand over BOOL8; the toolkit has none."""
+
+OUTPUT_TYPES: tuple[str, ...] = ("float16", "float32", "int8", "uint8", "int16")
+"""The dtypes of a model's outputs. Of any other, rknn_outputs_get returns 0 bytes, and success."""
+
+INPUT_TYPES: tuple[str, ...] = (*OUTPUT_TYPES, "int32", "uint32")
+"""The dtypes of a model's inputs."""
 
 REFUSALS: dict[str, str] = {
     "FLOATS": "RKNN-Toolkit does not deliver it; use several VX_TYPE_FLOAT32",

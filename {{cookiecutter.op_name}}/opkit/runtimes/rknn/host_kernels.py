@@ -13,7 +13,7 @@ from opkit.check.harness.client import HarnessKernel
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult
-from opkit.runtimes.rknn import calling_convention
+from opkit.runtimes.rknn import armhf, calling_convention
 
 HOST = Path("build/host")
 """Where a repository has the harness, the host runtime and the guarded library."""
@@ -74,7 +74,10 @@ class CpuKernel:
     ) -> RunResult:
         """Run the kernel; see Kernel."""
         kernel = self.packed if fill is None else self.guarded
-        return kernel.run(invocation, fill, repeat, limit)
+        result = kernel.run(invocation, fill, repeat, limit)
+        changed = armhf.warnings(kernel.spec.params, invocation.params)
+        result.notes += [f"param '{name}': {problem}" for name, problem in changed]
+        return result
 
 
 def cpu_kernel(spec: OpSpec, root: Path) -> CpuKernel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.runtimes.interface import Product, Readme, Runtime, TestText
 from opkit.runtimes.rknn import settings, target_table
 from opkit.runtimes.rknn.chips import CHIPS, TARGETS
-from opkit.runtimes.rknn.deliveries import DELIVERIES, REFUSALS, TENSOR_TYPES
+from opkit.runtimes.rknn.deliveries import DELIVERIES, OUTPUT_TYPES, REFUSALS, TENSOR_TYPES
 from opkit.runtimes.rknn.limits import LIMITS
 from opkit.runtimes.rknn.names import operator_name_refusal
 from opkit.runtimes.rknn.settings import Settings
@@ -44,6 +44,7 @@ class Rknn(Runtime):
     )
     limits = LIMITS
     tensor_types = TENSOR_TYPES
+    lost_outputs = tuple(dtype for dtype in TENSOR_TYPES if dtype not in OUTPUT_TYPES)
     converter = "RKNN-Toolkit"
     keys = settings.KEYS
     foreign_keys = settings.PACKAGE_KEYS
@@ -59,6 +60,12 @@ class Rknn(Runtime):
     def type_refusal(self, type_name: str) -> str:
         """Refuse what the toolkit does not deliver."""
         return REFUSALS.get(type_name, "")
+
+    def complaints(self, spec: OpSpec) -> Iterable[Complaint]:
+        """Return tensors that get lost, and values that arrive as others, in silence."""
+        from opkit.runtimes.rknn import operator_rules
+
+        return operator_rules.complaints(spec)
 
     reference_rules = (
         "The toolkit carries this file into its own Python, 3.5 to 3.8: no f-strings, no "
@@ -134,15 +141,17 @@ class Rknn(Runtime):
 
         return harness_parts(env)
 
+    lost_tensors = "librknn_runtime leaves them empty and no call fails"
+
     def integer_note(self, input_: Tensor) -> str:
         """Return what the converter makes of integers."""
         return "RKNN-Toolkit hands custom operators float16, in which integers are exact up to 2048"
 
-    def calling_convention(self) -> CallingConvention:
+    def calling_convention(self, abi: str = "") -> CallingConvention:
         """Return what becomes of values, and what a status means."""
-        from opkit.runtimes.rknn import calling_convention
+        from opkit.runtimes.rknn import armhf, armhf_convention, calling_convention
 
-        return calling_convention
+        return armhf_convention if abi == armhf.ABI else calling_convention
 
     def cpu_kernel(self, spec: OpSpec, root: Path) -> Kernel:
         """Return the CPU kernel on the host runtime."""

@@ -10,6 +10,8 @@ from typing import Any
 from opkit.description.spec import OpSpec, Param
 from opkit.errors import OpkitError
 from opkit.python_layout import bracketed, literal
+from opkit.runtimes.rknn.armhf import CHIPS
+from opkit.runtimes.rknn.deliveries import OUTPUT_TYPES
 from opkit.runtimes.rknn.limits import LIMITS
 from opkit.runtimes.rknn.python_versions import check_reference
 from opkit.runtimes.rknn.text import render
@@ -56,6 +58,7 @@ def toolkit_class(spec: OpSpec, reference_source: str) -> str:
             "dtypes = ",
             8,
         ),
+        output_types=bracketed([f'"{dtype}"' for dtype in OUTPUT_TYPES], "taken = ", 8),
         params=_params(spec, has_params_from_tf),
     )
     _check_names(spec, source, class_text)
@@ -79,6 +82,7 @@ def _params(spec: OpSpec, has_params_from_tf: bool) -> str:
     """Return load_params_from_tf with no more than this operator needs."""
     if not spec.params:
         return render("rknn_op_no_params.py")
+    types = [param.type for param in spec.params]
     sources = [param.source for param in spec.params if param.source]
     more_values = []
     if sources or has_params_from_tf:
@@ -107,7 +111,20 @@ def _params(spec: OpSpec, has_params_from_tf: bool) -> str:
             else '"default" in attributes'
         ),
         constants=f"\n{render('rknn_op_constants.py')}" if more_values else "",
+        finite=_FINITE if any(type_.element.kind == "float" for type_ in types) else "",
+        armhf=_ARMHF if any(type_.name == "VX_TYPE_INT64" for type_ in types) else "",
     )
+
+
+_FINITE = """\
+        if not np.isfinite(result).all():
+            raise ValueError("{} is not finite, and params become JSON".format(items.tolist()))
+"""
+_ARMHF = f"""\
+                if attributes["type"] == "int64" and float(params[name]) == 2.0**63:
+                    problem = "warning: {{}}: param '{{}}': {{}} arrives as {{}} on {CHIPS}"
+                    print(problem.format(self.op, name, params[name], -(2**63)))
+"""
 
 
 def _param(param: Param) -> tuple[str, dict[str, Any]]:

@@ -16,7 +16,7 @@ from opkit.description.spec import Param
 from opkit.runtimes.invocation import Array, RefusedError, Value
 from opkit.runtimes.rknn2.limits import LATER_TENSOR_TYPES, LIMITS, TENSOR_TYPES
 
-tensor_types = TENSOR_TYPES
+tensor_types = input_types = output_types = TENSOR_TYPES
 has_shape_rule = False
 _STATUS_NAMES = {-14: "RKNN_WARNING_SKIP_CUSTOM_OP_COMPUTE"}
 _CONSTANT = "const:"  # before the name of a param that is a constant input; driver.c has it, too
@@ -42,7 +42,7 @@ def marshal(params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
 class _Later:
     """How later versions of librknnrt call an operator; see CallingConvention."""
 
-    tensor_types = LATER_TENSOR_TYPES
+    tensor_types = input_types = output_types = LATER_TENSOR_TYPES
     has_shape_rule = has_shape_rule
 
     def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:

@@ -24,10 +24,10 @@ the sign, and besides 0. It aborts at others while it loads a model: std::stoi a
 errors that nothing catches. The smallest normal float32 itself is written with too few digits."""
 
 
-def unreadable_numbers(value: ParamValue) -> list[int | float]:
+def unreadable_numbers(value: ParamValue | None) -> list[int | float]:
     """Return the numbers in a value with which no attribute can be loaded."""
     items = value if isinstance(value, tuple) else (value,)
-    return [each for each in items if not isinstance(each, str) and not _is_readable(each)]
+    return [each for each in items if isinstance(each, (int, float)) and not _is_readable(each)]
 
 
 def _is_readable(number: int | float) -> bool:

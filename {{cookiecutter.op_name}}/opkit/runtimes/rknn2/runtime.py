@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from opkit.complaint import Complaint
 from opkit.description.parser import PC
 from opkit.description.reader import Reader
-from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
+from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.runtimes.interface import Product, Readme, Runtime
 from opkit.runtimes.rknn2 import settings
 from opkit.runtimes.rknn2.chips import REFUSED_TARGETS, TARGETS
@@ -46,15 +47,17 @@ class Rknn2(Runtime):
         """Return what `op_type` says; refuse params that no node can have."""
         return settings.read_settings(reader, entries)
 
-    def default_warning(self, default: ParamValue) -> str:
-        """Warn of numbers that no attribute of a model can be."""
-        numbers = unreadable_numbers(default)
-        return (
-            f"{numbers[0]} is out of range for an attribute, at which librknnrt aborts; it works "
-            "only where nodes leave the attribute out"
-            if numbers
-            else ""
-        )
+    def complaints(self, spec: OpSpec) -> Iterator[Complaint]:
+        """Warn of defaults that no attribute of a model can be."""
+        for param in spec.params:
+            for number in unreadable_numbers(param.default)[:1]:
+                yield Complaint(
+                    "",
+                    f"{number} is out of range for an attribute, at which librknnrt aborts; it "
+                    "works only where nodes leave the attribute out",
+                    field=f"params.{param.name}.default",
+                    severity="warning",
+                )
 
     def name_refusal(self, name: str) -> str:
         """Refuse what would be a file, a type or a function of librknnrt's."""
@@ -131,7 +134,7 @@ class Rknn2(Runtime):
             "integers, declare the input's `dtype` in op.yml"
         )
 
-    def calling_convention(self) -> CallingConvention:
+    def calling_convention(self, abi: str = "") -> CallingConvention:
         """Return what becomes of values, and what a status means."""
         from opkit.runtimes.rknn2 import calling_convention
 

@@ -58,6 +58,7 @@ class SimulatedReference:
     tensor_types: Mapping[str, str] = MappingProxyType(
         {"float16": "float32", **{name: name for name in _TENSOR_TYPES}}
     )
+    input_types = output_types = tensor_types
 
     def __init__(self, spec: OpSpec, executor: Executor, root: Path) -> None:
         self.spec = spec

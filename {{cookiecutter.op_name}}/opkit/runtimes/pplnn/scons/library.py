@@ -12,13 +12,14 @@ from opkit.build.compiler import words
 from opkit.build.kernel_objects import kernel_objects
 from opkit.runtimes.pplnn.generated import generated_files
 from opkit.runtimes.pplnn.names import SOURCES, names
+from opkit.toolchains.languages import CHAR
 from opkit.toolchains.warnings import ERRORS, WARNINGS
 
 ROOM = "opkit/runtimes/pplnn"
 FOLDER = "build/pplnn"
 # As ppl.nn's own: what the sources include of it is declared in our include/. They are compiled to
 # be checked, and never linked: ppl.nn's build compiles them anew.
-CXX = ("-std=c++11",)
+CXX = ("-std=c++11", *CHAR)
 CHECKED = ("-O0",)
 
 

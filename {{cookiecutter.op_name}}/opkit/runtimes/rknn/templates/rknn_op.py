@@ -22,6 +22,7 @@ $params
 
     def compute_output_tensor(self, const_tensor, inputs_tensor, params):
         dtypes = $dtypes
+        self._check_outputs([np.dtype(dtype.as_numpy_dtype).name for dtype in dtypes])
 
         def run(*arrays):
             # Copies, as the memory is TensorFlow's; half as float, as in the kernel.
@@ -41,6 +42,14 @@ $params
             for result, shape in zip(results, shapes):
                 result.set_shape(shape)
         return results
+
+    def _check_outputs(self, dtypes):
+        # On the board any other output of a model has the size 0, and no call fails.
+        taken = $output_types
+        for name, dtype in zip(self._OUTPUTS, dtypes):
+            if dtype not in taken:
+                problem = "{}: output '{}' is {}, which the board leaves empty; expected one of {}"
+                raise ValueError(problem.format(self.op, name, dtype, ", ".join(taken)))
 
     def _shapes(self, shapes, params):
         shapes = self._call(output_shapes, [tuple(map(int, shape)) for shape in shapes], params)

@@ -14,7 +14,7 @@ $more_values        params = {}
                     problem = "no '{}' among {}; the node's inputs are {}"
                     raise ValueError(problem.format(source, sorted(values), list(node_def.input)))
                 params[name] = self._convert(value, attributes)
-            except (OverflowError, TypeError, ValueError) as error:
+$armhf            except (OverflowError, TypeError, ValueError) as error:
                 where = (self.op, node_def.name, name)
                 raise ValueError("{}: node '{}': param '{}': {}".format(*where, error))
         return params
@@ -30,7 +30,7 @@ $constants
         result = items.astype(attributes["type"])
         if "float" not in attributes["type"] and not np.array_equal(result, items):
             raise ValueError("{} does not fit {}".format(items.tolist(), attributes["type"]))
-        if "lengths" not in attributes:  # then it is one number
+$finite        if "lengths" not in attributes:  # then it is one number
             return result.item()
         if len(result) not in attributes["lengths"]:
             raise ValueError("{} items, not {}".format(len(result), attributes["lengths"]))

@@ -40,6 +40,8 @@ foreach(opkit_table IN LISTS OPKIT_PPLNN_TABLES)
     target_sources(${opkit_library} PRIVATE ${opkit_sources} ${opkit_registration})
     set_property(SOURCE ${opkit_sources} APPEND PROPERTY
         INCLUDE_DIRECTORIES "${opkit_repository}/pplnn/src")
+    # As on riscv: on x86 a char is signed by default.
+    set_property(SOURCE ${opkit_sources} APPEND PROPERTY COMPILE_OPTIONS -funsigned-char)
 endforeach()
 
 set_property(SOURCE ${opkit_math_sources} APPEND PROPERTY INCLUDE_DIRECTORIES ${opkit_include})

@@ -1,0 +1,50 @@
+"""The parameters of the kernel in `rknn_kernel_<op>.vx`, by name and in order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rknn_op.vendor.files import VendorFile
+
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
+_KERNEL = re.compile(r"\b(?:__)?kernel\b[^;{}]{0,200}?\bvoid\s+\w+\s*\(([^(){}]*)\)\s*\{")
+
+
+@dataclass(frozen=True)
+class VxSignature:
+    """The list of parameters of a VX kernel.
+
+    Attributes:
+        where: file:line.
+        positions: name of a parameter of op.yml -> its index.
+    """
+
+    where: str
+    positions: dict[str, int]
+
+
+def vx_signature(file: VendorFile, names: Sequence[str]) -> VxSignature | None:
+    """Return the list of parameters of the kernel that takes those of op.yml.
+
+    Args:
+        file: the .vx file.
+        names: of op.yml's parameters, all of them; upper and lower case are the same.
+
+    Returns:
+        Of the kernels with as many parameters the one that names most of them; None: no kernel
+        names one, or two that do differ.
+    """
+    known = {name.lower(): name for name in names}
+    code = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), file.text)
+    found = []
+    for match in _KERNEL.finditer(code):
+        words = [re.findall(r"\w+", parameter) for parameter in match[1].split(",")]
+        variables = [each[-1].lower() if each else "" for each in words]
+        positions = {known[name]: i for i, name in enumerate(variables) if name in known}
+        if len(variables) == len(names) and positions:
+            found.append(VxSignature(file.at(match.start()), positions))
+    found.sort(key=lambda each: -len(each.positions))
+    best = [each for each in found if len(each.positions) == len(found[0].positions)]
+    return best[0] if len({(*each.positions.items(),) for each in best}) == 1 else None

@@ -1,0 +1,32 @@
+"""The example TruncateDiv: its math on int32, which its own cases on RKNN-Toolkit 1.x leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from opkit.runtimes import parse
+from opkit.runtimes.invocation import Array, Invocation
+from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
+from tests.repositories import Repository
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.int32])
+def test_integers(dtype: type, example: Callable[[str], Repository]) -> None:
+    repository = example("truncate_div")
+    repository.scons("target=x64")
+    spec = parse((repository.path / "op.yml").read_text())
+    library = repository.path / "build/x64/libtruncatediv.so"
+    kernel = host_kernel(spec, library, repository.path / HOST)
+    limits = np.iinfo(dtype)
+    x: Array = np.array([limits.min, limits.max, limits.min, 7, -7, -1], dtype)
+    y: Array = np.array([-1, -1, 1, -2, 2, 2], dtype)
+    call = Invocation({"x": x, "y": y}, {}, {"output": (x.shape, dtype)})
+
+    assert kernel.run(call).outputs["output"].tolist() == [
+        *(limits.min, -limits.max, limits.min, -3, -3, 0)
+    ]
+    call.inputs["y"][3] = 0
+    assert kernel.run(call).log[0].endswith("y must not hold 0 if the tensors are integers")

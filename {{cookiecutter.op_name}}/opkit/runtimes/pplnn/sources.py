@@ -99,17 +99,17 @@ def _param_struct(spec: OpSpec, where: Names) -> str:
         space=where.folder,
         title=where.title,
         members="\n".join(members),
-        equal=_all_of(equal),
+        equal=_returned(equal, "&&", 8),
     )
 
 
-def _all_of(conditions: list[str]) -> str:
-    """Return the statement that returns whether all conditions hold."""
-    lines = ["        return"]
+def _returned(conditions: list[str], operator: str, indent: int) -> str:
+    """Return the statement that returns conditions, joined by `&&` or `||`."""
+    lines = [" " * indent + "return"]
     for index, condition in enumerate(conditions):
-        word = f" {condition}{' &&' if index < len(conditions) - 1 else ';'}"
+        word = f" {condition}{f' {operator}' if index < len(conditions) - 1 else ';'}"
         if len(lines[-1] + word) > LINE_LENGTH:
-            lines.append(" " * 14)
+            lines.append(" " * (indent + len("return")))
         lines[-1] += word
     return "\n".join(lines)
 
@@ -158,6 +158,7 @@ def _parser(spec: OpSpec, where: Names) -> str:
         param=where.param,
         space=where.folder,
         title=where.title,
+        is_known=_returned([f'name == "{param.name}"' for param in spec.params], "||", 4),
         readers="\n".join(readers),
         reads="\n".join(map(_read, spec.params)),
         writes="\n".join(_write(param) for param in spec.params),

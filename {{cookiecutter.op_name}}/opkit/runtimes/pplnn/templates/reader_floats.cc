@@ -5,6 +5,9 @@ void ReadFloats(const ::onnx::NodeProto &pb, const char *name, bool is_required,
     const auto *found = Find(pb, name, ::onnx::AttributeProto::FLOATS, is_required, status);
 
     if (found != nullptr && HasCount(pb, name, found->floats_size(), first, last, status)) {
-        values->assign(found->floats().begin(), found->floats().end());
+        values->clear();
+        for (int i = 0; i < found->floats_size(); i++) {
+            values->push_back(found->floats(i));
+        }
     }
 }

@@ -75,13 +75,19 @@ def test_cases_on_riscv64(boxes: Repository) -> None:
             "output 'areas' has the shape (1,) by the shape rule for PPLNN, but (1, 1) by",
         ),
         (
+            "pplnn/decodeboxes_shapes.h",
+            "deltas->rank - 1;",
+            "deltas->rank - 1 - (1000000 / deltas->shape[0] == 7);",
+            "the shape rule, called with a dimension of 0, divides an integer by zero",
+        ),
+        (
             "decodeboxes_compute.h",
             "        box[3] =",
             "        box[4] = 1;\n        box[3] =",
             "write",
         ),
     ],
-    ids=["shape", "rank", "out of bounds"],
+    ids=["shape", "rank", "empty tensor", "out of bounds"],
 )
 def test_mistakes_are_found(
     file: str, before: str, after: str, problem: str, boxes: Repository

@@ -353,6 +353,11 @@ def _infer(spec: OpSpec) -> str:
     ]
     if not has_shape_rule(spec):
         return "\n".join(["    (void)params;", *copies, "    return nullptr;"])
+    unknown = [
+        f"        outputs[{index}].rank = OPKIT_PPLNN_UNKNOWN_RANK;"
+        for index, output in enumerate(spec.outputs)
+        if output.same_as is None
+    ]
     seen = [
         f"    opkit_pplnn_set_shape(&in.{input_.name}, &inputs[{index}]);"
         for index, input_ in enumerate(spec.inputs)
@@ -367,10 +372,13 @@ def _infer(spec: OpSpec) -> str:
         [
             f"    {spec.lower}_inputs in;",
             f"    {spec.lower}_outputs out = {spec.lower}_outputs();\n",
+            *copies,
+            f"    if (!opkit_pplnn_are_known(inputs, {len(spec.inputs)})) {{",
+            *unknown,
+            "        return nullptr;\n    }",
             *seen,
             f"    const char *problem = {spec.lower}_shapes(&in, &params, &out);",
             *taken,
-            *copies,
             "    return problem;",
         ]
     )

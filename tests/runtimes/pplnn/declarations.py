@@ -69,8 +69,8 @@ def declarations(header: str, options: Sequence[str], folder: Path) -> Declarati
 
 def _dump(source: Path, options: Sequence[str]) -> Iterator[Node]:
     compiler = toolchains.find("zig", HOST)
-    arguments = ["-std=c++11", "-w", "-fsyntax-only", "-Xclang", "-ast-dump=json", *options, source]
-    command: list[str | Path] = [*cxx_command(compiler), *arguments]
+    flags = ["-std=c++11", "-w", "-fsyntax-only", "-Xclang", "-ast-dump=json"]
+    command: list[str | Path] = [*cxx_command(compiler), *flags, *options, source]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     # zig looks for an object, which clang does not write with these flags.
     errors = [line for line in done.stderr.splitlines() if "error:" in line]

@@ -14,13 +14,6 @@
 
 #include "generated/piecewiselinear.h"
 
-/* The line that begins at a point. */
-struct piecewiselinear_line {
-    double start;
-    double value;
-    double slope;
-};
-
 /* Returns why the params are no curve; NULL if they are one. */
 static const char *piecewiselinear_refusal(const struct piecewiselinear_params *params)
 {
@@ -36,6 +29,24 @@ static const char *piecewiselinear_refusal(const struct piecewiselinear_params *
         return "outside must be clamp or extend";
     }
     return NULL;
+}
+
+/* Returns the point where the line over x begins; the last line begins at the last point but one.
+ */
+static size_t piecewiselinear_find(const float *points, size_t count, float x)
+{
+    size_t low = 0;
+    size_t high = count - 1;
+
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (x >= points[middle]) { /* which NaN is not */
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
 }
 
 /*
@@ -63,16 +74,9 @@ static const char *piecewiselinear_compute(const struct piecewiselinear_inputs *
         return "y must be as large as x";
     }
 
-    struct piecewiselinear_line lines[OPKIT_MAX_ITEMS];
     const float *points = params->points.items;
     const float *values = params->values.items;
     const size_t last = params->points.count - 1;
-    for (size_t i = 0; i < last; i++) {
-        lines[i].start = points[i];
-        lines[i].value = values[i];
-        lines[i].slope = ((double)values[i + 1] - values[i]) / ((double)points[i + 1] - points[i]);
-    }
-
     const bool clamps = strcmp(params->outside, "clamp") == 0;
     for (size_t i = 0; i < inputs->x.size; i++) {
         float x = inputs->x.float32[i];
@@ -81,12 +85,10 @@ static const char *piecewiselinear_compute(const struct piecewiselinear_inputs *
         } else if (clamps && x > points[last]) {
             x = points[last];
         }
-        size_t line = 0;
-        while (line + 1 < last && x >= points[line + 1]) {
-            line++;
-        }
-        const struct piecewiselinear_line *at = &lines[line];
-        outputs->y.float32[i] = (float)(at->value + (x - at->start) * at->slope);
+        const size_t from = piecewiselinear_find(points, last + 1, x);
+        const double slope =
+            ((double)values[from + 1] - values[from]) / ((double)points[from + 1] - points[from]);
+        outputs->y.float32[i] = (float)(values[from] + (x - (double)points[from]) * slope);
     }
     return NULL;
 }

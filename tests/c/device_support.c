@@ -209,7 +209,8 @@ TEST_FUNCTION vx_status write_tensor(vx_uint32 index, struct opkit_tensor *tenso
 TEST_FUNCTION vx_status invalidate_tensor(vx_uint32 index);
 TEST_FUNCTION void close_tensor(struct opkit_tensor *tensor);
 TEST_FUNCTION vx_status read_scalar(vx_uint32 index, vx_enum type, void *value, size_t size);
-TEST_FUNCTION vx_status read_array(vx_uint32 index, size_t length, struct opkit_int32_array *array);
+TEST_FUNCTION vx_status read_array(vx_uint32 index, size_t length, int32_t *items,
+                                   struct opkit_int32_array *array);
 TEST_FUNCTION vx_status fail(const char *parameter, const char *text);
 TEST_FUNCTION vx_status run_operator(void);
 
@@ -318,9 +319,10 @@ vx_status read_scalar(vx_uint32 index, vx_enum type, void *value, size_t size)
     return opkit_read_scalar(&the_call, index, "scalar", type, value, size);
 }
 
-vx_status read_array(vx_uint32 index, size_t length, struct opkit_int32_array *array)
+vx_status read_array(vx_uint32 index, size_t length, int32_t *items,
+                     struct opkit_int32_array *array)
 {
-    return opkit_read_int32_array(&the_call, index, "array", length, array);
+    return opkit_read_int32_array(&the_call, index, "array", length, items, array);
 }
 
 vx_status fail(const char *parameter, const char *text)
@@ -332,6 +334,7 @@ vx_status fail(const char *parameter, const char *text)
 struct arguments {
     struct opkit_tensor input;
     struct opkit_tensor output;
+    int32_t items_items[OPKIT_RKNN_MAX_ITEMS];
     struct opkit_int32_array items;
     bool flag;
     void *memory;
@@ -344,7 +347,8 @@ static vx_status read_arguments(struct arguments *arguments)
         {1, VX_WRITE_ONLY, "output", &arguments->output},
     };
     OPKIT_TRY(opkit_open_tensors(&the_call, tensors, 2, &arguments->memory));
-    OPKIT_TRY(opkit_read_int32_array(&the_call, 2, "items", 2, &arguments->items));
+    OPKIT_TRY(opkit_read_int32_array(&the_call, 2, "items", 2, arguments->items_items,
+                                     &arguments->items));
     OPKIT_TRY(opkit_read_scalar(&the_call, 3, "flag", VX_TYPE_UINT8, &arguments->flag,
                                 sizeof arguments->flag));
     return VX_SUCCESS;

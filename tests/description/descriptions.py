@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from opkit import runtimes
-from opkit.description.limits import MAX_ITEMS, MAX_TEXT
+from opkit.description.limits import MAX_TEXT
 from opkit.description.parser import LARGEST
 from opkit.description.spec import TENSOR_DTYPES
 from opkit.description.types import PARAM_TYPES, ParamType
@@ -22,6 +22,9 @@ NAMES = (
     st.sampled_from(_WORDS.split()) | st.from_regex(r"[A-Za-z]\w{0,20}", fullmatch=True)
 ).filter(lambda name: name.isascii())
 
+
+LONGEST_LIST = 16
+"""As many items as every runtime takes."""
 
 RUNTIMES = tuple(runtimes.available())
 
@@ -72,13 +75,13 @@ def values(type_: ParamType, length: int | None) -> st.SearchStrategy[Any]:
         return _DEFAULT_TEXTS.filter(lambda text: len(text.encode()) <= MAX_TEXT)
     if not type_.is_list:
         return _numbers(type_)
-    return st.lists(_numbers(type_), min_size=length or 1, max_size=length or MAX_ITEMS)
+    return st.lists(_numbers(type_), min_size=length or 1, max_size=length or LONGEST_LIST)
 
 
 @st.composite
 def _params(draw: st.DrawFn, types: Sequence[str]) -> dict[str, Any]:
     type_ = PARAM_TYPES[draw(st.sampled_from(types))]
-    length = draw(st.none() | st.integers(1, MAX_ITEMS)) if type_.is_list else None
+    length = draw(st.none() | st.integers(1, LONGEST_LIST)) if type_.is_list else None
     facts: dict[str, Any] = {"type": type_.name, "length": length, "doc": draw(_DOCS)}
     facts["default"] = draw(st.none() | values(type_, length))
     if not type_.is_text:
@@ -99,6 +102,14 @@ def documents(draw: st.DrawFn, chosen: Sequence[str] = ("rknn",)) -> dict[str, A
     types = [each for each in PARAM_TYPES if not any(room.type_refusal(each) for room in rooms)]
     dtypes = [each for each in TENSOR_DTYPES if all(each in room.tensor_types for room in rooms)]
 
+    def input_() -> dict[str, str]:
+        facts = {
+            "type": "VX_TYPE_TENSOR",
+            "dtype": draw(st.none() | st.sampled_from(dtypes)),
+            "doc": draw(_DOCS),
+        }
+        return {key: value for key, value in facts.items() if value is not None}
+
     def output() -> dict[str, str]:
         facts = {
             "type": "VX_TYPE_TENSOR",
@@ -110,7 +121,7 @@ def documents(draw: st.DrawFn, chosen: Sequence[str] = ("rknn",)) -> dict[str, A
     document = {
         "name": name,
         "runtimes": list(chosen),
-        "inputs": {each: {"type": "VX_TYPE_TENSOR", "doc": draw(_DOCS)} for each in names[:inputs]},
+        "inputs": {each: input_() for each in names[:inputs]},
         "outputs": {each: output() for each in names[inputs : inputs + outputs] or ["y_"]},
         "params": {each: draw(_params(types)) for each in names[inputs + outputs :]},
     }

@@ -68,6 +68,12 @@ def test_outputs_with_the_shape_of_an_input() -> None:
     assert parse(MINIMAL).outputs[0].same_as is None
 
 
+def test_dtypes_of_tensors() -> None:
+    text = MINIMAL.replace("inputs: {x: {", "inputs: {x: {dtype: int32, ")
+    spec = parse(text)
+    assert (spec.inputs[0].dtype, spec.outputs[0].dtype) == ("int32", None)
+
+
 @pytest.mark.parametrize("chip", CHIPS)
 def test_chips_are_case_insensitive(chip: str) -> None:
     for text in (chip, chip.upper(), chip.capitalize()):
@@ -139,8 +145,8 @@ def test_default_limits_match_type(type_: ParamType) -> None:
 def test_spec_holds_what_was_described(document: dict[str, Any]) -> None:
     spec = parse(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
     assert spec.name == document["name"]
-    assert [(t.name, t.doc) for t in spec.inputs] == [
-        (name, facts["doc"]) for name, facts in document["inputs"].items()
+    assert [(t.name, t.doc, t.dtype) for t in spec.inputs] == [
+        (name, facts["doc"], facts.get("dtype")) for name, facts in document["inputs"].items()
     ]
     assert [t.name for t in spec.outputs] == [*document["outputs"]]
     for param, (name, facts) in zip(spec.params, document["params"].items(), strict=True):

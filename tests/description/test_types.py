@@ -10,14 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.description.limits import MAX_ITEMS, MAX_RANK
+from opkit.description.limits import MAX_RANK
 from opkit.description.types import ELEMENT_TYPES, PARAM_TYPES, TENSOR_TYPES, ElementType
 from opkit.runtimes.rknn.deliveries import DELIVERIES, REFUSALS
+from opkit.runtimes.rknn.limits import LIMITS as RKNN_LIMITS
 from opkit.runtimes.rknn.vx.runner import TYPES
 from tests.compiling import RKNN, build
 
 NUMPY_KINDS = {"bool": "b", "uint": "u", "int": "i", "float": "f"}
 TENSOR_H = RKNN.parents[1] / "compute/tensor.h"
+OPENVX_H = RKNN / "openvx.h"
 IN_OPENVX = [row for row in ELEMENT_TYPES.values() if row.vx_name]
 
 
@@ -109,7 +111,12 @@ def test_the_emulator_numbers_types_as_its_header() -> None:
 def test_tensor_h_has_room_for_what_runtimes_may_take() -> None:
     text = TENSOR_H.read_text()
     capacities = dict(re.findall(r"#define OPKIT_(MAX_\w+) +(\d+)", text))
-    assert capacities == {"MAX_RANK": str(MAX_RANK), "MAX_ITEMS": str(MAX_ITEMS)}
+    assert capacities == {"MAX_RANK": str(MAX_RANK)}
+
+
+def test_room_for_lists_of_rknn() -> None:
+    (capacity,) = re.findall(r"#define OPKIT_RKNN_MAX_ITEMS +(\d+)", OPENVX_H.read_text())
+    assert int(capacity) == RKNN_LIMITS.items
 
 
 def test_lists_of_numbers_are_expressible() -> None:

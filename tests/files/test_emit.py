@@ -115,10 +115,12 @@ def test_param_types_have_matching_rows() -> None:
 def test_readers_of_arrays_know_the_length() -> None:
     params = "params: {a: {type: VX_TYPE_ARRAY, length: 3}, b: {type: VX_TYPE_ARRAY}}\n"
     header = all_files(parse(f"name: A\n{HEAD}{params}"))["generated/a_params.h"]
-    calls = re.findall(r"opkit_read_int32_array\(call, (\w+), \"(\w)\", (\d+), (\S+)\)\)", header)
+    calls = re.findall(
+        r"opkit_read_int32_array\(call, (\w+), \"(\w)\", (\d+),\s+(\S+),\s+(\S+)\)\)", header
+    )
     assert calls == [
-        ("A_INDEX_A", "a", "3", "&arguments->params.a"),
-        ("A_INDEX_B", "b", "0", "&arguments->params.b"),
+        ("A_INDEX_A", "a", "3", "arguments->a_items", "&arguments->params.a"),
+        ("A_INDEX_B", "b", "0", "arguments->b_items", "&arguments->params.b"),
     ]
 
 

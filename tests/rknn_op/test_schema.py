@@ -45,7 +45,7 @@ runtimes: [rknn2, pplnn]
 op_type: MyOp
 domain: my.domain
 opset: [1, 3]
-inputs: {x: {type: vx_type_tensor, doc: 5}}
+inputs: {x: {type: vx_type_tensor, doc: 5, dtype: int64}}
 outputs: {y: {type: VX_TYPE_TENSOR, dtype: int32, same_as: x}}
 params:
   a: {type: Float, default: 2, source: "const:a"}
@@ -101,6 +101,7 @@ def test_bad_descriptions_fail() -> None:
         ("VX_TYPE_INT32, default: 3", "ints, default: []"),
         ("default: 3", "length: 3"),
         ("same_as: x", "dtype: int16"),
+        ("x: {type", "x: {dtype: int16, type"),
     ],
 )
 def test_what_runtimes_and_types_say(there: str, instead: str) -> None:

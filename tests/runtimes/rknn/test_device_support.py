@@ -70,7 +70,11 @@ class Tensor(ctypes.Structure):
 class Int32Array(ctypes.Structure):
     """struct opkit_int32_array."""
 
-    _fields_ = (("count", ctypes.c_size_t), ("items", ctypes.c_int32 * 16))
+    _fields_ = (("count", ctypes.c_size_t), ("items", ctypes.POINTER(ctypes.c_int32)))
+
+
+Items = ctypes.c_int32 * 16
+"""The memory for its items."""
 
 
 @dataclass
@@ -260,10 +264,10 @@ def test_scalar_is_read(device: Device, data_type: int, value: np.generic) -> No
 @pytest.mark.parametrize("items", [[], [7], [3, -1], list(range(16))], ids=len)
 def test_array_is_read(device: Device, items: list[int]) -> None:
     device.set_array(0, INT32, items)
-    array = Int32Array(99, (ctypes.c_int32 * 16)(*[99] * 16))
-    assert device.call("read_array", 0, ctypes.c_size_t(0), ctypes.byref(array)) == SUCCESS
-    assert array.count == len(items)
-    assert list(array.items) == items + [0] * (16 - len(items))
+    room, array = Items(*[99] * 16), Int32Array(99)
+    assert device.call("read_array", 0, ctypes.c_size_t(0), room, ctypes.byref(array)) == SUCCESS
+    assert array.items[: array.count] == items
+    assert list(room) == items + [99] * (16 - len(items))
 
 
 Setting = Callable[[Device], int]
@@ -281,7 +285,8 @@ def tensor_of(data_type: int, data: Array, rank: int | None = None) -> Setting:
 def array_of(item_type: int, items: Iterable[int], length: int) -> Setting:
     def run(device: Device) -> int:
         device.set_array(0, item_type, items)
-        return device.call("read_array", 0, ctypes.c_size_t(length), ctypes.byref(Int32Array()))
+        array = ctypes.byref(Int32Array())
+        return device.call("read_array", 0, ctypes.c_size_t(length), Items(), array)
 
     return run
 
@@ -401,7 +406,9 @@ def test_missing_parameter_is_refused(device: Device, index: int) -> None:
     assert device.call("read_tensor", number, ctypes.byref(Tensor())) == INVALID_REFERENCE
     assert device.call("write_tensor", number, ctypes.byref(Tensor())) == INVALID_REFERENCE
     assert device.call("read_scalar", number, INT32, buffer, size) == INVALID_REFERENCE
-    assert device.call("read_array", number, ctypes.c_size_t(0), buffer) == INVALID_REFERENCE
+    assert (
+        device.call("read_array", number, ctypes.c_size_t(0), Items(), buffer) == INVALID_REFERENCE
+    )
     assert "'array': it is not among the 8 parameters that the runtime passed" in device.log
 
 

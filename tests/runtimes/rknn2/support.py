@@ -15,7 +15,7 @@ from opkit.check.harness.client import HarnessKernel
 from opkit.description.spec import OpSpec
 from opkit.files.header import operator_header
 from opkit.runtimes import parse
-from opkit.runtimes.invocation import Array, Invocation, RunResult
+from opkit.runtimes.invocation import Array, CallingConvention, Invocation, RunResult
 from opkit.runtimes.rknn2 import calling_convention
 from opkit.runtimes.rknn2.c_files import c_files
 from tests.compiling import OPKIT, build
@@ -50,12 +50,14 @@ class Operator:
         library: its plugin.
         host: the folder of build_host.
         entry: the symbol that returns the custom operator.
+        convention: how a version of librknnrt calls it.
     """
 
     spec: OpSpec
     library: Path
     host: Path
     entry: str = "get_rknn_custom_op"
+    convention: CallingConvention = calling_convention
     _kernel: HarnessKernel | None = field(default=None, init=False)
 
     def run(
@@ -69,7 +71,7 @@ class Operator:
         if self._kernel is None:
             files = (self.host / "harness", self.host / "librknnrt.so", self.library)
             executor = Executor("x64", (*map(str, files), self.entry))
-            self._kernel = HarnessKernel(self.spec, executor, self.host, calling_convention)
+            self._kernel = HarnessKernel(self.spec, executor, self.host, self.convention)
         self._kernel.attachments = attachments or {}
         return self._kernel.run(Invocation(inputs, params, outputs), fill=0x7E)
 
@@ -92,7 +94,8 @@ def write_operator(folder: Path, description: str, compute: str) -> OpSpec:
         (folder / name).write_text(text)
     shutil.copytree(OPKIT / "compute", folder / "opkit/compute")
     (folder / "opkit/runtimes/rknn2").mkdir(parents=True)
-    shutil.copy(ROOM / "custom_op.h", folder / "opkit/runtimes/rknn2")
+    for header in ROOM.glob("*.h"):
+        shutil.copy(header, folder / "opkit/runtimes/rknn2")
     return spec
 
 
@@ -101,12 +104,18 @@ def build_plugin(library: Path, host: Path, *sources: Path) -> Path:
     return build(library, *sources, HEADERS, "-shared", f"-L{host}", "-lrknnrt", "-lm")
 
 
-def build_operator(folder: Path, host: Path, description: str, compute: str) -> Operator:
+def build_operator(
+    folder: Path,
+    host: Path,
+    description: str,
+    compute: str,
+    convention: CallingConvention = calling_convention,
+) -> Operator:
     """Write and build an operator."""
     spec = write_operator(folder, description, compute)
     sources = [folder / f"rknn2/{spec.lower}_{part}.c" for part in ("custom_op", "plugin")]
     library = build_plugin(folder / f"librkcst_{spec.lower}.so", host, *sources)
-    return Operator(spec, library, host)
+    return Operator(spec, library, host, convention=convention)
 
 
 def attribute(dtype: int, values: Array | bytes) -> bytes:

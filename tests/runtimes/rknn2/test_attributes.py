@@ -1,4 +1,7 @@
-"""Attributes and constant inputs: each type that a model may hold, for each type of param."""
+"""Attributes and constant inputs: each type that a model may hold, for each type of param.
+
+The operators write what they have read as int64, which float32 tensors cannot carry.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from hypothesis import strategies as st
 
 from opkit.description.types import PARAM_TYPES
 from opkit.runtimes.invocation import RunResult
+from opkit.runtimes.rknn2.calling_convention import LATER
 from tests.description.descriptions import values
 from tests.runtimes.rknn2.support import Operator, attribute, build_operator
 
@@ -49,7 +53,7 @@ DEFAULTS: dict[str, Any] = {
     "STRING": 'a "b" \\ ?',
 }
 INTEGERS = [name for name, row in PARAM_TYPES.items() if row.element.kind != "float"]
-ROOM = 32  # numbers that an output has room for: a list's count and its items, or a text
+ROOM = 320  # numbers that an output has room for: a list's count and its items, or a text
 
 
 def name_of(type_name: str) -> str:
@@ -111,7 +115,7 @@ OUTPUTS = {"numbers": ((ROOM,), "int64"), "reals": ((ROOM,), "float32")}
 @pytest.fixture(scope="module")
 def operator(host: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operator]:
     folder = tmp_path_factory.mktemp("params")
-    made = build_operator(folder, host, describe(), compute(TYPES))
+    made = build_operator(folder, host, describe(), compute(TYPES), LATER)
     yield made
     made.close()
 
@@ -120,7 +124,7 @@ def operator(host: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[O
 def constants(host: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operator]:
     folder = tmp_path_factory.mktemp("constants")
     text = describe(", source: 'const:c'")
-    made = build_operator(folder, host, text, compute(CONSTANT_TYPES))
+    made = build_operator(folder, host, text, compute(CONSTANT_TYPES), LATER)
     yield made
     made.close()
 
@@ -169,8 +173,8 @@ def test_attribute_in_place_of_constant_input(constants: Operator) -> None:
 def attributes() -> st.SearchStrategy[dict[str, Any]]:
     """Draw values of all params that an attribute can hold, and an output here has room for."""
     drawn = {name_of(name): values(PARAM_TYPES[name], None) for name in TYPES}
-    # librknnrt's texts may be between quotes; its integers are int64, its numbers float32.
-    texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters='\0"'))
+    # librknnrt's integers are int64, its numbers float32.
+    texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
     drawn["p_string"] = texts.filter(lambda text: len(text.encode()) < ROOM)
     drawn["p_uint64"] = st.integers(0, 2**63 - 1)
     drawn["p_float64"] = drawn["p_float32"]
@@ -259,7 +263,6 @@ def test_narrowing_is_checked(operator: Operator, type_name: str, dtype: str) ->
     ("type_name", "count", "expected"),
     [
         ("VX_TYPE_INT32", 2, "1"),
-        ("VX_TYPE_ARRAY", 17, "1 to 16"),
         ("VX_TYPE_BOOL", 17, "1"),
     ],
 )
@@ -270,24 +273,63 @@ def test_wrong_count(operator: Operator, type_name: str, count: int, expected: s
     assert f"has {count} values (expected {expected})" in result.printed
 
 
-@pytest.mark.parametrize(
-    ("data", "text"),
-    [
-        (b"linear", "linear"),
-        (b'"linear"', "linear"),
-        (b'"', '"'),
-        (b'""', ""),
-        (b"", ""),
-        (b"linear\0", "linear"),
-        (b'"linear"\0', "linear"),
-        (b'a"b"', 'a"b"'),
-        ("\u00e4".encode(), "\u00e4"),
-    ],
-)
+TEXTS = {
+    b'"neg"': "neg",
+    b'""': "",
+    b'"neg"\0': "neg",
+    rb'"\"\\\/\b\f\n\r\t"': '"\\/\b\f\n\r\t',
+    rb'"\u00e4\u00E4\u0001\u007f\u07ff\u0800\uffff"': "\u00e4\u00e4\1\x7f\u07ff\u0800\uffff",
+    rb'"a\ud83d\ude00b\uDBFF\uDFFF"': "a\U0001f600b\U0010ffff",
+    '"\u00e4\U0001f600"'.encode(): "\u00e4\U0001f600",
+    # Without quotes it is no JSON.
+    b"linear": "linear",
+    b"": "",
+    b"linear\0": "linear",
+    rb'a"b"\n': r'a"b"\n',
+}
+"""What a string attribute arrives as -> the text."""
+
+
+@pytest.mark.parametrize(("data", "text"), TEXTS.items())
 def test_texts(operator: Operator, data: bytes, text: str) -> None:
     result = run(operator, "STRING", p_string=attribute(DTYPES["uint8"], data))
     assert value(result, "STRING") == text
     assert not result.leaks
+
+
+MALFORMED = {
+    b'"': 0,
+    b'"neg': 0,
+    b'"a"b"': 2,
+    b'"a\n"': 2,
+    rb'"\"': 1,
+    rb'"a\x"': 2,
+    rb'"\u12"': 1,
+    rb'"\u12g4"': 1,
+    rb'"a\u0000"': 2,
+    rb'"\ud83d"': 1,
+    rb'"\ud83dx\ude00"': 1,
+    rb'"\ud83d\u0041"': 1,
+    rb'"\ude00\ud83d"': 1,
+}
+"""A string of JSON that is none -> the byte where it goes wrong."""
+
+
+@pytest.mark.parametrize(("data", "place"), MALFORMED.items())
+def test_malformed_texts(operator: Operator, data: bytes, place: int) -> None:
+    result = run(operator, "STRING", p_string=attribute(DTYPES["uint8"], data))
+    assert (result.status, result.stage) == (-1, "init")
+    problem = f"attribute 'p_string' is a malformed string of JSON at byte {place}: "
+    assert result.printed.startswith(f"Params: {problem}")
+    assert not result.leaks
+
+
+@pytest.mark.parametrize("type_name", ["VX_TYPE_ARRAY", "FLOATS"])
+def test_long_lists(operator: Operator, type_name: str) -> None:
+    numbers = list(range(-150, 150))
+    dtype = "float32" if type_name == "FLOATS" else "int64"
+    data = attribute(DTYPES[dtype], np.array(numbers, dtype))
+    assert value(run(operator, type_name, **{name_of(type_name): data}), type_name) == numbers
 
 
 BARE = """\

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -101,7 +102,20 @@ def test_rows_of_params() -> None:
     assert f"    {size},\n" in text
     assert 'custom_op_defaults = {\n    .mode = "linear",\n};\n' in text
     assert '        .op_type = "cstResize2",\n' in text
-    assert 'opkit_check_count(&custom_op_description, "inputs", input_count, 1, 2)' in text
+    image = '{"image", OPKIT_DTYPE_ANY, offsetof(struct resize2_inputs, image)}'
+    assert f"custom_op_inputs[] = {{\n    {image},\n}};\n" in text
+
+
+def test_dtypes_of_tensors() -> None:
+    text = HEAD.replace("inputs: {x: {", "inputs: {x: {dtype: int64, ").replace(
+        "outputs: {", "outputs: {h: {type: VX_TYPE_TENSOR, dtype: float16}, "
+    )
+    rows = c_files(parse(f"name: A\n{text}"))["rknn2/a_custom_op.c"]
+    assert re.findall(r'\{"(\w+)", OPKIT_DTYPE_(\w+), ', rows) == [
+        ("x", "INT64"),
+        ("h", "FLOAT32"),
+        ("y", "INT64"),
+    ]
 
 
 def test_operator_without_params_has_no_init() -> None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from opkit.check import results
 from opkit.check.cases import Case, dtype_and_shape
 from opkit.check.comparison import (
@@ -307,10 +309,10 @@ def _problems(operator: Operator, checked: _Checked, case: Case) -> list[str]:
     """Run a case on all kernels; return the errors as lines."""
     test = running_test()
     test.integer_inputs += [
-        (f"{name}: {array.dtype}", runtime.integer_inputs)
+        (f"{input_.name}: {case.inputs[input_.name].dtype}", note)
         for runtime in operator.runtimes
-        for name, array in case.inputs.items()
-        if runtime.integer_inputs and array.dtype.kind in "iu"
+        for input_ in operator.spec.inputs
+        if (note := runtime.integer_note(input_)) and _is_integer(case, input_.name)
     ]
     try:
         prepared = operator.prepare(case)
@@ -332,6 +334,11 @@ def _problems(operator: Operator, checked: _Checked, case: Case) -> list[str]:
             title = f"{name} of {operator.spec.name}, case {case}:"
             problems += [title, *_indented(check.result.problem)]
     return problems
+
+
+def _is_integer(case: Case, name: str) -> bool:
+    array = case.inputs.get(name)
+    return isinstance(array, np.ndarray) and array.dtype.kind in "biu"
 
 
 def _refuse_untaken(kernel: Kernel, prepared: Prepared) -> None:

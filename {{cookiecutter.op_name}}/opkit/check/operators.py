@@ -20,7 +20,7 @@ from opkit.check.mistakes import REPOSITORY, CheckError
 from opkit.check.reference import Reference
 from opkit.check.run_log import CPU_KERNEL
 from opkit.description.limits import lowest
-from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param
+from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, Tensor
 from opkit.errors import OpkitError
 from opkit.runtimes.interface import Runtime
 from opkit.runtimes.invocation import Array, Invocation, Kernel, RefusedError, SimulatedKernel
@@ -145,6 +145,8 @@ class Operator:
             if not isinstance(array, np.ndarray):
                 raise CheckError(f"input '{name}' is a {type(array).__name__}, not a numpy array")
             self._check_tensor(f"input '{name}'", array.shape, array.dtype)
+        for tensor in self.spec.inputs:
+            _check_declared(tensor, case.inputs[tensor.name].dtype)
 
     def _check_output_dtypes(self, case: Case) -> None:
         expected = [tensor.name for tensor in self.spec.outputs]
@@ -265,6 +267,17 @@ class Operator:
         if dtype not in map(np.dtype, TENSOR_DTYPES):
             device, allowed = self.runtimes[0].limits.device, ", ".join(TENSOR_DTYPES)
             raise CheckError(f"{what} is {dtype}; {device}'s tensors are one of: {allowed}")
+
+
+def _check_declared(tensor: Tensor, dtype: np.dtype[Any]) -> None:
+    """Refuse an input of another dtype than op.yml declares; floats may differ in their size."""
+    declared = np.dtype(tensor.dtype or dtype)
+    if dtype != declared and not dtype.kind == declared.kind == "f":
+        raise CheckError(
+            f"input '{tensor.name}' is {dtype} in the case, but {declared} as op.yml says; write "
+            f'dtype={{"{tensor.name}": "{declared}"}} in the case, or change '
+            f"inputs.{tensor.name}.dtype in op.yml"
+        )
 
 
 def _param_value(param: Param, value: Any) -> Any:

@@ -9,9 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The capacity of the structs; a runtime may take less. */
-#define OPKIT_MAX_RANK 6 /* dimensions of a tensor */
-#define OPKIT_MAX_ITEMS 16 /* items of an array parameter */
+#define OPKIT_MAX_RANK 6 /* dimensions of a tensor; a runtime may take less */
 
 /* The types of a tensor's elements. */
 enum opkit_type {
@@ -47,16 +45,16 @@ struct opkit_tensor {
     };
 };
 
-/* An array parameter. */
+/* An array parameter. Its items are valid as long as the call; copy them to keep them. */
 struct opkit_int32_array {
     size_t count;
-    int32_t items[OPKIT_MAX_ITEMS]; /* entries past the count are 0 */
+    const int32_t *items; /* items[0] to items[count - 1] */
 };
 
 /* An array parameter of floating-point numbers. */
 struct opkit_float_array {
     size_t count;
-    float items[OPKIT_MAX_ITEMS]; /* entries past the count are 0 */
+    const float *items;
 };
 
 /* The size of one element, in bytes. */

@@ -8,8 +8,8 @@ from operator import attrgetter
 
 MAX_RANK = 6
 """The dimensions of a tensor for which opkit/compute/tensor.h has room."""
-MAX_ITEMS = 16
-"""The items of a list for which it has room."""
+MAX_ITEMS = 20_000
+"""The items of a list: as many values as a description may have."""
 MAX_TEXT = 255
 """The bytes of a text, in UTF-8."""
 

@@ -288,6 +288,12 @@ class _OperatorReader(Reader):
         """Return the lowest limit of the chosen runtimes, and the device that has it."""
         return lowest([rules.limits for rules in self.chosen] or [Limits()], what)
 
+    def item_limit(self) -> tuple[int, str]:
+        """Return how many items a list may have, and the runtime that has this limit."""
+        limit, device = self.limit("items")
+        names = (f"the runtime {r.name}" for r in self.chosen if r.limits.items == limit)
+        return limit, next(names, device)
+
     def name(self, node: yaml.Node, where: str, name: str) -> str:
         if not re.fullmatch(IDENTIFIER, name):
             self.fail(
@@ -373,7 +379,7 @@ class _OperatorReader(Reader):
             self.attempt(self.tensor_type, details.get("type"), f"{where}.type")
             return Tensor(
                 name,
-                dtype=self.attempt(self.dtype, details.get("dtype"), group, f"{where}.dtype"),
+                dtype=self.attempt(self.dtype, details.get("dtype"), f"{where}.dtype"),
                 same_as=self.attempt(
                     self.same_as, details.get("same_as"), group, f"{where}.same_as", inputs
                 ),
@@ -407,12 +413,9 @@ class _OperatorReader(Reader):
                 )
         return name
 
-    def dtype(self, node: yaml.Node | None, group: str, where: str) -> str | None:
+    def dtype(self, node: yaml.Node | None, where: str) -> str | None:
         if node is None:
             return None
-        if group != "outputs":
-            hint = "an input has what the model and the cases give it"
-            self.fail(node, where, "only an output has a dtype", hint=hint)
         dtype = self.text(node, where)
         taken = [
             each
@@ -526,9 +529,10 @@ class _OperatorReader(Reader):
             taken = " or ".join(name for name in lists if not self.type_refusal(name))
             self.fail(node, where, f"only a {taken} has a length, not a {type_.name}")
         length = self.value(node, where)
-        limit, _ = self.limit("items")
+        limit, runtime = self.item_limit()
         if type(length) is not int or not 1 <= length <= limit:
-            self.fail(node, where, f"invalid {shown(node)}", expected=f"1 to {limit}")
+            expected = f"1 to {limit:,}, the limit of {runtime}"
+            self.fail(node, where, f"invalid {shown(node)}", expected=expected)
         return length
 
     def default(
@@ -544,9 +548,9 @@ class _OperatorReader(Reader):
             return read(self, node, where, type_, value)
         if not isinstance(node, yaml.SequenceNode):
             self.fail(node, where, f"must be a list of {expected}, not {shown(node)}")
-        limit, device = self.limit("items")
+        limit, runtime = self.item_limit()
         if not 1 <= len(node.value) <= limit:
-            self.fail(node, where, f"has {len(node.value)} items; {device} takes 1 to {limit}")
+            self.fail(node, where, f"has {len(node.value)} items; {runtime} takes 1 to {limit:,}")
         if length is not None and len(node.value) != length:
             self.fail(node, where, f"has {len(node.value)} items, but length is {length}")
         return tuple(

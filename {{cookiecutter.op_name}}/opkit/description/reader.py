@@ -8,6 +8,7 @@ from typing import Any, NoReturn, ParamSpec, TypeVar
 import yaml
 
 from opkit.complaint import Complaint
+from opkit.description.limits import MAX_ITEMS
 from opkit.errors import OpkitError
 from opkit.text import printable, shortened
 
@@ -28,7 +29,7 @@ EXAMPLES = {
 
 MAX_CHARACTERS = 200_000
 """The size of a description; PyYAML takes a second for it."""
-MAX_NODES = 20_000
+MAX_NODES = MAX_ITEMS
 """The keys and values in it, each as often as aliases repeat it."""
 MAX_DEPTH = 20
 """How deep lists and mappings are in one another."""

@@ -165,7 +165,13 @@ def _conditions(rules: Rules, is_default: bool) -> list[Schema]:
     names = {"propertyNames": {"maxLength": limits.name_length}}
     parameters: Schema = {**names, "maxProperties": limits.parameters}
     dtypes = [dtype for dtype in TENSOR_DTYPES if dtype in rules.tensor_types]
-    of_param: Schema = {"properties": {"length": {"maximum": limits.items}}}
+    tensors: Schema = {
+        **parameters,
+        "additionalProperties": {"properties": {"dtype": {"enum": dtypes}}},
+    }
+    of_param: Schema = {
+        "properties": {"length": {"maximum": limits.items}, "default": {"maxItems": limits.items}}
+    }
     if refused:
         of_param["properties"]["type"] = {"not": words(refused)}
     conditions: list[Schema] = [
@@ -175,11 +181,8 @@ def _conditions(rules: Rules, is_default: bool) -> list[Schema]:
                 "properties": {
                     "name": {"maxLength": limits.name_length},
                     "framework": words(rules.frameworks),
-                    "inputs": parameters,
-                    "outputs": {
-                        **parameters,
-                        "additionalProperties": {"properties": {"dtype": {"enum": dtypes}}},
-                    },
+                    "inputs": tensors,
+                    "outputs": tensors,
                     "params": {**parameters, "additionalProperties": of_param},
                 }
             },
@@ -197,8 +200,8 @@ def _conditions(rules: Rules, is_default: bool) -> list[Schema]:
     return conditions
 
 
-_TENSOR: Schema = {"type": words([TENSOR]), "doc": _TEXT}
-_OUTPUT: Schema = {**_TENSOR, "dtype": {"enum": [*TENSOR_DTYPES]}, "same_as": _TEXT}
+_TENSOR: Schema = {"type": words([TENSOR]), "doc": _TEXT, "dtype": {"enum": [*TENSOR_DTYPES]}}
+_OUTPUT: Schema = {**_TENSOR, "same_as": _TEXT}
 _PARAMETER_KEYS: Schema = {
     "inputs": {
         "description": f"The input tensors, in order: {EXAMPLES['inputs']}",

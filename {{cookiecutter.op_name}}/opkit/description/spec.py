@@ -22,7 +22,8 @@ class Tensor:
     Attributes:
         name: its name, a C identifier.
         doc: one sentence for the reader of the generated code.
-        dtype: of an output, one of TENSOR_DTYPES; None: that of the first input.
+        dtype: what the elements are in the model, one of TENSOR_DTYPES; None: of an input, whatever
+            the runtime hands over; of an output, that of the first input.
         same_as: of an output, the input whose shape it has; None: a rule in code says its shape.
     """
 

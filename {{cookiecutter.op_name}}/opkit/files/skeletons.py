@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from opkit.c_layout import LINE_LENGTH, comment, wrapped
-from opkit.description.limits import MAX_ITEMS
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.description.types import ELEMENT_TYPES, Kind
 from opkit.files.readme import gitattributes, readme
@@ -17,6 +16,9 @@ from opkit.text import escape_comment, renderer
 
 _SAMPLES: dict[Kind, bool | int | float] = {"bool": True, "int": 1, "uint": 1, "float": 0.5}
 """Some value of each kind, whose type is what numpy's reference gets."""
+
+CASE_DTYPE = "float16"
+"""The dtype of tensors in generated cases, where op.yml declares none."""
 
 _render = renderer(Path(__file__).parent / "templates")
 
@@ -40,17 +42,17 @@ def once_only_files(spec: OpSpec, runtimes: Iterable[Runtime]) -> dict[str, str]
 
 
 def _compute(spec: OpSpec) -> str:
-    first = spec.inputs[0].name
+    first = spec.inputs[0]
     lines = [
-        *((f"inputs->{input_.name}", input_.doc) for input_ in spec.inputs),
+        *((f"inputs->{input_.name}", _tensor_doc(input_)) for input_ in spec.inputs),
         *((f"params->{param.name}", param.doc or _described(param)) for param in spec.params),
-        *((f"outputs->{output.name}", _output_doc(output)) for output in spec.outputs),
+        *((f"outputs->{output.name}", _tensor_doc(output)) for output in spec.outputs),
     ]
     width = max(len(member) for member, _ in lines)
     statements = [
-        _copy(first, output.name) if is_copy(output) else _zero(output) for output in spec.outputs
+        _copy(first, output) if is_copy(spec, output) else _zero(output) for output in spec.outputs
     ]
-    if not any(map(is_copy, spec.outputs)):
+    if not any(is_copy(spec, output) for output in spec.outputs):
         statements.insert(0, "    (void)inputs;\n")
     return _render(
         "compute.h",
@@ -71,40 +73,61 @@ def _compute(spec: OpSpec) -> str:
             for member, doc in lines
         ),
         element=_comment_lines(
-            " *     ", f"inputs->{first}.float32[row * inputs->{first}.shape[1] + column]"
+            " *     ",
+            f"inputs->{first.name}.{_member(first)}[row * inputs->{first.name}.shape[1] + column]",
         ),
         so_far=comment(f"Write the real math here. Until then, {_so_far(spec)}.", indent=4),
         statements="\n".join(statements),
     )
 
 
-def is_copy(output: Tensor) -> bool:
-    """Whether an output can begin as a copy of the first input, which is half in the cases."""
-    return output.dtype in (None, "float16")
+def is_copy(spec: OpSpec, output: Tensor) -> bool:
+    """Whether an output can begin as a copy of the first input."""
+    return (output.dtype or _first_dtype(spec)) == _first_dtype(spec)
+
+
+def has_halves(spec: OpSpec) -> bool:
+    """Whether all tensors are float16 in the generated cases."""
+    tensors = (*spec.inputs, *spec.outputs)
+    return all((tensor.dtype or CASE_DTYPE) == CASE_DTYPE for tensor in tensors)
+
+
+def _first_dtype(spec: OpSpec) -> str:
+    """Return the dtype of the first input in the cases."""
+    return spec.inputs[0].dtype or CASE_DTYPE
+
+
+def _member(tensor: Tensor) -> str:
+    """Return the member of a tensor's union by which the math gets at its elements."""
+    member = ELEMENT_TYPES[tensor.dtype or CASE_DTYPE].computed_as
+    assert member is not None
+    return member
 
 
 def _so_far(spec: OpSpec) -> str:
     """Return what the math does until it is written."""
-    copies = sum(map(is_copy, spec.outputs))
+    copies = sum(is_copy(spec, output) for output in spec.outputs)
     if copies == len(spec.outputs):
         return "each output is a copy of the first input"
     return "outputs with a dtype in op.yml are 0" + (", the others copies" if copies else "")
 
 
-def _copy(input_: str, output: str) -> str:
+def _copy(input_: Tensor, output: Tensor) -> str:
     """Return the C statements that copy an input to an output, element by element."""
-    types = f"    if (inputs->{input_}.type != OPKIT_FLOAT32 ||"
-    types = _joined(types, f"outputs->{output}.type != OPKIT_FLOAT32) {{", " " * 8)
-    element = f"        outputs->{output}.float32[i] ="
-    element = _joined(element, f"inputs->{input_}.float32[i];", " " * 12)
+    member = _member(input_)
+    dtypes = "float16 or float32" if member == "float32" else input_.dtype
+    types = f"    if (inputs->{input_.name}.type != OPKIT_{member.upper()} ||"
+    types = _joined(types, f"outputs->{output.name}.type != OPKIT_{member.upper()}) {{", " " * 8)
+    element = f"        outputs->{output.name}.{member}[i] ="
+    element = _joined(element, f"inputs->{input_.name}.{member}[i];", " " * 12)
     return f"""\
 {types}
-        return "{input_} and {output} must be float16 or float32";
+        return "{input_.name} and {output.name} must be {dtypes}";
     }}
-    if (outputs->{output}.size != inputs->{input_}.size) {{
-        return "{output} must be as large as {input_}";
+    if (outputs->{output.name}.size != inputs->{input_.name}.size) {{
+        return "{output.name} must be as large as {input_.name}";
     }}
-    for (size_t i = 0; i < outputs->{output}.size; i++) {{
+    for (size_t i = 0; i < outputs->{output.name}.size; i++) {{
 {element}
     }}
 """
@@ -118,9 +141,7 @@ def _joined(start: str, rest: str, indent: str) -> str:
 
 def _zero(output: Tensor) -> str:
     """Return the C statements that set an output with a dtype to 0."""
-    assert output.dtype is not None
-    member = ELEMENT_TYPES[output.dtype].computed_as
-    assert member is not None
+    member = _member(output)
     return f"""\
     if (outputs->{output.name}.type != OPKIT_{member.upper()}) {{
         return "{output.name} must be {output.dtype}";
@@ -131,8 +152,8 @@ def _zero(output: Tensor) -> str:
 """
 
 
-def _output_doc(output: Tensor) -> str:
-    return ": ".join(part for part in (output.dtype, output.doc) if part)
+def _tensor_doc(tensor: Tensor) -> str:
+    return ": ".join(part for part in (tensor.dtype, tensor.doc) if part)
 
 
 def _described(param: Param) -> str:
@@ -141,7 +162,7 @@ def _described(param: Param) -> str:
     if not param.type.is_list:
         return param.type.c_type
     numbers = "numbers" if param.type.element.kind == "float" else "whole numbers"
-    return f"{param.length or f'1 to {MAX_ITEMS}'} {numbers}: `count`, `items[]`"
+    return f"{param.length or '1 or more'} {numbers}: `count`, `items[]`"
 
 
 def _comment_lines(start: str, text: str) -> str:
@@ -163,7 +184,7 @@ def _reference(spec: OpSpec, runtimes: Iterable[Runtime]) -> str:
         return _dict("    return ", {output.name: value(output) for output in spec.outputs})
 
     def array(output: Tensor) -> str:
-        if is_copy(output):
+        if is_copy(spec, output):
             return f"np.array(inputs[{first}])"
         return f'np.zeros(inputs[{first}].shape, "{output.dtype}")'
 
@@ -216,15 +237,22 @@ def _test(spec: OpSpec, others: Iterable[TestText]) -> str:
         return _dict(" " * 8, {input_.name: repr(shape) for input_ in spec.inputs}, ",")
 
     params = {param.name: literal(_sample(param), "") for param in spec.params}
+    dtypes = {each.name: f'"{each.dtype}"' for each in spec.inputs if each.dtype}
+    are_floats = all(_member(each) == "float32" for each in spec.inputs)
+    # Special integers are the limits of their type, which not every runtime can hand over.
+    values = ("uniform(-1, 1)", "special()") if are_floats else ("uniform(0, 9)", "ramp()")
+    makers = ["uniform", values[1].removesuffix("()")]
     others = list(others)
     checks = ["check_cpu_kernel", *(check for other in others for check in other.checks)]
     return _render(
         "test.py",
         kernels="the CPU kernel" if len(checks) == 1 else "all kernels",
-        imports=", ".join(["cases", *checks, "special", "uniform"]),
+        imports=", ".join(["cases", *sorted(checks), *sorted(makers)]),
         other_tests="".join(f"\n\n{other.text}" for other in others if other.text),
         name=spec.name,
         lower=spec.lower,
+        values=", ".join(values),
+        dtype=_dict("    dtype=", dtypes, ",") if dtypes else f'    dtype="{CASE_DTYPE}",',
         shapes="\n".join(shapes(shape) for shape in ((7,), (3, 5), (1, 4, 5, 3))),
         params=_dict(" " * 8, params, ","),
     )

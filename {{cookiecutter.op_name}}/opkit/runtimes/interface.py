@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from opkit.check.run_log import CheckedKernel
     from opkit.complaint import Complaint
     from opkit.description.reader import Reader
-    from opkit.description.spec import OpSpec, Param
+    from opkit.description.spec import OpSpec, Param, Tensor
     from opkit.runtimes.invocation import CallingConvention, Kernel, SimulatedKernel
 
 
@@ -222,8 +222,9 @@ class Runtime(ABC):
 
     # ---- Checking ----
 
-    integer_inputs: ClassVar[str] = ""
-    """What a kernel gets in place of integers, if the converter never hands it any."""
+    def integer_note(self, input_: Tensor) -> str:
+        """Return what a kernel gets in place of integers; empty if it gets them."""
+        return ""
 
     @abstractmethod
     def calling_convention(self) -> CallingConvention:

@@ -94,7 +94,10 @@ class HarnessKernel:
         result = self._result(answer, tensors, limit)
         with np.errstate(all="ignore"):  # what a type cannot hold becomes infinite
             for name, array in result.outputs.items():
-                result.outputs[name] = array.astype(invocation.outputs[name][1], copy=False)
+                output = array.astype(invocation.outputs[name][1], copy=False)
+                if array.dtype.kind == "f" and output.dtype.kind != "f":
+                    result.events += _inexact(name, array, output)
+                result.outputs[name] = output
         return result
 
     def _result(
@@ -175,6 +178,13 @@ def carried(invocation: Invocation, tensor_types: Mapping[str, str]) -> Invocati
             name: (shape, type_of(dtype)) for name, (shape, dtype) in invocation.outputs.items()
         },
     )
+
+
+def _inexact(name: str, array: Array, output: Array) -> Iterator[str]:
+    """Yield an event if an output of integers, which the runtime has as floats, is inexact."""
+    wrong = array[output != array]
+    if wrong.size:
+        yield f"output '{name}' holds {wrong[0]:g}, which {output.dtype} does not have"
 
 
 # ---- What goes over the line ---------------------------------------------------------------------

@@ -12,11 +12,11 @@ CASES = cases(
     shapes=[
 $shapes
     ],
-    values=[uniform(-1, 1), special()],
+    values=[$values],
     params=[
 $params
     ],
-    dtype="float16",
+$dtype
 )
 
 

@@ -53,7 +53,7 @@ DELIVERIES: dict[str, Delivery] = {
         _INT32,
         _INT32,
         "VX_TYPE_ARRAY",
-        ("opkit_read_int32_array", "{length}", "&{member}"),
+        ("opkit_read_int32_array", "{length}", "arguments->{name}_items", "&{member}"),
         "vx_array_int",
     ),
     "VX_TYPE_CHAR": _scalar("char", "uint32", "uint"),

@@ -42,6 +42,7 @@ def _params_header(spec: OpSpec) -> str:
         indices="\n".join(f"    {_index(spec, parameter)}," for parameter in spec.parameters),
         descriptions="\n".join(_descriptions(spec)),
         tensors="\n".join(_tensors(spec)),
+        lists="".join(f"{_list_member(param)}\n" for param in spec.params if param.type.is_list),
         read=wrapped(f"static inline vx_status {lower}_read(", [call, arguments], ")"),
         reads="".join(f"{_read_param(spec, param)}\n" for param in spec.params),
         write=wrapped(f"static inline vx_status {lower}_write(", [call, arguments], ")"),
@@ -95,12 +96,22 @@ def _name_and_place(name: str, group: str) -> tuple[str, str]:
     return f'"{name}"', f"&arguments->{group}.{name}"
 
 
+def _list_member(param: Param) -> str:
+    """Return the member with the items of a list."""
+    return f"    int32_t {param.name}_items[OPKIT_RKNN_MAX_ITEMS];"
+
+
 def _read_param(spec: OpSpec, param: Param) -> str:
     """Return the statement that reads a param."""
     delivery = DELIVERIES[param.type.name]
     function, *arguments = delivery.reader
     member = f"arguments->params.{param.name}"
-    values = {"member": member, "type": delivery.type, "length": param.length or 0}
+    values = {
+        "name": param.name,
+        "member": member,
+        "type": delivery.type,
+        "length": param.length or 0,
+    }
     more = [argument.format(**values) for argument in arguments]
     return _try(function, ["call", _index(spec, param), f'"{param.name}"', *more])
 

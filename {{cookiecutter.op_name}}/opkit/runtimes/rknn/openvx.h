@@ -21,6 +21,8 @@
 #include "../../compute/half.h"
 #include "../../compute/tensor.h"
 
+#define OPKIT_RKNN_MAX_ITEMS 16 /* of an array: the runtime refuses a longer one */
+
 /* One call of a kernel: what the runtime passed, and whom messages are about. */
 struct opkit_call {
     const char *operator_name;
@@ -398,17 +400,18 @@ OPKIT_SMALL vx_status opkit_read_bool(const struct opkit_call *call, vx_uint32 i
 
 /*
  * Reads the array at `index`, which must have `length` items; 0 stands for any number up to
- * OPKIT_MAX_ITEMS.
+ * OPKIT_RKNN_MAX_ITEMS. The array points to `items`, the caller's memory for them.
  */
 OPKIT_SMALL vx_status opkit_read_int32_array(const struct opkit_call *call, vx_uint32 index,
                                              const char *name, size_t length,
+                                             int32_t items[OPKIT_RKNN_MAX_ITEMS],
                                              struct opkit_int32_array *array)
 {
     vx_reference reference;
     vx_enum item_type = VX_TYPE_INVALID;
     vx_size count = 0;
 
-    memset(array, 0, sizeof *array);
+    *array = (struct opkit_int32_array){0, items};
     OPKIT_TRY(opkit_find_reference(call, index, name, &reference));
     const vx_array handle = (vx_array)reference;
     OPKIT_TRY(opkit_check(call, name, "read its type",
@@ -417,11 +420,11 @@ OPKIT_SMALL vx_status opkit_read_int32_array(const struct opkit_call *call, vx_u
     OPKIT_TRY(opkit_check(call, name, "read its length",
                           vxQueryArray(handle, VX_ARRAY_NUMITEMS, &count, sizeof count)));
     OPKIT_TRY(opkit_check_range(call, name, "its length", count, length,
-                                length != 0 ? length : OPKIT_MAX_ITEMS));
+                                length != 0 ? length : OPKIT_RKNN_MAX_ITEMS));
     if (count > 0) { /* drivers refuse to copy nothing */
         OPKIT_TRY(opkit_check(call, name, "read its data",
-                              vxCopyArrayRange(handle, 0, count, sizeof array->items[0],
-                                               array->items, VX_READ_ONLY, VX_MEMORY_TYPE_HOST)));
+                              vxCopyArrayRange(handle, 0, count, sizeof items[0], items,
+                                               VX_READ_ONLY, VX_MEMORY_TYPE_HOST)));
     }
     array->count = count;
     return VX_SUCCESS;

@@ -11,7 +11,7 @@ import yaml
 
 from opkit.description.parser import PC
 from opkit.description.reader import Reader
-from opkit.description.spec import OpSpec, Param
+from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.runtimes.interface import Product, Readme, Runtime, TestText
 from opkit.runtimes.rknn import settings, target_table
 from opkit.runtimes.rknn.chips import CHIPS, TARGETS
@@ -134,9 +134,9 @@ class Rknn(Runtime):
 
         return harness_parts(env)
 
-    integer_inputs = (
-        "RKNN-Toolkit hands custom operators float16, in which integers are exact up to 2048"
-    )
+    def integer_note(self, input_: Tensor) -> str:
+        """Return what the converter makes of integers."""
+        return "RKNN-Toolkit hands custom operators float16, in which integers are exact up to 2048"
 
     def calling_convention(self) -> CallingConvention:
         """Return what becomes of values, and what a status means."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opkit.c_layout import wrapped
 from opkit.description.spec import OpSpec, Param
-from opkit.files.skeletons import is_copy
+from opkit.files.skeletons import has_halves
 from opkit.runtimes.interface import TestText
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.kernel_source import kernel_file
@@ -22,7 +22,7 @@ def once_only_files(spec: OpSpec) -> dict[str, str]:
 
 def tests(spec: OpSpec) -> TestText:
     """Return the test of the VX kernel; as generated, that kernel copies halves."""
-    if not settings(spec).has_vx_kernel or not all(map(is_copy, spec.outputs)):
+    if not settings(spec).has_vx_kernel or not has_halves(spec):
         return TestText()
     return TestText(("check_vx_kernel",), vx_test())
 

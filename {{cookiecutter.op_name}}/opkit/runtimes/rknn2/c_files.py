@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from opkit.c_layout import LINE_LENGTH, block_comment, comment, wrapped
-from opkit.description.spec import OpSpec, Param, ParamValue
+from opkit.c_layout import block_comment, comment, wrapped
+from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.runtimes.rknn2.settings import settings
 from opkit.runtimes.rknn2.text import render
 from opkit.text import c_float, c_string
@@ -15,6 +16,16 @@ Registers all custom operators of an application, in one call: librknnrt fails a
 operator of a model that is not registered yet, so that there is no second one.
 
 An application with more operators than {name} copies this file, and adds a line for each."""
+TENSOR_TYPES_IN_C: dict[str | None, str] = {
+    None: "ANY",
+    "float16": "FLOAT32",
+    "float32": "FLOAT32",
+    "int32": "INT32",
+    "int64": "INT64",
+    "bool": "BOOL",
+}
+"""The dtype of a tensor in op.yml -> the end of the name of its opkit_dtype."""
+
 _LIST_TYPES = {"int32": "INT32_ARRAY", "float32": "FLOAT_ARRAY"}
 _INT64_MIN = -(2**63)
 _INT64_MAX = 2**63 - 1
@@ -62,7 +73,6 @@ def _custom_op(spec: OpSpec) -> str:
         f"{spec.name} as a custom operator of librknnrt, which calls these functions on the "
         f"CPU of the board. The math is in {spec.lower}_compute.h."
     )
-    params = "params" if spec.params else "&params"
     stages = ("init", "compute", "destroy") if spec.params else ("compute",)
     return render(
         "custom_op.c",
@@ -70,13 +80,11 @@ def _custom_op(spec: OpSpec) -> str:
         about=block_comment(about),
         compute_comment=comment(f"Computes {spec.name}, for every inference."),
         description="\n".join(_description(spec)),
-        locals="\n".join(_locals(spec)),
-        statements="\n".join(_statements(spec)),
         compute=wrapped(
             f"{spec.lower}_compute(",
-            ["&inputs", params, "&outputs"],
+            ["&inputs", "&params", "&outputs"],
             ");",
-            outer="    const char *problem = ",
+            outer="        const char *problem = ",
         ),
         init=render("init.c") if spec.params else "",
         function=_function(spec),
@@ -85,27 +93,44 @@ def _custom_op(spec: OpSpec) -> str:
     )
 
 
-# ---- The params ----------------------------------------------------------------------------------
+# ---- What the operator is ------------------------------------------------------------------------
 
 
 def _description(spec: OpSpec) -> Iterator[str]:
-    """Yield the definitions of the params and of the operator."""
+    """Yield the definitions of the tensors, of the params and of the operator."""
+    first = spec.inputs[0].dtype
+    outputs = [replace(output, dtype=output.dtype or first) for output in spec.outputs]
+    yield comment("Its tensors: the name, what the math gets, and where in its structs.")
+    for group, tensors in (("input", spec.inputs), ("output", outputs)):
+        yield f"static const struct opkit_tensor_row custom_op_{group}s[] = {{"
+        yield from (_tensor_row(spec, group, tensor) for tensor in tensors)
+        yield "};\n"
     defaults = [param for param in spec.params if param.default is not None]
     if defaults:
+        yield from (_items(param) for param in defaults if param.type.is_list)
         yield f"static const struct {spec.lower}_params custom_op_defaults = {{"
         yield from (_default(param) for param in defaults)
         yield "};\n"
     if spec.params:
+        yield comment("Its params: opkit/runtimes/rknn2/operator.h describes the columns.")
         yield "static const struct opkit_param custom_op_params[] = {"
         yield from (_row(spec, param) for param in spec.params)
         yield "};\n"
     yield "static const struct opkit_operator custom_op_description = {"
     yield wrapped("", [f'"{spec.name}"'], ",", outer="    .name = ")
-    if spec.params:
-        yield "    .params = custom_op_params,"
-        yield "    .param_count = sizeof custom_op_params / sizeof custom_op_params[0],"
-        yield f"    .params_size = sizeof(struct {spec.lower}_params),"
+    groups = {"input": spec.inputs, "output": spec.outputs, "param": spec.params}
+    for group in (name for name, entries in groups.items() if entries):
+        yield f"    .{group}s = custom_op_{group}s,"
+        yield f"    .{group}_count = sizeof custom_op_{group}s / sizeof custom_op_{group}s[0],"
+    yield f"    .params_size = sizeof(struct {spec.lower}_params),"
     yield "};\n"
+
+
+def _tensor_row(spec: OpSpec, group: str, tensor: Tensor) -> str:
+    """Return the row that says what the math gets for a tensor, and where."""
+    offset = f"offsetof(struct {spec.lower}_{group}s, {tensor.name})"
+    dtype = TENSOR_TYPES_IN_C[tensor.dtype]
+    return wrapped("    {", [f'"{tensor.name}"', f"OPKIT_DTYPE_{dtype}", offset], "},")
 
 
 def _row(spec: OpSpec, param: Param) -> str:
@@ -132,19 +157,21 @@ def _param_type(param: Param) -> str:
     return param.type.name.removeprefix("VX_TYPE_")
 
 
+def _items(param: Param) -> str:
+    """Return the definition of the items of a list's default."""
+    assert isinstance(param.default, tuple)
+    items = [_literal(param, item) for item in param.default]
+    opening = f"static const {param.type.element.c_type} custom_op_default_{param.name}[] = {{"
+    return wrapped(opening, items, "};") + "\n"
+
+
 def _default(param: Param) -> str:
     """Return the line that initializes the member of a param with a default."""
-    member = f"    .{param.name} = "
     if isinstance(param.default, tuple):
-        items = [_literal(param, item) for item in param.default]
-        line = f"{member}{{{len(items)}, {{{', '.join(items)}}}}},"
-        if len(line) <= LINE_LENGTH:
-            return line
-        rows = [f"{len(items)},", f"{wrapped('            {', items, '},')}".lstrip()]
-        lines = "".join(f"            {row}\n" for row in rows)
-        return f"{member.rstrip()}\n        {{\n{lines}        }},"
+        items = [str(len(param.default)), f"custom_op_default_{param.name}"]
+        return wrapped(f"    .{param.name} = {{", items, "},")
     assert param.default is not None
-    return wrapped("", [_literal(param, param.default)], ",", outer=member)
+    return wrapped("", [_literal(param, param.default)], ",", outer=f"    .{param.name} = ")
 
 
 def _literal(param: Param, value: ParamValue) -> str:
@@ -159,42 +186,3 @@ def _literal(param: Param, value: ParamValue) -> str:
         return "INT64_MIN"
     assert isinstance(value, int)
     return f"{value}{'U' if value > _INT64_MAX else ''}"
-
-
-# ---- The call ------------------------------------------------------------------------------------
-
-
-def _locals(spec: OpSpec) -> Iterator[str]:
-    lower = spec.lower
-    if spec.params:
-        yield f"    struct {lower}_params *params = context->priv_data;"
-    else:
-        yield f"    const struct {lower}_params params = {{0}};"
-    yield f"    struct {lower}_inputs inputs;"
-    yield f"    struct {lower}_outputs outputs;"
-    if not spec.params:
-        yield "    (void)context;"
-
-
-def _statements(spec: OpSpec) -> Iterator[str]:
-    """Yield what checks the call and opens its tensors."""
-    constants = constant_inputs(spec)
-    if spec.params:
-        yield "    if (params == NULL) {"
-        yield '        return opkit_fail(&custom_op_description, "it has not been initialized");'
-        yield "    }"
-    most = len(spec.inputs) + len(constants)
-    yield _try("check_count", '"inputs"', "input_count", str(len(spec.inputs)), str(most))
-    count = str(len(spec.outputs))
-    yield _try("check_count", '"outputs"', "output_count", count, count)
-    for group, tensors in (("input", spec.inputs), ("output", spec.outputs)):
-        for index, tensor in enumerate(tensors):
-            place = f"&{group}s.{tensor.name}"
-            yield _try("open_tensor", f'"{tensor.name}"', f"&{group}_tensors[{index}]", place)
-    if constants:
-        yield _try("read_inputs", "input_tensors", "input_count", "params")
-
-
-def _try(function: str, *arguments: str) -> str:
-    opening = f"opkit_{function}("
-    return wrapped(opening, ["&custom_op_description", *arguments], "));", outer="    OPKIT_TRY(")

@@ -1,7 +1,12 @@
-"""How librknnrt calls an operator: what becomes of values, and what a status means."""
+"""How librknnrt calls an operator: what becomes of values, and what a status means.
+
+The names of the module are the convention of librknnrt 1.6.0, where every tensor is float32; LATER
+is that of later versions, by the vendor's guide.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,7 +14,7 @@ import numpy as np
 
 from opkit.description.spec import Param
 from opkit.runtimes.invocation import Array, RefusedError, Value
-from opkit.runtimes.rknn2.limits import LIMITS, TENSOR_TYPES
+from opkit.runtimes.rknn2.limits import LATER_TENSOR_TYPES, LIMITS, TENSOR_TYPES
 
 tensor_types = TENSOR_TYPES
 has_shape_rule = False
@@ -24,27 +29,51 @@ def status_name(status: int) -> str:
 
 
 def marshal(params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
-    """Return the attributes and the constant inputs of a node, as ONNX has them.
+    """Return the attributes and the constant inputs of a node, as librknnrt 1.6.0 hands them over.
 
-    Integers are int64, floats float32, texts their bytes in UTF-8.
+    Attributes are int64, float32, or strings of JSON in UTF-8; constant inputs are tensors.
 
     Raises:
         RefusedError: no model can hold one of them.
     """
-    return [_marshal(param, values[param.name]) for param in params]
+    return _marshal_all(params, values, TENSOR_TYPES)
 
 
-def _marshal(param: Param, value: Any) -> Value:
+class _Later:
+    """How later versions of librknnrt call an operator; see CallingConvention."""
+
+    tensor_types = LATER_TENSOR_TYPES
+    has_shape_rule = has_shape_rule
+
+    def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
+        return _marshal_all(params, values, LATER_TENSOR_TYPES)
+
+    def status_name(self, status: int) -> str:
+        return status_name(status)
+
+
+LATER = _Later()
+
+
+def _marshal_all(
+    params: Sequence[Param], values: Mapping[str, Any], tensor_types: Mapping[str, str]
+) -> list[Value]:
+    return [_marshal(param, values[param.name], tensor_types) for param in params]
+
+
+def _marshal(param: Param, value: Any, tensor_types: Mapping[str, str]) -> Value:
     name = f"{_CONSTANT if param.source else ''}{param.name}"
     if param.type.is_text:
-        data = str(value).encode()
+        data = json.dumps(str(value), ensure_ascii=False).encode()
         return Value(name, "char", (len(data),), data)
     numbers = np.asarray(value)
     if param.type.is_list and not 1 <= numbers.size <= LIMITS.items:
         raise RefusedError(
-            f"param '{param.name}' has {numbers.size} items (expected 1 to {LIMITS.items})"
+            f"param '{param.name}' has {numbers.size} items (expected 1 to {LIMITS.items:,})"
         )
     array = _floats(numbers) if param.type.element.kind == "float" else _integers(param, numbers)
+    if param.source:
+        array = array.astype(tensor_types[array.dtype.name])
     return Value(name, array.dtype.name, array.shape, array.tobytes())
 
 

@@ -11,7 +11,7 @@ import yaml
 
 from opkit.description.parser import PC
 from opkit.description.reader import Reader
-from opkit.description.spec import OpSpec, Param
+from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.runtimes.interface import Product, Readme, Runtime
 from opkit.runtimes.rknn2 import settings
 from opkit.runtimes.rknn2.chips import REFUSED_TARGETS, TARGETS
@@ -111,6 +111,15 @@ class Rknn2(Runtime):
         from opkit.runtimes.rknn2.scons import simulator
 
         return simulator.simulators(env, targets)
+
+    def integer_note(self, input_: Tensor) -> str:
+        """Return what librknnrt makes of integers, unless the input's dtype is declared."""
+        if input_.dtype:
+            return ""
+        return (
+            "librknnrt 1.6.0 hands them over as float32, and so does the check; to compute with "
+            "integers, declare the input's `dtype` in op.yml"
+        )
 
     def calling_convention(self) -> CallingConvention:
         """Return what becomes of values, and what a status means."""

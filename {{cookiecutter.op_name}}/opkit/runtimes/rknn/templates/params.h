@@ -33,7 +33,7 @@ struct ${lower}_arguments {
     struct ${lower}_params params;
     struct ${lower}_outputs outputs;
     void *memory; /* the elements of all tensors */
-};
+$lists};
 
 /*
  * Makes room for all tensors, reads the inputs and then the params. Returns VX_SUCCESS, or the

@@ -5,7 +5,8 @@
  * with, is what the vendor documents: init once, without elements of tensors; prepare and compute
  * for every inference, on buffers that begin at an offset in larger memory; destroy once, but not
  * where init has failed. Integers of a model are attributes of type int64, floats float32, texts
- * uint8.
+ * uint8. A tensor is what comes in: calling_convention.py says of which type each version hands
+ * tensors over.
  *
  * Values come in as inputs, outputs and params. A param "const:NAME" is a constant input, behind
  * the others; any other one is an attribute. The attachment "attribute:NAME" takes the place of

@@ -26,10 +26,10 @@ extern "C" {
 
 #ifdef __arm__
 typedef uint32_t rknn_context;
-typedef uint32_t rknn_internal_context;
+typedef uint32_t rknn_custom_op_interal_context; /* as the SDK spells it */
 #else
 typedef uint64_t rknn_context;
-typedef uint64_t rknn_internal_context;
+typedef uint64_t rknn_custom_op_interal_context;
 #endif
 
 /* ---- Tensors ---- */
@@ -107,7 +107,7 @@ typedef struct {
 /* A node of a model. */
 typedef struct {
     rknn_target_type target;
-    rknn_internal_context internal_ctx;
+    rknn_custom_op_interal_context internal_ctx;
     rknn_gpu_op_context gpu_ctx;
     void *priv_data; /* the operator's own */
 } rknn_custom_op_context;
@@ -151,7 +151,7 @@ typedef struct {
 /* Call it once for all operators of a model, after rknn_init and before the model runs. */
 int rknn_register_custom_ops(rknn_context ctx, rknn_custom_op *op, uint32_t custom_op_num);
 
-/* Of an attribute that the node does not have, `op_attr` stays as it was. */
+/* Of an attribute that the node does not have, `n_elems` becomes 0, and `data` NULL (1.6.0). */
 void rknn_custom_op_get_op_attr(rknn_custom_op_context *op_ctx, const char *attr_name,
                                 rknn_custom_op_attr *op_attr);
 

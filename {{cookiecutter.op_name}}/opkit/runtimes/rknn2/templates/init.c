@@ -11,6 +11,6 @@ static int init_callback(rknn_custom_op_context *context, rknn_custom_op_tensor 
 
 static int destroy_callback(rknn_custom_op_context *context)
 {
-    return opkit_destroy(&custom_op_description, context);
+    return opkit_destroy(context);
 }
 

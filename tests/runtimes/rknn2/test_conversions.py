@@ -1,0 +1,290 @@
+"""Tensors that arrive in another type than op.yml declares, in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from opkit.check.executors import Executor
+from opkit.description.spec import Param
+from opkit.runtimes.invocation import Invocation, RunResult, Value
+from opkit.runtimes.rknn2 import calling_convention
+from opkit.runtimes.rknn2.calling_convention import LATER
+from opkit.runtimes.rknn2.host_kernel import EveryVersion
+from tests.runtimes.rknn2.support import Operator, build_operator
+
+DTYPES = ("float32", "int32", "int64", "bool")
+COMPUTED_AS = {"bool": "uint8"}
+EXACT = 2**24 - 1
+
+COMPUTE = """\
+#include <string.h>
+#include "generated/copy.h"
+static const char *copy_compute(const struct copy_inputs *inputs, const struct copy_params *params,
+                                struct copy_outputs *outputs)
+{{
+    (void)params;
+    if (inputs->x.type != OPKIT_{type} || outputs->y.type != OPKIT_{type}) {{
+        return "x and y must be {type}";
+    }}
+    memcpy(outputs->y.data, inputs->x.data, inputs->x.size * opkit_element_size(OPKIT_{type}));
+    return NULL;
+}}
+"""
+
+
+class AsTheyAre:
+    """A convention by which tensors arrive as the test has them."""
+
+    tensor_types: ClassVar[Mapping[str, str]] = {dtype: dtype for dtype in DTYPES}
+    has_shape_rule = False
+
+    def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
+        """Return nothing: the operators have no params."""
+        return []
+
+    def status_name(self, status: int) -> str:
+        """Return its number."""
+        return str(status)
+
+
+def description(dtype: str) -> str:
+    return (
+        "name: Copy\nruntimes: [rknn2]\n"
+        f"inputs: {{x: {{type: VX_TYPE_TENSOR, dtype: {dtype}}}}}\n"
+        "outputs: {y: {type: VX_TYPE_TENSOR}}\n"
+    )
+
+
+@pytest.fixture(scope="module")
+def operators(
+    host: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Operator]]:
+    """Return operators that copy x, by its declared dtype."""
+    made = {}
+    for dtype in DTYPES:
+        math = COMPUTE.format(type=COMPUTED_AS.get(dtype, dtype).upper())
+        folder = tmp_path_factory.mktemp(dtype)
+        made[dtype] = build_operator(folder, host, description(dtype), math, AsTheyAre())
+    yield made
+    for operator in made.values():
+        operator.close()
+
+
+def run(operator: Operator, given: str, taken: str, values: Sequence[float]) -> RunResult:
+    """Copy values that arrive as one dtype into an output that the runtime takes as another."""
+    return operator.run({"x": np.array(values, given)}, {}, {"y": ((len(values),), taken)})
+
+
+@pytest.mark.parametrize("declared", DTYPES)
+@pytest.mark.parametrize("given", DTYPES)
+@pytest.mark.parametrize("taken", DTYPES)
+def test_exact_conversion(
+    operators: dict[str, Operator], declared: str, given: str, taken: str
+) -> None:
+    values = [0, 1, 1, 0]
+    if "bool" not in (declared, given, taken):
+        values += [-1, 2, EXACT, -EXACT, 300, -70000]
+    result = run(operators[declared], given, taken, values)
+    assert (result.status, result.printed, result.events, result.leaks) == (0, "", [], [])
+    assert result.outputs["y"].dtype == taken
+    assert result.outputs["y"].tolist() == values
+
+
+@pytest.mark.parametrize("value", [0.5, -1.5, np.inf, -0.0, 1e-45, 3.4e38])
+def test_floats_stay_as_they_are(operators: dict[str, Operator], value: float) -> None:
+    result = run(operators["float32"], "float32", "float32", [value])
+    assert result.outputs["y"].tobytes() == np.array([value], np.float32).tobytes()
+
+
+LIMITS = {"int32": "-16777215 to 16777215", "int64": "-16777215 to 16777215", "bool": "0 to 1"}
+
+
+@pytest.mark.parametrize(
+    "value", [0.5, 2.0**24, -(2.0**24), 2.0**31, 1e30, np.inf, -np.inf, np.nan, -0.99999994]
+)
+@pytest.mark.parametrize("declared", LIMITS)
+def test_input_that_is_no_integer(
+    operators: dict[str, Operator], declared: str, value: float
+) -> None:
+    result = run(operators[declared], "float32", "float32", [1, value])
+    assert (result.status, result.stage) == (-1, "compute")
+    shown = f"{np.float32(value):.9g}" if np.isfinite(value) else str(value)
+    expected = f"(expected a whole number from {LIMITS[declared]})"
+    assert result.printed == (f"Copy: tensor 'x', element 1, is {shown} in float32 {expected}")
+    assert not result.leaks
+
+
+@pytest.mark.parametrize(
+    ("declared", "given", "value", "expected"),
+    [
+        ("int32", "int64", 2**31, "-2147483648 to 2147483647"),
+        ("int32", "int64", -(2**31) - 1, "-2147483648 to 2147483647"),
+        ("bool", "int32", 2, "0 to 1"),
+        ("bool", "int64", -1, "0 to 1"),
+        ("float32", "int64", 2**24 + 1, "an integer that float32 can hold"),
+        ("float32", "int64", 2**63 - 1, "an integer that float32 can hold"),
+        ("float32", "int32", -(2**31) + 1, "an integer that float32 can hold"),
+    ],
+)
+def test_input_out_of_range(
+    operators: dict[str, Operator], declared: str, given: str, value: int, expected: str
+) -> None:
+    result = run(operators[declared], given, "float32", [0, 0, value])
+    assert result.status == -1
+    assert result.printed == f"Copy: tensor 'x', element 2, is {value} (expected {expected})"
+
+
+@pytest.mark.parametrize(
+    ("declared", "taken", "value", "expected"),
+    [
+        ("int64", "float32", 2**24 + 1, "an integer that float32 can hold"),
+        ("int64", "float32", 2**63 - 1, "an integer that float32 can hold"),
+        ("int32", "float32", 2**31 - 1, "an integer that float32 can hold"),
+        ("int64", "int32", 2**31, "-2147483648 to 2147483647"),
+    ],
+)
+def test_output_out_of_range(
+    operators: dict[str, Operator], declared: str, taken: str, value: int, expected: str
+) -> None:
+    result = run(operators[declared], declared, taken, [value])
+    assert result.status == -1
+    assert result.printed == f"Copy: tensor 'y', element 0, is {value} (expected {expected})"
+
+
+@pytest.mark.parametrize("value", [2**24, 2**24 + 2, -(2**31), 2**62, -(2**63)])
+def test_output_that_float32_has(operators: dict[str, Operator], value: int) -> None:
+    result = run(operators["int64"], "int64", "float32", [value])
+    assert result.outputs["y"].tolist() == [value]
+
+
+def test_fraction_for_an_output_of_integers(operators: dict[str, Operator]) -> None:
+    result = run(operators["float32"], "float32", "int32", [1, 2.5])
+    assert result.printed == (
+        "Copy: tensor 'y', element 1, is 2.5 in float32 (expected a whole number from -16777215 to "
+        "16777215)"
+    )
+
+
+def test_truth_values_are_0_and_1(operators: dict[str, Operator]) -> None:
+    """The math may write more into a byte."""
+    copy = operators["bool"]
+    array = np.array([0, 1, 3], np.uint8).view(bool)
+    result = copy.run({"x": array}, {}, {"y": ((3,), "float32")})
+    assert result.printed == "Copy: tensor 'y', element 2, is 3 (expected 0 to 1)"
+
+
+# ---- What versions of the runtime hand over ----
+
+SUM = """\
+name: Sum
+runtimes: [rknn2]
+inputs: {x: {type: VX_TYPE_TENSOR, dtype: int64}, mask: {type: VX_TYPE_TENSOR, dtype: bool}}
+outputs: {y: {type: VX_TYPE_TENSOR}, h: {type: VX_TYPE_TENSOR, dtype: float16}}
+params: {more: {type: ints, source: "const:more"}}
+"""
+SUM_COMPUTE = """\
+#include "generated/sum.h"
+static const char *sum_compute(const struct sum_inputs *inputs, const struct sum_params *params,
+                               struct sum_outputs *outputs)
+{
+    outputs->y.int64[0] = inputs->x.int64[0] + inputs->mask.uint8[0];
+    for (size_t i = 0; i < params->more.count; i++) {
+        outputs->y.int64[0] += params->more.items[i];
+    }
+    outputs->h.float32[0] = 0.5F;
+    return NULL;
+}
+"""
+
+
+@pytest.mark.parametrize("convention", [calling_convention, LATER], ids=["1.6.0", "later"])
+def test_versions(host: Path, tmp_path: Path, convention: Any) -> None:
+    copy = build_operator(tmp_path, host, SUM, SUM_COMPUTE, convention)
+    inputs = {"x": np.array([40], np.int64), "mask": np.array([True])}
+    outputs = {"y": ((1,), "int64"), "h": ((1,), "float16")}
+    result = copy.run(inputs, {"more": [*range(-150, 151), 1]}, outputs)
+    assert (result.status, result.printed) == (0, "")
+    assert (result.outputs["y"].tolist(), result.outputs["h"].tolist()) == ([42], [0.5])
+    result = copy.run(inputs, {"more": [2**24]}, outputs)
+    if convention is LATER:
+        assert result.outputs["y"].tolist() == [41 + 2**24]
+    else:
+        assert result.printed == (
+            "Sum: input 'more' is 16777216 in float32 (expected a whole number from -16777215 to "
+            "16777215)"
+        )
+    copy.close()
+
+
+def test_tensor_types_of_versions() -> None:
+    given = [calling_convention.tensor_types, LATER.tensor_types]
+    dtypes = ("float16", "float32", "int32", "int64", "bool")
+    assert [[types[dtype] for dtype in dtypes] for types in given] == [
+        ["float32"] * 5,
+        ["float32", "float32", "float32", "int64", "float32"],
+    ]
+
+
+ANY = "name: Copy\nruntimes: [rknn2]\ninputs: {x: {type: VX_TYPE_TENSOR}}\n" + (
+    "outputs: {y: {type: VX_TYPE_TENSOR}}\n"
+)
+TWO_WAYS = """\
+#include "generated/copy.h"
+static const char *copy_compute(const struct copy_inputs *inputs, const struct copy_params *params,
+                                struct copy_outputs *outputs)
+{
+    (void)params;
+    if (inputs->x.type == OPKIT_FLOAT32) {
+        outputs->y.float32[0] = FLOAT;
+    } else {
+        outputs->y.int64[0] = 8;
+    }
+    return NULL;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("math", "dtype", "expected"),
+    [
+        (COMPUTE.format(type="FLOAT32"), "int32", ""),
+        (TWO_WAYS.replace("FLOAT;", "8;"), "int64", ""),
+        (COMPUTE.format(type="INT32"), "int32", "compute -1: Copy: x and y must be INT32"),
+        (COMPUTE.format(type="INT64"), "int64", "compute -1: Copy: x and y must be INT64"),
+        (
+            COMPUTE.format(type="FLOAT32"),
+            "int64",
+            "compute with int64 tensors, as versions after librknnrt 1.6.0 hand them over, -1: "
+            "Copy: x and y must be FLOAT32",
+        ),
+        (
+            TWO_WAYS.replace("FLOAT;", "7;"),
+            "int64",
+            "the outputs differ between float32 tensors, as librknnrt 1.6.0 hands over integers, "
+            "and int64 ones, as later versions do; declare `dtype` in op.yml",
+        ),
+        (
+            TWO_WAYS.replace("FLOAT;", "0.5F;"),
+            "int32",
+            "output 'y' holds 0.5, which int32 does not have",
+        ),
+    ],
+)
+def test_undeclared_integers(
+    host: Path, tmp_path: Path, math: str, dtype: str, expected: str
+) -> None:
+    """The math gets what each version of the runtime hands over."""
+    copy = build_operator(tmp_path, host, ANY, math)
+    files = (host / "harness", host / "librknnrt.so", copy.library)
+    executor = Executor("x64", (*map(str, files), copy.entry))
+    kernel = EveryVersion(copy.spec, executor, host)
+    call = Invocation({"x": np.array([7], dtype)}, {}, {"y": ((1,), dtype)})
+    result = kernel.run(call, fill=0x7E)
+    kernel.close()
+    problem = f"{result.stage} {result.status}: {result.printed}" if result.status else ""
+    assert problem + "".join(result.events) == expected

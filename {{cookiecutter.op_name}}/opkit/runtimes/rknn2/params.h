@@ -1,0 +1,235 @@
+/* Params: from a node's attributes and constant inputs into the operator's struct. */
+#ifndef OPKIT_PARAMS_H
+#define OPKIT_PARAMS_H
+
+#include "json_text.h"
+#include "memory.h"
+#include "numbers.h"
+
+/* The values of an attribute, or of a constant input. */
+struct opkit_values {
+    const char *source; /* "attribute" or "input" */
+    rknn_tensor_type type;
+    size_t count;
+    const void *data;
+};
+
+/* A struct of params, and the memory of its texts and lists. */
+struct opkit_target {
+    void *params;
+    opkit_memory *memory;
+};
+
+/* How a param is stored. */
+struct opkit_storage {
+    size_t size; /* bytes of the member */
+    size_t item_size; /* of a list's item, or of the number; 0: no number */
+    int64_t min; /* of an integer; floats have two zeros */
+    int64_t max;
+};
+
+static inline struct opkit_storage opkit_storage_of(enum opkit_param_type type)
+{
+    static const struct opkit_storage storages[] = {
+        [OPKIT_PARAM_BOOL] = {sizeof(bool), sizeof(bool), 0, 1},
+        [OPKIT_PARAM_CHAR] = {1, 1, 0, UINT8_MAX},
+        [OPKIT_PARAM_INT8] = {1, 1, INT8_MIN, INT8_MAX},
+        [OPKIT_PARAM_UINT8] = {1, 1, 0, UINT8_MAX},
+        [OPKIT_PARAM_INT16] = {2, 2, INT16_MIN, INT16_MAX},
+        [OPKIT_PARAM_UINT16] = {2, 2, 0, UINT16_MAX},
+        [OPKIT_PARAM_INT32] = {4, 4, INT32_MIN, INT32_MAX},
+        [OPKIT_PARAM_UINT32] = {4, 4, 0, UINT32_MAX},
+        [OPKIT_PARAM_INT64] = {8, 8, INT64_MIN, INT64_MAX},
+        [OPKIT_PARAM_UINT64] = {8, 8, 0, INT64_MAX},
+        [OPKIT_PARAM_FLOAT32] = {4, 4, 0, 0},
+        [OPKIT_PARAM_FLOAT64] = {8, 8, 0, 0},
+        [OPKIT_PARAM_INT32_ARRAY] = {sizeof(struct opkit_int32_array), 4, INT32_MIN, INT32_MAX},
+        [OPKIT_PARAM_FLOAT_ARRAY] = {sizeof(struct opkit_float_array), 4, 0, 0},
+        [OPKIT_PARAM_STRING] = {sizeof(char *), 0, 0, 0},
+    };
+    return storages[type];
+}
+
+/* Fails at values of another type than what is `expected`, in words. */
+static inline int opkit_fail_type(const struct opkit_operator *op, const struct opkit_param *param,
+                                  const struct opkit_values *values, const char *expected)
+{
+    return opkit_fail(op, "%s '%s' is %s (expected %s)", values->source, param->name,
+                      opkit_type_name(values->type), expected);
+}
+
+/*
+ * Checks the type of numbers. An attribute has the type that the model gives it; what type an input
+ * has, the runtime decides.
+ */
+static inline int opkit_check_number_type(const struct opkit_operator *op,
+                                          const struct opkit_param *param,
+                                          const struct opkit_values *values)
+{
+    const struct opkit_storage storage = opkit_storage_of(param->type);
+    const bool is_float = storage.min == storage.max;
+    const enum opkit_dtype dtype = opkit_find_dtype(values->type);
+    const bool is_input = param->input != OPKIT_ATTRIBUTE && strcmp(values->source, "input") == 0;
+
+    if (dtype == OPKIT_DTYPE_ANY || (!is_input && is_float != (dtype == OPKIT_DTYPE_FLOAT32))) {
+        return opkit_fail_type(op, param, values, is_float ? "float32" : "int64, int32 or bool");
+    }
+    return 0;
+}
+
+/* Stores one of the numbers. */
+static inline int opkit_store_number(const struct opkit_operator *op,
+                                     const struct opkit_param *param,
+                                     const struct opkit_values *values, size_t index, char *place)
+{
+    const struct opkit_storage storage = opkit_storage_of(param->type);
+    const struct opkit_number number =
+        opkit_load_number(opkit_find_dtype(values->type), values->data, index);
+    const bool is_float = storage.min == storage.max;
+    int64_t whole;
+    float real;
+
+    if (!is_float && opkit_to_whole(number, storage.min, storage.max, &whole)) {
+        memcpy(place, &whole, storage.item_size); /* little endian, as all these processors are */
+    } else if (is_float && opkit_to_real(number, &real)) {
+        const double wide = real;
+        memcpy(place, storage.item_size == sizeof wide ? (const void *)&wide : &real,
+               storage.item_size);
+    } else {
+        char where[512];
+        snprintf(where, sizeof where, "%s '%s'", values->source, param->name);
+        return opkit_fail_number(op, where, number, storage.min, storage.max);
+    }
+    return 0;
+}
+
+/* Stores a number. */
+static inline int opkit_store_scalar(const struct opkit_operator *op,
+                                     const struct opkit_param *param,
+                                     const struct opkit_values *values, char *member)
+{
+    if (values->count != 1) {
+        return opkit_fail(op, "%s '%s' has %zu values (expected 1)", values->source, param->name,
+                          values->count);
+    }
+    return opkit_store_number(op, param, values, 0, member);
+}
+
+/* Stores a list of numbers. */
+static inline int opkit_store_list(const struct opkit_operator *op, const struct opkit_param *param,
+                                   const struct opkit_values *values, opkit_memory *memory,
+                                   char *member)
+{
+    const size_t min = param->length != 0 ? param->length : 1;
+    const size_t max = param->length != 0 ? param->length : SIZE_MAX;
+    const size_t item_size = opkit_storage_of(param->type).item_size;
+
+    if (values->count < min || values->count > max) {
+        return opkit_fail(op, "%s '%s' has %zu values (expected %s)", values->source, param->name,
+                          values->count, opkit_range(min, max).text);
+    }
+    char *items = (char *)opkit_allocate(op, memory, values->count * item_size);
+    if (items == NULL) {
+        return OPKIT_FAILED;
+    }
+    for (size_t i = 0; i < values->count; i++) {
+        OPKIT_TRY(opkit_store_number(op, param, values, i, items + i * item_size));
+    }
+    if (param->type == OPKIT_PARAM_INT32_ARRAY) {
+        const struct opkit_int32_array list = {values->count, (const int32_t *)(void *)items};
+        memcpy(member, &list, sizeof list);
+    } else {
+        const struct opkit_float_array list = {values->count, (const float *)(void *)items};
+        memcpy(member, &list, sizeof list);
+    }
+    return 0;
+}
+
+/* Stores a text: a string of JSON or, without the quotes, what it is. */
+static inline int opkit_store_text(const struct opkit_operator *op, const struct opkit_param *param,
+                                   const struct opkit_values *values, opkit_memory *memory,
+                                   char *member)
+{
+    const char *characters = values->count > 0 ? (const char *)values->data : "";
+    size_t length = values->count;
+
+    if (values->type != RKNN_TENSOR_UINT8) {
+        return opkit_fail_type(op, param, values, "uint8, the bytes of a text");
+    }
+    while (length > 0 && characters[length - 1] == '\0') {
+        length--;
+    }
+    char *text = (char *)opkit_allocate(op, memory, length + 1);
+    if (text == NULL) {
+        return OPKIT_FAILED;
+    }
+    if (length > 0 && characters[0] == '"') {
+        const char *problem = opkit_decode_json(characters, length, text);
+        if (problem != NULL) {
+            return opkit_fail(op, "%s '%s' is a malformed string of JSON at byte %zu: %.*s",
+                              values->source, param->name, (size_t)(problem - characters),
+                              (int)(characters + length - problem), problem);
+        }
+    } else {
+        memcpy(text, characters, length);
+        text[length] = '\0';
+    }
+    memcpy(member, &text, sizeof text);
+    return 0;
+}
+
+/* Stores what a model holds for a param. */
+static inline int opkit_store(const struct opkit_operator *op, const struct opkit_param *param,
+                              const struct opkit_values *values, struct opkit_target target)
+{
+    char *member = (char *)target.params + param->offset;
+
+    if (param->type == OPKIT_PARAM_STRING) {
+        return opkit_store_text(op, param, values, target.memory, member);
+    }
+    OPKIT_TRY(opkit_check_number_type(op, param, values));
+    if (param->type == OPKIT_PARAM_INT32_ARRAY || param->type == OPKIT_PARAM_FLOAT_ARRAY) {
+        return opkit_store_list(op, param, values, target.memory, member);
+    }
+    return opkit_store_scalar(op, param, values, member);
+}
+
+/* Stores the default of a param that a node does not have. Its text or items stay where they are.
+ */
+static inline int opkit_store_default(const struct opkit_operator *op,
+                                      const struct opkit_param *param, struct opkit_target target)
+{
+    if (param->default_value == NULL) {
+        return opkit_fail(op, "the node has no %s '%s', and op.yml no default for it",
+                          param->input == OPKIT_ATTRIBUTE ? "attribute" : "input or attribute",
+                          param->name);
+    }
+    memcpy((char *)target.params + param->offset, param->default_value,
+           opkit_storage_of(param->type).size);
+    return 0;
+}
+
+/* Whether one of the inputs of a node is the param. */
+static inline bool opkit_is_input(const struct opkit_param *param, uint32_t input_count)
+{
+    return param->input != OPKIT_ATTRIBUTE && (uint32_t)param->input < input_count;
+}
+
+/* Reads a param from the attribute of its name. An empty list is none. */
+static inline int opkit_read_attribute(const struct opkit_operator *op,
+                                       const struct opkit_param *param,
+                                       rknn_custom_op_context *context, struct opkit_target target)
+{
+    /* Of a missing attribute the runtime returns no elements; it may leave this as it is. */
+    rknn_custom_op_attr attr = {.dtype = RKNN_TENSOR_FLOAT32};
+
+    rknn_custom_op_get_op_attr(context, param->name, &attr);
+    const struct opkit_values values = {"attribute", attr.dtype, attr.n_elems, attr.data};
+    const bool is_empty_text = values.type == RKNN_TENSOR_UINT8 && values.count == 0;
+    if (!is_empty_text && (values.count == 0 || values.data == NULL)) {
+        return opkit_store_default(op, param, target);
+    }
+    return opkit_store(op, param, &values, target);
+}
+
+#endif

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from opkit.c_layout import LINE_LENGTH, comment, with_comment, wrapped
-from opkit.description.limits import MAX_ITEMS
 from opkit.description.spec import OpSpec, Param
 from opkit.description.types import ELEMENT_TYPES
 from opkit.runtimes.pplnn.names import ENGINES, SOURCES, Names, names
@@ -173,10 +172,10 @@ def _read(param: Param) -> str:
     target = f"&param->{param.name}"
     if param.type.name in READ_AS:
         target = f"reinterpret_cast<{READ_AS[param.type.name]} *>({target})"
-    items = [str(n) for n in (param.length or 1, param.length or MAX_ITEMS)] * kind.endswith("s")
+    length = [str(param.length or "ANY_LENGTH")] if param.type.is_list else []
     return wrapped(
         f"    Read{kind.capitalize()}(",
-        ["pb", f'"{param.name}"', required, *items, target, "&status"],
+        ["pb", f'"{param.name}"', required, *length, target, "&status"],
         ");",
     )
 
@@ -266,8 +265,6 @@ def _params_of(spec: OpSpec, where: Names) -> str:
             "{\n    return {0};\n}\n"
         )
     lines = [_member(param) for param in spec.params]
-    if any(param.type.is_list for param in spec.params):
-        head = comment("The attributes as the math gets them.")
     return (
         f"{head}\n{spec.lower}_params ParamsOf(const ir::Attr *arg)\n{{\n"
         f"    const auto &from = *static_cast<const {where.title}Param *>(arg);\n"
@@ -281,12 +278,7 @@ def _member(param: Param) -> str:
     """Return the statements that set a member of the math's struct."""
     name = param.name
     if param.type.is_list:
-        return (
-            f"    params.{name}.count = from.{name}.size();\n"
-            f"    for (size_t i = 0; i < from.{name}.size(); i++) {{\n"
-            f"        params.{name}.items[i] = from.{name}[i];\n"
-            "    }"
-        )
+        return f"    params.{name} = {{from.{name}.size(), from.{name}.data()}};"
     if param.type.onnx == "string":
         return f"    params.{name} = from.{name}.c_str();"
     return f"    params.{name} = from.{name};"

@@ -77,11 +77,11 @@ static bool set_param(const struct harness_value *value)
         } else if (param->kind == OPKIT_PPLNN_INTS) {
             struct opkit_int32_array *list = (struct opkit_int32_array *)(void *)member;
             list->count = value->size / sizeof *list->items;
-            memcpy(list->items, value->bytes, value->size);
+            list->items = value->bytes;
         } else if (param->kind == OPKIT_PPLNN_FLOATS) {
             struct opkit_float_array *list = (struct opkit_float_array *)(void *)member;
             list->count = value->size / sizeof *list->items;
-            memcpy(list->items, value->bytes, value->size);
+            list->items = value->bytes;
         } else {
             char *text = __libc_calloc(value->size + 1, 1);
             memcpy(text, value->bytes, value->size);

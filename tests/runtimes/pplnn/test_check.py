@@ -82,12 +82,18 @@ def test_cases_on_riscv64(boxes: Repository) -> None:
         ),
         (
             "decodeboxes_compute.h",
+            "delta[3], image_size[1], params);",
+            "delta[3], image_size[2], params);",
+            "param 'image_size'",
+        ),
+        (
+            "decodeboxes_compute.h",
             "        box[3] =",
             "        box[4] = 1;\n        box[3] =",
             "write",
         ),
     ],
-    ids=["shape", "rank", "empty tensor", "out of bounds"],
+    ids=["shape", "rank", "empty tensor", "list", "out of bounds"],
 )
 def test_mistakes_are_found(
     file: str, before: str, after: str, problem: str, boxes: Repository

@@ -71,14 +71,13 @@ def cases(large: bool) -> dict[str, Case]:
         "resize_area": Case(
             ((1, n, n // 4, 4),),
             ((1, n // 2, n // 8, 4),),
-            f"params.size.count = 2; params.size.items[0] = {n // 2}; "
-            f"params.size.items[1] = {n // 8}",
+            f"static const int32_t size[] = {{{n // 2}, {n // 8}}}; params.size = {{2, size}}",
         ),
         "decode_boxes": Case(
             ((n, n // 4, 4), (n // 4, 4)),
             ((n, n // 4, 4), (n, n // 4)),
-            "params.image_size.count = 2; params.image_size.items[0] = 640; "
-            "params.image_size.items[1] = 480; params.max_log_scale = 4.0F; params.area_scale = 1",
+            "static const int32_t image_size[] = {640, 480}; params.image_size = {2, image_size}; "
+            "params.max_log_scale = 4.0F; params.area_scale = 1",
         ),
     }
 

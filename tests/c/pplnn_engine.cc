@@ -15,11 +15,6 @@
 using namespace ppl::nn;
 using ppl::common::RetCode;
 
-static uint32_t dimension_count(const TensorShape &shape)
-{
-    return shape.GetDimCount();
-}
-
 static std::string from_hex(const std::string &text)
 {
     std::string bytes;
@@ -34,8 +29,9 @@ static void print_tensor(const char *what, const TensorImpl &tensor)
     const TensorShape &shape = *tensor.GetShape();
     const auto *bytes = tensor.GetBufferPtr<const unsigned char>();
 
-    printf("%s %u %u %u", what, shape.GetDataType(), shape.GetDataFormat(), dimension_count(shape));
-    for (uint32_t i = 0; i < dimension_count(shape); i++) {
+    printf("%s %u %u %u", what, shape.GetDataType(), shape.GetDataFormat(),
+           shape.GetRealDimCount());
+    for (uint32_t i = 0; i < shape.GetRealDimCount(); i++) {
         printf(" %lld", static_cast<long long>(shape.GetDim(i)));
     }
     printf(" :");
@@ -61,11 +57,53 @@ static void convert(TensorImpl *tensor, ppl::common::datatype_t type)
     memcpy(tensor->GetBufferPtr<char>(), halves.data(), count * sizeof(uint16_t));
 }
 
+class NamedEdge final : public ir::Edge {
+public:
+    explicit NamedEdge(const std::string &name) : name_(name)
+    {
+    }
+    const std::string &GetName() const override
+    {
+        return name_;
+    }
+
+private:
+    std::string name_;
+};
+
+static const std::string NODE_NAME = "node";
+
+/* A node, and its tensors by the ids of their edges; a missing input has none. */
 struct Job {
     ::onnx::NodeProto proto;
+    ir::Node node{0, &NODE_NAME};
+    std::vector<std::unique_ptr<ir::Edge>> edges;
     std::vector<std::unique_ptr<TensorImpl>> tensors;
-    KernelExecContext context;
     ppl::common::datatype_t precision = ppl::common::DATATYPE_UNKNOWN;
+    bool is_loading = false;
+
+    std::vector<TensorImpl *> inputs() const
+    {
+        std::vector<TensorImpl *> found;
+        for (uint32_t i = 0; i < node.GetInputCount(); i++) {
+            found.push_back(tensors[node.GetInput(i)].get());
+        }
+        return found;
+    }
+    std::vector<TensorImpl *> outputs() const
+    {
+        std::vector<TensorImpl *> found;
+        for (uint32_t i = 0; i < node.GetOutputCount(); i++) {
+            found.push_back(tensors[node.GetOutput(i)].get());
+        }
+        return found;
+    }
+    void describe(InputOutputInfo *info) const
+    {
+        info->SetNode(&node);
+        info->SetAcquireFunc(
+            [this](edgeid_t id, uint32_t) -> EdgeObject * { return tensors[id].get(); });
+    }
 };
 
 static void read_attribute(std::istringstream &line, const std::string &kind, Job *job)
@@ -74,10 +112,12 @@ static void read_attribute(std::istringstream &line, const std::string &kind, Jo
     line >> name;
     ::onnx::AttributeProto *attribute = job->proto.add_attribute();
     attribute->set_name(name);
-    static const std::map<std::string, ::onnx::AttributeProto::AttributeType> TYPES = {
-        {"float", ::onnx::AttributeProto::FLOAT},   {"int", ::onnx::AttributeProto::INT},
-        {"string", ::onnx::AttributeProto::STRING}, {"floats", ::onnx::AttributeProto::FLOATS},
-        {"ints", ::onnx::AttributeProto::INTS},
+    static const std::map<std::string, ::onnx::AttributeProto_AttributeType> TYPES = {
+        {"float", ::onnx::AttributeProto_AttributeType_FLOAT},
+        {"int", ::onnx::AttributeProto_AttributeType_INT},
+        {"string", ::onnx::AttributeProto_AttributeType_STRING},
+        {"floats", ::onnx::AttributeProto_AttributeType_FLOATS},
+        {"ints", ::onnx::AttributeProto_AttributeType_INTS},
     };
     attribute->set_type(TYPES.at(kind));
     while (line >> word) {
@@ -102,7 +142,8 @@ static void read_tensor(std::istringstream &line, bool is_input, Job *job)
     ppl::common::dataformat_t format = 0;
     uint32_t rank = 0;
     line >> name >> type >> format >> rank;
-    job->tensors.emplace_back(new TensorImpl(name));
+    job->edges.emplace_back(new NamedEdge(name));
+    job->tensors.emplace_back(new TensorImpl(job->edges.back().get(), TENSORTYPE_NORMAL));
     TensorImpl *tensor = job->tensors.back().get();
     std::vector<int64_t> dims(rank);
     for (int64_t &dim : dims) {
@@ -112,16 +153,21 @@ static void read_tensor(std::istringstream &line, bool is_input, Job *job)
     tensor->GetShape()->SetDataType(type);
     tensor->GetShape()->SetDataFormat(format);
     if (rank > 0) {
-        tensor->GetShape()->Reshape(dims);
+        tensor->GetShape()->Reshape(dims.data(), rank);
     } else {
         tensor->GetShape()->ReshapeAsScalar();
     }
-    if (is_input) {
+    const auto id = static_cast<edgeid_t>(job->tensors.size() - 1);
+    if (is_input && !data.empty()) {
         const std::string bytes = from_hex(data);
         tensor->ReallocBuffer();
         memcpy(tensor->GetBufferPtr<char>(), bytes.data(), bytes.size());
     }
-    (is_input ? job->context.inputs : job->context.outputs).push_back(tensor);
+    if (is_input) {
+        job->node.AddInput(id);
+    } else {
+        job->node.AddOutput(id);
+    }
 }
 
 static void read_job(Job *job)
@@ -135,7 +181,10 @@ static void read_job(Job *job)
         } else if (what == "input" || what == "output") {
             read_tensor(line, what == "input", job);
         } else if (what == "missing") {
-            job->context.inputs.push_back(nullptr);
+            job->tensors.emplace_back(nullptr);
+            job->node.AddInput(static_cast<edgeid_t>(job->tensors.size() - 1));
+        } else if (what == "loading") {
+            job->is_loading = true;
         } else {
             read_attribute(line, what, job);
         }
@@ -144,41 +193,51 @@ static void read_job(Job *job)
 
 /* Init, Select... and the kernel of one engine. `select` is what only some engines have. */
 template <typename Op, typename Options, typename Select>
-static RetCode run(Job *job, const ir::Node &node, ir::GraphData *data, Select select)
+static RetCode run(Job *job, ir::GraphData *data, Select select)
 {
-    Op op(&node);
-    const Options options = {data};
+    Op op(&job->node);
+    Options options;
+    options.graph_data = data;
     RetCode status = op.Init(options);
     printf("init %u\n", status);
     if (status != ppl::common::RC_SUCCESS) {
         return status;
     }
+    if (job->is_loading) {
+        InputOutputInfo info;
+        job->describe(&info);
+        op.InferType(&info);
+        status = op.InferDims(&info);
+        printf("load %u\n", status);
+        return status;
+    }
+    KernelExecContext context;
+    job->describe(&context);
     std::vector<ppl::common::dataformat_t> formats[2];
     std::vector<ppl::common::datatype_t> types[2];
-    const std::vector<TensorImpl *> *const tensors[2] = {&job->context.inputs,
-                                                         &job->context.outputs};
+    const std::vector<TensorImpl *> tensors[2] = {job->inputs(), job->outputs()};
     for (int side = 0; side < 2; side++) {
-        for (const TensorImpl *tensor : *tensors[side]) {
+        for (const TensorImpl *tensor : tensors[side]) {
             formats[side].push_back(tensor == nullptr ? 0 : tensor->GetShape()->GetDataFormat());
             types[side].push_back(tensor == nullptr ? 0 : tensor->GetShape()->GetDataType());
         }
     }
-    op.SelectFormat(job->context, &formats[0], &formats[1]);
-    select(&op, types);
+    op.SelectFormat(context, &formats[0], &formats[1]);
+    select(&op, context, types);
     for (int side = 0; side < 2; side++) {
-        for (size_t i = 0; i < tensors[side]->size(); i++) {
+        for (uint32_t i = 0; i < tensors[side].size(); i++) {
             printf("%s %u %u\n", side == 0 ? "selects" : "selects-output", formats[side][i],
                    types[side][i]);
-            if (TensorImpl *tensor = (*tensors[side])[i]) {
-                tensor->GetShape()->SetDataFormat(formats[side][i]);
-                if (side == 0) {
-                    convert(tensor, types[side][i]);
-                }
+            if (side == 1) {
+                op.SetOutputDataFormat(i, formats[side][i]);
+            } else if (tensors[side][i] != nullptr) {
+                tensors[side][i]->GetShape()->SetDataFormat(formats[side][i]);
+                convert(tensors[side][i], types[side][i]);
             }
         }
     }
     std::unique_ptr<KernelImpl> kernel(op.CreateKernelImpl());
-    status = kernel->Execute(&job->context);
+    status = kernel->Execute(&context);
     printf("execute %u\n", status);
     return status;
 }
@@ -186,7 +245,6 @@ static RetCode run(Job *job, const ir::Node &node, ir::GraphData *data, Select s
 int main(int count, char **arguments)
 {
     Job job;
-    ir::Node node("node");
     ir::GraphData data;
 
     job.proto.set_name("node");
@@ -194,33 +252,39 @@ int main(int count, char **arguments)
 #ifdef PARAM
     const ppl::nn::onnx::ParamParserExtraArgs extra = {nullptr, nullptr, nullptr, &data};
     auto param = std::make_shared<PARAM>();
-    const RetCode parsed = PARSE(job.proto, extra, &node, param.get());
+    const RetCode parsed = PARSE(job.proto, extra, &job.node, param.get());
     printf("parse %u\n", parsed);
     if (parsed != ppl::common::RC_SUCCESS) {
         return 0;
     }
-    data.attrs[&node] = param;
+    data.attrs[job.node.GetId()] = param;
     ::onnx::NodeProto packed;
     PARAM again;
     packed.set_name("packed");
-    PACK(&node, param.get(), &packed);
-    const RetCode parsed_again = PARSE(packed, extra, &node, &again);
+    PACK(&job.node, param.get(), &packed);
+    const RetCode parsed_again = PARSE(packed, extra, &job.node, &again);
     printf("pack %u %d\n", parsed_again, again.Equals(param.get()));
 #endif
     const bool is_riscv = count > 1 && std::string(arguments[1]) == "riscv";
     RetCode status;
     if (is_riscv) {
         status = run<RISCV_OP, riscv::OptKernelOptions>(
-            &job, node, &data, [&](RISCV_OP *op, std::vector<ppl::common::datatype_t> *types) {
-                op->SelectDataType(job.context, job.precision, &types[0], &types[1]);
+            &job, &data,
+            [&](RISCV_OP *op, const InputOutputInfo &info,
+                std::vector<ppl::common::datatype_t> *types) {
+                op->SelectDataType(info, job.precision, &types[0], &types[1]);
+                for (uint32_t i = 0; i < types[1].size(); i++) {
+                    op->SetOutputDataType(i, types[1][i]);
+                }
             });
     } else {
         status = run<X86_OP, x86::OptKernelOptions>(
-            &job, node, &data, [](X86_OP *, std::vector<ppl::common::datatype_t> *) {});
+            &job, &data,
+            [](X86_OP *, const InputOutputInfo &, std::vector<ppl::common::datatype_t> *) {});
     }
-    for (const TensorImpl *tensor : job.context.outputs) {
+    for (const TensorImpl *tensor : job.outputs()) {
         if (status == ppl::common::RC_SUCCESS) {
-            print_tensor("result", *tensor);
+            print_tensor(job.is_loading ? "inferred" : "result", *tensor);
         }
     }
     return 0;

@@ -37,7 +37,7 @@ TYPES = {
 }
 """dtype -> ppl::common::datatype_t."""
 UNKNOWN, NDARRAY, N4CX = 0, 1, 5
-SUCCESS, UNSUPPORTED, INVALID_VALUE, NOT_FOUND = 0, 2, 4, 5
+SUCCESS, UNSUPPORTED, INVALID_VALUE, NOT_FOUND = 0, 2, 4, 6
 
 
 def example(name: str) -> tuple[OpSpec, Path]:
@@ -82,6 +82,7 @@ class Answer:
         selected_outputs: the same of each output.
         outputs: name -> array.
         formats: of each output of the kernel.
+        shapes: of each output that was inferred while a model is loaded; () if it is not known.
         log: what was logged.
     """
 
@@ -90,6 +91,7 @@ class Answer:
     selected_outputs: list[tuple[int, int]] = field(default_factory=list)
     outputs: dict[str, Array] = field(default_factory=dict)
     formats: list[int] = field(default_factory=list)
+    shapes: list[tuple[int, ...]] = field(default_factory=list)
     packs: bool = True
     log: str = ""
 
@@ -115,12 +117,27 @@ class Engine:
         formats: Sequence[int] = (),
     ) -> Answer:
         """Take a node through an engine: attributes are name -> (kind in ONNX, value)."""
-        lines = [f"precision {precision}"]
-        for name, (kind, value) in (attributes or {}).items():
-            lines.append(f"{kind} {name} {_words(kind, value)}")
+        lines = [f"precision {precision}", *_attributes(attributes)]
         for index, (name, array) in enumerate(inputs.items()):
             format_ = formats[index] if formats else NDARRAY
             lines.append("missing" if array is None else _tensor(name, array, format_))
+        return self._answer(engine, lines)
+
+    def load(
+        self,
+        engine: str,
+        shapes: Mapping[str, Sequence[int]],
+        attributes: Mapping[str, tuple[str, Any]] | None = None,
+        dtype: str = "float32",
+    ) -> Answer:
+        """Infer shapes as an engine does while it loads a model: -1 is an unknown dimension."""
+        lines = ["loading", *_attributes(attributes)]
+        for name, shape in shapes.items():
+            dims = " ".join(map(str, shape))
+            lines.append(f"input {name} {TYPES.get(dtype, UNKNOWN)} {NDARRAY} {len(shape)} {dims}")
+        return self._answer(engine, lines)
+
+    def _answer(self, engine: str, lines: list[str]) -> Answer:
         lines += [f"output {output.name} {UNKNOWN} {N4CX} 0" for output in self.spec.outputs]
         done = subprocess.run(
             [self.program, engine],
@@ -129,12 +146,9 @@ class Engine:
             text=True,
             check=True,
         )
-        return self._answer(done.stdout, done.stderr)
-
-    def _answer(self, text: str, log: str) -> Answer:
-        answer = Answer(log=log)
+        answer = Answer(log=done.stderr)
         results = iter(self.spec.outputs)
-        for line in text.splitlines():
+        for line in done.stdout.splitlines():
             what, *words = line.split()
             match what:
                 case "selects":
@@ -143,12 +157,20 @@ class Engine:
                     answer.selected_outputs.append((int(words[0]), int(words[1])))
                 case "pack":
                     answer.status["pack"], answer.packs = int(words[0]), words[1] == "1"
+                case "inferred":
+                    answer.shapes.append(tuple(map(int, words[3:-1])))
                 case "result":
                     answer.formats.append(int(words[1]))
                     answer.outputs[next(results).name] = _array(words)
                 case _:
                     answer.status[what] = int(words[0])
         return answer
+
+
+def _attributes(attributes: Mapping[str, tuple[str, Any]] | None) -> list[str]:
+    return [
+        f"{kind} {name} {_words(kind, value)}" for name, (kind, value) in (attributes or {}).items()
+    ]
 
 
 def _words(kind: str, value: Any) -> str:

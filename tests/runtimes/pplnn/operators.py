@@ -24,8 +24,24 @@ def description(name: str = "ResizeArea", more: str = "", params: bool = True) -
     return "\n".join([*lines, more])
 
 
+_PARAMS = """\
+params:
+  a: {type: int}
+  b: {type: float, default: 0.5}
+  c: {type: ints, default: [1, 2]}
+  d: {type: floats, length: 3}
+  e: {type: string, default: nearest}
+"""
+OPERATORS = {
+    "every_param": description("EveryParam", _PARAMS, params=False),
+    "no_param": description("NoParam", "domain: com.acme", params=False),
+}
+"""Name -> op.yml of operators with all that generated files can hold, and with the least."""
+
+
 @functools.cache
-def _files(text: str) -> dict[str, str]:
+def files(text: str) -> dict[str, str]:
+    """Return path -> text of the files of an operator."""
     spec = runtimes.parse(text)
     of_operator = runtimes.of(spec)
     return once_only_files(spec, of_operator) | generated_files(spec, "", of_operator)
@@ -33,7 +49,7 @@ def _files(text: str) -> dict[str, str]:
 
 def make_repository(folder: Path, text: str) -> Path:
     """Write the files of an operator and the headers of opkit, and return the folder."""
-    for path, content in _files(text).items():
+    for path, content in files(text).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(content)
     for headers in ("opkit/compute", "opkit/runtimes/pplnn/glue"):

@@ -1,13 +1,23 @@
-"""Generated sources against checkouts of ppl.nn and ppl.common, where the tester has them.
+"""Generated sources and our declarations against the real ppl.nn, where the tester has it.
 
-PPLNN_SRC and PPLCOMMON_SRC are the checkouts. PPLNN_INCLUDE may name more folders, separated by
-colons: that of protobuf, and that of the onnx.pb.h which a build of ppl.nn writes. Without it the
-declarations in opkit stand for that file.
+* PPLNN_SRC: a checkout of ppl.nn, v0.9.2 to its master of 2024.
+* PPLCOMMON_SRC: one of ppl.common, at the commit that PPLNN_SRC/cmake/deps.cmake names.
+* PPLNN_INCLUDE: folders of headers that the engines' headers include, separated by colons:
+    * `include` of a checkout of ppl.kernel.cpu;
+    * that of the config.h which CMake writes when it configures ppl.nn for x86 (which takes a
+      checkout of hpcc, too): BUILD/ppl.kernel.cpu-build/include;
+    * that of the onnx.pb.h which the build of ppl.nn writes: BUILD/generated, or the output of
+      protoc for PPLNN_SRC/src/ppl/nn/models/onnx/proto/onnx.proto;
+    * that of protobuf's headers.
+
+v0.9.2 has an onnx.pb.h in PPLNN_SRC, for protobuf 3.1.0; protoc writes that file for another one.
+If no onnx.pb.h is found, our declarations stand for it.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -15,9 +25,12 @@ import pytest
 
 from opkit.toolchains.abi import ABIS
 from tests.compiling import compile_c
-from tests.repositories import TEMPLATE
+from tests.repositories import EXAMPLE_NAMES
 from tests.runtimes.pplnn.checkouts import RISCV_OPS, X86_OPS, Checkout, run
-from tests.runtimes.pplnn.operators import description, make_repository
+from tests.runtimes.pplnn.declarations import Declarations, declarations
+from tests.runtimes.pplnn.engines import INCLUDE, example, write
+from tests.runtimes.pplnn.operators import OPERATORS, files, make_repository
+from tests.runtimes.pplnn.snippets import SNIPPETS, check
 
 if not (os.environ.get("PPLNN_SRC") and os.environ.get("PPLCOMMON_SRC")):
     pytest.skip(
@@ -25,18 +38,25 @@ if not (os.environ.get("PPLNN_SRC") and os.environ.get("PPLCOMMON_SRC")):
         allow_module_level=True,
     )
 
-PARAMS = """\
-params:
-  a: {type: int}
-  b: {type: float, default: 0.5}
-  c: {type: ints, default: [1, 2]}
-  d: {type: floats, length: 3}
-  e: {type: string, default: nearest}
-"""
-OPERATORS = {
-    "every_param": description("EveryParam", PARAMS, params=False),
-    "no_param": description("NoParam", "domain: com.acme", params=False),
-}
+OURS = [f"-I{INCLUDE}"]
+ANY_OPERATOR = "".join(files(OPERATORS["every_param"]).values())
+HEADERS = sorted(
+    path
+    for path in set(re.findall(r'^#include "([^"]+)"$', ANY_OPERATOR, re.MULTILINE))
+    if (INCLUDE / path).is_file()
+)
+"""What generated files include of ppl.nn."""
+DERIVED_FROM = [
+    *("ppl::nn::ir::Attr", "ppl::nn::KernelImpl", "ppl::nn::OptKernel"),
+    *("ppl::nn::x86::X86Kernel", "ppl::nn::x86::X86OptKernel"),
+    *("ppl::nn::riscv::RiscvKernel", "ppl::nn::riscv::RiscvOptKernel"),
+]
+"""What classes of operators have as bases."""
+NOT_OF_OPERATORS = re.compile(
+    r"onnx::\w+::(set|add)_\w+"  # protobuf's releases differ; ppl.nn's SetNodeAttr() calls them
+    r"|ppl::nn::ir::Node::Node|ppl::nn::utils::OpInfoManager::Find"  # other arguments in v0.9.2
+)
+"""What ppl.nn calls, and the tests in its place, but no operator."""
 
 
 @pytest.fixture
@@ -46,21 +66,28 @@ def checkout(tmp_path: Path) -> Checkout:
     return Checkout(shutil.copytree(os.environ["PPLNN_SRC"], tmp_path / "ppl.nn", ignore=ignored))
 
 
-@pytest.fixture(params=OPERATORS)
-def repository(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    return make_repository(tmp_path / request.param, OPERATORS[request.param])
+def headers(root: Path, folder: Path) -> list[str]:
+    """Return the options for the folders of headers that are not ours.
 
-
-def headers(checkout: Checkout, tmp_path: Path) -> list[str]:
-    """Return the options for the folders of headers that are not ours."""
+    Args:
+        root: the checkout of ppl.nn.
+        folder: where our onnx.pb.h is put if there is no other one.
+    """
     common = Path(os.environ["PPLCOMMON_SRC"])
-    folders = [checkout.root / "src", checkout.root / "include", common / "src", common / "include"]
+    folders = [root / "src", root / "include", common / "src", common / "include"]
     folders += map(Path, filter(None, os.environ.get("PPLNN_INCLUDE", "").split(":")))
-    if not any((folder / "onnx.pb.h").is_file() for folder in folders):
-        (tmp_path / "onnx").mkdir()
-        shutil.copy(TEMPLATE / "opkit/runtimes/pplnn/include/onnx.pb.h", tmp_path / "onnx")
-        folders.append(tmp_path / "onnx")
-    return [word for folder in folders for word in ("-isystem", str(folder))]
+    shipped = root / "src/ppl/nn/models/onnx/generated/onnx.pb.h"
+    if not shipped.is_file() and not any((path / "onnx.pb.h").is_file() for path in folders):
+        (folder / "onnx").mkdir()
+        shutil.copy(INCLUDE / "onnx.pb.h", folder / "onnx")
+        folders.append(folder / "onnx")
+    return [word for path in folders for word in ("-isystem", str(path))]
+
+
+@pytest.fixture
+def theirs(tmp_path: Path) -> list[str]:
+    """Return the options for the folders of the real headers."""
+    return headers(Path(os.environ["PPLNN_SRC"]), tmp_path)
 
 
 def assert_compiles(source: Path, output: Path, *options: str) -> None:
@@ -71,18 +98,55 @@ def assert_compiles(source: Path, output: Path, *options: str) -> None:
     assert result.returncode == 0, result.stderr
 
 
-def test_sources_compile(repository: Path, checkout: Checkout, tmp_path: Path) -> None:
-    options = ["-I", f"{repository}/pplnn/src", *headers(checkout, tmp_path)]
+@pytest.mark.parametrize("name", [*OPERATORS, *EXAMPLE_NAMES])
+def test_sources_compile(name: str, theirs: list[str], tmp_path: Path) -> None:
+    if name in OPERATORS:
+        repository = make_repository(tmp_path / name, OPERATORS[name])
+    else:
+        spec, files_of_user = example(name)
+        (tmp_path / name).mkdir()
+        repository = write(spec, tmp_path / name, files_of_user)
+    options = ["-I", f"{repository}/pplnn/src", *theirs]
     for source in sorted((repository / "pplnn").rglob("*.cc")):
         assert_compiles(source, tmp_path / "source.o", *options)
 
 
-def test_laid_over_checkout(repository: Path, checkout: Checkout, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", OPERATORS)
+def test_laid_over_checkout(name: str, checkout: Checkout, tmp_path: Path) -> None:
+    repository = make_repository(tmp_path / name, OPERATORS[name])
     before = checkout.content()
-    options = headers(checkout, tmp_path)
+    options = headers(checkout.root, tmp_path)
     assert run(repository, checkout) == 0
     assert run(repository, checkout, "--check") == 0
     for path in (RISCV_OPS, X86_OPS):
         assert_compiles(checkout.root / path, tmp_path / "ops.o", "-w", *options)
     assert run(repository, checkout, "--revert") == 0
     assert checkout.content() == before
+
+
+@pytest.mark.parametrize("name", SNIPPETS)
+def test_strictness(name: str, theirs: list[str], tmp_path: Path) -> None:
+    check(SNIPPETS[name], theirs, tmp_path)
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_declarations(header: str, theirs: list[str], tmp_path: Path) -> None:
+    """Each name of ours is there, in the same file, with the same type and value."""
+    ours = declarations(header, OURS, tmp_path)
+    real = declarations(header, theirs, tmp_path)
+    checked = {name: each for name, each in ours.items() if not NOT_OF_OPERATORS.fullmatch(name)}
+    assert checked
+    wrong = {name: each - real.get(name, set()) for name, each in checked.items()}
+    assert not {name: each for name, each in wrong.items() if each}
+    for name in DERIVED_FROM:
+        if name in ours:
+            assert _required(name, ours) == _required(name, real)
+
+
+def _required(name: str, found: Declarations) -> set[str]:
+    """Return the names of a class's pure virtual functions."""
+    return {
+        each.removeprefix(f"{name}::")
+        for each, of_name in found.items()
+        if each.startswith(f"{name}::") and any(one.is_pure for one in of_name)
+    }

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from opkit.description.limits import MAX_ITEMS
 from opkit.description.spec import Param
 from opkit.description.types import SAME_TENSOR_TYPES
 from opkit.runtimes.invocation import RefusedError, Value
@@ -36,10 +35,8 @@ def _marshal(param: Param, value: Any) -> Value:
         return Value(param.name, "char", (len(data),), data)
     element = param.type.element
     numbers = list(value) if param.type.is_list else [value]
-    if not 1 <= len(numbers) <= MAX_ITEMS:
-        raise RefusedError(
-            f"param '{param.name}' has {len(numbers)} items; PPLNN takes 1 to {MAX_ITEMS}"
-        )
+    if not numbers:
+        raise RefusedError(f"param '{param.name}' has 0 items; PPLNN takes 1 or more")
     limits = element.limits
     for number in numbers if limits else ():
         assert limits is not None

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from opkit.c_layout import LINE_LENGTH, comment, with_comment, wrapped
-from opkit.description.limits import MAX_ITEMS
 from opkit.description.spec import OpSpec, Param
 from opkit.description.types import ELEMENT_TYPES
 from opkit.runtimes.pplnn.names import ENGINES, SOURCES, Names, names
@@ -99,17 +98,17 @@ def _param_struct(spec: OpSpec, where: Names) -> str:
         space=where.folder,
         title=where.title,
         members="\n".join(members),
-        equal=_all_of(equal),
+        equal=_returned(equal, "&&", 8),
     )
 
 
-def _all_of(conditions: list[str]) -> str:
-    """Return the statement that returns whether all conditions hold."""
-    lines = ["        return"]
+def _returned(conditions: list[str], operator: str, indent: int) -> str:
+    """Return the statement that returns conditions, joined by `&&` or `||`."""
+    lines = [" " * indent + "return"]
     for index, condition in enumerate(conditions):
-        word = f" {condition}{' &&' if index < len(conditions) - 1 else ';'}"
+        word = f" {condition}{f' {operator}' if index < len(conditions) - 1 else ';'}"
         if len(lines[-1] + word) > LINE_LENGTH:
-            lines.append(" " * 14)
+            lines.append(" " * (indent + len("return")))
         lines[-1] += word
     return "\n".join(lines)
 
@@ -158,6 +157,7 @@ def _parser(spec: OpSpec, where: Names) -> str:
         param=where.param,
         space=where.folder,
         title=where.title,
+        is_known=_returned([f'name == "{param.name}"' for param in spec.params], "||", 4),
         readers="\n".join(readers),
         reads="\n".join(map(_read, spec.params)),
         writes="\n".join(_write(param) for param in spec.params),
@@ -172,10 +172,10 @@ def _read(param: Param) -> str:
     target = f"&param->{param.name}"
     if param.type.name in READ_AS:
         target = f"reinterpret_cast<{READ_AS[param.type.name]} *>({target})"
-    items = [str(n) for n in (param.length or 1, param.length or MAX_ITEMS)] * kind.endswith("s")
+    length = [str(param.length or "ANY_LENGTH")] if param.type.is_list else []
     return wrapped(
         f"    Read{kind.capitalize()}(",
-        ["pb", f'"{param.name}"', required, *items, target, "&status"],
+        ["pb", f'"{param.name}"', required, *length, target, "&status"],
         ");",
     )
 
@@ -265,8 +265,6 @@ def _params_of(spec: OpSpec, where: Names) -> str:
             "{\n    return {0};\n}\n"
         )
     lines = [_member(param) for param in spec.params]
-    if any(param.type.is_list for param in spec.params):
-        head = comment("The attributes as the math gets them.")
     return (
         f"{head}\n{spec.lower}_params ParamsOf(const ir::Attr *arg)\n{{\n"
         f"    const auto &from = *static_cast<const {where.title}Param *>(arg);\n"
@@ -280,12 +278,7 @@ def _member(param: Param) -> str:
     """Return the statements that set a member of the math's struct."""
     name = param.name
     if param.type.is_list:
-        return (
-            f"    params.{name}.count = from.{name}.size();\n"
-            f"    for (size_t i = 0; i < from.{name}.size(); i++) {{\n"
-            f"        params.{name}.items[i] = from.{name}[i];\n"
-            "    }"
-        )
+        return f"    params.{name} = {{from.{name}.size(), from.{name}.data()}};"
     if param.type.onnx == "string":
         return f"    params.{name} = from.{name}.c_str();"
     return f"    params.{name} = from.{name};"
@@ -352,6 +345,11 @@ def _infer(spec: OpSpec) -> str:
     ]
     if not has_shape_rule(spec):
         return "\n".join(["    (void)params;", *copies, "    return nullptr;"])
+    unknown = [
+        f"        outputs[{index}].rank = OPKIT_PPLNN_UNKNOWN_RANK;"
+        for index, output in enumerate(spec.outputs)
+        if output.same_as is None
+    ]
     seen = [
         f"    opkit_pplnn_set_shape(&in.{input_.name}, &inputs[{index}]);"
         for index, input_ in enumerate(spec.inputs)
@@ -366,10 +364,13 @@ def _infer(spec: OpSpec) -> str:
         [
             f"    {spec.lower}_inputs in;",
             f"    {spec.lower}_outputs out = {spec.lower}_outputs();\n",
+            *copies,
+            f"    if (!opkit_pplnn_are_known(inputs, {len(spec.inputs)})) {{",
+            *unknown,
+            "        return nullptr;\n    }",
             *seen,
             f"    const char *problem = {spec.lower}_shapes(&in, &params, &out);",
             *taken,
-            *copies,
             "    return problem;",
         ]
     )

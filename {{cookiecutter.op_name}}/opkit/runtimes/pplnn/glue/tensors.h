@@ -30,11 +30,14 @@ enum {
     OPKIT_PPLNN_BOOL = 14
 };
 
+/* The rank of an output whose shape cannot be inferred yet. */
+#define OPKIT_PPLNN_UNKNOWN_RANK UINT32_MAX
+
 /* A tensor of ppl.nn's, in the format NDARRAY. */
 struct opkit_pplnn_tensor {
     uint32_t type; /* ppl::common::datatype_t */
     uint32_t rank; /* 0: a scalar */
-    int64_t dims[OPKIT_MAX_RANK]; /* the slowest first */
+    int64_t dims[OPKIT_MAX_RANK]; /* the slowest first; below 0: not known yet */
     void *data;
 };
 
@@ -66,6 +69,19 @@ static inline bool opkit_pplnn_element(uint32_t type, enum opkit_type *element)
         }
     }
     return false;
+}
+
+/* Whether all dimensions of tensors are known, so that an operator's shape rule can be called. */
+static inline bool opkit_pplnn_are_known(const struct opkit_pplnn_tensor *tensors, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < tensors[i].rank; j++) {
+            if (tensors[i].dims[j] < 0) {
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 /* Sets all of a view but its elements. A scalar has rank 1 there. */

@@ -77,11 +77,11 @@ static bool set_param(const struct harness_value *value)
         } else if (param->kind == OPKIT_PPLNN_INTS) {
             struct opkit_int32_array *list = (struct opkit_int32_array *)(void *)member;
             list->count = value->size / sizeof *list->items;
-            memcpy(list->items, value->bytes, value->size);
+            list->items = value->bytes;
         } else if (param->kind == OPKIT_PPLNN_FLOATS) {
             struct opkit_float_array *list = (struct opkit_float_array *)(void *)member;
             list->count = value->size / sizeof *list->items;
-            memcpy(list->items, value->bytes, value->size);
+            list->items = value->bytes;
         } else {
             char *text = __libc_calloc(value->size + 1, 1);
             memcpy(text, value->bytes, value->size);
@@ -148,6 +148,35 @@ static bool is_same_shape(const struct opkit_pplnn_tensor *a, const struct opkit
     return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
 }
 
+/*
+ * Calls the shape rule as ppl.nn may: with a dimension that is not known while a model is loaded,
+ * which is -1, or with an empty tensor. What it answers does not matter here; a fault does.
+ */
+static void infer_unusual_shapes(struct opkit_pplnn_tensor *inferred)
+{
+    static const struct {
+        int64_t dim;
+        const char *phase;
+    } UNUSUAL[] = {
+        {-1, "the shape rule, called with an unknown dimension (-1),"},
+        {0, "the shape rule, called with a dimension of 0,"},
+    };
+
+    for (size_t i = 0; i < sizeof UNUSUAL / sizeof *UNUSUAL; i++) {
+        phase = UNUSUAL[i].phase;
+        for (unsigned j = 0; j < run.operator_->input_count; j++) {
+            for (uint32_t k = 0; k < run.inputs[j].rank; k++) {
+                const int64_t dim = run.inputs[j].dims[k];
+                run.inputs[j].dims[k] = UNUSUAL[i].dim;
+                guarded_memory_set_active(true);
+                (void)run.operator_->infer_shapes(run.inputs, run.params, inferred);
+                guarded_memory_set_active(false);
+                run.inputs[j].dims[k] = dim;
+            }
+        }
+    }
+}
+
 /* The operator infers the shapes of its outputs; those of the reference are the right ones. */
 static int infer_shapes(void)
 {
@@ -174,6 +203,7 @@ static int infer_shapes(void)
         snprintf(run.problem, sizeof run.problem, "%s", problem);
         return INVALID_VALUE;
     }
+    infer_unusual_shapes(inferred);
     return 0;
 }
 

@@ -9,24 +9,29 @@
 /* What protobuf generates of ONNX's NodeProto. */
 namespace onnx {
 
+enum AttributeProto_AttributeType : int {
+    AttributeProto_AttributeType_UNDEFINED = 0,
+    AttributeProto_AttributeType_FLOAT = 1,
+    AttributeProto_AttributeType_INT = 2,
+    AttributeProto_AttributeType_STRING = 3,
+    AttributeProto_AttributeType_FLOATS = 6,
+    AttributeProto_AttributeType_INTS = 7
+};
+
 class AttributeProto {
 public:
-    enum AttributeType {
-        UNDEFINED = 0,
-        FLOAT = 1,
-        INT = 2,
-        STRING = 3,
-        TENSOR = 4,
-        FLOATS = 6,
-        INTS = 7,
-        STRINGS = 8
-    };
+    typedef AttributeProto_AttributeType AttributeType;
+    static constexpr AttributeType FLOAT = AttributeProto_AttributeType_FLOAT;
+    static constexpr AttributeType INT = AttributeProto_AttributeType_INT;
+    static constexpr AttributeType STRING = AttributeProto_AttributeType_STRING;
+    static constexpr AttributeType FLOATS = AttributeProto_AttributeType_FLOATS;
+    static constexpr AttributeType INTS = AttributeProto_AttributeType_INTS;
 
     const std::string &name() const
     {
         return name_;
     }
-    AttributeType type() const
+    AttributeProto_AttributeType type() const
     {
         return type_;
     }
@@ -58,15 +63,11 @@ public:
     {
         return static_cast<int>(ints_.size());
     }
-    const std::vector<float> &floats() const
-    {
-        return floats_;
-    }
     void set_name(const std::string &name)
     {
         name_ = name;
     }
-    void set_type(AttributeType type)
+    void set_type(AttributeProto_AttributeType type)
     {
         type_ = type;
     }
@@ -93,7 +94,7 @@ public:
 
 private:
     std::string name_;
-    AttributeType type_ = UNDEFINED;
+    AttributeProto_AttributeType type_ = AttributeProto_AttributeType_UNDEFINED;
     float f_ = 0;
     int64_t i_ = 0;
     std::string s_;

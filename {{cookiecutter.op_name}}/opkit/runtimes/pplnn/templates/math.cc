@@ -2,7 +2,8 @@
 #include "${path}.h"
 
 #include "ppl/nn/common/logger.h"
-${param_include}#include "ppl/nn/runtime/tensor_impl.h"
+${param_include}#include "ppl/nn/runtime/kernel_exec_context.h"
+#include "ppl/nn/runtime/tensor_impl.h"
 #include "${glue}.h"
 
 using ppl::common::datatype_t;
@@ -50,8 +51,6 @@ RetCode CheckCounts(const InputOutputInfo &info)
 /* Describes a tensor to the glue. */
 RetCode Describe(TensorImpl *from, opkit_pplnn_tensor *to)
 {
-    opkit_type element;
-
     if (from == nullptr) {
         LOG(ERROR) << NAME << ": an input or output is missing";
         return RC_NOT_FOUND;
@@ -62,22 +61,31 @@ RetCode Describe(TensorImpl *from, opkit_pplnn_tensor *to)
                    << "] dimensions, " << NAME << " takes up to " << OPKIT_MAX_RANK;
         return RC_UNSUPPORTED;
     }
-    if (!opkit_pplnn_element(shape->GetDataType(), &element)) {
-        LOG(ERROR) << "tensor[" << from->GetName() << "] has the data type ["
-                   << shape->GetDataType() << "], of which " << NAME << " takes no tensors";
-        return RC_UNSUPPORTED;
-    }
-    if (shape->GetDataFormat() != ppl::common::DATAFORMAT_NDARRAY) {
-        LOG(ERROR) << "tensor[" << from->GetName() << "] has the data format ["
-                   << shape->GetDataFormat() << "], " << NAME << " takes NDARRAY";
-        return RC_UNSUPPORTED;
-    }
     to->type = shape->GetDataType();
-    to->rank = shape->GetDimCount();
+    to->rank = shape->GetRealDimCount();
     for (uint32_t i = 0; i < to->rank; i++) {
         to->dims[i] = shape->GetDim(i);
     }
     to->data = from->GetBufferPtr<void>();
+    return RC_SUCCESS;
+}
+
+/* Whether the math can get the elements of a tensor. */
+RetCode CheckElements(const TensorImpl &tensor)
+{
+    opkit_type element;
+    const auto *shape = tensor.GetShape();
+
+    if (!opkit_pplnn_element(shape->GetDataType(), &element)) {
+        LOG(ERROR) << "tensor[" << tensor.GetName() << "] has the data type ["
+                   << shape->GetDataType() << "], of which " << NAME << " takes no tensors";
+        return RC_UNSUPPORTED;
+    }
+    if (shape->GetDataFormat() != ppl::common::DATAFORMAT_NDARRAY) {
+        LOG(ERROR) << "tensor[" << tensor.GetName() << "] has the data format ["
+                   << shape->GetDataFormat() << "], " << NAME << " takes NDARRAY";
+        return RC_UNSUPPORTED;
+    }
     return RC_SUCCESS;
 }
 
@@ -99,6 +107,21 @@ RetCode DescribeInputs(InputOutputInfo *info, opkit_pplnn_tensor *inputs)
         status = Describe(info->GetInput<TensorImpl>(i), &inputs[i]);
     }
     return status;
+}
+
+/*
+ * Makes dimensions of 0 unknown ones, which are -1. While a model is loaded, ppl.nn asks for shapes
+ * with what is known by then, and other operators derive 0 from -1.
+ */
+void MarkDerived(opkit_pplnn_tensor *inputs)
+{
+    for (uint32_t i = 0; i < INPUT_COUNT; i++) {
+        for (uint32_t j = 0; j < inputs[i].rank; j++) {
+            if (inputs[i].dims[j] == 0) {
+                inputs[i].dims[j] = -1;
+            }
+        }
+    }
 }
 
 ${params_function}
@@ -132,6 +155,10 @@ RetCode Reshape${title}(InputOutputInfo *info, const ir::Attr *arg)
     if (status != RC_SUCCESS) {
         return status;
     }
+    /* Only a running model has the context of a kernel; in it, 0 is an empty tensor. */
+    if (dynamic_cast<KernelExecContext *>(info) == nullptr) {
+        MarkDerived(inputs);
+    }
     const char *problem = InferShapesOf${title}(inputs, ParamsOf(arg), outputs);
     if (problem != nullptr) {
         LOG(ERROR) << NAME << ": " << problem;
@@ -139,10 +166,10 @@ RetCode Reshape${title}(InputOutputInfo *info, const ir::Attr *arg)
     }
     for (uint32_t i = 0; i < OUTPUT_COUNT; i++) {
         auto *shape = info->GetOutput<TensorImpl>(i)->GetShape();
-        if (outputs[i].rank > 0) {
-            shape->Reshape(outputs[i].dims, outputs[i].rank);
-        } else {
+        if (outputs[i].rank == 0) {
             shape->ReshapeAsScalar();
+        } else if (outputs[i].rank != OPKIT_PPLNN_UNKNOWN_RANK) {
+            shape->Reshape(outputs[i].dims, outputs[i].rank);
         }
     }
     return RC_SUCCESS;
@@ -155,9 +182,15 @@ RetCode Compute${title}(InputOutputInfo *info, const ir::Attr *arg)
     RetCode status = DescribeInputs(info, inputs);
     bool is_empty = true;
 
+    for (uint32_t i = 0; i < INPUT_COUNT && status == RC_SUCCESS; i++) {
+        status = CheckElements(*info->GetInput<TensorImpl>(i));
+    }
     for (uint32_t i = 0; i < OUTPUT_COUNT && status == RC_SUCCESS; i++) {
         status = Describe(info->GetOutput<TensorImpl>(i), &outputs[i]);
-        is_empty = is_empty && status == RC_SUCCESS && IsEmpty(outputs[i]);
+        if (status == RC_SUCCESS) {
+            status = CheckElements(*info->GetOutput<TensorImpl>(i));
+            is_empty = is_empty && IsEmpty(outputs[i]);
+        }
     }
     if (status != RC_SUCCESS || is_empty) {
         return status;

@@ -3,6 +3,7 @@
 #define ${guard}
 
 #include "ppl/common/retcode.h"
+#include "ppl/common/types.h"
 #include "ppl/nn/common/input_output_info.h"
 #include "ppl/nn/ir/attr.h"
 

@@ -2,8 +2,7 @@
 #include "${path}.h"
 
 #include <limits>
-
-#include "onnx.pb.h"
+#include <string>
 
 #include "${param}.h"
 #include "ppl/nn/common/logger.h"
@@ -36,7 +35,8 @@ const ::onnx::AttributeProto *Find(const ::onnx::NodeProto &pb, const char *name
     }
     if (found != nullptr && found->type() != type) {
         LOG(ERROR) << "attribute[" << name << "] of node[" << pb.name() << "] has ONNX type ["
-                   << found->type() << "], expected [" << type << "]";
+                   << static_cast<int32_t>(found->type()) << "], expected ["
+                   << static_cast<int32_t>(type) << "]";
         *status = RC_INVALID_VALUE;
         return nullptr;
     }
@@ -52,6 +52,23 @@ const ::onnx::AttributeProto *Find(const ::onnx::NodeProto &pb, const char *name
     return found;
 }
 
+bool IsKnown(const std::string &name)
+{
+${is_known}
+}
+
+/* Names the other attributes: a misspelt optional one would take its default without a word. */
+void WarnOfUnknown(const ::onnx::NodeProto &pb)
+{
+    for (int i = 0; i < pb.attribute_size(); i++) {
+        const std::string &name = pb.attribute(i).name();
+        if (!IsKnown(name)) {
+            LOG(WARNING) << "attribute[" << name << "] of node[" << pb.name()
+                         << "] is unknown and ignored";
+        }
+    }
+}
+
 ${readers}
 } // namespace
 
@@ -60,6 +77,7 @@ ${parse}
     auto *param = static_cast<${title}Param *>(arg);
     RetCode status = RC_SUCCESS;
 
+    WarnOfUnknown(pb);
 ${reads}
     return status;
 }

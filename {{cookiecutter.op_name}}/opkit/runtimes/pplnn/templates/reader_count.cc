@@ -1,10 +1,12 @@
+const int ANY_LENGTH = 0;
+
 /* Refuses a list of another length than op.yml says. */
-bool HasCount(const ::onnx::NodeProto &pb, const char *name, int count, int first, int last,
-              RetCode *status)
+bool HasLength(const ::onnx::NodeProto &pb, const char *name, int count, int length,
+               RetCode *status)
 {
-    if (count < first || count > last) {
+    if (length != ANY_LENGTH && count != length) {
         LOG(ERROR) << "attribute[" << name << "] of node[" << pb.name() << "] has [" << count
-                   << "] items, expected " << first << " to " << last;
+                   << "] items, expected [" << length << "]";
         *status = RC_INVALID_VALUE;
     }
     return *status == RC_SUCCESS;

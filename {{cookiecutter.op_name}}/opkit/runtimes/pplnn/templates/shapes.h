@@ -3,6 +3,7 @@
  *
  * Sets `rank` and `shape` of the outputs from those of the inputs, as the reference's
  * output_shapes does: the check compares the two in every case. There is no data yet.
+ * A dimension of 0 is an empty tensor: divide by none of them.
  */
 #ifndef ${upper}_SHAPES_H
 #define ${upper}_SHAPES_H

@@ -8,13 +8,13 @@ namespace ppl { namespace common {
 typedef uint32_t RetCode;
 
 enum {
-    RC_SUCCESS,
-    RC_OTHER_ERROR,
-    RC_UNSUPPORTED,
-    RC_OUT_OF_MEMORY,
-    RC_INVALID_VALUE,
-    RC_NOT_FOUND,
-    RC_EXISTS
+    RC_SUCCESS = 0,
+    RC_OTHER_ERROR = 1,
+    RC_UNSUPPORTED = 2,
+    RC_OUT_OF_MEMORY = 3,
+    RC_INVALID_VALUE = 4,
+    RC_EXISTS = 5,
+    RC_NOT_FOUND = 6
 };
 
 }} // namespace ppl::common

@@ -7,19 +7,22 @@
 
 namespace ppl { namespace common {
 
+/* A tensor without dimensions is a scalar, or has a shape that is not known yet. */
 class TensorShape final {
 public:
+    /* 0 for a scalar. */
+    uint32_t GetRealDimCount() const
+    {
+        return static_cast<uint32_t>(dims_.size());
+    }
+    /* 1 for a scalar. */
     uint32_t GetDimCount() const
     {
-        return is_scalar_ ? 0 : static_cast<uint32_t>(dims_.size());
+        return is_scalar_ ? 1 : GetRealDimCount();
     }
     int64_t GetDim(uint32_t which) const
     {
-        return dims_[which];
-    }
-    const int64_t *GetDims() const
-    {
-        return dims_.data();
+        return is_scalar_ ? 1 : dims_[which];
     }
     datatype_t GetDataType() const
     {
@@ -44,12 +47,7 @@ public:
     void Reshape(const int64_t *dims, uint32_t count)
     {
         dims_.assign(dims, dims + count);
-        is_scalar_ = false;
-    }
-    void Reshape(const std::vector<int64_t> &dims)
-    {
-        dims_ = dims;
-        is_scalar_ = false;
+        is_scalar_ = count == 0;
     }
     void ReshapeAsScalar()
     {
@@ -72,7 +70,7 @@ public:
 private:
     std::vector<int64_t> dims_;
     datatype_t type_ = DATATYPE_UNKNOWN;
-    dataformat_t format_ = DATAFORMAT_NDARRAY;
+    dataformat_t format_ = DATAFORMAT_UNKNOWN;
     bool is_scalar_ = false;
 };
 

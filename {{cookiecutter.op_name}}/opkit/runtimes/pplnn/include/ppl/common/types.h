@@ -13,6 +13,7 @@ enum {
     DATATYPE_UINT8 = 1,
     DATATYPE_UINT16 = 2,
     DATATYPE_UINT32 = 3,
+    DATATYPE_UINT64 = 4,
     DATATYPE_FLOAT16 = 5,
     DATATYPE_FLOAT32 = 6,
     DATATYPE_FLOAT64 = 7,
@@ -34,8 +35,8 @@ enum {
 /* The size of one element, in bytes. */
 inline uint32_t GetSizeOfDataType(datatype_t type)
 {
-    static const uint32_t SIZES[] = {0, 1, 2, 4, 8, 2, 4, 8, 2, 0, 1, 2, 4, 8, 1};
-    return type < sizeof SIZES / sizeof *SIZES ? SIZES[type] : 0;
+    static const uint32_t SIZES[] = {0, 1, 2, 4, 8, 2, 4, 8, 2, 1, 1, 2, 4, 8, 1};
+    return SIZES[type];
 }
 
 }} // namespace ppl::common

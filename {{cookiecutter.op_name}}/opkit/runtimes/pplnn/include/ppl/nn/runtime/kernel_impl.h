@@ -1,28 +1,31 @@
 #ifndef PPL_NN_RUNTIME_KERNEL_IMPL_H
 #define PPL_NN_RUNTIME_KERNEL_IMPL_H
 
-#include <functional>
 #include <string>
 
-#include "ppl/nn/common/input_output_info.h"
-#include "ppl/nn/ir/node.h"
+#include "ppl/common/retcode.h"
+#include "ppl/nn/common/device.h"
+#include "ppl/nn/runtime/kernel_exec_context.h"
 
 namespace ppl { namespace nn {
 
-class KernelExecContext final : public InputOutputInfo {};
-
 class KernelImpl {
 public:
-    explicit KernelImpl(const ir::Node *node) : node_(node)
+    KernelImpl(const ir::Node *node) : node_(node)
     {
     }
     virtual ~KernelImpl()
     {
     }
+    const ir::Node *GetNode() const
+    {
+        return node_;
+    }
     const std::string &GetName() const
     {
         return node_->GetName();
     }
+    virtual ppl::common::RetCode Reshape(InputOutputInfo *info) const = 0;
     virtual ppl::common::RetCode Execute(KernelExecContext *ctx) = 0;
 
 private:

@@ -5,24 +5,41 @@
 #include <vector>
 
 #include "ppl/common/retcode.h"
-#include "ppl/common/tensor_shape.h"
+#include "ppl/nn/common/device.h"
+#include "ppl/nn/common/tensor_shape.h"
+#include "ppl/nn/common/types.h"
+#include "ppl/nn/runtime/edge_object.h"
 
 namespace ppl { namespace nn {
 
-typedef ppl::common::TensorShape TensorShape;
+class TensorImpl;
 
-class TensorImpl final {
+template <>
+struct EdgeObjectType<TensorImpl> final {
+    static constexpr uint32_t value = EdgeObject::T_TENSOR;
+};
+
+class TensorImpl final : public EdgeObject {
 public:
-    explicit TensorImpl(const std::string &name) : name_(name)
+    TensorImpl(const ir::Edge *edge, tensortype_t type)
+        : EdgeObject(edge, EdgeObjectType<TensorImpl>::value), type_(type)
     {
     }
-    const std::string &GetName() const
+    const char *GetName() const
     {
-        return name_;
+        return GetEdge()->GetName().c_str();
+    }
+    tensortype_t GetType() const
+    {
+        return type_;
     }
     TensorShape *GetShape() const
     {
         return &shape_;
+    }
+    ppl::common::RetCode SetDevice(Device *)
+    {
+        return ppl::common::RC_SUCCESS;
     }
     template <typename T>
     T *GetBufferPtr() const
@@ -37,7 +54,7 @@ public:
     }
 
 private:
-    std::string name_;
+    tensortype_t type_;
     mutable TensorShape shape_;
     std::vector<char> memory_;
     void *buffer_ = nullptr;

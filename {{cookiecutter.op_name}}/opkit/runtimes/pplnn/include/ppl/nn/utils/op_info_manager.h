@@ -4,13 +4,15 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "ppl/common/retcode.h"
 
 namespace ppl { namespace nn { namespace utils {
 
+/* Both included. */
 struct VersionRange final {
-    VersionRange(uint64_t first_version, uint64_t last_version)
+    VersionRange(uint64_t first_version = 0, uint64_t last_version = 0)
         : first(first_version), last(last_version)
     {
     }
@@ -21,30 +23,51 @@ struct VersionRange final {
 template <typename T>
 class OpInfoManager {
 public:
+    virtual ~OpInfoManager()
+    {
+    }
+    static OpInfoManager *GetInstance()
+    {
+        static OpInfoManager manager;
+        return &manager;
+    }
     ppl::common::RetCode Register(const std::string &domain, const std::string &type,
                                   const VersionRange &range, const T &item)
     {
-        const Key key(domain, type);
-        if (items_.find(key) != items_.end()) {
-            return ppl::common::RC_EXISTS;
+        for (const auto &entry : items_[Key(domain, type)]) {
+            if (range.first <= entry.first.last && entry.first.first <= range.last) {
+                return ppl::common::RC_EXISTS;
+            }
         }
-        items_.insert(std::make_pair(key, std::make_pair(range, item)));
+        items_[Key(domain, type)].push_back(std::make_pair(range, item));
         return ppl::common::RC_SUCCESS;
     }
-    const T *Find(const std::string &domain, const std::string &type, uint64_t version) const
+    const T *Find(const std::string &domain, const std::string &type, uint64_t version,
+                  VersionRange *supported = nullptr) const
     {
         const auto found = items_.find(Key(domain, type));
         if (found == items_.end()) {
             return nullptr;
         }
-        const VersionRange &range = found->second.first;
-        const bool fits = range.first <= version && version <= range.last;
-        return fits ? &found->second.second : nullptr;
+        if (supported != nullptr) {
+            *supported = found->second.back().first;
+        }
+        for (const auto &entry : found->second) {
+            if (entry.first.first <= version && version <= entry.first.last) {
+                return &entry.second;
+            }
+        }
+        return nullptr;
+    }
+
+protected:
+    OpInfoManager()
+    {
     }
 
 private:
     typedef std::pair<std::string, std::string> Key;
-    std::map<Key, std::pair<VersionRange, T>> items_;
+    std::map<Key, std::vector<std::pair<VersionRange, T>>> items_;
 };
 
 }}} // namespace ppl::nn::utils

@@ -1,25 +1,24 @@
 #ifndef PPL_NN_ENGINES_RISCV_KERNEL_H
 #define PPL_NN_ENGINES_RISCV_KERNEL_H
 
-#include "ppl/nn/common/logger.h"
+#include <functional>
+
+#include "ppl/common/log.h"
+#include "ppl/nn/engines/riscv/riscv_common_param.h"
+#include "ppl/nn/engines/riscv/riscv_device.h"
 #include "ppl/nn/runtime/kernel_impl.h"
+#include "ppl/nn/runtime/tensor_impl.h"
 
 namespace ppl { namespace nn { namespace riscv {
 
 class RiscvKernel : public KernelImpl {
 public:
-    typedef std::function<ppl::common::RetCode(InputOutputInfo *)> ReshapeFunc;
-
-    explicit RiscvKernel(const ir::Node *node) : KernelImpl(node)
+    RiscvKernel(const ir::Node *node) : KernelImpl(node)
     {
     }
-    void SetReshapeFunc(const ReshapeFunc &function)
+    ppl::common::RetCode Execute(KernelExecContext *ctx) override
     {
-        reshape_ = function;
-    }
-    ppl::common::RetCode Execute(KernelExecContext *ctx) final
-    {
-        ppl::common::RetCode status = reshape_(ctx);
+        ppl::common::RetCode status = Reshape(ctx);
         for (uint32_t i = 0; i < ctx->GetOutputCount() && status == ppl::common::RC_SUCCESS; i++) {
             status = ctx->GetOutput<TensorImpl>(i)->ReallocBuffer();
         }
@@ -28,9 +27,20 @@ public:
         }
         return status;
     }
+    ppl::common::RetCode Reshape(InputOutputInfo *info) const final
+    {
+        return reshape_(info);
+    }
+    void SetReshapeFunc(const std::function<ppl::common::RetCode(InputOutputInfo *)> &function)
+    {
+        reshape_ = function;
+    }
+    void SetCommonParam(const RiscvCommonParam *)
+    {
+    }
 
 protected:
-    virtual ppl::common::RetCode DoExecute(KernelExecContext *ctx) = 0;
+    /* By default, a kernel with an empty input is skipped. */
     virtual bool CanDoExecute(const KernelExecContext &ctx) const
     {
         for (uint32_t i = 0; i < ctx.GetInputCount(); i++) {
@@ -41,9 +51,15 @@ protected:
         }
         return true;
     }
+    virtual ppl::common::RetCode DoExecute(KernelExecContext *ctx) = 0;
+    RiscvDevice *GetRiscvDevice()
+    {
+        return &device_;
+    }
 
 private:
-    ReshapeFunc reshape_;
+    std::function<ppl::common::RetCode(InputOutputInfo *)> reshape_;
+    RiscvDevice device_;
 };
 
 }}} // namespace ppl::nn::riscv

@@ -1,23 +1,15 @@
 #ifndef PPL_NN_MODELS_ONNX_PARAM_PARSER_MANAGER_H
 #define PPL_NN_MODELS_ONNX_PARAM_PARSER_MANAGER_H
 
-#include <map>
 #include <memory>
-#include <string>
 
 #include "onnx.pb.h"
-
-#include "ppl/nn/ir/node.h"
+#include "ppl/common/retcode.h"
+#include "ppl/nn/ir/attr.h"
+#include "ppl/nn/models/onnx/param_parser_extra_args.h"
 #include "ppl/nn/utils/op_info_manager.h"
 
 namespace ppl { namespace nn { namespace onnx {
-
-struct ParamParserExtraArgs final {
-    const std::map<std::string, uint64_t> *op_set;
-    const char *model_file_dir;
-    ir::GraphTopo *topo;
-    ir::GraphData *data;
-};
 
 typedef std::shared_ptr<ir::Attr> (*CreateParamFunc)();
 typedef ppl::common::RetCode (*ParseParamFunc)(const ::onnx::NodeProto &,
@@ -38,6 +30,11 @@ public:
     {
         static ParamParserManager manager;
         return &manager;
+    }
+
+private:
+    ParamParserManager()
+    {
     }
 };
 

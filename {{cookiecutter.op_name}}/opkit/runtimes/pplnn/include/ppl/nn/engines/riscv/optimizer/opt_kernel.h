@@ -5,49 +5,60 @@
 #include <memory>
 #include <vector>
 
-#include "ppl/nn/runtime/kernel_impl.h"
+#include "ppl/nn/engines/riscv/riscv_common_param.h"
+#include "ppl/nn/runtime/opt_kernel.h"
+#include "ppl/nn/runtime/tensor_impl.h"
 
 namespace ppl { namespace nn { namespace riscv {
 
-struct OptKernelOptions {
-    ir::GraphData *graph_data;
+struct OptKernelOptions final {
+    ir::GraphData *graph_data = nullptr;
 };
 
-class RiscvOptKernel {
+class RiscvOptKernel : public OptKernel {
 public:
-    explicit RiscvOptKernel(const ir::Node *node) : node_(node)
+    RiscvOptKernel(const ir::Node *node) : OptKernel(node)
     {
+        common_param_.output_formats.resize(node->GetOutputCount(),
+                                            ppl::common::DATAFORMAT_NDARRAY);
+        common_param_.output_types.resize(node->GetOutputCount(), ppl::common::DATATYPE_FLOAT32);
     }
-    virtual ~RiscvOptKernel()
-    {
-    }
-    const ir::Node *GetNode() const
-    {
-        return node_;
-    }
-    virtual KernelImpl *CreateKernelImpl() const = 0;
     virtual ppl::common::RetCode Init(const OptKernelOptions &options) = 0;
-    /* By default, the formats of the inputs stay, and outputs get that of the first. */
-    virtual ppl::common::RetCode SelectFormat(const InputOutputInfo &info,
+    void InferType(InputOutputInfo *info) const
+    {
+        if (infer_type_func_) {
+            infer_type_func_(info);
+        }
+    }
+    ppl::common::RetCode InferDims(InputOutputInfo *info) const
+    {
+        if (infer_dims_func_) {
+            return infer_dims_func_(info);
+        }
+        return ppl::common::RC_NOT_FOUND;
+    }
+    /* By default, the formats and types of the inputs stay, and outputs get that of the first. */
+    virtual ppl::common::RetCode SelectFormat(const InputOutputInfo &,
                                               std::vector<ppl::common::dataformat_t> *inputs,
                                               std::vector<ppl::common::dataformat_t> *outputs)
     {
-        for (auto &format : *outputs) {
-            format = info.GetInput<TensorImpl>(0)->GetShape()->GetDataFormat();
-        }
-        (void)inputs;
+        outputs->assign(outputs->size(), inputs->at(0));
         return ppl::common::RC_SUCCESS;
     }
-    virtual ppl::common::RetCode SelectDataType(const InputOutputInfo &,
-                                                ppl::common::datatype_t forward_precision,
+    virtual ppl::common::RetCode SelectDataType(const InputOutputInfo &, ppl::common::datatype_t,
                                                 std::vector<ppl::common::datatype_t> *inputs,
                                                 std::vector<ppl::common::datatype_t> *outputs)
     {
-        (void)forward_precision;
-        for (auto &type : *outputs) {
-            type = inputs->at(0);
-        }
+        outputs->assign(outputs->size(), inputs->at(0));
         return ppl::common::RC_SUCCESS;
+    }
+    void SetOutputDataType(uint32_t index, ppl::common::datatype_t type)
+    {
+        common_param_.output_types[index] = type;
+    }
+    void SetOutputDataFormat(uint32_t index, ppl::common::dataformat_t format)
+    {
+        common_param_.output_formats[index] = format;
     }
 
 protected:
@@ -55,7 +66,7 @@ protected:
     ppl::common::RetCode GenericLoadParam(const OptKernelOptions &options,
                                           std::shared_ptr<T> *param) const
     {
-        const auto found = options.graph_data->attrs.find(node_);
+        const auto found = options.graph_data->attrs.find(GetNode()->GetId());
         if (found == options.graph_data->attrs.end()) {
             return ppl::common::RC_NOT_FOUND;
         }
@@ -72,9 +83,15 @@ protected:
     template <typename KernelType>
     KernelType *CreateKernelImplWithoutParam() const
     {
-        auto *kernel = new KernelType(node_);
+        auto *kernel = new KernelType(GetNode());
+        kernel->SetCommonParam(&common_param_);
         kernel->SetReshapeFunc([this](InputOutputInfo *info) {
             infer_type_func_(info);
+            for (uint32_t i = 0; i < info->GetOutputCount(); i++) {
+                auto *shape = info->GetOutput<TensorImpl>(i)->GetShape();
+                shape->SetDataFormat(common_param_.output_formats[i]);
+                shape->SetDataType(common_param_.output_types[i]);
+            }
             return infer_dims_func_(info);
         });
         return kernel;
@@ -82,9 +99,7 @@ protected:
 
     std::function<void(InputOutputInfo *)> infer_type_func_;
     std::function<ppl::common::RetCode(InputOutputInfo *)> infer_dims_func_;
-
-private:
-    const ir::Node *node_;
+    RiscvCommonParam common_param_;
 };
 
 }}} // namespace ppl::nn::riscv

@@ -8,14 +8,7 @@ namespace ppl { namespace nn { namespace riscv {
 
 typedef RiscvOptKernel *(*OptKernelCreator)(const ir::Node *);
 
-class OptKernelCreatorManager final : public utils::OpInfoManager<OptKernelCreator> {
-public:
-    static OptKernelCreatorManager *GetInstance()
-    {
-        static OptKernelCreatorManager manager;
-        return &manager;
-    }
-};
+using OptKernelCreatorManager = utils::OpInfoManager<OptKernelCreator>;
 
 }}} // namespace ppl::nn::riscv
 

@@ -8,14 +8,7 @@ namespace ppl { namespace nn { namespace x86 {
 
 typedef X86OptKernel *(*OptKernelCreator)(const ir::Node *);
 
-class OptKernelCreatorManager final : public utils::OpInfoManager<OptKernelCreator> {
-public:
-    static OptKernelCreatorManager *GetInstance()
-    {
-        static OptKernelCreatorManager manager;
-        return &manager;
-    }
-};
+using OptKernelCreatorManager = utils::OpInfoManager<OptKernelCreator>;
 
 }}} // namespace ppl::nn::x86
 

@@ -1,0 +1,13 @@
+#ifndef PPL_NN_RUNTIME_KERNEL_EXEC_CONTEXT_H
+#define PPL_NN_RUNTIME_KERNEL_EXEC_CONTEXT_H
+
+#include "ppl/nn/common/input_output_info.h"
+
+namespace ppl { namespace nn {
+
+/* The tensors of a node of a running model. While a model is loaded, its base alone is there. */
+class KernelExecContext final : public InputOutputInfo {};
+
+}} // namespace ppl::nn
+
+#endif

@@ -186,7 +186,7 @@ static inline int opkit_read_params(struct opkit_call *call)
             const struct opkit_target target = {call->params, &call->memory};
             struct opkit_tensor tensor;
             OPKIT_TRY(opkit_open_tensor(op, &row, input, &call->memory, &tensor));
-            const struct opkit_values values = {"input", input->attr.type, tensor.size,
+            const struct opkit_values values = {"input", true, input->attr.type, tensor.size,
                                                 tensor.data};
             OPKIT_TRY(opkit_store(op, param, &values, target));
         }

@@ -9,6 +9,7 @@
 /* The values of an attribute, or of a constant input. */
 struct opkit_values {
     const char *source; /* "attribute" or "input" */
+    bool is_input; /* whose type is not the model's, but the runtime's */
     rknn_tensor_type type;
     size_t count;
     const void *data;
@@ -58,10 +59,7 @@ static inline int opkit_fail_type(const struct opkit_operator *op, const struct 
                       opkit_type_name(values->type), expected);
 }
 
-/*
- * Checks the type of numbers. An attribute has the type that the model gives it; what type an input
- * has, the runtime decides.
- */
+/* Fails at attributes of another type than the param, and at inputs that are no numbers. */
 static inline int opkit_check_number_type(const struct opkit_operator *op,
                                           const struct opkit_param *param,
                                           const struct opkit_values *values)
@@ -69,9 +67,9 @@ static inline int opkit_check_number_type(const struct opkit_operator *op,
     const struct opkit_storage storage = opkit_storage_of(param->type);
     const bool is_float = storage.min == storage.max;
     const enum opkit_dtype dtype = opkit_find_dtype(values->type);
-    const bool is_input = param->input != OPKIT_ATTRIBUTE && strcmp(values->source, "input") == 0;
 
-    if (dtype == OPKIT_DTYPE_ANY || (!is_input && is_float != (dtype == OPKIT_DTYPE_FLOAT32))) {
+    if (dtype == OPKIT_DTYPE_ANY ||
+        (!values->is_input && is_float != (dtype == OPKIT_DTYPE_FLOAT32))) {
         return opkit_fail_type(op, param, values, is_float ? "float32" : "int64, int32 or bool");
     }
     return 0;
@@ -224,7 +222,7 @@ static inline int opkit_read_attribute(const struct opkit_operator *op,
     rknn_custom_op_attr attr = {.dtype = RKNN_TENSOR_FLOAT32};
 
     rknn_custom_op_get_op_attr(context, param->name, &attr);
-    const struct opkit_values values = {"attribute", attr.dtype, attr.n_elems, attr.data};
+    const struct opkit_values values = {"attribute", false, attr.dtype, attr.n_elems, attr.data};
     const bool is_empty_text = values.type == RKNN_TENSOR_UINT8 && values.count == 0;
     if (!is_empty_text && (values.count == 0 || values.data == NULL)) {
         return opkit_store_default(op, param, target);

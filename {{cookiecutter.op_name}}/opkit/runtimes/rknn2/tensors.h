@@ -5,7 +5,7 @@
 #include "memory.h"
 #include "numbers.h"
 
-/* What messages call the tensor in a row. */
+/* Fails at an element of a tensor that a dtype does not have. */
 static inline int opkit_fail_tensor_number(const struct opkit_operator *op, const char *name,
                                            size_t index, struct opkit_number number,
                                            enum opkit_dtype dtype)

@@ -56,8 +56,8 @@ _SHAPES = """\
 The shapes of its outputs are not in an ONNX file, but inferred when a model runs: by `same_as` in
 `op.yml`, and by `pplnn/{lower}_shapes.h` for the other outputs. `scons check` compares both with
 `output_shapes` of the reference in every case. While a model is loaded, dimensions may be unknown:
-the rule is not called then. An empty tensor has a dimension of 0, which the rule must stand; the
-check calls it with that, too."""
+the rule is not called then. An empty tensor has a dimension of 0, with which the check calls the
+rule, too: it must not divide by one."""
 _NO_SHAPES = """\
 The shapes of its outputs are not in an ONNX file, but inferred when a model runs: by `same_as` in
 `op.yml`. `scons check` compares them with `output_shapes` of the reference in every case."""

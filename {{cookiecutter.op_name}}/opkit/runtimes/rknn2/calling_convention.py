@@ -14,7 +14,13 @@ import numpy as np
 
 from opkit.description.spec import Param
 from opkit.runtimes.invocation import Array, RefusedError, Value
-from opkit.runtimes.rknn2.limits import LATER_TENSOR_TYPES, LIMITS, TENSOR_TYPES
+from opkit.runtimes.rknn2.limits import (
+    LATER_TENSOR_TYPES,
+    LIMITS,
+    READABLE,
+    TENSOR_TYPES,
+    unreadable_numbers,
+)
 
 tensor_types = input_types = output_types = TENSOR_TYPES
 has_shape_rule = False
@@ -74,7 +80,21 @@ def _marshal(param: Param, value: Any, tensor_types: Mapping[str, str]) -> Value
     array = _floats(numbers) if param.type.element.kind == "float" else _integers(param, numbers)
     if param.source:
         array = array.astype(tensor_types[array.dtype.name])
+    elif not np.array_equal(numbers, np.asarray(param.default)):  # which nodes leave out
+        _refuse_unreadable(param, array)
     return Value(name, array.dtype.name, array.shape, array.tobytes())
+
+
+def _refuse_unreadable(param: Param, array: Array) -> None:
+    """Refuse an attribute with which no model can be loaded.
+
+    Raises:
+        RefusedError: a number of it is such.
+    """
+    for number in unreadable_numbers(tuple(array.ravel().tolist()))[:1]:
+        raise RefusedError(
+            f"param '{param.name}' is {number}, at which librknnrt aborts (expected {READABLE})"
+        )
 
 
 def _floats(numbers: Array) -> Array:

@@ -22,6 +22,7 @@ ATTRIBUTE_FLOATS = (2.0**-126 + 2.0**-149, 2.0**128 - 2.0**104)
 """The lowest and the highest number that librknnrt 1.6.0 reads in an attribute, of floats without
 the sign, and besides 0. It aborts at others while it loads a model: std::stoi and std::stof raise
 errors that nothing catches. The smallest normal float32 itself is written with too few digits."""
+READABLE = "within int32, or 0 or a float32 with an absolute value above 2^-126"
 
 
 def unreadable_numbers(value: ParamValue | None) -> list[int | float]:

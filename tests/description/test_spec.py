@@ -69,9 +69,9 @@ def test_outputs_with_the_shape_of_an_input() -> None:
 
 
 def test_dtypes_of_tensors() -> None:
-    text = MINIMAL.replace("inputs: {x: {", "inputs: {x: {dtype: int32, ")
+    text = MINIMAL.replace("inputs: {x: {", "inputs: {x: {dtype: int16, ")
     spec = parse(text)
-    assert (spec.inputs[0].dtype, spec.outputs[0].dtype) == ("int32", None)
+    assert (spec.inputs[0].dtype, spec.outputs[0].dtype) == ("int16", None)
 
 
 @pytest.mark.parametrize("chip", CHIPS)

@@ -63,7 +63,7 @@ def test_file_set(params: str) -> None:
     ("type_", "default", "written"),
     [
         ("VX_TYPE_CHAR", 127, "127"),
-        ("VX_TYPE_CHAR", 128, "static_cast<char>(128)"),  # where char has a sign
+        ("VX_TYPE_CHAR", 255, "static_cast<unsigned char>(255)"),
         ("VX_TYPE_INT32", -(2**31) + 1, "-2147483647"),
         ("VX_TYPE_INT32", -(2**31), "INT32_MIN"),
         ("int", -(2**63) + 1, "-9223372036854775807ll"),

@@ -18,9 +18,11 @@ from hypothesis import strategies as st
 from opkit.description.types import PARAM_TYPES
 from opkit.runtimes.invocation import RunResult
 from opkit.runtimes.rknn2.calling_convention import LATER
+from opkit.runtimes.rknn2.limits import ATTRIBUTE_INTEGERS, unreadable_numbers
 from tests.description.descriptions import values
 from tests.runtimes.rknn2.support import Operator, attribute, build_operator
 
+LOWEST, HIGHEST = ATTRIBUTE_INTEGERS
 DTYPES = {
     "float32": 0,
     "float16": 1,
@@ -173,12 +175,19 @@ def test_attribute_in_place_of_constant_input(constants: Operator) -> None:
 def attributes() -> st.SearchStrategy[dict[str, Any]]:
     """Draw values of all params that an attribute can hold, and an output here has room for."""
     drawn = {name_of(name): values(PARAM_TYPES[name], None) for name in TYPES}
-    # librknnrt's integers are int64, its numbers float32.
+    # librknnrt reads integers of 32 bits, and numbers as float32.
     texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
     drawn["p_string"] = texts.filter(lambda text: len(text.encode()) < ROOM)
-    drawn["p_uint64"] = st.integers(0, 2**63 - 1)
+    drawn |= dict.fromkeys(("p_uint32", "p_uint64"), st.integers(0, HIGHEST))
+    drawn["p_int64"] = st.integers(LOWEST, HIGHEST)
     drawn["p_float64"] = drawn["p_float32"]
-    return st.fixed_dictionaries(drawn)
+    return st.fixed_dictionaries(
+        {name_of(name): drawn[name_of(name)].filter(_is_readable) for name in TYPES}
+    )
+
+
+def _is_readable(drawn: Any) -> bool:
+    return not unreadable_numbers(tuple(drawn) if isinstance(drawn, list) else drawn)
 
 
 def highest() -> dict[str, Any]:
@@ -186,7 +195,7 @@ def highest() -> dict[str, Any]:
     limits = {name_of(name): PARAM_TYPES[name].element.limits for name in INTEGERS}
     found = {name_of(name): DEFAULTS[name] for name in TYPES}
     scalars = [name for name in found if name in limits and isinstance(found[name], int)]
-    return found | {name: min((limits[name] or (0, 1))[1], 2**63 - 1) for name in scalars}
+    return found | {name: min((limits[name] or (0, 1))[1], HIGHEST) for name in scalars}
 
 
 @given(attributes())

@@ -38,13 +38,13 @@ def output_shapes(input_shapes, params):
 
 def reference(inputs, params):
     outside = params["outside"]
-    how = {"mode": "edge"} if outside != outside else {"constant_values": outside}
+    how = {"mode": "edge"} if outside > 1e29 else {"constant_values": outside}
     wide = np.pad(inputs["input"], ((0, 0), (1, 1)), **how)
     return {"output": wide[:, :-2] + wide[:, 2:]}
 """
 UNDEFINED, CONSTANT, REPLICATE = 0xC000, 0xC001, 0xC002
 FLOATS, INTEGERS, ENDLESS, CRASH = range(4)
-EDGE = math.nan
+EDGE = 1e30  # stands for the nearest element
 DEPENDS = "depends on what lies outside of the tensors"
 
 
@@ -70,7 +70,7 @@ def test_result_depending_on_poison_fails(operator: Operator) -> None:
         assert re.search(rf"border\.vx:{line}: read outside 'input', \d+ times; first at", problem)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "int8", "int16", "int32"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int8", "int16"])
 @pytest.mark.parametrize(
     ("border", "outside"),
     [(Border("edge"), EDGE), (Border("constant"), 0), (Border("constant", value=5), 5)],
@@ -82,7 +82,7 @@ def test_border_argument(border: Border, outside: float, dtype: str, operator: O
     assert "output[0, 0]" in wrong.problem
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int16", "int32"])
+@pytest.mark.parametrize("dtype", ["int8", "int16"])
 def test_nan_outside_is_0_for_integers(dtype: str, operator: Operator) -> None:
     check_vx_kernel(case(dtype), border=Border("constant", value=math.nan), operator=operator)
 
@@ -93,7 +93,6 @@ CONSTANTS = {
     "float32": (0xC0200000, -2.5),
     "int8": (0x123456FE, -2),
     "int16": (0x1234FFFE, -2),
-    "int32": (0xFFFFFFFE, -2),
 }
 
 

@@ -46,7 +46,7 @@ def output_shapes(input_shapes, params):
 def reference(inputs, params):
     numbers = inputs["input"]
     if params["bfloat16"]:
-        numbers = (numbers.astype(np.uint32) << 16).view(np.float32)
+        numbers = (numbers.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
     numbers = (numbers - np.float32(params["zero_point"])) * np.float32(params["scale"])
     return {"output": numbers / np.float32(2 ** params["position"])}
 """
@@ -95,7 +95,7 @@ def test_fixed_point_position(operator: Operator) -> None:
 
 
 def test_bfloat16(operator: Operator) -> None:
-    bits = (numbers("float32", 3, 8).view(np.uint32) >> 16).astype(np.uint16)
+    bits = (numbers("float32", 3, 8).view(np.uint32) >> 16).astype(np.uint16).view(np.int16)
     formats = {"input": TensorFormat(bfloat16=True)}
     check_vx_kernel(case(bits, bfloat16=1), formats=formats, operator=operator)
 

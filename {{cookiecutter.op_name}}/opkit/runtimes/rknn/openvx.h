@@ -411,7 +411,8 @@ OPKIT_SMALL vx_status opkit_read_int32_array(const struct opkit_call *call, vx_u
     vx_enum item_type = VX_TYPE_INVALID;
     vx_size count = 0;
 
-    *array = (struct opkit_int32_array){0, items};
+    array->count = 0;
+    array->items = items;
     OPKIT_TRY(opkit_find_reference(call, index, name, &reference));
     const vx_array handle = (vx_array)reference;
     OPKIT_TRY(opkit_check(call, name, "read its type",

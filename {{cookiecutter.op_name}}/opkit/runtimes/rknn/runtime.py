@@ -13,7 +13,7 @@ from opkit.description.parser import PC
 from opkit.description.reader import Reader
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.runtimes.interface import Product, Readme, Runtime, TestText
-from opkit.runtimes.rknn import settings, target_table
+from opkit.runtimes.rknn import operator_rules, settings, target_table
 from opkit.runtimes.rknn.chips import CHIPS, TARGETS
 from opkit.runtimes.rknn.deliveries import DELIVERIES, OUTPUT_TYPES, REFUSALS, TENSOR_TYPES
 from opkit.runtimes.rknn.limits import LIMITS
@@ -63,8 +63,6 @@ class Rknn(Runtime):
 
     def complaints(self, spec: OpSpec) -> Iterable[Complaint]:
         """Return tensors that get lost, and values that arrive as others, in silence."""
-        from opkit.runtimes.rknn import operator_rules
-
         return operator_rules.complaints(spec)
 
     reference_rules = (

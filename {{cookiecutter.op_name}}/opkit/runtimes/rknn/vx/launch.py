@@ -58,7 +58,7 @@ class TensorFormat:
     """What the board says of a tensor besides its shape and the type of its elements.
 
     Attributes:
-        bfloat16: whether its elements are VX_TYPE_BFLOAT16; the case has them as uint16.
+        bfloat16: whether its elements are VX_TYPE_BFLOAT16; the case has their bits as int16.
         scale: of the affine quantization: a number is scale * (element - zero_point). None: it has
             no such quantization.
         zero_point: see above.

@@ -122,4 +122,5 @@ def _pack(target: Any, source: Any, env: Any) -> None:
     part.replace(path)
     kernel = f", {'with' if binary else 'without'} a program binary"
     has_vx_kernel = settings(env["OPERATOR"]).has_vx_kernel
-    print(f"{path}: {path.stat().st_size} bytes{kernel if has_vx_kernel else ''}")
+    # A line in one piece: other targets are packed meanwhile.
+    print(f"{path}: {path.stat().st_size} bytes{kernel if has_vx_kernel else ''}\n", end="")

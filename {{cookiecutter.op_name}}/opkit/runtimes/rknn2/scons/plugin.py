@@ -159,4 +159,5 @@ def _examine(target: Any, source: Any, env: Any) -> None:
 def _deliver(target: Any, source: Any, env: Any) -> None:
     path = Path(target[0].path)
     path.write_bytes(Path(source[0].path).read_bytes())
-    print(f"{path}: {path.stat().st_size} bytes")
+    # A line in one piece: other targets are built meanwhile.
+    print(f"{path}: {path.stat().st_size} bytes\n", end="")

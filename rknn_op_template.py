@@ -25,21 +25,21 @@ PROJECT = "{{cookiecutter.op_name}}"
 """The name of the folder that is the generated repository, as a template."""
 
 _write_no_bytecode = sys.dont_write_bytecode
-sys.dont_write_bytecode = True  # opkit's folder is copied as it is: nothing may be added to it
-sys.path.insert(0, str(ROOT / PROJECT))
+sys.dont_write_bytecode = True  # the clone stays as it is
+sys.path.insert(0, str(ROOT))
 try:
+    from opkit.creation.adaptation import adapted
+    from opkit.creation.license import license_text
+    from opkit.creation.rewriting import with_runtimes, with_schema
     from opkit.description.file import normalized, read_description
-    from opkit.description.rewriting import with_runtimes, with_schema
     from opkit.description.spec import OpSpec
     from opkit.errors import OpkitError
-    from opkit.files.license import license_text
     from opkit.repository import refuse_folder_name
     from opkit.runtimes import DEFAULT, available, parse
-    from opkit.runtimes.adaptation import adapted
 
     RUNTIMES = {**available()}  # which imports all of them now
 finally:
-    sys.path.remove(str(ROOT / PROJECT))
+    sys.path.remove(str(ROOT))
     sys.dont_write_bytecode = _write_no_bytecode
 
 STARTER_NAME = "MyOperator"
@@ -75,7 +75,7 @@ class Answers(Extension):
         environment.filters["runtimes"] = default_runtimes
         environment.filters["description"] = description
         environment.filters["license"] = license_of_answers
-        environment.globals["opkit_parent"] = str(ROOT / PROJECT)
+        environment.globals["opkit_parent"] = str(ROOT)
         self._own_sources = _own_sources()
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:

@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import results_file
+from tests.repositories import installed_opkit
 
 ROOT = Path(__file__).resolve().parent.parent
 COOKIECUTTER = [sys.executable, "-m", "cookiecutter", "--no-input"]
@@ -62,7 +63,7 @@ class FirstContact:
 
 def run(command: list[str], folder: Path, variables: Mapping[str, str] | None = None) -> str:
     """Run a command to its end and return what it printed."""
-    environment = {**os.environ, **(variables or {})}
+    environment = {**os.environ, "PYTHONPATH": installed_opkit(), **(variables or {})}
     # A user's Python keeps what it compiled; machines for tests often have it off.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return subprocess.run(

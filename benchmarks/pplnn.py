@@ -33,7 +33,6 @@ from opkit.toolchains.compiler import cxx_command
 from opkit.toolchains.languages import CXX_LANGUAGE
 
 ROOT = Path(__file__).resolve().parent.parent
-TEMPLATE = ROOT / "{{cookiecutter.op_name}}"
 COMMAND = "python -m benchmarks.pplnn --output benchmarks"
 LINK = ("-fno-sanitize=undefined",)
 OPTIMIZED = ("-O2", "-fno-unroll-loops", "-w")
@@ -100,7 +99,6 @@ def write(name: str, folder: Path) -> OpSpec:
         mine = ROOT / "examples" / name / path
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(mine.read_text() if mine.is_file() else text)
-    (folder / "opkit").symlink_to(TEMPLATE / "opkit")
     return spec
 
 

@@ -15,15 +15,15 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import results_file
+from rknn_op.repositories import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
-ROOM = ROOT / "{{cookiecutter.op_name}}/opkit/runtimes/rknn2"
 COMMAND = "python -m benchmarks.rknn2 --output benchmarks"
 ELEMENTS = 2**20
 AIM = 1.05  # times the math alone
@@ -53,9 +53,11 @@ class Operator:
         return self.folder.name.lower()
 
 
-def run(command: list[str], folder: Path) -> str:
+def run(command: list[str], folder: Path, env: Mapping[str, str] | None = None) -> str:
     """Run a command in a folder and return what it prints."""
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        command, cwd=folder, env=env, capture_output=True, text=True, check=False
+    )
     if result.returncode != 0:
         raise SystemExit(f"{' '.join(command)}:\n{result.stdout}{result.stderr}")
     return result.stdout
@@ -82,7 +84,7 @@ def times(operator: Operator, runs: int) -> tuple[float, float]:
     command = [
         *(sys.executable, "-m", "ziglang", "cc", "-std=c11", *COMPILE),
         *(f"-DOPERATOR={lower}", *(f"-D{name}={path}" for name, path in headers.items())),
-        *("-I.", f"-I{ROOM / 'include'}", str(ROOT / "benchmarks/rknn2.c")),
+        *("-I.", "-Iinclude", "-Iinclude/librknnrt", str(ROOT / "benchmarks/rknn2.c")),
         *(f"rknn2/{lower}_custom_op.c", "-lm", "-o", str(program)),
     ]
     run(command, operator.folder)
@@ -96,7 +98,8 @@ def sizes(operator: Operator) -> list[int]:
     """Return the bytes of the plugin for aarch64 and for armhf."""
     found = []
     for abi in ("aarch64", "armhf"):
-        run([sys.executable, "-m", "SCons", "-s", "target=rk3588", f"abi={abi}"], operator.folder)
+        command = [sys.executable, "-m", "SCons", "-s", "target=rk3588", f"abi={abi}"]
+        run(command, operator.folder, environment(operator.folder))
         plugin = operator.folder / f"build/rk3588/librkcst_{operator.lower}.so"
         found.append(plugin.stat().st_size)
     return found

@@ -1,9 +1,8 @@
-"""Completes the new repository from op.yml, with the repository's own opkit."""
+"""Completes the new repository from op.yml."""
 
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 # cruft gives no output folder: it makes its projects in temporary ones, where no next steps follow.
+OPKIT_PARENT = json.loads(r""" {{ opkit_parent | tojson }} """)
 OUTPUT_DIR = json.loads(r""" {{ cookiecutter._output_dir | default("") | tojson }} """)
 
 
@@ -18,18 +18,16 @@ def main() -> int:
     """Complete the repository and return the exit status."""
     _delete_own_file()
     project = Path.cwd()
-    sys.path.insert(0, str(project))
+    sys.path.insert(0, OPKIT_PARENT)
+    from opkit.creation.completion import complete
+    from opkit.creation.next_steps import next_steps
     from opkit.errors import OpkitError
-    from opkit.files.next_steps import next_steps
-    from opkit.repository import load, write
+    from opkit.repository import load
 
-    # An installed template holds bytecode of opkit, which was copied with the rest.
-    for cache in [*project.rglob("__pycache__")]:
-        shutil.rmtree(cache)
     try:
         spec = load(project)
         was_there = (project / f"{spec.lower}_compute.h").exists()
-        write(project, spec)
+        complete(project, spec)
     except OpkitError as error:
         print(error, file=sys.stderr)
         return 1

@@ -9,7 +9,7 @@ import click
 
 from opkit.errors import OpkitError
 from opkit.version import VERSION
-from rknn_op import messages, template
+from rknn_op import messages
 
 VERBS = {
     "demo": "Make, build, pack and check the operator of an example.",
@@ -18,7 +18,7 @@ VERBS = {
     "import": "Make a repository from one that the vendor's tool made.",
     "build": "Build and pack: `scons target=...` in repositories.",
     "check": "Compare the kernels with numpy on this PC: `scons check`.",
-    "update": "Bring opkit/ and generated/ of repositories to this version.",
+    "update": "Bring opkit, and what is generated, to this version.",
     "inspect": "Show what is in packages (.rknnop).",
     "diff": "Show what changed from one package to another.",
     "targets": "List what can be built for, and what it must run.",
@@ -72,7 +72,7 @@ class _Verbs(click.Group):
             traceback.print_exc()
             click.echo(
                 f"\nThis is a bug of rknn-op-template {VERSION}. Please report it at\n"
-                f"{template.URL}/issues with all of the above and what you called.",
+                "the issues of rknn-op-template, with all of the above and what you called.",
                 err=True,
             )
             ctx.exit(70)

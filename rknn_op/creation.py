@@ -21,14 +21,15 @@ from typing import Any
 from opkit import manifest, repository, runtimes
 from opkit.build.lock import is_at
 from opkit.complaint import Complaint
+from opkit.creation.adaptation import adapted
+from opkit.creation.completion import LOCK, REQUIREMENTS, complete
+from opkit.creation.license import NONE, license_text
+from opkit.creation.rewriting import with_schema, with_target
 from opkit.description.file import read_description
-from opkit.description.rewriting import with_schema, with_target
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.files.license import NONE, license_text
-from opkit.runtimes.adaptation import adapted
-from opkit.version import VERSION
 from rknn_op import template
+from rknn_op.origin import Origin, origin
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Choices:
     author: str = ""
 
 
+CRUFT = ".cruft.json"
+"""The file by which cruft knows what a repository was made from."""
 DEFAULTS = Choices()
 
 
@@ -141,12 +144,20 @@ def create(plan: Plan) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with _exclusive(path.with_name(f".{path.name}.new")) as made:
-            _make(plan, made)
+            _fill(plan, made)
             refuse_existing(plan.folder)
             made.rename(path)
     except OSError as error:
         problem = error.strerror or error
         raise OpkitError(f"{plan.folder}: cannot be made: {problem}") from None
+
+
+def _fill(plan: Plan, folder: Path) -> None:
+    """Make a repository in a folder beside its place; messages name the place."""
+    try:
+        _make(plan, folder)
+    except OpkitError as error:
+        raise OpkitError(str(error).replace(str(folder), str(plan.folder))) from None
 
 
 def rehearse(plan: Plan) -> dict[str, list[str]]:
@@ -159,19 +170,20 @@ def rehearse(plan: Plan) -> dict[str, list[str]]:
         made = Path(folder)
         _make(plan, made)
         written = repository.read_manifest(made)
-    copied = template.files(plan.spec.runtimes)
-    ours = [path for path in copied if path.startswith("opkit/")]
+    assert written.wheel is not None
+    cruft = [CRUFT] if origin() else []
+    own = {REQUIREMENTS, "op.yml", *plan.files, *template.files()}
     return {
-        "yours": sorted({*written.once, *plan.files, "op.yml", *copied} - {*ours}),
-        "generated": sorted({*written.generated, manifest.PATH, ".cruft.json"}),
-        "opkit": [f"opkit/ ({len(ours)} files)"],
+        "yours": sorted({*written.once, *own}),
+        "generated": sorted({*written.generated, manifest.PATH, LOCK, *cruft}),
+        "opkit": [written.wheel.name],
     }
 
 
 def _make(plan: Plan, folder: Path) -> None:
     """Fill an empty folder with a repository."""
-    files = template.files(plan.spec.runtimes)
-    # Thousands of files: as text, paths cost a third of what they cost as Path.
+    files = template.files()
+    # Of thousands: as text, paths cost a third of what they cost as Path.
     root = str(folder)
     for name in sorted({os.path.dirname(name) for name in files} - {""}):  # noqa: PTH120
         os.makedirs(f"{root}/{name}", exist_ok=True)  # noqa: PTH103
@@ -179,11 +191,14 @@ def _make(plan: Plan, folder: Path) -> None:
         with open(f"{root}/{name}", "xb") as file:  # noqa: PTH123  text, as above
             file.write(content)
     (folder / "op.yml").write_text(f"{plan.text}\n", encoding="utf-8")
-    (folder / ".cruft.json").write_text(_cruft_state(plan), encoding="utf-8")
     for name, content in plan.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
-    repository.write(folder, plan.spec)
+    complete(folder, plan.spec)
+    if known := origin():
+        owned = {"op.yml", REQUIREMENTS, *plan.files, *repository.read_manifest(folder).once}
+        state = _cruft_state(plan, known, sorted(owned))
+        (folder / CRUFT).write_text(cruft_text(state), encoding="utf-8")
 
 
 def create_all(
@@ -242,24 +257,24 @@ def _absolute(path: Path) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100  resolve() would follow links
 
 
-def _cruft_state(plan: Plan) -> str:
-    """Return the text of the file by which cruft knows what a repository was made from."""
+def _cruft_state(plan: Plan, known: Origin, skipped: Sequence[str]) -> dict[str, Any]:
+    """Return what cruft is to know: what a repository was made from, and the user's files."""
     answers = {
         "config": plan.text,
         "op_name": _absolute(plan.folder).name,
         "runtimes": ", ".join(plan.spec.runtimes),
         "license": plan.choices.license,
         "author": plan.choices.author,
-        "_template": template.URL,
+        "_template": known.url,
     }
-    state = {
-        "template": template.URL,
-        "commit": f"v{VERSION}",
+    return {
+        "template": known.url,
+        "commit": known.commit,
         "checkout": None,
         "context": {"cookiecutter": answers},
         "directory": None,
+        "skip": skipped,
     }
-    return cruft_text(state)
 
 
 def cruft_text(state: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +13,6 @@ from opkit.description.file import read_description
 from opkit.description.reader import DescriptionError
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.version import VERSION, is_newer, is_version
-from rknn_op import template
 
 
 def lint(path: Path) -> list[Complaint]:
@@ -47,7 +46,7 @@ def _repository(
     root: Path, spec: OpSpec | None, description: Sequence[Complaint]
 ) -> Iterator[Complaint]:
     yield from description
-    of_opkit = [*_opkit(root, spec)]
+    of_opkit = [*_opkit(root)]
     yield from of_opkit
     if spec is None:
         return
@@ -57,7 +56,7 @@ def _repository(
     yield from missing
     if any(not each.field for each in missing):
         return  # what follows reads them
-    if _version(root) == VERSION:
+    if not of_opkit:
         try:
             yield from repository.stale(root, spec)
         except OpkitError as error:
@@ -65,58 +64,35 @@ def _repository(
     yield from repository.drift(root, spec)
 
 
-def _version(root: Path) -> str:
-    """Return the version of a repository's opkit; empty if nobody knows."""
-    try:
-        text = (root / "opkit/VERSION").read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
-    return text if is_version(text) else ""
+_UPDATE = "`rknn-op update` brings the repository to this version"
 
 
-_UPDATE = "`rknn-op update` writes opkit/ anew"
-
-
-def _opkit(root: Path, spec: OpSpec | None) -> Iterator[Complaint]:
+def _opkit(root: Path) -> Iterator[Complaint]:
     """Yield how a repository's opkit is not that of this version."""
-    version = _version(root)
-    if not version:
-        yield Complaint("opkit/VERSION", "holds no version", hint=_UPDATE)
-    elif is_newer(version):
-        problem = f"version {version} of the template; this command is of {VERSION}"
-        hint = f"install that version (`pip install 'rknn-op-template>={version}'`)"
-        yield Complaint("opkit/VERSION", problem, 1, hint=hint, severity="warning")
-    elif version != VERSION:
-        problem = f"version {version} of the template; this command is of {VERSION}"
-        hint = "`rknn-op update` brings opkit/ and generated/ to it"
-        yield Complaint("opkit/VERSION", problem, 1, hint=hint, severity="warning")
-    else:
-        yield from _changed_files(root, spec)
+    from opkit import manifest, repository
+    from opkit.creation.wheel import wheel
+
+    try:
+        own = repository.read_manifest(root).wheel
+    except OpkitError as error:
+        yield Complaint(manifest.PATH, str(error).removeprefix(f"{manifest.PATH}: "))
+        return
+    if own is None:
+        yield Complaint("opkit", "a folder, as of 0.1.0", hint=_UPDATE, severity="warning")
+        return
+    try:
+        data = (root / own.name).read_bytes()
+    except OSError as error:
+        yield Complaint(own.name, f"cannot be read: {error.strerror}", hint=_RESTORE)
+        return
+    if hashlib.sha256(data).hexdigest() != own.sha256:
+        yield Complaint(own.name, "is not the file that the manifest names", hint=_RESTORE)
+    elif own != wheel()[0]:
+        problem = f"is of version {own.version}; this command is of {wheel()[0].version}"
+        yield Complaint(own.name, problem, hint=_UPDATE, severity="warning")
 
 
-def _changed_files(root: Path, spec: OpSpec | None) -> Iterator[Complaint]:
-    """Yield the files of opkit that somebody has changed."""
-    required = spec.runtimes if spec else ()
-    rooms = [
-        name
-        for name in runtimes.available()
-        if name in required or (root / "opkit/runtimes" / name).is_dir()
-    ]
-    ours = template.files(tuple(rooms))
-    theirs = {
-        str(path.relative_to(root)): path
-        for path in (root / "opkit").rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    }
-    for path in sorted({*theirs, *(path for path in ours if path.startswith("opkit/"))}):
-        if path not in theirs:
-            yield Complaint(path, "not found", hint=_UPDATE)
-        elif path not in ours:
-            problem = f"is not part of version {VERSION}"
-            yield Complaint(path, problem, hint=_UPDATE, severity="warning")
-        elif ours[path] != theirs[path].read_bytes():
-            problem = f"is not as in version {VERSION}: somebody has changed it"
-            yield Complaint(path, problem, hint=_UPDATE, severity="warning")
+_RESTORE = "restore it (`git checkout`), or run `rknn-op update`"
 
 
 # ---- Formats -------------------------------------------------------------------------------------

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import IO
 
 from opkit.errors import OpkitError
+from rknn_op.own_opkit import unpacked
 
 
 def require(folder: Path) -> None:
@@ -27,7 +29,7 @@ def require(folder: Path) -> None:
 def scons(
     folder: Path, *arguments: str, stdout: int | IO[str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run SCons in an operator repository.
+    """Run SCons in an operator repository, with the repository's own opkit.
 
     Args:
         folder: the repository.
@@ -36,14 +38,26 @@ def scons(
             `stdout`.
 
     Raises:
-        OpkitError: the folder is not an operator repository.
+        OpkitError: the folder is not an operator repository, or its opkit cannot be used.
     """
     require(folder)
     return subprocess.run(
         [sys.executable, "-m", "SCons", *arguments],
         cwd=folder,
+        env=environment(folder),
         check=False,
         text=True,
         stdout=stdout,
         stderr=subprocess.STDOUT if stdout == subprocess.PIPE else None,
     )
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Return the environment in which Python finds the opkit of a repository.
+
+    Raises:
+        OpkitError: its opkit cannot be used.
+    """
+    before = os.environ.get("PYTHONPATH")
+    paths = [str(unpacked(folder).absolute()), *([before] if before else ())]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

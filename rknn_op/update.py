@@ -1,8 +1,9 @@
-"""`rknn-op update`: a repository gets this version of opkit, with the runtimes of its op.yml."""
+"""`rknn-op update`: a repository gets this version's wheel, and what follows from it."""
 
 from __future__ import annotations
 
 import difflib
+import hashlib
 import json
 import shutil
 import subprocess
@@ -13,12 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opkit import manifest, repository, runtimes
+from opkit.creation import completion
+from opkit.creation.completion import LOCK, REQUIREMENTS
+from opkit.creation.wheel import wheel
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.skeletons import once_only_files
 from opkit.version import VERSION
 from rknn_op import creation, template
+from rknn_op.migration import opkit_folder
+from rknn_op.origin import origin
+from rknn_op.own_opkit import unpacked
 from rknn_op.repositories import require
 
 _CRUFT = ".cruft.json"
@@ -51,7 +58,7 @@ class Update:
 
 
 def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Update:
-    """Replace a repository's opkit, and bring its files in line with op.yml.
+    """Replace a repository's wheel, and bring its files in line with op.yml.
 
     The user's files are left alone; those that op.yml newly requires are written. After an
     interruption at any moment, the next run completes it.
@@ -63,18 +70,19 @@ def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Up
 
     Raises:
         OpkitError: the folder is not an operator repository, op.yml cannot be used, a newer version
-            has written the repository, there are changes that are not committed, or opkit/ cannot
-            be replaced.
+            has written the repository, there are changes that are not committed, or a file of its
+            opkit/ was changed.
     """
     require(folder)
     op_yml = folder / "op.yml"
     spec = runtimes.parse(read_description(op_yml), str(op_yml))
     version = repository.read_manifest(folder).version
-    is_interrupted = (folder / "opkit.old").exists()
-    if not (dry_run or allow_dirty or is_interrupted):
+    if not (dry_run or allow_dirty or _is_interrupted(folder)):
         _refuse_uncommitted(folder)
+    if opkit_folder.has_folder(folder):
+        opkit_folder.refuse_changed(folder)
     before = _texts(folder)
-    advice = _advice(folder, spec, version)
+    skeletons = _own_skeletons(folder)
     if dry_run:
         with tempfile.TemporaryDirectory() as scratch:
             copy = Path(scratch) / "repository"
@@ -89,29 +97,29 @@ def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Up
         for path in sorted({*before, *after})
         if before.get(path) != after.get(path)
     }
-    return Update(folder, version, changed, advice)
+    return Update(folder, version, changed, _advice(spec, skeletons, after, version != VERSION))
 
 
 def _replace(folder: Path, spec: OpSpec) -> None:
-    """Bring everything to this version; opkit.old is there until all of it is done."""
-    opkit, new, old = (folder / name for name in ("opkit", "opkit.new", "opkit.old"))
-    try:
-        shutil.rmtree(new, ignore_errors=True)
-        for name, content in template.files(spec.runtimes).items():
-            if name.startswith("opkit/"):
-                path = new / name.removeprefix("opkit/")
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content)
-        if opkit.exists():
-            shutil.rmtree(old, ignore_errors=True)
-            opkit.rename(old)
-        new.rename(opkit)
-    except OSError as error:
-        shutil.rmtree(new, ignore_errors=True)  # it may be what fills the disk
-        raise OpkitError(f"{opkit}: cannot be replaced: {error.strerror}") from None
-    repository.write(folder, spec)
+    """Bring everything to this version; what tells of an interruption is removed at the end."""
+    completion.write(folder, spec)
+    is_old = opkit_folder.has_folder(folder)
+    if is_old:
+        opkit_folder.rewrite_names(folder, template.files())
     _record(folder, spec)
-    shutil.rmtree(old, ignore_errors=True)
+    completion.remove_other_wheels(folder)
+    if is_old:
+        opkit_folder.remove(folder)
+
+
+def _is_interrupted(folder: Path) -> bool:
+    """Whether an update to this version has begun and not ended."""
+    own, _ = wheel()
+    if not (folder / own.name).exists():
+        return False
+    others = [path for path in folder.glob("rknn_opkit-*.whl") if path.name != own.name]
+    is_recorded = repository.read_manifest(folder).wheel == own
+    return bool(others) or not is_recorded or opkit_folder.has_folder(folder)
 
 
 def _record(folder: Path, spec: OpSpec) -> None:
@@ -120,7 +128,10 @@ def _record(folder: Path, spec: OpSpec) -> None:
     try:
         state = json.loads(path.read_text(encoding="utf-8"))
         answers = state["context"]["cookiecutter"]
-        state["commit"] = f"v{VERSION}"
+        known = origin()
+        if known is not None:
+            state["template"] = answers["_template"] = known.url
+        state["commit"] = known.commit if known else f"v{VERSION}"
         answers["config"] = read_description(folder / "op.yml")
         answers["runtimes"] = ", ".join(spec.runtimes)
     except (FileNotFoundError, ValueError, KeyError, TypeError):
@@ -166,40 +177,42 @@ def _left_alone_in(folder: Path) -> Callable[[str, list[str]], list[str]]:
 def _texts(folder: Path) -> dict[str, str]:
     """Return path -> text of every file that is there of those that an update may change."""
     written = repository.read_manifest(folder)
-    opkit = folder / "opkit"
-    if not opkit.is_dir():  # an update was interrupted, or somebody has deleted it
-        opkit = folder / "opkit.old"
-    paths = {
-        f"opkit/{path.relative_to(opkit)}": path
-        for path in opkit.rglob("*")
-        if "__pycache__" not in path.parts
+    folders = [path for path in (folder / "opkit").rglob("*") if "__pycache__" not in path.parts]
+    wheels = {path.name: f"{_hash(path)}\n" for path in folder.glob("rknn_opkit-*.whl")}
+    names = {
+        *(path.relative_to(folder).as_posix() for path in folders),
+        *(*written.once, *written.generated, *template.files()),
+        *(manifest.PATH, _CRUFT, REQUIREMENTS, LOCK, "op.yml"),
     }
-    for name in (*written.once, *written.generated, manifest.PATH, _CRUFT):
-        paths[name] = folder / name
-    return {
-        name: path.read_text(encoding="utf-8", errors="replace")
-        for name, path in sorted(paths.items())
-        if path.is_file()
+    return wheels | {
+        name: (folder / name).read_text(encoding="utf-8", errors="replace")
+        for name in sorted(names)
+        if (folder / name).is_file()
     }
 
 
-def _advice(folder: Path, spec: OpSpec, version: str) -> dict[str, str]:
-    """Return path -> diff, for files of the user's, of what the template has for them now."""
-    copied = {
-        name: data.decode()
-        for name, data in template.files(spec.runtimes).items()
-        if not name.startswith("opkit/")
-    }
+def _hash(path: Path) -> str:
+    return f"sha256 {hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+
+def _advice(
+    spec: OpSpec, skeletons: Mapping[str, str], texts: Mapping[str, str], is_older: bool
+) -> dict[str, str]:
+    """Return path -> diff, for files of the user's, of what the template has for them now.
+
+    Args:
+        spec: the operator.
+        skeletons: path -> text that the repository's opkit before would write once.
+        texts: path -> text of the files after the update.
+        is_older: whether an older version wrote the repository, whose copied files may differ too.
+    """
+    copied = {name: data.decode() for name, data in template.files().items()}
     now = once_only_files(spec, runtimes.of(spec)) | copied
-    texts = _own_skeletons(folder)
-    if version != VERSION:
-        for name in copied:
-            if (folder / name).is_file():
-                texts[name] = (folder / name).read_text(encoding="utf-8", errors="replace")
+    old = {**skeletons, **({name: texts.get(name, "") for name in copied} if is_older else {})}
     diffs = {
         name: _diff(name, text, now[name])
-        for name, text in texts.items()
-        if name in now and (folder / name).exists()
+        for name, text in old.items()
+        if name in now and name in texts
     }
     return {name: diff for name, diff in diffs.items() if diff}
 
@@ -207,10 +220,14 @@ def _advice(folder: Path, spec: OpSpec, version: str) -> dict[str, str]:
 def _own_skeletons(folder: Path) -> dict[str, str]:
     """Return what the repository's own opkit would write once, were it new: path -> text.
 
-    Nothing, if that opkit is too old, or too broken, to say so.
+    Nothing, if that opkit is not there, or too old or too broken to say so.
     """
+    try:
+        own = folder if opkit_folder.has_folder(folder) else unpacked(folder)
+    except OpkitError:
+        return {}
     done = subprocess.run(
-        [sys.executable, "-I", "-c", _PRINT_SKELETONS],
+        [sys.executable, "-I", "-c", _PRINT_SKELETONS, own.absolute()],
         cwd=folder,
         check=False,
         capture_output=True,
@@ -227,7 +244,7 @@ _PRINT_SKELETONS = """
 import json, sys
 from pathlib import Path
 sys.dont_write_bytecode = True
-sys.path.insert(0, "")
+sys.path.insert(0, sys.argv[1])
 from opkit import repository, runtimes
 from opkit.files.skeletons import once_only_files
 spec = repository.load(Path())

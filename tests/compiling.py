@@ -11,16 +11,16 @@ from opkit import toolchains
 from opkit.toolchains.abi import ABIS, Abi
 from opkit.toolchains.compiler import cxx_command
 from opkit.toolchains.languages import C_LANGUAGE, CHAR
-from tests.repositories import TEMPLATE
+from tests.repositories import ROOT
 
-OPKIT = TEMPLATE / "opkit"
+OPKIT = ROOT / "opkit"
 RKNN = OPKIT / "runtimes/rknn"
 GUARDED_MEMORY = sorted((OPKIT / "check/harness/memory").glob("*.c"))
 INCLUDE = RKNN / "include"
 C_SOURCES = Path(__file__).resolve().parent / "c"
 HOST = next(abi for abi in ABIS.values() if abi.processor == platform.machine())
 LANGUAGES = {"c11": C_LANGUAGE, "c++11": ("-x", "c++", "-std=c++11", *CHAR)}
-_STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{TEMPLATE}", f"-I{INCLUDE}")
+_STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT}", f"-I{INCLUDE}")
 
 
 def compile_c(

@@ -57,7 +57,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 def copy_of_fresh(fresh: Repository, tmp_path: Path) -> Repository:
     """Return a copy of the fresh, built repository for a test that changes it."""
     path = tmp_path / fresh.path.name
-    shutil.copytree(fresh.path, path)
+    shutil.copytree(fresh.path, path, symlinks=True)
     return Repository(path)
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import atexit
 import functools
+import io
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from cookiecutter.main import cookiecutter
 
 from opkit import runtimes
+from opkit.creation.wheel import wheel
 from opkit.runtimes import parse
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,9 +34,15 @@ RKNN_EXAMPLES = [
 
 @dataclass(frozen=True)
 class Repository:
-    """A generated repository and how a user works in it."""
+    """A generated repository and how a user works in it.
+
+    Attributes:
+        path: its folder.
+        opkit: the folder that stands for site-packages; empty: that of installed_opkit.
+    """
 
     path: Path
+    opkit: str = ""
 
     def run(
         self, *command: str, check: bool = True, path: str = "/nonexistent"
@@ -42,7 +51,7 @@ class Repository:
         result = subprocess.run(
             [sys.executable, "-m", *command],
             cwd=self.path,
-            env={**os.environ, "PATH": path},
+            env={**os.environ, "PYTHONPATH": self.opkit or installed_opkit(), "PATH": path},
             capture_output=True,
             text=True,
             check=False,
@@ -59,6 +68,16 @@ class Repository:
 
 
 @functools.cache
+def installed_opkit() -> str:
+    """Return the folder that stands for the site-packages of a user who has installed the wheel."""
+    folder = tempfile.mkdtemp(prefix="opkit-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with zipfile.ZipFile(io.BytesIO(wheel()[1])) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+@functools.cache
 def _settings() -> str:
     """Return a file of cookiecutter's settings by which it leaves nothing in the tester's home."""
     folder = tempfile.mkdtemp(prefix="cookiecutter-")
@@ -72,7 +91,7 @@ def copy_template(folder: Path) -> Path:
     """Copy what makes the template, without bytecode, and return the folder."""
     folder.mkdir()
     ignored = shutil.ignore_patterns("__pycache__")
-    for name in ("hooks", "licenses", TEMPLATE.name):
+    for name in ("hooks", "licenses", "opkit", TEMPLATE.name):
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     for name in ("cookiecutter.json", "rknn_op_template.py"):
         shutil.copy(ROOT / name, folder)

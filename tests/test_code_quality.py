@@ -89,7 +89,7 @@ def test_python_functions_have_at_most_50_lines() -> None:
 
 def test_only_rendered_files_contain_jinja() -> None:
     """The report's are filled in by opkit; cookiecutter copies them as they are."""
-    report = TEMPLATE / "opkit" / "report"
+    report = ROOT / "opkit" / "report"
     license_ = TEMPLATE / "{% if cookiecutter.__license %}LICENSE{% endif %}"
     templates = {TEMPLATE / "op.yml", license_, report / "page.html", report / "plot.svg"}
     for path in tracked():

@@ -14,7 +14,7 @@ import pytest
 
 from opkit.runtimes.rknn import target_table
 from opkit.runtimes.rknn.chips import CHIPS
-from tests.repositories import EXAMPLES, ROOT, Repository
+from tests.repositories import EXAMPLES, ROOT, Repository, installed_opkit
 
 README = (ROOT / "README.md").read_text()
 
@@ -71,7 +71,7 @@ def test_walkthrough(tmp_path: Path) -> None:
         script = f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n'
         (tools / tool).write_text(script)
         (tools / tool).chmod(0o755)
-    python_path = os.pathsep.join((str(ROOT), str(ROOT / "{{cookiecutter.op_name}}")))
+    python_path = str(ROOT)
     (tools / "rknn-op").write_text(
         f'#!/bin/sh\nPYTHONPATH="{python_path}" exec "{sys.executable}" -B -m rknn_op "$@"\n'
     )
@@ -87,7 +87,7 @@ def test_walkthrough(tmp_path: Path) -> None:
         result = subprocess.run(
             ["/bin/sh", "-c", command.replace("gh:org/rknn-op-template", f"'{ROOT}'")],
             cwd=folder,
-            env={**os.environ, "PATH": str(tools)},
+            env={**os.environ, "PATH": str(tools), "PYTHONPATH": installed_opkit()},
             capture_output=True,
             text=True,
             check=False,

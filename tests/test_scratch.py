@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from opkit.scratch import scratch_folder
-from tests.repositories import TEMPLATE
+from tests.repositories import ROOT
 
 KEEP_ONE = """
 import sys
@@ -29,7 +29,7 @@ def other_process(parent: Path) -> tuple[subprocess.Popen[str], Path]:
     """Start a process that keeps a scratch folder until its stdin ends."""
     process = subprocess.Popen(
         [sys.executable, "-c", KEEP_ONE, str(parent)],
-        env={**os.environ, "PYTHONPATH": str(TEMPLATE)},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

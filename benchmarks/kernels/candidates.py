@@ -23,6 +23,7 @@ from opkit.repository import load
 from opkit.runtimes.invocation import Invocation, Kernel
 from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from rknn_op import template
+from rknn_op.repositories import environment
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -191,7 +192,7 @@ def load_examples(names: tuple[str, ...], folder: Path, loops: Loops) -> list[Ex
         ignored = shutil.ignore_patterns("*.yml", "__pycache__")
         shutil.copytree(example, repository, dirs_exist_ok=True, ignore=ignored)
         scons = [sys.executable, "-m", "SCons", "-Q", "-s", "build/x64", "build/host"]
-        run(scons, repository)
+        run(scons, repository, env=environment(repository))
         spec = load(repository)
         libraries = {OURS: repository / f"build/x64/lib{spec.lower}.so"}
         for column, flags in _BASELINE_FLAGS.items():
@@ -209,7 +210,7 @@ def _baseline_library(repository: Path, spec: OpSpec, flags: tuple[str, ...]) ->
     """Build the kernel from the same files, but with those of baseline/ in the place of ours."""
     copy = repository.with_name(f"{repository.name}{flags[0]}")
     shutil.copytree(repository, copy)
-    shutil.copytree(HERE / "baseline/compute", copy / "opkit/compute", dirs_exist_ok=True)
+    shutil.copytree(HERE / "baseline/compute", copy / "include/opkit/compute", dirs_exist_ok=True)
     compute = HERE / "baseline" / f"{spec.lower}_compute.h"
     if compute.is_file():
         shutil.copy(compute, copy)
@@ -222,7 +223,7 @@ def _baseline_library(repository: Path, spec: OpSpec, flags: tuple[str, ...]) ->
             "-fPIC",
             *flags,
             f"-I{copy}",
-            f"-I{copy}/opkit/runtimes/rknn/include",
+            f"-I{copy}/include",
         ),
         *("-o", str(library), str(copy / f"rknn_kernel_{spec.lower}.c")),
         *(f"-L{copy}/build/x64/openvx", "-Wl,--no-as-needed", "-lOpenVX", "-lm"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from opkit import toolchains
 from opkit.toolchains.abi import ABIS
 from rknn_op import template
 
-INCLUDE = template.ROOT / "{{cookiecutter.op_name}}"
+INCLUDE = template.ROOT
 
 
 def compile_c(abi: str, *arguments: str) -> str:
@@ -25,14 +26,19 @@ def compiler_version(abi: str) -> str:
     return name + run([*found.command, "--version"]).splitlines()[0]
 
 
-def run(command: list[str], folder: Path | None = None, text: str | None = None) -> str:
+def run(
+    command: list[str],
+    folder: Path | None = None,
+    text: str | None = None,
+    env: Mapping[str, str] | None = None,
+) -> str:
     """Run a command with text as its input and return what it printed.
 
     Raises:
         SystemExit: it failed; with its output.
     """
     result = subprocess.run(
-        command, cwd=folder, input=text, capture_output=True, text=True, check=False
+        command, cwd=folder, input=text, env=env, capture_output=True, text=True, check=False
     )
     if result.returncode:
         raise SystemExit(f"{' '.join(command)}\n{result.stdout}{result.stderr}")

@@ -7,8 +7,8 @@
  */
 #include "reducemean_compute.h"
 #include "generated/reducemean_kernels.h"
-#include "opkit/runtimes/rknn/dot_products.h"
-#include "opkit/runtimes/rknn/launch.h"
+#include "include/opkit/runtimes/rknn/dot_products.h"
+#include "include/opkit/runtimes/rknn/launch.h"
 
 /* How many work items of the VX kernel compute one mean, as the .vx file has it. */
 #define ITEMS_PER_GROUP 16

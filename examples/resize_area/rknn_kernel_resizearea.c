@@ -7,8 +7,8 @@
  */
 #include "resizearea_compute.h"
 #include "generated/resizearea_kernels.h"
-#include "opkit/runtimes/rknn/dot_products.h"
-#include "opkit/runtimes/rknn/launch.h"
+#include "include/opkit/runtimes/rknn/dot_products.h"
+#include "include/opkit/runtimes/rknn/launch.h"
 
 /* What one work item of the VX kernel handles: as many floats as fill a register of 128 bits. */
 #define ELEMENTS_PER_ITEM 4

@@ -7,8 +7,8 @@
  */
 #include "truncatediv_compute.h"
 #include "generated/truncatediv_kernels.h"
-#include "opkit/runtimes/rknn/dot_products.h"
-#include "opkit/runtimes/rknn/launch.h"
+#include "include/opkit/runtimes/rknn/dot_products.h"
+#include "include/opkit/runtimes/rknn/launch.h"
 
 /* What one work item of the VX kernel handles: 16-bit elements that fill a register of 128 bits. */
 #define ELEMENTS_PER_ITEM 8

@@ -12,9 +12,9 @@ from pathlib import Path
 import yaml
 
 from opkit import runtimes
+from opkit.creation.rewriting import with_schema
 from opkit.description.build_keys import path_problem
 from opkit.description.file import read_description
-from opkit.description.rewriting import with_schema
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.skeletons import once_only_files
@@ -155,7 +155,7 @@ def report(planned: Import, folder: Path, dry_run: bool) -> str:
 
 def _description(folder: VendorFolder) -> str:
     """Return the name of op.yml; refuse what is not a repository of the vendor's tool."""
-    if {"SConstruct", "opkit"} <= {*folder.names}:
+    if {"SConstruct", "generated"} <= {*folder.names}:
         raise OpkitError(
             f"{folder.shown} is a repository of rknn-op already; `rknn-op update` brings it to "
             "this version"
@@ -265,7 +265,7 @@ def _is_file(path: Path) -> bool:
 
 def _reserved(spec: OpSpec) -> set[str]:
     """Return the files and folders that every new repository has."""
-    copied = {path.split("/")[0] for path in template.files(spec.runtimes)}
+    copied = {path.split("/")[0] for path in template.files()}
     written = {"op.yml", ".cruft.json", "generated", "tests", "build"}
     return {*copied, *written, *once_only_files(spec, runtimes.of(spec))}
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
+from opkit.creation.license import NONE
+from opkit.creation.next_steps import next_steps
 from opkit.errors import OpkitError
-from opkit.files.license import NONE
-from opkit.files.next_steps import next_steps
 from rknn_op import creation, messages, progress
 from rknn_op.creation import Choices, Created
 

@@ -26,8 +26,8 @@ def command(ctx: click.Context, paths: tuple[Path, ...], format_: str) -> None:
     """Say all that is wrong with descriptions, or with repositories.
 
     Of a repository that is also: files of yours that op.yml no longer fits, generated files that a
-    build would change, missing files, and a changed or old opkit/. The exit status is 1 if there is
-    anything.
+    build would change, missing files, and a wheel of opkit that is missing, changed or old. The
+    exit status is 1 if there is anything.
     """
     complaints = [each for path in paths for each in lint(path)]
     click.echo(FORMATS[format_](complaints), nl=False)

@@ -6,13 +6,13 @@ import json
 
 import click
 
-from opkit.runtimes import description_schema
+from opkit.creation.schema import description_schema
 
 
 @click.command("schema")
 def command() -> None:
     """Print the JSON Schema of the description, for editors.
 
-    A new repository has it in opkit/op.schema.json, to which the first line of its op.yml refers.
+    A repository has it in generated/op.schema.json, to which the first line of its op.yml refers.
     """
     click.echo(json.dumps(description_schema(), indent=1))

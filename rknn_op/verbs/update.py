@@ -24,7 +24,7 @@ from rknn_op.verbs.common import more_repositories, repositories
 def command(
     paths: tuple[Path, ...], others: tuple[Path, ...], dry_run: bool, diff: bool, allow_dirty: bool
 ) -> None:
-    """Bring opkit/ and generated/ of repositories to this version.
+    """Bring opkit, and what is generated, to this version.
 
     A runtime that op.yml names and a repository does not have yet comes with it. Your own files are
     left alone; where the template has other ones now, the difference is printed.

@@ -14,7 +14,7 @@ import pytest
 from opkit.build import lock
 from opkit.build.signatures import Signatures
 from opkit.errors import OpkitError
-from tests.repositories import Repository
+from tests.repositories import Repository, installed_opkit
 
 
 def test_second_scons_waits(fresh: Repository) -> None:
@@ -23,6 +23,7 @@ def test_second_scons_waits(fresh: Repository) -> None:
     waiting = subprocess.Popen(
         [sys.executable, "-m", "SCons", "-Q", "build/x64/libmyoperator.so"],
         cwd=fresh.path,
+        env={**os.environ, "PYTHONPATH": installed_opkit()},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,13 +11,13 @@ import pytest
 from opkit.build.user_cache import NAME, cache_folder
 from opkit.errors import OpkitError
 from tests.compiling import C_SOURCES, build
-from tests.repositories import Repository, generate
+from tests.repositories import Repository, generate, installed_opkit
 
 SHARED = ("build/host/libOpenVX.so", "build/host/vx_runtime", "build/x64/openvx/libOpenVX.so")
 
 
 def test_second_repository_uses_cache(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What begins every program, zig compiles with the first one, and notes the folder in it.
     build(tmp_path_factory.mktemp("first") / "program", C_SOURCES / "half_program.c")
@@ -25,9 +26,11 @@ def test_second_repository_uses_cache(
     one.scons(f"cache={cache}", "target=x64")
     for file in cache.rglob("*"):
         assert not file.is_file() or str(tmp_path).encode() not in file.read_bytes()
-    # The other's own source is compiled, and all that it changes is made anew.
-    source = two.path / "opkit/runtimes/rknn/host_runtime/graph.c"
+    # Of another opkit, what differs is compiled, and all that it changes is made again.
+    other = shutil.copytree(installed_opkit(), tmp_path / "other")
+    source = other / "opkit/runtimes/rknn/host_runtime/graph.c"
     source.write_text(source.read_text() + "extern int one_more;\n")
+    monkeypatch.setattr("tests.repositories.installed_opkit", lambda: str(other))
     made = two.scons("-Q", f"cache={cache}", "target=x64").stdout.splitlines()
     assert {line for line in made if line.startswith(("compile ", "link "))} <= {
         "compile build/x64/rknn_kernel_myoperator.c.o",

@@ -10,7 +10,7 @@
 #include "VX/vx_ext_program.h"
 
 #include "generated/exp_params.h"
-#include "opkit/launch.h"
+#include "opkit/runtimes/rknn/launch.h"
 #include "exp_compute.h"
 
 /* Any number does: the runtime writes its own here. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from opkit.check.mistakes import CheckError, user_message
 from opkit.check.operators import Operator
 from opkit.check.session import Session
 from opkit.testing import Case, cases, check_cpu_kernel, integers, special, uniform
-from tests.runtimes.rknn.host_build import copy_opkit
+from tests.repositories import installed_opkit
 
 DESCRIPTION = """\
 name: Shrink
@@ -329,6 +330,7 @@ def run_pytest(root: Path) -> str:
     run = subprocess.run(
         [*command, "-p", "no:cacheprovider", "--opkit-session=session.json"],
         cwd=root,
+        env={**os.environ, "PYTHONPATH": installed_opkit()},
         capture_output=True,
         text=True,
         check=False,
@@ -341,7 +343,6 @@ def run_pytest(root: Path) -> str:
 
 def test_test_file_error_is_one_message(shrink: Operator) -> None:
     root = shrink.root
-    copy_opkit(root)
     (root / "pytest.ini").write_text(
         "[pytest]\npythonpath = .\nempty_parameter_set_mark = fail_at_collect\n"
     )
@@ -359,7 +360,6 @@ def test_test_file_error_is_one_message(shrink: Operator) -> None:
 
 
 def test_reference_import_error_is_one_message(shrink: Operator) -> None:
-    copy_opkit(shrink.root)
     replace(shrink, "import numpy as np", "import nump")
     (shrink.root / "test_it.py").write_text(TEST)
     message = "ERROR: shrink_reference.py:1: ModuleNotFoundError: No module named 'nump'"

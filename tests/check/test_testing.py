@@ -31,7 +31,8 @@ from opkit.testing import (
     uniform,
 )
 from tests.check.target_repositories import DESCRIPTION, FAULTS, FAULTS_C
-from tests.runtimes.rknn.host_build import copy_opkit, repository
+from tests.repositories import installed_opkit
+from tests.runtimes.rknn.host_build import repository
 from tests.time_limits import LONG, time_limit, with_growing_limit
 
 REFERENCE = """\
@@ -374,7 +375,11 @@ def run_pytest(
     return subprocess.run(
         [*command, "-o", "pythonpath=.", *tests, *options],
         cwd=root,
-        env={"PATH": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"},
+        env={
+            "PATH": "/nonexistent",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPATH": installed_opkit(),
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -384,7 +389,6 @@ def run_pytest(
 @pytest.fixture
 def own_repository(tmp_path: Path) -> Path:
     root = repository(tmp_path / "faults", "host_faults.c", DESCRIPTION, REFERENCE)
-    copy_opkit(root)
     (root / "test_faults.py").write_text(TESTS % FAULTS.index("READ_PAST_END"))
     return root
 

@@ -15,9 +15,9 @@ from opkit import runtimes
 from opkit.description.parser import PC
 from opkit.runtimes.pplnn.names import domain_folder
 from opkit.toolchains.abi import ABIS, Abi
-from tests.compiling import OPKIT, compile_c
+from tests.compiling import compile_c
 from tests.description.descriptions import RUNTIMES, documents
-from tests.files.texts import generated_files, once_only_files
+from tests.files.texts import DECLARATIONS, INCLUDES, STUB, generated_files, once_only_files
 
 FIXED = ("register_all", "riscv", "x86", "onnx")
 """The names of files which are the same in each repository."""
@@ -65,12 +65,20 @@ def write(root: Path, document: dict[str, Any], number: int) -> list[str]:
     spec = runtimes.parse(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
     once = once_only_files(spec)
     files = once | generated_files(spec, once[f"{spec.lower}_reference.py"])
-    code = {path: text for path, text in files.items() if path.endswith((".c", ".cc", ".h"))}
+    code = {
+        path: text
+        for path, text in files.items()
+        if path.endswith((".c", ".cc", ".h")) and path != STUB
+    }
     found = "".join(text for path, text in code.items() if path.endswith(WITH_FUNCTIONS))
     names = "|".join({*SHARED, *re.findall(STATIC, found, re.MULTILINE)})
     sources = []
     for path, text in code.items():
         stem = path.rpartition("/")[2].partition(".")[0]
+        if path.startswith("include/"):
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+            continue
         own = path.replace(stem, f"{spec.lower}_{stem}") if stem in FIXED else path
         if path.endswith(WITH_FUNCTIONS):
             text = re.sub(rf"(?<![.>/\w])({names})\b", rf"\1_{number}", text)
@@ -85,13 +93,15 @@ def assert_all_compile(
 ) -> None:
     """Compile many operators of a runtime by one call for each ABI."""
     root.mkdir(exist_ok=True)
-    (root / "opkit").symlink_to(OPKIT)
     documents_of = drawn(count, number, [runtime])
     sources = [path for n, document in enumerate(documents_of) for path in write(root, document, n)]
     assert len(sources) >= count
     every = root / f"every{Path(sources[0]).suffix}"
     every.write_text("".join(f'#include "{path}"\n' for path in sources))
-    folders = [root, root / "pplnn/src", OPKIT / "runtimes" / runtime / "include"]
+    folders = [
+        *(root, root / "pplnn/src", DECLARATIONS),
+        *(root / name for name in INCLUDES),
+    ]
     arguments = ["-c", "-O0", str(every), *(f"-I{folder}" for folder in folders)]
     language = "c11" if every.suffix == ".c" else "c++11"
     for abi in abis:

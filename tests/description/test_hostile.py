@@ -13,7 +13,7 @@ import pytest
 from opkit.description.reader import MAX_DEPTH, DescriptionError
 from opkit.runtimes import complaints, parse
 from opkit.runtimes.rknn.settings import PACKAGE_KEYS
-from tests.repositories import TEMPLATE
+from tests.repositories import ROOT
 
 HEAD = "name: A\ninputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
 
@@ -79,7 +79,7 @@ def test_description_is_refused_briefly(name: str, tmp_path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         input=json.dumps(TEXTS[name]),
-        cwd=TEMPLATE,
+        cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,

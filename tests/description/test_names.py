@@ -24,7 +24,13 @@ from opkit.runtimes.rknn.toolkit_class import toolkit_class
 from opkit.runtimes.rknn.vx import clang
 from opkit.toolchains.abi import ABIS, Abi
 from tests.compiling import HOST, OPKIT, compile_c
-from tests.files.texts import generated_files, once_only_files
+from tests.files.texts import (
+    DECLARATIONS,
+    INCLUDES,
+    STUB,
+    generated_files,
+    once_only_files,
+)
 from tests.runtimes.rknn.vx.test_vx_names import LANGUAGE
 
 RUNTIMES = ("rknn", "rknn2", "pplnn")
@@ -66,12 +72,11 @@ def files_of(spec: OpSpec) -> dict[str, str]:
 def write(spec: OpSpec, folder: Path) -> list[Path]:
     """Write an operator's files; return its sources in C and C++."""
     folder.mkdir()
-    (folder / "opkit").symlink_to(OPKIT)
     files = files_of(spec)
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
-    return [folder / path for path in files if path.endswith((".c", ".cc"))]
+    return [folder / path for path in files if path.endswith((".c", ".cc")) and path != STUB]
 
 
 def language_of(source: Path) -> str:
@@ -80,7 +85,10 @@ def language_of(source: Path) -> str:
 
 def folders(root: Path) -> list[str]:
     """Return the arguments that say where an operator's sources find headers."""
-    return [f"-I{path}" for path in (root, root / "pplnn/src", *(r / "include" for r in ROOMS))]
+    return [
+        f"-I{path}"
+        for path in (root, root / "pplnn/src", *(root / name for name in INCLUDES), DECLARATIONS)
+    ]
 
 
 def assert_compiles(source: Path, root: Path, abi: Abi = HOST) -> None:

@@ -20,7 +20,7 @@ from opkit.runtimes.rknn import RUNTIME
 from opkit.runtimes.rknn.packages import product, properties
 from opkit.runtimes.rknn.rknnop import Package, pack
 from tests.report.browser import look
-from tests.repositories import TEMPLATE, Repository
+from tests.repositories import ROOT, Repository
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 EVIL = "<script>alert('&amp;')</script>"
@@ -196,7 +196,7 @@ def test_page_is_self_contained_and_accessible() -> None:
 
 def test_plots_use_page_colors() -> None:
     drawn = plot(record("a").outputs[0], "key")
-    style = (TEMPLATE / "opkit/report/style.css").read_text()
+    style = (ROOT / "opkit/report/style.css").read_text()
     for drawing in (drawn.histogram, drawn.parity):
         colors = set(re.findall(r"(?:fill|stroke): ([^;\"]+)", drawing.content))
         assert colors <= {"none", "var(--muted)", "var(--rule)", "var(--series)"}

@@ -2,32 +2,63 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
+import zipfile
 from pathlib import Path
 
 from opkit import manifest
 from opkit.version import VERSION
 
-OLD = "0.0.9"
+OLD = "0.1.9"
 
 
 def age(path: Path) -> None:
     """Make a repository of exp one of an older version: every kind of file has another text."""
-    (path / "opkit/VERSION").write_text(f"{OLD}\n")
-    (path / "opkit/gone.py").write_text("# no longer there\n")
-    (path / "opkit/text.py").write_text(f"# older\n{(path / 'opkit/text.py').read_text()}")
-    (path / "opkit/docs/cases.md").unlink()
-    header = path / "generated/exp.h"
-    header.write_text(f"/* Older. */\n{header.read_text()}")
-    (path / "generated/gone.h").write_text("/* No longer generated. */\n")
-    skeleton = path / "opkit/files/templates/README.md"
-    skeleton.write_text(skeleton.read_text().replace("## What to write", "## What to do"))
     text = (path / manifest.PATH).read_text()
     content = json.loads(text) | {"version": OLD}
     content["generated"].append("generated/gone.h")
     (path / manifest.PATH).write_text(json.dumps(content))
+    version = age_wheel(path)
+    (path / "docs/cases.md").unlink()
+    header = path / "generated/exp.h"
+    header.write_text(f"/* Older. */\n{header.read_text()}")
+    (path / "generated/gone.h").write_text("/* No longer generated. */\n")
+    for name in ("requirements.txt", "requirements.lock"):
+        lines = (path / name).read_text().splitlines(keepends=True)
+        pinned = [f"rknn-opkit=={version}\n" if "rknn-opkit==" in line else line for line in lines]
+        (path / name).write_text("".join(pinned))
     cruft = path / ".cruft.json"
     cruft.write_text(cruft.read_text().replace(f"v{VERSION}", f"v{OLD}"))
+
+
+def age_wheel(path: Path) -> str:
+    """Replace a repository's wheel by an older one, and return that one's version."""
+    content = json.loads((path / manifest.PATH).read_text())
+    wheel = path / content["wheel"]["name"]
+    version = f"{OLD}+0123456789ab"
+    data = _older_bytes(wheel.read_bytes(), version)
+    wheel.unlink()
+    name = f"rknn_opkit-{version}-py3-none-any.whl"
+    (path / name).write_bytes(data)
+    content["wheel"] = {"name": name, "sha256": hashlib.sha256(data).hexdigest()}
+    (path / manifest.PATH).write_text(json.dumps(content))
+    return version
+
+
+def _older_bytes(wheel: bytes, version: str) -> bytes:
+    """Return the bytes of a wheel with another version, and another skeleton of README.md."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(wheel)) as source, zipfile.ZipFile(data, "w") as target:
+        for entry in source.infolist():
+            text = source.read(entry)
+            if entry.filename == "opkit/files/templates/README.md":
+                text = text.replace(b"## What to write", b"## What to do")
+            if entry.filename == "opkit/VERSION":
+                text = f"{version}\n".encode()
+            target.writestr(entry, text)
+    return data.getvalue()
 
 
 def add_work(path: Path) -> None:

@@ -481,7 +481,7 @@ HARM = {
     # What a shell does in the folder -> what the refusal says.
     "rm op.yml": "op.yml not found; it has: addscaled_halves.h, makefile.linux.aarch64",
     "ls | grep -v op.yml | xargs rm": f"{KERNEL} not found",
-    "touch SConstruct opkit": "`rknn-op update` brings it to this version",
+    "touch SConstruct generated": "`rknn-op update` brings it to this version",
     f"cp {KERNEL} RKNN_{KERNEL[5:]}; mv {KERNEL} Rknn_{KERNEL[5:]}": "differ in case only",
     ">op.yml": "op.yml:1: description: is empty",
     "sed -i 's/0: {type: .*}/0: {}/' op.yml": ":12: inputs.input0.type: is missing",

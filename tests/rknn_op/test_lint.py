@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from opkit import manifest
 from opkit.complaint import Complaint
 from opkit.version import VERSION
 from rknn_op.lint import FORMATS
 from tests.repositories import EXAMPLES, generate
 from tests.rknn_op.command import rknn_op
+from tests.rknn_op.older import age_wheel
 
 DESCRIPTION = """\
 name: Copy
@@ -34,6 +36,7 @@ inputs: {x: {type: VX_TYPE_TENSR}}
 outputs: {y: {type: VX_TYPE_TENSOR}}
 paramz: {}
 """
+VERSION_LINE = f'"version": "{VERSION}"'
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -65,6 +68,11 @@ def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def repo(pristine: Path, folder: Path) -> Path:
     shutil.copytree(pristine, folder / "repo")
     return folder / "repo"
+
+
+def own_wheel(repo: Path) -> str:
+    """Return the name of the repository's wheel."""
+    return str(json.loads((repo / manifest.PATH).read_text())["wheel"]["name"])
 
 
 def edit(path: Path, there: str, instead: str) -> None:
@@ -117,12 +125,12 @@ def test_json_has_documented_keys(folder: Path) -> None:
 def test_github_escapes_what_ends_commands() -> None:
     complaints = [
         Complaint("a,b:c%.yml", "50%\r\ngone: a, b", 3, 4, "params.p", hint="write\n\nmore\n"),
-        Complaint("opkit/VERSION", "is old", severity="warning"),
+        Complaint("old.whl", "is old", severity="warning"),
     ]
     assert FORMATS["github"](complaints) == (
         "::error file=a%2Cb%3Ac%25.yml,line=3,col=4,title=params.p::"
         "50%25%0D%0Agone: a, b; write%0A%0Amore\n"
-        "::warning file=opkit/VERSION,title=rknn-op lint::is old\n"
+        "::warning file=old.whl,title=rknn-op lint::is old\n"
     )
 
 
@@ -167,18 +175,45 @@ def test_missing_source_has_its_line(repo: Path) -> None:
     assert "repo/generated/copy.h" in [file for file, *_ in others]
 
 
-def test_room_that_is_not_there(repo: Path) -> None:
-    assert not (repo / "opkit/runtimes/rknn2").exists()
-    shutil.rmtree(repo / "opkit/runtimes/rknn")
+def test_runtime_that_was_not_chosen(repo: Path) -> None:
+    """All runtimes are in opkit: what is missing is what the next `scons` writes."""
+    (repo / "op.yml").write_text(f"{DESCRIPTION}runtimes: [rknn, rknn2]\n")
     complaints = found()
-    assert "repo/opkit/runtimes/rknn/runtime.py" in [each["file"] for each in complaints]
-    assert {each["hint"] for each in complaints} == {"`rknn-op update` writes opkit/ anew"}
+    assert {each["message"] for each in complaints} >= {"not found"}
+    assert not any(each["file"].startswith("repo/opkit") for each in complaints)
 
 
 def test_generated_files_of_another_version_are_not_compared(repo: Path) -> None:
     edit(repo / "generated/copy.h", "gain", "loss")
-    (repo / "opkit/VERSION").write_text("0.0.1\n")
-    assert [each["file"] for each in found()] == ["repo/opkit/VERSION"]
+    version = age_wheel(repo)
+    (complaint,) = found()
+    assert complaint["file"] == f"repo/{own_wheel(repo)}"
+    assert complaint["message"].startswith(f"is of version {version}; this command is of ")
+    assert complaint["severity"] == "warning"
+    assert complaint["hint"] == "`rknn-op update` brings the repository to this version"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (Path.unlink, "cannot be read: No such file or directory"),
+        (lambda wheel: wheel.write_bytes(b""), "is not the file that the manifest names"),
+    ],
+)
+def test_lost_wheel(repo: Path, change: Callable[[Path], object], message: str) -> None:
+    wheel = repo / own_wheel(repo)
+    change(wheel)
+    (complaint,) = found()
+    assert complaint["file"] == f"repo/{wheel.name}"
+    assert (complaint["severity"], complaint["message"]) == ("error", message)
+    assert complaint["hint"] == "restore it (`git checkout`), or run `rknn-op update`"
+
+
+def test_repository_without_wheel(repo: Path) -> None:
+    content = json.loads((repo / manifest.PATH).read_text())
+    del content["wheel"]
+    (repo / manifest.PATH).write_text(json.dumps(content | {"version": "0.1.0"}))
+    assert brief(found()) == [("repo/opkit", None, "warning", "a folder, as of 0.1.0")]
 
 
 @pytest.mark.parametrize(
@@ -201,28 +236,12 @@ def test_generated_files_of_another_version_are_not_compared(repo: Path) -> None
             [("generated/copy.h", None, "error", "not found")],
         ),
         (
-            lambda repo: (repo / "opkit/text.py").write_text(""),
-            [("opkit/text.py", None, "warning", f"is not as in version {VERSION}: ")],
+            lambda repo: edit(repo / manifest.PATH, VERSION_LINE, '"version": "99.0.0"'),
+            [(manifest.PATH, None, "error", "version 99.0.0 of rknn-op-template wrote this ")],
         ),
         (
-            lambda repo: (repo / "opkit/more.py").write_text(""),
-            [("opkit/more.py", None, "warning", f"is not part of version {VERSION}")],
-        ),
-        (
-            lambda repo: (repo / "opkit/text.py").unlink(),
-            [("opkit/text.py", None, "error", "not found")],
-        ),
-        (
-            lambda repo: (repo / "opkit/VERSION").write_text("0.0.1\n"),
-            [("opkit/VERSION", 1, "warning", "version 0.0.1 of the template; this command ")],
-        ),
-        (
-            lambda repo: (repo / "opkit/VERSION").write_text("99.0.0\n"),
-            [("opkit/VERSION", 1, "warning", "version 99.0.0 of the template; this command ")],
-        ),
-        (
-            lambda repo: (repo / "opkit/VERSION").write_text("new\n"),
-            [("opkit/VERSION", None, "error", "holds no version")],
+            lambda repo: edit(repo / manifest.PATH, VERSION_LINE, '"version": "new"'),
+            [(manifest.PATH, None, "error", "invalid manifest; restore it ")],
         ),
         (
             lambda repo: (repo / "copy_reference.py").write_text("def ("),

@@ -10,15 +10,15 @@ import pytest
 import yaml
 
 from opkit import runtimes
+from opkit.creation.schema import FILE, MODELINE, description_schema
 from opkit.description.reader import DescriptionError
-from opkit.description.schema import FILE, MODELINE
-from opkit.runtimes import description_schema
 from tests.description.test_bad_descriptions import FILES
 from tests.description.test_complaints import GOOD
 from tests.files.test_emit import DESCRIPTIONS
-from tests.repositories import EXAMPLES, TEMPLATE
+from tests.repositories import EXAMPLES, ROOT
 from tests.rknn_op.command import rknn_op
 
+SOURCE = "opkit/op.schema.json"
 INEXPRESSIBLE = {
     *(
         "default_float_nan",
@@ -115,6 +115,6 @@ def test_what_runtimes_and_types_say(there: str, instead: str) -> None:
 def test_every_repository_carries_what_the_verb_prints() -> None:
     result = rknn_op("schema")
     assert json.loads(result.stdout) == json.loads(json.dumps(description_schema()))
-    message = f"write it anew: rknn-op schema > '{TEMPLATE.name}/{FILE}'"
-    assert (TEMPLATE / FILE).read_text() == result.stdout, message
+    message = f"write it again: rknn-op schema > {SOURCE}"
+    assert (ROOT / SOURCE).read_text() == result.stdout, message
     assert f"# yaml-language-server: $schema={FILE}\n" == MODELINE

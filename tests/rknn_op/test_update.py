@@ -48,18 +48,17 @@ def old(now: Path, tmp_path: Path) -> Path:
 
 
 def as_updated(old: Path, now: Path) -> dict[str, bytes]:
-    """Return what the update is to make: all that is ours as it is now, all else as it was."""
+    """Return what the update is to make: all that is generated as it is now, the rest as it was."""
     written = manifest.from_text((now / manifest.PATH).read_text())
-    ours = {*written.generated, ".cruft.json"}
+    replaced = {*written.generated, ".cruft.json", "requirements.txt", "requirements.lock"}
+    folders = ("rknn_opkit-", "generated/")
     kept = {
-        path: content
-        for path, content in snapshot(old).items()
-        if not path.startswith(("opkit/", "generated/"))
+        path: content for path, content in snapshot(old).items() if not path.startswith(folders)
     }
     new = {
         path: content
         for path, content in snapshot(now).items()
-        if path.startswith(("opkit/", "generated/")) or path in ours
+        if path.startswith(folders) or path in replaced
     }
     once = json.loads((old / manifest.PATH).read_text())["written once"]
     texts = kept | new
@@ -74,7 +73,8 @@ def test_update(old: Path, now: Path) -> None:
     assert done.exit_code == 0, done.output
     assert snapshot(old) == expected
     assert done.stdout.startswith(f"{old}: from {OLD} to {VERSION}\n")
-    assert re.search(r"^  opkit/: .*\b\d+ changed", done.stdout, re.MULTILINE)
+    assert re.search(rf"^  rknn_opkit-{VERSION}\S+: new$", done.stdout, re.MULTILINE)
+    assert re.search(rf"^  rknn_opkit-{OLD}\S+: deleted$", done.stdout, re.MULTILINE)
     assert "  generated/exp.h: changed\n" in done.stdout
     assert "  generated/gone.h: deleted\n" in done.stdout
     again = rknn_op("update", str(old))
@@ -94,13 +94,14 @@ def test_changes_of_skeletons_are_shown(old: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--dry-run"], []])
-def test_deleted_opkit_comes_back(now: Path, tmp_path: Path, arguments: list[str]) -> None:
+def test_deleted_wheel_comes_back(now: Path, tmp_path: Path, arguments: list[str]) -> None:
     path = tmp_path / "exp"
     shutil.copytree(now, path)
-    shutil.rmtree(path / "opkit")
+    (wheel,) = path.glob("rknn_opkit-*.whl")
+    wheel.unlink()
     done = rknn_op("update", *arguments, str(path))
     assert done.exit_code == 0, done.output
-    assert re.search(r"^  opkit/: \d+ new$", done.stdout, re.MULTILINE)
+    assert f"  {wheel.name}: new\n" in done.stdout
     assert (snapshot(path) == snapshot(now)) == (not arguments)
 
 
@@ -108,7 +109,8 @@ def test_dry_run_and_diff(old: Path) -> None:
     before = snapshot(old)
     shown = rknn_op("update", "--dry-run", "--diff", str(old))
     assert snapshot(old) == before
-    assert f"-{OLD}\n+{VERSION}\n" in shown.stdout
+    assert re.search(rf"^-rknn-opkit=={re.escape(OLD)}\+", shown.stdout, re.MULTILINE)
+    assert re.search(rf"^\+rknn-opkit=={re.escape(VERSION)}\+", shown.stdout, re.MULTILINE)
     assert "-/* Older. */" in shown.stdout
     done = rknn_op("update", "--diff", str(old))
     assert done.stdout == shown.stdout
@@ -147,12 +149,12 @@ def test_many(old: Path, now: Path, tmp_path: Path) -> None:
     assert last == "error: 1 of 3 repositories were not updated"
 
 
-def test_cruft_takes_over(old: Path) -> None:
+def test_cruft_takes_over(old: Path, now: Path) -> None:
     """What cruft reads names this version, and the description as it is."""
     (old / "op.yml").write_text((old / "op.yml").read_text() + "# mine\n")
     assert rknn_op("update", str(old)).exit_code == 0
     state = json.loads((old / ".cruft.json").read_text())
-    assert state["commit"] == f"v{VERSION}"
+    assert state["commit"] == json.loads((now / ".cruft.json").read_text())["commit"]
     assert state["context"]["cookiecutter"]["config"].endswith("# mine")
 
 

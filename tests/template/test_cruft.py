@@ -6,11 +6,12 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from opkit.description.schema import MODELINE
+from opkit.creation.schema import MODELINE
 from opkit.version import VERSION
 from tests.repositories import TEMPLATE, copy_template
 
@@ -79,19 +80,22 @@ def test_create_and_update(template: Path, tmp_path: Path) -> None:
 
     # The file that the answer named is gone, and the template goes on: everywhere once.
     (tmp_path / "exp.yml").unlink()
-    platforms = template / TEMPLATE.name / "opkit/runtimes/rknn/chips.py"
+    platforms = template / "opkit/runtimes/rknn/chips.py"
     platforms.write_text(platforms.read_text() + "\n# new in opkit\n")
     hook = template / "hooks/post_gen_project.py"
     hook.write_text(hook.read_text() + "\n# new in a hook\n")
-    requirements = template / TEMPLATE.name / "requirements.txt"
-    requirements.write_text(requirements.read_text() + "# new in a file\n")
+    settings = template / TEMPLATE.name / "pytest.ini"
+    settings.write_text(settings.read_text() + "# new in a file\n")
     commit_all(template)
     shown = cruft("update", "--skip-apply-ask", cwd=project)
 
     assert "has been updated" in shown
     assert "cd " not in shown
-    assert (project / "opkit/runtimes/rknn/chips.py").read_bytes() == platforms.read_bytes()
-    assert (project / "requirements.txt").read_bytes() == requirements.read_bytes()
+    (own,) = project.glob("*.whl")
+    with zipfile.ZipFile(own) as archive:
+        assert archive.read("opkit/runtimes/rknn/chips.py") == platforms.read_bytes()
+    assert own.name.split("-")[1] in (project / "requirements.txt").read_text()
+    assert (project / "pytest.ini").read_bytes() == settings.read_bytes()
     assert (project / "op.yml").read_text() == MODELINE + DESCRIPTION
     assert (project / "generated/exp_params.h").read_bytes() == header
     assert reference.read_text().endswith("# mine\n")
@@ -116,7 +120,7 @@ def test_create_without_description_keeps_starter(template: Path, tmp_path: Path
 
 def test_tag_is_a_version_to_make_repositories_with(template: Path, tmp_path: Path) -> None:
     run("git", "tag", f"v{VERSION}", cwd=template)
-    (template / TEMPLATE.name / "opkit/VERSION").write_text("99.0.0\n")
+    (template / "opkit/VERSION").write_text("99.0.0\n")
     commit_all(template)
     cookiecutter = (sys.executable, "-m", "cookiecutter", f"git+file://{template}", "--no-input")
     run(*cookiecutter, "--checkout", f"v{VERSION}", cwd=tmp_path)

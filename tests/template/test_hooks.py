@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from cookiecutter.utils import create_env_with_context
 
-from opkit.files.next_steps import next_steps
+from opkit.creation.next_steps import next_steps
 from opkit.runtimes import parse
-from tests.repositories import EXAMPLES, ROOT, TEMPLATE
+from tests.repositories import EXAMPLES, ROOT
 
 DESCRIPTION = """\
 name: Exp
@@ -60,7 +60,7 @@ def test_unrendered_source_is_python(name: str) -> None:
 
 def test_pre_hook_accepts_description(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hook = load_hook("pre_gen_project", tmp_path, monkeypatch, __description=DESCRIPTION)
-    assert str(TEMPLATE) == hook.OPKIT_PARENT
+    assert str(ROOT) == hook.OPKIT_PARENT
     assert hook.main() == 0
 
 
@@ -86,12 +86,9 @@ def test_answers_are_not_executed(
 def test_post_hook_completes_repository(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cache = project / "opkit/__pycache__"
-    cache.mkdir(parents=True)
     hook = load_hook("post_gen_project", project.parent, monkeypatch, _output_dir="/somewhere")
     assert hook.main() == 0
     assert (project / "generated/exp.h").is_file()
-    assert not cache.exists()
     assert f"    cd {project}\n" in capsys.readouterr().out
 
 

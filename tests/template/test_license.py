@@ -8,12 +8,12 @@ from fnmatch import fnmatchcase
 
 import pytest
 
+from opkit.creation.license import NONE, license_text
 from opkit.errors import OpkitError
 from opkit.files.generated import generated_files
-from opkit.files.license import NONE, license_text
 from opkit.files.skeletons import once_only_files
 from opkit.runtimes import available, of, parse
-from tests.repositories import EXAMPLES, ROOT, TEMPLATE
+from tests.repositories import EXAMPLES, ROOT
 
 TEXTS = ROOT / "licenses"
 NAMES = sorted(path.name for path in TEXTS.iterdir())
@@ -21,20 +21,20 @@ NAMES = sorted(path.name for path in TEXTS.iterdir())
 
 def covered() -> dict[str, str]:
     """Return pattern -> license of opkit/REUSE.toml, in its order: the last that matches counts."""
-    lines = (TEMPLATE / "opkit/REUSE.toml").read_text().splitlines()
+    lines = (ROOT / "opkit/REUSE.toml").read_text().splitlines()
     values = [line.split(" = ")[1].strip('"') for line in lines if " = " in line][1:]
     return dict(zip(values[::3], values[2::3], strict=True))
 
 
 def test_opkit_has_the_license_of_the_project() -> None:
-    assert (TEMPLATE / "opkit/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    assert (ROOT / "opkit/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
 def test_each_file_of_opkit_is_covered() -> None:
     """What is copied into files of the user's asks for nothing; all else is under MIT."""
-    files = [path for path in (TEMPLATE / "opkit").rglob("*") if path.is_file()]
+    files = [path for path in (ROOT / "opkit").rglob("*") if path.is_file()]
     for path in files:
-        name = f"/{path.relative_to(TEMPLATE / 'opkit')}"
+        name = f"/{path.relative_to(ROOT / 'opkit')}"
         matching = [
             license_
             for pattern, license_ in covered().items()
@@ -52,7 +52,7 @@ def test_no_license_of_ours_in_files_of_the_user() -> None:
     written = once | generated_files(spec, once[f"{spec.lower}_reference.py"], of(spec))
     for name, text in written.items():
         assert not re.search(r"SPDX|Copyright|rknn-op-template authors", text), name
-    assert "`opkit/` is under the MIT license" in once["README.md"]
+    assert "opkit is under the MIT license" in once["README.md"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -10,16 +10,16 @@ import pytest
 
 from opkit import manifest, repository
 from opkit.errors import OpkitError
-from opkit.manifest import Manifest
+from opkit.manifest import Manifest, Wheel
 from opkit.runtimes import DEFAULT, available
 from opkit.version import VERSION, is_newer
-from tests.repositories import TEMPLATE, Repository
+from tests.repositories import ROOT, Repository
 
 
 def test_version_is_defined_once(copy_of_fresh: Repository) -> None:
-    assert (TEMPLATE / "opkit/VERSION").read_text() == f"{VERSION}\n"
-    assert f"rknn-op-template {VERSION}" in copy_of_fresh.scons("-h").stdout
-    assert f"rknn-op-template {VERSION}" in (copy_of_fresh.path / "README.md").read_text()
+    assert (ROOT / "opkit/VERSION").read_text() == f"{VERSION}\n"
+    assert f"(rknn-op-template {VERSION})" in copy_of_fresh.scons("-h").stdout
+    assert f"opkit {VERSION}: " in (copy_of_fresh.path / "README.md").read_text()
     assert repository.read_manifest(copy_of_fresh.path).version == VERSION
 
 
@@ -33,8 +33,12 @@ def test_versions_are_numbers(one: str, other: str) -> None:
 
 
 def test_round_trip() -> None:
-    made = Manifest("0.1.0", {"README.md": "0.0.9"}, ("generated/a.h",))
+    wheel = Wheel("rknn_opkit-0.2.0+0123456789ab-py3-none-any.whl", 64 * "0")
+    made = Manifest("0.1.0", {"README.md": "0.0.9"}, ("generated/a.h",), wheel)
     assert manifest.from_text(manifest.to_text(made)) == made
+
+
+_WITH_WHEEL = '{"version": "0.2.0", "written once": {}, "generated": [], "wheel": {"name": '
 
 
 @pytest.mark.parametrize(
@@ -48,6 +52,8 @@ def test_round_trip() -> None:
         '{"version": "0.1.0", "written once": {"a": "b"}, "generated": []}',
         '{"version": "0.1.0", "written once": {}, "generated": ["../outside"]}',
         '{"version": "0.1.0", "written once": {}, "generated": ["/outside"]}',
+        f'{_WITH_WHEEL}"../x.whl", "sha256": "{64 * "0"}"}}}}',
+        f'{_WITH_WHEEL}"rknn_opkit-0.2.0+0123456789ab-py3-none-any.whl", "sha256": "0"}}}}',
     ],
 )
 def test_invalid_manifest_is_refused(content: str) -> None:
@@ -60,8 +66,8 @@ def test_newer_repository_is_refused(copy_of_fresh: Repository) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | {"version": "99.0.0"}))
     refused = copy_of_fresh.scons("target=x64", check=False)
     assert refused.returncode == 2
-    assert "version 99.0.0 of the template wrote this repository" in refused.stderr
-    assert "pip install 'rknn-op-template>=99.0.0'" in refused.stderr
+    assert "version 99.0.0 of rknn-op-template wrote this repository" in refused.stderr
+    assert "use version 99.0.0 or later" in refused.stderr
 
 
 def test_products_are_listed_for_ci(copy_of_fresh: Repository) -> None:

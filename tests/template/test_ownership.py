@@ -14,7 +14,7 @@ import pytest
 
 from opkit import manifest, repository
 from opkit.errors import OpkitError
-from tests.repositories import generate
+from tests.repositories import ROOT, generate
 
 DESCRIPTION = """\
 name: Kept
@@ -138,12 +138,12 @@ except OpkitError as error:
 """
 
 
-def test_full_disk_is_a_message(root: Path, made: Path) -> None:
+def test_full_disk_is_a_message(root: Path) -> None:
     (root / "op.yml").write_text(WITH_PARAM)
     before = texts(root)
     run = subprocess.run(
         [sys.executable, "-B", "-c", FULL_DISK, root],
-        cwd=made,
+        cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,

@@ -1,4 +1,4 @@
-"""opkit/requirements.lock: exact versions with hashes, of all that opkit requires."""
+"""opkit/creation/requirements.lock: exact versions with hashes, of all that opkit requires."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from tests.repositories import TEMPLATE
+from tests.repositories import ROOT
 
 PYTHONS = [f"3.{minor}" for minor in range(10, 15)]
 _ENTRY = re.compile(r"(.+?)((?: --hash=sha256:[0-9a-f]{64})*)")
@@ -23,7 +23,7 @@ def requirements(path: Path) -> list[str]:
 def locked(python: str) -> dict[str, tuple[Requirement, int]]:
     """Return name -> requirement, and its number of hashes, of what a Python gets."""
     entries: dict[str, tuple[Requirement, int]] = {}
-    for line in requirements(TEMPLATE / "opkit/requirements.lock"):
+    for line in requirements(ROOT / "opkit/creation/requirements.lock"):
         match = _ENTRY.fullmatch(line)
         assert match, line
         requirement = Requirement(match[1])
@@ -37,7 +37,7 @@ def locked(python: str) -> dict[str, tuple[Requirement, int]]:
 @pytest.mark.parametrize("python", PYTHONS)
 def test_lock_has_what_is_required(python: str) -> None:
     entries = locked(python)
-    for line in requirements(TEMPLATE / "opkit/requirements.txt"):
+    for line in requirements(ROOT / "opkit/creation/requirements.txt"):
         wanted = Requirement(line)
         requirement, _ = entries[wanted.name.lower()]
         (version,) = requirement.specifier
@@ -50,8 +50,3 @@ def test_lock_has_what_is_required(python: str) -> None:
 @pytest.mark.parametrize(("name", "hashes"), [("ziglang", 2), ("scons", 1), ("pyyaml", 10)])
 def test_lock_has_wheels_of_both_processors(name: str, hashes: int) -> None:
     assert locked("3.12")[name][1] == hashes
-
-
-def test_files_of_the_user_take_those_of_opkit() -> None:
-    for name in ("requirements.txt", "requirements.lock"):
-        assert requirements(TEMPLATE / name) == [f"-r opkit/{name}"]

@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from SCons.Action import Action
 
-from opkit.build.harness import GUARDED_MEMORY
+from opkit.build.compiler import compiler_for
+from opkit.build.harness import GUARDED_MEMORY, harness
 from opkit.build.host_link import linked
+from opkit.build.machinery import FOLDER
 from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
 from opkit.description.spec import OpSpec, Param
@@ -21,7 +23,7 @@ TARGETS = {"pc": Target("pc", "x64")}
 GLUE = """\
 /* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
 #include "../{lower}_compute.h"
-#include "../opkit/check/harness/runtime.h"
+#include "../build/opkit/check/harness/runtime.h"
 
 int {lower}_plain(unsigned count, struct harness_value *values);
 int {lower}_plain(unsigned count, struct harness_value *values)
@@ -64,7 +66,7 @@ class Plain(Runtime):
         return Readme(f"{spec.name}, a C library.", sections="## Plain\n\nC, and no more.\n")
 
     def _library(self, env: Any, path: str, *libraries: Any) -> Any:
-        compiler = env.CompilerFor("x64")
+        compiler = compiler_for(env, "x64")
         source = f"generated/{env['OPERATOR'].lower}_plain.c"
         kernel = compiler.SharedObject(f"{path[:-3]}.o", source)
         return compiler.Command(path, [kernel, *libraries], Action("$SHAREDCOM", "link $TARGET"))
@@ -75,12 +77,12 @@ class Plain(Runtime):
             env,
             "$SHAREDCOM",
             target="build/plain/runtime.so",
-            sources=["opkit/runtimes/plain/*.c", GUARDED_MEMORY],
+            sources=[f"{FOLDER}/runtimes/plain/*.c", GUARDED_MEMORY],
             objects="build/plain/",
             LIBRARIES=["-Wl,-soname,runtime.so"],
         )
         kernel = self._library(env, f"build/plain/{env['OPERATOR'].lower}.so", runtime)
-        return [*env.Harness(), runtime, kernel]
+        return [*harness(env), runtime, kernel]
 
     def products(self, env: Any, targets: Mapping[str, str]) -> list[Any]:
         """Return the library."""

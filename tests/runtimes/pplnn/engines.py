@@ -19,9 +19,9 @@ from opkit.files.skeletons import once_only_files
 from opkit.runtimes.invocation import Array
 from opkit.runtimes.pplnn.names import ENGINES, SOURCES, names
 from tests.compiling import C_SOURCES
-from tests.repositories import EXAMPLES, TEMPLATE
+from tests.files.texts import DECLARATIONS
+from tests.repositories import EXAMPLES
 
-INCLUDE = TEMPLATE / "opkit/runtimes/pplnn/include"
 STRICT = ("-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
 
 TYPES = {
@@ -57,7 +57,6 @@ def write(spec: OpSpec, folder: Path, files: Path | None = None) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         mine = files / path if files else target
         target.write_text(mine.read_text() if files and mine.is_file() else text)
-    (folder / "opkit").symlink_to(TEMPLATE / "opkit")
     return folder
 
 
@@ -206,7 +205,9 @@ def build(spec: OpSpec, folder: Path, files: Path | None = None) -> Engine:
         lines.append(f"#define {engine.upper()}_OP {op}")
     (folder / "operator_under_test.h").write_text("\n".join(lines) + "\n")
     program = folder / "engine"
-    includes = [f"-I{path}" for path in (folder, folder / SOURCES, INCLUDE)]
+    includes = [
+        f"-I{path}" for path in (folder, folder / "include", folder / SOURCES, DECLARATIONS)
+    ]
     subprocess.run(
         [*cxx(), *STRICT, "-O0", *includes, C_SOURCES / "pplnn_engine.cc", "-o", program],
         check=True,

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import functools
-import shutil
 from pathlib import Path
 
 from opkit import runtimes
 from opkit.files.generated import generated_files
 from opkit.files.skeletons import once_only_files
-from tests.repositories import TEMPLATE
 
 
 def description(name: str = "ResizeArea", more: str = "", params: bool = True) -> str:
@@ -48,10 +46,8 @@ def files(text: str) -> dict[str, str]:
 
 
 def make_repository(folder: Path, text: str) -> Path:
-    """Write the files of an operator and the headers of opkit, and return the folder."""
+    """Write the files of an operator, and return the folder."""
     for path, content in files(text).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(content)
-    for headers in ("opkit/compute", "opkit/runtimes/pplnn/glue"):
-        shutil.copytree(TEMPLATE / headers, folder / headers)
     return folder

@@ -72,8 +72,8 @@ def test_files_are_at_their_paths(repository: Path, checkout: Checkout) -> None:
     tree = "src/ppl/nn/oputils/custom/resizearea"
     headers = [
         *("resizearea_compute.h", "pplnn/resizearea_shapes.h", "generated/resizearea.h"),
-        *("opkit/compute/tensor.h", "opkit/compute/half.h"),
-        "opkit/runtimes/pplnn/glue/tensors.h",
+        *("include/opkit/compute/tensor.h", "include/opkit/compute/half.h"),
+        "include/opkit/runtimes/pplnn/glue/tensors.h",
     ]
     laid |= {f"{tree}/{path}": (repository / path).read_bytes() for path in headers}
     after = checkout.content()
@@ -137,6 +137,15 @@ def test_own_sources_and_headers_come_along(tmp_path: Path, checkout: Checkout) 
     tree = checkout.root / "src/ppl/nn/oputils/custom/resizearea"
     for path in ("tables/sine.cc", "tables/sine.h", "deep/er/a.h"):
         assert (tree / path).read_bytes() == (repository / path).read_bytes()
+
+
+def test_headers_are_found_in_include(repository: Path, checkout: Checkout) -> None:
+    (repository / "resizearea_compute.h").write_text('#include "opkit/compute/half.h"\n')
+    assert run(repository, checkout) == 0
+    place = "ppl/nn/oputils/custom/resizearea/include/opkit/compute/half.h"
+    assert checkout.read(COMPUTE) == f'#include "{place}"\n'
+    half = (repository / "include/opkit/compute/half.h").read_text()
+    assert checkout.read(f"src/{place}") == half
 
 
 def test_update_adds_changes_and_removes(repository: Path, checkout: Checkout) -> None:

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.repositories import TEMPLATE
+from tests.repositories import ROOT
 from tests.runtimes.pplnn.checkouts import STRAY, Checkout, make_checkout, run
 from tests.runtimes.pplnn.engines import STRICT, cxx
 from tests.runtimes.pplnn.operators import description, make_repository
 
-ROOM = TEMPLATE / "opkit/runtimes/pplnn"
+ROOM = ROOT / "opkit/runtimes/pplnn"
 TABLES = {
     "onnx": "src/ppl/nn/models/onnx",
     "riscv": "src/ppl/nn/engines/riscv",
@@ -215,6 +215,7 @@ def test_own_sources_flags_and_folders(tmp_path: Path) -> None:
     glue = {path for path in commands if "/oputils/custom/" in path}
     assert math == own | glue
     for path in math:
+        assert f"-I{repository}/include" in commands[path].arguments
         assert f"-I{repository}/tables" in commands[path].arguments
         assert commands[path].library == "pplnn_riscv_static"
     hooks = cmake(project, "-C", f"{repository}/pplnn/cmake/hooks.cmake")
@@ -304,7 +305,7 @@ def test_operators_are_registered(way: str, repository: Path, tmp_path: Path) ->
     # In one, as CMAKE_UNITY_BUILD does it: each includes much.
     program = tmp_path / "program.cc"
     program.write_text("".join(f'#include "{path}"\n' for path in sources) + PROGRAM)
-    folders = [f"{repository}/pplnn/src", f"{exp}/pplnn/src", f"{ROOM}/include"]
+    folders = [f"{repository}/pplnn/src", f"{exp}/pplnn/src", f"{ROOM}/declarations"]
     options = [f"-I{folder}" for folder in folders]
     command = [*cxx(), *STRICT, *options, str(program), "-o", str(tmp_path / "program")]
     result = subprocess.run(command, capture_output=True, text=True, check=False)

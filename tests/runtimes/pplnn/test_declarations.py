@@ -10,21 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.runtimes.pplnn.engines import INCLUDE, STRICT, cxx
+from tests.files.texts import DECLARATIONS
+from tests.runtimes.pplnn.engines import STRICT, cxx
 from tests.runtimes.pplnn.operators import OPERATORS, make_repository
 from tests.runtimes.pplnn.snippets import SNIPPETS, check
 
 
 @pytest.mark.parametrize("name", SNIPPETS)
 def test_strictness(name: str, tmp_path: Path) -> None:
-    check(SNIPPETS[name], [f"-I{INCLUDE}"], tmp_path)
+    check(SNIPPETS[name], [f"-I{DECLARATIONS}"], tmp_path)
 
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_generated_files_compile_alone(name: str, tmp_path: Path) -> None:
     """Each file includes what it uses: sources, and headers as the first of a source."""
     repository = make_repository(tmp_path / name, OPERATORS[name])
-    options = [f"-I{path}" for path in (repository / "pplnn/src", INCLUDE)]
+    options = [f"-I{path}" for path in (repository / "pplnn/src", DECLARATIONS)]
     files = [path for path in (repository / "pplnn").rglob("*") if path.suffix in (".cc", ".h")]
     of_math = {path for path in files if path.name.endswith(("_shapes.h", "_math_files.h"))}
     source = tmp_path / "source.cc"

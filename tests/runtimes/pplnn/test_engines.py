@@ -1,6 +1,6 @@
 """Generated sources run through ppl.nn's stages, for both engines, with what ppl.nn would do wrong.
 
-What stands for ppl.nn is opkit/runtimes/pplnn/include.
+What stands for ppl.nn is opkit/runtimes/pplnn/declarations.
 """
 
 from __future__ import annotations

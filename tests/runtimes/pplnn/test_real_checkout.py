@@ -25,10 +25,11 @@ import pytest
 
 from opkit.toolchains.abi import ABIS
 from tests.compiling import compile_c
+from tests.files.texts import DECLARATIONS
 from tests.repositories import EXAMPLE_NAMES
 from tests.runtimes.pplnn.checkouts import RISCV_OPS, X86_OPS, Checkout, run
 from tests.runtimes.pplnn.declarations import Declarations, declarations
-from tests.runtimes.pplnn.engines import INCLUDE, example, write
+from tests.runtimes.pplnn.engines import example, write
 from tests.runtimes.pplnn.operators import OPERATORS, files, make_repository
 from tests.runtimes.pplnn.snippets import SNIPPETS, check
 
@@ -38,12 +39,12 @@ if not (os.environ.get("PPLNN_SRC") and os.environ.get("PPLCOMMON_SRC")):
         allow_module_level=True,
     )
 
-OURS = [f"-I{INCLUDE}"]
+OURS = [f"-I{DECLARATIONS}"]
 ANY_OPERATOR = "".join(files(OPERATORS["every_param"]).values())
 HEADERS = sorted(
     path
-    for path in set(re.findall(r'^#include "([^"]+)"$', ANY_OPERATOR, re.MULTILINE))
-    if (INCLUDE / path).is_file()
+    for path in set(re.findall(r'^#include "([^".][^"]*)"$', ANY_OPERATOR, re.MULTILINE))
+    if (DECLARATIONS / path).is_file()
 )
 """What generated files include of ppl.nn."""
 DERIVED_FROM = [
@@ -79,7 +80,7 @@ def headers(root: Path, folder: Path) -> list[str]:
     shipped = root / "src/ppl/nn/models/onnx/generated/onnx.pb.h"
     if not shipped.is_file() and not any((path / "onnx.pb.h").is_file() for path in folders):
         (folder / "onnx").mkdir()
-        shutil.copy(INCLUDE / "onnx.pb.h", folder / "onnx")
+        shutil.copy(DECLARATIONS / "onnx.pb.h", folder / "onnx")
         folders.append(folder / "onnx")
     return [word for path in folders for word in ("-isystem", str(path))]
 

@@ -115,8 +115,3 @@ def repository(root: Path, source: str, description: str, reference: str) -> Pat
     for program in (host_runtime(), harness()):
         (root / "build/host" / program.name).symlink_to(program)
     return root
-
-
-def copy_opkit(root: Path) -> None:
-    """Give a repository its own opkit, as a generated one has."""
-    shutil.copytree(OPKIT, root / "opkit", ignore=shutil.ignore_patterns("__pycache__"))

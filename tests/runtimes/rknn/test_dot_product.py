@@ -10,6 +10,7 @@ from clang_format import get_executable
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opkit.creation.dot_products import DOT_PRODUCTS, header
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.dot_product import (
     FORMS,
@@ -20,7 +21,6 @@ from opkit.runtimes.rknn.dot_product import (
     c_array,
     configuration,
 )
-from opkit.runtimes.rknn.dot_products import DOT_PRODUCTS, header
 from tests.compiling import RKNN, compile_c
 from tests.repositories import ROOT
 

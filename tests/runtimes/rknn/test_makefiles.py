@@ -48,7 +48,7 @@ def make(path: Path, *arguments: str, **environment: str) -> str:
 def headers(path: Path) -> list[str]:
     """Return the headers that the kernel's source includes, those of the system left out."""
     printed = subprocess.run(
-        ["gcc", "-MM", "-I.", "-Iopkit/runtimes/rknn/include", "rknn_kernel_myoperator.c"],
+        ["gcc", "-MM", "-I.", "-Iinclude", "rknn_kernel_myoperator.c"],
         cwd=path,
         check=True,
         capture_output=True,
@@ -116,7 +116,7 @@ def test_only_vendor_include_path_is_required(built_by_make: Repository, tmp_pat
     """The vendor's generator writes makefiles of its own, which know no -I of this project."""
     vendor = tmp_path / "vendor"
     vendor.mkdir()
-    shutil.copytree(built_by_make.path / "opkit/runtimes/rknn/include/VX", vendor / "VX")
+    shutil.copytree(built_by_make.path / "include/VX", vendor / "VX")
     path = shutil.copytree(built_by_make.path, tmp_path / "MyOperator")
     (path / "makefile.linux.x64").write_text(VENDORS_MAKEFILE)
     make(path, f"VENDOR={vendor}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from opkit.runtimes import parse
 from opkit.runtimes.invocation import LeftOutError
 from opkit.runtimes.rknn.deliveries import INPUT_TYPES, OUTPUT_TYPES, TENSOR_TYPES
 from opkit.testing import CheckError, Operator, cases, uniform
-from tests.repositories import Repository
+from tests.repositories import Repository, generate
 
 DESCRIPTION = """\
 name: Largest
@@ -142,13 +141,10 @@ def test_inexact_result_error_names_dtype_key(tmp_path: Path) -> None:
         Operator(tmp_path).prepare(case)
 
 
-def test_new_repository_with_integer_output_passes(copy_of_fresh: Repository) -> None:
-    root = copy_of_fresh.path
-    (root / "op.yml").write_text(DESCRIPTION)
-    shutil.rmtree(root / "generated")
-    for path in (root / "tests").iterdir():
-        path.unlink()
-    run = copy_of_fresh.scons("check")
+def test_new_repository_with_integer_output_passes(tmp_path: Path) -> None:
+    repository = generate(tmp_path, DESCRIPTION)
+    root = repository.path
+    run = repository.scons("check")
     assert "6 passed" in run.stdout  # three shapes, two kinds of values
     assert "VX kernel" not in run.stdout
     assert "note:" not in run.stdout
@@ -161,7 +157,7 @@ def test_new_repository_with_integer_output_passes(copy_of_fresh: Repository) ->
             "return NULL;", "outputs->index.int16[0] = 12345;\n    return NULL;"
         )
     )
-    run = copy_of_fresh.scons("check", check=False)
+    run = repository.scons("check", check=False)
     assert run.returncode != 0
     assert "12345" in run.stdout, run.stdout
 

@@ -15,7 +15,7 @@ from opkit.runtimes.invocation import Invocation, Kernel
 from opkit.runtimes.rknn.calling_convention import marshal
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.host_kernels import host_kernel
-from tests.compiling import OPKIT, build
+from tests.compiling import build
 from tests.description.descriptions import values
 from tests.files.texts import generated_files, once_only_files
 from tests.runtimes.rknn.host_build import harness, host_runtime
@@ -76,7 +76,6 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Kernel:
     for program in (host_runtime(), harness()):
         (host / program.name).symlink_to(program)
     library = root / "build/x64/libshown.so"
-    (root / "opkit").symlink_to(OPKIT)
     flags = ("-shared", f"-I{root}", f"-L{host}", "-lOpenVX", "-lm")
     build(library, root / "rknn_kernel_shown.c", *flags)
     return host_kernel(SPEC, library, host)

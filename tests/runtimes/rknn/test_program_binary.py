@@ -45,11 +45,11 @@ exec((here / "then.py").read_text())
 OP_YML = "name: ResizeArea\nframework: tensorflow\n"
 VENDORS_OP_YML = OP_YML + "op_version: 2\n"
 SOURCES = (
+    "include/VX/vx.h",
     "makefile.linux.aarch64",
     "makefile.linux.armhf",
     "makefile.linux.x64",
     "op.yml",
-    "opkit/runtimes/rknn/include/VX/vx.h",
     "rknn_kernel_resizearea.vx",
 )
 PRODUCTS = (
@@ -60,7 +60,7 @@ PRODUCTS = (
     ".venv/bin/tool",
     "ResizeArea.rknnop",
     "build/rv1126/ResizeArea.rknnop",
-    "opkit/__pycache__/spec.pyc",
+    "tests/__pycache__/test_op.pyc",
 )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
 from opkit.description.spec import OpSpec
+from opkit.files import copies
 from opkit.files.header import operator_header
 from opkit.runtimes import parse
 from opkit.runtimes.invocation import Array, CallingConvention, Invocation, RunResult
@@ -86,16 +86,13 @@ def write_operator(folder: Path, description: str, compute: str) -> OpSpec:
     spec = parse(description)
     files = {
         **c_files(spec),
+        **copies.headers("compute/*.h", "runtimes/rknn2/*.h"),
         f"generated/{spec.lower}.h": operator_header(spec),
         f"{spec.lower}_compute.h": compute,
     }
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-    shutil.copytree(OPKIT / "compute", folder / "opkit/compute")
-    (folder / "opkit/runtimes/rknn2").mkdir(parents=True)
-    for header in ROOM.glob("*.h"):
-        shutil.copy(header, folder / "opkit/runtimes/rknn2")
     return spec
 
 

@@ -362,7 +362,7 @@ def test_generated_python_is_formatted(generated: Path) -> None:
 
 
 def test_generated_python_runs_on_3_8(generated: Path) -> None:
-    worker = ROOT / "{{cookiecutter.op_name}}/opkit/runtimes/rknn2/simulator_worker.py"
+    worker = ROOT / "opkit/runtimes/rknn2/simulator_worker.py"
     for path in (*generated.glob("*.py"), worker):
         _, python_3 = vermin.detect(path.read_text())
         assert python_3 <= (3, 8), path

@@ -185,7 +185,7 @@ def vendor(tmp_path: Path) -> Path:
 
 
 def test_headers_of_vendor(copy: Repository, vendor: Path) -> None:
-    shutil.rmtree(copy.path / "opkit/runtimes/rknn2/include")
+    shutil.rmtree(copy.path / "include/librknnrt")
     built = copy.scons(f"RKNN_INCLUDE={vendor}", "target=rk3588")
     assert "compile build/rknn2/aarch64/rknn2/blend_custom_op.c.o" in built.stdout
     assert "warning" not in built.stderr

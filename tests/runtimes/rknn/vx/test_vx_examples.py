@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from opkit.runtimes.rknn.dot_products import DOT_PRODUCTS
+from opkit.creation.dot_products import DOT_PRODUCTS
 from opkit.runtimes.rknn.vx.kernel import function_of
 from tests.check.target_repositories import need
-from tests.repositories import EXAMPLES, Repository
+from tests.repositories import EXAMPLES, Repository, installed_opkit
 
 # The examples that have a VX kernel of their own.
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/*.vx"))
@@ -199,20 +199,22 @@ def test_scons_vx_shows_source_lines(copy_of: Callable[[str], Repository]) -> No
     assert "exp3" in refused.stderr
 
 
-def test_emulator_rebuilds_on_source_change(
-    copy_of_fresh: Repository,
-) -> None:
+def test_emulator_rebuilds_on_source_change(copy_of_fresh: Repository, tmp_path: Path) -> None:
+    repository = Repository(copy_of_fresh.path, str(tmp_path / "site-packages"))
+    shutil.copytree(installed_opkit(), repository.opkit)
+    repository.scons("vx")
+
     def outdated(*targets: str) -> set[str]:
-        said = copy_of_fresh.scons("-Q", "-n", *targets).stdout
+        said = repository.scons("-Q", "-n", *targets).stdout
         return {*re.findall("^(?:compile|link) build/host/(vx.*)", said, re.MULTILINE)}
 
-    emulator = copy_of_fresh.path / "opkit/runtimes/rknn/vx"
+    emulator = Path(repository.opkit) / "opkit/runtimes/rknn/vx"
     objects = {f"vx/{source.stem}.o" for source in emulator.glob("runtime/*.c")}
-    shutil.rmtree(copy_of_fresh.path / "build" / "host", ignore_errors=True)
+    shutil.rmtree(repository.path / "build" / "host", ignore_errors=True)
     assert outdated("vx") == set()
     for target in (["target=x64"], ["check"], ["report"], ["vx-gdb", "case=any"]):
         assert outdated(*target) == objects | {"vx_runtime"}
-    copy_of_fresh.scons("build/host/vx_runtime")
+    repository.scons("build/host/vx_runtime")
     assert outdated("check") == set()
     for name, made in (
         ("runtime/groups.c", {"vx/groups.o"}),

@@ -1,0 +1,1 @@
+"""The machinery of operator repositories: reads op.yml, writes code, builds, checks and packs."""

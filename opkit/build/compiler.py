@@ -1,0 +1,107 @@
+"""compiler_for(env, abi): the compiler of an ABI, with what all libraries are compiled with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from SCons.Subst import Literal
+from SCons.Variables import EnumVariable
+
+from opkit import toolchains
+from opkit.build.options import Request
+from opkit.description.parser import PC
+from opkit.description.spec import OpSpec
+from opkit.toolchains import Compiler, zig
+from opkit.toolchains.abi import ABIS
+from opkit.toolchains.compiler import cxx_command
+from opkit.toolchains.languages import C_LANGUAGE, CXX_LANGUAGE, is_cxx
+from opkit.toolchains.warnings import c_errors
+
+# Optimized for speed, but without what a C library of a few kilobytes does not need: unrolled
+# loops, tables for unwinding, unused functions.
+COMPILE = (
+    "-O2 -g0 -fPIC -fno-unroll-loops -fomit-frame-pointer"
+    " -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections"
+    " -fno-ident"
+).split()
+LINK = "-s -Wl,--gc-sections -Wl,--hash-style=gnu -Wl,--build-id=none -Wl,-z,noexecstack".split()
+
+
+def options(variables: Any, operator: OpSpec) -> None:
+    """Add the options that choose the compiler."""
+    variables.AddVariables(
+        EnumVariable(
+            "toolchain",
+            "the compiler; auto: linaro if it is in ~/.rknn, else zig",
+            "auto",
+            allowed_values=toolchains.TOOLCHAINS,
+        ),
+        ("prefix", "what stands before gcc, for instance /opt/sdk/bin/arm-linux-gnueabihf-", ""),
+        ("sysroot", "with prefix: the folder with the device's headers and libraries", ""),
+    )
+
+
+def check(env: Any, request: Request) -> None:
+    """Refuse a toolchain that has no compiler for what is built.
+
+    Raises:
+        ToolchainError: it has none, or its options are invalid.
+    """
+    is_prefix = env["toolchain"] == "prefix"
+    for abi in ABIS if is_prefix else dict.fromkeys([PC, *request.targets.values()]):
+        toolchains.find(env["toolchain"], ABIS[abi], env["prefix"], env["sysroot"])
+
+
+def compiler_for(env: Any, abi_name: str, cxx: bool = False) -> Any:
+    """Return an environment that compiles C for the ABI.
+
+    Args:
+        env: the environment.
+        abi_name: the name of the ABI.
+        cxx: whether it has to compile C++ even if op.yml lists no such source.
+
+    Raises:
+        ToolchainError: the compiler is not found.
+    """
+    abi = ABIS[abi_name]
+    compiler = toolchains.find(env["toolchain"], abi, env["prefix"], env["sysroot"])
+    compact = abi.zig_compact if compiler.toolchain == "zig" else abi.gnu_compact
+    has_cxx = cxx or any(is_cxx(source.path) for source in env["OPERATOR"].sources)
+    is_zig = compiler.toolchain == "zig"
+    # Another zig rebuilds everything; its version, among the flags, saves SCons reading 180 MB.
+    version = {"ZIG_VERSION": zig.version(compiler.command[0])} if is_zig else {}
+    return env.Clone(
+        IMPLICIT_COMMAND_DEPENDENCIES=not is_zig,
+        CC=words(compiler.command),
+        CPPDEFINES=version,
+        CXX=words(cxx_command(compiler)) if has_cxx else [],
+        CFLAGS=list(C_LANGUAGE),
+        CXXFLAGS=list(CXX_LANGUAGE),
+        CCFLAGS=[*compiler.flags, *compact, *COMPILE],
+        CPPPATH=["#", "#include", *env["RUNTIME_INCLUDES"]],
+        LINKFLAGS=[*compiler.flags, *LINK],
+        SHAREDCOM=_link_command(compiler, "-shared"),
+        PROGRAMCOM=_link_command(compiler, ""),
+        LIBRARIES=[],
+        TOOLCHAIN=compiler.toolchain,
+        C_ERRORS=c_errors(compiler.toolchain),
+    )
+
+
+def words(command: Iterable[object]) -> list[Any]:
+    """Return the words of a command for SCons, which takes nothing in a path for a variable."""
+    return [Literal(str(word)) if os.sep in str(word) else word for word in command]
+
+
+def _link_command(compiler: Compiler, kind: str) -> str:
+    """Return the command that links a shared library or, with no kind, a program.
+
+    zig compiles its run-time library again for every ABI, which takes seconds and is rarely
+    needed. So it is added only where the link fails without it, and that link's messages are shown.
+    """
+    link = f"$CC {kind} $LINKFLAGS -o $TARGET $SOURCES $LIBRARIES"
+    if compiler.toolchain != "zig":
+        return link
+    return f"{link} -nostdlib -lc 2>/dev/null || {link}"

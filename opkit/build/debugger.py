@@ -1,0 +1,83 @@
+"""debugger(env): `scons gdb` stops in the math in C, in one case."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from SCons.Action import Action
+from SCons.Variables import BoolVariable
+
+from opkit.build.options import Request
+from opkit.build.static_harness import debugged_harness
+from opkit.description.spec import OpSpec
+from opkit.errors import OpkitError
+from opkit.runtimes.interface import Runtime
+
+COMMAND = "gdb"
+
+USAGE = (
+    ("scons gdb case=NAME", "print the gdb command that stops in the math in C; run=1: start it"),
+)
+
+
+def options(variables: Any, operator: OpSpec) -> None:
+    """Add which case to stop in."""
+    variables.AddVariables(
+        ("case", "with gdb: the case to stop in, by its name in the table of check", ""),
+        BoolVariable("run", "with gdb: start gdb instead of printing its command", False),
+    )
+
+
+def check(env: Any, request: Request) -> None:
+    """Refuse to debug without a case.
+
+    Raises:
+        OpkitError: none is named.
+    """
+    require_case(env, request, COMMAND)
+
+
+def require_case(env: Any, request: Request, command: str) -> None:
+    """Refuse a command that stops in one case, if it is requested and none is named.
+
+    Raises:
+        OpkitError: none is named.
+    """
+    if command in request.commands and not env["case"]:
+        raise OpkitError(
+            f"{command} stops in one case; name it with case=, as the table of scons check"
+        )
+
+
+def debugger(env: Any, runtimes: Iterable[Runtime]) -> None:
+    """Declare the alias `gdb`: in the math as the first of the runtimes calls it.
+
+    Raises:
+        OpkitError: that runtime has no program for gdb.
+    """
+    first, *_ = runtimes
+    parts = first.harness_parts(env)
+    if parts is None:
+        raise OpkitError(f"{COMMAND}: {first.title}, the first of op.yml's runtimes, has none")
+    debug_alias(env, COMMAND, [debugged_harness(env, parts)], "opkit.check.debug")
+
+
+def debug_alias(env: Any, command: str, needed: Sequence[Any], module: str) -> None:
+    """Declare an alias that runs a module with the name of the case.
+
+    Args:
+        env: the environment.
+        command: the alias.
+        needed: the nodes of what the kernel runs on.
+        module: see opkit.check.debug.main.
+    """
+    alias = env.Alias(command, needed, Action(_debug, None), DEBUG_MODULE=module)
+    env.AlwaysBuild(alias)
+
+
+def _debug(target: Any, source: Any, env: Any) -> int:
+    command = [sys.executable, "-m", env["DEBUG_MODULE"], env["case"], *(["run"] * env["run"])]
+    return subprocess.run(command, check=False).returncode

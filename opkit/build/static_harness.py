@@ -1,0 +1,125 @@
+"""The programs that run the cases elsewhere, with sanitizers, or in gdb.
+
+Each is the kernel, a runtime's part of the harness and the harness in one, in a folder of its own
+below `build/check/`; nothing of it is ever delivered.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from SCons.Action import Action
+
+from opkit.build.compiler import compiler_for, words
+from opkit.build.harness import GUARDED_MALLOC, GUARDED_MEMORY, SOURCES
+from opkit.build.machinery import INCLUDES
+from opkit.check.sanitizers import FLAGS
+from opkit.errors import OpkitError
+from opkit.toolchains.abi import ABIS
+from opkit.toolchains.compiler import beside
+from opkit.toolchains.warnings import C_ERRORS
+
+FOLDER = "build/check"
+COMPILE = "-O2 -g0 -DHARNESS_STATIC".split()
+# The lines in a report are those of the source only where little is optimized.
+SANITIZED = "-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all -DHARNESS_STATIC".split()
+# Unoptimized, every line can hold a breakpoint, and every variable can be printed.
+DEBUGGED = "-O0 -g -fno-omit-frame-pointer -DHARNESS_STATIC".split()
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a runtime adds to the harness.
+
+    Attributes:
+        prefix: what the names of its folders begin with; there is one for gdb alone.
+        entry: the symbol by which the runtime finds the kernel.
+        kernel: returns the nodes of the kernel's objects: for an environment, in a folder, with
+            more flags.
+        sources: the patterns of the sources of its part.
+        includes: the folders of more headers for these.
+        cxx: whether the kernel has C++ even if op.yml lists no such source.
+    """
+
+    prefix: str
+    entry: str
+    kernel: Callable[[Any, str, list[str]], list[Any]]
+    sources: Sequence[str]
+    includes: Sequence[str] = ()
+    cxx: bool = False
+
+
+def target_harness(env: Any, abi_name: str, parts: Parts) -> Any:
+    """Return the node of a static program for an ABI.
+
+    The kernel in it is compiled as for the device. zig has no static glibc, so that the libc, and
+    with it functions like expf, is musl's there.
+    """
+    abi = ABIS[abi_name]
+    abi_env = compiler_for(env, abi_name, parts.cxx)
+    glibc, musl = f"{abi.triple}.{abi.glibc_ceiling}", abi.triple.replace("gnu", "musl")
+    for compiler in ("CC", "CXX"):
+        abi_env[compiler] = [musl if word == glibc else word for word in abi_env[compiler]]
+    abi_env.Replace(
+        CCFLAGS=[*abi_env["CCFLAGS"], *COMPILE], LINKFLAGS=[*abi_env["LINKFLAGS"], "-static"]
+    )
+    return _harness(abi_env, f"{parts.prefix}{abi_name}", parts, GUARDED_MALLOC)
+
+
+def sanitized_harness(env: Any, names: Sequence[str], parts: Parts) -> Any:
+    """Return the node of a program for this PC with sanitizers.
+
+    Raises:
+        OpkitError: there is neither gcc nor clang; zig comes without the sanitizers' libraries.
+    """
+    compiler = shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        raise OpkitError(
+            f"sanitize={','.join(names)} needs gcc or clang, and neither is on PATH; "
+            "install one with sudo apt install gcc"
+        )
+    print(f"sanitize={','.join(names)}: compiled with {compiler}")
+    flags = [flag for name in names for flag in FLAGS[name]]
+    pc_env = compiler_for(env, "x64", parts.cxx)
+    pc_env.Replace(CC=words([compiler]), CXX=words([beside(compiler)]), C_ERRORS=C_ERRORS)
+    pc_env.Replace(CCFLAGS=[*SANITIZED, *flags], LINKFLAGS=flags)
+    # AddressSanitizer has guards of its own, which know where memory was allocated.
+    malloc = [] if "address" in names else GUARDED_MALLOC
+    return _harness(pc_env, f"{parts.prefix}{','.join(names)}", parts, malloc)
+
+
+def debugged_harness(env: Any, parts: Parts) -> Any:
+    """Return the node of `build/check/gdb/harness`, a program for this PC and gdb."""
+    pc_env = compiler_for(env, "x64", parts.cxx)
+    # zig leaves debug information out once it has been told to, whatever comes later.
+    flags, link_flags = (
+        [flag for flag in pc_env[name] if flag not in ("-g0", "-s")]
+        for name in ("CCFLAGS", "LINKFLAGS")
+    )
+    pc_env.Replace(CCFLAGS=[*flags, *DEBUGGED], LINKFLAGS=link_flags)
+    return _harness(pc_env, "gdb", parts, GUARDED_MALLOC)
+
+
+def _harness(env: Any, name: str, parts: Parts, malloc: list[str]) -> Any:
+    folder = f"{FOLDER}/{name}"
+    own_env = env.Clone(CPPPATH=[*INCLUDES, *parts.includes])
+
+    def objects_of(pattern: str, prefix: str = "", **settings: Any) -> list[Any]:
+        return [
+            own_env.SharedObject(f"{folder}/{prefix}{Path(file.path).stem}.o", file, **settings)
+            for file in env.Glob(pattern)
+        ]
+
+    return env.Command(
+        f"{folder}/harness",
+        [
+            *parts.kernel(env, folder, malloc),
+            *objects_of(SOURCES, "harness-", CPPDEFINES={"HARNESS_ENTRY": parts.entry}),
+            *(node for pattern in (GUARDED_MEMORY, *parts.sources) for node in objects_of(pattern)),
+        ],
+        Action("$CC $LINKFLAGS -o $TARGET $SOURCES -lm", "$SHAREDCOMSTR"),
+    )

@@ -1,0 +1,81 @@
+"""user_cache(env): a user's cache of objects that do not depend on the operator."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from opkit.build.options import unsubstituted
+from opkit.description.spec import OpSpec
+from opkit.errors import OpkitError
+
+NAME = "rknn-op-template"
+
+
+def options(variables: Any, operator: OpSpec) -> None:
+    """Add the option for the cache's folder."""
+    text = "a folder for what every operator shares, or none; default: in the user's cache folder"
+    variables.Add("cache", text, "")
+
+
+def user_cache(env: Any) -> Any:
+    """Return a copy of this environment that reads from the user's cache.
+
+    Only what zig compiles is shared: every repository has its zig in another folder, so that its
+    version, which is among the flags, stands for its path.
+    """
+    cached = env.Clone()
+    if env["TOOLCHAIN"] != "zig":
+        return cached
+    program, *rest = env["CC"]
+    cached.Replace(CC=["$(", program, "$)", *rest])
+    # Else all debug information would have the folder of the first repository.
+    cached.Append(CCFLAGS=["-fdebug-compilation-dir=."])
+    folder = None
+    if not env.GetOption("clean") and not env.GetOption("no_exec"):
+        folder = cache_folder(env["cache"], os.environ)
+    if folder is not None:
+        cached.CacheDir(unsubstituted(str(folder)))
+    return cached
+
+
+def cache_folder(option: str, environment: Mapping[str, str]) -> Path | None:
+    """Return the folder of the user's cache, made if need be; None: nothing can be shared.
+
+    Args:
+        option: what `cache=` says: a folder, `none`, or nothing for the user's own.
+        environment: where XDG_CACHE_HOME and HOME may be set.
+
+    Raises:
+        OpkitError: the folder that the option names cannot be written to.
+    """
+    if option == "none":
+        return None
+    own = _user_cache_home(environment)
+    if option:
+        folder = Path(os.path.expanduser(option)).absolute()  # noqa: PTH111 - without a home: as it is
+    elif own is not None:
+        folder = own / NAME
+    else:
+        return None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK | os.X_OK):
+            return folder
+        problem = "is not writable"
+    except OSError as error:
+        problem = f"cannot be made: {error.strerror}"
+    if option:
+        raise OpkitError(f"cache={option}: {folder} {problem}; name another folder, or cache=none")
+    return None
+
+
+def _user_cache_home(environment: Mapping[str, str]) -> Path | None:
+    """Return the folder of all caches of a user, as XDG defines it."""
+    named = Path(environment.get("XDG_CACHE_HOME", ""))
+    if named.is_absolute():
+        return named
+    home = environment.get("HOME")
+    return Path(home) / ".cache" if home else None

@@ -1,0 +1,279 @@
+"""pytest plugin of an operator repository: builds before the tests, and shows a table after them.
+
+`pytest.ini` loads it. It keeps a bare `pytest` from testing a library that is older than its
+sources, and from passing when no case has run. `scons check` has built already; it names the
+file of its session with --opkit-session, and reads the log that is written here.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opkit.check import run_log
+from opkit.check.cases import Case
+from opkit.check.mistakes import REPOSITORY, CheckError, user_message
+from opkit.check.operators import operator_of
+from opkit.check.results import Result, RunningTest, error_text, running, time_text, ulp_text
+from opkit.check.run_log import RunLog
+from opkit.check.session import Session, repository_of
+from opkit.errors import OpkitError
+from opkit.runtimes import expected_kernels
+from opkit.toolchains import zig
+
+_OPTION = "--opkit-session"
+_PROPERTY = "opkit"
+_INTEGER_INPUT = "opkit_integer_input"
+_SESSION = pytest.StashKey[Session]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option by which `scons check` passes its session."""
+    parser.getgroup("opkit").addoption(
+        _OPTION, metavar="FILE", help="written by `scons check`, which has built before"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the session, and start the log."""
+    zig.provide_cache(os.environ, REPOSITORY / "build/zig-cache")
+    file = config.getoption(_OPTION)
+    session = Session.read(Path(file)) if file else Session()
+    config.stash[_SESSION] = session
+    config.pluginmanager.register(_Logger(config, session.log), "opkit-log")
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    """Whether this is one of pytest-xdist's processes, which report to the first one."""
+    return hasattr(config, "workerinput")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Build the library for this PC, unless that is done or nothing will run; load the operator."""
+    config = session.config
+    if _is_worker(config):
+        return
+    if not config.getoption(_OPTION) and not config.option.collectonly:
+        problem = build(REPOSITORY)
+        if problem:
+            pytest.exit(f"`scons target=x64` failed:\n{problem}", returncode=1)
+    try:
+        _ = operator_of(REPOSITORY).reference.module  # so an error in it is reported once
+    except OpkitError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def build(root: Path) -> str:
+    """Run `scons target=x64` in a repository; return its output if it failed, else nothing."""
+    run = subprocess.run(
+        [sys.executable, "-m", "SCons", "-Q", "-s", "target=x64"],
+        cwd=root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return "" if run.returncode == 0 else run.stdout.strip() or f"exit status {run.returncode}"
+
+
+# ---- Collecting ----------------------------------------------------------------------------------
+
+
+class _TestFile(pytest.Module):
+    """A file of tests/; an error in it is one message, without a traceback through opkit."""
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        try:
+            return super().collect()
+        except (Exception, SystemExit) as error:
+            # pytest itself raises a CollectError when it cannot import the file.
+            cause = error.__cause__ if isinstance(error, self.CollectError) else error
+            message = user_message(cause, REPOSITORY) if cause else ""
+            if not message:
+                raise
+            raise self.CollectError(message) from None
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:
+    """Collect a file."""
+    module: pytest.Module = _TestFile.from_parent(parent, path=module_path)
+    return module
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makeitem(collector: pytest.Collector) -> Generator[None, Any, Any]:
+    """Refuse cases that do not match op.yml: once, before any of them runs."""
+    collected = yield
+    items = collected if isinstance(collected, list) else [collected]
+    errors = dict.fromkeys(_case_errors(repository_of(collector.path), items))
+    if errors:
+        raise collector.CollectError("\n".join(errors))
+    return collected
+
+
+def _case_errors(root: Path, items: Iterable[Any]) -> Iterator[str]:
+    operator = operator_of(root)
+    for item in items:
+        parameters = getattr(item, "callspec", None)
+        for case in parameters.params.values() if parameters else ():
+            if isinstance(case, Case):
+                try:
+                    operator.check(case)
+                except CheckError as error:
+                    yield str(error)
+
+
+# ---- Running -------------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Attach the results of a test to its report, which crosses process borders."""
+    function = getattr(item, "originalname", item.name)
+    root = repository_of(item.path)
+    session = item.config.stash[_SESSION]
+    if root != REPOSITORY:  # another operator's test: no executor has its kernel
+        session = replace(session, executors=(), simulators=())
+    test = RunningTest(session, root, function)
+    try:
+        with running(test):
+            return (yield)
+    finally:
+        item.user_properties += [(_PROPERTY, asdict(result)) for result in test.results]
+        item.user_properties += [(_INTEGER_INPUT, pair) for pair in test.integer_inputs]
+
+
+def _results(report: Any) -> list[Result]:
+    return [Result(**value) for name, value in report.user_properties if name == _PROPERTY]
+
+
+class _Logger:
+    """Logs the run; fails a complete run that has checked nothing.
+
+    Args:
+        config: pytest's.
+        file: the log for `scons check`; None: not written.
+    """
+
+    def __init__(self, config: pytest.Config, file: Path | None) -> None:
+        self.config = config
+        self.file = file
+        self.log = RunLog()
+        self.missing: list[str] = []
+
+    def add(self, **line: Any) -> None:
+        """Add a line to the log."""
+        self.log.add(line)
+        if self.file is not None:
+            run_log.append(self.file, line)
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """Log a test, which an option may deselect afterwards."""
+        self.add(collected=item.nodeid)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Log a file that skips itself; of pytest-xdist's processes, only those that collect know.
+
+        The same is true of tests: they are logged several times then.
+        """
+        if report.skipped:
+            self.add(skipped=report.nodeid)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Log that a test starts: it may not finish."""
+        if not _is_worker(self.config):
+            self.add(started=nodeid)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Log the outcome of a test."""
+        is_last = report.when == "call" or (report.when == "setup" and not report.passed)
+        if is_last and not _is_worker(self.config):
+            outcome = "xfailed" if hasattr(report, "wasxfail") else report.outcome
+            results = _results(report)
+            ran = [(each.kernel, bool(each.problem)) for each in results if not each.left_out]
+            left_out = [each.kernel for each in results if each.left_out]
+            self.add(finished=report.nodeid, outcome=outcome, results=ran, left_out=left_out)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Log the end."""
+        if _is_worker(self.config):
+            return
+        if self.file is None and self._is_complete_run(session):
+            self.missing += run_log.missing_kernels(
+                self.log, expected_kernels(operator_of(REPOSITORY).spec)
+            )
+            if self.missing and session.exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        self.add(complete=int(session.exitstatus))
+
+    def _is_complete_run(self, session: pytest.Session) -> bool:
+        """Whether all tests ran and none failed; arguments of a bare pytest may select a few."""
+        passed = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+        is_whole = self.config.args_source is not pytest.Config.ArgsSource.ARGS
+        return passed and is_whole and self.log.collected.keys() == self.log.finished.keys()
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Print what is missing."""
+        for sentence in self.missing:
+            terminalreporter.write_line(f"error: {sentence}", red=True)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print the table of cases, and notes on them."""
+    log = terminalreporter.config.stash[_SESSION].log
+    # With several processes, tests end in another order than they were collected.
+    order = {test: number for number, test in enumerate(run_log.read(log).collected if log else ())}
+
+    def position(report: Any) -> int:
+        return order.get(getattr(report, "nodeid", ""), 0)
+
+    reports = [
+        report
+        for outcome in ("passed", "failed")
+        for report in sorted(terminalreporter.stats.get(outcome, ()), key=position)
+        if getattr(report, "when", "") == "call"
+    ]
+    results = [result for report in reports for result in _results(report)]
+    ran = [result for result in results if not result.left_out]
+    if ran:
+        terminalreporter.section("kernels against their reference")
+        for line in table(ran):
+            terminalreporter.write_line(line)
+    properties = [pair for report in reports for pair in report.user_properties]
+    integers = dict.fromkeys(tuple(pair) for name, pair in properties if name == _INTEGER_INPUT)
+    for reality in dict.fromkeys(text for _, text in integers):
+        inputs = ", ".join(input_ for input_, text in integers if text == reality)
+        terminalreporter.write_line(f"note: cases have integer inputs ({inputs}), but {reality}")
+    for note in dict.fromkeys(result.note for result in results if result.note):
+        terminalreporter.write_line(f"note: {note}")
+
+
+def table(results: Iterable[Result]) -> list[str]:
+    """Return the lines of a table: kernel, case, largest error, the same in ulp, time."""
+    rows = [("kernel", "case", "max error", "ulp", "time")]
+    rows += [
+        (
+            result.kernel,
+            result.case,
+            error_text(result.max_error),
+            ulp_text(result.max_ulp),
+            "FAILED" if result.problem else time_text(result.seconds),
+        )
+        for result in results
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  ".join(
+            cell.ljust(width) if column < 2 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]

@@ -1,0 +1,94 @@
+"""The reports of the compiler's sanitizers, shortened."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from opkit.errors import OpkitError
+
+SANITIZERS = ("address", "undefined")
+"""What `sanitize=` takes."""
+
+FLAGS = {
+    "address": ("-fsanitize=address", "-DHARNESS_ADDRESS_SANITIZER"),
+    # A number that its integer type does not have is no part of gcc's `undefined`; it saturates on
+    # the devices' processors, and does not on a PC's.
+    "undefined": ("-fsanitize=undefined,float-cast-overflow",),
+}
+"""Sanitizer -> its flags for compiling and linking."""
+
+ENVIRONMENT = {
+    # The sanitizer, not the host runtime, explains faults: it knows the line.
+    "ASAN_OPTIONS": "detect_leaks=0:handle_segv=2:handle_sigbus=2:handle_sigfpe=2:handle_sigill=2",
+    "UBSAN_OPTIONS": "print_stacktrace=0",
+}
+"""The environment of a sanitized process. The host runtime reports leaks, on the PC."""
+
+_UNDEFINED = re.compile(r"^(?P<location>.+?:\d+):\d+: runtime error: (?P<what>.*)$", re.MULTILINE)
+_ADDRESS = re.compile(
+    r"^==\d+==ERROR: AddressSanitizer: (?P<what>.*?)(?: on (?:\w+ )*0x|: 0x| \(|$)", re.MULTILINE
+)
+_FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in (?P<function>\S+) (?P<location>.+?:\d+)(:\d+)?$")
+_MAX_FRAMES = 5  # of a recursion without end there are hundreds
+# Files outside of the repository, of the harness, and in the folders of a runtime's room.
+_MACHINERY = re.compile(r"/|\.\.|(?:build/)?opkit/(check/harness|runtimes/\w+/\w+)/")
+# The other lines of AddressSanitizer's report that are shown.
+_SHOWN = (
+    (re.compile(r"((?:READ|WRITE) of size \d+)"), r"\1"),
+    (re.compile(r"==\d+==(The signal is .*|Hint: .*)"), r"\1"),
+    (re.compile(r"0x\w+ is located (.* region) "), r"the address is \1"),
+    (re.compile(r"(?:previously )?(allocated|freed) by thread \w+ here:"), r"\1 here:"),
+)
+
+
+def parse_sanitizers(text: str) -> list[str]:
+    """Return the sanitizers that `sanitize=` names, each once, in the order of the table.
+
+    Raises:
+        OpkitError: a name is unknown.
+    """
+    names = {name.strip() for name in text.split(",") if name.strip()}
+    for name in sorted(names - set(SANITIZERS)):
+        allowed = ", ".join(SANITIZERS)
+        raise OpkitError(f"sanitize={text}: unknown sanitizer '{name}' (expected {allowed})")
+    return [name for name in SANITIZERS if name in names]
+
+
+def explain(text: str, root: Path) -> str:
+    """Return a sanitizer's report, shortened; empty if there is none.
+
+    Args:
+        text: a process' stderr.
+        root: the repository, whose files are named as seen from there, and whose functions alone
+            are listed.
+    """
+    undefined = _UNDEFINED.search(text)
+    if undefined:
+        return f"{_relative(undefined['location'], root)}: {undefined['what']}"
+    address = _ADDRESS.search(text)
+    if not address:
+        return ""
+    lines = list(_shortened(text[address.end() :].partition("\nSUMMARY: ")[0], root))
+    frames = [line for line in lines if line.startswith("  ")]
+    where = frames[0].split()[-1] + ": " if frames else ""
+    return "\n".join([where + address["what"], *lines])
+
+
+def _shortened(report: str, root: Path) -> Iterator[str]:
+    frames = 0
+    for line in map(str.strip, report.splitlines()):
+        if frame := _FRAME.match(line):
+            location = _relative(frame["location"], root)
+            if not _MACHINERY.match(location) and (frames := frames + 1) <= _MAX_FRAMES:
+                yield f"  in {frame['function']}, {location}"
+            continue
+        for pattern, shown in _SHOWN:
+            if match := pattern.match(line):
+                frames = 0  # those of another stack follow
+                yield match.expand(shown)
+
+
+def _relative(location: str, root: Path) -> str:
+    return location.removeprefix(f"{root}/").removeprefix("./")

@@ -1,0 +1,79 @@
+"""A description for other runtimes than its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from opkit.complaint import Complaint
+from opkit.creation.rewriting import entries, with_framework, with_runtimes, with_target, without
+from opkit.description.parser import PC
+from opkit.runtimes import available, parse
+from opkit.runtimes.interface import Runtime
+
+_REWRITE = {"target_platform": with_target, "framework": with_framework}
+
+
+def adapted(
+    text: str, names: Sequence[str], file: str = "op.yml", target: str = ""
+) -> tuple[str, list[Complaint]]:
+    """Return a description for other runtimes, and warnings of what they do not take over.
+
+    Keys that only other runtimes have are left out. A target or a framework that is not one of
+    these runtimes' becomes their default.
+
+    Args:
+        text: a description that can be used.
+        names: the runtimes.
+        file: the name of the description in messages.
+        target: what to build for; empty: the target of the description, if they have it.
+
+    Raises:
+        DescriptionError: the runtimes, or they and the rest of the description, are invalid.
+    """
+    changed = with_runtimes(text, names)
+    if target:
+        changed = with_target(changed, target)
+    if not names or not set(names) <= set(available()):
+        parse(changed, file)  # which says so
+    chosen = [available()[name] for name in names]
+    foreign = dict(_foreign_keys(changed, chosen))
+    changed = without(changed, foreign)
+    refused = [
+        key
+        for key, allowed in _allowed(chosen).items()
+        if key in entries(changed)
+        and entries(changed)[key][1].lower() not in allowed
+        and not (target and key == "target_platform")
+    ]
+    spec = parse(without(changed, refused), file)
+    listed = ", ".join(names)
+    warnings = {
+        key: f"is for the runtime {owner}; left out of op.yml" for key, owner in foreign.items()
+    }
+    for key in refused:
+        value, instead = entries(changed)[key][1], getattr(spec, key)
+        warnings[key] = f"{value} is not for {listed}; op.yml has {instead}"
+        changed = _REWRITE[key](changed, instead)
+    lines = {key: line for key, (line, _) in entries(text).items()}
+    return changed, [
+        Complaint(file, problem, lines[key], field=key, severity="warning")
+        for key, problem in sorted(warnings.items(), key=lambda each: lines[each[0]])
+    ]
+
+
+def _foreign_keys(text: str, chosen: Sequence[Runtime]) -> Iterator[tuple[str, str]]:
+    """Yield the keys of a description that only other runtimes have, and whose they are."""
+    owners = {key: each.name for each in available().values() for key in _keys(each)}
+    known = {key for each in chosen for key in _keys(each)}
+    return ((key, owners[key]) for key in entries(text) if key in owners and key not in known)
+
+
+def _keys(runtime: Runtime) -> list[str]:
+    return [*runtime.keys, *runtime.foreign_keys]
+
+
+def _allowed(chosen: Sequence[Runtime]) -> dict[str, list[str]]:
+    """Return key -> its values that runtimes take."""
+    targets = [target for runtime in chosen for target in runtime.targets]
+    frameworks = set.intersection(*(set(runtime.frameworks) for runtime in chosen))
+    return {"target_platform": targets or [PC], "framework": [*frameworks]}

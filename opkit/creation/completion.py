@@ -1,0 +1,46 @@
+"""Completes a repository that has its op.yml: the wheel, what pip installs, and all other files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from opkit import repository
+from opkit.creation.requirements import lock_text, requirements_text
+from opkit.creation.wheel import wheel
+from opkit.description.spec import OpSpec
+
+REQUIREMENTS = "requirements.txt"
+LOCK = "requirements.lock"
+
+
+def complete(root: Path, spec: OpSpec) -> None:
+    """Write a repository's wheel and all files that follow from it; remove other wheels.
+
+    Raises:
+        OpkitError: as repository.write does, or a file cannot be written.
+    """
+    write(root, spec)
+    remove_other_wheels(root)
+
+
+def write(root: Path, spec: OpSpec) -> None:
+    """Write a repository's wheel, and bring all other files in line with it and with the operator.
+
+    Raises:
+        OpkitError: as repository.write does, or a file cannot be written.
+    """
+    own, data = wheel()
+    repository.write_bytes(root / own.name, data)
+    requirements = root / REQUIREMENTS
+    before = requirements.read_text(encoding="utf-8") if requirements.is_file() else ""
+    repository.write_text(requirements, requirements_text(own, before))
+    repository.write_text(root / LOCK, lock_text(own))
+    repository.write(root, spec, own)
+
+
+def remove_other_wheels(root: Path) -> None:
+    """Remove the wheels of other opkits."""
+    own, _ = wheel()
+    for other in root.glob("rknn_opkit-*.whl"):
+        if other.name != own.name:
+            other.unlink()

@@ -1,0 +1,231 @@
+"""The JSON Schema of an operator description, by which editors complete and check op.yml.
+
+It is made of the tables that the parser reads, and refuses nothing that the parser takes, but for
+names and words which other versions of YAML read as truth values. It cannot say all that the parser
+says: names that languages have reserved, and what has to be the same in two places.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from opkit import runtimes
+from opkit.description.any_case import words
+from opkit.description.build_keys import FLAG, PATH, SOURCE_SUFFIXES
+from opkit.description.limits import MAX_TEXT, Limits
+from opkit.description.parser import IDENTIFIER, LARGEST, SOURCE, TENSOR, Rules
+from opkit.description.reader import EXAMPLES
+from opkit.description.spec import TENSOR_DTYPES
+from opkit.description.types import ONNX_WORDS, PARAM_TYPES, ParamType
+
+Schema = dict[str, Any]
+
+FILE = "generated/op.schema.json"
+"""Where a repository has it."""
+MODELINE = f"# yaml-language-server: $schema={FILE}\n"
+"""The first line of an op.yml, by which editors find it."""
+
+_TEXT: Schema = {"type": ["string", "number", "boolean"]}
+
+
+def schema(runtimes: Mapping[str, Rules], default: str) -> Schema:
+    """Return the schema of descriptions.
+
+    Args:
+        runtimes: those that there are, by name.
+        default: the runtime of a description that names none.
+    """
+    all_rules = runtimes.values()
+    room_keys = {key: value for rules in all_rules for key, value in rules.keys.items()}
+    foreign_keys: Schema = {key: {} for rules in all_rules for key in rules.foreign_keys}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Operator description",
+        "type": "object",
+        "required": ["name", "inputs", "outputs"],
+        "properties": {
+            **_operator_keys(runtimes, default),
+            **_PARAMETER_KEYS,
+            **_BUILD_KEYS,
+            **room_keys,
+            **foreign_keys,
+        },
+        "additionalProperties": False,
+        "allOf": [
+            part for rules in all_rules for part in _conditions(rules, rules.name == default)
+        ],
+        "$defs": {"param": {"allOf": [_of_type(row) for row in PARAM_TYPES.values()]}},
+    }
+
+
+def _operator_keys(runtimes: Mapping[str, Rules], default: str) -> Schema:
+    """Return the schemas of what an operator is, and what it is for."""
+    targets = [target for rules in runtimes.values() for target in rules.targets]
+    frameworks = dict.fromkeys(each for rules in runtimes.values() for each in rules.frameworks)
+    return {
+        "name": {"description": "The operator's name, and its type in models.", **_NAME},
+        "framework": {"description": "Whose models have the operator.", **words(frameworks)},
+        "target_platform": {"description": "What is built for by default.", **words(targets)},
+        "runtimes": {
+            "description": f"What executes the operator; by default [{default}].",
+            **_list({"enum": [*runtimes]}, min_items=1),
+            "examples": [[name] for name in runtimes],
+        },
+    }
+
+
+_NAME: Schema = {
+    "type": "string",
+    "pattern": f"^{IDENTIFIER}$",
+    "maxLength": Limits.name_length,
+}
+_NO_WAY_OUT = r"(?![/~])(?!(?:.*/)?\.\.(?:/|$))"
+_SUFFIX = "|".join(map(re.escape, SOURCE_SUFFIXES))
+_SOURCE_PATH = f"^{_NO_WAY_OUT}(?=.*(?:{_SUFFIX})$){PATH}$"
+
+
+def _list(items: Schema, min_items: int = 0, unique: bool = True) -> Schema:
+    return {"type": "array", "items": items, "minItems": min_items, "uniqueItems": unique}
+
+
+def _list_or_nothing(items: Schema, unique: bool = True) -> Schema:
+    return {**_list(items, unique=unique), "type": ["array", "null"]}
+
+
+def _entries(properties: Schema, required: list[str], **more: Any) -> Schema:
+    """Return the schema of inputs, outputs or params."""
+    entry = {
+        "type": "object",
+        "required": required,
+        "properties": properties,
+        "additionalProperties": False,
+    }
+    if "default" in properties:
+        entry["$ref"] = "#/$defs/param"
+    return {"type": "object", "propertyNames": _NAME, "additionalProperties": entry, **more}
+
+
+def _param_properties() -> Schema:
+    return {
+        "type": words([*PARAM_TYPES, *map(str.lower, ONNX_WORDS)]),
+        "doc": _TEXT,
+        "default": {},
+        "source": {"type": "string", "pattern": f"^{SOURCE}$"},
+        "length": {"type": "integer", "minimum": 1, "maximum": Limits.items},
+    }
+
+
+def _of_type(row: ParamType) -> Schema:
+    """Return what a param of one type may have besides."""
+    aliases = [word.lower() for word, name in ONNX_WORDS.items() if name == row.name]
+    default: Schema = _value(row)
+    if row.is_list:
+        default = {**_list(default, 1, unique=False), "maxItems": Limits.items}
+    then: Schema = {"properties": {"default": {"anyOf": [{"type": "null"}, default]}}}
+    if not row.is_list:
+        then["properties"]["length"] = False
+    is_it = {"properties": {"type": words([row.name, *aliases])}, "required": ["type"]}
+    return {"if": is_it, "then": then}
+
+
+def _value(row: ParamType) -> Schema:
+    if row.is_text:
+        return {"type": "string", "maxLength": MAX_TEXT}
+    if row.element.kind == "bool":
+        return {"type": "boolean"}
+    if row.element.limits is None:
+        largest = LARGEST[row.element.name]
+        return {"type": "number", "minimum": -largest, "maximum": largest}
+    low, high = row.element.limits
+    return {"type": "integer", "minimum": low, "maximum": high}
+
+
+def _conditions(rules: Rules, is_default: bool) -> list[Schema]:
+    """Return what holds for descriptions with a runtime, and for those without."""
+    named: Schema = {
+        "required": ["runtimes"],
+        "properties": {"runtimes": {"contains": {"const": rules.name}}},
+    }
+    is_chosen = {"anyOf": [{"not": {"required": ["runtimes"]}}, named]} if is_default else named
+    limits = rules.limits
+    refused = [name for name in PARAM_TYPES if rules.type_refusal(name)]
+    names = {"propertyNames": {"maxLength": limits.name_length}}
+    parameters: Schema = {**names, "maxProperties": limits.parameters}
+    dtypes = [dtype for dtype in TENSOR_DTYPES if dtype in rules.tensor_types]
+
+    def tensors(names: Iterable[str]) -> Schema:
+        return {
+            **parameters,
+            "additionalProperties": {"properties": {"dtype": {"enum": [*names]}}},
+        }
+
+    outputs = [dtype for dtype in dtypes if dtype not in rules.lost_outputs]
+    of_param: Schema = {
+        "properties": {"length": {"maximum": limits.items}, "default": {"maxItems": limits.items}}
+    }
+    if refused:
+        of_param["properties"]["type"] = {"not": words(refused)}
+    conditions: list[Schema] = [
+        {
+            "if": is_chosen,
+            "then": {
+                "properties": {
+                    "name": {"maxLength": limits.name_length},
+                    "framework": words(rules.frameworks),
+                    "inputs": tensors(dtypes),
+                    "outputs": tensors(outputs),
+                    "params": {**parameters, "additionalProperties": of_param},
+                }
+            },
+            "else": {
+                "properties": dict.fromkeys((*rules.keys, *rules.foreign_keys), False),
+            },
+        }
+    ]
+    if rules.targets:
+        is_target = {
+            "required": ["target_platform"],
+            "properties": {"target_platform": words(rules.targets)},
+        }
+        conditions.append({"if": is_target, "then": is_chosen})
+    return conditions
+
+
+_TENSOR: Schema = {"type": words([TENSOR]), "doc": _TEXT, "dtype": {"enum": [*TENSOR_DTYPES]}}
+_OUTPUT: Schema = {**_TENSOR, "same_as": _TEXT}
+_PARAMETER_KEYS: Schema = {
+    "inputs": {
+        "description": f"The input tensors, in order: {EXAMPLES['inputs']}",
+        **_entries(_TENSOR, ["type"], minProperties=1),
+    },
+    "outputs": {
+        "description": f"The output tensors, in order: {EXAMPLES['outputs']}",
+        **_entries(_OUTPUT, ["type"], minProperties=1),
+    },
+    "params": {
+        "description": "Everything else that the kernels get, in order.",
+        **_entries(_param_properties(), ["type"]),
+        "type": ["object", "null"],
+    },
+}
+_BUILD_KEYS: Schema = {
+    "sources": {
+        "description": "C and C++ sources besides the operator's own.",
+        **_list_or_nothing({"type": "string", "pattern": _SOURCE_PATH}),
+    },
+    "include": {
+        "description": "Folders that are searched for headers.",
+        **_list_or_nothing({"type": "string", "pattern": f"^{_NO_WAY_OUT}{PATH}$"}),
+    },
+    "cflags": {
+        "description": "Flags for the compilers.",
+        **_list_or_nothing({"type": "string", "pattern": f"^(?:{FLAG})$"}, unique=False),
+    },
+}
+
+
+def description_schema() -> Schema:
+    """Return the JSON Schema of a description, for all runtimes."""
+    return schema(runtimes.available(), runtimes.DEFAULT)

@@ -1,0 +1,110 @@
+"""opkit as one file, which every repository carries: a wheel that is the same bytes everywhere.
+
+Entries are sorted and stored, not deflated: deflated bytes differ from one zlib to another, and git
+packs stored ones better. The version names the content, because pip and uv do not replace a package
+by another of the same version. A local version (`+...`) cannot be on a package index, so that no
+other package of that name is ever installed in its place.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import os
+import zipfile
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+from opkit.manifest import Wheel
+from opkit.version import VERSION
+
+DISTRIBUTION = "rknn-opkit"
+_OPKIT = Path(__file__).resolve().parents[1]
+_LEFT_OUT = ("creation", "__pycache__")
+"""Folders that no repository needs."""
+_DIGITS = 12
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_UNIX = 3
+_MODE = 0o100644 << 16
+
+
+@cache
+def wheel() -> tuple[Wheel, bytes]:
+    """Return the wheel of this opkit: what the manifest says of it, and its bytes."""
+    files = dict(_files())
+    digest = hashlib.sha256()
+    for name, content in files.items():
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    version = f"{VERSION}+{digest.hexdigest()[:_DIGITS]}"
+    name = DISTRIBUTION.replace("-", "_")
+    information = f"{name}-{version}.dist-info"
+    files["opkit/VERSION"] = f"{version}\n".encode()
+    files[f"{information}/METADATA"] = _metadata(version).encode()
+    files[f"{information}/WHEEL"] = _WHEEL
+    files[f"{information}/licenses/LICENSE"] = files.pop("opkit/LICENSE")
+    record = f"{information}/RECORD"
+    files[record] = _record(files, record).encode()
+    data = _archive(files)
+    return Wheel(f"{name}-{version}-py3-none-any.whl", hashlib.sha256(data).hexdigest()), data
+
+
+def requirements() -> list[str]:
+    """Return what opkit requires, as lines of a requirements file without comments."""
+    text = (Path(__file__).parent / "requirements.txt").read_text(encoding="utf-8")
+    return [stripped for line in text.splitlines() if (stripped := line.partition("#")[0].strip())]
+
+
+def _files() -> Iterator[tuple[str, bytes]]:
+    """Yield the paths and contents of opkit's files, sorted by path; not what editors leave."""
+    # Paths as text, because hundreds of Path take as long as all the reading does.
+    root = str(_OPKIT)
+    paths = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name not in _LEFT_OUT]
+        paths += [f"{folder}/{name}" for name in names if name[0] != "." and name[-1] != "~"]
+    for path in sorted(paths):
+        with open(path, "rb") as file:  # noqa: PTH123  text, as above
+            yield f"opkit{path.removeprefix(root)}", file.read()
+
+
+_WHEEL = b"""\
+Wheel-Version: 1.0
+Generator: rknn-op-template
+Root-Is-Purelib: true
+Tag: py3-none-any
+"""
+
+
+def _metadata(version: str) -> str:
+    lines = [
+        "Metadata-Version: 2.4",
+        f"Name: {DISTRIBUTION}",
+        f"Version: {version}",
+        "Summary: Builds, checks and packs custom operators; a part of their repositories",
+        "License-Expression: MIT",
+        "License-File: LICENSE",
+        "Requires-Python: >=3.10",
+        *(f"Requires-Dist: {requirement}" for requirement in requirements()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _record(files: Mapping[str, bytes], record: str) -> str:
+    lines = []
+    for name, content in sorted(files.items()):
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        lines.append(f"{name},sha256={digest},{len(content)}\n")
+    return "".join(lines) + f"{record},,\n"
+
+
+def _archive(files: Mapping[str, bytes]) -> bytes:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as entries:
+        for name, content in sorted(files.items()):
+            entry = zipfile.ZipInfo(name, _EPOCH)
+            entry.create_system = _UNIX
+            entry.external_attr = _MODE
+            entries.writestr(entry, content)
+    return archive.getvalue()

@@ -1,0 +1,19 @@
+"""JSON Schemas of words that may be written in any case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+
+def words(names: Iterable[str]) -> dict[str, Any]:
+    """Return the schema of one of some words, in any case."""
+    names = list(names)
+    pattern = "|".join("".join(map(_either_case, name)) for name in names)
+    return {"anyOf": [{"enum": names}, {"type": "string", "pattern": f"^(?:{pattern})$"}]}
+
+
+def _either_case(character: str) -> str:
+    if character.isalpha():
+        return f"[{character.upper()}{character.lower()}]"
+    return character if character.isalnum() or character == "_" else f"\\{character}"

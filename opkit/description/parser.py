@@ -1,0 +1,630 @@
+"""op.yml -> OpSpec: the operator description, parsed and checked.
+
+What a runtime would refuse, or silently get wrong, is refused here, with the file and line. What
+only one runtime wants to know, it reads itself.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Any, Protocol, TypeVar
+
+import yaml
+
+from opkit.complaint import Complaint
+from opkit.description.build_keys import (
+    RepositoryPath,
+    flag_problem,
+    path_problem,
+    source_problem,
+)
+from opkit.description.limits import MAX_TEXT, Limits, lowest
+from opkit.description.reader import (
+    EXAMPLES,
+    ConsequenceError,
+    DescriptionError,
+    Reader,
+    did_you_mean,
+    is_key,
+    is_null,
+    nearest,
+    node_at,
+    shown,
+)
+from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, ParamValue, Tensor
+from opkit.description.types import ONNX_WORDS, OTHER_WORDS, PARAM_TYPES, Kind, ParamType
+from opkit.description.words import keyword_of, taken_by
+from opkit.text import shortened
+
+PC = "x64"
+"""The target that every operator can be built for: this PC."""
+
+
+class Rules(Protocol):
+    """What a runtime says of a description."""
+
+    @property
+    def name(self) -> str:
+        """What `runtimes` in a description calls it."""
+
+    @property
+    def frameworks(self) -> Sequence[str]:
+        """Whose models it takes, the usual one first."""
+
+    @property
+    def targets(self) -> Mapping[str, Any]:
+        """What can be built for it, by name."""
+
+    @property
+    def default_target(self) -> str:
+        """The target of a description that names none; empty if there is none."""
+
+    @property
+    def keys(self) -> Mapping[str, Any]:
+        """The keys of a description that it reads itself -> the JSON Schema of their values."""
+
+    @property
+    def foreign_keys(self) -> Sequence[str]:
+        """Keys that its vendor's tools write into a description; nobody reads them."""
+
+    @property
+    def limits(self) -> Limits:
+        """How much it takes."""
+
+    def name_refusal(self, name: str) -> str:
+        """Return why an operator cannot have this name; empty if it can."""
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+
+    @property
+    def tensor_types(self) -> Mapping[str, str]:
+        """The dtypes of tensors that it takes -> what a kernel gets for them."""
+
+    @property
+    def lost_outputs(self) -> Collection[str]:
+        """The dtypes among them that no output of a model has."""
+
+    @property
+    def refused_targets(self) -> Mapping[str, str]:
+        """What users may take for its targets -> why it is none."""
+
+    def type_refusal(self, type_name: str) -> str:
+        """Return why a param cannot have the type of this name; empty if it can."""
+
+    def settings(self, reader: Reader, entries: Mapping[str, yaml.Node]) -> Any:
+        """Return what its keys say, of the description's entries."""
+
+    def complaints(self, spec: OpSpec) -> Iterable[Complaint]:
+        """Return what is wrong with an operator as a whole; the field says where."""
+
+
+def parse(text: str, file: str, runtimes: Mapping[str, Rules], default: str) -> OpSpec:
+    """Read an operator description.
+
+    Args:
+        text: the YAML.
+        file: the name by which messages call it.
+        runtimes: those that there are, by name.
+        default: the runtime of a description that names none.
+
+    Raises:
+        DescriptionError: the first thing that is wrong, with file, line and field.
+    """
+    return _OperatorReader(file, runtimes, default).operator(text)
+
+
+MAX_COMPLAINTS = 100
+"""Nobody reads more of them."""
+
+
+def complaints(
+    text: str, file: str, runtimes: Mapping[str, Rules], default: str
+) -> tuple[OpSpec | None, list[Complaint]]:
+    """Read an operator description and go on after what is wrong; see parse.
+
+    Returns:
+        The operator, or None; and all that is wrong, in the order of the lines, of which nothing
+        is there only because of something else. Warnings do not keep the operator from being read.
+    """
+    reader = _OperatorReader(file, runtimes, default, MAX_COMPLAINTS)
+    spec = None
+    with suppress(DescriptionError):
+        spec = reader.attempt(reader.operator, text)
+    found = [*(error.complaint for error in reader.errors), *reader.warnings]
+    return spec, sorted(found, key=lambda each: (each.line or 0, each.column or 0))
+
+
+_COMMON_KEYS = (
+    *("name", "framework", "target_platform", "runtimes"),
+    *("inputs", "outputs", "params", "sources", "include", "cflags"),
+)
+_TENSOR_KEYS = ("type", "doc", "dtype", "same_as")
+_PARAM_KEYS = ("type", "doc", "default", "source", "length")
+
+TENSOR = "VX_TYPE_TENSOR"
+"""The type of an input or an output."""
+
+_Parameter = TypeVar("_Parameter", Tensor, Param)
+
+IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
+"""What a name looks like, as a regular expression."""
+SOURCE = r"const:\S+"
+"""What `source` of a param looks like."""
+LARGEST = {"float32": 3.4028234663852886e38, "float64": sys.float_info.max}
+"""The largest finite value of each floating-point type."""
+
+_NO_PARAM_TYPES: dict[str, str] = {
+    "VX_TYPE_TENSOR": "a tensor is an input or an output, not a param",
+    "VX_TYPE_SCALAR": "name the scalar's own type, for instance VX_TYPE_INT32",
+}
+
+
+class _OperatorReader(Reader):
+    """Reads a description key by key."""
+
+    def __init__(
+        self, file: str, runtimes: Mapping[str, Rules], default: str, max_complaints: int = 1
+    ) -> None:
+        super().__init__(file, max_complaints)
+        self.runtimes = runtimes
+        self.default_runtime = default
+        self.chosen: list[Rules] = []
+        self.all_chosen = False
+        self.called = ""  # the operator, once its name is read
+        self.warnings: list[Complaint] = []
+
+    def operator(self, text: str) -> OpSpec:
+        root = self.root(text)
+        entries = self.mapping(root, "description", None)
+        before = len(self.errors)
+        chosen = self.attempt(self.names, entries.get("runtimes"))
+        self.all_chosen = len(self.errors) == before
+        self.chosen = [self.runtimes[name] for name in chosen or ()]
+        for key, _ in root.value:
+            self.attempt(self.refuse_unknown_key, key)
+
+        def required(key: str) -> yaml.Node:
+            return self.required(root, entries, key, EXAMPLES[key])
+
+        for key in ("name", "inputs", "outputs"):
+            self.attempt(required, key)
+        seen: dict[str, str] = {}
+        spec = OpSpec(
+            name=self.attempt(lambda: self.operator_name(required("name"))),
+            framework=self.attempt(self.framework, entries),
+            target_platform=self.attempt(self.target, entries),
+            settings={
+                rules.name: self.attempt(rules.settings, self, entries) for rules in self.chosen
+            },
+            inputs=self.attempt(lambda: self.tensors(required("inputs"), "inputs", seen)),
+            outputs=self.attempt(
+                lambda: self.tensors(required("outputs"), "outputs", seen, entries.get("inputs"))
+            ),
+            params=self.attempt(self.params, entries.get("params"), seen),
+            runtimes=tuple(rules.name for rules in self.chosen),
+            sources=self.attempt(self.paths, entries.get("sources"), "sources", source_problem),
+            include=self.attempt(self.paths, entries.get("include"), "include", path_problem),
+            cflags=self.attempt(self.flags, entries.get("cflags")),
+        )
+        self.end()
+        for complaint in (each for rules in self.chosen for each in rules.complaints(spec)):
+            self.attempt(self.judge, root, complaint)
+        self.end()
+        return spec
+
+    def judge(self, root: yaml.Node, complaint: Complaint) -> None:
+        """Add file, line and column to a runtime's complaint; keep a warning, fail for an error."""
+        mark = node_at(root, complaint.field).start_mark
+        placed = replace(complaint, file=self.file, line=mark.line + 1, column=mark.column + 1)
+        if placed.severity == "error":
+            raise DescriptionError(placed)
+        self.warnings.append(placed)
+
+    def names(self, node: yaml.Node | None) -> list[str]:
+        """Return the names of the runtimes, in the order of the description."""
+        names: list[str] = []
+        if node is None:
+            return [self.runtime(None, "runtimes", self.default_runtime, names)]
+        before = len(self.errors)
+        for item, where, name in self.items(node, "runtimes", lambda name: None):
+            if self.attempt(self.runtime, item, where, name, names):
+                names.append(name)
+        if not names and len(self.errors) == before:
+            self.fail(node, "runtimes", "is empty", expected=", ".join(self.runtimes))
+        return names
+
+    def runtime(self, node: yaml.Node | None, where: str, name: str, before: Sequence[str]) -> str:
+        """Return the name of a runtime that is there, and not named before."""
+        known = list(self.runtimes)
+        if name not in known:
+            problem = f"unknown runtime {shortened(name)!r}"
+            hint = did_you_mean(name, known)
+            self.fail(node, where, problem, hint=hint, expected=", ".join(known))
+        if name in before:
+            self.fail(node, where, f"duplicate runtime '{name}'", hint="delete one of them")
+        return name
+
+    def refuse_unknown_key(self, key: yaml.Node) -> None:
+        """Refuse a key of the description that nobody reads."""
+        name = key.value
+        known = [*_COMMON_KEYS, *(key for rules in self.chosen for key in rules.keys)]
+        foreign = {key for rules in self.chosen for key in rules.foreign_keys}
+        if not is_key(key) or name in known or name in foreign:
+            return
+        owners = {key: rules.name for rules in self.runtimes.values() for key in rules.keys}
+        if name not in owners:
+            self.unknown_key(key, name, name, known)
+        if self.all_chosen:
+            self.fail(
+                key,
+                name,
+                f"is a key of the runtime {owners[name]}, which `runtimes` does not name",
+                hint="add it there, or delete the key",
+            )
+
+    def framework(self, entries: Mapping[str, yaml.Node]) -> str:
+        self.require_runtimes()
+        allowed = [
+            framework
+            for framework in self.chosen[0].frameworks
+            if all(framework in rules.frameworks for rules in self.chosen)
+        ]
+        if not allowed:
+            both = "; ".join(
+                f"{rules.name}: {', '.join(rules.frameworks)}" for rules in self.chosen
+            )
+            self.fail(entries["runtimes"], "runtimes", f"have no framework in common ({both})")
+        return self.choice(entries, "framework", allowed, allowed[0])
+
+    def target(self, entries: Mapping[str, yaml.Node]) -> str:
+        self.require_runtimes()
+        targets = [target for rules in self.chosen for target in rules.targets] or [PC]
+        default = next((r.default_target for r in self.chosen if r.default_target), targets[0])
+        if "target_platform" in entries:
+            named = self.text(entries["target_platform"], "target_platform").lower()
+            reasons = (rules.refused_targets.get(named) for rules in self.chosen)
+            if named not in targets and (reason := next(filter(None, reasons), "")):
+                self.fail(entries["target_platform"], "target_platform", reason)
+        return self.choice(entries, "target_platform", targets, default)
+
+    def require_runtimes(self) -> None:
+        """Leave out what cannot be judged without all runtimes that the description means."""
+        if not self.all_chosen:
+            raise ConsequenceError(self.complaint(None, "runtimes", "are not known"))
+
+    def limit(self, what: str) -> tuple[int, str]:
+        """Return the lowest limit of the chosen runtimes, and the device that has it."""
+        return lowest([rules.limits for rules in self.chosen] or [Limits()], what)
+
+    def item_limit(self) -> tuple[int, str]:
+        """Return how many items a list may have, and the runtime that has this limit."""
+        limit, device = self.limit("items")
+        names = (f"the runtime {r.name}" for r in self.chosen if r.limits.items == limit)
+        return limit, next(names, device)
+
+    def name(self, node: yaml.Node, where: str, name: str) -> str:
+        if not re.fullmatch(IDENTIFIER, name):
+            self.fail(
+                node,
+                where,
+                f"{shortened(name)!r} is not a C identifier; allowed are letters (a to z), digits "
+                "and _, beginning with a letter",
+            )
+        limit, device = self.limit("name_length")
+        if len(name) > limit:
+            self.fail(node, where, f"has {len(name)} characters; {device} allows {limit}")
+        if taken := taken_by(name, self.called):
+            self.fail(node, where, f"{shortened(name)!r} is {taken}; choose another name")
+        return name
+
+    def operator_name(self, node: yaml.Node) -> str:
+        name = self.text(node, "name")
+        for rules in self.chosen:
+            if problem := rules.name_refusal(name):
+                self.fail(node, "name", f"{shortened(name)!r} {problem}")
+        self.name(node, "name", name)
+        language = keyword_of(name.lower())
+        if language in ("C", "C++", "OpenCL"):
+            self.fail(
+                node,
+                "name",
+                f"{shortened(name)!r} gives the kernel the name '{name.lower()}', a reserved word "
+                f"of {language}; choose another name",
+            )
+        if name.lower() == "opkit" or name.lower().startswith("opkit_"):
+            self.fail(
+                node,
+                "name",
+                f"{shortened(name)!r} is taken by the generated code; choose another name",
+            )
+        self.called = name
+        return name
+
+    def entries(
+        self,
+        node: yaml.Node,
+        where: str,
+        keys: Sequence[str],
+        seen: dict[str, str],
+        read: Callable[[str, str, dict[str, yaml.Node]], _Parameter],
+    ) -> tuple[_Parameter, ...]:
+        """Return what is read of each input, output or param: of its name, field and keys."""
+
+        def entry(key: yaml.Node, name: str, value: yaml.Node) -> _Parameter:
+            path = f"{where}.{name}"
+            self.attempt(self.parameter_name, key, path, name, seen)
+            details = self.mapping(value, path, keys)
+            example = f"{name}: {{type: VX_TYPE_...}}"
+            self.attempt(self.required, key, details, f"{path}.type", example)
+            return read(name, path, details)
+
+        return tuple(self.attempt(entry, *each) for each in self.entries_of(node, where, None))
+
+    def parameter_name(self, node: yaml.Node, where: str, name: str, seen: dict[str, str]) -> None:
+        """Refuse a name that cannot be, or is that of another input, output or param."""
+        self.name(node, where, name)
+        before = seen.get(name.lower())
+        if before is not None:
+            how = "is there already" if before.endswith(f".{name}") else "differs only in case"
+            self.fail(node, where, f"{how}: {before}", hint="choose another name")
+        seen[name.lower()] = where
+        limit, device = self.limit("parameters")
+        if len(seen) == limit + 1:
+            self.fail(node, where, f"{device} takes {limit} parameters at most")
+
+    def tensors(
+        self,
+        node: yaml.Node,
+        group: str,
+        seen: dict[str, str],
+        inputs: yaml.Node | None = None,
+    ) -> tuple[Tensor, ...]:
+        """Return the inputs, or the outputs, which may have the shapes of inputs."""
+        if is_null(node) or (isinstance(node, yaml.MappingNode) and not node.value):
+            self.fail(node, group, "is empty", hint=f"write `{EXAMPLES[group]}`")
+
+        def tensor(name: str, where: str, details: dict[str, yaml.Node]) -> Tensor:
+            self.attempt(self.tensor_type, details.get("type"), f"{where}.type")
+            return Tensor(
+                name,
+                dtype=self.attempt(self.dtype, details.get("dtype"), f"{where}.dtype"),
+                same_as=self.attempt(
+                    self.same_as, details.get("same_as"), group, f"{where}.same_as", inputs
+                ),
+                doc=self.attempt(self.doc, details, where),
+            )
+
+        return self.entries(node, group, _TENSOR_KEYS, seen, tensor)
+
+    def tensor_type(self, node: yaml.Node | None, where: str) -> None:
+        if node is not None and (text := self.text(node, where)).upper() != TENSOR:
+            self.fail(node, where, f"invalid {shortened(text)!r}", expected=TENSOR)
+
+    def same_as(
+        self, node: yaml.Node | None, group: str, where: str, inputs: yaml.Node | None
+    ) -> str | None:
+        """Return the input whose shape an output has."""
+        if node is None:
+            return None
+        if group != "outputs":
+            self.fail(node, where, "only an output has it")
+        name = self.text(node, where)
+        if isinstance(inputs, yaml.MappingNode) and inputs.value:
+            known = [str(key.value) for key, _ in inputs.value]
+            if name not in known:
+                self.fail(
+                    node,
+                    where,
+                    f"unknown input {shortened(name)!r}",
+                    hint=did_you_mean(name, known),
+                    expected=", ".join(known),
+                )
+        return name
+
+    def dtype(self, node: yaml.Node | None, where: str) -> str | None:
+        if node is None:
+            return None
+        dtype = self.text(node, where)
+        taken = [
+            each
+            for each in TENSOR_DTYPES
+            if all(each in rules.tensor_types for rules in self.chosen)
+        ]
+        if dtype not in taken:
+            refusals = [r.title for r in self.chosen if dtype not in r.tensor_types]
+            reason = f": {refusals[0]} has no such tensors" if dtype in TENSOR_DTYPES else ""
+            problem = f"invalid {shortened(dtype)!r}{reason}"
+            self.fail(node, where, problem, expected=", ".join(taken))
+        return dtype
+
+    def params(self, node: yaml.Node | None, seen: dict[str, str]) -> tuple[Param, ...]:
+        if node is None or is_null(node):
+            return ()
+        return self.entries(node, "params", _PARAM_KEYS, seen, self.param)
+
+    def param(self, name: str, where: str, details: dict[str, yaml.Node]) -> Param:
+        type_: Any = None
+        length = default = None
+        if "type" in details:
+            type_ = self.attempt(self.param_type, details["type"], f"{where}.type")
+        if type_ is not None:  # else nobody knows what they have to be
+            length = self.attempt(self.length, details.get("length"), f"{where}.length", type_)
+        doc = self.attempt(self.doc, details, where)
+        if type_ is not None:
+            default = self.attempt(
+                self.default, details.get("default"), f"{where}.default", type_, length
+            )
+        source = self.attempt(self.source, details.get("source"), f"{where}.source")
+        return Param(name, type_, doc, default, source, length)
+
+    def paths(
+        self, node: yaml.Node | None, where: str, problem_of: Callable[[str], str | None]
+    ) -> tuple[RepositoryPath, ...]:
+        paths: dict[str, RepositoryPath] = {}
+
+        def add(item: yaml.Node, place: str, text: str) -> None:
+            path = str(PurePosixPath(text))
+            if path in paths:
+                self.fail(item, place, f"duplicate {shortened(text)!r}", hint="delete one of them")
+            paths[path] = RepositoryPath(path, self.file, item.start_mark.line + 1, place)
+
+        for each in self.items(node, where, problem_of):
+            self.attempt(add, *each)
+        return tuple(paths.values())
+
+    def flags(self, node: yaml.Node | None) -> tuple[str, ...]:
+        return tuple(text for _, _, text in self.items(node, "cflags", flag_problem))
+
+    def param_type(self, node: yaml.Node, where: str) -> ParamType:
+        text = self.text(node, where)
+        name = ONNX_WORDS.get(text.upper(), text.upper())
+        allowed = [known for known in PARAM_TYPES if not self.type_refusal(known)]
+        if name not in allowed:
+            reason = self.type_refusal(name) or _NO_PARAM_TYPES.get(name, "")
+            self.fail(
+                node,
+                where,
+                f"invalid {shortened(text)!r}" + (f": {reason}" if reason else ""),
+                hint="" if reason else self.type_hint(name, allowed),
+                expected=", ".join(allowed),
+            )
+        return PARAM_TYPES[name]
+
+    def type_hint(self, name: str, allowed: Sequence[str]) -> str:
+        """Return a hint at the type that somebody means by another word."""
+        word = name.removeprefix("VX_TYPE_")
+        meant = OTHER_WORDS.get(word, f"VX_TYPE_{word}")
+        known_as = meant if meant.startswith("VX_TYPE_") else f"`{meant.lower()}`"
+        if meant in allowed:
+            return f"did you mean {known_as}?"
+        if reason := self.type_refusal(meant):
+            takers = [
+                rules.name for rules in self.runtimes.values() if not rules.type_refusal(meant)
+            ]
+            where = f" ({known_as} is for {' and '.join(takers)})" if takers else ""
+            return f"{reason}{where}"
+        words = {known.removeprefix("VX_TYPE_"): known for known in allowed}
+        near = nearest(word, words)
+        return f"did you mean {words[near]}?" if near else ""
+
+    def type_refusal(self, name: str) -> str:
+        """Return why a runtime does not take the param type of this name; empty if all do."""
+        refusals = (rules.type_refusal(name) for rules in self.chosen)
+        return next(filter(None, refusals), "")
+
+    def doc(self, details: dict[str, yaml.Node], where: str) -> str:
+        if "doc" not in details:
+            return ""
+        doc = " ".join(self.text(details["doc"], f"{where}.doc").split())
+        if not doc.isprintable():
+            self.fail(details["doc"], f"{where}.doc", "holds a character that cannot be printed")
+        return doc
+
+    def source(self, node: yaml.Node | None, where: str) -> str | None:
+        if node is None:
+            return None
+        source = self.text(node, where)
+        if not re.fullmatch(SOURCE, source) or not source.isprintable():
+            problem = f"invalid {shortened(source)!r}"
+            self.fail(node, where, problem, expected="const:<name of the input>")
+        return source
+
+    def length(self, node: yaml.Node | None, where: str, type_: ParamType) -> int | None:
+        if node is None:
+            return None
+        if not type_.is_list:
+            lists = [row.name for row in PARAM_TYPES.values() if row.is_list]
+            taken = " or ".join(name for name in lists if not self.type_refusal(name))
+            self.fail(node, where, f"only a {taken} has a length, not a {type_.name}")
+        length = self.value(node, where)
+        limit, runtime = self.item_limit()
+        if type(length) is not int or not 1 <= length <= limit:
+            expected = f"1 to {limit:,}, the limit of {runtime}"
+            self.fail(node, where, f"invalid {shown(node)}", expected=expected)
+        return length
+
+    def default(
+        self, node: yaml.Node | None, where: str, type_: ParamType, length: int | None
+    ) -> ParamValue | None:
+        if node is None or is_null(node):
+            return None
+        if type_.is_text:
+            return self.characters(node, where)
+        value = self.value(node, where)
+        read, expected = _NUMBERS[type_.element.kind]
+        if not type_.is_list:
+            return read(self, node, where, type_, value)
+        if not isinstance(node, yaml.SequenceNode):
+            self.fail(node, where, f"must be a list of {expected}, not {shown(node)}")
+        limit, runtime = self.item_limit()
+        if not 1 <= len(node.value) <= limit:
+            self.fail(node, where, f"has {len(node.value)} items; {runtime} takes 1 to {limit:,}")
+        if length is not None and len(node.value) != length:
+            self.fail(node, where, f"has {len(node.value)} items, but length is {length}")
+        return tuple(
+            self.attempt(read, self, item, f"{where}[{index}]", type_, value[index])
+            for index, item in enumerate(node.value)
+        )
+
+    def characters(self, node: yaml.Node, where: str) -> str:
+        text = self.value(node, where)
+        if not isinstance(text, str):
+            problem = f"must be a text, not {shown(node)}"
+            self.fail(node, where, problem, hint="put it between quotes")
+        if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+            self.fail(node, where, "holds a character that no C string can have")
+        if len(text.encode()) > MAX_TEXT:
+            problem = f"has {len(text.encode())} bytes"
+            self.fail(node, where, problem, expected=f"{MAX_TEXT} at most")
+        return text
+
+    def truth(self, node: yaml.Node, where: str, type_: ParamType, value: Any) -> bool:
+        if type(value) is not bool:
+            self.fail(node, where, f"must be true or false, not {shown(node)}")
+        return value
+
+    def real(self, node: yaml.Node, where: str, type_: ParamType, value: Any) -> float:
+        if isinstance(value, str) and _is_number(value):
+            number = yaml.safe_dump(float(value)).split()[0]
+            self.fail(node, where, f"YAML reads {value} as text", hint=f"write {number}")
+        if type(value) not in (int, float):
+            self.fail(node, where, f"must be a number, not {shown(node)}")
+        if not abs(value) <= LARGEST[type_.element.name]:
+            self.fail(node, where, f"{shown(node)} is out of range for {type_.name}")
+        return float(value)
+
+    def whole(self, node: yaml.Node, where: str, type_: ParamType, value: Any) -> int:
+        limits = type_.element.limits
+        assert limits is not None
+        low, high = limits
+        if type(value) is not int or not low <= value <= high:
+            self.fail(
+                node, where, f"must be a whole number from {low} to {high}, not {shown(node)}"
+            )
+        return value
+
+
+_ReadNumber = Callable[[_OperatorReader, yaml.Node, str, ParamType, Any], bool | int | float]
+
+_NUMBERS: dict[Kind, tuple[_ReadNumber, str]] = {
+    "bool": (_OperatorReader.truth, "true or false"),
+    "int": (_OperatorReader.whole, "whole numbers"),
+    "uint": (_OperatorReader.whole, "whole numbers"),
+    "float": (_OperatorReader.real, "numbers"),
+}
+"""Kind of number -> what reads one, and what a list of them is called."""
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

@@ -1,0 +1,33 @@
+"""The files that follow from op.yml and the reference, at every build."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from opkit.description.spec import OpSpec
+from opkit.files import copies
+from opkit.files.header import operator_header
+from opkit.runtimes.interface import Runtime
+
+
+def generated_files(spec: OpSpec, reference: str, runtimes: Iterable[Runtime]) -> dict[str, str]:
+    """Return path -> text of every file that a build writes, those of the runtimes included.
+
+    Args:
+        spec: the operator.
+        reference: the text of `<op>_reference.py`.
+        runtimes: the operator's.
+
+    Raises:
+        OpkitError: the reference cannot be used.
+    """
+    files = {
+        f"generated/{spec.lower}.h": operator_header(spec),
+        "generated/op.schema.json": copies.copy("op.schema.json"),
+        "docs/cases.md": copies.copy("docs/cases.md"),
+        ".github/actions/operator/action.yml": copies.copy("ci/action.yml"),
+        **copies.headers("compute/*.h"),
+    }
+    for runtime in runtimes:
+        files |= runtime.generated_files(spec, reference)
+    return files

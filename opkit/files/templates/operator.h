@@ -1,0 +1,24 @@
+/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+#ifndef ${upper}_H
+#define ${upper}_H
+
+/* What ${name} computes with. Plain C: it serves every runtime. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../include/opkit/compute/tensor.h"
+
+struct ${lower}_inputs {
+$inputs
+};
+
+struct ${lower}_outputs {
+$outputs
+};
+
+struct ${lower}_params {
+$params
+};
+
+#endif

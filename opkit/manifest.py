@@ -1,0 +1,93 @@
+"""generated/manifest.json: the files that opkit wrote into a repository, and its versions."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass, field
+
+from opkit.errors import OpkitError
+from opkit.version import VERSION, is_newer, is_version
+
+PATH = "generated/manifest.json"
+
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_WHEEL = re.compile(r"rknn_opkit-([0-9.]+\+[0-9a-f]{12})-py3-none-any\.whl")
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """The file with opkit that a repository carries.
+
+    Attributes:
+        name: of the file, at the top of the repository.
+        sha256: of its content, in hexadecimal.
+    """
+
+    name: str
+    sha256: str
+
+    @property
+    def version(self) -> str:
+        """The version that pip installs; what follows its `+` names the content."""
+        return self.name.split("-")[1]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The files that opkit has written into a repository.
+
+    Attributes:
+        version: of the template that wrote the generated files last.
+        once: path -> the version that wrote it, of each file that is the user's since then.
+        generated: the paths of the files that are written at every build.
+        wheel: the repository's; None: it was made before 0.2.0, with opkit in a folder.
+    """
+
+    version: str = VERSION
+    once: dict[str, str] = field(default_factory=dict)
+    generated: tuple[str, ...] = ()
+    wheel: Wheel | None = None
+
+
+def to_text(manifest: Manifest) -> str:
+    """Return the file's text."""
+    wheel = {"wheel": asdict(manifest.wheel)} if manifest.wheel else {}
+    content = {
+        "version": manifest.version,
+        **wheel,
+        "written once": dict(sorted(manifest.once.items())),
+        "generated": sorted(manifest.generated),
+    }
+    return json.dumps(content, indent=2) + "\n"
+
+
+def from_text(text: str) -> Manifest:
+    """Read the file's text.
+
+    Raises:
+        OpkitError: it is invalid, or a newer version has written it.
+    """
+    try:
+        content = json.loads(text)
+        version, once = content["version"], content["written once"]
+        generated = content["generated"]
+        wheel = Wheel(**content["wheel"]) if "wheel" in content else None
+        entries = [version, *once, *once.values(), *generated]
+        if not all(isinstance(entry, str) for entry in entries):
+            raise TypeError
+        if any(path.startswith("/") or ".." in path.split("/") for path in (*once, *generated)):
+            raise ValueError
+        if not all(map(is_version, (version, *once.values()))):
+            raise ValueError
+        if wheel and not (_WHEEL.fullmatch(wheel.name) and _SHA256.fullmatch(wheel.sha256)):
+            raise ValueError
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise OpkitError(f"{PATH}: invalid manifest; restore it (`git checkout {PATH}`)") from None
+    if is_newer(version):
+        raise OpkitError(
+            f"{PATH}: version {version} of rknn-op-template wrote this repository, and this is "
+            f"{VERSION}; use version {version} or later"
+        )
+    return Manifest(version, once, tuple(generated), wheel)

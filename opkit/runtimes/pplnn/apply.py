@@ -1,0 +1,559 @@
+"""Lays an operator over a source checkout of ppl.nn, and takes it out again.
+
+    python3 pplnn/apply.py PPLNN_CHECKOUT             lay it over, or bring it up to date
+    python3 pplnn/apply.py PPLNN_CHECKOUT --check     say what that would change, and change nothing
+    python3 pplnn/apply.py PPLNN_CHECKOUT --revert    give the checkout back as it was
+
+The operator is in overlay.json beside this file. Its sources go to the same paths in the checkout;
+the headers of the repository that they include go below the operator's own folder there. Lines are
+inserted into ppl.nn's registration files; each ends with a comment that names the operator, by
+which a later run finds it. A record in the checkout, written before anything else, says which files
+are the operator's, and what they may hold: whatever ends a run, the next one mends it.
+
+Python 3.8 is enough. The status is 0; 1 when --check sees something to change; 2 at an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import posixpath
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+DATA = "pplnn/overlay.json"
+SOURCES = "pplnn/src/"
+HEADERS = "include/"
+RECORDS = "src/ppl/nn/oputils/*.overlay.json"
+PARTIAL = ".opkit-partial"
+
+_INCLUDE = re.compile(rb'^([ \t]*#[ \t]*include[ \t]*")([^"\n]+)(?=")', re.MULTILINE)
+_MARKED = re.compile(rb"// opkit: ([\w.-]+)\s*$")
+
+
+class RefusalError(Exception):
+    """Why nothing is done. The message is complete."""
+
+
+@dataclass(frozen=True)
+class Insertion:
+    """Lines for a file of ppl.nn's.
+
+    Attributes:
+        file: its path in the checkout.
+        before: the lines go before the first line that begins so.
+        inside: if not empty: they go to the end of the function whose first line begins so.
+        lines: the lines, without the marking comment.
+    """
+
+    file: str
+    lines: Sequence[str]
+    before: str = ""
+    inside: str = ""
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """What is laid over a checkout: the content of overlay.json.
+
+    Attributes:
+        operator: domain and type, which mark its lines.
+        folder: the operator's own folder in the checkout.
+        record: the path of the record in the checkout.
+        files: the paths of its files, both in the checkout and in the repository's pplnn/.
+        sources: the paths of other C++ sources in the repository.
+        insertions: the lines for ppl.nn's files.
+        registered: a regular expression of other code that registers the same operator.
+        refusal: why the operator cannot be laid over any checkout; empty: it can.
+    """
+
+    operator: str
+    folder: str
+    record: str
+    files: Sequence[str]
+    sources: Sequence[str]
+    insertions: Sequence[Insertion]
+    registered: str
+    refusal: str
+
+    @property
+    def hosts(self) -> list[str]:
+        """The paths of the files of ppl.nn's that get lines."""
+        return list(dict.fromkeys(insertion.file for insertion in self.insertions))
+
+
+@dataclass(frozen=True)
+class Record:
+    """What an operator has in a checkout.
+
+    Attributes:
+        operator: domain and type.
+        files: path -> SHA-256 of each content that it may have; it may also not exist.
+        folders: the folders that did not exist before.
+    """
+
+    operator: str
+    files: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    folders: Sequence[str] = ()
+
+    def text(self) -> bytes:
+        """Return the content of its file."""
+        return (json.dumps(asdict(self), indent=2, sort_keys=True) + "\n").encode()
+
+
+def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) -> int:
+    """Run the command; return its status.
+
+    Args:
+        arguments: of the command line; None: of this process.
+        repository: the operator's repository.
+    """
+    about, usage, *_ = str(__doc__).split("\n\n")
+    parser = argparse.ArgumentParser(
+        description=f"{about}\n\n{usage}", formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("root", type=Path, metavar="PPLNN_CHECKOUT")
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--check", action="store_true", help="say what would change")
+    mode.add_argument("--revert", action="store_true", help="take the operator out again")
+    options = parser.parse_args(arguments)
+    try:
+        overlay = read_overlay(repository)
+        if options.revert:
+            return revert(options.root, overlay)
+        return apply(repository, options.root, overlay, dry_run=options.check)
+    except RefusalError as refusal:
+        print(f"error: {refusal}", file=sys.stderr)
+    except OSError as error:
+        print(
+            f"error: {error}. Nothing is lost: correct that, and run the command again, or with "
+            "--revert",
+            file=sys.stderr,
+        )
+    return 2
+
+
+def read_overlay(repository: Path) -> Overlay:
+    """Return what a repository lays over a checkout.
+
+    Raises:
+        RefusalError: overlay.json is missing or invalid.
+    """
+    try:
+        content = json.loads((repository / DATA).read_bytes())
+        insertions = [Insertion(**insertion) for insertion in content.pop("insertions")]
+        return Overlay(insertions=insertions, **content)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise RefusalError(f"{DATA}: {error}; run `scons`, which writes it anew") from None
+
+
+# ---- The two commands ----------------------------------------------------------------------------
+
+
+def apply(repository: Path, root: Path, overlay: Overlay, dry_run: bool) -> int:
+    """Lay the operator over a checkout; return the status.
+
+    Raises:
+        RefusalError: it cannot be; nothing is changed.
+        OSError: a file cannot be written; the next run mends it.
+    """
+    print(f"{root}: ppl.nn {seen_version(root)}")
+    if overlay.refusal:
+        raise RefusalError(overlay.refusal)
+    wanted = overlay_files(repository, overlay)
+    record = read_record(root, overlay)
+    hosts = {path: with_lines(root, path, overlay) for path in overlay.hosts}
+    left = [path for path in record.files if path not in wanted]
+    partial = _partial(overlay, {**wanted, **record.files})
+    stale = [path for path in (*left, *partial) if (root / path).exists()]
+    _refuse(
+        *_dirty_hosts(root, hosts),
+        *_other_registrations(root, overlay),
+        *_foreign_files(root, record, {*wanted, *record.files}, overlay),
+        *_obstacles(root, [*wanted, *hosts, *stale, overlay.record]),
+    )
+    after = Record(
+        overlay.operator,
+        {path: [_digest(data)] for path, data in wanted.items()},
+        _new_folders(root, wanted, record),
+    )
+    changes = {p: data for p, data in {**wanted, **hosts}.items() if _read(root / p) != data}
+    if not changes and not stale and record == after:
+        print(f"{overlay.operator} is there already; nothing to do")
+        return 0
+    for path in [*changes, *stale]:
+        print("edit " if path in hosts else "write" if path in changes else "remove", path)
+    if dry_run:
+        print(f"{overlay.operator} is not there as it is here; nothing was changed")
+        return 1
+    _write(root / overlay.record, _journal(record, after).text())
+    for path, data in changes.items():
+        _write(root / path, data)
+    _remove(root, stale, record.folders)
+    _write(root / overlay.record, after.text())
+    print(f"{overlay.operator} is in the checkout; run cmake anew: it finds new files only then")
+    return 0
+
+
+def revert(root: Path, overlay: Overlay) -> int:
+    """Take the operator out of a checkout; return the status.
+
+    Raises:
+        RefusalError: a file of the operator's was changed there; nothing is changed.
+        OSError: a file cannot be written; the next run mends it.
+    """
+    record = read_record(root, overlay)
+    hosts = {}
+    for path in overlay.hosts:
+        before = _read(root / path) or b""
+        if without_lines(before, overlay.operator) != before:
+            hosts[path] = without_lines(before, overlay.operator)
+    existing = [path for path in record.files if (root / path).exists()]
+    _refuse(
+        *_foreign_files(root, record, record.files, overlay),
+        *_obstacles(root, [*hosts, *existing]),
+    )
+    for path, data in hosts.items():
+        _write(root / path, data)
+    _remove(root, [*existing, *_partial(overlay, record.files)], record.folders)
+    is_there = (root / overlay.record).exists()
+    _remove(root, [overlay.record])
+    print(f"{overlay.operator} {'was taken out of' if is_there or hosts else 'is not in'} {root}")
+    return 0
+
+
+# ---- What goes where -----------------------------------------------------------------------------
+
+
+def overlay_files(repository: Path, overlay: Overlay) -> dict[str, bytes]:
+    """Return path in the checkout -> content of every file that is laid over.
+
+    They are the operator's sources and, from wherever in the repository, the headers that these
+    include by a path relative to themselves or to include/.
+
+    Raises:
+        RefusalError: a file is missing, or a header is outside of the repository.
+    """
+    contents: dict[str, bytes] = {}
+    pending = [*(f"pplnn/{path}" for path in overlay.files), *overlay.sources]
+    while pending:
+        path = pending.pop()
+        place = _place(path, overlay)
+        if place in contents:
+            continue
+        data = _read(repository / path)
+        if data is None:
+            raise RefusalError(f"{path}: file not found in the repository; run `scons`")
+        for include in dict.fromkeys(match[2] for match in _INCLUDE.finditer(data)):
+            header = _header(repository, path, include.decode())
+            if header:
+                pending.append(header)
+                data = _with_include(data, include, path, header, overlay)
+        contents[place] = data
+    return dict(sorted(contents.items()))
+
+
+def _place(path: str, overlay: Overlay) -> str:
+    """Return the path in the checkout of a file of the repository."""
+    if path.startswith(SOURCES):
+        return path[len("pplnn/") :]
+    return f"{overlay.folder}/{path}"
+
+
+def _header(repository: Path, path: str, include: str) -> str:
+    """Return the path in the repository of what a file includes; empty: it is not in there."""
+    candidates = (_beside(path, include), posixpath.normpath(HEADERS + include))
+    header = next((each for each in candidates if (repository / each).is_file()), "")
+    if header.startswith(("../", "/")):
+        raise RefusalError(
+            f"{path}: includes {include}, which is outside of the repository and cannot come along;"
+            " have the header in the repository"
+        )
+    return header
+
+
+def _beside(path: str, include: str) -> str:
+    """Return the path of what a file includes by a path relative to itself."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), include))
+
+
+def _with_include(data: bytes, include: bytes, path: str, header: str, overlay: Overlay) -> bytes:
+    """Return a file that includes the header at its place in the checkout."""
+    is_beside = _beside(path, include.decode()) == header
+    if is_beside and path.startswith(SOURCES) == header.startswith(SOURCES):
+        return data  # they lie to one another as in the repository
+    place = _place(header, overlay)[len("src/") :].encode()
+    return _INCLUDE.sub(lambda m: m[1] + (place if m[2] == include else m[2]), data)
+
+
+def with_lines(root: Path, path: str, overlay: Overlay) -> bytes:
+    """Return a file of ppl.nn's with the operator's lines, whether or not it has them already.
+
+    Where several operators have lines, they are in the order of the operators' names.
+
+    Raises:
+        RefusalError: there is no place for a line.
+    """
+    operator = overlay.operator.encode()
+    lines = without_lines(_read(root / path) or b"", overlay.operator).splitlines(keepends=True)
+    for insertion in overlay.insertions:
+        if insertion.file == path:
+            index = _index(lines, insertion)
+            ending = b"\r\n" if lines[index].endswith(b"\r\n") else b"\n"
+            while index and _owner(lines[index - 1]) > operator:
+                index -= 1
+            lines[index:index] = [
+                f"{line} // opkit: {overlay.operator}".encode() + ending for line in insertion.lines
+            ]
+    return b"".join(lines)
+
+
+def without_lines(data: bytes, operator: str = "") -> bytes:
+    """Return a file without the lines of an operator, or without those of all."""
+    owners = {operator.encode()}
+    lines = data.splitlines(keepends=True)
+    if not operator:
+        owners = {*map(_owner, lines)} - {b""}
+    return b"".join(line for line in lines if _owner(line) not in owners)
+
+
+def _owner(line: bytes) -> bytes:
+    """Return the operator that has inserted a line; empty: none."""
+    found = _MARKED.search(line)
+    return found[1] if found else b""
+
+
+def _index(lines: Sequence[bytes], insertion: Insertion) -> int:
+    """Return the index of the line before which lines are inserted."""
+    start = (insertion.inside or insertion.before).encode()
+    found = (
+        index
+        for index, line in enumerate(lines)
+        if line.startswith(start) and (insertion.before or not line.rstrip().endswith(b";"))
+    )
+    first = next(found, None)
+    if first is not None and insertion.inside:
+        first = next((i for i in range(first, len(lines)) if lines[i].rstrip() == b"}"), None)
+    if first is None:
+        end = " and, after it, no line that is }" if insertion.inside else ""
+        raise RefusalError(
+            f"{insertion.file}: no line that begins with '{start.decode()}'{end}; this is not a "
+            "ppl.nn that the operator is made for (v0.9.2 to v0.10.0 and later). The CMake "
+            "injection does without such lines: see README.md"
+        )
+    return first
+
+
+# ---- The checkout as it is -----------------------------------------------------------------------
+
+_PARSERS = "src/ppl/nn/models/onnx/param_parser_manager"
+_SIGNS = (
+    (f"{_PARSERS}.cc", "ParamParserManager", ""),
+    ("src/ppl/nn/engines/riscv/optimizer/riscv_ops.cc", "RegisterOptKernelCreator", "v0.6.2"),
+    (f"{_PARSERS}.h", "ParamParserExtraArgs", "v0.6.3"),
+    (f"{_PARSERS}.h", "PackParamFunc", "v0.7.1"),
+)
+"""(file, word that is in it, the last release in which it is not; empty: it is in every one)."""
+_OLD_KERNELS = "src/ppl/nn/engines/riscv/impls"
+_NEW_SOURCE = "src/ppl/nn/models/onnx/register_resources.cc"
+
+
+def seen_version(root: Path) -> str:
+    """Return the release of a checkout, as far as its files show it, and what git calls it.
+
+    Raises:
+        RefusalError: it is older than v0.9.2, or not of ppl.nn.
+    """
+    for path, word, last in _SIGNS:
+        if word.encode() not in (_read(root / path) or b""):
+            if not last:
+                raise RefusalError(f"{root} is not a checkout of ppl.nn: no {word} in {path}")
+            raise RefusalError(_too_old(root, last, f"there is no {word} in {path}"))
+    if any(path.is_file() for path in (root / _OLD_KERNELS).rglob("*.[ch]*")):
+        raise RefusalError(_too_old(root, "v0.9.0", f"riscv's kernels are still in {_OLD_KERNELS}"))
+    name = (_git(root, "describe", "--tags", "--always") or b"").decode().strip()
+    release = "v0.10.0 or later" if (root / _NEW_SOURCE).exists() else "v0.9.2 or later"
+    return f"{release}, by its files" + (f" ({name}, by git)" if name else "")
+
+
+def _too_old(root: Path, last: str, sign: str) -> str:
+    return (
+        f"{root} is ppl.nn {last} or older, by its files: {sign}. The operator is made for v0.9.2 "
+        "to v0.10.0 and later; check one of these out"
+    )
+
+
+def read_record(root: Path, overlay: Overlay) -> Record:
+    """Return what an operator has in a checkout; nothing, if there is no record.
+
+    Raises:
+        RefusalError: the record is invalid, or of another operator.
+    """
+    data = _read(root / overlay.record)
+    if data is None:
+        return Record(overlay.operator)
+    try:
+        record = Record(**json.loads(data))
+    except (TypeError, ValueError):
+        raise RefusalError(
+            f"{overlay.record}: invalid; restore it (`git checkout`), or delete it and the files "
+            f"of {overlay.operator}"
+        ) from None
+    if record.operator != overlay.operator:
+        raise RefusalError(
+            f"{overlay.record}: is of {record.operator}, whose files have the same names as those "
+            f"of {overlay.operator}; one checkout cannot hold both"
+        )
+    return record
+
+
+def _dirty_hosts(root: Path, hosts: Iterable[str]) -> Iterator[str]:
+    """Return the problems of files that differ from git's in more than lines of operators."""
+    for path in hosts:
+        committed = _git(root, "cat-file", "blob", f"HEAD:./{path}")
+        if committed is None:
+            continue  # not in git, or not a repository
+        ours = without_lines(_read(root / path) or b"")
+        there = _git(root, "hash-object", "--stdin", stdin=without_lines(committed))
+        if _git(root, "hash-object", "--stdin", f"--path={path}", stdin=ours) != there:
+            yield f"{path}: has changes that are not committed; commit or stash them (`git stash`)"
+
+
+def _other_registrations(root: Path, overlay: Overlay) -> Iterator[str]:
+    for path in overlay.hosts:
+        for number, line in enumerate((_read(root / path) or b"").splitlines(), 1):
+            if re.search(overlay.registered.encode(), line) and not _owner(line):
+                yield f"{path}:{number}: registers {overlay.operator} already; delete the line"
+
+
+def _foreign_files(
+    root: Path, record: Record, paths: Iterable[str], overlay: Overlay
+) -> Iterator[str]:
+    """Return the problems of files that hold what the operator did not write."""
+    for path in sorted(paths):
+        data = _read(root / path)
+        if data is None or _digest(data) in record.files.get(path, ()):
+            continue
+        if path in record.files:
+            yield (
+                f"{path}: was changed since {overlay.operator} was laid there; bring the change "
+                "into the operator's repository, and delete the file"
+            )
+        else:
+            yield f"{path}: is in the way, and not of {overlay.operator}; delete or move it"
+
+
+def _obstacles(root: Path, paths: Iterable[str]) -> Iterator[str]:
+    """Return the problems of paths that cannot be written or removed."""
+    for path in paths:
+        place = root / path
+        if place.resolve() != root.resolve() / path:
+            yield f"{path}: is behind a symbolic link"
+        elif place.exists() and not place.is_file():
+            yield f"{path}: is in the way, and not a file"
+        elif place.exists() and not os.access(place, os.W_OK):
+            yield f"{path}: is read-only"
+        else:
+            folder = next(parent for parent in place.parents if parent.exists())
+            if not folder.is_dir():
+                yield f"{path}: {folder} is not a folder"
+            elif not os.access(folder, os.W_OK | os.X_OK):
+                yield f"{path}: the folder {folder} is read-only"
+
+
+def _refuse(*problems: str) -> None:
+    if problems:
+        raise RefusalError("nothing was changed:\n" + "\n".join(f"  {each}" for each in problems))
+
+
+def _new_folders(root: Path, paths: Iterable[str], record: Record) -> list[str]:
+    """Return the folders of these files that ppl.nn does not have, the deepest last."""
+    made = {*record.folders}
+    for other in root.glob(RECORDS):
+        try:
+            made |= {*json.loads(other.read_bytes())["folders"]}
+        except (TypeError, ValueError, KeyError):
+            continue
+    folders = {parent for path in paths for parent in Path(path).parents}
+    return sorted(
+        folder.as_posix()
+        for folder in folders
+        if folder.as_posix() in made or not (root / folder).exists()
+    )
+
+
+def _journal(before: Record, after: Record) -> Record:
+    """Return a record of everything that is there at any moment between two."""
+    files = {
+        path: sorted({*before.files.get(path, ()), *after.files.get(path, ())})
+        for path in {*before.files, *after.files}
+    }
+    return Record(after.operator, files, sorted({*before.folders, *after.folders}))
+
+
+# ---- Files ---------------------------------------------------------------------------------------
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _read(path: Path) -> bytes | None:
+    """Return the content of a file; None: it is none."""
+    return path.read_bytes() if path.is_file() else None
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Replace a file at once, unless it has this content already."""
+    if _read(path) == data:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + PARTIAL)
+    partial.write_bytes(data)
+    if path.exists():
+        shutil.copymode(path, partial)
+    partial.replace(path)
+
+
+def _partial(overlay: Overlay, files: Iterable[str]) -> list[str]:
+    """Return the paths of what a run that was killed may have left half written."""
+    return [path + PARTIAL for path in (*overlay.hosts, *files, overlay.record)]
+
+
+def _remove(root: Path, paths: Iterable[str], folders: Iterable[str] = ()) -> None:
+    """Remove files, and those of the folders that are empty then."""
+    for path in paths:
+        if (root / path).exists():
+            (root / path).unlink()
+    for folder in sorted(folders, reverse=True):
+        if (root / folder).is_dir() and not any((root / folder).iterdir()):
+            (root / folder).rmdir()
+
+
+def _git(root: Path, *arguments: str, stdin: bytes = b"") -> bytes | None:
+    """Return what git prints; None: it fails, or there is none."""
+    environment = {key: text for key, text in os.environ.items() if not key.startswith("GIT_")}
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(root), *arguments],
+            input=stdin,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
+    except OSError:
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""library(env, target, abi): compiles all sources, and packs the math as kernels call it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from SCons.Action import Action
+
+from opkit.build.compiler import compiler_for, words
+from opkit.build.kernel_objects import kernel_objects
+from opkit.build.machinery import FOLDER as MACHINERY
+from opkit.runtimes.pplnn.generated import generated_files
+from opkit.runtimes.pplnn.names import SOURCES, names
+from opkit.toolchains.languages import CHAR
+from opkit.toolchains.warnings import ERRORS, WARNINGS
+
+ROOM = f"{MACHINERY}/runtimes/pplnn"
+FOLDER = "build/pplnn"
+# As ppl.nn's own: what the sources include of it is declared in our include/. They are compiled to
+# be checked, and never linked: ppl.nn's build compiles them anew.
+CXX = ("-std=c++11", *CHAR)
+CHECKED = ("-O0",)
+
+
+def math_sources(env: Any) -> list[str]:
+    """Return the paths of the glue and of the user's sources."""
+    operator = env["OPERATOR"]
+    glue = f"{SOURCES}/{names(operator).glue}.cc"
+    return [glue, *(source.path for source in operator.sources)]
+
+
+def math_objects(env: Any, folder: str, flags: Sequence[str] = ()) -> list[Any]:
+    """Return the nodes of the glue's objects and of those of the user's sources.
+
+    Args:
+        env: the environment of an ABI's compiler for C++.
+        folder: where the objects are made.
+        flags: more flags, for C and C++.
+    """
+    math_env = env.Clone()
+    math_env.Append(CPPPATH=[f"#{SOURCES}"])
+    return kernel_objects(math_env, math_sources(env), folder, CCFLAGS=list(flags))
+
+
+def library(env: Any, target: str, abi_name: str) -> Any:
+    """Return the node of `build/<target>/libpplnn_<op>.a`, once everything else compiles, too."""
+    operator = env["OPERATOR"]
+    folder = f"{FOLDER}/{abi_name}"
+    abi_env = compiler_for(env, abi_name, cxx=True)
+    archive = abi_env.Command(
+        f"build/{target}/libpplnn_{operator.lower}.a",
+        math_objects(abi_env, folder),
+        Action("$AR rcsD $TARGET $SOURCES", "$SHAREDCOMSTR"),
+        AR=_archiver(abi_env["CC"]),
+    )
+    abi_env.Depends(archive, _checked_objects(abi_env, folder))
+    return archive
+
+
+def _checked_objects(env: Any, folder: str) -> list[Any]:
+    """Return the nodes of the objects of the sources that include ppl.nn's headers."""
+    source_env = env.Clone()
+    source_env.Replace(CXXFLAGS=list(CXX), CCFLAGS=[*env["CCFLAGS"], *CHECKED, *WARNINGS, *ERRORS])
+    source_env.Append(CPPPATH=[f"#{SOURCES}", f"#{ROOM}/declarations"])
+    compiled = math_sources(env)
+    return [
+        node
+        for path in sorted(generated_files(env["OPERATOR"]))
+        if path.startswith("pplnn/") and path.endswith(".cc") and path not in compiled
+        for node in source_env.SharedObject(f"{folder}/{path}.o", path)
+    ]
+
+
+def _archiver(compiler: Sequence[Any]) -> list[Any]:
+    """Return the command of the archiver that comes with a compiler: zig's, or binutils'."""
+    program, *rest = compiler
+    archiver = re.sub(r"(gcc|clang)$", "ar", str(program))
+    return words([program, "ar"] if rest[:1] == ["cc"] else [archiver])

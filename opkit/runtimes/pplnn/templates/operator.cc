@@ -1,0 +1,29 @@
+/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* ${name} as the harness of `scons check` calls it. ppl.nn gets nothing of this. */
+#include "../include/opkit/runtimes/pplnn/harness/operator.h"
+#include "../pplnn/src/${glue}.h"
+
+namespace {
+
+const char *InferShapes(const opkit_pplnn_tensor *inputs, const void *params,
+                        opkit_pplnn_tensor *outputs)
+{
+    const auto &own = *static_cast<const ${lower}_params *>(params);
+${infer}
+}
+
+const char *Run(const opkit_pplnn_tensor *inputs, const void *params,
+                const opkit_pplnn_tensor *outputs)
+{
+    const auto &own = *static_cast<const ${lower}_params *>(params);
+${run}
+}
+${params}
+} // namespace
+
+extern "C" {
+extern const opkit_pplnn_operator ${lower}_pplnn;
+__attribute__((visibility("default"))) const opkit_pplnn_operator ${lower}_pplnn = {
+${table}
+};
+}

@@ -1,0 +1,72 @@
+"""device_library(env, abi): compiles, links and examines the library that a board loads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from SCons.Action import Action
+
+from opkit.build.compiler import compiler_for
+from opkit.build.errors import print_errors
+from opkit.build.user_cache import user_cache
+from opkit.runtimes.rknn.scons.kernel import kernel_objects
+
+
+def generate(env: Any) -> None:
+    """Prepare the environment for libraries."""
+    env["DEVICE_LIBRARIES"] = {}  # ABI -> node, each declared once
+
+
+def device_library(env: Any, abi_name: str) -> Any:
+    """Return the node of `build/<abi>/lib<operator>.so`.
+
+    It exports the kernel list and nothing else, so that two operators live in one process. It is
+    linked against a stub of libOpenVX.so; the board has the real one.
+    """
+    libraries = env["DEVICE_LIBRARIES"]
+    if abi_name not in libraries:
+        libraries[abi_name] = _declare(env, abi_name)
+    return libraries[abi_name]
+
+
+def _declare(env: Any, abi_name: str) -> Any:
+    operator = env["OPERATOR"]
+    folder = f"build/{abi_name}"
+    abi_env = compiler_for(env, abi_name)
+    stub_env = user_cache(abi_env)
+    stub = stub_env.Command(
+        f"{folder}/openvx/libOpenVX.so",
+        stub_env.SharedObject(f"{folder}/openvx/stub.o", "generated/openvx_stub.c", CPPPATH=[]),
+        Action("$SHAREDCOM", "$SHAREDCOMSTR"),
+        LIBRARIES=["-Wl,-soname,libOpenVX.so"],
+    )
+    exports = f"generated/{operator.lower}.exports"
+    library = abi_env.Command(
+        f"{folder}/lib{operator.lower}.so",
+        kernel_objects(abi_env, folder),
+        [
+            Action("$SHAREDCOM", "$SHAREDCOMSTR"),
+            Action(print_errors(_examine), None, varlist=["ABI_NAME"]),
+        ],
+        ABI_NAME=abi_name,
+        LIBRARIES=[
+            f"-Wl,--version-script={exports}",
+            "-Wl,-z,defs",
+            f"-L{folder}/openvx",
+            "-Wl,--no-as-needed",
+            "-lOpenVX",
+            "-Wl,--as-needed",
+            "-lm",
+        ],
+    )
+    abi_env.Depends(library, [stub, exports])
+    return library
+
+
+def _examine(target: Any, source: Any, env: Any) -> None:
+    from opkit.runtimes.rknn.library_check import check_library
+
+    # What runs on this PC alone may use its glibc; the rest of the rules holds for a check, too.
+    path = Path(target[0].path)
+    check_library(path, env["ABI_NAME"], env["OPERATOR"].name, any_glibc=True)

@@ -1,0 +1,50 @@
+"""vx_kernel(env): `scons vx` compiles the VX kernel for this PC."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from SCons.Action import Action
+
+from opkit.build.errors import print_errors
+from opkit.build.options import Request
+from opkit.description.spec import OpSpec
+from opkit.runtimes.rknn.kernels import require_vx_kernel
+from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.skeletons import vx_file
+
+
+def usage(operator: OpSpec) -> Sequence[tuple[str, str]]:
+    """Return the command, which an operator without a VX kernel does not have."""
+    if not settings(operator).has_vx_kernel:
+        return ()
+    return (("scons vx", "compile the VX kernel for this PC and show what is wrong with it"),)
+
+
+def check(env: Any, request: Request) -> None:
+    """Refuse to compile a missing VX kernel.
+
+    Raises:
+        OpkitError: the operator has no VX kernel.
+    """
+    if "vx" in request.commands:
+        require_vx_kernel(env["OPERATOR"], "scons vx")
+
+
+def vx_kernel(env: Any) -> Any:
+    """Return the alias `vx`, which prints the compiler's diagnostics of the .vx file."""
+    source = vx_file(env["OPERATOR"])
+    alias = env.Alias("vx", source, Action(print_errors(_compile), f"compile {source}"))
+    env.AlwaysBuild(alias)
+    return alias
+
+
+def _compile(target: Any, source: Any, env: Any) -> None:
+    from opkit.runtimes.rknn.vx.kernel import compiled
+
+    program = compiled(Path(), env["OPERATOR"])
+    if program.diagnostics:
+        print(program.diagnostics, file=sys.stderr)

@@ -1,0 +1,119 @@
+"""The keys of op.yml that only this runtime has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import yaml
+
+from opkit.description.any_case import words
+from opkit.description.reader import Reader, shown
+from opkit.description.spec import OpSpec
+from opkit.runtimes.rknn.names import check_vx_names
+
+NAME = "rknn"
+# Other keys of a package's op.yml; the build writes them.
+PACKAGE_KEYS = ("out_binary", "op_py_file", "vx_file", "op_version")
+KERNELS = ("cpu", "vx")  # in the order of the list that the runtime looks up
+_INDICES = ("0", "1")
+_VX_VERSIONS = ("1", "2")
+KEYS = {
+    "kernels": {
+        "description": "The kernels that the operator has: [cpu] or [cpu, vx], the default.",
+        "type": "array",
+        "items": words(KERNELS),
+        "contains": words(KERNELS[:1]),
+        "uniqueItems": True,
+    },
+    "kernel_index": {
+        "description": "The kernel that the board runs: 0, the CPU kernel, or 1, the VX kernel.",
+        "enum": [*map(int, _INDICES), *_INDICES],
+    },
+    "vx_version": {
+        "description": "VX_VERSION in the .vx file; 1 by default.",
+        "enum": [*map(int, _VX_VERSIONS), *_VX_VERSIONS],
+    },
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The keys of op.yml that only this runtime has.
+
+    Attributes:
+        kernels: of `cpu` and `vx`, those that the operator has.
+        kernel_index: which of them the board runs.
+        vx_version: VX_VERSION in the VX kernel, the generation of the hardware. 1 by default, as in
+            the vendor's header: which of the two the chips have is not published.
+    """
+
+    kernels: tuple[str, ...] = KERNELS
+    kernel_index: int = 0
+    vx_version: int = 1
+
+    @property
+    def has_vx_kernel(self) -> bool:
+        """Whether there is a VX kernel besides the CPU kernel."""
+        return "vx" in self.kernels
+
+
+def settings(spec: OpSpec) -> Settings:
+    """Return the settings of an operator."""
+    found = spec.settings[NAME]
+    assert isinstance(found, Settings)
+    return found
+
+
+def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
+    """Read the settings of a description.
+
+    Raises:
+        DescriptionError: they are invalid.
+    """
+    kernels = reader.attempt(_kernels, reader, entries.get("kernels"))
+    if "vx" in (kernels or ()):
+        reader.attempt(check_vx_names, reader, entries)
+    vx_version = reader.attempt(reader.choice, entries, "vx_version", _VX_VERSIONS, "1")
+    return Settings(
+        kernels, _kernel_index(reader, entries, kernels or KERNELS), int(vx_version or 1)
+    )
+
+
+def _kernels(reader: Reader, node: yaml.Node | None) -> tuple[str, ...]:
+    """Return the kernels of the operator, in the order of KERNELS."""
+    if node is None:
+        return KERNELS
+    expected = "[cpu] or [cpu, vx]"
+    if not isinstance(node, yaml.SequenceNode):
+        reader.fail(node, "kernels", f"must be a list, not {shown(node)}", expected=expected)
+    found: list[str] = []
+    for index, item in enumerate(node.value):
+        where = f"kernels[{index}]"
+        kernel = reader.text(item, where).lower()
+        if kernel not in KERNELS:
+            problem = f"unknown kernel {shown(item)}"
+            reader.fail(item, where, problem, expected=", ".join(KERNELS))
+        if kernel in found:
+            reader.fail(item, where, f"duplicate kernel '{kernel}'", hint="delete one of them")
+        found.append(kernel)
+    if not found:
+        reader.fail(node, "kernels", "is empty", expected=expected)
+    if "cpu" not in found:
+        reader.fail(node, "kernels", "has no cpu, the runtime's kernel 0", expected=expected)
+    return tuple(kernel for kernel in KERNELS if kernel in found)
+
+
+def _kernel_index(
+    reader: Reader, entries: Mapping[str, yaml.Node], kernels: tuple[str, ...]
+) -> int:
+    index = int(reader.choice(entries, "kernel_index", _INDICES, "0"))
+    if index >= len(kernels):
+        line = entries["kernels"].start_mark.line + 1
+        reader.fail(
+            entries["kernel_index"],
+            "kernel_index",
+            f"{index} is the VX kernel, but kernels in line {line} is [{', '.join(kernels)}]",
+            hint="write `kernel_index: 0`, or `kernels: [cpu, vx]`",
+        )
+    return index

@@ -1,0 +1,244 @@
+/*
+ * What a custom operator of librknnrt needs: from the runtime's tensors and attributes, all of
+ * which are checked before they are used, to the structs that the math computes with, and back.
+ */
+#ifndef OPKIT_CUSTOM_OP_H
+#define OPKIT_CUSTOM_OP_H
+
+#include "params.h"
+#include "tensors.h"
+
+/* ---- The life of a node ---- */
+
+/* What is read of a node once: its params from attributes. */
+struct opkit_node {
+    struct opkit_node *next;
+    uint64_t context; /* the runtime's: tells one node from another */
+    size_t users;
+    opkit_memory memory; /* the texts and lists of the params */
+    max_align_t params[]; /* the operator's struct */
+};
+
+/*
+ * The nodes that are initialized and not destroyed.
+ *
+ * After rknn_dup_context (1.6.0), a node is initialized again, with its private data as they are;
+ * they then belong to both contexts, and are destroyed twice. So each node counts its users, and
+ * what is not in this list is not touched.
+ */
+static struct {
+    bool is_locked;
+    struct opkit_node *first;
+} opkit_nodes;
+
+static inline void opkit_lock_nodes(void)
+{
+    while (__atomic_test_and_set(&opkit_nodes.is_locked, __ATOMIC_ACQUIRE)) {
+    }
+}
+
+static inline void opkit_unlock_nodes(void)
+{
+    __atomic_clear(&opkit_nodes.is_locked, __ATOMIC_RELEASE);
+}
+
+/* Returns the link to a node in the list; to NULL, if it is not there. Needs the lock. */
+static inline struct opkit_node **opkit_find_node(const void *node)
+{
+    struct opkit_node **link = &opkit_nodes.first;
+
+    while (*link != NULL && *link != node) {
+        link = &(*link)->next;
+    }
+    return link;
+}
+
+/* Returns the node of a context; NULL: it is not initialized. */
+static inline struct opkit_node *opkit_node_of(const rknn_custom_op_context *context)
+{
+    opkit_lock_nodes();
+    struct opkit_node *node = *opkit_find_node(context->priv_data);
+    opkit_unlock_nodes();
+    return node;
+}
+
+/* Counts one more user of a context's node; false: it has none yet. */
+static inline bool opkit_share_node(const rknn_custom_op_context *context)
+{
+    opkit_lock_nodes();
+    struct opkit_node *node = *opkit_find_node(context->priv_data);
+    const bool is_shared = node != NULL && node->context == context->internal_ctx;
+    if (is_shared) {
+        node->users++;
+    }
+    opkit_unlock_nodes();
+    return is_shared;
+}
+
+static inline void opkit_free_node(struct opkit_node *node)
+{
+    opkit_free(&node->memory);
+    free(node);
+}
+
+/* Reads the attributes of a node into its params, which are its private data. */
+static inline int opkit_init(const struct opkit_operator *op, rknn_custom_op_context *context,
+                             uint32_t input_count)
+{
+    if (opkit_share_node(context)) {
+        return 0;
+    }
+    /* Whole units: a block of an odd size need not be aligned for a node. */
+    const size_t units = (op->params_size + sizeof(max_align_t) - 1) / sizeof(max_align_t);
+    struct opkit_node *node =
+        (struct opkit_node *)calloc(1, sizeof *node + units * sizeof(max_align_t));
+    if (node == NULL) {
+        return opkit_fail(op, "not enough memory for its params");
+    }
+    node->context = context->internal_ctx;
+    node->users = 1;
+    for (size_t i = 0; i < op->param_count; i++) {
+        const struct opkit_target target = {node->params, &node->memory};
+        if (!opkit_is_input(&op->params[i], input_count) &&
+            opkit_read_attribute(op, &op->params[i], context, target) != 0) {
+            opkit_free_node(node);
+            return OPKIT_FAILED;
+        }
+    }
+    opkit_lock_nodes();
+    node->next = opkit_nodes.first;
+    opkit_nodes.first = node;
+    opkit_unlock_nodes();
+    context->priv_data = node;
+    return 0;
+}
+
+/* Frees the params of a node when its last user is gone. */
+static inline int opkit_destroy(rknn_custom_op_context *context)
+{
+    opkit_lock_nodes();
+    struct opkit_node **link = opkit_find_node(context->priv_data);
+    struct opkit_node *node = *link;
+    if (node != NULL && --node->users == 0) {
+        *link = node->next;
+    } else {
+        node = NULL;
+    }
+    opkit_unlock_nodes();
+    if (node != NULL) {
+        opkit_free_node(node);
+    }
+    context->priv_data = NULL;
+    return 0;
+}
+
+/* ---- A call ---- */
+
+/* What compute is called with, and the operator's structs of the same. */
+struct opkit_call {
+    const struct opkit_operator *op;
+    const rknn_custom_op_context *context;
+    const rknn_custom_op_tensor *input_tensors;
+    uint32_t input_count;
+    const rknn_custom_op_tensor *output_tensors;
+    uint32_t output_count;
+    void *inputs;
+    void *params;
+    void *outputs;
+    opkit_memory memory; /* all that the call allocates */
+};
+
+static inline struct opkit_tensor *opkit_tensor_in(void *tensors,
+                                                   const struct opkit_tensor_row *row)
+{
+    return (struct opkit_tensor *)(void *)((char *)tensors + row->offset);
+}
+
+/* How many inputs a node may have: tensors, and params behind them. */
+static inline size_t opkit_max_inputs(const struct opkit_operator *op)
+{
+    size_t count = op->input_count;
+
+    for (size_t i = 0; i < op->param_count; i++) {
+        count += op->params[i].input != OPKIT_ATTRIBUTE;
+    }
+    return count;
+}
+
+/*
+ * Sets the call's params: those of the node, and those that are inputs. The call has a copy of its
+ * own, because contexts that share a node may run at the same time.
+ */
+static inline int opkit_read_params(struct opkit_call *call)
+{
+    const struct opkit_operator *op = call->op;
+    const struct opkit_node *node = opkit_node_of(call->context);
+
+    memset(call->params, 0, op->params_size);
+    if (op->param_count > 0 && node == NULL) {
+        return opkit_fail(op, "the node is not initialized, or destroyed already");
+    }
+    if (node != NULL) {
+        memcpy(call->params, node->params, op->params_size);
+    }
+    for (size_t i = 0; i < op->param_count; i++) {
+        const struct opkit_param *param = &op->params[i];
+        if (opkit_is_input(param, call->input_count)) {
+            const rknn_custom_op_tensor *input = &call->input_tensors[param->input];
+            const struct opkit_tensor_row row = {param->name, OPKIT_DTYPE_ANY, 0};
+            const struct opkit_target target = {call->params, &call->memory};
+            struct opkit_tensor tensor;
+            OPKIT_TRY(opkit_open_tensor(op, &row, input, &call->memory, &tensor));
+            const struct opkit_values values = {"input", true, input->attr.type, tensor.size,
+                                                tensor.data};
+            OPKIT_TRY(opkit_store(op, param, &values, target));
+        }
+    }
+    return 0;
+}
+
+/* Sets the operator's inputs, params and outputs. In any case, the call has to be closed. */
+static inline int opkit_open_call(struct opkit_call *call)
+{
+    const struct opkit_operator *op = call->op;
+
+    OPKIT_TRY(
+        opkit_check_count(op, "inputs", call->input_count, op->input_count, opkit_max_inputs(op)));
+    OPKIT_TRY(
+        opkit_check_count(op, "outputs", call->output_count, op->output_count, op->output_count));
+    OPKIT_TRY(opkit_read_params(call));
+    for (size_t i = 0; i < op->input_count; i++) {
+        const struct opkit_tensor_row *row = &op->inputs[i];
+        struct opkit_tensor *tensor = opkit_tensor_in(call->inputs, row);
+        const rknn_custom_op_tensor *source = &call->input_tensors[i];
+        OPKIT_TRY(opkit_open_tensor(op, row, source, &call->memory, tensor));
+        OPKIT_TRY(opkit_read_tensor(op, row, source, tensor));
+    }
+    for (size_t i = 0; i < op->output_count; i++) {
+        const struct opkit_tensor_row *row = &op->outputs[i];
+        OPKIT_TRY(opkit_open_tensor(op, row, &call->output_tensors[i], &call->memory,
+                                    opkit_tensor_in(call->outputs, row)));
+    }
+    return 0;
+}
+
+/* Hands the outputs to the runtime; or fails with what the math says is wrong. */
+static inline int opkit_finish_call(struct opkit_call *call, const char *problem)
+{
+    if (problem != NULL) {
+        return opkit_fail(call->op, "%s", problem);
+    }
+    for (size_t i = 0; i < call->op->output_count; i++) {
+        const struct opkit_tensor_row *row = &call->op->outputs[i];
+        OPKIT_TRY(opkit_write_tensor(call->op, row, opkit_tensor_in(call->outputs, row),
+                                     &call->output_tensors[i]));
+    }
+    return 0;
+}
+
+static inline void opkit_close_call(struct opkit_call *call)
+{
+    opkit_free(&call->memory);
+}
+
+#endif

@@ -1,0 +1,46 @@
+"""deploy(env, products): `scons deploy` says how a plugin gets onto a board."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from SCons.Action import Action
+
+from opkit.build.options import Request
+from opkit.errors import OpkitError
+from opkit.runtimes.rknn2.deployment import lines
+
+USAGE = (("scons deploy target=...", "build the plugin and print how it gets onto a board"),)
+
+
+def check(env: Any, request: Request) -> None:
+    """Refuse to deploy to this PC.
+
+    Raises:
+        OpkitError: no target is named that has plugins.
+    """
+    from opkit.runtimes.rknn2.chips import TARGETS
+
+    if "deploy" in request.commands and not any(name in TARGETS for name in request.targets):
+        raise OpkitError(
+            f"deploy is for a board; name its chip with target= (expected {', '.join(TARGETS)})"
+        )
+
+
+def deploy(env: Any, products: Sequence[Any]) -> Any:
+    """Return the alias `deploy`, which prints the lines for what is built for targets.
+
+    Args:
+        env: the environment.
+        products: the nodes of what is built.
+    """
+
+    def show(target: Any, source: Any, env: Any) -> None:
+        print(text)
+
+    plugins = [node.path for node in products if node.path.endswith(".so")]
+    text = "\n\n".join(map(lines, plugins))
+    alias = env.Alias("deploy", products, Action(show, None))
+    env.AlwaysBuild(alias)
+    return alias

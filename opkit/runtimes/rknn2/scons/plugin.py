@@ -1,0 +1,155 @@
+"""plugin(env, abi): compiles, links and examines the plugin, and the library beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from SCons.Action import Action
+
+from opkit.build.compiler import compiler_for, words
+from opkit.build.errors import print_errors
+from opkit.build.kernel_objects import kernel_objects
+from opkit.build.machinery import FOLDER as MACHINERY
+from opkit.build.options import Request
+from opkit.build.user_cache import user_cache
+from opkit.description.spec import OpSpec
+from opkit.errors import OpkitError
+from opkit.runtimes.rknn2.sources import application_sources, operator_sources, plugin_sources
+
+ROOM = f"{MACHINERY}/runtimes/rknn2"
+INCLUDE = "include/librknnrt"
+FOLDER = "build/rknn2"
+HEADERS = ("rknn_custom_op.h", "rknn_api.h")
+
+
+def options(variables: Any, operator: OpSpec) -> None:
+    """Add where the vendor's headers are."""
+    text = "a folder with the vendor's rknn_custom_op.h and rknn_api.h, in place of ours"
+    variables.Add("RKNN_INCLUDE", text, "")
+
+
+def check(env: Any, request: Request) -> None:
+    """Refuse a folder without the headers.
+
+    Raises:
+        OpkitError: one of them is not there.
+    """
+    folder = env["RKNN_INCLUDE"]
+    for header in HEADERS if folder else ():
+        if not Path(folder, header).is_file():
+            raise OpkitError(
+                f"RKNN_INCLUDE={folder}: no {header} there (expected the folder of the vendor's "
+                "SDK that holds it, such as rknpu2/runtime/Linux/librknn_api/include)"
+            )
+
+
+def objects(env: Any, sources: Sequence[str], folder: str, **flags: list[str]) -> list[Any]:
+    """Return the nodes of the operator's objects, with the headers that the options choose.
+
+    Args:
+        env: the environment of an ABI's compiler, compiler_for(env, abi).
+        sources: the paths of the sources.
+        folder: where the objects are made.
+        flags: appended to construction variables for these objects, such as CCFLAGS.
+    """
+    if env["RKNN_INCLUDE"]:
+        env = env.Clone()
+        ours = env.Dir(f"#{INCLUDE}").path
+        env.Replace(CPPPATH=[each for each in env["CPPPATH"] if env.Dir(each).path != ours])
+        # As a system's header: what compilers warn of in it, nobody here can change.
+        env.Append(CCFLAGS=words(["-isystem", Path(env["RKNN_INCLUDE"]).absolute()]))
+    return kernel_objects(env, sources, folder, **flags)
+
+
+def plugin(env: Any, abi_name: str, debug: bool = False) -> list[Any]:
+    """Return the nodes of `librkcst_<op>.so` and `lib<op>_custom_op.a` in `build/rknn2/<abi>/`.
+
+    The plugin exports get_rknn_custom_op and nothing else. It is linked against a stub of
+    librknnrt.so, by which the loader finds the runtime however it was loaded.
+
+    Args:
+        env: the environment.
+        abi_name: the ABI.
+        debug: whether it keeps debug information, for messages that name lines.
+    """
+    operator = env["OPERATOR"]
+    folder = f"{FOLDER}/{abi_name}"
+    abi_env = compiler_for(env, abi_name)
+    if debug:
+        flags, link_flags = (
+            ["-g" if flag in ("-g0", "-s") else flag for flag in abi_env[name]]
+            for name in ("CCFLAGS", "LINKFLAGS")
+        )
+        abi_env.Replace(CCFLAGS=flags, LINKFLAGS=link_flags)
+    common = objects(abi_env, operator_sources(operator), folder)
+    exports = f"{ROOM}/plugin.exports"
+    library = abi_env.Command(
+        f"{folder}/librkcst_{operator.lower}.so",
+        [*common, *objects(abi_env, plugin_sources(operator), folder)],
+        [
+            Action("$SHAREDCOM", "$SHAREDCOMSTR"),
+            Action(print_errors(_examine), None, varlist=["ABI_NAME"]),
+        ],
+        ABI_NAME=abi_name,
+        LIBRARIES=[
+            f"-Wl,--version-script={exports}",
+            "-Wl,-z,defs",
+            f"-L{folder}/stub",
+            "-Wl,--no-as-needed",
+            "-lrknnrt",
+            "-Wl,--as-needed",
+            "-lm",
+        ],
+    )
+    abi_env.Depends(library, [_stub(abi_env, folder), exports])
+    archive = abi_env.Command(
+        f"{folder}/lib{operator.lower}_custom_op.a",
+        [*common, *objects(abi_env, application_sources(), folder)],
+        Action("$AR rcsD $TARGET $SOURCES", "$SHAREDCOMSTR"),
+        AR=_archiver(abi_env["CC"]),
+    )
+    return [*library, *archive]
+
+
+def deliver(env: Any, target: str, built: Sequence[Any]) -> list[Any]:
+    """Return the nodes of what is built for a target, copied to `build/<target>/`."""
+    return [
+        node
+        for source in built
+        for node in env.Command(
+            f"build/{target}/{source.name}", source, Action(print_errors(_deliver), None)
+        )
+    ]
+
+
+def _stub(abi_env: Any, folder: str) -> Any:
+    stub_env = user_cache(abi_env)
+    return stub_env.Command(
+        f"{folder}/stub/librknnrt.so",
+        stub_env.SharedObject(f"{folder}/stub/stub.o", f"{ROOM}/librknnrt_stub.c", CPPPATH=[]),
+        Action("$SHAREDCOM", "$SHAREDCOMSTR"),
+        LIBRARIES=["-Wl,-soname,librknnrt.so"],
+    )
+
+
+def _archiver(compiler: Sequence[Any]) -> list[Any]:
+    """Return the command of the archiver that comes with a compiler: zig's, or binutils'."""
+    program, *rest = compiler
+    archiver = re.sub(r"(gcc|clang)$", "ar", str(program))
+    return words([program, "ar"] if rest[:1] == ["cc"] else [archiver])
+
+
+def _examine(target: Any, source: Any, env: Any) -> None:
+    from opkit.runtimes.rknn2.library_check import check_plugin
+
+    check_plugin(Path(target[0].path), env["ABI_NAME"])
+
+
+def _deliver(target: Any, source: Any, env: Any) -> None:
+    path = Path(target[0].path)
+    path.write_bytes(Path(source[0].path).read_bytes())
+    # A line in one piece: other targets are built meanwhile.
+    print(f"{path}: {path.stat().st_size} bytes\n", end="")

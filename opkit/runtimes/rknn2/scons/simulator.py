@@ -1,0 +1,72 @@
+"""The option rknn2_python=: which Python has RKNN-Toolkit2, for the simulator."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from opkit.build.options import Request
+from opkit.check.executors import Executor
+from opkit.description.spec import OpSpec
+from opkit.errors import OpkitError
+from opkit.runtimes.rknn2.chips import TARGETS
+from opkit.runtimes.rknn2.simulator import executor
+
+OPTION = "rknn2_python"
+ENVIRONMENT = Path(".venv-rknn2")
+"""The virtual environment of a repository that is found by itself."""
+
+_DISTRIBUTION = "rknn-toolkit2"
+_PROBE = f"from importlib.metadata import version; print(version({_DISTRIBUTION!r}))"
+_MISSING = (
+    "RKNN-Toolkit2 has not converted and simulated the cases: it is not there. To install it: "
+    f"python3 -m venv {ENVIRONMENT} && {ENVIRONMENT}/bin/pip install rknn-toolkit2==2.5.0 "
+    f"'setuptools<81', with Python 3.8 to 3.12; or name a Python that has it with {OPTION}="
+)
+
+
+def options(variables: Any, operator: OpSpec) -> None:
+    """Add the option."""
+    text = f"with check: a Python with RKNN-Toolkit2; by default {ENVIRONMENT}/bin/python"
+    variables.Add(OPTION, text, "")
+
+
+def check(env: Any, request: Request) -> None:
+    """Refuse a Python without the toolkit.
+
+    Raises:
+        OpkitError: it cannot be started, or has no toolkit.
+    """
+    if python := env[OPTION]:
+        try:
+            subprocess.run([python, "-c", _PROBE], check=True, capture_output=True, text=True)
+        except OSError as error:
+            raise OpkitError(f"{OPTION}={python}: {error.strerror}") from None
+        except subprocess.CalledProcessError as error:
+            reason = (error.stderr.strip() or f"exit status {error.returncode}").splitlines()[-1]
+            hint = f"{python} -m pip install rknn-toolkit2==2.5.0"
+            raise OpkitError(f"{OPTION}={python}: {reason}; to install it: {hint}") from None
+
+
+def simulators(env: Any, targets: Sequence[str]) -> tuple[Sequence[Executor], str]:
+    """Return what starts the simulator for each target; see Runtime."""
+    python = env[OPTION] or _found()
+    if not python:
+        return (), _MISSING
+    return [executor(target, python) for target in targets or [next(iter(TARGETS))]], ""
+
+
+def _found() -> str:
+    """Return a Python that has the toolkit; empty if none is found."""
+    in_environment = ENVIRONMENT / "bin/python"
+    if in_environment.exists():
+        return str(in_environment.absolute())
+    try:
+        version(_DISTRIBUTION)
+    except PackageNotFoundError:
+        return ""
+    return sys.executable

@@ -1,0 +1,49 @@
+/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+
+$about
+#include "${lower}_custom_op.h"
+
+#include "../include/opkit/runtimes/rknn2/custom_op.h"
+#include "../${lower}_compute.h"
+
+$description
+$compute_comment
+static int compute_callback(rknn_custom_op_context *context, rknn_custom_op_tensor *input_tensors,
+                            uint32_t input_count, rknn_custom_op_tensor *output_tensors,
+                            uint32_t output_count)
+{
+    struct ${lower}_inputs inputs;
+    struct ${lower}_params params;
+    struct ${lower}_outputs outputs;
+    struct opkit_call call = {
+        .op = &custom_op_description,
+        .context = context,
+        .input_tensors = input_tensors,
+        .input_count = input_count,
+        .output_tensors = output_tensors,
+        .output_count = output_count,
+        .inputs = &inputs,
+        .params = &params,
+        .outputs = &outputs,
+    };
+
+    int status = opkit_open_call(&call);
+    if (status == 0) {
+$compute
+        status = opkit_finish_call(&call, problem);
+    }
+    opkit_close_call(&call);
+    return status;
+}
+
+$init$function
+{
+    static rknn_custom_op custom_op = {
+        .version = 1,
+        .target = RKNN_TARGET_TYPE_CPU,
+$op_type
+$members
+    };
+
+    return &custom_op;
+}

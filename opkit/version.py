@@ -1,0 +1,24 @@
+"""The version of opkit, which is that of the template."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+BUILD = (Path(__file__).parent / "VERSION").read_text(encoding="ascii").strip()
+"""The version of the installed wheel, which names its bytes; in a checkout, VERSION."""
+VERSION = BUILD.partition("+")[0]
+
+
+def is_version(text: str) -> bool:
+    """Whether a text is a version: numbers with points."""
+    return re.fullmatch(r"\d{1,9}(\.\d{1,9})*", text) is not None
+
+
+def is_newer(version: str, than: str = VERSION) -> bool:
+    """Whether a version came after another."""
+    return _numbers(version) > _numbers(than)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in version.split("."))

@@ -1,0 +1,1 @@
+"""Brings repositories of older versions to today's form."""

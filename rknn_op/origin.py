@@ -1,0 +1,55 @@
+"""Where the template came from, which cruft wants to know of a repository."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from opkit.version import VERSION
+from rknn_op import template
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A place with the template's history.
+
+    Attributes:
+        url: of the repository, or its path.
+        commit: that this template is of, or the tag of its version.
+    """
+
+    url: str
+    commit: str
+
+
+@cache
+def origin() -> Origin | None:
+    """Return the template's origin; None: it was installed from a package index or a file."""
+    if (template.ROOT / ".git").exists():
+        url = _git("remote", "get-url", "origin") or str(template.ROOT)
+        return Origin(url, _git("rev-parse", "HEAD") or f"v{VERSION}")
+    return _installed_from(Path(__file__).parents[1])
+
+
+def _git(*arguments: str) -> str:
+    """Return what git prints of the template's checkout; nothing if it cannot."""
+    command = ["git", "-C", str(template.ROOT), *arguments]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def _installed_from(packages: Path) -> Origin | None:
+    """Return what pip has recorded of a folder or a repository that it installed (PEP 610)."""
+    for record in packages.glob("rknn_op_template-*.dist-info/direct_url.json"):
+        content = json.loads(record.read_text(encoding="utf-8"))
+        if "vcs_info" in content:
+            return Origin(content["url"], content["vcs_info"]["commit_id"])
+        folder = Path(content["url"].removeprefix("file://"))
+        if "dir_info" in content and (folder / ".git").exists():
+            return Origin(str(folder), f"v{VERSION}")
+    return None

@@ -43,6 +43,8 @@ def unpacked(root: Path) -> Path:
             _unpack(data, folder)
     except OSError as error:
         raise OpkitError(f"{folder}: cannot be made: {error.strerror}") from None
+    except zipfile.BadZipFile as error:
+        raise OpkitError(f"{root / wheel.name}: is not a wheel: {error}") from None
     return folder
 
 

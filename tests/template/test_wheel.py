@@ -262,6 +262,15 @@ def test_wheel_of_other_bytes_is_not_executed(root: Path) -> None:
     assert_error(rknn_op("check", "-p", str(root)), f"{path}: not found; restore it")
 
 
+def test_file_that_is_no_wheel_is_a_message(root: Path) -> None:
+    (path,) = root.glob("*.whl")
+    path.write_bytes(b"no wheel")
+    content = json.loads((root / manifest.PATH).read_text())
+    content["wheel"]["sha256"] = hashlib.sha256(b"no wheel").hexdigest()
+    (root / manifest.PATH).write_text(json.dumps(content))
+    assert_error(rknn_op("check", "-p", str(root)), f"{path}: is not a wheel: ")
+
+
 def test_wheel_is_unpacked_once_and_whole(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also by many at once, and again where it was interrupted."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(root.parent / "cache"))

@@ -10,8 +10,8 @@ from clang_format import get_executable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opkit.creation.dot_products import DOT_PRODUCTS, header
 from opkit.errors import OpkitError
+from opkit.runtimes.rknn.creation.dot_products import DOT_PRODUCTS, header
 from opkit.runtimes.rknn.dot_product import (
     FORMS,
     TYPES,

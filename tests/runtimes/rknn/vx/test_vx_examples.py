@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from opkit.creation.dot_products import DOT_PRODUCTS
+from opkit.runtimes.rknn.creation.dot_products import DOT_PRODUCTS
 from opkit.runtimes.rknn.vx.kernel import function_of
 from tests.check.target_repositories import need
 from tests.repositories import EXAMPLES, Repository, installed_opkit

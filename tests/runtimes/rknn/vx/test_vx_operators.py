@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.creation.dot_products import DOT_PRODUCTS
+from opkit.runtimes.rknn.creation.dot_products import DOT_PRODUCTS
 from opkit.runtimes.rknn.dot_product import Bin, Constant, Term, configuration
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.launch import Border

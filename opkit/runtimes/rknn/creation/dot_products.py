@@ -1,6 +1,6 @@
 """The dot products that many kernels use, under names: what dot_products.h is made of.
 
-`python3 -m opkit.creation.dot_products > opkit/runtimes/rknn/dot_products.h` writes it.
+`python3 -m opkit.runtimes.rknn.creation.dot_products` prints that file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HEAD = """\
  *
  *     opkit_set_uniform(call, "low_halves_to_floats", opkit_low_halves_to_floats)
  *
- * A and B are the first and the second operand. Written by opkit/creation/dot_products.py.
+ * A and B are the first and the second operand. Written by creation/dot_products.py.
  */
 #ifndef OPKIT_DOT_PRODUCTS_H
 #define OPKIT_DOT_PRODUCTS_H

@@ -50,10 +50,10 @@ def construct(root: Path) -> None:
     cleans = Script.GetOption("clean")
     with _user_errors():
         repository.refuse_path(root)
+        repository.refuse_other_opkit(root)
         kept_files = () if changes_nothing else (lock.acquire(root),)
     _set_up(root)
     with _user_errors(lambda: _products(root)):
-        repository.refuse_other_opkit(root)
         operator = repository.load(root)
         if not changes_nothing:
             machinery.provide(root)

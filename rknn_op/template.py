@@ -28,7 +28,8 @@ def files() -> dict[str, bytes]:
     """
     # Paths as text, because a thousand repositories are made of them.
     root, found = str(_PROJECT), dict[str, bytes]()
-    for folder, _, names in os.walk(root):
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name != "__pycache__"]
         place = folder.removeprefix(root).lstrip("/")
         for name in names:
             path = f"{place}/{name}" if place else name

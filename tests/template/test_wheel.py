@@ -208,6 +208,9 @@ def test_scons_without_opkit_says_what_to_install(root: Path, tmp_path: Path) ->
     problem = "error: opkit is not installed; run: pip install -r requirements.txt\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", problem)
 
+    built = root / "build/rk1808/Kept.rknnop"
+    built.parent.mkdir(parents=True)
+    built.write_bytes(b"built before")
     other = {**os.environ, "PYTHONPATH": str(ROOT)}  # the template's own, which has no digest
     done = subprocess.run(command, cwd=root, env=other, capture_output=True, text=True, check=False)
     problem = (
@@ -215,6 +218,7 @@ def test_scons_without_opkit_says_what_to_install(root: Path, tmp_path: Path) ->
         "install -r requirements.txt\n"
     )
     assert (done.returncode, done.stdout, done.stderr) == (2, "", problem)
+    assert built.exists()
 
 
 def test_sconstruct_is_short(made: Path) -> None:

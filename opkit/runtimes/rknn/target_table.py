@@ -5,7 +5,7 @@ from __future__ import annotations
 from opkit.runtimes.rknn.chips import CHIPS, TARGETS
 from opkit.text import aligned
 
-_HEADINGS = ("target", "family", "ABI", "must run at least", "where to look that up")
+_HEADINGS = ("target", "family", "ABI", "minimum version", "where to look it up")
 
 
 def _rows() -> list[tuple[str, ...]]:

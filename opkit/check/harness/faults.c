@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -19,6 +20,9 @@ enum {
     GRACE = 1000, /* milliseconds that the supervisor waits for an alarm to come through */
     PREPARE_TIMEOUT = 30000 /* milliseconds for what is not the kernel's */
 };
+
+static const struct harness_kernel *kernel;
+static void (*finish)(void);
 
 static struct {
     const char *name;
@@ -38,7 +42,13 @@ struct fault {
 
 /* ---- The clock ---- */
 
-/* Begins a stage: messages call it by its name, or by its phase, which changes. */
+uint32_t milliseconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint32_t)((uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000);
+}
+
 void start_timer(const char *name, const char *const *phase, double limit, bool alarmed)
 {
     const double whole = (double)(time_t)limit;
@@ -102,8 +112,8 @@ static void explain_access(const struct fault *fault, char *text, size_t size)
 
     if (fault->code != SEGV_MAPERR && fault->code != SEGV_ACCERR) {
         snprintf(text, size, "touches an address that is not aligned, or none at all");
-    } else if (runtime->explain != NULL &&
-               runtime->explain((const void *)fault->address, where, sizeof where)) {
+    } else if (kernel->runtime->explain != NULL &&
+               kernel->runtime->explain((const void *)fault->address, where, sizeof where)) {
         snprintf(text, size, "%s %s", fault->verb, where);
     } else if (is_stack_overflow(fault)) {
         getrlimit(RLIMIT_STACK, &stack);
@@ -161,8 +171,9 @@ static void reset_handlers(void)
 static void on_signal(int number, siginfo_t *information, void *context)
 {
     const struct fault fault = read_fault(number, information, context);
-    const char *function = runtime->function != NULL ? *runtime->function : NULL;
-    const ptrdiff_t instruction = offset_in_kernel(fault.instruction);
+    const char *const *current = kernel->runtime->function;
+    const char *function = current != NULL ? *current : NULL;
+    const ptrdiff_t instruction = kernel->offset(fault.instruction);
     char what[480];
 
     reset_handlers();
@@ -176,15 +187,17 @@ static void on_signal(int number, siginfo_t *information, void *context)
     if (instruction != 0) {
         record_text("instruction", "%td", instruction);
     }
-    finish_after_fault();
+    finish();
 }
 
-void catch_faults(void)
+void catch_faults(const struct harness_kernel *of_kernel, void (*after_fault)(void))
 {
     static uint8_t alternate[ALTERNATE_STACK_SIZE];
     const stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 
+    kernel = of_kernel;
+    finish = after_fault;
     sigemptyset(&action.sa_mask);
     sigaltstack(&stack, NULL);
     for (size_t i = 0; i < LENGTH(SIGNALS); i++) {

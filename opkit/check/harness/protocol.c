@@ -7,7 +7,7 @@
  *     <name of an attachment> <size>
  *
  * Values come in the order of the description; an output has size 0, because its bytes are the
- * fill. The answer has as many records as there are:
+ * fill. The answer is a sequence of records:
  *
  *     <what> <size>
  *     end 0
@@ -17,8 +17,11 @@
  */
 #include "harness.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+struct shared_state *shared;
 
 static const char GREETING[] = "opkit harness 1\n";
 
@@ -164,6 +167,31 @@ void free_request(struct harness_invocation *invocation)
     free(invocation->attachments);
 }
 
+/* ---- Records in shared memory ---- */
+
+void record(const char *what, const void *bytes, size_t size)
+{
+    char line[HARNESS_MAX_NAME * 3];
+    const size_t length = (size_t)snprintf(line, sizeof line, "%s %zu\n", what, size);
+
+    if (shared->capacity - shared->used >= length + size) {
+        memcpy(shared->records + shared->used, line, length);
+        memcpy(shared->records + shared->used + length, bytes, size);
+        shared->used += length + size;
+    }
+}
+
+void record_text(const char *what, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    record(what, text, strlen(text));
+}
+
 /* ---- Answers ---- */
 
 void open_answers(void)
@@ -183,9 +211,9 @@ void write_answer(const char *what, const void *bytes, size_t size)
     fwrite(bytes, 1, size, answers);
 }
 
-void write_answers(const char *records, size_t size)
+void write_records(void)
 {
-    fwrite(records, 1, size, answers);
+    fwrite(shared->records, 1, shared->used, answers);
 }
 
 void end_answer(void)

@@ -21,17 +21,19 @@ FOLDERS = {
     "rknn": [RUNTIMES / "rknn/host_runtime"],
     "rknn2": [RUNTIMES / "rknn2/host_runtime"],
     "pplnn": [RUNTIMES / "pplnn/harness"],
+    "vx": [RUNTIMES / "rknn/vx/runtime"],
 }
 HEADERS = [f"-I{RUNTIMES / name / 'include'}" for name in ("rknn", "rknn2")]
 # name -> its files from the bottom up: each calls only those before it
 ORDERS = {
     "harness": ["protocol", "process_state", "faults", "invocation", "supervisor", "main"],
+    "vx": ["log", "shadow", "copies", "groups", "driver"],
 }
 
 
 def symbols(source: Path, folder: Path) -> tuple[set[str], set[str]]:
     """Compile a file; return the global symbols that it defines and those that it uses."""
-    made = build(folder / f"{source.stem}.o", "-c", "-O0", *HEADERS, source)
+    made = build(folder / f"{source.stem}.o", "-c", "-O0", "-D_GNU_SOURCE=", *HEADERS, source)
     with made.open("rb") as file:
         table: Any = ELFFile(file).get_section_by_name(".symtab")
         found = [each for each in table.iter_symbols() if each["st_info"]["bind"] != "STB_LOCAL"]

@@ -76,8 +76,8 @@ def math_command(operator: Operator, invocation: Invocation) -> list[str]:
     job, answer, script = folder / "job", folder / "answer", folder / "job.gdb"
     convention = operator.runtimes[0].calling_convention()
     values = convention.marshal(operator.spec.params, invocation.params)
-    tensors = carried(invocation, convention.tensor_types)
-    requested = request(operator.spec, tensors, values, {}, FILLS[0], 1, _TIMEOUT)
+    tensors = carried(operator.spec, invocation, convention.tensor_types)
+    requested = request(tensors, values, {}, FILLS[0], 1, _TIMEOUT)
     job.write_bytes(b"".join(requested))
     compute = f"{operator.spec.lower}_compute"
     script.write_text(

@@ -156,7 +156,7 @@ def test_constructors_and_destructors(root: Path, deed: str) -> None:
     kernel = operator.cpu_kernel
     assert isinstance(kernel, CpuKernel)
     guarded = kernel.guarded
-    executor = replace(guarded.executor, environment={"MISDEED": deed})
+    executor = replace(guarded.harness.executor, environment={"MISDEED": deed})
     operator.__dict__["cpu_kernel"] = HarnessKernel(
         operator.spec, executor, root, guarded.convention, guarded.attachments
     )
@@ -356,7 +356,7 @@ def test_memory_is_guarded_without_openvx(symbol: str, plain_folder: Path) -> No
 
 def test_fastest_run_is_measured(plain_folder: Path) -> None:
     kernel = plain_kernel(plain_folder, "slow_at_first", "libplain_faults.so")
-    kernel.executor = replace(kernel.executor, measures=True)
+    kernel.harness.executor = replace(kernel.harness.executor, measures=True)
     assert kernel.run(plain_invocation(1), limit=LONG).seconds >= 1
     assert kernel.run(plain_invocation(1), repeat=9, limit=LONG).seconds < 1
 

@@ -31,15 +31,6 @@ static struct {
     uintptr_t stack; /* an address in the frame that the stage runs in */
 } stage;
 
-struct fault {
-    int signal;
-    int code;
-    uintptr_t address;
-    uintptr_t stack_pointer; /* 0: not known on this machine, as the instruction's */
-    uintptr_t instruction;
-    const char *verb;
-};
-
 /* ---- The clock ---- */
 
 uint32_t milliseconds(void)
@@ -75,9 +66,10 @@ void stop_timer(void)
 
 /* ---- Sentences ---- */
 
-static struct fault read_fault(int number, const siginfo_t *information, const ucontext_t *context)
+static struct harness_fault read_fault(int number, const siginfo_t *information,
+                                       const ucontext_t *context)
 {
-    struct fault fault = {
+    struct harness_fault fault = {
         .signal = number,
         .code = information->si_code,
         .address = (uintptr_t)information->si_addr,
@@ -99,13 +91,13 @@ static struct fault read_fault(int number, const siginfo_t *information, const u
     return fault;
 }
 
-static bool is_stack_overflow(const struct fault *fault)
+static bool is_stack_overflow(const struct harness_fault *fault)
 {
     return fault->stack_pointer != 0 && fault->address + STACK_REACH >= fault->stack_pointer &&
            fault->address <= stage.stack;
 }
 
-static void explain_access(const struct fault *fault, char *text, size_t size)
+static void explain_access(const struct harness_fault *fault, char *text, size_t size)
 {
     char where[400];
     struct rlimit stack;
@@ -129,7 +121,7 @@ static void explain_access(const struct fault *fault, char *text, size_t size)
 }
 
 /* What happened, in the third person: "reads ..." */
-static void explain(const struct fault *fault, char *text, size_t size)
+static void explain(const struct harness_fault *fault, char *text, size_t size)
 {
     const char *sentence = NULL;
 
@@ -170,20 +162,24 @@ static void reset_handlers(void)
 
 static void on_signal(int number, siginfo_t *information, void *context)
 {
-    const struct fault fault = read_fault(number, information, context);
-    const char *const *current = kernel->runtime->function;
-    const char *function = current != NULL ? *current : NULL;
-    const ptrdiff_t instruction = kernel->offset(fault.instruction);
-    char what[480];
+    struct harness_fault fault = read_fault(number, information, context);
+    const struct harness_runtime *runtime = kernel->runtime;
+    const char *function = runtime->function != NULL ? *runtime->function : NULL;
+    char what[800];
 
     reset_handlers();
     stop_timer();
-    explain(&fault, what, sizeof what);
+    if (runtime->describe_fault != NULL) {
+        runtime->describe_fault(&fault, what, sizeof what);
+    } else {
+        explain(&fault, what, sizeof what);
+    }
     record_text("fault", "%s %s%s%s", stage.phase != NULL ? *stage.phase : stage.name, what,
                 function != NULL ? ", inside " : "", function != NULL ? function : "");
     if (number == SIGALRM) {
         record("timeout", "", 0);
     }
+    const ptrdiff_t instruction = kernel->offset(fault.instruction);
     if (instruction != 0) {
         record_text("instruction", "%td", instruction);
     }

@@ -64,13 +64,6 @@ static size_t number(const char *word)
     return strtoull(word, NULL, 10);
 }
 
-static size_t element_size(const char *type)
-{
-    const size_t length = strcspn(type, "0123456789");
-    const size_t bits = number(type + length);
-    return bits == 0 ? 1 : bits / 8;
-}
-
 static bool read_bytes(void *bytes, size_t size)
 {
     return fread(bytes, 1, size, stdin) == size;
@@ -79,6 +72,14 @@ static bool read_bytes(void *bytes, size_t size)
 static bool read_value(struct harness_value *value, uint8_t fill)
 {
     static const char *const ROLES[] = {"input", "output", "param"};
+    static const struct {
+        const char *name;
+        size_t size;
+    } TYPES[] = {
+#define HARNESS_TYPE(type, name, size) {name, size},
+        HARNESS_TYPES(HARNESS_TYPE)
+#undef HARNESS_TYPE
+    };
     char line[MAX_LINE];
     char *words[HARNESS_MAX_RANK + 5];
     const unsigned count = read_words(line, words, LENGTH(words));
@@ -93,9 +94,14 @@ static bool read_value(struct harness_value *value, uint8_t fill)
     while (value->role < LENGTH(ROLES) && strcmp(ROLES[value->role], words[0]) != 0) {
         value->role++;
     }
-    snprintf(value->type, sizeof value->type, "%s", words[1]);
+    while (value->type < HARNESS_TYPE_COUNT && strcmp(TYPES[value->type].name, words[1]) != 0) {
+        value->type++;
+    }
+    if (value->role == LENGTH(ROLES) || value->type == HARNESS_TYPE_COUNT) {
+        return false;
+    }
     snprintf(value->name, sizeof value->name, "%s", words[2]);
-    value->size = element_size(value->type);
+    value->size = TYPES[value->type].size;
     for (unsigned i = 0; i < value->rank; i++) {
         value->shape[i] = number(words[4 + i]);
         value->size *= value->shape[i];

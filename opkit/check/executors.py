@@ -56,25 +56,6 @@ class Executor:
     abi: str = ""
 
 
-def on_this_pc(harness: Path, runtime: Path, library: Path, symbol: str) -> Executor:
-    """Return an executor for a kernel's library on this PC.
-
-    Args:
-        harness: the program.
-        runtime: the runtime's part of it, a library.
-        library: the kernel's.
-        symbol: by which the runtime finds the kernel there.
-
-    Raises:
-        OpkitError: one of the files does not exist.
-    """
-    files = [path.absolute() for path in (harness, runtime, library)]
-    for path in files:
-        if not path.is_file():
-            raise OpkitError(f"{path} not found; run `scons target=x64`")
-    return Executor("x64", (*map(str, files), symbol), measures=True)
-
-
 def is_board(qemu: str) -> bool:
     """Whether `qemu=` names a board rather than an emulator."""
     return qemu.startswith(_BOARD)
@@ -101,6 +82,25 @@ def emulator(abi: str, qemu: str = "") -> tuple[str, ...]:
         f"({os.environ.get('PATH', '')}). Install it with sudo apt install qemu-user-static, or "
         "name another one with qemu=COMMAND, or a board with qemu=ssh:HOST"
     )
+
+
+def on_this_pc(harness: Path, runtime: Path, library: Path, symbol: str) -> Executor:
+    """Return an executor for a kernel's library on this PC.
+
+    Args:
+        harness: the program.
+        runtime: the runtime's part of it, a library.
+        library: the kernel's.
+        symbol: by which the runtime finds the kernel there.
+
+    Raises:
+        OpkitError: one of the files does not exist.
+    """
+    files = [path.absolute() for path in (harness, runtime, library)]
+    for path in files:
+        if not path.is_file():
+            raise OpkitError(f"{path} not found; run `scons target=x64`")
+    return Executor("x64", (*map(str, files), symbol), measures=True)
 
 
 @contextmanager

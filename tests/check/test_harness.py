@@ -20,7 +20,7 @@ from opkit.check.results import Result
 from opkit.errors import OpkitError
 from opkit.runtimes import parse
 from opkit.runtimes.invocation import Invocation
-from opkit.runtimes.rknn import calling_convention
+from opkit.runtimes.rknn.calling_convention import CONVENTION
 from opkit.runtimes.rknn.host_kernels import CpuKernel
 from opkit.testing import Case, Operator, run_cpu_kernel
 from tests.check import target_repositories
@@ -307,7 +307,7 @@ def plain_kernel(folder: Path, symbol: str, library: str = "libplain_kernel.so")
     libraries = [folder / "libplain_runtime.so", folder / library]
     command = (str(harness()), *map(str, libraries), symbol)
     executor = Executor("plain", command)
-    return HarnessKernel(parse(PLAIN), executor, folder, calling_convention, library=libraries[1])
+    return HarnessKernel(parse(PLAIN), executor, folder, CONVENTION, library=libraries[1])
 
 
 def plain_invocation(divisor: int) -> Invocation:

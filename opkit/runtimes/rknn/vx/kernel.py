@@ -20,7 +20,7 @@ from opkit.check.harness.client import HarnessKernel, carried, request
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult, Value
-from opkit.runtimes.rknn import calling_convention
+from opkit.runtimes.rknn.calling_convention import CONVENTION
 from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from opkit.runtimes.rknn.kernels import unwritten_vx_kernel
 from opkit.runtimes.rknn.settings import settings
@@ -89,7 +89,7 @@ class EmulatedKernel:
         OpkitError: an argument is invalid.
     """
 
-    convention: ClassVar[CallingConvention] = calling_convention
+    convention: ClassVar[CallingConvention] = CONVENTION
     keeps_state = False  # each launch has a process of its own
 
     def __init__(

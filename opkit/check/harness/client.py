@@ -215,18 +215,14 @@ def carried(spec: OpSpec, invocation: Invocation, tensor_types: Mapping[str, str
     def type_of(dtype: DTypeLike) -> str:
         return tensor_types[np.dtype(dtype).name]
 
+    inputs = {tensor.name: invocation.inputs[tensor.name] for tensor in spec.inputs}
+    outputs = {tensor.name: invocation.outputs[tensor.name] for tensor in spec.outputs}
     return replace(
         invocation,
         inputs={
-            input_.name: array.astype(type_of(array.dtype), copy=False)
-            for input_ in spec.inputs
-            for array in (invocation.inputs[input_.name],)
+            name: array.astype(type_of(array.dtype), copy=False) for name, array in inputs.items()
         },
-        outputs={
-            output.name: (shape, type_of(dtype))
-            for output in spec.outputs
-            for shape, dtype in (invocation.outputs[output.name],)
-        },
+        outputs={name: (shape, type_of(dtype)) for name, (shape, dtype) in outputs.items()},
     )
 
 

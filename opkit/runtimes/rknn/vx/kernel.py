@@ -7,7 +7,6 @@ border that it sets go to the emulator, together with the .vx file.
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import replace
 from functools import cache, cached_property
@@ -17,6 +16,7 @@ from typing import Any, ClassVar
 
 from opkit.check.comparison import first_difference
 from opkit.check.harness.client import HarnessKernel, carried, request
+from opkit.check.harness.gdb import gdb_command
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult, Value
@@ -215,27 +215,16 @@ class EmulatedKernel:
         if result.status != 0 or result.fault or launch is None:
             lines = result.log or [result.fault or f"{result.stage} fails"]
             raise OpkitError("the kernel is not launched: " + "; ".join(lines))
-        folder.mkdir(parents=True, exist_ok=True)
         program = compiled(self.root, self.spec, debug=True)
-        job, answer, script = folder / "job", folder / "answer", folder / "job.gdb"
         function = self.function(kernel_name_of(result))
         kernel = emulator(program, function, self.runtime)
         border = border_of(result) or self.border
         tensors, params = self._arguments(invocation)
         arguments = kernel.arguments(launch, tensors, params, uniforms_of(result), border)
-        job.write_bytes(
-            b"".join(request(tensors, *arguments, border.fill & 0xFF, 1, _DEBUG_TIMEOUT))
-        )
-        harness, *libraries = kernel.harness.executor.command
+        requested = b"".join(request(tensors, *arguments, border.fill & 0xFF, 1, _DEBUG_TIMEOUT))
         # With its file's name, because a kernel may have the name of a function of the C library.
         location = f"{program.source.name}:{function}"
-        script.write_text(
-            "set breakpoint pending on\nset confirm off\nset follow-fork-mode child\n"
-            f"break {location}\n"
-            f"run {shlex.join(libraries)} < {shlex.quote(str(job))} > {shlex.quote(str(answer))}\n",
-            encoding="utf-8",
-        )
-        return ["gdb", "-q", "-x", str(script), harness]
+        return gdb_command(kernel.harness.executor.command, requested, location, folder)
 
     def _arguments(self, invocation: Invocation) -> tuple[Invocation, list[Value]]:
         tensors = carried(self.spec, invocation, self.convention.tensor_types)

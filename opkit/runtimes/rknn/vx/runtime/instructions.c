@@ -17,7 +17,7 @@ static bool has_lane(const struct __opkit_operand *operand, int lane, const void
     if (lane >= 0 && lane < __opkit_lane_count(operand)) {
         return true;
     }
-    __opkit_event("instruction: names a lane beyond the register", -1, lane, 0, 0, 1, caller);
+    __opkit_event("instruction: names a lane beyond the register", NULL, lane, 0, 0, 1, caller);
     return false;
 }
 
@@ -35,8 +35,8 @@ static void store_lane(const struct __opkit_operand *destination, int lane, long
 static void check_modifier(int info, const void *caller)
 {
     if (info == __OPKIT_DEFAULT_MODIFIER) {
-        __opkit_event("instruction: unknown: what VXC_DEFAULT_MODIFIER stands for", -1, 0, 0, 0, 1,
-                      caller);
+        __opkit_event("instruction: unknown: what VXC_DEFAULT_MODIFIER stands for", NULL, 0, 0, 0,
+                      1, caller);
     }
 }
 
@@ -171,7 +171,7 @@ static double load_addend(const struct __opkit_operand *operand, unsigned number
     int size = __opkit_size_of(type), place = (int)number * size;
 
     if (operand->element_size == size && is_float(operand->type) != is_float(type)) {
-        __opkit_event("dot product: unknown: adds elements in an accumulator of another kind", -1,
+        __opkit_event("dot product: unknown: adds elements in an accumulator of another kind", NULL,
                       (int)number, 0, 0, 1, caller);
     }
     if (place + size > register_image(operand, bytes)) {
@@ -188,11 +188,11 @@ static bool is_term_valid(const uint32_t *words, int k, const void *caller)
     unsigned b_select = field(&words[4], k, 2);
 
     if (field(&words[1], k, 2) > 1 || (multiplies && b_select > 2)) {
-        __opkit_event("dot product: selects what is not there", -1, k, 0, 0, 1, caller);
+        __opkit_event("dot product: selects what is not there", NULL, k, 0, 0, 1, caller);
         return false;
     }
     if (multiplies && b_select == 2 && __opkit_size_of(words[7] >> 8 & 7) > 2) {
-        __opkit_event("dot product: constants of 32 bits", -1, k, 0, 0, 1, caller);
+        __opkit_event("dot product: constants of 32 bits", NULL, k, 0, 0, 1, caller);
         return false;
     }
     return true;
@@ -237,7 +237,7 @@ void __opkit_dot_product(int outputs, const struct __opkit_operand *destination,
     check_modifier(info, caller);
     if (__OPKIT_SOURCE_BIN(info) != 0) {
         /* Of two published kernels one is right only with it, the other only without. */
-        __opkit_event("dot product: unknown: what SourceBin does; it is ignored", -1,
+        __opkit_event("dot product: unknown: what SourceBin does; it is ignored", NULL,
                       __OPKIT_SOURCE_BIN(info), 0, 0, 1, caller);
     }
     for (int k = 0; k < TERMS; k++) {
@@ -425,7 +425,7 @@ static bool has_sources(enum __opkit_instruction instruction,
     bool complete = true;
 
     if (LANES[instruction].max_lanes > 0 && lane >= LANES[instruction].max_lanes) {
-        __opkit_event("instruction: has no such lane", -1, lane, 0, 0, 1, caller);
+        __opkit_event("instruction: has no such lane", NULL, lane, 0, 0, 1, caller);
         return false;
     }
     for (int i = LANES[instruction].first; i <= LANES[instruction].last; i++) {
@@ -474,7 +474,7 @@ void __opkit_lanewise(enum __opkit_instruction instruction,
     check_modifier(info, caller);
     if (instruction == __OPKIT_MAG_PHASE &&
         (!is_float(destination->type) || __OPKIT_RANGE_PI(info))) {
-        __opkit_event("MagPhase: unknown: the unit of an angle", -1, 0, 0, 0, 1, caller);
+        __opkit_event("MagPhase: unknown: the unit of an angle", NULL, 0, 0, 0, 1, caller);
     }
     for (int lane = start; lane <= __OPKIT_END_BIN(info); lane++) {
         int from = lane - start + __OPKIT_SOURCE_BIN(info);

@@ -74,7 +74,7 @@ def math_command(operator: Operator, invocation: Invocation) -> list[str]:
     """
     folder = operator.root / FOLDER
     job, answer, script = folder / "job", folder / "answer", folder / "job.gdb"
-    convention = operator.runtimes[0].calling_convention()
+    convention = operator.runtimes[0].check.convention
     values = convention.marshal(operator.spec.params, invocation.params)
     tensors = carried(invocation, convention.tensor_types)
     requested = request(operator.spec, tensors, values, {}, FILLS[0], 1, _TIMEOUT)

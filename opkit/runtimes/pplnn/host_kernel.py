@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.runtimes.executor import Executor
 from opkit.runtimes.pplnn import calling_convention
 
 

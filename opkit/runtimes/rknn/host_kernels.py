@@ -8,10 +8,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar
 
-from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult
 from opkit.runtimes.rknn import armhf, calling_convention
 

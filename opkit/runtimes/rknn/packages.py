@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from opkit.description.spec import OpSpec
-from opkit.runtimes.interface import Product
+from opkit.runtimes.report import Product
 from opkit.runtimes.rknn.chips import TARGETS
 from opkit.runtimes.rknn.rknnop import Package, PackageError, program_binary_kind, sections, unpack
 from opkit.runtimes.rknn.settings import settings

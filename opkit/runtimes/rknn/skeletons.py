@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from opkit.c_layout import wrapped
 from opkit.description.spec import OpSpec, Param
-from opkit.files.skeletons import has_halves
-from opkit.runtimes.interface import TestText
+from opkit.files.cases import has_halves
+from opkit.runtimes.files import TestText
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.kernel_source import kernel_file
 from opkit.runtimes.rknn.settings import settings

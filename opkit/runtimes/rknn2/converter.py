@@ -7,6 +7,7 @@ from typing import Any
 from opkit.description.spec import OpSpec, Param
 from opkit.python_layout import literal
 from opkit.runtimes.rknn2.chips import TARGETS
+from opkit.runtimes.rknn2.describe import DESCRIBE
 from opkit.runtimes.rknn2.limits import LIMITS
 from opkit.runtimes.rknn2.settings import settings
 from opkit.runtimes.rknn2.text import render
@@ -17,7 +18,7 @@ FOLDER = "rknn2"
 
 def files(spec: OpSpec) -> dict[str, str]:
     """Return path -> text of the class and of the scripts."""
-    target = spec.target_platform if spec.target_platform in TARGETS else next(iter(TARGETS))
+    target = DESCRIBE.target_of(spec)
     outputs = {output.name: output.dtype for output in spec.outputs}
     inputs = [input_.name for input_ in spec.inputs]
     constants = [param.name for param in spec.params if param.source]

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Invocation, RunResult
 from opkit.runtimes.rknn2 import calling_convention
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from opkit.runtimes.interface import Product
+from opkit.runtimes.report import Product
 from opkit.toolchains import elf
 
 

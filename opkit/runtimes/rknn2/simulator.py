@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from opkit.check.executors import Executor
 from opkit.description.spec import OpSpec, Param
+from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import CallingConvention, Invocation, LeftOutError, RunResult, Value
 from opkit.runtimes.rknn2 import calling_convention
 from opkit.runtimes.rknn2.converter import FOLDER
@@ -30,13 +30,6 @@ SHOWN_LINES = 12  # of what the toolkit wrote before it ended
 
 _PROGRESS = "I "  # begins the toolkit's lines that are no warning
 _TENSOR_TYPES = ("float32", "int8", "uint8", "int32", "int64", "bool")
-WORKER = Path(__file__).with_name("simulator_worker.py")
-
-
-def executor(target: str, python: str) -> Executor:
-    """Return how the simulator for a target is started in a Python that has the toolkit."""
-    command = (python, "-B", str(WORKER), target)
-    return Executor(f"simulator, {target}", command, runtime=FOLDER)
 
 
 class SimulatedReference:

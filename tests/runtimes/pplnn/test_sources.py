@@ -11,8 +11,8 @@ from clang_format import get_executable
 
 from opkit import runtimes
 from opkit.description.reader import DescriptionError
+from opkit.description.spec import OpSpec
 from opkit.files.generated import generated_files
-from opkit.files.readme import readme
 from opkit.files.skeletons import once_only_files
 from opkit.runtimes.pplnn.names import domain_folder, names
 from opkit.runtimes.pplnn.settings import Settings, settings
@@ -139,7 +139,11 @@ def test_settings() -> None:
     assert settings(runtimes.parse(described())) == Settings("custom", (1, 1))
     spec = runtimes.parse(described("domain: a.b\nopset: [9, 16]"))
     assert settings(spec) == Settings("a.b", (9, 16))
-    assert "the domain `a.b`, version 9 to 16" in readme(spec, runtimes.of(spec))
+    assert "the domain `a.b`, version 9 to 16" in readme(spec)
+
+
+def readme(spec: OpSpec) -> str:
+    return once_only_files(spec, runtimes.of(spec))["README.md"]
 
 
 @pytest.mark.parametrize(
@@ -162,12 +166,12 @@ def test_invalid_settings(line: str, problem: str) -> None:
 
 def test_readme_of_generated_repository() -> None:
     spec = example("resize_area")[0]
-    text = " ".join(readme(spec, runtimes.of(spec)).split())
+    text = " ".join(readme(spec).split())
     assert "| `size` | `ints` | required |" in text
     assert "| `align_corners` | `int` | optional |" in text
     assert "Here, `size` is an attribute of that name, too" in text
     assert "pplnn/resizearea_shapes.h" in text
-    alone = " ".join(readme(runtimes.parse(described()), [runtimes.available()["pplnn"]]).split())
+    alone = " ".join(readme(runtimes.parse(described())).split())
     assert "The node has no attributes." in alone
     assert "shapes.h" not in alone
     assert not re.search("RKNN|OpenVX", alone.replace("rknn-op-template", ""))

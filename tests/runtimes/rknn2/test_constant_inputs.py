@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
 from opkit.description.spec import Param
+from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Invocation, RunResult, Value
 from opkit.runtimes.rknn2 import calling_convention
 from tests.runtimes.rknn2.support import Operator, build_operator

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from opkit.check.executors import Executor
 from opkit.description.spec import Param
+from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Invocation, RunResult, Value
 from opkit.runtimes.rknn2 import calling_convention
 from opkit.runtimes.rknn2.calling_convention import LATER

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from opkit.description.spec import OpSpec
 from opkit.runtimes.files import Readme
-from opkit.text import renderer
+from opkit.text import render
 from opkit.version import VERSION
-
-_render = renderer(Path(__file__).parent / "templates")
 
 
 def readme(spec: OpSpec, parts: Sequence[Readme]) -> str:
     """Return the text of README.md: what holds for every operator, and what its runtimes add."""
     generated = ["generated/", *(name for part in parts for name in part.generated)]
     suffixes = [".c", ".h", *(suffix for part in parts for suffix in part.suffixes)]
-    text = _render(
-        "README.md",
+    text = render(
+        "files/templates/README.md",
         name=spec.name,
         lower=spec.lower,
         version=VERSION,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 
 from opkit.c_layout import LINE_LENGTH, comment, wrapped
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
@@ -14,12 +13,10 @@ from opkit.files.readme import gitattributes, readme
 from opkit.python_layout import literal
 from opkit.runtimes.files import RuntimeTexts, TestText
 from opkit.runtimes.interface import Runtime
-from opkit.text import escape_comment, renderer
+from opkit.text import escape_comment, render
 
 _SAMPLES: dict[Kind, bool | int | float] = {"bool": True, "int": 1, "uint": 1, "float": 0.5}
 """Some value of each kind, whose type is what numpy's reference gets."""
-
-_render = renderer(Path(__file__).parent / "templates")
 
 
 def once_only_files(spec: OpSpec, runtimes: Iterable[Runtime]) -> dict[str, str]:
@@ -55,8 +52,8 @@ def _compute(spec: OpSpec) -> str:
     ]
     if not any(is_copy(spec, output) for output in spec.outputs):
         statements.insert(0, "    (void)inputs;\n")
-    return _render(
-        "compute.h",
+    return render(
+        "files/templates/compute.h",
         name=spec.name,
         lower=spec.lower,
         upper=spec.lower.upper(),
@@ -176,8 +173,8 @@ def _reference(spec: OpSpec, parts: Iterable[RuntimeTexts]) -> str:
     first = f'"{spec.inputs[0].name}"'
     types = [f"        {param.name}: {_python_type(param)}" for param in spec.params]
     types = types or ["        (this operator has none)"]
-    return _render(
-        "reference.py",
+    return render(
+        "files/templates/reference.py",
         name=spec.name,
         purpose=_purpose(parts),
         first=first,
@@ -228,8 +225,8 @@ def _test(spec: OpSpec, others: Sequence[TestText]) -> str:
     values = ("uniform(-1, 1)", "special()") if are_floats else ("uniform(0, 9)", "ramp()")
     makers = ["uniform", values[1].removesuffix("()")]
     checks = ["check_cpu_kernel", *(check for other in others for check in other.checks)]
-    return _render(
-        "test.py",
+    return render(
+        "files/templates/test.py",
         kernels="the CPU kernel" if len(checks) == 1 else "all kernels",
         imports=", ".join(["cases", *sorted(checks), *sorted(makers)]),
         other_tests="".join(f"\n\n{other.text}" for other in others if other.text),

@@ -9,7 +9,7 @@ from opkit.runtimes.pplnn.describe import DESCRIBE
 from opkit.runtimes.pplnn.names import SOURCES, names
 from opkit.runtimes.pplnn.settings import settings
 from opkit.runtimes.pplnn.sources import has_shape_rule
-from opkit.runtimes.pplnn.text import render
+from opkit.text import render
 
 _ABOUT = """\
 A custom operator for PPLNN, the runtime of OpenPPL: its math, and the sources that make it one of
@@ -31,7 +31,7 @@ def readme(spec: OpSpec) -> Readme:
     target = DESCRIBE.target_of(spec)
     domain, opset = settings(spec).domain, settings(spec).opset
     common = render(
-        "README_pplnn.md",
+        "runtimes/pplnn/templates/README_pplnn.md",
         name=spec.name,
         lower=spec.lower,
         title=where.title,

@@ -10,7 +10,7 @@ from opkit.description.spec import OpSpec, Param
 from opkit.description.types import ELEMENT_TYPES
 from opkit.runtimes.pplnn.names import ENGINES, SOURCES, Names, names
 from opkit.runtimes.pplnn.params import READ_AS, cxx_default, cxx_type, packed
-from opkit.runtimes.pplnn.text import render
+from opkit.text import render
 
 _PPL_TYPES = {
     name: f"DATATYPE_{name.upper()}"
@@ -53,8 +53,8 @@ def file_headers(spec: OpSpec, root: str) -> dict[str, str]:
     values = {"name": spec.name, "lower": spec.lower, "root": root}
     shapes = f'#include "{root}pplnn/{spec.lower}_shapes.h"\n' if has_shape_rule(spec) else ""
     return {
-        where.files: render("files.h", **values),
-        where.math_files: render("math_files.h", **values) + shapes,
+        where.files: render("runtimes/pplnn/templates/files.h", **values),
+        where.math_files: render("runtimes/pplnn/templates/math_files.h", **values) + shapes,
     }
 
 
@@ -93,7 +93,7 @@ def _param_struct(spec: OpSpec, where: Names) -> str:
     own = {"other": "this->other"}  # as the operator's argument is called
     equal = [f"{own.get(name, name)} == other.{name}" for name in [p.name for p in spec.params]]
     return render(
-        "param.h",
+        "runtimes/pplnn/templates/param.h",
         guard=_guard(where.param),
         space=where.folder,
         title=where.title,
@@ -135,7 +135,7 @@ def _parser_functions(where: Names, closing: str) -> dict[str, str]:
 
 def _parser_header(where: Names) -> str:
     return render(
-        "parse_param.h",
+        "runtimes/pplnn/templates/parse_param.h",
         guard=_guard(where.parser),
         space=where.folder,
         title=where.title,
@@ -150,9 +150,13 @@ def _parser(spec: OpSpec, where: Names) -> str:
         "count": kinds & {"ints", "floats"},
         **{kind: kind in kinds for kind in ("int", "float", "string", "ints", "floats")},
     }
-    readers = [render(f"reader_{name}.cc") for name, is_wanted in wanted.items() if is_wanted]
+    readers = [
+        render(f"runtimes/pplnn/templates/reader_{name}.cc")
+        for name, is_wanted in wanted.items()
+        if is_wanted
+    ]
     return render(
-        "parse_param.cc",
+        "runtimes/pplnn/templates/parse_param.cc",
         path=where.parser,
         param=where.param,
         space=where.folder,
@@ -198,7 +202,7 @@ def _math_header(spec: OpSpec, where: Names) -> str:
     rest = ("the others have " if types else "") + "that of the first input" if others else ""
     doc = f"Returns the data type of an output: {''.join(types)}{rest}".rstrip(", ")
     return render(
-        "math.h",
+        "runtimes/pplnn/templates/math.h",
         guard=_guard(where.math),
         name=spec.name,
         space=where.folder,
@@ -223,7 +227,7 @@ def _math_header(spec: OpSpec, where: Names) -> str:
 def _math(spec: OpSpec, where: Names) -> str:
     include = f'#include "{where.param}.h"\n' if spec.params else ""
     return render(
-        "math.cc",
+        "runtimes/pplnn/templates/math.cc",
         path=where.math,
         glue=where.glue,
         name=spec.name,
@@ -301,7 +305,7 @@ def _glue_functions(spec: OpSpec, where: Names, closing: str) -> dict[str, str]:
 
 def _glue_header(spec: OpSpec, where: Names) -> str:
     return render(
-        "glue.h",
+        "runtimes/pplnn/templates/glue.h",
         guard=_guard(where.glue),
         stem=where.stem,
         name=spec.name,
@@ -322,7 +326,7 @@ def _glue(spec: OpSpec, where: Names) -> str:
         for index, tensor in enumerate(tensors)
     ]
     return render(
-        "glue.cc",
+        "runtimes/pplnn/templates/glue.cc",
         path=where.glue,
         stem=where.stem,
         lower=spec.lower,
@@ -393,7 +397,9 @@ def _engine(engine: str, spec: OpSpec, where: Names) -> Mapping[str, str]:
     op |= _op(where, where.kernel(engine), bool(spec.params))
     kernel |= _kernel(where, bool(spec.params))
     return {
-        f"{values['path']}.{suffix}": render(f"{engine}_{what}.{suffix}", **values)
+        f"{values['path']}.{suffix}": render(
+            f"runtimes/pplnn/templates/{engine}_{what}.{suffix}", **values
+        )
         for what, values in (("op", op), ("kernel", kernel))
         for suffix in ("h", "cc")
     }

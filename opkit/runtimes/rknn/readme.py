@@ -7,7 +7,7 @@ from opkit.runtimes.files import Readme
 from opkit.runtimes.rknn import target_table
 from opkit.runtimes.rknn.describe import DESCRIBE
 from opkit.runtimes.rknn.settings import settings
-from opkit.runtimes.rknn.text import render
+from opkit.text import render
 
 _ABOUT = """\
 A custom operator for Rockchip's RKNN-Toolkit: its math, its kernels, and the class by which the
@@ -51,9 +51,14 @@ def readme(spec: OpSpec) -> Readme:
     names = {"name": spec.name, "lower": spec.lower, "target": spec.target_platform}
     holds = "the launch of the VX kernel, tables, set-up" if both else "tables, set-up"
     key = f" 'vx_file: rknn_kernel_{spec.lower}.vx'" if both else ""
-    common = render("README_rknn.md", targets=target_table.markdown(), vx_key=key, **names)
+    common = render(
+        "runtimes/rknn/templates/README_rknn.md",
+        targets=target_table.markdown(),
+        vx_key=key,
+        **names,
+    )
     sections = (
-        [_VX_EDITOR, render("README_vx.md", lower=spec.lower), common]
+        [_VX_EDITOR, render("runtimes/rknn/templates/README_vx.md", lower=spec.lower), common]
         if both
         else [_ADD_VX_KERNEL, common]
     )

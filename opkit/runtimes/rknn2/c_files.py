@@ -8,8 +8,7 @@ from dataclasses import replace
 from opkit.c_layout import block_comment, comment, wrapped
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.runtimes.rknn2.settings import settings
-from opkit.runtimes.rknn2.text import render
-from opkit.text import c_float, c_string
+from opkit.text import c_float, c_string, render
 
 _REGISTRATION = """\
 Registers all custom operators of an application, in one call: librknnrt fails at the first \
@@ -37,7 +36,7 @@ def c_files(spec: OpSpec) -> dict[str, str]:
     register = wrapped(f"int {lower}_register_all(", ["rknn_context context"], ")")
     return {
         f"rknn2/{lower}_custom_op.h": render(
-            "custom_op.h",
+            "runtimes/rknn2/templates/custom_op.h",
             about=comment(f"{spec.name} for applications that run models with librknnrt."),
             function=_function(spec),
             register=register,
@@ -46,12 +45,12 @@ def c_files(spec: OpSpec) -> dict[str, str]:
         ),
         f"rknn2/{lower}_custom_op.c": _custom_op(spec),
         f"rknn2/{lower}_plugin.c": render(
-            "plugin.c",
+            "runtimes/rknn2/templates/plugin.c",
             about=comment(f"The function that rknn_server looks up in librkcst_{lower}.so."),
             lower=lower,
         ),
         "rknn2/register_all.c": render(
-            "register_all.c",
+            "runtimes/rknn2/templates/register_all.c",
             about=block_comment(_REGISTRATION.format(name=spec.name)),
             lower=lower,
             register=register,
@@ -75,7 +74,7 @@ def _custom_op(spec: OpSpec) -> str:
     )
     stages = ("init", "compute", "destroy") if spec.params else ("compute",)
     return render(
-        "custom_op.c",
+        "runtimes/rknn2/templates/custom_op.c",
         lower=spec.lower,
         about=block_comment(about),
         compute_comment=comment(f"Computes {spec.name}, for every inference."),
@@ -86,7 +85,7 @@ def _custom_op(spec: OpSpec) -> str:
             ");",
             outer="        const char *problem = ",
         ),
-        init=render("init.c") if spec.params else "",
+        init=render("runtimes/rknn2/templates/init.c") if spec.params else "",
         function=_function(spec),
         op_type=wrapped("", [f'"{settings(spec).op_type}"'], ",", outer="        .op_type = "),
         members="\n".join(f"        .{stage} = {stage}_callback," for stage in stages),

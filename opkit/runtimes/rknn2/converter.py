@@ -10,7 +10,7 @@ from opkit.runtimes.rknn2.chips import TARGETS
 from opkit.runtimes.rknn2.describe import DESCRIBE
 from opkit.runtimes.rknn2.limits import LIMITS
 from opkit.runtimes.rknn2.settings import settings
-from opkit.runtimes.rknn2.text import render
+from opkit.text import render
 
 FOLDER = "rknn2"
 """Where a repository has these files; they run on Python 3.8 and later, without opkit."""
@@ -25,7 +25,7 @@ def files(spec: OpSpec) -> dict[str, str]:
     params = dict(map(_param, spec.params))
     return {
         f"{FOLDER}/{spec.lower}_custom_op.py": render(
-            "custom_op.py",
+            "runtimes/rknn2/templates/custom_op.py",
             lower=spec.lower,
             op_type=settings(spec).op_type,
             max_rank=str(LIMITS.rank),
@@ -34,9 +34,9 @@ def files(spec: OpSpec) -> dict[str, str]:
             outputs=literal(outputs, "OUTPUTS = "),
             params=literal(params, "PARAMS = "),
         ),
-        f"{FOLDER}/make_onnx.py": render("make_onnx.py", lower=spec.lower),
+        f"{FOLDER}/make_onnx.py": render("runtimes/rknn2/templates/make_onnx.py", lower=spec.lower),
         f"{FOLDER}/convert.py": render(
-            "convert.py",
+            "runtimes/rknn2/templates/convert.py",
             lower=spec.lower,
             target=target,
             targets=literal(list(TARGETS), "TARGETS = ", 0),

@@ -10,7 +10,7 @@ from opkit.runtimes.rknn2.c_files import constant_inputs
 from opkit.runtimes.rknn2.chips import TARGETS
 from opkit.runtimes.rknn2.describe import DESCRIBE
 from opkit.runtimes.rknn2.settings import settings
-from opkit.runtimes.rknn2.text import render
+from opkit.text import render
 
 _ABOUT = """\
 A custom operator for Rockchip's RKNN-Toolkit2: its math, the plugin and the static library by which
@@ -40,7 +40,7 @@ def readme(spec: OpSpec) -> Readme:
         generated=("rknn2/",),
         commands=_COMMANDS.format(target=target),
         sections=render(
-            "README_rknn2.md",
+            "runtimes/rknn2/templates/README_rknn2.md",
             name=spec.name,
             lower=spec.lower,
             target=target,

@@ -10,7 +10,7 @@ from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.description.types import ELEMENT_TYPES, Kind
 from opkit.files.cases import CASE_DTYPE, is_copy
 from opkit.files.readme import gitattributes, readme
-from opkit.python_layout import literal
+from opkit.python_layout import bracketed, literal
 from opkit.runtimes.files import RuntimeTexts, TestText
 from opkit.runtimes.interface import Runtime
 from opkit.text import escape_comment, render
@@ -98,12 +98,14 @@ def _copy(input_: Tensor, output: Tensor) -> str:
     """Return the C statements that copy an input to an output, element by element."""
     member = _member(input_)
     dtypes = "float16 or float32" if member == "float32" else input_.dtype
-    types = f"    if (inputs->{input_.name}.type != OPKIT_{member.upper()} ||"
-    types = _joined(types, f"outputs->{output.name}.type != OPKIT_{member.upper()}) {{", " " * 8)
-    element = f"        outputs->{output.name}.{member}[i] ="
-    element = _joined(element, f"inputs->{input_.name}.{member}[i];", " " * 12)
+    element = wrapped(
+        f"        outputs->{output.name}.{member}[i] = ",
+        [f"inputs->{input_.name}.{member}[i]"],
+        ";",
+    )
     return f"""\
-{types}
+    if (inputs->{input_.name}.type != OPKIT_{member.upper()} ||
+        outputs->{output.name}.type != OPKIT_{member.upper()}) {{
         return "{input_.name} and {output.name} must be {dtypes}";
     }}
     if (outputs->{output.name}.size != inputs->{input_.name}.size) {{
@@ -113,12 +115,6 @@ def _copy(input_: Tensor, output: Tensor) -> str:
 {element}
     }}
 """
-
-
-def _joined(start: str, rest: str, indent: str) -> str:
-    """Return one line, or two if that is too long."""
-    line = f"{start} {rest}"
-    return line if len(line) <= LINE_LENGTH else f"{start}\n{indent}{rest}"
 
 
 def _zero(output: Tensor) -> str:
@@ -187,12 +183,9 @@ def _reference(spec: OpSpec, parts: Iterable[RuntimeTexts]) -> str:
 
 def _dict(before: str, entries: dict[str, str], after: str = "") -> str:
     """Return a line of Python with a dict, or several if it is too long for one."""
-    line = before + "{" + ", ".join(f'"{k}": {v}' for k, v in entries.items()) + "}" + after
-    if len(line) <= LINE_LENGTH:
-        return line
-    indent = " " * (len(before) - len(before.lstrip()))
-    lines = "".join(f'{indent}    "{key}": {value},\n' for key, value in entries.items())
-    return f"{before}{{\n{lines}{indent}}}{after}"
+    start = before.lstrip()
+    items = [f'"{key}": {value}' for key, value in entries.items()]
+    return f"{before}{bracketed(items, start, len(before) - len(start), '{}')}{after}"
 
 
 def _purpose(parts: Iterable[RuntimeTexts]) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from opkit.c_layout import comment
+from opkit.c_layout import comment, wrapped
 from opkit.description.spec import OpSpec
-from opkit.runtimes.pplnn.sources import declaration, has_shape_rule
+from opkit.runtimes.pplnn.sources import has_shape_rule
 from opkit.text import render
 
 
@@ -24,7 +24,7 @@ def once_only_files(spec: OpSpec) -> dict[str, str]:
         name=spec.name,
         lower=spec.lower,
         upper=spec.lower.upper(),
-        declaration=declaration(
+        declaration=wrapped(
             f"static const char *{spec.lower}_shapes(",
             [
                 f"const struct {spec.lower}_inputs *inputs",

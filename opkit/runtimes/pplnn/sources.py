@@ -63,20 +63,6 @@ def has_shape_rule(spec: OpSpec) -> bool:
     return any(output.same_as is None for output in spec.outputs)
 
 
-def declaration(opening: str, arguments: list[str], closing: str) -> str:
-    """Return the lines of a function's declaration, with the arguments below the first."""
-    parts = [*(f"{argument}," for argument in arguments[:-1]), arguments[-1] + closing]
-    lines = [opening + parts[0]]
-    for part in parts[1:]:
-        if len(f"{lines[-1]} {part}") <= LINE_LENGTH:
-            lines[-1] += f" {part}"
-        else:
-            lines.append(" " * len(opening) + part)
-    if max(map(len, lines)) > LINE_LENGTH:
-        return wrapped(opening, arguments, closing)
-    return "\n".join(lines)
-
-
 def _guard(path: str) -> str:
     """Return the macro that guards a header."""
     return f"{path.replace('/', '_').upper()}_H"
@@ -104,18 +90,16 @@ def _param_struct(spec: OpSpec, where: Names) -> str:
 
 def _returned(conditions: list[str], operator: str, indent: int) -> str:
     """Return the statement that returns conditions, joined by `&&` or `||`."""
-    lines = [" " * indent + "return"]
-    for index, condition in enumerate(conditions):
-        word = f" {condition}{f' {operator}' if index < len(conditions) - 1 else ';'}"
-        if len(lines[-1] + word) > LINE_LENGTH:
-            lines.append(" " * (indent + len("return")))
-        lines[-1] += word
-    return "\n".join(lines)
+    line = f"{' ' * indent}return {f' {operator} '.join(conditions)};"
+    if len(line) <= LINE_LENGTH:
+        return line
+    below = f" {operator}\n{' ' * (indent + 4)}".join(conditions)
+    return f"{' ' * indent}return {below};"
 
 
 def _parser_functions(where: Names, closing: str) -> dict[str, str]:
     return {
-        "parse": declaration(
+        "parse": wrapped(
             f"ppl::common::RetCode Parse{where.title}Param(",
             [
                 "const ::onnx::NodeProto &pb",
@@ -125,7 +109,7 @@ def _parser_functions(where: Names, closing: str) -> dict[str, str]:
             ],
             closing,
         ),
-        "pack": declaration(
+        "pack": wrapped(
             f"ppl::common::RetCode Pack{where.title}Param(",
             ["const ir::Node *", "const ir::Attr *arg", "::onnx::NodeProto *pb"],
             closing,
@@ -209,14 +193,14 @@ def _math_header(spec: OpSpec, where: Names) -> str:
         title=where.title,
         type_of_doc=comment(f"{doc}."),
         **{
-            function.lower(): declaration(
+            function.lower(): wrapped(
                 f"ppl::common::RetCode {function}{where.title}(",
                 ["InputOutputInfo *info", "const ir::Attr *arg"],
                 ");",
             )
             for function in ("Reshape", "Compute")
         },
-        type_of=declaration(
+        type_of=wrapped(
             f"ppl::common::datatype_t TypeOf{where.title}Output(",
             ["uint32_t index", "ppl::common::datatype_t first_input"],
             ");",
@@ -295,7 +279,7 @@ def _glue_functions(spec: OpSpec, where: Names, closing: str) -> dict[str, str]:
             f"const {spec.lower}_params &params",
             f"{outputs} *outputs",
         ]
-        return declaration(f"const char *{name}{where.title}(", arguments, closing)
+        return wrapped(f"const char *{name}{where.title}(", arguments, closing)
 
     return {
         "infer": function("InferShapesOf", "opkit_pplnn_tensor"),
@@ -317,7 +301,6 @@ def _glue_header(spec: OpSpec, where: Names) -> str:
 
 def _glue(spec: OpSpec, where: Names) -> str:
     views = [
-        # Without the comments, clang-format would make columns of them.
         f"        {{&{array}[{index}], &{struct}.{tensor.name}, {is_output}}}, // {when}"
         for array, struct, tensors, is_output, when in (
             ("inputs", "in", spec.inputs, "false", "read before the math"),
@@ -414,10 +397,10 @@ def _op(where: Names, kernel: str, has_params: bool) -> dict[str, str]:
         "init": _init(where, has_params),
         "create": _create(where, has_params),
         "output_type": wrapped(
+            "        selected_output_types->at(i) = "
             f"nn::{where.folder}::TypeOf{where.title}Output(",
             ["i", "selected_input_types->at(0)"],
             ");",
-            outer="        selected_output_types->at(i) = ",
         ),
         "select_format": _select(where, "Format", "format", ["const InputOutputInfo &"]),
         "select_types": _select(
@@ -451,9 +434,12 @@ def _init(where: Names, has_params: bool) -> str:
     """Return the body of the op's function that comes first."""
     space, title = f"nn::{where.folder}", where.title
     capture, param = ("this", "param_.get()") if has_params else ("", "nullptr")
-    lambda_ = f"    infer_dims_func_ = [{capture}](InputOutputInfo *info) {{"
-    call = f"return {space}::Reshape{title}(info, {param});"
-    line = f"{lambda_} {call} }};"
+    infer = f"""\
+    infer_type_func_ = {space}::InferTypesOf{title};
+    infer_dims_func_ = [{capture}](InputOutputInfo *info) {{
+        return {space}::Reshape{title}(info, {param});
+    }};
+    return RC_SUCCESS;"""
     load = """\
     const RetCode status = GenericLoadParam(options, &param_);
 
@@ -461,19 +447,14 @@ def _init(where: Names, has_params: bool) -> str:
         return status;
     }
 """
-    return (
-        (load if has_params else "    (void)options;\n")
-        + f"    infer_type_func_ = {space}::InferTypesOf{title};\n"
-        + (line if len(line) <= LINE_LENGTH else f"{lambda_}\n        {call}\n    }};")
-        + "\n    return RC_SUCCESS;"
-    )
+    return (load if has_params else "    (void)options;\n") + infer
 
 
 def _select(where: Names, function: str, what: str, arguments: list[str]) -> str:
     """Return the declaration of a function that selects something for inputs and outputs."""
     item = {"format": "dataformat_t", "type": "datatype_t"}[what]
     selected = [f"std::vector<{item}> *selected_{side}_{what}s" for side in ("input", "output")]
-    return declaration(f"RetCode {where.title}Op::Select{function}(", [*arguments, *selected], ")")
+    return wrapped(f"RetCode {where.title}Op::Select{function}(", [*arguments, *selected], ")")
 
 
 def _create(where: Names, has_params: bool) -> str:

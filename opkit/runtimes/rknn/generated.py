@@ -77,10 +77,9 @@ def _descriptions(spec: OpSpec) -> list[str]:
     ]
     return [
         wrapped(
-            "{",
+            f"    [{_index(spec, parameter)}] = {{",
             [direction, type_, "VX_PARAMETER_STATE_REQUIRED"],
             "},",
-            outer=f"    [{_index(spec, parameter)}] = ",
         )
         for parameter, direction, type_ in rows
     ]
@@ -139,4 +138,4 @@ def _invalidate(spec: OpSpec, output: Tensor) -> str:
 
 
 def _try(function: str, arguments: list[str]) -> str:
-    return wrapped(f"{function}(", arguments, "));", outer="    OPKIT_TRY(")
+    return wrapped(f"    OPKIT_TRY({function}(", arguments, "));")

@@ -32,12 +32,8 @@ def kernels_header(spec: OpSpec) -> str:
         lower=lower,
         upper=upper,
         about=_BOTH_KERNELS if settings(spec).has_vx_kernel else _CPU_KERNEL,
-        operator_name=wrapped(
-            "", [f'"{spec.name}"'], ";", outer="static const char operator_name[] = "
-        ),
-        compute=wrapped(
-            f"{lower}_compute(", arguments, ");", outer="        const char *problem = "
-        ),
+        operator_name=wrapped("static const char operator_name[] = ", [f'"{spec.name}"'], ";"),
+        compute=wrapped(f"        const char *problem = {lower}_compute(", arguments, ");"),
         vx_kernel=vx_kernel,
         list="\n".join(f"    &{kernel}_kernel_description," for kernel in settings(spec).kernels),
     )
@@ -64,10 +60,9 @@ def vx_launch(spec: OpSpec) -> str:
     return render(
         "runtimes/rknn/templates/kernel_vx_launch.c",
         describe=wrapped(
-            "opkit_describe_half_tensor(",
+            "    OPKIT_TRY(opkit_describe_half_tensor(",
             ["call", index, f'"{output}"', "&output"],
             "));",
-            outer="    OPKIT_TRY(",
         ),
     )
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 
-from opkit.c_layout import block_comment, comment, wrapped
+from opkit.c_layout import LINE_LENGTH, block_comment, comment, wrapped
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.runtimes.rknn2.settings import settings
 from opkit.text import c_float, c_string, render
@@ -80,14 +81,13 @@ def _custom_op(spec: OpSpec) -> str:
         compute_comment=comment(f"Computes {spec.name}, for every inference."),
         description="\n".join(_description(spec)),
         compute=wrapped(
-            f"{spec.lower}_compute(",
+            f"        const char *problem = {spec.lower}_compute(",
             ["&inputs", "&params", "&outputs"],
             ");",
-            outer="        const char *problem = ",
         ),
         init=render("runtimes/rknn2/templates/init.c") if spec.params else "",
         function=_function(spec),
-        op_type=wrapped("", [f'"{settings(spec).op_type}"'], ",", outer="        .op_type = "),
+        op_type=wrapped("        .op_type = ", [f'"{settings(spec).op_type}"'], ","),
         members="\n".join(f"        .{stage} = {stage}_callback," for stage in stages),
     )
 
@@ -116,7 +116,7 @@ def _description(spec: OpSpec) -> Iterator[str]:
         yield from (_row(spec, param) for param in spec.params)
         yield "};\n"
     yield "static const struct opkit_operator custom_op_description = {"
-    yield wrapped("", [f'"{spec.name}"'], ",", outer="    .name = ")
+    yield wrapped("    .name = ", [f'"{spec.name}"'], ",")
     groups = {"input": spec.inputs, "output": spec.outputs, "param": spec.params}
     for group in (name for name, entries in groups.items() if entries):
         yield f"    .{group}s = custom_op_{group}s,"
@@ -161,7 +161,10 @@ def _items(param: Param) -> str:
     assert isinstance(param.default, tuple)
     items = [_literal(param, item) for item in param.default]
     opening = f"static const {param.type.element.c_type} custom_op_default_{param.name}[] = {{"
-    return wrapped(opening, items, "};") + "\n"
+    numbers = textwrap.fill(
+        ", ".join(items), LINE_LENGTH, initial_indent=" " * 4, subsequent_indent=" " * 4
+    )
+    return f"{opening}\n{numbers}\n}};\n"
 
 
 def _default(param: Param) -> str:
@@ -170,7 +173,7 @@ def _default(param: Param) -> str:
         items = [str(len(param.default)), f"custom_op_default_{param.name}"]
         return wrapped(f"    .{param.name} = {{", items, "},")
     assert param.default is not None
-    return wrapped("", [_literal(param, param.default)], ",", outer=f"    .{param.name} = ")
+    return wrapped(f"    .{param.name} = ", [_literal(param, param.default)], ",")
 
 
 def _literal(param: Param, value: ParamValue) -> str:

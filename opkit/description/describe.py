@@ -54,22 +54,6 @@ class Target:
     other_abis: Sequence[str] = ()
 
 
-def _no_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> None:
-    """Read nothing: the runtime has no keys of its own."""
-
-
-def _no_refusal(name: str) -> str:
-    return ""
-
-
-def _no_complaints(spec: OpSpec) -> Iterable[Complaint]:
-    return ()
-
-
-def _no_kernels(spec: OpSpec) -> Mapping[CheckedKernel, str]:
-    return {}
-
-
 @dataclass(frozen=True, kw_only=True)
 class Describe:
     """What a description can say to a runtime, and what the runtime is.
@@ -121,11 +105,11 @@ class Describe:
 
     keys: Mapping[str, Any] = field(default_factory=dict)
     foreign_keys: Sequence[str] = ()
-    settings: Callable[[Reader, Mapping[str, yaml.Node]], Any] = _no_settings
-    name_refusal: Callable[[str], str] = _no_refusal
-    type_refusal: Callable[[str], str] = _no_refusal
-    complaints: Callable[[OpSpec], Iterable[Complaint]] = _no_complaints
-    expected_kernels: Callable[[OpSpec], Mapping[CheckedKernel, str]] = _no_kernels
+    settings: Callable[[Reader, Mapping[str, yaml.Node]], Any] = lambda reader, entries: None
+    name_refusal: Callable[[str], str] = lambda name: ""
+    type_refusal: Callable[[str], str] = lambda name: ""
+    complaints: Callable[[OpSpec], Iterable[Complaint]] = lambda spec: ()
+    expected_kernels: Callable[[OpSpec], Mapping[CheckedKernel, str]] = lambda spec: {}
 
     def target_of(self, spec: OpSpec) -> str:
         """Return the target of an operator, or the default if that is another runtime's."""

@@ -24,26 +24,6 @@ from opkit.description.spec import OpSpec
 from opkit.runtimes.executor import Executor
 
 
-def _no_notes(spec: OpSpec) -> str:
-    return ""
-
-
-def _no_products(env: Any, targets: Mapping[str, str]) -> Sequence[Any]:
-    return ()
-
-
-def _no_parts(env: Any) -> None:
-    """Return no parts of static harnesses."""
-
-
-def _no_simulators(env: Any, targets: Sequence[str]) -> tuple[Sequence[Executor], str]:
-    return (), ""
-
-
-def _no_editor_commands(root: Path, spec: OpSpec) -> None:
-    """Return no commands: the runtime's files are like any other C file."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Build:
     """What SCons builds for a runtime.
@@ -65,11 +45,13 @@ class Build:
     """
 
     declare: Callable[[Any, Any], Sequence[Any]]
-    products: Callable[[Any, Mapping[str, str]], Sequence[Any]] = _no_products
+    products: Callable[[Any, Mapping[str, str]], Sequence[Any]] = lambda env, targets: ()
     tools: Sequence[ModuleType] = ()
-    notes: Callable[[OpSpec], str] = _no_notes
+    notes: Callable[[OpSpec], str] = lambda spec: ""
     includes: Sequence[str] = ()
     cxx_folders: Sequence[str] = ()
-    harness_parts: Callable[[Any], Any] = _no_parts
-    simulators: Callable[[Any, Sequence[str]], tuple[Sequence[Executor], str]] = _no_simulators
-    editor_commands: Callable[[Path, OpSpec], Any] = _no_editor_commands
+    harness_parts: Callable[[Any], Any] = lambda env: None
+    simulators: Callable[[Any, Sequence[str]], tuple[Sequence[Executor], str]] = (
+        lambda env, targets: ((), "")
+    )
+    editor_commands: Callable[[Path, OpSpec], Any] = lambda root, spec: None

@@ -28,10 +28,6 @@ def _no_simulated_kernel(spec: OpSpec, executor: Executor, root: Path) -> Simula
     raise NotImplementedError  # the runtime's Build has no simulators
 
 
-def _no_note(input_: Tensor) -> str:
-    return ""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Check:
     """How the cases run as a runtime would run them.
@@ -54,7 +50,7 @@ class Check:
     simulated_kernel: Callable[[OpSpec, Executor, Path], SimulatedKernel] = _no_simulated_kernel
     test_functions: Mapping[str, Any] = field(default_factory=dict)
     lost_tensors: str = ""
-    integer_note: Callable[[Tensor], str] = _no_note
+    integer_note: Callable[[Tensor], str] = lambda input_: ""
 
     def convention_on(self, abi: str) -> CallingConvention:
         """Return how kernels are called on an ABI."""

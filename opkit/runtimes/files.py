@@ -83,14 +83,6 @@ class RuntimeTexts:
     reference_rules: str = ""
 
 
-def _none_required(spec: OpSpec) -> Sequence[str]:
-    return ()
-
-
-def _no_drift(root: Path, spec: OpSpec) -> Sequence[Complaint]:
-    return ()
-
-
 @dataclass(frozen=True)
 class Files:
     """The files of a runtime in a repository.
@@ -106,5 +98,5 @@ class Files:
 
     texts: Callable[[OpSpec], RuntimeTexts]
     generated: Callable[[OpSpec, str], Mapping[str, str]]
-    required: Callable[[OpSpec], Sequence[str]] = _none_required
-    drift: Callable[[Path, OpSpec], Sequence[Complaint]] = _no_drift
+    required: Callable[[OpSpec], Sequence[str]] = lambda spec: ()
+    drift: Callable[[Path, OpSpec], Sequence[Complaint]] = lambda root, spec: ()

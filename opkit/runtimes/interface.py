@@ -34,44 +34,26 @@ DEFAULT = "rknn"
 """The runtime of a description that names none."""
 
 
+def _part(name: str) -> Any:
+    """Return a property of a runtime: the part of this name, imported at the first access."""
+    return cached_property(
+        lambda runtime: getattr(
+            import_module(f"opkit.runtimes.{runtime.name}.{name}"), name.upper()
+        )
+    )
+
+
 class Runtime:
     """A runtime, by the name of its folder; what `runtimes` in a description calls it."""
 
+    describe: Describe = _part("describe")
+    files: Files = _part("files")
+    build: Build = _part("build")
+    check: Check = _part("check")
+    report: Report = _part("report")
+
     def __init__(self, name: str) -> None:
         self.name = name
-
-    def _part(self, part: str) -> Any:
-        return getattr(import_module(f"opkit.runtimes.{self.name}.{part}"), part.upper())
-
-    @cached_property
-    def describe(self) -> Describe:
-        """What op.yml can say to it."""
-        part: Describe = self._part("describe")
-        return part
-
-    @cached_property
-    def files(self) -> Files:
-        """The files of a repository."""
-        part: Files = self._part("files")
-        return part
-
-    @cached_property
-    def build(self) -> Build:
-        """What `scons` builds."""
-        part: Build = self._part("build")
-        return part
-
-    @cached_property
-    def check(self) -> Check:
-        """How the cases run."""
-        part: Check = self._part("check")
-        return part
-
-    @cached_property
-    def report(self) -> Report:
-        """What `scons report` shows."""
-        part: Report = self._part("report")
-        return part
 
 
 @cache

@@ -34,18 +34,6 @@ class Product:
     cells: Mapping[str, int | str] = field(default_factory=dict)
 
 
-def _as_declared(param: Param) -> tuple[str, str]:
-    return "", param.type.c_type
-
-
-def _no_properties(spec: OpSpec) -> Mapping[str, str]:
-    return {}
-
-
-def _no_products(root: Path) -> Sequence[Product]:
-    return ()
-
-
 @dataclass(frozen=True, kw_only=True)
 class Report:
     """What the report shows of a runtime.
@@ -56,6 +44,6 @@ class Report:
         built_products: (repository) -> what is in the built products.
     """
 
-    delivery: Callable[[Param], tuple[str, str]] = _as_declared
-    properties: Callable[[OpSpec], Mapping[str, str]] = _no_properties
-    built_products: Callable[[Path], Sequence[Product]] = _no_products
+    delivery: Callable[[Param], tuple[str, str]] = lambda param: ("", param.type.c_type)
+    properties: Callable[[OpSpec], Mapping[str, str]] = lambda spec: {}
+    built_products: Callable[[Path], Sequence[Product]] = lambda root: ()

@@ -16,8 +16,7 @@ from opkit.report.page import Report, page, plot_key
 from opkit.report.plots import plot
 from opkit.runtimes import parse
 from opkit.runtimes.report import Product
-from opkit.runtimes.rknn.packages import product, properties
-from opkit.runtimes.rknn.report import REPORT
+from opkit.runtimes.rknn.report import REPORT, product, properties
 from opkit.runtimes.rknn.rknnop import Package, pack
 from tests.report.browser import look
 from tests.repositories import ROOT, Repository

@@ -2,11 +2,54 @@
 
 from __future__ import annotations
 
-from opkit.description.spec import Param
-from opkit.runtimes.report import Report
+from collections.abc import Mapping
+from pathlib import Path
+
+from opkit.description.spec import OpSpec, Param
+from opkit.runtimes.report import Product, Report
+from opkit.runtimes.rknn.chips import TARGETS
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.limits import LIMITS
-from opkit.runtimes.rknn.packages import built_packages, properties
+from opkit.runtimes.rknn.rknnop import Package, PackageError, program_binary_kind, sections, unpack
+from opkit.runtimes.rknn.settings import settings
+
+_KERNELS = ("the CPU kernel", "the VX kernel")  # by kernel_index
+
+
+def properties(spec: OpSpec) -> Mapping[str, str]:
+    """Return the operator's properties at the top of the report: term -> text."""
+    index = settings(spec).kernel_index
+    target = TARGETS.get(spec.target_platform)
+    family = f" (family {target.family})" if target else ""
+    return {
+        "Target platform": f"{spec.target_platform}{family}",
+        "Kernel index": f"{index}: the board runs {_KERNELS[index]}",
+    }
+
+
+def built_packages(root: Path) -> list[Product]:
+    """Return what is in the packages that a repository has built."""
+    return [
+        product(path.relative_to(root).as_posix(), path.read_bytes())
+        for path in sorted(root.glob("build/*/*.rknnop"))
+    ]
+
+
+def product(file: str, data: bytes) -> Product:
+    """Return what is in a package, or why it cannot be read."""
+    try:
+        return Product(file, cells=_cells(unpack(data, Path(file).name)))
+    except PackageError as error:
+        return Product(file, str(error))
+
+
+def _cells(package: Package) -> dict[str, int | str]:
+    """Return the size of each section in bytes, in the order of the file."""
+    return {
+        "version": str(package.version),
+        **{name: len(content) for name, content in sections(package).items()},
+        "kind of program binary": program_binary_kind(package.program_binary),
+    }
 
 
 def _delivery(param: Param) -> tuple[str, str]:

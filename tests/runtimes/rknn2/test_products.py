@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from opkit.runtimes.rknn2.chips import REFUSED_TARGETS, TARGETS
-from opkit.runtimes.rknn2.plugins import built_plugins
+from opkit.runtimes.rknn2.report import built_plugins
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS
 from tests.check.target_repositories import need

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from opkit import manifest, runtimes
 from opkit.complaint import Complaint
+from opkit.description.describe import Described
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -18,7 +19,6 @@ from opkit.files.generated import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.files.unknown_names import unknown_names
 from opkit.manifest import Manifest, Wheel
-from opkit.runtimes.interface import Runtime
 from opkit.version import BUILD, VERSION
 
 _MAX_FOLDER_NAME = 127  # as an operator's name, which the folder is by default
@@ -210,7 +210,7 @@ def stale(root: Path, spec: OpSpec) -> list[Complaint]:
 
 
 def products(
-    root: Path, of: Iterable[Runtime], targets: Collection[str] | None = None
+    root: Path, of: Iterable[Described], targets: Collection[str] | None = None
 ) -> list[Path]:
     """Return what runtimes have built.
 

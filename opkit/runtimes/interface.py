@@ -17,17 +17,20 @@ from collections.abc import Mapping
 from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opkit.complaint import Complaint
 from opkit.description import parser
 from opkit.description.checked_kernels import CPU_KERNEL, CheckedKernel
-from opkit.description.describe import Describe
 from opkit.description.spec import OpSpec
-from opkit.runtimes.build import Build
-from opkit.runtimes.check import Check
-from opkit.runtimes.files import Files
-from opkit.runtimes.report import Report
+
+# The import of a part brings its class along; until then its dataclasses would only cost time.
+if TYPE_CHECKING:
+    from opkit.description.describe import Describe
+    from opkit.runtimes.build import Build
+    from opkit.runtimes.check import Check
+    from opkit.runtimes.files import Files
+    from opkit.runtimes.report import Report
 
 FOLDER = Path(__file__).parent
 DEFAULT = "rknn"

@@ -37,7 +37,7 @@ try:
     from opkit.repository import refuse_folder_name
     from opkit.runtimes import DEFAULT, available, parse
 
-    RUNTIMES = {**available()}  # which imports all of them now
+    RUNTIMES = {name: each.describe for name, each in available().items()}  # imported now
 finally:
     sys.path.remove(str(ROOT))
     sys.dont_write_bytecode = _write_no_bytecode

@@ -1,4 +1,4 @@
-"""C text in lines of at most 100 columns, broken where clang-format breaks them."""
+"""C text in lines of at most 100 columns."""
 
 from __future__ import annotations
 
@@ -11,46 +11,19 @@ LINE_LENGTH = 100
 _INDENT = 4
 
 
-def wrapped(opening: str, items: Sequence[str], closing: str, outer: str = "") -> str:
-    """Return the lines of a call, a declaration or a braced list.
-
-    What does not fit into one line goes on below the first item; where that takes more lines, or
-    an item is too long, all of them begin a line further, indented once more than the opening.
-    What is the argument of another call, or is assigned, moves to a line of its own if it fits
-    there as a whole.
+def wrapped(opening: str, items: Sequence[str], closing: str) -> str:
+    """Return a call, a declaration or a braced list: one line, or below it a line for each item.
 
     Args:
-        opening: all that is before the first item, with its indentation: `    call(`.
-        items: what is separated by commas.
-        closing: all that is after the last item: `);`.
-        outer: what may stay in the line before, with the indentation: `    OPKIT_TRY(` or
-            `    int x = `.
+        opening: the text before the first item, with its indentation: `    call(`.
+        items: the texts that commas separate.
+        closing: the text after the last item: `);`.
     """
-    whole = outer + opening
-    deeper = " " * (len(whole) - len(whole.lstrip()) + _INDENT)
-    text = f"{opening}{', '.join(items)}{closing}"
-    if len(outer + text) <= LINE_LENGTH:
-        return outer + text
-    if outer and len(deeper + text) <= LINE_LENGTH:
-        return f"{outer.rstrip()}\n{deeper}{text}"
-    parts = [*(f"{item}," for item in items[:-1]), items[-1] + closing]
-    below = _packed(parts, len(whole))
-    further = [whole.rstrip(), *_packed(parts, len(deeper))]
-    too_long = len(whole) + max(map(len, below)) > LINE_LENGTH
-    if len(deeper) < len(whole) and (too_long or len(further) < len(below)):
-        return f"\n{deeper}".join(further)
-    return whole + f"\n{' ' * len(whole)}".join(below)
-
-
-def _packed(parts: Sequence[str], column: int) -> list[str]:
-    """Return lines of as many parts as fit, each of which begins in this column."""
-    lines = [parts[0]]
-    for part in parts[1:]:
-        if column + len(lines[-1]) + 1 + len(part) <= LINE_LENGTH:
-            lines[-1] += f" {part}"
-        else:
-            lines.append(part)
-    return lines
+    line = f"{opening}{', '.join(items)}{closing}"
+    if len(line) <= LINE_LENGTH:
+        return line
+    indent = " " * (len(opening) - len(opening.lstrip()) + _INDENT)
+    return f"{opening.rstrip()}\n{indent}" + f",\n{indent}".join(items) + closing
 
 
 def block_comment(text: str, indent: int = 0) -> str:

@@ -1,4 +1,4 @@
-"""Python text in lines of at most 100 columns, broken where a formatter breaks them."""
+"""Python text in lines of at most 100 columns."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ LINE_LENGTH = 100
 
 
 def literal(value: Any, before: str, indent: int = 4) -> str:
-    """Return a Python literal as a formatter would write it; arguments as for bracketed."""
+    """Return a Python literal; arguments as for bracketed."""
     if isinstance(value, str):
-        return _quoted(value)
+        return json.dumps(value, ensure_ascii=False)
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     if isinstance(value, dict):
@@ -22,11 +22,11 @@ def literal(value: Any, before: str, indent: int = 4) -> str:
         return bracketed(items, before, indent, "{}")
     if isinstance(value, list):
         return bracketed([literal(item, "", indent + 4) for item in value], before, indent)
-    return repr(value).replace("e+", "e")
+    return repr(value)
 
 
 def bracketed(items: list[str], before: str, indent: int = 4, brackets: str = "[]") -> str:
-    """Return a list on one line, or on several if it is too long for one.
+    """Return a list: the rest of a line, or below it a line for each item.
 
     Args:
         items: the text of each item.
@@ -39,12 +39,3 @@ def bracketed(items: list[str], before: str, indent: int = 4, brackets: str = "[
         return line
     lines = "".join(f"{' ' * (indent + 4)}{item},\n" for item in items)
     return f"{brackets[0]}\n{lines}{' ' * indent}{brackets[1]}"
-
-
-def _quoted(text: str) -> str:
-    """Return a string in double quotes, or in those of which it has fewer."""
-    quoted = json.dumps(text, ensure_ascii=False)
-    if text.count('"') <= text.count("'"):
-        return quoted
-    inside = quoted[1:-1].replace('\\"', '"').replace("'", "\\'")
-    return f"'{inside}'"

@@ -6,10 +6,12 @@ import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 from opkit import manifest, runtimes
 from opkit.complaint import Complaint
+from opkit.description.describe import Described
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -17,7 +19,6 @@ from opkit.files.generated import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.files.unknown_names import unknown_names
 from opkit.manifest import Manifest, Wheel
-from opkit.runtimes.interface import Runtime
 from opkit.version import BUILD, VERSION
 
 _MAX_FOLDER_NAME = 127  # as an operator's name, which the folder is by default
@@ -165,8 +166,11 @@ def _write_once(root: Path, spec: OpSpec, before: Mapping[str, str], quiet: bool
 
 def drift(root: Path, spec: OpSpec) -> list[Complaint]:
     """Return the mismatches of the user's files and op.yml; the hints have the right text."""
-    rooms = [each for runtime in runtimes.of(spec) for each in runtime.drift(root, spec)]
-    return [*unknown_names(root, spec), *rooms]
+    parts = [runtime.files for runtime in runtimes.of(spec)]
+    return [
+        *unknown_names(root, spec),
+        *(each for part in parts for each in part.drift(root, spec)),
+    ]
 
 
 def warnings(root: Path) -> list[Complaint]:
@@ -206,21 +210,21 @@ def stale(root: Path, spec: OpSpec) -> list[Complaint]:
 
 
 def products(
-    root: Path, rooms: Iterable[Runtime], targets: Collection[str] | None = None
+    root: Path, of: Iterable[Described], targets: Collection[str] | None = None
 ) -> list[Path]:
     """Return what runtimes have built.
 
     Args:
         root: the repository.
-        rooms: the runtimes.
+        of: the runtimes.
         targets: for what, as patterns of folders' names; None: for all targets of each runtime.
     """
     found = {
         path
-        for room in rooms
-        if room.product_pattern
-        for target in (room.targets if targets is None else targets)
-        for path in root.glob(f"build/{target}/{room.product_pattern}")
+        for runtime in (each.describe for each in of)
+        if runtime.product_pattern
+        for target in (runtime.targets if targets is None else targets)
+        for path in root.glob(f"build/{target}/{runtime.product_pattern}")
     }
     return sorted(found)
 
@@ -281,8 +285,8 @@ def _math(spec: OpSpec) -> tuple[str, str]:
 
 def _required_files(spec: OpSpec) -> list[str]:
     """Return the user's files without which nothing can be built."""
-    rooms = (path for runtime in runtimes.of(spec) for path in runtime.required_files(spec))
-    return [*_math(spec), *rooms]
+    required = [runtime.files.required(spec) for runtime in runtimes.of(spec)]
+    return [*_math(spec), *chain.from_iterable(required)]
 
 
 _HOW_TO_RESTORE = (

@@ -60,7 +60,7 @@ def construct(root: Path) -> None:
     if cleans and not Script.COMMAND_LINE_TARGETS:
         _clean_all(root)
         return
-    tools = [tool for runtime in runtimes.of(operator) for tool in runtime.scons_tools()]
+    tools = [tool for runtime in runtimes.of(operator) for tool in runtime.build.tools]
     with _user_errors():
         env, request = _arguments(operator, [*tools, *COMMON_TOOLS], kept_files)
     if not changes_nothing and not cleans:
@@ -103,10 +103,9 @@ def _arguments(
         OpkitError: an argument is invalid.
     """
     operator_runtimes = runtimes.of(operator)
-    targets = {
-        name: target for runtime in operator_runtimes for name, target in runtime.targets.items()
-    }
-    options.refuse_target(Script.ARGUMENTS.get("target", ""), targets, operator_runtimes)
+    described = [runtime.describe for runtime in operator_runtimes]
+    targets = {name: target for each in described for name, target in each.targets.items()}
+    options.refuse_target(Script.ARGUMENTS.get("target", ""), targets, described)
     variables = options.declare(Script.ARGUMENTS, operator, targets, tools)
     env = Script.Environment(
         variables=variables,
@@ -117,7 +116,7 @@ def _arguments(
         LOCK=kept_files,
         OPERATOR=operator,
         RUNTIME_INCLUDES=[
-            f"#{folder}" for runtime in operator_runtimes for folder in runtime.includes
+            f"#{folder}" for runtime in operator_runtimes for folder in runtime.build.includes
         ],
     )
     # Script.Help would substitute variables.
@@ -137,8 +136,8 @@ def _arguments(
 
 def _usage(operator: OpSpec, tools: list[Any], options_help: str) -> str:
     operator_runtimes = runtimes.of(operator)
-    titles = ", ".join(runtime.title for runtime in operator_runtimes)
-    notes = "\n\n".join(runtime.scons_notes(operator) for runtime in operator_runtimes)
+    titles = ", ".join(runtime.describe.title for runtime in operator_runtimes)
+    notes = "\n\n".join(runtime.build.notes(operator) for runtime in operator_runtimes)
     target = operator.target_platform
     return f"""
 {operator.name}: an operator for {titles}
@@ -161,9 +160,9 @@ def _declare(env: Any, request: options.Request) -> list[Any]:
     products: list[Any] = []
     needed: list[Any] = []
     for runtime in operator_runtimes:
-        needed += runtime.declare(env, request)
+        needed += runtime.build.declare(env, request)
         if not request.for_this_pc and not request.names_intermediate:
-            products += runtime.products(env, request.targets_of(runtime))
+            products += runtime.build.products(env, request.targets_of(runtime.describe))
     if request.commands & {"check", "report"}:
         checked = needed, operator_runtimes, request
         _ = (
@@ -176,8 +175,8 @@ def _declare(env: Any, request: options.Request) -> list[Any]:
     if "compiledb" in request.commands:
         compile_commands.compile_commands(
             env,
-            [runtime.editor_commands for runtime in operator_runtimes],
-            [folder for runtime in operator_runtimes for folder in runtime.cxx_folders],
+            [runtime.build.editor_commands for runtime in operator_runtimes],
+            [folder for runtime in operator_runtimes for folder in runtime.build.cxx_folders],
         )
     Script.Default(products or needed)
     return products

@@ -14,17 +14,15 @@ def test_cpu_kernel(case):
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
-from opkit import runtimes
 from opkit.check.cases import Case, Values, cases, integers, ramp, special, uniform
 from opkit.check.checking import check_cpu_kernel, run_cpu_kernel, run_kernel
 from opkit.check.comparison import Tolerance
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator
 from opkit.check.results import Result
+from opkit.runtimes import available
 
 __all__ = [
     "Case",
@@ -45,11 +43,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return a name that a runtime exports for tests, in its module `testing`."""
-    for runtime in runtimes.available():
-        module = f"opkit.runtimes.{runtime}.testing"
-        if not name.startswith("_") and find_spec(module) is not None:
-            exports = import_module(module)
-            if name in exports.__all__:
-                return getattr(exports, name)
+    """Return what a runtime exports for tests under this name."""
+    for runtime in available().values() if not name.startswith("_") else ():
+        if name in runtime.check.test_functions:
+            return runtime.check.test_functions[name]
     raise AttributeError(f"module 'opkit.testing' has no attribute '{name}'")

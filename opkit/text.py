@@ -8,23 +8,18 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 from string import Template
-from typing import Protocol
+
+_OPKIT = Path(__file__).parent
 
 
-class Render(Protocol):
-    """Renders a text template."""
+def render(template: str, /, **values: str) -> str:
+    """Return the text of a template, with every placeholder replaced.
 
-    def __call__(self, template: str, /, **values: str) -> str:
-        """Return the text of the template of this name, with every placeholder replaced."""
-
-
-def renderer(folder: Path) -> Render:
-    """Return the function that renders the templates of a folder."""
-
-    def render(template: str, /, **values: str) -> str:
-        return Template((folder / template).read_text(encoding="utf-8")).substitute(values)
-
-    return render
+    Args:
+        template: its path, as seen from opkit.
+        **values: name of each placeholder -> its text.
+    """
+    return Template((_OPKIT / template).read_text(encoding="utf-8")).substitute(values)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:

@@ -148,7 +148,7 @@ def _summary(folder: Path, spec: OpSpec) -> str:
     files += [(str(path), f"built: {path.stat().st_size:,} bytes") for path in built]
     width = max(len(path) for path, _ in files)
     listing = "\n".join(f"    {path.ljust(width)}  {text}" for path, text in files)
-    steps = Template(runtimes.of(spec)[0].next_steps)
+    steps = Template(runtimes.of(spec)[0].describe.next_steps)
     return f"""\
 Where things are:
 

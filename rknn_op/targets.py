@@ -20,7 +20,7 @@ _HEADINGS = {
 
 def names() -> list[str]:
     """Return the names of all targets."""
-    return [name for runtime in available().values() for name in runtime.targets]
+    return [name for runtime in available().values() for name in runtime.describe.targets]
 
 
 def entries(runtimes: Iterable[Runtime]) -> list[dict[str, Any]]:
@@ -35,7 +35,7 @@ def entries(runtimes: Iterable[Runtime]) -> list[dict[str, Any]]:
             "look_up": target.look_up,
         }
         for runtime in runtimes
-        for target in runtime.targets.values()
+        for target in runtime.describe.targets.values()
     ]
 
 

@@ -59,9 +59,11 @@ def debugger(env: Any, runtimes: Iterable[Runtime]) -> None:
         OpkitError: that runtime has no program for gdb.
     """
     first, *_ = runtimes
-    parts = first.harness_parts(env)
+    parts = first.build.harness_parts(env)
     if parts is None:
-        raise OpkitError(f"{COMMAND}: {first.title}, the first of op.yml's runtimes, has none")
+        raise OpkitError(
+            f"{COMMAND}: {first.describe.title}, the first of op.yml's runtimes, has none"
+        )
     debug_alias(env, COMMAND, [debugged_harness(env, parts)], "opkit.check.debug")
 
 

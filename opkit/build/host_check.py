@@ -18,13 +18,14 @@ from SCons.Variables import BoolVariable
 from opkit.build import static_harness
 from opkit.build.options import Request
 from opkit.check import executors, run_log
-from opkit.check.run_log import CPU_KERNEL
 from opkit.check.sanitizers import ENVIRONMENT, SANITIZERS, parse_sanitizers
 from opkit.check.session import Session
+from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes import expected_kernels
+from opkit.runtimes.executor import Executor
 from opkit.runtimes.interface import Runtime
 
 SESSION = Path("build/check/session.json")
@@ -113,8 +114,8 @@ def host_check(
     for number, runtime in enumerate(runtimes):
         # The first runtime's name is left out, as in the name of its kernel on this PC.
         of_runtime = f"{runtime.name} " if number else ""
-        parts = runtime.harness_parts(env)
-        for abi in request.abis_of(runtime) if parts else ():
+        parts = runtime.build.harness_parts(env)
+        for abi in request.abis_of(runtime.describe) if parts else ():
             if abi != PC:
                 node = static_harness.target_harness(env, abi, parts)
                 harnesses[of_runtime + abi] = node, abi, runtime.name
@@ -130,7 +131,8 @@ def host_check(
         }
 
     simulators = [
-        runtime.simulators(env, list(request.targets_of(runtime))) for runtime in runtimes
+        runtime.build.simulators(env, list(request.targets_of(runtime.describe)))
+        for runtime in runtimes
     ]
     check = env.Alias(
         name,
@@ -161,7 +163,7 @@ def run_cases(target: Any, source: Any, env: Any, records: Path | None = None) -
     prepared = []
     with ExitStack() as stack:
         for name, (program, sanitizers, runtime) in env["SANITIZED_HARNESSES"].items():
-            executor = executors.Executor(name, (program,), ENVIRONMENT, runtime=runtime)
+            executor = Executor(name, (program,), ENVIRONMENT, runtime=runtime)
             try:
                 executors.probe(executor)
                 prepared.append(executor)

@@ -19,10 +19,10 @@ from typing import Any
 
 from SCons.Variables import BoolVariable, EnumVariable, Variables
 
+from opkit.description.describe import Describe, Target
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.runtimes.interface import Runtime, Target
 
 _WIDTH = 24  # of the column of commands, and of options
 
@@ -42,11 +42,11 @@ class Request:
     targets: Mapping[str, str]
     is_named: bool
 
-    def targets_of(self, runtime: Runtime) -> dict[str, str]:
+    def targets_of(self, runtime: Describe) -> dict[str, str]:
         """Return those of its targets that are a runtime's: name -> ABI."""
         return {name: abi for name, abi in self.targets.items() if name in runtime.targets}
 
-    def abis_of(self, runtime: Runtime) -> list[str]:
+    def abis_of(self, runtime: Describe) -> list[str]:
         """Return the ABIs of a runtime's targets on which the cases run as well."""
         named = self.targets_of(runtime).values() if self.is_named else ()
         return list(dict.fromkeys(named))
@@ -143,7 +143,7 @@ def refuse_unknown(variables: Any) -> None:
 
 
 def refuse_target(
-    name: str, targets: Mapping[str, Target], operator_runtimes: Iterable[Runtime]
+    name: str, targets: Mapping[str, Target], operator_runtimes: Iterable[Describe]
 ) -> None:
     """Refuse what users may take for a target, with the reason.
 

@@ -21,12 +21,12 @@ from opkit.check.comparison import (
     unwritten,
     wrong_elements,
 )
-from opkit.check.executors import Executor
 from opkit.check.mistakes import CheckError, caller_location
 from opkit.check.operators import Operator, Prepared, operator_of, untaken
 from opkit.check.results import Result, RunningTest, running_test
-from opkit.check.run_log import CPU_KERNEL
+from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.errors import OpkitError
+from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import (
     Array,
     CallingConvention,
@@ -312,7 +312,7 @@ def _problems(operator: Operator, checked: _Checked, case: Case) -> list[str]:
         (f"{input_.name}: {case.inputs[input_.name].dtype}", note)
         for runtime in operator.runtimes
         for input_ in operator.spec.inputs
-        if (note := runtime.integer_note(input_)) and _is_integer(case, input_.name)
+        if (note := runtime.check.integer_note(input_)) and _is_integer(case, input_.name)
     ]
     try:
         prepared = operator.prepare(case)

@@ -74,7 +74,7 @@ def math_command(operator: Operator, invocation: Invocation) -> list[str]:
     stops where the kernel reads or writes outside of a tensor.
     """
     folder = operator.root / FOLDER
-    convention = operator.runtimes[0].calling_convention()
+    convention = operator.runtimes[0].check.convention
     values = convention.marshal(operator.spec.params, invocation.params)
     tensors = carried(operator.spec, invocation, convention.tensor_types)
     requested = b"".join(request(tensors, values, {}, FILLS[0], 1, _TIMEOUT))

@@ -11,10 +11,10 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from opkit.errors import OpkitError
+from opkit.runtimes.executor import Executor
 from opkit.toolchains.abi import ABIS
 
 GREETING = b"opkit harness 1\n"
@@ -33,27 +33,6 @@ _RECEIVE = (
 
 class ExecutorError(OpkitError):
     """The harness cannot run on an executor."""
-
-
-@dataclass(frozen=True)
-class Executor:
-    """How the harness is started; harness/protocol.c has the protocol.
-
-    Attributes:
-        name: its name in the table of cases, for instance "armhf".
-        command: what starts it.
-        environment: variables added to its environment.
-        measures: whether the time of the kernel is meaningful there.
-        runtime: the name of the runtime that calls the kernel there; empty: any.
-        abi: the ABI of the program; empty: this PC's.
-    """
-
-    name: str
-    command: Sequence[str]
-    environment: Mapping[str, str] = field(default_factory=dict)
-    measures: bool = False
-    runtime: str = ""
-    abi: str = ""
 
 
 def is_board(qemu: str) -> bool:

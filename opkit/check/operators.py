@@ -14,14 +14,14 @@ import numpy as np
 
 from opkit import runtimes
 from opkit.check.cases import Case, dtype_and_shape
-from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
 from opkit.check.mistakes import REPOSITORY, CheckError
 from opkit.check.reference import Reference
-from opkit.check.run_log import CPU_KERNEL
+from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.description.limits import lowest
 from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, Tensor
 from opkit.errors import OpkitError
+from opkit.runtimes.executor import Executor
 from opkit.runtimes.interface import Runtime
 from opkit.runtimes.invocation import (
     Array,
@@ -127,7 +127,7 @@ class Operator:
     @cached_property
     def cpu_kernel(self) -> Kernel:
         """The CPU kernel on this PC, as the first of the runtimes calls it."""
-        return self.runtimes[0].cpu_kernel(self.spec, self.root)
+        return self.runtimes[0].check.cpu_kernel(self.spec, self.root)
 
     def cpu_kernels(self, executors: Sequence[Executor] = ()) -> dict[str, Kernel]:
         """Return the CPU kernel on this PC, as every runtime calls it, and wherever else it runs.
@@ -137,12 +137,12 @@ class Operator:
         """
         kernels: dict[str, Kernel] = {CPU_KERNEL.name: self.cpu_kernel}
         for runtime in self.runtimes[1:]:
-            kernels[CPU_KERNEL.on(runtime.name)] = runtime.cpu_kernel(self.spec, self.root)
+            kernels[CPU_KERNEL.on(runtime.name)] = runtime.check.cpu_kernel(self.spec, self.root)
         for executor in executors:
             name = CPU_KERNEL.on(executor.name)
             if name not in self._executed:
                 runtime = runtimes.available()[executor.runtime]
-                convention = runtime.calling_convention(executor.abi)
+                convention = runtime.check.convention_on(executor.abi)
                 self._executed[name] = HarnessKernel(self.spec, executor, self.root, convention)
             kernels[name] = self._executed[name]
         return kernels
@@ -152,7 +152,7 @@ class Operator:
         for executor in simulators:
             if executor.name not in self._simulated:
                 runtime = runtimes.available()[executor.runtime]
-                kernel = runtime.simulated_kernel(self.spec, executor, self.root)
+                kernel = runtime.check.simulated_kernel(self.spec, executor, self.root)
                 self._simulated[executor.name] = kernel
         return {executor.name: self._simulated[executor.name] for executor in simulators}
 
@@ -213,8 +213,10 @@ class Operator:
             dtype = np.dtype(case.output_dtypes.get(output.name, described))
             if dtype != described and not dtype.kind == described.kind == "f":
                 source = "op.yml" if output.dtype else "the first input"
-                converters = [runtime.converter for runtime in self.runtimes if runtime.converter]
-                classes = "".join(f" in the class that {name} calls," for name in converters)
+                converters = (runtime.describe.converter for runtime in self.runtimes)
+                classes = "".join(
+                    f" in the class that {name} calls," for name in converters if name
+                )
                 raise CheckError(
                     f"output '{output.name}' is {dtype} in the case, but {described}{classes} as "
                     f"{source} says; write `dtype: {dtype}` in op.yml at outputs.{output.name}, or "
@@ -226,15 +228,15 @@ class Operator:
     def _check_taken(self, case: Case, output_dtypes: Mapping[str, np.dtype[Any]]) -> None:
         """Refuse a case with a dtype that no runtime takes; else those that do not leave it out."""
         found = [
-            next(untaken(runtime.calling_convention(), case, output_dtypes), None)
+            next(untaken(runtime.check.convention, case, output_dtypes), None)
             for runtime in self.runtimes
         ]
         if found[0] and all(found):
             runtime, first = self.runtimes[0], found[0]
-            reason = f", {runtime.lost_tensors}" if runtime.lost_tensors else ""
+            reason = f", {lost}" if (lost := runtime.check.lost_tensors) else ""
             raise CheckError(
-                f"{first.role} '{first.name}' is {first.dtype}; {runtime.title} has no such "
-                f"{first.role}s{reason} (expected {', '.join(first.taken)})"
+                f"{first.role} '{first.name}' is {first.dtype}; {runtime.describe.title} has no "
+                f"such {first.role}s{reason} (expected {', '.join(first.taken)})"
             )
 
     def _params(self, case: Case) -> dict[str, Any]:
@@ -253,7 +255,7 @@ class Operator:
             params[param.name] = _param_value(param, value)
         for runtime in self.runtimes:
             # It may refuse a value.
-            runtime.calling_convention().marshal(self.spec.params, params)
+            runtime.check.convention.marshal(self.spec.params, params)
         return params
 
     def prepare(self, case: Case) -> Prepared:
@@ -309,7 +311,7 @@ class Operator:
         return expected
 
     def _check_tensor(self, what: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        max_rank, device = lowest((runtime.limits for runtime in self.runtimes), "rank")
+        max_rank, device = lowest((runtime.describe.limits for runtime in self.runtimes), "rank")
         if not 1 <= len(shape) <= max_rank or 0 in shape:
             raise CheckError(
                 f"{what} has shape {shape}; {device} takes 1 to {max_rank} dimensions, none 0"
@@ -318,7 +320,7 @@ class Operator:
 
     def _check_dtype(self, what: str, dtype: np.dtype[Any]) -> None:
         if dtype not in map(np.dtype, TENSOR_DTYPES):
-            device, allowed = self.runtimes[0].limits.device, ", ".join(TENSOR_DTYPES)
+            device, allowed = self.runtimes[0].describe.limits.device, ", ".join(TENSOR_DTYPES)
             raise CheckError(f"{what} is {dtype}; {device}'s tensors are one of: {allowed}")
 
 

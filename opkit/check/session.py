@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from opkit.check.executors import Executor
 from opkit.check.mistakes import REPOSITORY
+from opkit.runtimes.executor import Executor
 
 
 @dataclass(frozen=True)

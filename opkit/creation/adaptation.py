@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from opkit.complaint import Complaint
 from opkit.creation.rewriting import entries, with_framework, with_runtimes, with_target, without
+from opkit.description.describe import Describe
 from opkit.description.parser import PC
 from opkit.runtimes import available, parse
-from opkit.runtimes.interface import Runtime
 
 _REWRITE = {"target_platform": with_target, "framework": with_framework}
 
@@ -35,7 +35,7 @@ def adapted(
         changed = with_target(changed, target)
     if not names or not set(names) <= set(available()):
         parse(changed, file)  # which says so
-    chosen = [available()[name] for name in names]
+    chosen = [available()[name].describe for name in names]
     foreign = dict(_foreign_keys(changed, chosen))
     changed = without(changed, foreign)
     refused = [
@@ -61,18 +61,18 @@ def adapted(
     ]
 
 
-def _foreign_keys(text: str, chosen: Sequence[Runtime]) -> Iterator[tuple[str, str]]:
+def _foreign_keys(text: str, chosen: Sequence[Describe]) -> Iterator[tuple[str, str]]:
     """Yield the keys of a description that only other runtimes have, and whose they are."""
-    owners = {key: each.name for each in available().values() for key in _keys(each)}
+    owners = {key: name for name, each in available().items() for key in _keys(each.describe)}
     known = {key for each in chosen for key in _keys(each)}
     return ((key, owners[key]) for key in entries(text) if key in owners and key not in known)
 
 
-def _keys(runtime: Runtime) -> list[str]:
+def _keys(runtime: Describe) -> list[str]:
     return [*runtime.keys, *runtime.foreign_keys]
 
 
-def _allowed(chosen: Sequence[Runtime]) -> dict[str, list[str]]:
+def _allowed(chosen: Sequence[Describe]) -> dict[str, list[str]]:
     """Return key -> its values that runtimes take."""
     targets = [target for runtime in chosen for target in runtime.targets]
     frameworks = set.intersection(*(set(runtime.frameworks) for runtime in chosen))

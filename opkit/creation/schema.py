@@ -8,17 +8,18 @@ says: names that languages have reserved, and what has to be the same in two pla
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from opkit import runtimes
 from opkit.description.any_case import words
 from opkit.description.build_keys import FLAG, PATH, SOURCE_SUFFIXES
+from opkit.description.describe import Describe, Described
 from opkit.description.limits import MAX_TEXT, Limits
-from opkit.description.parser import IDENTIFIER, LARGEST, SOURCE, TENSOR, Rules
+from opkit.description.parser import IDENTIFIER, LARGEST, SOURCE
 from opkit.description.reader import EXAMPLES
 from opkit.description.spec import TENSOR_DTYPES
-from opkit.description.types import ONNX_WORDS, PARAM_TYPES, ParamType
+from opkit.description.types import ONNX_WORDS, PARAM_TYPES, TENSOR, ParamType
 
 Schema = dict[str, Any]
 
@@ -30,48 +31,49 @@ MODELINE = f"# yaml-language-server: $schema={FILE}\n"
 _TEXT: Schema = {"type": ["string", "number", "boolean"]}
 
 
-def schema(runtimes: Mapping[str, Rules], default: str) -> Schema:
+def schema(runtimes: Mapping[str, Described], default: str) -> Schema:
     """Return the schema of descriptions.
 
     Args:
         runtimes: those that there are, by name.
         default: the runtime of a description that names none.
     """
-    all_rules = runtimes.values()
-    room_keys = {key: value for rules in all_rules for key, value in rules.keys.items()}
-    foreign_keys: Schema = {key: {} for rules in all_rules for key in rules.foreign_keys}
+    parts = [runtime.describe for runtime in runtimes.values()]
+    own_keys = {key: value for each in parts for key, value in each.keys.items()}
+    foreign_keys: Schema = {key: {} for each in parts for key in each.foreign_keys}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Operator description",
         "type": "object",
         "required": ["name", "inputs", "outputs"],
         "properties": {
-            **_operator_keys(runtimes, default),
+            **_operator_keys(parts, default),
             **_PARAMETER_KEYS,
             **_BUILD_KEYS,
-            **room_keys,
+            **own_keys,
             **foreign_keys,
         },
         "additionalProperties": False,
         "allOf": [
-            part for rules in all_rules for part in _conditions(rules, rules.name == default)
+            condition for each in parts for condition in _conditions(each, each.name == default)
         ],
         "$defs": {"param": {"allOf": [_of_type(row) for row in PARAM_TYPES.values()]}},
     }
 
 
-def _operator_keys(runtimes: Mapping[str, Rules], default: str) -> Schema:
+def _operator_keys(runtimes: Sequence[Describe], default: str) -> Schema:
     """Return the schemas of what an operator is, and what it is for."""
-    targets = [target for rules in runtimes.values() for target in rules.targets]
-    frameworks = dict.fromkeys(each for rules in runtimes.values() for each in rules.frameworks)
+    targets = [target for each in runtimes for target in each.targets]
+    frameworks = dict.fromkeys(framework for each in runtimes for framework in each.frameworks)
+    names = [each.name for each in runtimes]
     return {
         "name": {"description": "The operator's name, and its type in models.", **_NAME},
         "framework": {"description": "Whose models have the operator.", **words(frameworks)},
         "target_platform": {"description": "What is built for by default.", **words(targets)},
         "runtimes": {
             "description": f"What executes the operator; by default [{default}].",
-            **_list({"enum": [*runtimes]}, min_items=1),
-            "examples": [[name] for name in runtimes],
+            **_list({"enum": names}, min_items=1),
+            "examples": [[name] for name in names],
         },
     }
 
@@ -142,18 +144,18 @@ def _value(row: ParamType) -> Schema:
     return {"type": "integer", "minimum": low, "maximum": high}
 
 
-def _conditions(rules: Rules, is_default: bool) -> list[Schema]:
+def _conditions(runtime: Describe, is_default: bool) -> list[Schema]:
     """Return what holds for descriptions with a runtime, and for those without."""
     named: Schema = {
         "required": ["runtimes"],
-        "properties": {"runtimes": {"contains": {"const": rules.name}}},
+        "properties": {"runtimes": {"contains": {"const": runtime.name}}},
     }
     is_chosen = {"anyOf": [{"not": {"required": ["runtimes"]}}, named]} if is_default else named
-    limits = rules.limits
-    refused = [name for name in PARAM_TYPES if rules.type_refusal(name)]
+    limits = runtime.limits
+    refused = [name for name in PARAM_TYPES if runtime.type_refusal(name)]
     names = {"propertyNames": {"maxLength": limits.name_length}}
     parameters: Schema = {**names, "maxProperties": limits.parameters}
-    dtypes = [dtype for dtype in TENSOR_DTYPES if dtype in rules.tensor_types]
+    dtypes = [dtype for dtype in TENSOR_DTYPES if dtype in runtime.tensor_types]
 
     def tensors(names: Iterable[str]) -> Schema:
         return {
@@ -161,7 +163,7 @@ def _conditions(rules: Rules, is_default: bool) -> list[Schema]:
             "additionalProperties": {"properties": {"dtype": {"enum": [*names]}}},
         }
 
-    outputs = [dtype for dtype in dtypes if dtype not in rules.lost_outputs]
+    outputs = [dtype for dtype in dtypes if dtype not in runtime.lost_outputs]
     of_param: Schema = {
         "properties": {"length": {"maximum": limits.items}, "default": {"maxItems": limits.items}}
     }
@@ -173,21 +175,21 @@ def _conditions(rules: Rules, is_default: bool) -> list[Schema]:
             "then": {
                 "properties": {
                     "name": {"maxLength": limits.name_length},
-                    "framework": words(rules.frameworks),
+                    "framework": words(runtime.frameworks),
                     "inputs": tensors(dtypes),
                     "outputs": tensors(outputs),
                     "params": {**parameters, "additionalProperties": of_param},
                 }
             },
             "else": {
-                "properties": dict.fromkeys((*rules.keys, *rules.foreign_keys), False),
+                "properties": dict.fromkeys((*runtime.keys, *runtime.foreign_keys), False),
             },
         }
     ]
-    if rules.targets:
+    if runtime.targets:
         is_target = {
             "required": ["target_platform"],
-            "properties": {"target_platform": words(rules.targets)},
+            "properties": {"target_platform": words(runtime.targets)},
         }
         conditions.append({"if": is_target, "then": is_chosen})
     return conditions

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import yaml
 
@@ -24,6 +24,7 @@ from opkit.description.build_keys import (
     path_problem,
     source_problem,
 )
+from opkit.description.describe import Describe, Described
 from opkit.description.limits import MAX_TEXT, Limits, lowest
 from opkit.description.reader import (
     EXAMPLES,
@@ -38,7 +39,16 @@ from opkit.description.reader import (
     shown,
 )
 from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, ParamValue, Tensor
-from opkit.description.types import ONNX_WORDS, OTHER_WORDS, PARAM_TYPES, Kind, ParamType
+from opkit.description.types import (
+    NO_PARAM_TYPES,
+    ONNX_WORDS,
+    OTHER_WORDS,
+    PARAM_TYPES,
+    PREFIX,
+    TENSOR,
+    Kind,
+    ParamType,
+)
 from opkit.description.words import keyword_of, taken_by
 from opkit.text import shortened
 
@@ -46,67 +56,7 @@ PC = "x64"
 """The target that every operator can be built for: this PC."""
 
 
-class Rules(Protocol):
-    """What a runtime says of a description."""
-
-    @property
-    def name(self) -> str:
-        """What `runtimes` in a description calls it."""
-
-    @property
-    def frameworks(self) -> Sequence[str]:
-        """Whose models it takes, the usual one first."""
-
-    @property
-    def targets(self) -> Mapping[str, Any]:
-        """What can be built for it, by name."""
-
-    @property
-    def default_target(self) -> str:
-        """The target of a description that names none; empty if there is none."""
-
-    @property
-    def keys(self) -> Mapping[str, Any]:
-        """The keys of a description that it reads itself -> the JSON Schema of their values."""
-
-    @property
-    def foreign_keys(self) -> Sequence[str]:
-        """Keys that its vendor's tools write into a description; nobody reads them."""
-
-    @property
-    def limits(self) -> Limits:
-        """How much it takes."""
-
-    def name_refusal(self, name: str) -> str:
-        """Return why an operator cannot have this name; empty if it can."""
-
-    @property
-    def title(self) -> str:
-        """Its name for people."""
-
-    @property
-    def tensor_types(self) -> Mapping[str, str]:
-        """The dtypes of tensors that it takes -> what a kernel gets for them."""
-
-    @property
-    def lost_outputs(self) -> Collection[str]:
-        """The dtypes among them that no output of a model has."""
-
-    @property
-    def refused_targets(self) -> Mapping[str, str]:
-        """What users may take for its targets -> why it is none."""
-
-    def type_refusal(self, type_name: str) -> str:
-        """Return why a param cannot have the type of this name; empty if it can."""
-
-    def settings(self, reader: Reader, entries: Mapping[str, yaml.Node]) -> Any:
-        """Return what its keys say, of the description's entries."""
-
-    def complaints(self, spec: OpSpec) -> Iterable[Complaint]:
-        """Return what is wrong with an operator as a whole; the field says where."""
-
-
-def parse(text: str, file: str, runtimes: Mapping[str, Rules], default: str) -> OpSpec:
+def parse(text: str, file: str, runtimes: Mapping[str, Described], default: str) -> OpSpec:
     """Read an operator description.
 
     Args:
@@ -126,7 +76,7 @@ MAX_COMPLAINTS = 100
 
 
 def complaints(
-    text: str, file: str, runtimes: Mapping[str, Rules], default: str
+    text: str, file: str, runtimes: Mapping[str, Described], default: str
 ) -> tuple[OpSpec | None, list[Complaint]]:
     """Read an operator description and go on after what is wrong; see parse.
 
@@ -149,9 +99,6 @@ _COMMON_KEYS = (
 _TENSOR_KEYS = ("type", "doc", "dtype", "same_as")
 _PARAM_KEYS = ("type", "doc", "default", "source", "length")
 
-TENSOR = "VX_TYPE_TENSOR"
-"""The type of an input or an output."""
-
 _Parameter = TypeVar("_Parameter", Tensor, Param)
 
 IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -161,22 +108,17 @@ SOURCE = r"const:\S+"
 LARGEST = {"float32": 3.4028234663852886e38, "float64": sys.float_info.max}
 """The largest finite value of each floating-point type."""
 
-_NO_PARAM_TYPES: dict[str, str] = {
-    "VX_TYPE_TENSOR": "a tensor is an input or an output, not a param",
-    "VX_TYPE_SCALAR": "name the scalar's own type, for instance VX_TYPE_INT32",
-}
-
 
 class _OperatorReader(Reader):
     """Reads a description key by key."""
 
     def __init__(
-        self, file: str, runtimes: Mapping[str, Rules], default: str, max_complaints: int = 1
+        self, file: str, runtimes: Mapping[str, Described], default: str, max_complaints: int = 1
     ) -> None:
         super().__init__(file, max_complaints)
         self.runtimes = runtimes
         self.default_runtime = default
-        self.chosen: list[Rules] = []
+        self.chosen: list[Describe] = []
         self.all_chosen = False
         self.called = ""  # the operator, once its name is read
         self.warnings: list[Complaint] = []
@@ -187,7 +129,7 @@ class _OperatorReader(Reader):
         before = len(self.errors)
         chosen = self.attempt(self.names, entries.get("runtimes"))
         self.all_chosen = len(self.errors) == before
-        self.chosen = [self.runtimes[name] for name in chosen or ()]
+        self.chosen = [self.runtimes[name].describe for name in chosen or ()]
         for key, _ in root.value:
             self.attempt(self.refuse_unknown_key, key)
 
@@ -202,20 +144,21 @@ class _OperatorReader(Reader):
             framework=self.attempt(self.framework, entries),
             target_platform=self.attempt(self.target, entries),
             settings={
-                rules.name: self.attempt(rules.settings, self, entries) for rules in self.chosen
+                runtime.name: self.attempt(runtime.settings, self, entries)
+                for runtime in self.chosen
             },
             inputs=self.attempt(lambda: self.tensors(required("inputs"), "inputs", seen)),
             outputs=self.attempt(
                 lambda: self.tensors(required("outputs"), "outputs", seen, entries.get("inputs"))
             ),
             params=self.attempt(self.params, entries.get("params"), seen),
-            runtimes=tuple(rules.name for rules in self.chosen),
+            runtimes=tuple(runtime.name for runtime in self.chosen),
             sources=self.attempt(self.paths, entries.get("sources"), "sources", source_problem),
             include=self.attempt(self.paths, entries.get("include"), "include", path_problem),
             cflags=self.attempt(self.flags, entries.get("cflags")),
         )
         self.end()
-        for complaint in (each for rules in self.chosen for each in rules.complaints(spec)):
+        for complaint in (each for runtime in self.chosen for each in runtime.complaints(spec)):
             self.attempt(self.judge, root, complaint)
         self.end()
         return spec
@@ -255,11 +198,11 @@ class _OperatorReader(Reader):
     def refuse_unknown_key(self, key: yaml.Node) -> None:
         """Refuse a key of the description that nobody reads."""
         name = key.value
-        known = [*_COMMON_KEYS, *(key for rules in self.chosen for key in rules.keys)]
-        foreign = {key for rules in self.chosen for key in rules.foreign_keys}
+        known = [*_COMMON_KEYS, *(key for runtime in self.chosen for key in runtime.keys)]
+        foreign = {key for runtime in self.chosen for key in runtime.foreign_keys}
         if not is_key(key) or name in known or name in foreign:
             return
-        owners = {key: rules.name for rules in self.runtimes.values() for key in rules.keys}
+        owners = {key: name for name, each in self.runtimes.items() for key in each.describe.keys}
         if name not in owners:
             self.unknown_key(key, name, name, known)
         if self.all_chosen:
@@ -275,22 +218,24 @@ class _OperatorReader(Reader):
         allowed = [
             framework
             for framework in self.chosen[0].frameworks
-            if all(framework in rules.frameworks for rules in self.chosen)
+            if all(framework in runtime.frameworks for runtime in self.chosen)
         ]
         if not allowed:
             both = "; ".join(
-                f"{rules.name}: {', '.join(rules.frameworks)}" for rules in self.chosen
+                f"{runtime.name}: {', '.join(runtime.frameworks)}" for runtime in self.chosen
             )
             self.fail(entries["runtimes"], "runtimes", f"have no framework in common ({both})")
         return self.choice(entries, "framework", allowed, allowed[0])
 
     def target(self, entries: Mapping[str, yaml.Node]) -> str:
         self.require_runtimes()
-        targets = [target for rules in self.chosen for target in rules.targets] or [PC]
-        default = next((r.default_target for r in self.chosen if r.default_target), targets[0])
+        targets = [target for runtime in self.chosen for target in runtime.targets] or [PC]
+        default = next(
+            (each.default_target for each in self.chosen if each.default_target), targets[0]
+        )
         if "target_platform" in entries:
             named = self.text(entries["target_platform"], "target_platform").lower()
-            reasons = (rules.refused_targets.get(named) for rules in self.chosen)
+            reasons = (runtime.refused_targets.get(named) for runtime in self.chosen)
             if named not in targets and (reason := next(filter(None, reasons), "")):
                 self.fail(entries["target_platform"], "target_platform", reason)
         return self.choice(entries, "target_platform", targets, default)
@@ -302,7 +247,7 @@ class _OperatorReader(Reader):
 
     def limit(self, what: str) -> tuple[int, str]:
         """Return the lowest limit of the chosen runtimes, and the device that has it."""
-        return lowest([rules.limits for rules in self.chosen] or [Limits()], what)
+        return lowest([runtime.limits for runtime in self.chosen] or [Limits()], what)
 
     def item_limit(self) -> tuple[int, str]:
         """Return how many items a list may have, and the runtime that has this limit."""
@@ -327,8 +272,8 @@ class _OperatorReader(Reader):
 
     def operator_name(self, node: yaml.Node) -> str:
         name = self.text(node, "name")
-        for rules in self.chosen:
-            if problem := rules.name_refusal(name):
+        for runtime in self.chosen:
+            if problem := runtime.name_refusal(name):
                 self.fail(node, "name", f"{shortened(name)!r} {problem}")
         self.name(node, "name", name)
         language = keyword_of(name.lower())
@@ -362,7 +307,7 @@ class _OperatorReader(Reader):
             path = f"{where}.{name}"
             self.attempt(self.parameter_name, key, path, name, seen)
             details = self.mapping(value, path, keys)
-            example = f"{name}: {{type: VX_TYPE_...}}"
+            example = f"{name}: {{type: {PREFIX}...}}"
             self.attempt(self.required, key, details, f"{path}.type", example)
             return read(name, path, details)
 
@@ -436,7 +381,7 @@ class _OperatorReader(Reader):
         taken = [
             each
             for each in TENSOR_DTYPES
-            if all(each in rules.tensor_types for rules in self.chosen)
+            if all(each in runtime.tensor_types for runtime in self.chosen)
         ]
         if dtype not in taken:
             refusals = [r.title for r in self.chosen if dtype not in r.tensor_types]
@@ -488,7 +433,7 @@ class _OperatorReader(Reader):
         name = ONNX_WORDS.get(text.upper(), text.upper())
         allowed = [known for known in PARAM_TYPES if not self.type_refusal(known)]
         if name not in allowed:
-            reason = self.type_refusal(name) or _NO_PARAM_TYPES.get(name, "")
+            reason = self.type_refusal(name) or NO_PARAM_TYPES.get(name, "")
             self.fail(
                 node,
                 where,
@@ -500,24 +445,23 @@ class _OperatorReader(Reader):
 
     def type_hint(self, name: str, allowed: Sequence[str]) -> str:
         """Return a hint at the type that somebody means by another word."""
-        word = name.removeprefix("VX_TYPE_")
-        meant = OTHER_WORDS.get(word, f"VX_TYPE_{word}")
-        known_as = meant if meant.startswith("VX_TYPE_") else f"`{meant.lower()}`"
+        word = name.removeprefix(PREFIX)
+        meant = OTHER_WORDS.get(word, f"{PREFIX}{word}")
+        known_as = meant if meant.startswith(PREFIX) else f"`{meant.lower()}`"
         if meant in allowed:
             return f"did you mean {known_as}?"
         if reason := self.type_refusal(meant):
-            takers = [
-                rules.name for rules in self.runtimes.values() if not rules.type_refusal(meant)
-            ]
+            described = [runtime.describe for runtime in self.runtimes.values()]
+            takers = [each.name for each in described if not each.type_refusal(meant)]
             where = f" ({known_as} is for {' and '.join(takers)})" if takers else ""
             return f"{reason}{where}"
-        words = {known.removeprefix("VX_TYPE_"): known for known in allowed}
+        words = {known.removeprefix(PREFIX): known for known in allowed}
         near = nearest(word, words)
         return f"did you mean {words[near]}?" if near else ""
 
     def type_refusal(self, name: str) -> str:
         """Return why a runtime does not take the param type of this name; empty if all do."""
-        refusals = (rules.type_refusal(name) for rules in self.chosen)
+        refusals = (runtime.type_refusal(name) for runtime in self.chosen)
         return next(filter(None, refusals), "")
 
     def doc(self, details: dict[str, yaml.Node], where: str) -> str:

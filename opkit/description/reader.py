@@ -9,6 +9,7 @@ import yaml
 
 from opkit.complaint import Complaint
 from opkit.description.limits import MAX_ITEMS
+from opkit.description.types import TENSOR
 from opkit.errors import OpkitError
 from opkit.text import printable, shortened
 
@@ -17,8 +18,8 @@ _Value = TypeVar("_Value")
 
 EXAMPLES = {
     "name": "name: ResizeArea",
-    "inputs": "inputs: {input: {type: VX_TYPE_TENSOR}}",
-    "outputs": "outputs: {output: {type: VX_TYPE_TENSOR}}",
+    "inputs": f"inputs: {{input: {{type: {TENSOR}}}}}",
+    "outputs": f"outputs: {{output: {{type: {TENSOR}}}}}",
     "sources": "sources: [src/area.c]",
     "include": "include: [src]",
     "runtimes": "runtimes: [rknn]",

@@ -16,6 +16,11 @@ from typing import Literal
 
 Kind = Literal["bool", "uint", "int", "float"]
 
+PREFIX = "VX_TYPE_"
+"""What op.yml's names of types begin with."""
+TENSOR = f"{PREFIX}TENSOR"
+"""The type of an input or an output."""
+
 
 @dataclass(frozen=True)
 class ElementType:
@@ -167,6 +172,12 @@ PARAM_TYPES: dict[str, ParamType] = {
     )
 }
 """Name -> type; `FLOATS` and `STRING` are ONNX's words for what OpenVX has none."""
+
+NO_PARAM_TYPES: dict[str, str] = {
+    TENSOR: "a tensor is an input or an output, not a param",
+    "VX_TYPE_SCALAR": "name the scalar's own type, for instance VX_TYPE_INT32",
+}
+"""A type of OpenVX's that no param has -> the reason."""
 
 ONNX_WORDS: dict[str, str] = {
     "INT": "VX_TYPE_INT64",

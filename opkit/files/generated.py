@@ -29,5 +29,5 @@ def generated_files(spec: OpSpec, reference: str, runtimes: Iterable[Runtime]) -
         **copies.headers("compute/*.h"),
     }
     for runtime in runtimes:
-        files |= runtime.generated_files(spec, reference)
+        files |= runtime.files.generated(spec, reference)
     return files

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from opkit.c_layout import with_comment
 from opkit.description.spec import OpSpec, Param, Tensor
-from opkit.text import renderer
-
-_render = renderer(Path(__file__).parent / "templates")
+from opkit.text import render
 
 
 def operator_header(spec: OpSpec) -> str:
@@ -18,8 +14,8 @@ def operator_header(spec: OpSpec) -> str:
         return "\n".join(with_comment(f"    struct opkit_tensor {m.name};", m.doc) for m in members)
 
     params = [with_comment(f"    {member(p)};", p.doc) for p in spec.params]
-    return _render(
-        "operator.h",
+    return render(
+        "files/templates/operator.h",
         name=spec.name,
         lower=spec.lower,
         upper=spec.lower.upper(),

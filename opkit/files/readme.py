@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import repeat
-from pathlib import Path
 
 from opkit.description.spec import OpSpec
-from opkit.runtimes.interface import Readme, Runtime
-from opkit.text import renderer
+from opkit.runtimes.files import Readme
+from opkit.text import render
 from opkit.version import VERSION
 
-_render = renderer(Path(__file__).parent / "templates")
 
-
-def readme(spec: OpSpec, runtimes: Sequence[Runtime]) -> str:
+def readme(spec: OpSpec, parts: Sequence[Readme]) -> str:
     """Return the text of README.md: what holds for every operator, and what its runtimes add."""
-    parts = [runtime.readme(spec) for runtime in runtimes]
     generated = ["generated/", *(name for part in parts for name in part.generated)]
     suffixes = [".c", ".h", *(suffix for part in parts for suffix in part.suffixes)]
-    text = _render(
-        "README.md",
+    text = render(
+        "files/templates/README.md",
         name=spec.name,
         lower=spec.lower,
         version=VERSION,
         target=spec.target_platform,
         about="\n\n".join(part.about for part in parts),
-        product="".join(map(_product, repeat(spec), runtimes, parts)),
+        product="".join(_product(spec, part) for part in parts),
         files="".join(part.files for part in parts),
         generated=", ".join(f"`{name}`" for name in generated),
         commands="".join(part.commands for part in parts),
@@ -37,19 +32,18 @@ def readme(spec: OpSpec, runtimes: Sequence[Runtime]) -> str:
     return f"{text.rstrip()}\n"
 
 
-def _product(spec: OpSpec, runtime: Runtime, part: Readme) -> str:
+def _product(spec: OpSpec, part: Readme) -> str:
     """Return the line that builds for a runtime; empty if there is nothing to build."""
     if not part.product:
         return ""
-    is_default = spec.target_platform in runtime.targets
-    target = spec.target_platform if is_default else runtime.default_target
-    command = ".venv/bin/scons" if is_default else f".venv/bin/scons target={target}"
-    return f"    {command:<25}  # {part.product.replace('$target', target)}\n"
+    is_default = part.target == spec.target_platform
+    command = ".venv/bin/scons" if is_default else f".venv/bin/scons target={part.target}"
+    return f"    {command:<25}  # {part.product}\n"
 
 
-def gitattributes(spec: OpSpec, runtimes: Sequence[Runtime]) -> str:
+def gitattributes(parts: Sequence[Readme]) -> str:
     """Return the text of .gitattributes: line ends, and what is not written by hand."""
-    generated = [name for runtime in runtimes for name in runtime.readme(spec).generated]
+    generated = [name for part in parts for name in part.generated]
     lines = [
         "* text=auto eol=lf",
         "/generated/** linguist-generated",

@@ -3,41 +3,39 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
 
 from opkit.c_layout import LINE_LENGTH, comment, wrapped
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.description.types import ELEMENT_TYPES, Kind
+from opkit.files.cases import CASE_DTYPE, is_copy
 from opkit.files.readme import gitattributes, readme
-from opkit.python_layout import literal
-from opkit.runtimes.interface import Runtime, TestText
-from opkit.text import escape_comment, renderer
+from opkit.python_layout import bracketed, literal
+from opkit.runtimes.files import RuntimeTexts, TestText
+from opkit.runtimes.interface import Runtime
+from opkit.text import escape_comment, render
 
 _SAMPLES: dict[Kind, bool | int | float] = {"bool": True, "int": 1, "uint": 1, "float": 0.5}
 """Some value of each kind, whose type is what numpy's reference gets."""
 
-CASE_DTYPE = "float16"
-"""The dtype of tensors in generated cases, where op.yml declares none."""
-
-_render = renderer(Path(__file__).parent / "templates")
-
 
 def once_only_files(spec: OpSpec, runtimes: Iterable[Runtime]) -> dict[str, str]:
-    """Return path -> text of every file that is written once, those of the runtimes included.
+    """Return path -> text of every file that is written once, those of the runtimes included."""
+    return _files(spec, [runtime.files.texts(spec) for runtime in runtimes])
 
-    Together they are a working operator, whose outputs are copies of the first input.
-    """
-    runtimes = list(runtimes)
+
+def _files(spec: OpSpec, parts: Sequence[RuntimeTexts]) -> dict[str, str]:
+    """Put the parts together: a working operator, whose outputs are copies of the first input."""
+    readmes = [part.readme for part in parts]
     files = {
-        ".gitattributes": gitattributes(spec, runtimes),
-        "README.md": readme(spec, runtimes),
+        ".gitattributes": gitattributes(readmes),
+        "README.md": readme(spec, readmes),
         f"{spec.lower}_compute.h": _compute(spec),
-        f"{spec.lower}_reference.py": _reference(spec, runtimes),
-        f"tests/test_{spec.lower}.py": _test(spec, [runtime.tests(spec) for runtime in runtimes]),
+        f"{spec.lower}_reference.py": _reference(spec, parts),
+        f"tests/test_{spec.lower}.py": _test(spec, [part.tests for part in parts]),
     }
-    for runtime in runtimes:
-        files |= runtime.once_only_files(spec)
+    for part in parts:
+        files |= part.once_only
     return files
 
 
@@ -54,8 +52,8 @@ def _compute(spec: OpSpec) -> str:
     ]
     if not any(is_copy(spec, output) for output in spec.outputs):
         statements.insert(0, "    (void)inputs;\n")
-    return _render(
-        "compute.h",
+    return render(
+        "files/templates/compute.h",
         name=spec.name,
         lower=spec.lower,
         upper=spec.lower.upper(),
@@ -81,22 +79,6 @@ def _compute(spec: OpSpec) -> str:
     )
 
 
-def is_copy(spec: OpSpec, output: Tensor) -> bool:
-    """Whether an output can begin as a copy of the first input."""
-    return (output.dtype or _first_dtype(spec)) == _first_dtype(spec)
-
-
-def has_halves(spec: OpSpec) -> bool:
-    """Whether all tensors are float16 in the generated cases."""
-    tensors = (*spec.inputs, *spec.outputs)
-    return all((tensor.dtype or CASE_DTYPE) == CASE_DTYPE for tensor in tensors)
-
-
-def _first_dtype(spec: OpSpec) -> str:
-    """Return the dtype of the first input in the cases."""
-    return spec.inputs[0].dtype or CASE_DTYPE
-
-
 def _member(tensor: Tensor) -> str:
     """Return the member of a tensor's union by which the math gets at its elements."""
     member = ELEMENT_TYPES[tensor.dtype or CASE_DTYPE].computed_as
@@ -116,12 +98,14 @@ def _copy(input_: Tensor, output: Tensor) -> str:
     """Return the C statements that copy an input to an output, element by element."""
     member = _member(input_)
     dtypes = "float16 or float32" if member == "float32" else input_.dtype
-    types = f"    if (inputs->{input_.name}.type != OPKIT_{member.upper()} ||"
-    types = _joined(types, f"outputs->{output.name}.type != OPKIT_{member.upper()}) {{", " " * 8)
-    element = f"        outputs->{output.name}.{member}[i] ="
-    element = _joined(element, f"inputs->{input_.name}.{member}[i];", " " * 12)
+    element = wrapped(
+        f"        outputs->{output.name}.{member}[i] = ",
+        [f"inputs->{input_.name}.{member}[i]"],
+        ";",
+    )
     return f"""\
-{types}
+    if (inputs->{input_.name}.type != OPKIT_{member.upper()} ||
+        outputs->{output.name}.type != OPKIT_{member.upper()}) {{
         return "{input_.name} and {output.name} must be {dtypes}";
     }}
     if (outputs->{output.name}.size != inputs->{input_.name}.size) {{
@@ -131,12 +115,6 @@ def _copy(input_: Tensor, output: Tensor) -> str:
 {element}
     }}
 """
-
-
-def _joined(start: str, rest: str, indent: str) -> str:
-    """Return one line, or two if that is too long."""
-    line = f"{start} {rest}"
-    return line if len(line) <= LINE_LENGTH else f"{start}\n{indent}{rest}"
 
 
 def _zero(output: Tensor) -> str:
@@ -179,7 +157,7 @@ def _comment_lines(start: str, text: str) -> str:
     return "\n".join(lines) or start.rstrip()
 
 
-def _reference(spec: OpSpec, runtimes: Iterable[Runtime]) -> str:
+def _reference(spec: OpSpec, parts: Iterable[RuntimeTexts]) -> str:
     def outputs(value: Callable[[Tensor], str]) -> str:
         return _dict("    return ", {output.name: value(output) for output in spec.outputs})
 
@@ -191,10 +169,10 @@ def _reference(spec: OpSpec, runtimes: Iterable[Runtime]) -> str:
     first = f'"{spec.inputs[0].name}"'
     types = [f"        {param.name}: {_python_type(param)}" for param in spec.params]
     types = types or ["        (this operator has none)"]
-    return _render(
-        "reference.py",
+    return render(
+        "files/templates/reference.py",
         name=spec.name,
-        purpose=_purpose(runtimes),
+        purpose=_purpose(parts),
         first=first,
         param_values="\n".join(types),
         shapes=outputs(lambda _: "shape"),
@@ -205,17 +183,14 @@ def _reference(spec: OpSpec, runtimes: Iterable[Runtime]) -> str:
 
 def _dict(before: str, entries: dict[str, str], after: str = "") -> str:
     """Return a line of Python with a dict, or several if it is too long for one."""
-    line = before + "{" + ", ".join(f'"{k}": {v}' for k, v in entries.items()) + "}" + after
-    if len(line) <= LINE_LENGTH:
-        return line
-    indent = " " * (len(before) - len(before.lstrip()))
-    lines = "".join(f'{indent}    "{key}": {value},\n' for key, value in entries.items())
-    return f"{before}{{\n{lines}{indent}}}{after}"
+    start = before.lstrip()
+    items = [f'"{key}": {value}' for key, value in entries.items()]
+    return f"{before}{bracketed(items, start, len(before) - len(start), '{}')}{after}"
 
 
-def _purpose(runtimes: Iterable[Runtime]) -> str:
+def _purpose(parts: Iterable[RuntimeTexts]) -> str:
     """Return what the reference is for, and what its readers allow in it."""
-    converting = [runtime for runtime in runtimes if runtime.converter]
+    converting = [part for part in parts if part.converter]
     purpose = "what every kernel is compared with"
     if converting:
         verb = "runs" if len(converting) == 1 else "run"
@@ -232,7 +207,7 @@ def _python_type(param: Param) -> str:
     return f"list of {name}" if param.type.is_list else name
 
 
-def _test(spec: OpSpec, others: Iterable[TestText]) -> str:
+def _test(spec: OpSpec, others: Sequence[TestText]) -> str:
     def shapes(shape: tuple[int, ...]) -> str:
         return _dict(" " * 8, {input_.name: repr(shape) for input_ in spec.inputs}, ",")
 
@@ -242,10 +217,9 @@ def _test(spec: OpSpec, others: Iterable[TestText]) -> str:
     # Special integers are the limits of their type, which not every runtime can hand over.
     values = ("uniform(-1, 1)", "special()") if are_floats else ("uniform(0, 9)", "ramp()")
     makers = ["uniform", values[1].removesuffix("()")]
-    others = list(others)
     checks = ["check_cpu_kernel", *(check for other in others for check in other.checks)]
-    return _render(
-        "test.py",
+    return render(
+        "files/templates/test.py",
         kernels="the CPU kernel" if len(checks) == 1 else "all kernels",
         imports=", ".join(["cases", *sorted(checks), *sorted(makers)]),
         other_tests="".join(f"\n\n{other.text}" for other in others if other.text),

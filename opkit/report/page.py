@@ -9,9 +9,10 @@ from typing import Any
 
 from opkit.check.results import Errors, Output, Record, error_text, time_text, ulp_text
 from opkit.description.spec import OpSpec
+from opkit.description.types import TENSOR
 from opkit.report.plots import Plot
 from opkit.report.rendering import render
-from opkit.runtimes.interface import Product
+from opkit.runtimes.report import Product
 
 _LISTED = 10  # failed cases at the top of the page; all of them are open further down
 
@@ -77,7 +78,7 @@ class _Parameter:
     name: str
     role: str
     doc: str
-    type: str = "VX_TYPE_TENSOR"
+    type: str = TENSOR
     deliveries: Sequence[tuple[str, str]] = (("a tensor", ""),)
     default: Any = None
     source: str | None = None

@@ -27,13 +27,13 @@ def write(root: Path, operator: OpSpec, records: Path, check_failed: bool, file:
         [plot(output, plot_key(number, i)) for i, output in enumerate(record.outputs)]
         for number, record in enumerate(found)
     ]
-    rooms = runtimes.of(operator)
-    properties = {term: text for room in rooms for term, text in room.properties(operator).items()}
+    parts = [runtime.report for runtime in runtimes.of(operator)]
+    properties = {term: text for part in parts for term, text in part.properties(operator).items()}
     deliveries = {
-        param.name: list(dict.fromkeys(room.delivery(param) for room in rooms))
+        param.name: list(dict.fromkeys(part.delivery(param) for part in parts))
         for param in operator.params
     }
-    products = [product for room in rooms for product in room.built_products(root)]
+    products = [product for part in parts for product in part.built_products(root)]
     time = datetime.now().strftime("%Y-%m-%d %H:%M")
     file.parent.mkdir(parents=True, exist_ok=True)
     report = Report(operator, properties, deliveries, products, found, plots, check_failed, time)

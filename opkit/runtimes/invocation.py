@@ -47,7 +47,7 @@ class RunResult:
         notes: sentences about what is no error, but to be known.
         leaks: what the operator took and did not give back.
         printed: what it wrote to stdout and stderr; of a long text the beginning and the end.
-        attachments: what the runtime's room alone can read.
+        attachments: data that only the runtime's own code reads.
     """
 
     status: int = 0

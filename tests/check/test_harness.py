@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from opkit.check import checking
-from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
 from opkit.check.results import Result
 from opkit.errors import OpkitError
 from opkit.runtimes import parse
+from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Invocation
 from opkit.runtimes.rknn.calling_convention import CONVENTION
 from opkit.runtimes.rknn.host_kernels import CpuKernel

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from opkit.check import run_log
-from opkit.check.executors import Executor
-from opkit.check.run_log import CheckedKernel, FinishedTest, RunLog
+from opkit.check.run_log import FinishedTest, RunLog
 from opkit.check.session import Session
+from opkit.description.checked_kernels import CheckedKernel
+from opkit.runtimes.executor import Executor
 
 CPU = CheckedKernel("CPU kernel", "check_cpu_kernel")
 VX = CheckedKernel("VX kernel", "check_vx_kernel")

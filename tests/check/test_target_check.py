@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.check.executors import Executor, ExecutorError, launch
+from opkit.check.executors import ExecutorError, launch
 from opkit.check.harness import client
 from opkit.check.harness.client import HarnessKernel
 from opkit.runtimes import parse
+from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Invocation
 from opkit.runtimes.rknn.calling_convention import CONVENTION
 from tests.check.target_repositories import (

@@ -37,7 +37,7 @@ def is_free(name: str) -> bool:
 def is_free_for_operator(name: str) -> bool:
     """Whether an operator may be called so, whatever the runtime."""
     lower = name.lower()
-    refusals = [runtime.name_refusal(name) for runtime in runtimes.available().values()]
+    refusals = [each.describe.name_refusal(name) for each in runtimes.available().values()]
     return not any((taken_by(name), taken_by(lower), *refusals, lower in VX_KERNELS))
 
 
@@ -98,9 +98,10 @@ def documents(draw: st.DrawFn, chosen: Sequence[str] = ("rknn",)) -> dict[str, A
     names = [each for each in names if not taken_by(each, name)]
     inputs = draw(st.integers(1, max(1, len(names) - 1)))
     outputs = draw(st.integers(1, max(1, len(names) - inputs)))
-    rooms = [runtimes.available()[each] for each in chosen]
-    types = [each for each in PARAM_TYPES if not any(room.type_refusal(each) for room in rooms)]
-    conventions = [room.calling_convention() for room in rooms]
+    of_spec = [runtimes.available()[each] for each in chosen]
+    refusals = [runtime.describe.type_refusal for runtime in of_spec]
+    types = [each for each in PARAM_TYPES if not any(refusal(each) for refusal in refusals)]
+    conventions = [runtime.check.convention for runtime in of_spec]
     dtypes = [
         each for each in TENSOR_DTYPES if all(each in rules.output_types for rules in conventions)
     ]

@@ -111,7 +111,7 @@ def assert_all_compile(
 
 def abis_of(runtime: str) -> list[str]:
     """Return the ABIs that a runtime's products are built for."""
-    targets = runtimes.available()[runtime].targets.values()
+    targets = runtimes.available()[runtime].describe.targets.values()
     return [*dict.fromkeys([PC, *(a for each in targets for a in (each.abi, *each.other_abis))])]
 
 

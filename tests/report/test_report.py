@@ -15,9 +15,8 @@ from opkit.check.results import Record, Result, load, output
 from opkit.report.page import Report, page, plot_key
 from opkit.report.plots import plot
 from opkit.runtimes import parse
-from opkit.runtimes.interface import Product
-from opkit.runtimes.rknn import RUNTIME
-from opkit.runtimes.rknn.packages import product, properties
+from opkit.runtimes.report import Product
+from opkit.runtimes.rknn.report import REPORT, product, properties
 from opkit.runtimes.rknn.rknnop import Package, pack
 from tests.report.browser import look
 from tests.repositories import ROOT, Repository
@@ -86,7 +85,7 @@ def render_page(
     ]
     operator = parse(DESCRIPTION)
     time = "2020-02-03 04:05"
-    deliveries = {param.name: [RUNTIME.delivery(param)] for param in operator.params}
+    deliveries = {param.name: [REPORT.delivery(param)] for param in operator.params}
     properties_ = properties(operator)
     report = Report(
         *(operator, properties_, deliveries, products, records, plots, check_failed, time)

@@ -490,7 +490,7 @@ def test_targets_list_requirements() -> None:
     assert max(map(len, lines)) <= 80
     entries = {entry["target"]: entry for entry in json.loads(rknn_op("targets", "--json").stdout)}
     for runtime in runtimes.available().values():
-        for target in runtime.targets.values():
+        for target in runtime.describe.targets.values():
             (line,) = (line for line in lines if line.startswith(f"{target.name} "))
             abis = (target.abi, *target.other_abis)
             assert line.split()[1:4] == [runtime.name, target.family or "-", "/".join(abis)]
@@ -558,7 +558,7 @@ def test_completion(shell: str) -> None:
 
 def test_build_takes_targets_of_every_runtime(folder: Path) -> None:
     for runtime in runtimes.available().values():
-        for target in runtime.targets:
+        for target in runtime.describe.targets:
             assert "is not an operator repository" in rknn_op("build", "-t", target).stderr
 
 

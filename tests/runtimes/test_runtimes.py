@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import re
@@ -10,9 +9,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Container
-from fnmatch import fnmatch
-from graphlib import TopologicalSorter
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -21,14 +18,17 @@ import yaml
 from opkit import runtimes
 from opkit.creation.rewriting import with_runtimes, without
 from opkit.description import parser
+from opkit.description.describe import Describe
 from opkit.description.limits import Limits
 from opkit.description.reader import DescriptionError
 from opkit.description.spec import OpSpec
 from opkit.files.header import operator_header
 from opkit.files.skeletons import once_only_files
-from opkit.runtimes.interface import Runtime
-from opkit.runtimes.rknn import RUNTIME
-from opkit.runtimes.rknn.runtime import Rknn
+from opkit.runtimes.build import Build
+from opkit.runtimes.check import Check
+from opkit.runtimes.files import Files
+from opkit.runtimes.report import Report
+from opkit.runtimes.rknn.describe import DESCRIBE
 from tests.compiling import C_SOURCES
 from tests.repositories import ROOT, TEMPLATE, Repository, copy_template
 
@@ -137,9 +137,9 @@ def test_dtypes_that_a_runtime_carries_or_leaves_out(plain: Repository, tmp_path
     assert "CPU kernel: 7 cases; CPU kernel, plain: 6 cases, 1 left out\n" in checked
     note = "CPU kernel, plain leaves out cases with int8: its runtime has no such inputs"
     assert f"note: {note}\n" in checked
-    room = Path(both.opkit) / "opkit/runtimes/plain/__init__.py"
+    check = Path(both.opkit) / "opkit/runtimes/plain/check.py"
     rule = "has_shape_rule="
-    room.write_text(room.read_text().replace(f"{rule}False", f"{rule}True"))
+    check.write_text(check.read_text().replace(f"{rule}False", f"{rule}True"))
     with tests.open("a") as file:
         file.write(CHANGED)
     checked = both.scons("check").stdout
@@ -302,16 +302,23 @@ def test_added_runtime_works_at_next_build(template: Path, tmp_path: Path) -> No
 # ---- What runtimes take ----
 
 
-class Stick(Rknn):
-    """A runtime that takes less of everything, but lists of floats."""
+@dataclass(frozen=True)
+class Given:
+    """A runtime of one part."""
 
-    name = "stick"
-    limits = Limits("the stick", name_length=9, parameters=3, rank=2, items=4)
+    describe: Describe
 
-    def type_refusal(self, type_name: str) -> str:
-        """Refuse nothing."""
-        return ""
 
+RKNN = Given(DESCRIBE)
+STICK = Given(
+    replace(
+        DESCRIBE,
+        name="stick",
+        limits=Limits("the stick", name_length=9, parameters=3, rank=2, items=4),
+        type_refusal=lambda _: "",
+    )
+)
+"""A runtime that takes less of everything, but lists of floats."""
 
 ON_STICK = """\
 name: Shift
@@ -324,7 +331,7 @@ params: {{{params}}}
 
 def parsed(names: str, params: str) -> OpSpec:
     text = ON_STICK.format(runtimes=names, params=params)
-    return parser.parse(text, "op.yml", {"rknn": RUNTIME, "stick": Stick()}, "rknn")
+    return parser.parse(text, "op.yml", {"rknn": RKNN, "stick": STICK}, "rknn")
 
 
 @pytest.mark.parametrize(
@@ -369,29 +376,14 @@ def test_texts_are_params_where_the_runtime_takes_them() -> None:
             parsed("stick", f"p: {{type: string, default: {wrong}}}")
 
 
-def test_a_target_that_is_none_is_refused_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Rknn, "refused_targets", {"rv1103": "it has no custom operators"})
+def test_a_target_that_is_none_is_refused_with_the_reason() -> None:
+    changed = replace(DESCRIBE, refused_targets={"rv1103": "it has no custom operators"})
     text = f"{ON_STICK.format(runtimes='rknn', params='')}target_platform: RV1103\n"
     with pytest.raises(DescriptionError, match="target_platform: it has no custom operators"):
-        parser.parse(text, "op.yml", {"rknn": RUNTIME}, "rknn")
+        parser.parse(text, "op.yml", {"rknn": Given(changed)}, "rknn")
 
 
-# ---- The rooms of opkit ----
-
-ROOMS = (
-    *("errors", "complaint", "bounded_file", "scratch", "version", "text"),
-    *("c_layout", "python_layout"),
-    "manifest",
-    *("description", "toolchains"),
-    "check.run_log",  # the kernels that a runtime promises to a check
-    "check.executors",  # what starts a runtime's simulators
-    *("runtimes.invocation", "runtimes.interface", "runtimes", "files"),
-    *("check", "report", "build"),
-    "runtimes.*",
-    *("repository", "testing", "sconstruct", "ci"),
-    *("creation", "rknn_op_template", "rknn_op", "hooks"),
-)
-"""The rooms, from the bottom up: a module imports from its own room and from those before it."""
+# ---- The words of a runtime ----
 
 WORDS = {
     "rknn": r"runtimes[/.]rknn|OpenVX|\bVX_\w+|RKNN|rknnop|librknn|\.vx\b|\b[NP]PU\b|[Bb]oards?\b",
@@ -400,10 +392,9 @@ WORDS = {
 """Runtime -> the words for what is its own."""
 
 ELSEWHERE = {
-    "opkit/description": r"OpenVX|VX_TYPE_\w*",  # op.yml's types, for every runtime
+    "opkit/description/types.py": r"OpenVX|VX_TYPE_\w*",  # op.yml's types, for every runtime
     "opkit/description/words.py": "RKNN|PPLNN",  # macros, which no operator's names may be
     "opkit/docs/cases.md": "VX_TYPE_\\w+",
-    "opkit/report/page.py": "VX_TYPE_TENSOR",
     "opkit/check/executors.py": "[Bb]oard",  # whatever ssh reaches
     "opkit/build/host_check.py": "board",
     "opkit/files/templates/README.md": "board",
@@ -416,62 +407,12 @@ ELSEWHERE = {
 """File or folder outside of the runtimes -> which of these words it may have all the same."""
 
 
-def room_of(module: str) -> str:
-    """Return the room with the longest name that fits."""
-    return max((room for room in ROOMS if fnmatch(f"{module}.", f"{room}.*")), key=len)
-
-
-def modules() -> dict[str, Path]:
-    """Return all modules, those of opkit by their names in it."""
-    roots = {OPKIT: OPKIT, ROOT / "rknn_op": ROOT, ROOT / "hooks": ROOT}
-    paths = {path: root for folder, root in roots.items() for path in folder.rglob("*.py")}
-    paths[ROOT / "rknn_op_template.py"] = ROOT
-    names = {
-        ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path
-        for path, root in paths.items()
-        if "templates" not in path.parts
-    }
-    return {name: path for name, path in names.items() if name != "__init__"}
-
-
-def imports(path: Path, known: Container[str]) -> set[str]:
-    """Return the modules that a file imports, when it is loaded or later."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.removeprefix("opkit.") for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            package = f"{node.module}".removeprefix("opkit").lstrip(".")
-            for alias in node.names:
-                name = f"{package}.{alias.name}".lstrip(".")
-                names.add(name if name in known else package)
-    return {name for name in names if name in known}
-
-
-def test_imports_go_down() -> None:
-    known = modules()
-    upward = [
-        f"{module} imports {name}"
-        for module, path in known.items()
-        for name in imports(path, known)
-        if ROOMS.index(room_of(name)) > ROOMS.index(room_of(module))
-    ]
-    assert upward == []
-
-
-def test_no_import_leads_back() -> None:
-    known = modules()
-    graph = {module: imports(path, known) for module, path in known.items()}
-    assert len(list(TopologicalSorter(graph).static_order())) == len(known)
-
-
 @pytest.mark.parametrize("name", WORDS)
-def test_no_runtime_is_named_outside_of_its_room(name: str) -> None:
-    rooms = OPKIT / "runtimes"
+def test_no_runtime_is_named_outside_of_its_folder(name: str) -> None:
+    folders = [OPKIT / "runtimes" / each for each in runtimes.available()]
     for path in (*OPKIT.rglob("*"), *TEMPLATE.rglob("*")):
         is_text = path.is_file() and "__pycache__" not in path.parts
-        is_of_a_room = any(path.is_relative_to(rooms / each) for each in runtimes.available())
-        if not is_text or is_of_a_room:
+        if not is_text or any(path.is_relative_to(folder) for folder in folders):
             continue
         place = path.relative_to(ROOT).as_posix()
         allowed = "|".join(words for start, words in ELSEWHERE.items() if place.startswith(start))
@@ -485,5 +426,6 @@ def test_available_runtimes() -> None:
     prompts = json.loads((ROOT / "cookiecutter.json").read_text())["__prompts__"]
     assert prompts["runtimes"].endswith(f" (of {', '.join(runtimes.available())})")
     for name, runtime in runtimes.available().items():
-        assert isinstance(runtime, Runtime)
-        assert runtime.name == name
+        assert runtime.name == runtime.describe.name == name
+        for part in (Describe, Files, Build, Check, Report):
+            assert isinstance(getattr(runtime, part.__name__.lower()), part)

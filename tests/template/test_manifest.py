@@ -72,7 +72,7 @@ def test_newer_repository_is_refused(copy_of_fresh: Repository) -> None:
 
 def test_products_are_listed_for_ci(copy_of_fresh: Repository) -> None:
     listed = copy_of_fresh.run("opkit.ci.products").stdout.splitlines()
-    families = available()[DEFAULT].targets
+    families = available()[DEFAULT].describe.targets
     assert listed == [f"build/{target}/MyOperator.rknnop" for target in families]
     shutil.rmtree(copy_of_fresh.path / "build")
     assert copy_of_fresh.run("opkit.ci.products").stdout == ""

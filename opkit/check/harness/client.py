@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from opkit.check.debug_info import line_of
-from opkit.check.executors import GREETING, Executor
+from opkit.check.executors import GREETING
 from opkit.check.processes import Worker, start_worker
 from opkit.check.sanitizers import explain
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Array, CallingConvention, Invocation, RunResult, Value
 
 TIMEOUT = 40.0  # seconds for everything but the kernel: start, copying, the network

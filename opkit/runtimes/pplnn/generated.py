@@ -8,7 +8,7 @@ from opkit.files import copies
 from opkit.runtimes.pplnn import overlay
 from opkit.runtimes.pplnn.names import names
 from opkit.runtimes.pplnn.sources import sources
-from opkit.runtimes.pplnn.text import render
+from opkit.text import render
 
 _KINDS = {"ints": "INTS", "floats": "FLOATS", "string": "STRING"}
 """Kind of an attribute in ONNX -> what the harness calls the param; others are scalars."""
@@ -43,7 +43,7 @@ def _operator(spec: OpSpec) -> str:
         return wrapped(opening, ["inputs", "own", "outputs"], ");")
 
     return render(
-        "operator.cc",
+        "runtimes/pplnn/templates/operator.cc",
         name=spec.name,
         lower=spec.lower,
         glue=where.glue,

@@ -20,7 +20,7 @@ from opkit.runtimes.pplnn.registration import (
     registration_sources,
 )
 from opkit.runtimes.pplnn.settings import settings
-from opkit.runtimes.pplnn.text import render
+from opkit.text import render
 
 PLACES = ("pplnn/register/", "pplnn/cmake/", "pplnn/apply.py", apply.DATA)
 """The generated files and folders."""
@@ -60,7 +60,7 @@ def generated_files(spec: OpSpec, paths: Iterable[str]) -> dict[str, str]:
 
 def readme(spec: OpSpec) -> str:
     """Return the README's section on the ways into ppl.nn."""
-    return render("README_ways.md", key=key(spec), folder=_folder(spec))
+    return render("runtimes/pplnn/templates/README_ways.md", key=key(spec), folder=_folder(spec))
 
 
 def overlay(spec: OpSpec, sources: Iterable[str]) -> Overlay:
@@ -146,7 +146,7 @@ def _operator(spec: OpSpec, sources: Sequence[str]) -> str:
             libraries[next(found, "math")].append(path)
     folders = ["include", *(folder.path for folder in spec.include)]
     return render(
-        "cmake/operator.cmake",
+        "runtimes/pplnn/templates/cmake/operator.cmake",
         name=spec.name,
         key=key(spec),
         function=function(spec),

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from opkit.description.spec import OpSpec, Param
-from opkit.runtimes.interface import Readme
+from opkit.runtimes.files import Readme
 from opkit.runtimes.pplnn import overlay
+from opkit.runtimes.pplnn.describe import DESCRIBE
 from opkit.runtimes.pplnn.names import SOURCES, names
 from opkit.runtimes.pplnn.settings import settings
 from opkit.runtimes.pplnn.sources import has_shape_rule
-from opkit.runtimes.pplnn.text import render
+from opkit.text import render
 
 _ABOUT = """\
 A custom operator for PPLNN, the runtime of OpenPPL: its math, and the sources that make it one of
 ppl.nn's riscv and x86 engines."""
-_PRODUCT = "compiles all of it for $target"
+_PRODUCT = "compiles all of it for {target}"
 _FILE = """\
 | `pplnn/{lower}_shapes.h` | the shape rule in C, which PPLNN asks for while a model runs | yours |
 """
@@ -27,9 +28,10 @@ _COMMANDS = """\
 def readme(spec: OpSpec) -> Readme:
     """Return the README's text on the sources and the ways into ppl.nn."""
     where = names(spec)
+    target = DESCRIBE.target_of(spec)
     domain, opset = settings(spec).domain, settings(spec).opset
     common = render(
-        "README_pplnn.md",
+        "runtimes/pplnn/templates/README_pplnn.md",
         name=spec.name,
         lower=spec.lower,
         title=where.title,
@@ -43,7 +45,8 @@ def readme(spec: OpSpec) -> Readme:
     )
     return Readme(
         about=_ABOUT,
-        product=_PRODUCT,
+        target=target,
+        product=_PRODUCT.format(target=target),
         files=_FILE.format(lower=spec.lower) if has_shape_rule(spec) else "",
         generated=(f"{SOURCES}/", *overlay.PLACES),
         commands=_COMMANDS.format(lower=spec.lower),

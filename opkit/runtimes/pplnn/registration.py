@@ -6,7 +6,7 @@ from opkit.c_layout import block_comment, wrapped
 from opkit.description.spec import OpSpec
 from opkit.runtimes.pplnn.names import ENGINES, names
 from opkit.runtimes.pplnn.settings import settings
-from opkit.runtimes.pplnn.text import render
+from opkit.text import render
 
 
 def key(spec: OpSpec) -> str:
@@ -49,7 +49,7 @@ def registration_sources(spec: OpSpec) -> dict[str, str]:
     }
     sources = {
         f"pplnn/register/{engine}.cc": render(
-            "register_engine.cc",
+            "runtimes/pplnn/templates/register_engine.cc",
             about=_about(spec, f"operators of the {engine} engine"),
             engine=engine,
             base=f"{engine.capitalize()}OptKernel",
@@ -60,7 +60,9 @@ def registration_sources(spec: OpSpec) -> dict[str, str]:
         for engine in ENGINES
     }
     sources["pplnn/register/onnx.cc"] = render(
-        "register_onnx.cc" if spec.params else "register_onnx_no_params.cc",
+        "runtimes/pplnn/templates/register_onnx.cc"
+        if spec.params
+        else "runtimes/pplnn/templates/register_onnx_no_params.cc",
         about=_about(spec, "ppl.nn's ONNX importer"),
         param_header=f"{called.param}.h",
         parser_header=f"{called.parser}.h",

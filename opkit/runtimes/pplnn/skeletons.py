@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from opkit.c_layout import comment
+from opkit.c_layout import comment, wrapped
 from opkit.description.spec import OpSpec
-from opkit.runtimes.pplnn.sources import declaration, has_shape_rule
-from opkit.runtimes.pplnn.text import render
+from opkit.runtimes.pplnn.sources import has_shape_rule
+from opkit.text import render
 
 
 def once_only_files(spec: OpSpec) -> dict[str, str]:
@@ -20,11 +20,11 @@ def once_only_files(spec: OpSpec) -> dict[str, str]:
         for name in own
     ]
     text = render(
-        "shapes.h",
+        "runtimes/pplnn/templates/shapes.h",
         name=spec.name,
         lower=spec.lower,
         upper=spec.lower.upper(),
-        declaration=declaration(
+        declaration=wrapped(
             f"static const char *{spec.lower}_shapes(",
             [
                 f"const struct {spec.lower}_inputs *inputs",

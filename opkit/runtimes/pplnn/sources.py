@@ -10,7 +10,7 @@ from opkit.description.spec import OpSpec, Param
 from opkit.description.types import ELEMENT_TYPES
 from opkit.runtimes.pplnn.names import ENGINES, SOURCES, Names, names
 from opkit.runtimes.pplnn.params import READ_AS, cxx_default, cxx_type, packed
-from opkit.runtimes.pplnn.text import render
+from opkit.text import render
 
 _PPL_TYPES = {
     name: f"DATATYPE_{name.upper()}"
@@ -53,28 +53,14 @@ def file_headers(spec: OpSpec, root: str) -> dict[str, str]:
     values = {"name": spec.name, "lower": spec.lower, "root": root}
     shapes = f'#include "{root}pplnn/{spec.lower}_shapes.h"\n' if has_shape_rule(spec) else ""
     return {
-        where.files: render("files.h", **values),
-        where.math_files: render("math_files.h", **values) + shapes,
+        where.files: render("runtimes/pplnn/templates/files.h", **values),
+        where.math_files: render("runtimes/pplnn/templates/math_files.h", **values) + shapes,
     }
 
 
 def has_shape_rule(spec: OpSpec) -> bool:
     """Whether an output has a shape of its own, so that the user writes a rule."""
     return any(output.same_as is None for output in spec.outputs)
-
-
-def declaration(opening: str, arguments: list[str], closing: str) -> str:
-    """Return the lines of a function's declaration, with the arguments below the first."""
-    parts = [*(f"{argument}," for argument in arguments[:-1]), arguments[-1] + closing]
-    lines = [opening + parts[0]]
-    for part in parts[1:]:
-        if len(f"{lines[-1]} {part}") <= LINE_LENGTH:
-            lines[-1] += f" {part}"
-        else:
-            lines.append(" " * len(opening) + part)
-    if max(map(len, lines)) > LINE_LENGTH:
-        return wrapped(opening, arguments, closing)
-    return "\n".join(lines)
 
 
 def _guard(path: str) -> str:
@@ -93,7 +79,7 @@ def _param_struct(spec: OpSpec, where: Names) -> str:
     own = {"other": "this->other"}  # as the operator's argument is called
     equal = [f"{own.get(name, name)} == other.{name}" for name in [p.name for p in spec.params]]
     return render(
-        "param.h",
+        "runtimes/pplnn/templates/param.h",
         guard=_guard(where.param),
         space=where.folder,
         title=where.title,
@@ -104,18 +90,16 @@ def _param_struct(spec: OpSpec, where: Names) -> str:
 
 def _returned(conditions: list[str], operator: str, indent: int) -> str:
     """Return the statement that returns conditions, joined by `&&` or `||`."""
-    lines = [" " * indent + "return"]
-    for index, condition in enumerate(conditions):
-        word = f" {condition}{f' {operator}' if index < len(conditions) - 1 else ';'}"
-        if len(lines[-1] + word) > LINE_LENGTH:
-            lines.append(" " * (indent + len("return")))
-        lines[-1] += word
-    return "\n".join(lines)
+    line = f"{' ' * indent}return {f' {operator} '.join(conditions)};"
+    if len(line) <= LINE_LENGTH:
+        return line
+    below = f" {operator}\n{' ' * (indent + 4)}".join(conditions)
+    return f"{' ' * indent}return {below};"
 
 
 def _parser_functions(where: Names, closing: str) -> dict[str, str]:
     return {
-        "parse": declaration(
+        "parse": wrapped(
             f"ppl::common::RetCode Parse{where.title}Param(",
             [
                 "const ::onnx::NodeProto &pb",
@@ -125,7 +109,7 @@ def _parser_functions(where: Names, closing: str) -> dict[str, str]:
             ],
             closing,
         ),
-        "pack": declaration(
+        "pack": wrapped(
             f"ppl::common::RetCode Pack{where.title}Param(",
             ["const ir::Node *", "const ir::Attr *arg", "::onnx::NodeProto *pb"],
             closing,
@@ -135,7 +119,7 @@ def _parser_functions(where: Names, closing: str) -> dict[str, str]:
 
 def _parser_header(where: Names) -> str:
     return render(
-        "parse_param.h",
+        "runtimes/pplnn/templates/parse_param.h",
         guard=_guard(where.parser),
         space=where.folder,
         title=where.title,
@@ -150,9 +134,13 @@ def _parser(spec: OpSpec, where: Names) -> str:
         "count": kinds & {"ints", "floats"},
         **{kind: kind in kinds for kind in ("int", "float", "string", "ints", "floats")},
     }
-    readers = [render(f"reader_{name}.cc") for name, is_wanted in wanted.items() if is_wanted]
+    readers = [
+        render(f"runtimes/pplnn/templates/reader_{name}.cc")
+        for name, is_wanted in wanted.items()
+        if is_wanted
+    ]
     return render(
-        "parse_param.cc",
+        "runtimes/pplnn/templates/parse_param.cc",
         path=where.parser,
         param=where.param,
         space=where.folder,
@@ -198,21 +186,21 @@ def _math_header(spec: OpSpec, where: Names) -> str:
     rest = ("the others have " if types else "") + "that of the first input" if others else ""
     doc = f"Returns the data type of an output: {''.join(types)}{rest}".rstrip(", ")
     return render(
-        "math.h",
+        "runtimes/pplnn/templates/math.h",
         guard=_guard(where.math),
         name=spec.name,
         space=where.folder,
         title=where.title,
         type_of_doc=comment(f"{doc}."),
         **{
-            function.lower(): declaration(
+            function.lower(): wrapped(
                 f"ppl::common::RetCode {function}{where.title}(",
                 ["InputOutputInfo *info", "const ir::Attr *arg"],
                 ");",
             )
             for function in ("Reshape", "Compute")
         },
-        type_of=declaration(
+        type_of=wrapped(
             f"ppl::common::datatype_t TypeOf{where.title}Output(",
             ["uint32_t index", "ppl::common::datatype_t first_input"],
             ");",
@@ -223,7 +211,7 @@ def _math_header(spec: OpSpec, where: Names) -> str:
 def _math(spec: OpSpec, where: Names) -> str:
     include = f'#include "{where.param}.h"\n' if spec.params else ""
     return render(
-        "math.cc",
+        "runtimes/pplnn/templates/math.cc",
         path=where.math,
         glue=where.glue,
         name=spec.name,
@@ -291,7 +279,7 @@ def _glue_functions(spec: OpSpec, where: Names, closing: str) -> dict[str, str]:
             f"const {spec.lower}_params &params",
             f"{outputs} *outputs",
         ]
-        return declaration(f"const char *{name}{where.title}(", arguments, closing)
+        return wrapped(f"const char *{name}{where.title}(", arguments, closing)
 
     return {
         "infer": function("InferShapesOf", "opkit_pplnn_tensor"),
@@ -301,7 +289,7 @@ def _glue_functions(spec: OpSpec, where: Names, closing: str) -> dict[str, str]:
 
 def _glue_header(spec: OpSpec, where: Names) -> str:
     return render(
-        "glue.h",
+        "runtimes/pplnn/templates/glue.h",
         guard=_guard(where.glue),
         stem=where.stem,
         name=spec.name,
@@ -313,7 +301,6 @@ def _glue_header(spec: OpSpec, where: Names) -> str:
 
 def _glue(spec: OpSpec, where: Names) -> str:
     views = [
-        # Without the comments, clang-format would make columns of them.
         f"        {{&{array}[{index}], &{struct}.{tensor.name}, {is_output}}}, // {when}"
         for array, struct, tensors, is_output, when in (
             ("inputs", "in", spec.inputs, "false", "read before the math"),
@@ -322,7 +309,7 @@ def _glue(spec: OpSpec, where: Names) -> str:
         for index, tensor in enumerate(tensors)
     ]
     return render(
-        "glue.cc",
+        "runtimes/pplnn/templates/glue.cc",
         path=where.glue,
         stem=where.stem,
         lower=spec.lower,
@@ -393,7 +380,9 @@ def _engine(engine: str, spec: OpSpec, where: Names) -> Mapping[str, str]:
     op |= _op(where, where.kernel(engine), bool(spec.params))
     kernel |= _kernel(where, bool(spec.params))
     return {
-        f"{values['path']}.{suffix}": render(f"{engine}_{what}.{suffix}", **values)
+        f"{values['path']}.{suffix}": render(
+            f"runtimes/pplnn/templates/{engine}_{what}.{suffix}", **values
+        )
         for what, values in (("op", op), ("kernel", kernel))
         for suffix in ("h", "cc")
     }
@@ -408,10 +397,10 @@ def _op(where: Names, kernel: str, has_params: bool) -> dict[str, str]:
         "init": _init(where, has_params),
         "create": _create(where, has_params),
         "output_type": wrapped(
+            "        selected_output_types->at(i) = "
             f"nn::{where.folder}::TypeOf{where.title}Output(",
             ["i", "selected_input_types->at(0)"],
             ");",
-            outer="        selected_output_types->at(i) = ",
         ),
         "select_format": _select(where, "Format", "format", ["const InputOutputInfo &"]),
         "select_types": _select(
@@ -445,9 +434,12 @@ def _init(where: Names, has_params: bool) -> str:
     """Return the body of the op's function that comes first."""
     space, title = f"nn::{where.folder}", where.title
     capture, param = ("this", "param_.get()") if has_params else ("", "nullptr")
-    lambda_ = f"    infer_dims_func_ = [{capture}](InputOutputInfo *info) {{"
-    call = f"return {space}::Reshape{title}(info, {param});"
-    line = f"{lambda_} {call} }};"
+    infer = f"""\
+    infer_type_func_ = {space}::InferTypesOf{title};
+    infer_dims_func_ = [{capture}](InputOutputInfo *info) {{
+        return {space}::Reshape{title}(info, {param});
+    }};
+    return RC_SUCCESS;"""
     load = """\
     const RetCode status = GenericLoadParam(options, &param_);
 
@@ -455,19 +447,14 @@ def _init(where: Names, has_params: bool) -> str:
         return status;
     }
 """
-    return (
-        (load if has_params else "    (void)options;\n")
-        + f"    infer_type_func_ = {space}::InferTypesOf{title};\n"
-        + (line if len(line) <= LINE_LENGTH else f"{lambda_}\n        {call}\n    }};")
-        + "\n    return RC_SUCCESS;"
-    )
+    return (load if has_params else "    (void)options;\n") + infer
 
 
 def _select(where: Names, function: str, what: str, arguments: list[str]) -> str:
     """Return the declaration of a function that selects something for inputs and outputs."""
     item = {"format": "dataformat_t", "type": "datatype_t"}[what]
     selected = [f"std::vector<{item}> *selected_{side}_{what}s" for side in ("input", "output")]
-    return declaration(f"RetCode {where.title}Op::Select{function}(", [*arguments, *selected], ")")
+    return wrapped(f"RetCode {where.title}Op::Select{function}(", [*arguments, *selected], ")")
 
 
 def _create(where: Names, has_params: bool) -> str:

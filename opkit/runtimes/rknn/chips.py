@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opkit.runtimes.interface import Target
+from opkit.description.describe import Target
 
 _RUNTIME = "strings /usr/lib64/librknn_runtime.so | grep 'librknn_runtime version'"
 _DRIVER = "the line 'DRV: ...' that RKNN-Toolkit's rknn.get_sdk_version() prints"

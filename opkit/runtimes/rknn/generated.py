@@ -9,8 +9,8 @@ from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.kernel_source import kernels_header
 from opkit.runtimes.rknn.makefiles import makefiles
 from opkit.runtimes.rknn.settings import settings
-from opkit.runtimes.rknn.text import render
 from opkit.runtimes.rknn.toolkit_class import toolkit_class
+from opkit.text import render
 
 
 def generated_files(spec: OpSpec, reference_source: str) -> dict[str, str]:
@@ -33,7 +33,9 @@ def generated_files(spec: OpSpec, reference_source: str) -> dict[str, str]:
         "generated/openvx_stub.c": copies.copy("runtimes/rknn/openvx_stub.c"),
         f"generated/{spec.lower}_params.h": _params_header(spec),
         f"generated/{spec.lower}_kernels.h": kernels_header(spec),
-        f"generated/{spec.lower}.exports": render("exports", name=spec.name),
+        f"generated/{spec.lower}.exports": render(
+            "runtimes/rknn/templates/exports", name=spec.name
+        ),
         f"rknn_op_{spec.lower}.py": toolkit_class(spec, reference_source),
         **makefiles(spec),
     }
@@ -43,7 +45,7 @@ def _params_header(spec: OpSpec) -> str:
     lower = spec.lower
     call, arguments = "const struct opkit_call *call", f"struct {lower}_arguments *arguments"
     return render(
-        "params.h",
+        "runtimes/rknn/templates/params.h",
         name=spec.name,
         lower=lower,
         upper=lower.upper(),
@@ -75,10 +77,9 @@ def _descriptions(spec: OpSpec) -> list[str]:
     ]
     return [
         wrapped(
-            "{",
+            f"    [{_index(spec, parameter)}] = {{",
             [direction, type_, "VX_PARAMETER_STATE_REQUIRED"],
             "},",
-            outer=f"    [{_index(spec, parameter)}] = ",
         )
         for parameter, direction, type_ in rows
     ]
@@ -137,4 +138,4 @@ def _invalidate(spec: OpSpec, output: Tensor) -> str:
 
 
 def _try(function: str, arguments: list[str]) -> str:
-    return wrapped(f"{function}(", arguments, "));", outer="    OPKIT_TRY(")
+    return wrapped(f"    OPKIT_TRY({function}(", arguments, "));")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opkit.c_layout import block_comment, wrapped
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn.settings import settings
-from opkit.runtimes.rknn.text import render
+from opkit.text import render
 
 LAUNCH_HEADER = "include/opkit/runtimes/rknn/launch.h"
 
@@ -22,22 +22,18 @@ def kernels_header(spec: OpSpec) -> str:
     lower, upper = spec.lower, spec.lower.upper()
     arguments = ("&arguments.inputs", "&arguments.params", "&arguments.outputs")
     vx_kernel = (
-        f"{render('kernels_vx.h', lower=lower, upper=upper)}\n"
+        f"{render('runtimes/rknn/templates/kernels_vx.h', lower=lower, upper=upper)}\n"
         if settings(spec).has_vx_kernel
         else ""
     )
     return render(
-        "kernels.h",
+        "runtimes/rknn/templates/kernels.h",
         name=spec.name,
         lower=lower,
         upper=upper,
         about=_BOTH_KERNELS if settings(spec).has_vx_kernel else _CPU_KERNEL,
-        operator_name=wrapped(
-            "", [f'"{spec.name}"'], ";", outer="static const char operator_name[] = "
-        ),
-        compute=wrapped(
-            f"{lower}_compute(", arguments, ");", outer="        const char *problem = "
-        ),
+        operator_name=wrapped("static const char operator_name[] = ", [f'"{spec.name}"'], ";"),
+        compute=wrapped(f"        const char *problem = {lower}_compute(", arguments, ");"),
         vx_kernel=vx_kernel,
         list="\n".join(f"    &{kernel}_kernel_description," for kernel in settings(spec).kernels),
     )
@@ -62,12 +58,11 @@ def vx_launch(spec: OpSpec) -> str:
     output = spec.outputs[0].name
     index = f"{spec.lower.upper()}_INDEX_{output.upper()}"
     return render(
-        "kernel_vx_launch.c",
+        "runtimes/rknn/templates/kernel_vx_launch.c",
         describe=wrapped(
-            "opkit_describe_half_tensor(",
+            "    OPKIT_TRY(opkit_describe_half_tensor(",
             ["call", index, f'"{output}"', "&output"],
             "));",
-            outer="    OPKIT_TRY(",
         ),
     )
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 
-from opkit.check.run_log import CheckedKernel
 from opkit.complaint import Complaint
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import kernel_source, skeletons
 from opkit.runtimes.rknn.settings import settings
-
-VX_KERNEL = CheckedKernel("VX kernel", "check_vx_kernel")
 
 _TEST_TO_ADD = """\
 and add to tests/test_{lower}.py
@@ -22,13 +19,6 @@ from opkit.testing import check_vx_kernel
 {test}"""
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-
-
-def expected_kernels(spec: OpSpec) -> dict[CheckedKernel, str]:
-    """Return the kernels besides the CPU kernel that a check must have run, with the reason."""
-    if settings(spec).kernel_index == 1:
-        return {VX_KERNEL: "op.yml has kernel_index: 1, so the board runs it"}
-    return {}
 
 
 def require_vx_kernel(spec: OpSpec, what: str, remedy: str = "") -> None:

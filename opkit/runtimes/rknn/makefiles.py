@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn import rknnop
 from opkit.runtimes.rknn.sources import has_cxx, kernel_sources
-from opkit.runtimes.rknn.text import render
+from opkit.text import render
 from opkit.toolchains.abi import ABIS, Abi
 from opkit.toolchains.languages import C_LANGUAGE, CXX_LANGUAGE, CXX_SUFFIXES
 from opkit.toolchains.warnings import C_ERRORS, ERRORS
@@ -41,7 +41,7 @@ def _makefile(spec: OpSpec, abi: Abi) -> str:
     folders = (".", "include", *(folder.path for folder in spec.include))
     suffixes = dict.fromkeys(PurePosixPath(source).suffix for source in sources)
     return render(
-        "makefile.linux",
+        "runtimes/rknn/templates/makefile.linux",
         lower=spec.lower,
         abi=abi.name,
         compiler="gcc" if abi.name == "x64" else f"{abi.triple}-gcc",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from opkit.description.spec import OpSpec
-from opkit.runtimes.interface import Readme
+from opkit.runtimes.files import Readme
 from opkit.runtimes.rknn import target_table
+from opkit.runtimes.rknn.describe import DESCRIBE
 from opkit.runtimes.rknn.settings import settings
-from opkit.runtimes.rknn.text import render
+from opkit.text import render
 
 _ABOUT = """\
 A custom operator for Rockchip's RKNN-Toolkit: its math, its kernels, and the class by which the
 toolkit converts models that hold it."""
-_PRODUCT = "builds and packs build/$target/{name}.rknnop"
+_PRODUCT = "builds and packs build/{target}/{name}.rknnop"
 _FILE = """\
 | `rknn_kernel_{lower}.c` | {holds}; works as generated | yours |
 """
@@ -46,18 +47,25 @@ This operator runs on the CPU alone. To give it a kernel for the NPU, write `ker
 def readme(spec: OpSpec) -> Readme:
     """Return the README's text on kernels, chips and the toolkit's class."""
     both = settings(spec).has_vx_kernel
+    target = DESCRIBE.target_of(spec)
     names = {"name": spec.name, "lower": spec.lower, "target": spec.target_platform}
     holds = "the launch of the VX kernel, tables, set-up" if both else "tables, set-up"
     key = f" 'vx_file: rknn_kernel_{spec.lower}.vx'" if both else ""
-    common = render("README_rknn.md", targets=target_table.markdown(), vx_key=key, **names)
+    common = render(
+        "runtimes/rknn/templates/README_rknn.md",
+        targets=target_table.markdown(),
+        vx_key=key,
+        **names,
+    )
     sections = (
-        [_VX_EDITOR, render("README_vx.md", lower=spec.lower), common]
+        [_VX_EDITOR, render("runtimes/rknn/templates/README_vx.md", lower=spec.lower), common]
         if both
         else [_ADD_VX_KERNEL, common]
     )
     return Readme(
         about=_ABOUT,
-        product=_PRODUCT.format(name=spec.name),
+        target=target,
+        product=_PRODUCT.format(name=spec.name, target=target),
         files=_FILE.format(holds=holds, **names) + (_VX_FILE.format(**names) if both else ""),
         generated=(f"rknn_op_{spec.lower}.py", "makefile.linux.*"),
         commands=_COMMANDS + (_VX_COMMANDS if both else ""),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import yaml
 
 from opkit.description.any_case import words
+from opkit.description.checked_kernels import CheckedKernel
 from opkit.description.reader import Reader, shown
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn.names import check_vx_names
@@ -16,6 +17,7 @@ NAME = "rknn"
 # Other keys of a package's op.yml; the build writes them.
 PACKAGE_KEYS = ("out_binary", "op_py_file", "vx_file", "op_version")
 KERNELS = ("cpu", "vx")  # in the order of the list that the runtime looks up
+VX_KERNEL = CheckedKernel("VX kernel", "check_vx_kernel")
 _INDICES = ("0", "1")
 _VX_VERSIONS = ("1", "2")
 KEYS = {
@@ -63,6 +65,13 @@ def settings(spec: OpSpec) -> Settings:
     found = spec.settings[NAME]
     assert isinstance(found, Settings)
     return found
+
+
+def expected_kernels(spec: OpSpec) -> dict[CheckedKernel, str]:
+    """Return the kernels besides the CPU kernel that a check must have run, with the reason."""
+    if settings(spec).kernel_index == 1:
+        return {VX_KERNEL: "op.yml has kernel_index: 1, so the board runs it"}
+    return {}
 
 
 def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:

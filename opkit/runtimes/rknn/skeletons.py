@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from opkit.c_layout import wrapped
 from opkit.description.spec import OpSpec, Param
-from opkit.files.skeletons import has_halves
-from opkit.runtimes.interface import TestText
+from opkit.files.cases import has_halves
+from opkit.runtimes.files import TestText
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.kernel_source import kernel_file
 from opkit.runtimes.rknn.settings import settings
-from opkit.runtimes.rknn.text import render
+from opkit.text import render
 
 
 def once_only_files(spec: OpSpec) -> dict[str, str]:
@@ -70,7 +70,7 @@ def vx_kernel(spec: OpSpec) -> str:
     modifier = "VXC_MODIFIER(0, 7, 0, VXC_RM_TowardZero, 0)"
     coord, elements = (_free(name, spec) for name in ("coord", "elements"))
     return render(
-        "kernel.vx",
+        "runtimes/rknn/templates/kernel.vx",
         name=spec.name,
         lower=spec.lower,
         notes=_vx_notes(spec),
@@ -91,4 +91,4 @@ def vx_kernel(spec: OpSpec) -> str:
 
 def vx_test() -> str:
     """Return the test that runs the VX kernel on every case."""
-    return render("test_vx.py")
+    return render("runtimes/rknn/templates/test_vx.py")

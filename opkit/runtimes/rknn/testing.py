@@ -10,11 +10,10 @@ from opkit.check.checking import check, run_kernel
 from opkit.check.comparison import Tolerance
 from opkit.check.operators import Operator, operator_of
 from opkit.check.results import Result, running_test
-from opkit.runtimes.rknn.kernels import VX_KERNEL, require_vx_kernel
+from opkit.runtimes.rknn.kernels import require_vx_kernel
+from opkit.runtimes.rknn.settings import VX_KERNEL
 from opkit.runtimes.rknn.vx.kernel import POISON, WRITES_OUTSIDE, EmulatedKernel
 from opkit.runtimes.rknn.vx.launch import Border, TensorFormat
-
-__all__ = ["Border", "TensorFormat", "check_vx_kernel", "run_vx_kernel"]
 
 
 def vx_kernel(
@@ -107,3 +106,11 @@ def check_vx_kernel(
         max_error,
         lambda operator: kernel(operator).hint,
     )
+
+
+TEST_FUNCTIONS = {
+    "Border": Border,
+    "TensorFormat": TensorFormat,
+    "check_vx_kernel": check_vx_kernel,
+    "run_vx_kernel": run_vx_kernel,
+}

@@ -14,7 +14,7 @@ from opkit.runtimes.rknn.armhf import CHIPS
 from opkit.runtimes.rknn.deliveries import OUTPUT_TYPES
 from opkit.runtimes.rknn.limits import LIMITS
 from opkit.runtimes.rknn.python_versions import check_reference
-from opkit.runtimes.rknn.text import render
+from opkit.text import render
 
 HOOKS = {"output_shapes", "params_from_tf", "reference"}
 """What the class takes from the reference."""
@@ -44,7 +44,7 @@ def toolkit_class(spec: OpSpec, reference_source: str) -> str:
     check_reference(source, file)
     has_params_from_tf = "params_from_tf" in {name for _, name, _ in _bindings(source)}
     class_text = render(
-        "rknn_op.py",
+        "runtimes/rknn/templates/rknn_op.py",
         name=spec.name,
         def_input=_ports("in", len(spec.inputs)),
         def_output=_ports("out", len(spec.outputs)),
@@ -81,7 +81,7 @@ def _ports(direction: str, count: int) -> str:
 def _params(spec: OpSpec, has_params_from_tf: bool) -> str:
     """Return load_params_from_tf with no more than this operator needs."""
     if not spec.params:
-        return render("rknn_op_no_params.py")
+        return render("runtimes/rknn/templates/rknn_op_no_params.py")
     types = [param.type for param in spec.params]
     sources = [param.source for param in spec.params if param.source]
     more_values = []
@@ -102,7 +102,7 @@ def _params(spec: OpSpec, has_params_from_tf: bool) -> str:
             '    values[self._PARAMS.get(name, {}).get("source", name)] = value',
         ]
     return render(
-        "rknn_op_params.py",
+        "runtimes/rknn/templates/rknn_op_params.py",
         params=literal(dict(map(_param, spec.params)), "_PARAMS = "),
         more_values="".join(f"        {line}\n" for line in more_values),
         has_default=(
@@ -110,7 +110,9 @@ def _params(spec: OpSpec, has_params_from_tf: bool) -> str:
             if sources
             else '"default" in attributes'
         ),
-        constants=f"\n{render('rknn_op_constants.py')}" if more_values else "",
+        constants=f"\n{render('runtimes/rknn/templates/rknn_op_constants.py')}"
+        if more_values
+        else "",
         finite=_FINITE if any(type_.element.kind == "float" for type_ in types) else "",
         armhf=_ARMHF if any(type_.name == "VX_TYPE_INT64" for type_ in types) else "",
     )

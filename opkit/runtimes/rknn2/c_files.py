@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 
-from opkit.c_layout import block_comment, comment, wrapped
+from opkit.c_layout import LINE_LENGTH, block_comment, comment, wrapped
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.runtimes.rknn2.settings import settings
-from opkit.runtimes.rknn2.text import render
-from opkit.text import c_float, c_string
+from opkit.text import c_float, c_string, render
 
 _REGISTRATION = """\
 Registers all custom operators of an application, in one call: librknnrt fails at the first \
@@ -37,7 +37,7 @@ def c_files(spec: OpSpec) -> dict[str, str]:
     register = wrapped(f"int {lower}_register_all(", ["rknn_context context"], ")")
     return {
         f"rknn2/{lower}_custom_op.h": render(
-            "custom_op.h",
+            "runtimes/rknn2/templates/custom_op.h",
             about=comment(f"{spec.name} for applications that run models with librknnrt."),
             function=_function(spec),
             register=register,
@@ -46,12 +46,12 @@ def c_files(spec: OpSpec) -> dict[str, str]:
         ),
         f"rknn2/{lower}_custom_op.c": _custom_op(spec),
         f"rknn2/{lower}_plugin.c": render(
-            "plugin.c",
+            "runtimes/rknn2/templates/plugin.c",
             about=comment(f"The function that rknn_server looks up in librkcst_{lower}.so."),
             lower=lower,
         ),
         "rknn2/register_all.c": render(
-            "register_all.c",
+            "runtimes/rknn2/templates/register_all.c",
             about=block_comment(_REGISTRATION.format(name=spec.name)),
             lower=lower,
             register=register,
@@ -75,20 +75,19 @@ def _custom_op(spec: OpSpec) -> str:
     )
     stages = ("init", "compute", "destroy") if spec.params else ("compute",)
     return render(
-        "custom_op.c",
+        "runtimes/rknn2/templates/custom_op.c",
         lower=spec.lower,
         about=block_comment(about),
         compute_comment=comment(f"Computes {spec.name}, for every inference."),
         description="\n".join(_description(spec)),
         compute=wrapped(
-            f"{spec.lower}_compute(",
+            f"        const char *problem = {spec.lower}_compute(",
             ["&inputs", "&params", "&outputs"],
             ");",
-            outer="        const char *problem = ",
         ),
-        init=render("init.c") if spec.params else "",
+        init=render("runtimes/rknn2/templates/init.c") if spec.params else "",
         function=_function(spec),
-        op_type=wrapped("", [f'"{settings(spec).op_type}"'], ",", outer="        .op_type = "),
+        op_type=wrapped("        .op_type = ", [f'"{settings(spec).op_type}"'], ","),
         members="\n".join(f"        .{stage} = {stage}_callback," for stage in stages),
     )
 
@@ -117,7 +116,7 @@ def _description(spec: OpSpec) -> Iterator[str]:
         yield from (_row(spec, param) for param in spec.params)
         yield "};\n"
     yield "static const struct opkit_operator custom_op_description = {"
-    yield wrapped("", [f'"{spec.name}"'], ",", outer="    .name = ")
+    yield wrapped("    .name = ", [f'"{spec.name}"'], ",")
     groups = {"input": spec.inputs, "output": spec.outputs, "param": spec.params}
     for group in (name for name, entries in groups.items() if entries):
         yield f"    .{group}s = custom_op_{group}s,"
@@ -162,7 +161,10 @@ def _items(param: Param) -> str:
     assert isinstance(param.default, tuple)
     items = [_literal(param, item) for item in param.default]
     opening = f"static const {param.type.element.c_type} custom_op_default_{param.name}[] = {{"
-    return wrapped(opening, items, "};") + "\n"
+    numbers = textwrap.fill(
+        ", ".join(items), LINE_LENGTH, initial_indent=" " * 4, subsequent_indent=" " * 4
+    )
+    return f"{opening}\n{numbers}\n}};\n"
 
 
 def _default(param: Param) -> str:
@@ -171,7 +173,7 @@ def _default(param: Param) -> str:
         items = [str(len(param.default)), f"custom_op_default_{param.name}"]
         return wrapped(f"    .{param.name} = {{", items, "},")
     assert param.default is not None
-    return wrapped("", [_literal(param, param.default)], ",", outer=f"    .{param.name} = ")
+    return wrapped(f"    .{param.name} = ", [_literal(param, param.default)], ",")
 
 
 def _literal(param: Param, value: ParamValue) -> str:

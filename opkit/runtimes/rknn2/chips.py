@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opkit.runtimes.interface import Target
+from opkit.description.describe import Target
 
 _LOOK_UP = "strings /usr/lib/librknnrt.so | grep 'librknnrt version'"
 _SINCE = {"rv1126b": "librknnrt 2.3.2"}

@@ -7,9 +7,10 @@ from typing import Any
 from opkit.description.spec import OpSpec, Param
 from opkit.python_layout import literal
 from opkit.runtimes.rknn2.chips import TARGETS
+from opkit.runtimes.rknn2.describe import DESCRIBE
 from opkit.runtimes.rknn2.limits import LIMITS
 from opkit.runtimes.rknn2.settings import settings
-from opkit.runtimes.rknn2.text import render
+from opkit.text import render
 
 FOLDER = "rknn2"
 """Where a repository has these files; they run on Python 3.8 and later, without opkit."""
@@ -17,14 +18,14 @@ FOLDER = "rknn2"
 
 def files(spec: OpSpec) -> dict[str, str]:
     """Return path -> text of the class and of the scripts."""
-    target = spec.target_platform if spec.target_platform in TARGETS else next(iter(TARGETS))
+    target = DESCRIBE.target_of(spec)
     outputs = {output.name: output.dtype for output in spec.outputs}
     inputs = [input_.name for input_ in spec.inputs]
     constants = [param.name for param in spec.params if param.source]
     params = dict(map(_param, spec.params))
     return {
         f"{FOLDER}/{spec.lower}_custom_op.py": render(
-            "custom_op.py",
+            "runtimes/rknn2/templates/custom_op.py",
             lower=spec.lower,
             op_type=settings(spec).op_type,
             max_rank=str(LIMITS.rank),
@@ -33,9 +34,9 @@ def files(spec: OpSpec) -> dict[str, str]:
             outputs=literal(outputs, "OUTPUTS = "),
             params=literal(params, "PARAMS = "),
         ),
-        f"{FOLDER}/make_onnx.py": render("make_onnx.py", lower=spec.lower),
+        f"{FOLDER}/make_onnx.py": render("runtimes/rknn2/templates/make_onnx.py", lower=spec.lower),
         f"{FOLDER}/convert.py": render(
-            "convert.py",
+            "runtimes/rknn2/templates/convert.py",
             lower=spec.lower,
             target=target,
             targets=literal(list(TARGETS), "TARGETS = ", 0),

@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from opkit.check.executors import Executor, on_this_pc
+from opkit.check.executors import on_this_pc
 from opkit.check.harness.client import HarnessKernel
 from opkit.description.spec import OpSpec
+from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult
 from opkit.runtimes.rknn2.calling_convention import CONVENTION, LATER
 

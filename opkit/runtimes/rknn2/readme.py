@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from opkit.description.spec import OpSpec
-from opkit.runtimes.interface import Readme
+from opkit.runtimes.files import Readme
 from opkit.runtimes.rknn2.c_files import constant_inputs
 from opkit.runtimes.rknn2.chips import TARGETS
+from opkit.runtimes.rknn2.describe import DESCRIBE
 from opkit.runtimes.rknn2.settings import settings
-from opkit.runtimes.rknn2.text import render
+from opkit.text import render
 
 _ABOUT = """\
 A custom operator for Rockchip's RKNN-Toolkit2: its math, the plugin and the static library by which
 librknnrt runs it on the board's CPU, and the class by which the toolkit converts models that hold
 it."""
-_PRODUCT = "builds build/$target/librkcst_{lower}.so, and a static library"
+_PRODUCT = "builds build/{target}/librkcst_{lower}.so, and a static library"
 _COMMANDS = """\
 | `scons target={target}` | builds the plugin and the static library for that chip; \
 `abi=armhf`: for a 32-bit system |
@@ -29,16 +30,17 @@ _SAMPLES = {"int": "1", "float": "0.5", "ints": "4,4", "floats": "0.5,1", "strin
 
 def readme(spec: OpSpec) -> Readme:
     """Return the README's text on plugins, layouts and chips."""
-    target = spec.target_platform if spec.target_platform in TARGETS else next(iter(TARGETS))
+    target = DESCRIBE.target_of(spec)
     constants = constant_inputs(spec)
     names = [tensor.name for tensor in spec.inputs] + [param.name for param in constants]
     return Readme(
         about=_ABOUT,
-        product=_PRODUCT.format(lower=spec.lower),
+        target=target,
+        product=_PRODUCT.format(lower=spec.lower, target=target),
         generated=("rknn2/",),
         commands=_COMMANDS.format(target=target),
         sections=render(
-            "README_rknn2.md",
+            "runtimes/rknn2/templates/README_rknn2.md",
             name=spec.name,
             lower=spec.lower,
             target=target,

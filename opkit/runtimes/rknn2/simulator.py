@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from opkit.check.executors import Executor
 from opkit.check.processes import Worker, start_worker
 from opkit.description.spec import OpSpec
+from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import CallingConvention, Invocation, LeftOutError, RunResult
 from opkit.runtimes.rknn2.calling_convention import CONVENTION
 from opkit.runtimes.rknn2.converter import FOLDER
@@ -31,13 +31,6 @@ _TENSOR_TYPES = {
     "float16": "float32",
     **{name: name for name in ("float32", "int8", "uint8", "int32", "int64", "bool")},
 }
-WORKER = Path(__file__).with_name("simulator_worker.py")
-
-
-def executor(target: str, python: str) -> Executor:
-    """Return how the simulator for a target is started in a Python that has the toolkit."""
-    command = (python, "-B", str(WORKER), target)
-    return Executor(f"simulator, {target}", command, runtime=FOLDER)
 
 
 @dataclass(eq=False)

@@ -125,11 +125,11 @@ def test_runtime_with_other_tensors_keeps_case(tmp_path: Path) -> None:
     rknn, pplnn = operator.runtimes
 
     class Kernel:
-        convention = rknn.calling_convention()
+        convention = rknn.check.convention
 
     with pytest.raises(LeftOutError, match="cases with int64: its runtime has no such inputs"):
         checking._refuse_untaken(Kernel(), prepared)  # type: ignore[arg-type]
-    Kernel.convention = pplnn.calling_convention()
+    Kernel.convention = pplnn.check.convention
     checking._refuse_untaken(Kernel(), prepared)  # type: ignore[arg-type]
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
 from opkit.description.spec import OpSpec
 from opkit.files import copies
 from opkit.files.header import operator_header
 from opkit.runtimes import parse
+from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Array, CallingConvention, Invocation, RunResult
 from opkit.runtimes.rknn2.c_files import c_files
 from opkit.runtimes.rknn2.calling_convention import CONVENTION

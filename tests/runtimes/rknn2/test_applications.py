@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from opkit.description.spec import OpSpec
-from opkit.runtimes.rknn2 import RUNTIME
+from opkit.runtimes.rknn2.readme import readme
 from tests.compiling import build, compile_c
 from tests.runtimes.rknn2.support import HEADERS, write_operator
 
@@ -84,7 +84,7 @@ int main(int count, char **arguments)
 def write_application(folder: Path) -> OpSpec:
     """Write the operator, and the README's C as snippet.c."""
     spec = write_operator(folder, DESCRIPTION, COMPUTE)
-    block = re.search(r"^ *```c\n(.*?)^ *```$", RUNTIME.readme(spec).sections, re.DOTALL | re.M)
+    block = re.search(r"^ *```c\n(.*?)^ *```$", readme(spec).sections, re.DOTALL | re.M)
     assert block is not None
     (folder / "snippet.c").write_text(textwrap.dedent(block[1]))
     return spec

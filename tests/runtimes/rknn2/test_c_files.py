@@ -7,14 +7,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from clang_format import get_executable
 
 from opkit.files.skeletons import once_only_files
 from opkit.runtimes import parse
 from opkit.runtimes.rknn2.c_files import c_files
 from opkit.toolchains.abi import ABIS
 from tests.compiling import build, compile_c
-from tests.repositories import ROOT
 from tests.runtimes.rknn2.support import HEADERS, write_operator
 
 HEAD = (
@@ -61,14 +59,9 @@ params:
 
 
 @pytest.mark.parametrize("name", [name for name in DESCRIPTIONS if name != "longest"])
-def test_generated_c_is_formatted(name: str, tmp_path: Path) -> None:
-    style = f"--style=file:{ROOT / '.clang-format'}"
+def test_line_length(name: str) -> None:
     for file, source in c_files(parse(DESCRIPTIONS[name])).items():
-        path = tmp_path / Path(file).name
-        path.write_text(source)
-        command = [get_executable("clang-format"), style, path]
-        formatted = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        assert formatted == source
+        assert max(map(len, source.splitlines())) <= 100, file
 
 
 def compile_operator(folder: Path, text: str, abi: str) -> list[Path]:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
 from opkit.description.spec import Param
+from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult, Value
 from opkit.runtimes.rknn2.calling_convention import CONVENTION
 from tests.runtimes.rknn2.support import Operator, build_operator

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opkit.check.executors import Executor
+from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Invocation, RunResult
 from opkit.runtimes.rknn2.calling_convention import CONVENTION, LATER
 from opkit.runtimes.rknn2.host_kernel import every_version

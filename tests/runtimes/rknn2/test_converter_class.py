@@ -351,14 +351,15 @@ def generated(tmp_path: Path) -> Path:
     return write(tmp_path, described(f"{params}, {texts}, {CONSTANT}")).parent
 
 
-def test_generated_python_is_formatted(generated: Path) -> None:
-    ruff = [sys.executable, "-m", "ruff"]
-    rules = ["--isolated", "--line-length=100", "--target-version=py38", "--no-cache"]
-    for command in (["format", "--check"], ["check", "--select=E,F,W,B,C4,D3,N,PIE,RET,SIM,UP"]):
-        checked = subprocess.run(
-            [*ruff, *command, *rules, str(generated)], capture_output=True, text=True, check=False
-        )
-        assert checked.returncode == 0, checked.stdout + checked.stderr
+def test_generated_python_is_linted(generated: Path) -> None:
+    rules = [
+        "--line-length=100",
+        "--target-version=py38",
+        "--select=E,F,W,B,C4,D3,N,PIE,RET,SIM,UP",
+    ]
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", *rules]
+    checked = subprocess.run([*command, generated], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 def test_generated_python_runs_on_3_8(generated: Path) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from opkit.runtimes.rknn2 import RUNTIME
 from opkit.runtimes.rknn2.chips import REFUSED_TARGETS, TARGETS
+from opkit.runtimes.rknn2.report import built_plugins
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS
 from tests.check.target_repositories import need
@@ -107,7 +107,7 @@ def test_deploy_to_every_chip(built: Repository) -> None:
 
 
 def test_plugins_in_report(built: Repository) -> None:
-    products = {product.file: product.cells for product in RUNTIME.built_products(built.path)}
+    products = {product.file: product.cells for product in built_plugins(built.path)}
     assert products[f"build/rv1126b/{PLUGIN}"] == {
         "plugin": (built.path / "build/rv1126b" / PLUGIN).stat().st_size,
         "compiled for": ABIS["aarch64"].elf,
@@ -117,7 +117,7 @@ def test_plugins_in_report(built: Repository) -> None:
 
 def test_damaged_plugin_in_report(copy: Repository) -> None:
     (copy.path / "build/rk3588" / PLUGIN).write_bytes(b"no library")
-    problems = [product.problem for product in RUNTIME.built_products(copy.path)]
+    problems = [product.problem for product in built_plugins(copy.path)]
     assert [problem for problem in problems if problem] == [
         "not an ELF file: it begins with b'no l'"
     ]

@@ -25,13 +25,14 @@ import pytest
 
 from opkit.check.cases import Case
 from opkit.check.comparison import Tolerance, compare
-from opkit.check.executors import Executor
 from opkit.check.operators import Operator
 from opkit.runtimes import parse
+from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Invocation, LeftOutError
 from opkit.runtimes.rknn2.chips import TARGETS
 from opkit.runtimes.rknn2.converter import files
-from opkit.runtimes.rknn2.simulator import SimulatedReference, executor
+from opkit.runtimes.rknn2.scons.simulator import executor
+from opkit.runtimes.rknn2.simulator import SimulatedReference
 from tests.repositories import EXAMPLE_NAMES, EXAMPLES, Repository, generate_example
 
 PYTHON_VARIABLE = "RKNN_OP_RKNN2_PYTHON"

@@ -10,7 +10,7 @@ import pytest
 from opkit.errors import OpkitError
 from opkit.runtimes import parse
 from opkit.runtimes.invocation import RunResult
-from opkit.runtimes.rknn2 import RUNTIME
+from opkit.runtimes.rknn2.calling_convention import CONVENTION
 from tests.compiling import C_SOURCES
 from tests.runtimes.rknn2.support import Operator, build_plugin
 
@@ -115,7 +115,5 @@ def test_leak(library: Path, host: Path) -> None:
 
 
 def test_status_names() -> None:
-    assert (
-        RUNTIME.calling_convention().status_name(-14) == "RKNN_WARNING_SKIP_CUSTOM_OP_COMPUTE (-14)"
-    )
-    assert RUNTIME.calling_convention().status_name(-1) == "status -1"
+    assert CONVENTION.status_name(-14) == "RKNN_WARNING_SKIP_CUSTOM_OP_COMPUTE (-14)"
+    assert CONVENTION.status_name(-1) == "status -1"

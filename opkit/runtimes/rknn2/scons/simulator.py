@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from opkit.build.options import Request
-from opkit.check.executors import Executor
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.runtimes.executor import Executor
 from opkit.runtimes.rknn2.chips import TARGETS
-from opkit.runtimes.rknn2.simulator import executor
+from opkit.runtimes.rknn2.settings import NAME
 
 OPTION = "rknn2_python"
 ENVIRONMENT = Path(".venv-rknn2")
 """The virtual environment of a repository that is found by itself."""
 
+WORKER = Path(__file__).parents[1] / "simulator_worker.py"
 _DISTRIBUTION = "rknn-toolkit2"
 _PROBE = f"from importlib.metadata import version; print(version({_DISTRIBUTION!r}))"
 _MISSING = (
@@ -58,6 +59,12 @@ def simulators(env: Any, targets: Sequence[str]) -> tuple[Sequence[Executor], st
     if not python:
         return (), _MISSING
     return [executor(target, python) for target in targets or [next(iter(TARGETS))]], ""
+
+
+def executor(target: str, python: str) -> Executor:
+    """Return how the simulator for a target is started in a Python that has the toolkit."""
+    command = (python, "-B", str(WORKER), target)
+    return Executor(f"simulator, {target}", command, runtime=NAME)
 
 
 def _found() -> str:

@@ -1,13 +1,15 @@
-"""This runtime's part of the report: the chip, and what is in the packages."""
+"""What the report shows of RKNN-Toolkit 1.x: the chip, and what is in the packages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from opkit.description.spec import OpSpec
-from opkit.runtimes.interface import Product
+from opkit.description.spec import OpSpec, Param
+from opkit.runtimes.report import Product, Report
 from opkit.runtimes.rknn.chips import TARGETS
+from opkit.runtimes.rknn.deliveries import DELIVERIES
+from opkit.runtimes.rknn.limits import LIMITS
 from opkit.runtimes.rknn.rknnop import Package, PackageError, program_binary_kind, sections, unpack
 from opkit.runtimes.rknn.settings import settings
 
@@ -48,3 +50,14 @@ def _cells(package: Package) -> dict[str, int | str]:
         **{name: len(content) for name, content in sections(package).items()},
         "kind of program binary": program_binary_kind(package.program_binary),
     }
+
+
+def _delivery(param: Param) -> tuple[str, str]:
+    """Return what librknn_runtime makes of a param."""
+    type_ = DELIVERIES[param.type.name].type
+    if not param.type.is_list:
+        return "a scalar of", type_
+    return f"an array of {param.length or f'1 to {LIMITS.items}'}", type_
+
+
+REPORT = Report(delivery=_delivery, properties=properties, built_products=built_packages)

@@ -1,10 +1,12 @@
-"""This runtime's part of the report: what is in the plugins."""
+"""What the report shows of RKNN-Toolkit2: the operator's name in models, and the plugins."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from opkit.runtimes.interface import Product
+from opkit.description.spec import Param
+from opkit.runtimes.report import Product, Report
+from opkit.runtimes.rknn2.settings import settings
 from opkit.toolchains import elf
 
 
@@ -26,3 +28,16 @@ def product(file: str, data: bytes) -> Product:
     return Product(
         file, cells={"plugin": len(data), "compiled for": library.architecture, "glibc": glibc}
     )
+
+
+def _delivery(param: Param) -> tuple[str, str]:
+    """Return where a kernel gets a param from, and of which type."""
+    kind = f"an attribute of kind {param.type.onnx}"
+    return "a constant input" if param.source else kind, param.type.c_type
+
+
+REPORT = Report(
+    delivery=_delivery,
+    properties=lambda spec: {"Type in models": settings(spec).op_type},
+    built_products=built_plugins,
+)

@@ -1,0 +1,102 @@
+"""The second part of a runtime's interface: the files of a repository.
+
+Asked when a repository is made and at every build, before SCons declares anything. May import
+PyYAML, opkit.description and opkit's text modules, nothing else: cookiecutter's own Python has no
+numpy. All but `drift` are pure functions: opkit.repository reads and writes the files.
+A runtime returns, in its module `files`:
+
+    FILES = Files(
+        texts=lambda spec: RuntimeTexts(
+            readme=Readme(about="A custom operator for the stick."),
+            once_only={f"stick_{spec.lower}.c": "/* Yours. */"},
+        ),
+        generated=lambda spec, reference: {f"generated/{spec.lower}_stick.h": "..."},
+    )
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from opkit.complaint import Complaint
+from opkit.description.spec import OpSpec
+
+
+@dataclass(frozen=True)
+class Readme:
+    """A runtime's parts of a generated repository's README.
+
+    Attributes:
+        about: a sentence: what the operator is for it.
+        target: the target that README.md builds for: the operator's, if it is one of the runtime's.
+        product: what building for it makes, as a comment; empty: nothing is built.
+        files: the rows of the table of the user's files.
+        generated: the generated files outside of generated/.
+        commands: the rows of the table of commands.
+        debugging: lines of the block on debuggers, besides that on the math in C.
+        suffixes: of the source files that editors understand.
+        sections: appended after the common sections.
+    """
+
+    about: str
+    target: str = ""
+    product: str = ""
+    files: str = ""
+    generated: Sequence[str] = ()
+    commands: str = ""
+    debugging: str = ""
+    suffixes: Sequence[str] = ()
+    sections: str = ""
+
+
+@dataclass(frozen=True)
+class TestText:
+    """The parts of a generated test file besides the test of the CPU kernel.
+
+    Attributes:
+        checks: the functions of opkit.testing that it imports.
+        text: the tests.
+    """
+
+    checks: Sequence[str] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class RuntimeTexts:
+    """What a runtime adds to the texts of a new repository.
+
+    Attributes:
+        readme: its parts of README.md.
+        tests: its parts of the test file.
+        once_only: path -> text of its own files that are the user's once they are written.
+        converter: what runs `<op>_reference.py` while it converts a model; empty: nothing.
+        reference_rules: what that file says of what it may use there.
+    """
+
+    readme: Readme
+    tests: TestText = TestText()
+    once_only: Mapping[str, str] = field(default_factory=dict)
+    converter: str = ""
+    reference_rules: str = ""
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a runtime in a repository.
+
+    Attributes:
+        texts: (operator) -> its parts of the texts that are written once.
+        generated: (operator, text of `<op>_reference.py`) -> path -> text of the files that every
+            build writes. Raises OpkitError: the reference cannot be used.
+        required: (operator) -> the user's files without which nothing can be built.
+        drift: (repository, operator) -> the mismatches of user's files and op.yml; the hints have
+            the right text.
+    """
+
+    texts: Callable[[OpSpec], RuntimeTexts]
+    generated: Callable[[OpSpec, str], Mapping[str, str]]
+    required: Callable[[OpSpec], Sequence[str]] = lambda spec: ()
+    drift: Callable[[Path, OpSpec], Sequence[Complaint]] = lambda root, spec: ()

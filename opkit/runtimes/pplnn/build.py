@@ -1,0 +1,35 @@
+"""What `scons` builds for PPLNN: libraries, and what runs the cases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from opkit.description.spec import OpSpec
+from opkit.runtimes.build import Build
+from opkit.runtimes.pplnn.names import SOURCES
+from opkit.runtimes.pplnn.scons import TOOLS
+from opkit.runtimes.pplnn.scons.host import harness_parts, host
+from opkit.runtimes.pplnn.scons.library import library
+
+
+def _notes(spec: OpSpec) -> str:
+    return (
+        f"build/<target>/libpplnn_{spec.lower}.a is the math as PPLNN's kernels call it.\n"
+        "The sources in pplnn/src/ become part of ppl.nn, which builds them itself."
+    )
+
+
+def _libraries(env: Any, targets: Mapping[str, str]) -> Sequence[Any]:
+    """Return the nodes of the libraries, and of the sources that were compiled."""
+    return [library(env, target, abi) for target, abi in targets.items()]
+
+
+BUILD = Build(
+    declare=lambda env, _: host(env),
+    products=_libraries,
+    tools=TOOLS,
+    notes=_notes,
+    cxx_folders=(SOURCES, "build/opkit/runtimes/pplnn/declarations"),
+    harness_parts=harness_parts,
+)

@@ -1,0 +1,54 @@
+"""What `scons` builds for RKNN-Toolkit 1.x: libraries, packages, and what runs the cases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from opkit.description.parser import PC
+from opkit.description.spec import OpSpec
+from opkit.runtimes.build import Build
+from opkit.runtimes.rknn import editor, rknnop, target_table
+from opkit.runtimes.rknn.scons import TOOLS
+from opkit.runtimes.rknn.scons.device_library import device_library
+from opkit.runtimes.rknn.scons.host import harness_parts, host
+from opkit.runtimes.rknn.scons.package import package
+from opkit.runtimes.rknn.scons.vx_debugger import vx_debugger
+from opkit.runtimes.rknn.scons.vx_kernel import vx_kernel
+
+
+def _notes(spec: OpSpec) -> str:
+    table = "\n".join(f"  {line}" for line in target_table.plain().splitlines())
+    return (
+        f"The package is build/<target>/{spec.name}.rknnop.\n\n"
+        f"What a chip must run at least, and where to look it up:\n\n{table}"
+    )
+
+
+def _declare(env: Any, request: Any) -> Sequence[Any]:
+    """Declare the libraries and the commands for the VX kernel."""
+    needed = [device_library(env, PC)]
+    if request.for_this_pc or request.commands:
+        needed += host(env)
+    if not request.for_this_pc:
+        for abi in rknnop.ABIS:
+            device_library(env, abi)
+    vx_kernel(env)
+    vx_debugger(env, request, needed)
+    env.Clean(needed[0], ["build/check", "build/report.html", "build/results"])
+    return needed
+
+
+def _packages(env: Any, targets: Mapping[str, str]) -> Sequence[Any]:
+    libraries = [device_library(env, abi) for abi in rknnop.ABIS]
+    return [package(env, target, libraries) for target in targets]
+
+
+BUILD = Build(
+    declare=_declare,
+    products=_packages,
+    tools=TOOLS,
+    notes=_notes,
+    harness_parts=harness_parts,
+    editor_commands=editor.commands,
+)

@@ -1,0 +1,24 @@
+"""How the cases run as librknn_runtime would run them: on the host runtime."""
+
+from __future__ import annotations
+
+from opkit.description.spec import Tensor
+from opkit.runtimes.check import Check
+from opkit.runtimes.rknn import armhf, armhf_convention
+from opkit.runtimes.rknn.calling_convention import CONVENTION
+from opkit.runtimes.rknn.host_kernels import cpu_kernel
+from opkit.runtimes.rknn.testing import TEST_FUNCTIONS
+
+
+def _integer_note(input_: Tensor) -> str:
+    return "RKNN-Toolkit hands custom operators float16, in which integers are exact up to 2048"
+
+
+CHECK = Check(
+    convention=CONVENTION,
+    conventions={armhf.ABI: armhf_convention.CONVENTION},
+    cpu_kernel=cpu_kernel,
+    test_functions=TEST_FUNCTIONS,
+    lost_tensors="librknn_runtime leaves them empty and no call fails",
+    integer_note=_integer_note,
+)

@@ -1,0 +1,54 @@
+"""What `scons` builds for RKNN-Toolkit2: plugins, static libraries, and what runs the cases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from opkit.build.harness import harness
+from opkit.description.parser import PC
+from opkit.description.spec import OpSpec
+from opkit.runtimes.build import Build
+from opkit.runtimes.rknn2.describe import DESCRIBE
+from opkit.runtimes.rknn2.scons import TOOLS
+from opkit.runtimes.rknn2.scons.deploy import deploy
+from opkit.runtimes.rknn2.scons.host import HARNESS_PARTS, host_runtime
+from opkit.runtimes.rknn2.scons.plugin import FOLDER, deliver, plugin
+from opkit.runtimes.rknn2.scons.simulator import simulators
+
+
+def _notes(spec: OpSpec) -> str:
+    return (
+        f"The plugin is build/<target>/librkcst_{spec.lower}.so.\n"
+        f"Applications take build/<target>/lib{spec.lower}_custom_op.a."
+    )
+
+
+def _declare(env: Any, request: Any) -> Sequence[Any]:
+    """Declare the plugin for this PC, what runs it, and `deploy`."""
+    if "deploy" in request.commands:
+        deploy(env, _products(env, request.targets_of(DESCRIBE)))
+    library, _ = plugin(env, PC, debug=True)
+    env.Clean(library, [FOLDER, "build/check", "build/report.html", "build/results"])
+    return [*harness(env), *host_runtime(env), library]
+
+
+def _products(env: Any, targets: Mapping[str, str]) -> Sequence[Any]:
+    """Return the nodes of plugins and static libraries."""
+    built = {abi: plugin(env, abi) for abi in dict.fromkeys(targets.values())}
+    products = [
+        node for target, abi in targets.items() for node in deliver(env, target, built[abi])
+    ]
+    env.Clean(products, [FOLDER])
+    return products
+
+
+BUILD = Build(
+    declare=_declare,
+    products=_products,
+    tools=TOOLS,
+    notes=_notes,
+    includes=("include/librknnrt",),
+    harness_parts=lambda _: HARNESS_PARTS,
+    simulators=simulators,
+)

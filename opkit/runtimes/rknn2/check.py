@@ -1,0 +1,26 @@
+"""How the cases run as librknnrt would run them, and in the toolkit's simulator."""
+
+from __future__ import annotations
+
+from opkit.description.spec import Tensor
+from opkit.runtimes.check import Check
+from opkit.runtimes.rknn2.calling_convention import CONVENTION
+from opkit.runtimes.rknn2.host_kernel import cpu_kernel
+from opkit.runtimes.rknn2.simulator import SimulatedReference
+
+
+def _integer_note(input_: Tensor) -> str:
+    if input_.dtype:
+        return ""
+    return (
+        "librknnrt 1.6.0 hands them over as float32, and so does the check; to compute with "
+        "integers, declare the input's `dtype` in op.yml"
+    )
+
+
+CHECK = Check(
+    convention=CONVENTION,
+    cpu_kernel=cpu_kernel,
+    simulated_kernel=SimulatedReference,
+    integer_note=_integer_note,
+)

@@ -1,0 +1,54 @@
+"""What a description can say to RKNN-Toolkit2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from opkit.complaint import Complaint
+from opkit.description.describe import Describe
+from opkit.description.spec import OpSpec
+from opkit.runtimes.rknn2 import settings
+from opkit.runtimes.rknn2.chips import REFUSED_TARGETS, TARGETS
+from opkit.runtimes.rknn2.limits import LIMITS, TENSOR_TYPES, unreadable_numbers
+
+
+def _complaints(spec: OpSpec) -> Iterator[Complaint]:
+    """Warn of defaults that no attribute of a model can be."""
+    for param in spec.params:
+        for number in unreadable_numbers(param.default)[:1]:
+            yield Complaint(
+                "",
+                f"{number} is out of range for an attribute, at which librknnrt aborts; it "
+                "works only where nodes leave the attribute out",
+                field=f"params.{param.name}.default",
+                severity="warning",
+            )
+
+
+def _name_refusal(name: str) -> str:
+    """Refuse what would be a file, a type or a function of librknnrt's."""
+    is_taken = name.lower() in ("rknn", "get_rknn", "rknn_custom_op")
+    return "is taken by the generated code; choose another name" if is_taken else ""
+
+
+DESCRIBE = Describe(
+    name=settings.NAME,
+    title="RKNN-Toolkit2",
+    frameworks=("onnx", "tensorflow"),
+    converter="RKNN-Toolkit2",
+    next_steps=(
+        "python $folder/rknn2/convert.py MODEL.onnx, with a Python that has RKNN-Toolkit2\n"
+        "scons deploy, in $folder: how $product gets onto a board\n"
+    ),
+    starter=f"target_platform: RK3588  # {', '.join(TARGETS)}\n",
+    targets=TARGETS,
+    default_target="rk3588",
+    refused_targets=REFUSED_TARGETS,
+    product_pattern="lib*_*",
+    limits=LIMITS,
+    tensor_types=TENSOR_TYPES,
+    keys=settings.KEYS,
+    settings=settings.read_settings,
+    name_refusal=_name_refusal,
+    complaints=_complaints,
+)

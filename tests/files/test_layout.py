@@ -1,0 +1,46 @@
+"""Generated lines: at most 100 columns, and the same value."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import pytest
+
+from opkit.c_layout import wrapped
+from opkit.python_layout import literal
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [],
+        {},
+        'It\'s "quoted" \\ \x00\x7f\u2028é',
+        ["x" * 40, "宽" * 44],
+        {"p": {"type": "int32", "lengths": [16], "default": [-(2**31)] * 16}},
+        {"q": {"default": 1e300, "source": None}, "r": {"default": True}},
+        {f"name_{i}": [0.5] * i for i in range(40)},
+    ],
+    ids=repr,
+)
+def test_python_literals(value: Any) -> None:
+    text = f"    VALUE = {literal(value, 'VALUE = ')}"
+    assert ast.literal_eval(text.partition("= ")[2]) == value
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_python_infinity() -> None:
+    assert literal(float("-inf"), "") == 'float("-inf")'
+
+
+def test_c_calls() -> None:
+    assert wrapped("    call(", ["a", "b"], ");") == "    call(a, b);"
+    items = ["a" * 30, "b" * 30, "c" * 30]
+    assert wrapped("    OPKIT_TRY(call(", items, "));").splitlines() == [
+        "    OPKIT_TRY(call(",
+        f"        {'a' * 30},",
+        f"        {'b' * 30},",
+        f"        {'c' * 30}));",
+    ]
+    assert wrapped("int x = ", ["a" * 99], ";") == f"int x =\n    {'a' * 99};"

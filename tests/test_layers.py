@@ -1,0 +1,198 @@
+"""The layers of opkit and rknn_op: what may import what.
+
+Every import counts, in functions and for type checkers too.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Set
+from fnmatch import fnmatch
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from tests.repositories import ROOT
+
+LAYERS = (
+    # What everything may use.
+    ("opkit", "opkit.errors", "opkit.version", "opkit.text", "opkit.complaint"),
+    ("opkit.bounded_file", "opkit.scratch", "opkit.manifest", "opkit.c_layout"),
+    ("opkit.python_layout",),
+    # op.yml, and what it can say to a runtime.
+    ("opkit.description",),
+    ("opkit.toolchains",),
+    # The interface of a runtime: types of kernels, the parts, the table.
+    ("opkit.runtimes.executor", "opkit.runtimes.invocation"),
+    ("opkit.runtimes.files", "opkit.runtimes.build"),
+    ("opkit.runtimes.check", "opkit.runtimes.report"),
+    ("opkit.runtimes.interface",),
+    ("opkit.runtimes",),
+    # The texts that every operator has.
+    ("opkit.files",),
+    # The cases: they run, are shown, and are built for.
+    ("opkit.check",),
+    ("opkit.report",),
+    ("opkit.build",),
+    # The runtimes; none imports another one.
+    ("opkit.runtimes.*",),
+    ("opkit.runtimes.*.scons",),
+    ("opkit.runtimes.*.build",),
+    # A repository, and who works in it.
+    ("opkit.repository",),
+    ("opkit.testing", "opkit.sconstruct", "opkit.ci"),
+    # New repositories.
+    ("opkit.creation",),
+    ("hooks", "rknn_op_template"),
+    # The command.
+    ("rknn_op",),
+    ("rknn_op.verbs",),
+    ("rknn_op.command", "rknn_op.__main__"),
+)
+"""The layers from the bottom up. A module is in the layer whose pattern fits it best; it imports
+from its own layer and from lower ones."""
+
+COSTS = {
+    "describe": {"numpy", "SCons", "elftools"},
+    "files": {"numpy", "SCons", "elftools"},
+    "build": {"numpy"},
+    "check": {"SCons"},
+    "report": {"SCons"},
+}
+"""Part of a runtime -> the distributions that its import must not load: they are missing where it
+is asked for, or slow."""
+
+Graph = Mapping[str, Set[str]]
+"""Module -> the modules that it imports."""
+
+
+def modules() -> dict[str, Path]:
+    """Return all modules by name."""
+    paths = [ROOT / "rknn_op_template.py"]
+    for folder in ("opkit", "rknn_op", "hooks"):
+        paths += (ROOT / folder).rglob("*.py")
+    return {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in paths
+        if "templates" not in path.parts
+    }
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Yield the names that a syntax tree imports: modules, and what may be one."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "a relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def graph_of(sources: Mapping[str, str]) -> dict[str, set[str]]:
+    """Return which of some modules import which, by their texts."""
+
+    def module(name: str) -> str:
+        return name if name in sources else name.rpartition(".")[0]
+
+    return {
+        name: {module(each) for each in imported(ast.parse(text))} & {*sources}
+        for name, text in sources.items()
+    }
+
+
+def layer_of(module: str) -> int:
+    """Return the number of a module's layer."""
+    fitting = {
+        pattern: number
+        for number, layer in enumerate(LAYERS)
+        for pattern in layer
+        if fnmatch(f"{module}.", f"{pattern}.*")
+    }
+    return fitting[max(fitting, key=len)]
+
+
+def arrows_up(graph: Graph) -> list[str]:
+    return [
+        f"{module} imports {name}"
+        for module, names in graph.items()
+        for name in names
+        if layer_of(name) > layer_of(module)
+    ]
+
+
+def circle(graph: Graph) -> list[str]:
+    """Return the modules of a circle; nothing if there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+@pytest.fixture(scope="module")
+def graph() -> dict[str, set[str]]:
+    return graph_of({name: path.read_text() for name, path in modules().items()})
+
+
+def test_no_arrow_up(graph: Graph) -> None:
+    assert len(graph) > 200
+    assert arrows_up(graph) == []
+
+
+def test_no_circle(graph: Graph) -> None:
+    assert circle(graph) == []
+
+
+def test_every_layer_is_needed(graph: Graph) -> None:
+    assert {layer_of(module) for module in graph} == {*range(len(LAYERS))}
+
+
+def test_no_runtime_imports_another(graph: Graph) -> None:
+    def runtime_of(module: str) -> str:
+        parts = module.split(".")
+        is_folder = parts[:2] == ["opkit", "runtimes"] and "." in module[len("opkit.runtimes.") :]
+        return parts[2] if is_folder else ""
+
+    for module, names in graph.items():
+        own = runtime_of(module)
+        assert not own or {runtime_of(name) for name in names} <= {own, ""}, module
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from opkit.check import cases",
+        "import opkit.check.cases",
+        "def function() -> None:\n    from opkit.check.cases import Case",
+        "if TYPE_CHECKING:\n    from opkit.check.cases import Case",
+    ],
+)
+def test_arrow_up_is_found(text: str) -> None:
+    lower, upper = "opkit.description.spec", "opkit.check.cases"
+    assert arrows_up(graph_of({lower: text, upper: ""})) == [f"{lower} imports {upper}"]
+    assert arrows_up(graph_of({upper: f"import {lower}", lower: ""})) == []
+
+
+def test_circle_is_found() -> None:
+    a, b, c = (f"opkit.check.{name}" for name in "abc")
+    texts = {a: f"import {b}", b: f"def f():\n    from {c} import g", c: f"from {a} import h"}
+    assert {*circle(graph_of(texts))} == {a, b, c}
+    assert circle(graph_of(texts | {c: ""})) == []
+
+
+def loaded_with(module: str) -> set[str]:
+    """Return the top-level packages that the import of a module loads."""
+    program = f"import sys, {module}; print(*{{name.partition('.')[0] for name in sys.modules}})"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    return {*done.stdout.split()}
+
+
+@pytest.mark.parametrize("part", COSTS)
+@pytest.mark.parametrize("runtime", ["rknn", "pplnn", "rknn2"])
+def test_parts_load_no_more_than_they_may(runtime: str, part: str) -> None:
+    assert not loaded_with(f"opkit.runtimes.{runtime}.{part}") & COSTS[part]

@@ -65,12 +65,12 @@ OTHER_EXAMPLES = {
     name: (EXAMPLES / name / f"{name}.yml").read_text()
     for name in set(EXAMPLE_NAMES) - set(RKNN_EXAMPLES)
 }
-"""Of runtimes that have tests of their own for their files."""
+"""The examples whose runtimes have separate tests of their files."""
 
 
 OURS = ("generated/", "include/", "docs/", ".github/", "rknn_op_", "makefile")
 VX_FILES = {"docs/vx.md", "rknn_kernel_everytype.vx"}
-"""What an operator without a VX kernel does not have."""
+"""The files that an operator without a VX kernel lacks."""
 
 
 def all_files(spec: OpSpec) -> dict[str, str]:
@@ -237,7 +237,7 @@ def test_no_placeholders_or_stray_spaces(files: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("name", sorted({*DESCRIPTIONS, *OTHER_EXAMPLES} - {"longest"}))
 def test_python_format(name: str, tmp_path: Path) -> None:
-    # A name that alone is longer than a line cannot be formatted well, only correctly.
+    # A name longer than a line cannot be formatted well, only correctly.
     for path, text in all_files(parse((DESCRIPTIONS | OTHER_EXAMPLES)[name])).items():
         if path.endswith(".py"):
             ast.parse(text)
@@ -263,7 +263,7 @@ def write(files: dict[str, str], root: Path) -> None:
 
 
 def test_c_line_length(files: dict[str, str]) -> None:
-    """A line that holds a name of more than 60 characters cannot always be broken."""
+    """A line with a name of more than 60 characters cannot always be broken."""
     for path in generated_c(files):
         for number, line in enumerate(files[path].splitlines(), 1):
             breakable = max(map(len, re.findall(r"\w+", line)), default=0) <= 60
@@ -276,7 +276,7 @@ def generated_c(files: dict[str, str]) -> list[str]:
 
 @pytest.mark.parametrize("name", sorted(set(DESCRIPTIONS) - {"long", "longest"}))
 def test_c_is_formatted(name: str, tmp_path: Path) -> None:
-    """Names that fill half a line are broken well, but not everywhere as clang-format would."""
+    """Lines with very long names are broken well, but sometimes unlike clang-format's."""
     files = all_files(parse(DESCRIPTIONS[name]))
     write(files, tmp_path)
     formatted = subprocess.run(

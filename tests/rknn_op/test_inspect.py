@@ -1,4 +1,4 @@
-"""`rknn-op inspect`: the listing, JSON, and the files that it makes."""
+"""`rknn-op inspect`: the listing, JSON, and the extracted files."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def test_file_whose_name_is_not_utf8(folder: Path) -> None:
 
 
 def test_damaged_packages_are_refused_at_once(library: bytes) -> None:
-    """Bounded time and memory, and no exception but those for users."""
+    """Reading takes bounded time and memory, and raises only exceptions for users."""
     package = dataclasses.replace(PACKAGE, libraries={**PACKAGE.libraries, "x64": library})
 
     def read(data: bytes) -> None:

@@ -58,7 +58,7 @@ class Plain(Runtime):
         return {"plain/NOTES.md": f"{spec.name} as a C library.\n"}
 
     def generated_files(self, spec: OpSpec, reference: str) -> dict[str, str]:
-        """Return what calls the math."""
+        """Return the C file that calls the math."""
         return {f"generated/{spec.lower}_plain.c": GLUE.format(lower=spec.lower)}
 
     def readme(self, spec: OpSpec) -> Readme:
@@ -72,7 +72,7 @@ class Plain(Runtime):
         return compiler.Command(path, [kernel, *libraries], Action("$SHAREDCOM", "link $TARGET"))
 
     def declare(self, env: Any, request: Any) -> list[Any]:
-        """Declare the library and what calls it."""
+        """Declare the library and its program."""
         runtime = linked(
             env,
             "$SHAREDCOM",
@@ -97,7 +97,7 @@ class Plain(Runtime):
         return f"status {status}"
 
     def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
-        """Return the numbers as C has them."""
+        """Return the numbers in their C representation."""
         arrays = {p.name: np.array(values[p.name], p.type.element.dtype) for p in params}
         return [
             Value(name, array.dtype.name, array.shape, array.tobytes())

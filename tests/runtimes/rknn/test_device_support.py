@@ -264,10 +264,10 @@ def test_scalar_is_read(device: Device, data_type: int, value: np.generic) -> No
 @pytest.mark.parametrize("items", [[], [7], [3, -1], list(range(16))], ids=len)
 def test_array_is_read(device: Device, items: list[int]) -> None:
     device.set_array(0, INT32, items)
-    room, array = Items(*[99] * 16), Int32Array(99)
-    assert device.call("read_array", 0, ctypes.c_size_t(0), room, ctypes.byref(array)) == SUCCESS
+    buffer, array = Items(*[99] * 16), Int32Array(99)
+    assert device.call("read_array", 0, ctypes.c_size_t(0), buffer, ctypes.byref(array)) == SUCCESS
     assert array.items[: array.count] == items
-    assert list(room) == items + [99] * (16 - len(items))
+    assert list(buffer) == items + [99] * (16 - len(items))
 
 
 Setting = Callable[[Device], int]

@@ -98,9 +98,9 @@ def documents(draw: st.DrawFn, chosen: Sequence[str] = ("rknn",)) -> dict[str, A
     names = [each for each in names if not taken_by(each, name)]
     inputs = draw(st.integers(1, max(1, len(names) - 1)))
     outputs = draw(st.integers(1, max(1, len(names) - inputs)))
-    takers = [runtimes.available()[each] for each in chosen]
-    types = [each for each in PARAM_TYPES if not any(one.type_refusal(each) for one in takers)]
-    conventions = [one.calling_convention() for one in takers]
+    picked = [runtimes.available()[each] for each in chosen]
+    types = [each for each in PARAM_TYPES if not any(one.type_refusal(each) for one in picked)]
+    conventions = [one.calling_convention() for one in picked]
     dtypes = [
         each for each in TENSOR_DTYPES if all(each in rules.output_types for rules in conventions)
     ]

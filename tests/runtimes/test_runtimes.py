@@ -1,4 +1,4 @@
-"""A runtime is a folder: one that nobody knows gets files, targets and rows of its own."""
+"""A runtime is a folder: an unknown one gets its own files, targets and rows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OPKIT = ROOT / "opkit"
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of the template that has the runtime, too."""
+    """Return a copy of the template with the additional runtime."""
     folder = copy_template(tmp_path_factory.mktemp("two") / "template")
     room = folder / "opkit/runtimes/plain"
     shutil.copytree(ROOM, room, ignore=shutil.ignore_patterns("__pycache__"))
@@ -47,7 +47,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def answer(template: Path, folder: Path, *answers: str) -> subprocess.CompletedProcess[str]:
-    """Run cookiecutter in a folder, with a home of its own."""
+    """Run cookiecutter in a folder, with a separate home."""
     return subprocess.run(
         [sys.executable, "-m", "cookiecutter", str(template), "--no-input", *answers],
         cwd=folder,
@@ -59,7 +59,7 @@ def answer(template: Path, folder: Path, *answers: str) -> subprocess.CompletedP
 
 
 def make(template: Path, folder: Path, *answers: str) -> Repository:
-    """Return the repository of an operator Copy, with what its wheel brings."""
+    """Return the repository of an operator Copy, with its wheel unpacked."""
     done = answer(template, folder, "op_name=Copy", *answers)
     assert done.returncode == 0, done.stdout
     (wheel,) = (folder / "Copy").glob("*.whl")
@@ -70,7 +70,7 @@ def make(template: Path, folder: Path, *answers: str) -> Repository:
 
 @pytest.fixture(scope="module")
 def plain(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    """Return a repository of RKNN's to which the runtime was added later."""
+    """Return a repository for RKNN, with the runtime added later."""
     repository = make(template, tmp_path_factory.mktemp("plain"))
     description = repository.path / "op.yml"
     description.write_text(f"runtimes: [rknn, plain]\n{description.read_text()}")
@@ -119,8 +119,8 @@ def test_changed_reference(case):
 """
 
 
-def test_dtypes_that_a_runtime_carries_or_leaves_out(plain: Repository, tmp_path: Path) -> None:
-    """The plain runtime carries halves as float32, and has no integers."""
+def test_converted_and_unsupported_dtypes(plain: Repository, tmp_path: Path) -> None:
+    """The plain runtime converts halves to float32, and has no integers."""
     both = Repository(tmp_path / "Copy", str(tmp_path / "site-packages"))
     shutil.copytree(plain.path, both.path, symlinks=True)
     shutil.copytree(plain.opkit, both.opkit)
@@ -179,7 +179,7 @@ def test_second_runtime_file_ownership(plain: Repository) -> None:
     notes = plain.path / "plain/NOTES.md"
     notes.unlink()
     plain.scons("target=x64")
-    assert not notes.exists()  # it is the user's, who has deleted it
+    assert not notes.exists()  # the user owns the file, and has deleted it
 
 
 def test_second_runtime_targets(plain: Repository) -> None:
@@ -299,11 +299,11 @@ def test_added_runtime_works_at_next_build(template: Path, tmp_path: Path) -> No
     assert mine.read_text().startswith("/* Mine. */")
 
 
-# ---- What runtimes take ----
+# ---- Limits of runtimes ----
 
 
 class Stick(Rknn):
-    """A runtime that takes less of everything, but lists of floats."""
+    """A runtime with lower limits everywhere, and with lists of floats."""
 
     name = "stick"
     limits = Limits("the stick", name_length=9, parameters=3, rank=2, items=4)
@@ -345,7 +345,7 @@ def test_the_lowest_limit_counts(params: str, problem: str) -> None:
         parsed("rknn, stick", params)
 
 
-def test_a_type_is_allowed_that_all_runtimes_take() -> None:
+def test_type_must_be_supported_by_all_runtimes() -> None:
     params = "p: {type: FLOATS, length: 2, default: [0.5, 1]}"
     spec = parsed("stick", params)
     assert spec.params[0].default == (0.5, 1.0)
@@ -355,7 +355,7 @@ def test_a_type_is_allowed_that_all_runtimes_take() -> None:
         parsed("rknn, stick", params)
 
 
-def test_texts_are_params_where_the_runtime_takes_them() -> None:
+def test_text_params_need_support_of_the_runtime() -> None:
     spec = parsed("stick", 'p: {type: string, default: "a\\"?é"}')
     assert spec.params[0].default == 'a"?é'
     assert "        p: str\n" in once_only_files(spec, [])["shift_reference.py"]
@@ -369,60 +369,60 @@ def test_texts_are_params_where_the_runtime_takes_them() -> None:
             parsed("stick", f"p: {{type: string, default: {wrong}}}")
 
 
-def test_a_target_that_is_none_is_refused_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsupported_target_is_refused_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Rknn, "refused_targets", {"rv1103": "it has no custom operators"})
     text = f"{ON_STICK.format(runtimes='rknn', params='')}target_platform: RV1103\n"
     with pytest.raises(DescriptionError, match="target_platform: it has no custom operators"):
         parser.parse(text, "op.yml", {"rknn": RUNTIME}, "rknn")
 
 
-# ---- The rooms of opkit ----
+# ---- The import layers of opkit ----
 
-ROOMS = (
+LAYERS = (
     *("errors", "complaint", "bounded_file", "scratch", "version", "text"),
     *("c_layout", "python_layout"),
     "manifest",
     *("description", "toolchains"),
-    "check.run_log",  # the kernels that a runtime promises to a check
-    "check.executors",  # what starts a runtime's simulators
+    "check.run_log",  # the kernels of each runtime that a check must run
+    "check.executors",  # starts the simulators of runtimes
     *("runtimes.invocation", "runtimes.interface", "runtimes", "files"),
     *("check", "report", "build"),
     "runtimes.*",
     *("repository", "testing", "sconstruct", "ci"),
     *("creation", "rknn_op_template", "rknn_op", "hooks"),
 )
-"""The rooms, from the bottom up: a module imports from its own room and from those before it."""
+"""The layers, from the bottom up: a module imports from its own layer and from lower ones."""
 
 WORDS = {
     "rknn": r"runtimes[/.]rknn|OpenVX|\bVX_\w+|RKNN|rknnop|librknn|\.vx\b|\b[NP]PU\b|[Bb]oards?\b",
     "pplnn": r"runtimes[/.]pplnn|pplnn|PPLNN|ppl\.nn|OpenPPL|\bppl\b",
 }
-"""Runtime -> the words for what is its own."""
+"""Runtime -> pattern of its own words."""
 
 ELSEWHERE = {
     "opkit/description": r"OpenVX|VX_TYPE_\w*",  # op.yml's types, for every runtime
-    "opkit/description/words.py": "RKNN|PPLNN",  # macros, which no operator's names may be
+    "opkit/description/words.py": "RKNN|PPLNN",  # macros, reserved as names of operators
     "opkit/docs/cases.md": "VX_TYPE_\\w+",
     "opkit/report/page.py": "VX_TYPE_TENSOR",
-    "opkit/check/executors.py": "[Bb]oard",  # whatever ssh reaches
+    "opkit/check/executors.py": "[Bb]oard",  # any machine that ssh reaches
     "opkit/build/host_check.py": "board",
     "opkit/files/templates/README.md": "board",
     "opkit/check/harness/process_state.c": "board",
     "opkit/compute/half.h": "boards",
-    "opkit/op.schema.json": ".*",  # what a description may say to any of them
+    "opkit/op.schema.json": ".*",  # the keys of all runtimes
     "opkit/toolchains": "board",
-    "opkit/REUSE.toml": "runtimes/pplnn",  # whose license a file of it has
+    "opkit/REUSE.toml": "runtimes/pplnn",  # the license of one file
 }
-"""File or folder outside of the runtimes -> which of these words it may have all the same."""
+"""File or folder outside of the runtimes -> pattern of the words that it may contain."""
 
 
-def room_of(module: str) -> str:
-    """Return the room with the longest name that fits."""
-    return max((room for room in ROOMS if fnmatch(f"{module}.", f"{room}.*")), key=len)
+def layer_of(module: str) -> str:
+    """Return the layer with the longest matching name."""
+    return max((layer for layer in LAYERS if fnmatch(f"{module}.", f"{layer}.*")), key=len)
 
 
 def modules() -> dict[str, Path]:
-    """Return all modules, those of opkit by their names in it."""
+    """Return name -> path of all modules, with names in opkit relative to it."""
     roots = {OPKIT: OPKIT, ROOT / "rknn_op": ROOT, ROOT / "hooks": ROOT}
     paths = {path: root for folder, root in roots.items() for path in folder.rglob("*.py")}
     paths[ROOT / "rknn_op_template.py"] = ROOT
@@ -435,7 +435,7 @@ def modules() -> dict[str, Path]:
 
 
 def imports(path: Path, known: Container[str]) -> set[str]:
-    """Return the modules that a file imports, when it is loaded or later."""
+    """Return the modules imported by a file, at its import or later."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -454,7 +454,7 @@ def test_imports_go_down() -> None:
         f"{module} imports {name}"
         for module, path in known.items()
         for name in imports(path, known)
-        if ROOMS.index(room_of(name)) > ROOMS.index(room_of(module))
+        if LAYERS.index(layer_of(name)) > LAYERS.index(layer_of(module))
     ]
     assert upward == []
 
@@ -466,12 +466,12 @@ def test_no_import_leads_back() -> None:
 
 
 @pytest.mark.parametrize("name", WORDS)
-def test_no_runtime_is_named_outside_of_its_room(name: str) -> None:
-    rooms = OPKIT / "runtimes"
+def test_no_runtime_is_named_outside_of_its_folder(name: str) -> None:
+    folder = OPKIT / "runtimes"
     for path in (*OPKIT.rglob("*"), *TEMPLATE.rglob("*")):
         is_text = path.is_file() and "__pycache__" not in path.parts
-        is_of_a_room = any(path.is_relative_to(rooms / each) for each in runtimes.available())
-        if not is_text or is_of_a_room:
+        is_of_a_runtime = any(path.is_relative_to(folder / each) for each in runtimes.available())
+        if not is_text or is_of_a_runtime:
             continue
         place = path.relative_to(ROOT).as_posix()
         allowed = "|".join(words for start, words in ELSEWHERE.items() if place.startswith(start))

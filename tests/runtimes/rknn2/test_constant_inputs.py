@@ -1,4 +1,4 @@
-"""Params that may be constant inputs: a node has such an input, or an attribute of that name."""
+"""Params as constant inputs: a node has such an input, or an attribute of that name."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ static const char *sum_compute(const struct sum_inputs *inputs, const struct sum
 
 
 class Attributes:
-    """The calling convention of a node whose last constants are attributes.
+    """The calling convention of a node with some constants as attributes.
 
     Args:
-        inputs: the params that are inputs.
+        inputs: the names of the params that are inputs, one letter each.
     """
 
     tensor_types = input_types = output_types = calling_convention.tensor_types

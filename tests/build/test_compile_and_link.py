@@ -55,7 +55,7 @@ def test_link_without_run_time_library(tmp_path: Path, monkeypatch: pytest.Monke
 
 MISTAKES = """\
 static int forgotten(int a) { if (a) return 1; }
-int *undeclared_and_mixed(const float *a) { int b = a; nobody(forgotten(b)); return a; }
+int *undeclared_and_mixed(const float *a) { int b = a; missing(forgotten(b)); return a; }
 """
 
 

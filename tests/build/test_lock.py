@@ -57,7 +57,7 @@ def test_commands_of_a_killed_scons_hold_the_lock(tmp_path: Path) -> None:
 
 
 def test_deleted_lock_is_taken_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A waiting process whose lock file was deleted takes the new one."""
+    """A waiting process takes the new lock file if the old one was deleted."""
     flock = fcntl.flock
     path = tmp_path / lock.PATH
 

@@ -58,7 +58,7 @@ def test_cpu_kernel(case):
 
 
 def faults_repository(folder: Path, names: list[str], limit: float = 2) -> Repository:
-    """Make an operator whose param selects its fault, with one case for each name.
+    """Make an operator with a param that selects its fault, with one case for each name.
 
     A correct case follows each. The endless kernel may take `limit` seconds.
     """

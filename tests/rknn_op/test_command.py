@@ -381,7 +381,7 @@ def assert_warnings(result: Result, target: str, *runtimes: str) -> None:
     assert result.stderr.splitlines() == expected[not target :]
 
 
-def test_create_drops_what_is_for_other_runtimes(folder: Path) -> None:
+def test_create_drops_keys_of_other_runtimes(folder: Path) -> None:
     (folder / "zoom.yml").write_text(FOREIGN.format(framework="tensorflow", target="RV1126"))
     for runtime, target in {"rknn2": "rk3588", "pplnn": "riscv64"}.items():
         created = rknn_op("create", "-c", "zoom.yml", "-p", runtime, "--runtime", runtime)
@@ -412,7 +412,7 @@ def test_create_takes_framework_of_runtime(folder: Path) -> None:
     assert rknn_op("create", "-c", "zoom.yml", "-p", "x", "--runtime", "rknn2,pplnn").stderr == ""
 
 
-def test_create_many_drops_what_is_for_other_runtimes(folder: Path) -> None:
+def test_create_many_drops_keys_of_other_runtimes(folder: Path) -> None:
     (folder / "zoom.yml").write_text(FOREIGN.format(framework="tensorflow", target="RV1126"))
     created = rknn_op("create", "-c", "zoom.yml", EXP, "--runtime", "rknn2")
     assert created.stdout == "Zoom\nExp\n"
@@ -436,7 +436,7 @@ def test_create_with_license(folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["exp"]
 
 
-def test_dry_run_lists_what_create_makes(folder: Path) -> None:
+def test_dry_run_lists_files_of_create(folder: Path) -> None:
     shown = rknn_op("create", "-c", EXP, "-p", "exp", "--dry-run")
     assert shown.exit_code == 0
     assert not [*folder.iterdir()]

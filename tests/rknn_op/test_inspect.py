@@ -182,7 +182,7 @@ def _occupied(path: Path) -> None:
     ],
     ids=["occupied", "file", "link", "dangling link", "pipe"],
 )
-def test_extract_refuses_what_exists(
+def test_extract_refuses_existing_files(
     make: Callable[[Path], None], message: str, folder: Path
 ) -> None:
     (folder / "elsewhere").mkdir()
@@ -194,7 +194,7 @@ def test_extract_refuses_what_exists(
 
 
 @pytest.mark.parametrize("make", [Path.touch, Path.mkdir, lambda path: path.symlink_to("nowhere")])
-def test_repack_refuses_what_exists(make: Callable[[Path], None], folder: Path) -> None:
+def test_repack_refuses_existing_file(make: Callable[[Path], None], folder: Path) -> None:
     make(folder / "out")
     path = write(folder / "op.rknnop", PACKAGE)
     assert_error(rknn_op("inspect", path, "--repack", "out"), "out: already exists")

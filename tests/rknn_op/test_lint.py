@@ -122,7 +122,7 @@ def test_json_has_documented_keys(folder: Path) -> None:
     assert second["hint"] == "did you mean 'params'?"
 
 
-def test_github_escapes_what_ends_commands() -> None:
+def test_github_escapes_ends_of_commands() -> None:
     complaints = [
         Complaint("a,b:c%.yml", "50%\r\ngone: a, b", 3, 4, "params.p", hint="write\n\nmore\n"),
         Complaint("old.whl", "is old", severity="warning"),

@@ -198,7 +198,7 @@ def test_hashes_are_required(tool: str, root: Path, tmp_path: Path) -> None:
 # ---- No wrong version ----------------------------------------------------------------------------
 
 
-def test_scons_without_opkit_says_what_to_install(root: Path, tmp_path: Path) -> None:
+def test_scons_without_opkit_names_install_command(root: Path, tmp_path: Path) -> None:
     own, _ = wheel()
     command = [sys.executable, "-m", "SCons", "-Q"]
     without = {**os.environ, "PYTHONPATH": str(tmp_path)}
@@ -226,7 +226,7 @@ def test_sconstruct_is_short(made: Path) -> None:
 
 
 def changed(root: Path) -> None:
-    """Replace a repository's wheel by one whose builds leave a file."""
+    """Replace a repository's wheel by one that leaves a file in each build."""
     path = root / manifest.PATH
     content = json.loads(path.read_text())
     before = root / content["wheel"]["name"]
@@ -291,7 +291,7 @@ def test_wheel_is_unpacked_once_and_whole(root: Path, monkeypatch: pytest.Monkey
     assert environment(root)["PYTHONPATH"].startswith(str(folder))
 
 
-def test_older_repository_says_what_to_run(root: Path) -> None:
+def test_older_repository_names_update_command(root: Path) -> None:
     path = root / manifest.PATH
     content = json.loads(path.read_text())
     del content["wheel"]

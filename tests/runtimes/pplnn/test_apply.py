@@ -417,7 +417,7 @@ def test_file_modes_stay(repository: Path, checkout: Checkout) -> None:
         ("cflags: [-O3]", "op.yml: cflags: -O3"),
     ],
 )
-def test_what_needs_cmake_is_refused(
+def test_cmake_only_features_are_refused(
     more: str, what: str, tmp_path: Path, checkout: Checkout, capsys: pytest.CaptureFixture[str]
 ) -> None:
     repository = make_repository(tmp_path / "ResizeArea", description(more=more))

@@ -1,4 +1,4 @@
-"""Conversion of inputs and outputs whose type differs from op.yml."""
+"""Conversion of inputs and outputs with other types than in op.yml."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures generation, builds, kernels and the language of `.vx` files."""
+"""Benchmarks of generation, builds, kernels and the language of `.vx` files."""
 
-# First of all, because it puts the template's opkit on the path, which the modules here import.
+# Imported first: it puts the template's opkit on the path of the other modules here.
 from rknn_op import template as template

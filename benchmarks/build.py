@@ -1,4 +1,4 @@
-"""How long generation and builds take: whole processes, medians, as a Markdown table.
+"""Measure the time of generation and builds: whole processes, medians, as a Markdown table.
 
     python -m benchmarks.build [--runs 5] [--warm] [--output benchmarks]
 
@@ -7,13 +7,13 @@ Prints the table; with --output, writes it into RESULTS.md of that folder.
 The baseline of each line:
 
 * generation: `cookiecutter` with this template, against a template of one file and no hook;
-* cold build: `scons target=all` in a new repository with an empty compiler cache, against the very
-  compiler commands that it runs, one after the other from a shell, with an empty cache too;
+* cold build: `scons target=all` in a new repository with an empty compiler cache, against its
+  compiler commands, run one after the other from a shell, with an empty cache too;
 * no-op build: `scons` when everything is up to date.
 
-First contact is what a new user waits for: each run has empty caches, of the compiler and of what
-all repositories share. Processor time is that of all processes, on all cores; it says more than the
-seconds where the machine does other work.
+First contact is the wait of a new user: each run has empty caches, of the compiler and of all
+repositories. Processor time is the sum over all processes and cores. On a busy machine it is more
+exact than the seconds.
 """
 
 from __future__ import annotations
@@ -49,22 +49,22 @@ class FirstContact:
     """The time of a command that a user runs for the first time.
 
     Attributes:
-        what: the command.
+        command: as the user types it.
         seconds: median time.
         processor: median time of all processors, in seconds.
-        aim: the time that it should take at most, on two cores; None: no longer than before.
+        aim: the maximum time on two cores; None: no longer than before.
     """
 
-    what: str
+    command: str
     seconds: float
     processor: float
     aim: float | None
 
 
 def run(command: list[str], folder: Path, variables: Mapping[str, str] | None = None) -> str:
-    """Run a command to its end and return what it printed."""
+    """Run a command to its end and return its stdout."""
     environment = {**os.environ, "PYTHONPATH": installed_opkit(), **(variables or {})}
-    # A user's Python keeps what it compiled; machines for tests often have it off.
+    # A user's Python caches its bytecode; machines for tests often disable that.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return subprocess.run(
         command, cwd=folder, env=environment, check=True, capture_output=True, text=True
@@ -121,7 +121,7 @@ def cold_seconds(repository: Path, command: list[str], runs: int) -> float:
 
 
 def measure(work: Path, runs: int, warm: bool) -> list[Row]:
-    """Return the times, measured in a folder; `warm`: without cold builds."""
+    """Measure in a folder and return the times; `warm`: without cold builds."""
     small = generation_seconds(one_file_template(work / "template"), work, runs)
     ours = generation_seconds(ROOT, work, runs)
     repository = work / "MyOperator"
@@ -144,13 +144,13 @@ def measure(work: Path, runs: int, warm: bool) -> list[Row]:
 
 
 def processor_seconds() -> float:
-    """Return the processor time of all processes that were started here and have ended."""
+    """Return the processor time of all ended child processes."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def timed(command: list[str], folder: Path, caches: Path) -> tuple[float, float]:
-    """Run a command with all caches in a folder; return its seconds, and those of processors."""
+    """Run a command with all caches in a folder; return its elapsed and its processor seconds."""
     variables = {
         "ZIG_GLOBAL_CACHE_DIR": str(caches / "zig"),
         "ZIG_LOCAL_CACHE_DIR": str(caches / "zig"),
@@ -162,7 +162,7 @@ def timed(command: list[str], folder: Path, caches: Path) -> tuple[float, float]
 
 
 def new_repository(folder: Path) -> Path:
-    """Make a repository of the template, with no answer given."""
+    """Make a repository of the template, with the default answers."""
     folder.mkdir(parents=True)
     run([*COOKIECUTTER, str(ROOT)], folder)
     return folder / "MyOperator"
@@ -198,17 +198,17 @@ AIMS = {
 def first_contact(work: Path, runs: int) -> list[FirstContact]:
     """Return the median times of first contact."""
     measured = []
-    for number in range(runs):
-        with tempfile.TemporaryDirectory(dir=work, prefix=f"run-{number}-") as folder:
+    for index in range(runs):
+        with tempfile.TemporaryDirectory(dir=work, prefix=f"run-{index}-") as folder:
             measured.append(first_contact_times(Path(folder)))
     return [
         FirstContact(
-            what,
-            statistics.median(times[what][0] for times in measured),
-            statistics.median(times[what][1] for times in measured),
-            AIMS.get(what),
+            command,
+            statistics.median(times[command][0] for times in measured),
+            statistics.median(times[command][1] for times in measured),
+            AIMS.get(command),
         )
-        for what in measured[0]
+        for command in measured[0]
     ]
 
 
@@ -216,7 +216,7 @@ def section(rows: list[Row], runs: int, firsts: list[FirstContact] | None = None
     """Return the benchmark's section of RESULTS.md."""
     contact = [
         [
-            first.what,
+            first.command,
             "" if first.aim is None else f"at most {first.aim:.1f}",
             f"{first.seconds:.2f}",
             f"{first.processor:.2f}",
@@ -231,8 +231,8 @@ Empty caches, but for the last three lines; seconds, and seconds of all processo
 {results_file.table(["", "aim", "seconds", "processor"], contact)}
 """
     lines = [
-        [what, f"{seconds:.2f}", f"{seconds / other:.2f} x" if other else ""]
-        for what, seconds, other in rows
+        [name, f"{seconds:.2f}", f"{seconds / other:.2f} x" if other else ""]
+        for name, seconds, other in rows
     ]
     return f"""\
 ## Generation and builds

@@ -1,4 +1,4 @@
-"""How long `rknn-op` takes, as whole processes, and how it scales, as a Markdown table.
+"""Measure the time of `rknn-op`, as whole processes, and its scaling, as a Markdown table.
 
     python -m benchmarks.command [--runs 15] [--repositories 1000] [--output benchmarks]
 
@@ -29,9 +29,9 @@ COMMAND = "python -m benchmarks.command --output benchmarks"
 EXAMPLE = ROOT / "examples/exp/exp.yml"
 ENTRY_POINT = "from rknn_op.__main__ import main; main()"  # as the script that pip installs
 AIMS = {"--help": 0.150, "lint": 0.120, "inspect": 0.200, "create": 0.350}
-"""Verb -> seconds at most, of one run."""
+"""Verb -> maximum seconds of one run."""
 AIM_OF_MANY = 0.015
-"""Seconds at most for each of many repositories."""
+"""Maximum seconds for each of many repositories."""
 
 
 def build_wheel(folder: Path) -> Path:
@@ -44,11 +44,11 @@ def build_wheel(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class Run:
-    """What a run took.
+    """The cost of a run.
 
     Attributes:
         seconds: from start to end.
-        megabytes: of memory that the largest of its processes had.
+        megabytes: peak memory of its largest process.
     """
 
     seconds: float
@@ -59,7 +59,7 @@ class Installed:
     """The command as a user has it.
 
     Args:
-        folder: where it is installed, and works.
+        folder: of the installation, and the working directory.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -71,7 +71,7 @@ class Installed:
         self.environment = {**os.environ, "PYTHONPATH": str(site)}
 
     def run(self, *arguments: str) -> Run:
-        """Run the command and return what it took."""
+        """Run the command and return its cost."""
         with tempfile.TemporaryFile("w+") as printed:
             start = time.perf_counter()
             process = subprocess.Popen(
@@ -95,12 +95,12 @@ def single_runs(command: Installed, runs: int) -> dict[str, float]:
     command.run("create", "-c", "exp.yml", "-p", "built")
     command.run("build", "-p", "built", "-t", "rv1126")
     times: dict[str, list[float]] = {verb: [] for verb in AIMS}
-    for number in range(runs):  # in turns, so that what disturbs one disturbs all
+    for index in range(runs):  # in turns: other load on the machine affects all verbs alike
         words = {
             "--help": [],
             "lint": ["exp.yml"],
             "inspect": ["built/build/rv1126/Exp.rknnop"],
-            "create": ["-c", "exp.yml", "-p", f"made{number}"],
+            "create": ["-c", "exp.yml", "-p", f"made{index}"],
         }
         for verb, seconds in times.items():
             seconds.append(command.run(verb, *words[verb]).seconds)
@@ -108,15 +108,15 @@ def single_runs(command: Installed, runs: int) -> dict[str, float]:
 
 
 def many(command: Installed, counts: list[int]) -> list[tuple[int, float, float]]:
-    """Return number, seconds for each, and megabytes of the largest process, of each count."""
+    """Return (count, seconds per repository, megabytes of the largest process) for each count."""
     memory_disk = Path("/dev/shm")
     where = memory_disk if memory_disk.is_dir() else command.folder
     results = []
     for count in counts:
         names = []
-        for number in range(count):
-            name = f"{count}_{number}.yml"
-            text = EXAMPLE.read_text().replace("name: Exp", f"name: Exp{number}")
+        for index in range(count):
+            name = f"{count}_{index}.yml"
+            text = EXAMPLE.read_text().replace("name: Exp", f"name: Exp{index}")
             (command.folder / name).write_text(text)
             names.append(name)
         with tempfile.TemporaryDirectory(dir=where) as made:

@@ -1,10 +1,10 @@
-"""Reads damaged packages and libraries: what one takes at most, and whether any is a traceback.
+"""Read damaged packages and libraries: the maximum cost of one, and any traceback.
 
     python -m benchmarks.fuzz --mutants 100000 --output benchmarks
     python -m benchmarks.fuzz --atheris package --seconds 300
 
-The second form is guided by coverage. It needs `pip install atheris`, and writes what it finds
-into the current folder.
+The second form is guided by coverage. It needs `pip install atheris`, and writes its findings into
+the current folder.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _functions(*modules: ModuleType) -> Iterator[FunctionType]:
 
 
 def _atheris(name: str, seconds: int) -> None:
-    """Read what atheris makes of the files, for some seconds; it ends the process."""
+    """Read mutations by atheris of the files for some seconds; does not return."""
     try:
         atheris: Any = importlib.import_module("atheris")
     except ImportError:
@@ -133,7 +133,7 @@ def _atheris(name: str, seconds: int) -> None:
 
 
 def main() -> None:
-    """Run as the module's text says."""
+    """Run the command line of the module's docstring."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mutants", type=int, default=2000, help="damaged files of each kind")
     parser.add_argument("--output", type=Path, help="the folder of RESULTS.md")

@@ -1,15 +1,15 @@
-"""Interrupts `rknn-op` at random moments, and looks at what is there, and what the next run makes.
+"""Interrupt `rknn-op` at random moments; check the files, and that the next run completes them.
 
     python -m benchmarks.killed [--moments 12] [--seed 1] [--kinds create update import build check]
 
 At each moment of each kind a run is ended by Ctrl-C, by `kill -9` of the command alone, or by
-`kill -9` of all that it has started. Whatever the moment is:
+`kill -9` of all its processes. At any moment:
 
-- every repository that create or import makes is there as a whole or not at all; every other file
-  of the user's is as it was, or as the run makes it;
-- the next run completes it: all files, and the packages and libraries, are those that a run makes
-  which nobody interrupts, and nothing else is beside them or in the temporary folder;
-- no process is left, and Ctrl-C leaves nothing for the next run to tidy up, nor a traceback.
+- every repository of create or import is whole or absent; every other file of the user is as
+  before, or as after the run;
+- the next run completes it: all files, and the packages and libraries, equal those of an
+  uninterrupted run, and nothing else is beside them or in the temporary folder;
+- no process is left, and Ctrl-C leaves no temporary files and no traceback.
 """
 
 from __future__ import annotations
@@ -39,44 +39,44 @@ from tests.rknn_op.older import add_work, age
 VENDOR_REPOSITORY = ROOT / "tests/data/vendor_repository"
 MARK = "RKNN_OP_KILLED"
 IMPORT = r"_find_and_load|(?m:^ +(from \S+ )?import )"
-"""In a traceback: a module was being imported."""
-PATIENCE = 60.0
-"""Seconds in which what a killed command has started must end."""
+"""Pattern of a traceback from the import of a module."""
+TIMEOUT = 60.0
+"""Maximum seconds until the processes of a killed command have ended."""
 
 Files = dict[str, str]
-"""Path -> digest of what is in the file."""
+"""Path -> digest of the file."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What is interrupted.
+    """A kind of run to interrupt.
 
     Attributes:
-        prepare: makes what is there before, in an empty folder.
+        prepare: makes the files before the run, in an empty folder.
         commands: the arguments of `rknn-op`; one list is chosen for each moment.
-        unit: how many parts of a path name what must be there as a whole; 0: all parts.
-        ours: the beginnings of the paths that only the next run has to bring in order.
-        mend: the commands that follow an interruption; none: the same again.
+        unit: the count of leading path parts that name an all-or-nothing unit; 0: all parts.
+        generated: prefixes of the paths that the next run may still have to repair.
+        repair: the commands after an interruption; empty: the same command again.
     """
 
     prepare: Callable[[Path], None]
     commands: Sequence[Sequence[str]]
     unit: int = 0
-    ours: tuple[str, ...] = ()
-    mend: Sequence[Sequence[str]] = ()
+    generated: tuple[str, ...] = ()
+    repair: Sequence[Sequence[str]] = ()
 
 
 @dataclass
 class Interruption:
-    """What became of an interrupted run.
+    """An interrupted run and its result.
 
     Attributes:
         command: the arguments of `rknn-op`.
-        how: what ended it.
+        how: the way of interruption, a key of WAYS.
         moment: the seconds after its start.
         hit: whether it was still running.
-        problems: what is wrong with it.
-        seconds: how long the last process took to end.
+        problems: violations of the promises of this module.
+        seconds: until the end of its last process.
     """
 
     command: Sequence[str]
@@ -88,12 +88,12 @@ class Interruption:
 
 
 def interrupt(process: subprocess.Popen[bytes]) -> None:
-    """Press Ctrl-C: the terminal sends it to all of the group."""
+    """Press Ctrl-C: the terminal sends SIGINT to the whole process group."""
     os.killpg(process.pid, signal.SIGINT)
 
 
 def kill_all(process: subprocess.Popen[bytes]) -> None:
-    """Kill the command and all that it has started, as a container that ends does."""
+    """Kill the command and all its processes, as the end of a container does."""
     kill_marked(mark())
 
 
@@ -105,7 +105,7 @@ WAYS: dict[str, Callable[[subprocess.Popen[bytes]], None]] = {
 }
 
 
-# ---- What is there before ------------------------------------------------------------------------
+# ---- The files before a run ----------------------------------------------------------------------
 
 
 def descriptions(folder: Path) -> None:
@@ -115,14 +115,14 @@ def descriptions(folder: Path) -> None:
 
 
 def older_repository(folder: Path) -> None:
-    """Make a repository of an older version with a user's work in it."""
+    """Make a repository of an older version that contains a user's work."""
     rknn_op(folder, "create", "-c", str(EXAMPLES / "exp/exp.yml"), "-p", "made")
     age(folder / "made")
     add_work(folder / "made")
 
 
 def vendor_repository(folder: Path) -> None:
-    """Copy a repository that the vendor's tool made."""
+    """Copy a repository of the vendor's tool."""
     shutil.copytree(VENDOR_REPOSITORY, folder / "AddScaled")
 
 
@@ -142,15 +142,17 @@ KINDS: dict[str, Kind] = {
         unit=2,
     ),
     "update": Kind(
-        older_repository, [("update", "made")], ours=("made/opkit", "made/generated", "made/rknn_")
+        older_repository,
+        [("update", "made")],
+        generated=("made/opkit", "made/generated", "made/rknn_"),
     ),
     "import": Kind(vendor_repository, [("import", "AddScaled", "-p", "made")], unit=1),
-    "build": Kind(repository, [BUILD, ("build", "-p", "made", "-t", "rv1126")], mend=[BUILD]),
-    "check": Kind(repository, [CHECK, (*CHECK, "--", "target=rv1126")], mend=[BUILD, CHECK]),
+    "build": Kind(repository, [BUILD, ("build", "-p", "made", "-t", "rv1126")], repair=[BUILD]),
+    "check": Kind(repository, [CHECK, (*CHECK, "--", "target=rv1126")], repair=[BUILD, CHECK]),
 }
 
 
-# ---- Running and looking -------------------------------------------------------------------------
+# ---- Running and checking ------------------------------------------------------------------------
 
 
 def environment() -> dict[str, str]:
@@ -159,7 +161,7 @@ def environment() -> dict[str, str]:
 
 
 def start(folder: Path, *arguments: str, log: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
-    """Start `rknn-op` in a folder, as the first of a group of processes, as a shell does."""
+    """Start `rknn-op` in a folder, as the leader of a process group, as a shell does."""
     return subprocess.Popen(
         [sys.executable, "-m", "rknn_op", *arguments],
         cwd=folder,
@@ -168,13 +170,13 @@ def start(folder: Path, *arguments: str, log: int = subprocess.DEVNULL) -> subpr
         stdout=log,
         stderr=log,
         start_new_session=True,
-        # What a script starts in its background does not hear of Ctrl-C, nor do we then.
+        # A background job of a script ignores SIGINT, and its children inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
 
 
 def rknn_op(folder: Path, *arguments: str) -> str:
-    """Run `rknn-op`; return what it printed if it failed."""
+    """Run `rknn-op`; return its output if it failed, else an empty text."""
     done = subprocess.run(
         [sys.executable, "-m", "rknn_op", *arguments],
         cwd=folder,
@@ -187,12 +189,12 @@ def rknn_op(folder: Path, *arguments: str) -> str:
 
 
 def mark() -> str:
-    """Return what all that is started has in its environment."""
+    """Return the entry that marks the environment of all processes of a run."""
     return f"{MARK}={os.environ[MARK]}"
 
 
 def files(folder: Path) -> Files:
-    """Return all files, but what a build has for itself."""
+    """Return all files except a build's intermediate files."""
     return {
         name: hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "folder"
         for path in sorted(folder.rglob("*"))
@@ -201,7 +203,7 @@ def files(folder: Path) -> Files:
 
 
 def is_of_build(path: Path) -> bool:
-    """Whether a build has a file for itself: products are none of these."""
+    """Return whether a file is an intermediate file of a build, not a product."""
     parts = path.parts[1:]
     if "__pycache__" in parts or path.name.startswith(".sconsign") or ".cache" in parts:
         return True
@@ -210,15 +212,15 @@ def is_of_build(path: Path) -> bool:
 
 
 def leftovers() -> list[str]:
-    """Return what is in the folder for temporary files."""
+    """Return the content of the folder for temporary files."""
     return sorted(map(str, Path(os.environ["TMPDIR"]).iterdir()))
 
 
 def wholes(kind: Kind, found: Files) -> dict[str, Files]:
-    """Return the files of each unit, but those that are ours."""
+    """Return the files of each unit, without the generated ones."""
     units: dict[str, Files] = {}
     for path, digest in found.items():
-        if not path.startswith(kind.ours) or not kind.ours:
+        if not path.startswith(kind.generated) or not kind.generated:
             parts = path.split("/")
             unit = "/".join(parts[: kind.unit or len(parts)])
             if unit != path or digest != "folder":
@@ -227,7 +229,7 @@ def wholes(kind: Kind, found: Files) -> dict[str, Files]:
 
 
 def interrupted(kind: Kind, found: Files, before: Files, after: Files, is_tidy: bool) -> list[str]:
-    """Return what is neither as before nor as after a run."""
+    """Return the differences both from the files before and from the files after a run."""
     then, now, end = (wholes(kind, each) for each in (before, found, after))
     lost = [f"{unit} is lost" for unit in {*then} & {*end} if unit not in now]
     extra = [unit for unit in now if unit not in then and unit not in end]
@@ -242,13 +244,13 @@ def interrupted(kind: Kind, found: Files, before: Files, after: Files, is_tidy: 
 
 
 def differences(found: Files, expected: Files) -> list[str]:
-    """Return what differs from an uninterrupted run."""
+    """Return the differences from an uninterrupted run."""
     paths = sorted({path for path, _ in found.items() ^ expected.items()})
     return [f"{path} differs from an uninterrupted run" for path in paths[:5]]
 
 
 def attempt(kind: Kind, result: Interruption, folder: Path, after: Files) -> None:
-    """Start a run, interrupt it, look at what is there, and complete it."""
+    """Start a run, interrupt it, check its files, and complete it."""
     before = files(folder)
     with tempfile.TemporaryFile() as log:
         run = start(folder, *result.command, log=log.fileno())
@@ -259,13 +261,13 @@ def attempt(kind: Kind, result: Interruption, folder: Path, after: Files) -> Non
         result.seconds = ended_after(run)
         log.seek(0)
         printed = log.read().decode(errors="replace")
-    if result.seconds > PATIENCE:
+    if result.seconds > TIMEOUT:
         result.problems.append("processes are left")
     is_tidy = result.how == CTRL_C or not result.hit
-    # Python has tracebacks of its own while it imports modules, and pytest while it ends.
+    # Python prints tracebacks of its own while it imports modules, and pytest at its exit.
     _, _, frames = printed.partition("Traceback")
-    is_ours = re.search(r"(opkit|rknn_op)/", frames) and not re.search(IMPORT, frames)
-    if result.hit and is_tidy and (is_ours or not run.returncode):
+    is_of_project = re.search(r"(opkit|rknn_op)/", frames) and not re.search(IMPORT, frames)
+    if result.hit and is_tidy and (is_of_project or not run.returncode):
         result.problems.append(f"status {run.returncode}: {printed}")
     if is_tidy:
         result.problems += [f"{path} is left" for path in leftovers()]
@@ -274,37 +276,37 @@ def attempt(kind: Kind, result: Interruption, folder: Path, after: Files) -> Non
 
 
 def ended_after(run: subprocess.Popen[bytes]) -> float:
-    """Wait for a run and all that it has started; kill what goes on; return the seconds."""
+    """Wait for all processes of a run, kill them after the timeout, and return the seconds."""
     since = time.monotonic()
     run.wait()
     while marked(mark()):
         time.sleep(0.02)
-        if time.monotonic() - since > PATIENCE:
+        if time.monotonic() - since > TIMEOUT:
             kill_all(run)
     return time.monotonic() - since
 
 
 def complete(kind: Kind, command: Sequence[str], folder: Path, after: Files) -> list[str]:
-    """Run what completes an interrupted run; return what is wrong then."""
+    """Complete an interrupted run; return the remaining problems."""
     problems = []
-    for each in kind.mend or [command]:
-        said = rknn_op(folder, *each)
-        if said and not (kind.unit and "already exists" in said):  # it had been made
-            problems.append(f"`rknn-op {' '.join(each)}` failed: {said}")
+    for each in kind.repair or [command]:
+        output = rknn_op(folder, *each)
+        if output and not (kind.unit and "already exists" in output):  # the run had made it
+            problems.append(f"`rknn-op {' '.join(each)}` failed: {output}")
     problems += differences(files(folder), after)
     return problems + [f"{path} is left" for path in leftovers()]
 
 
 def uninterrupted(kind: Kind, folder: Path) -> tuple[list[Files], list[float]]:
-    """Run each command, and what completes it; return all files, and the seconds of the command."""
+    """Run each command and its repair; return all files, and the seconds of the command."""
     ends, durations = [], []
-    place = folder / "here"  # which is in debug information
+    place = folder / "here"  # one path for all runs, as debug information contains it
     for command in kind.commands:
         shutil.copytree(folder / "before", place)
         since = time.monotonic()
         problem = rknn_op(place, *command)
         durations.append(time.monotonic() - since)
-        problem += "".join(rknn_op(place, *each) for each in kind.mend)
+        problem += "".join(rknn_op(place, *each) for each in kind.repair)
         if problem:
             raise SystemExit(problem)
         ends.append(files(place))
@@ -315,8 +317,8 @@ def uninterrupted(kind: Kind, folder: Path) -> tuple[list[Files], list[float]]:
 def interruptions(kind: Kind, moments: int, chance: random.Random) -> Iterator[Interruption]:
     """Interrupt the commands of a kind at random moments, each way as often as the others.
 
-    A moment after the end of the run, which may be faster than the one that was measured, is
-    looked at as well, and another takes its place.
+    A run may end before its moment, as it may be faster than the measured one: it is checked as
+    well, and another run replaces it.
     """
     with tempfile.TemporaryDirectory() as name, temporary_folder(Path(name)):
         folder = Path(name)
@@ -328,8 +330,8 @@ def interruptions(kind: Kind, moments: int, chance: random.Random) -> Iterator[I
             which = chance.randrange(len(kind.commands))
             place = folder / "here"
             shutil.copytree(folder / "before", place)
-            if kind.mend and chance.random() < 0.3:  # there is less to build, and more to check
-                for each in kind.mend:
+            if kind.repair and chance.random() < 0.3:  # then less is built
+                for each in kind.repair:
                     rknn_op(place, *each)
             how = [*WAYS][hits % len(WAYS)]
             moment = chance.uniform(0, durations[which])
@@ -342,10 +344,10 @@ def interruptions(kind: Kind, moments: int, chance: random.Random) -> Iterator[I
 
 @contextmanager
 def temporary_folder(folder: Path) -> Iterator[None]:
-    """Let all that is started have temporary files and caches of its own, and our mark."""
+    """Give all processes their own temporary files and caches, and the mark."""
     (folder / "tmp").mkdir()
     os.environ |= {
-        MARK: secrets.token_hex(8),  # not in /proc's environ of this process
+        MARK: secrets.token_hex(8),  # does not appear in /proc/self/environ of this process
         "TMPDIR": str(folder / "tmp"),
         "XDG_CACHE_HOME": str(folder / "cache"),
         "ZIG_GLOBAL_CACHE_DIR": os.environ.get(

@@ -1,10 +1,10 @@
-"""How the language of `.vx` kernels on the PC compares with another implementation of OpenCL C.
+"""Compare the language of `.vx` kernels on the PC with another implementation of OpenCL C.
 
     python -m benchmarks.opencl [--types char float] [--output benchmarks]
 
-Needs pyopencl (PyPI) and an implementation that it finds, such as PoCL (Debian: pocl-opencl-icd).
+Needs pyopencl (PyPI) and an installed implementation, such as PoCL (Debian: pocl-opencl-icd).
 Every operator, built-in function and conversion is computed for every type and width by both, on
-the same values, some of them extreme. What OpenCL leaves open is not among them, but for NaN
+the same values, some of them extreme. Undefined results of OpenCL are left out, except for NaN
 in min, max, clamp and ilogb. Transcendental functions are compared with numpy, in the tests.
 """
 
@@ -51,7 +51,7 @@ def named(element: str, lanes: int) -> str:
     return element if lanes == 1 else f"{element}{lanes}"
 
 
-# ---- Expressions of a, b and c, of d from 1 to 6, and of the scalars s and t ---------------------
+# ---- Expressions over a, b and c, over d from 1 to 6, and over the scalars s and t ---------------
 
 
 def conversions(element: str, lanes: int) -> Iterator[Expression]:
@@ -84,7 +84,7 @@ def comparisons(element: str, lanes: int) -> Iterator[Expression]:
 
 
 def float_expressions(lanes: int) -> Iterator[Expression]:
-    """Yield what there is for float."""
+    """Yield the operators and functions of float."""
     vector, mask = named("float", lanes), named("int", lanes)
     for operator in "+-*/":
         yield vector, f"a {operator} b"
@@ -153,7 +153,7 @@ def integer_expressions(element: str, lanes: int) -> Iterator[Expression]:
 
 
 def _parts_of_integers(element: str, lanes: int) -> Iterator[Expression]:
-    """Yield what there is for vectors alone: their elements, which are promoted, and parts."""
+    """Yield the operations of vectors alone: on elements, which are promoted, and on parts."""
     vector, size = named(element, lanes), dtype_of(element).itemsize
     for text in ("max(a, s)", "min(a, s)", "clamp(a, min(s, t), max(s, t))"):
         yield vector, text
@@ -194,20 +194,20 @@ def _values(element: str, seed: str) -> list[float]:
     chance = random.Random(f"{element} {seed}")
     if element == "float":
         return [chance.choice(SPECIAL_FLOATS) for _ in range(16)]
-    least, largest = INTEGERS[element]
-    extreme = [least, largest, least + 1, largest - 1, 0, 1, 2, 3, largest // 2]
-    return [chance.choice([*extreme, chance.randint(least, largest)]) for _ in range(16)]
+    lowest, highest = INTEGERS[element]
+    extreme = [lowest, highest, lowest + 1, highest - 1, 0, 1, 2, 3, highest // 2]
+    return [chance.choice([*extreme, chance.randint(lowest, highest)]) for _ in range(16)]
 
 
 def variables(element: str, lanes: int, seed: int) -> Iterator[str]:
-    """Yield the declarations of the variables; what is volatile is not computed beforehand."""
+    """Yield the declarations of the variables; volatile ones prevent constant folding."""
     vector = named(element, lanes)
     values = {name: _values(element, f"{seed} {name}") for name in "abcs"}
     small = [1 + (seed + index) % 6 for index in range(16)]
     values |= {"e": [*IN_RANGE, *IN_RANGE]} if element == "float" else {"d": list(small)}
     for name, numbers in values.items():
         type_, count = (element, 1) if name == "s" else (vector, lanes)
-        literals = ", ".join(_literal(element, number) for number in numbers[:count])
+        literals = ", ".join(_literal(element, value) for value in numbers[:count])
         yield f"    volatile {type_} volatile_{name} = ({type_})({literals});"
         yield f"    {type_} {name} = volatile_{name};"
     yield f"    {element} t = {_literal(element, 3)};"
@@ -227,8 +227,8 @@ def kernel(macro: str, parameter: str, element: str, lanes: int, seed: int) -> s
 Implementation = Callable[[str, int, int], "np.ndarray[Any, Any]"]
 
 
-def another() -> tuple[str, Implementation]:
-    """Return the name of the implementation that pyopencl finds, and what computes with it."""
+def installed_implementation() -> tuple[str, Implementation]:
+    """Return the name of pyopencl's default implementation, and a function that computes by it."""
     import pyopencl
 
     context = pyopencl.create_some_context(interactive=False)
@@ -248,8 +248,8 @@ def another() -> tuple[str, Implementation]:
     return context.devices[0].platform.version, compute
 
 
-def ours(folder: Path) -> Implementation:
-    """Return what computes in the emulator."""
+def emulator(folder: Path) -> Implementation:
+    """Return a function that computes in the emulator."""
     words = ", ".join(f"words.w[4 * j + {index}]" for index in range(4))
     macro = (
         f"#define PUT(i, T, ...) {{ union {{ T value; uint w[{SLOT}]; }} words; "
@@ -275,7 +275,7 @@ def ours(folder: Path) -> Implementation:
 def differences(
     one: Implementation, other: Implementation, element: str, lanes: int
 ) -> tuple[int, list[str]]:
-    """Return how many expressions were compared, and those with other results."""
+    """Return the count of compared expressions, and the differences."""
     found, count = list[str](), 0
     for seed in SEEDS:
         results = one(element, lanes, seed), other(element, lanes, seed)
@@ -291,16 +291,16 @@ def differences(
 
 def report(types: Sequence[str]) -> str:
     """Return the section of RESULTS.md."""
-    version, other = another()
+    version, other = installed_implementation()
     total, found = 0, list[str]()
     with tempfile.TemporaryDirectory() as folder:
         for element, lanes in product(types, LANES):
-            count, different = differences(ours(Path(folder)), other, element, lanes)
+            count, different = differences(emulator(Path(folder)), other, element, lanes)
             total += count
             found += different
     for each in found:
         print(each)
-    # ilogb of NaN is INT_MIN or INT_MAX, as the implementation likes: no NaN is in its results.
+    # ilogb of NaN is implementation-defined: INT_MIN or INT_MAX.
     of_nan = [
         each
         for each in found

@@ -1,8 +1,8 @@
 /*
- * Calls the math of an operator for PPLNN: through the glue, and bare. `case.h` says which.
+ * Call the math of an operator for PPLNN: through the glue, and bare. `case.h` selects it.
  *
  *     program time COUNT   nanoseconds of the glue, and of the bare math: medians, taking turns
- *     program glue COUNT   only calls, for counting instructions; or bare
+ *     program glue COUNT   only calls, for counting instructions; or `bare` instead of `glue`
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static double nanoseconds(void)
     return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
 }
 
-/* Memory with numbers from 1 to 2. */
+/* Allocate a tensor's memory and fill it with numbers from 1 to 2. */
 static void allocate(opkit_pplnn_tensor *tensor)
 {
     size_t size = 1;
@@ -90,7 +90,7 @@ int main(int argument_count, char **arguments)
         allocate(&tensor);
     }
     SET_PARAMS;
-    /* The bare math gets floats, whatever the tensors hold. */
+    /* The bare math gets floats for tensors of any type. */
     for (size_t i = 0; i < view_count; i++) {
         bare_tensors[i] = *views[i].tensor;
         bare_tensors[i].type = OPKIT_PPLNN_FLOAT32;

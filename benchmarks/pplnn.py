@@ -1,13 +1,13 @@
-"""What PPLNN's glue costs, and whether riscv64 computes with vectors, as a Markdown table.
+"""Measure the cost of PPLNN's glue, and vectorization on riscv64, as a Markdown table.
 
     python -m benchmarks.pplnn [--examples exp ...] [--runs 31] [--output benchmarks]
 
 Prints the table; with --output, writes it into RESULTS.md of that folder.
 
 On this PC: the time of a call through the glue against that of the bare math on the same floats,
-at 2^20 of them, compiled as `scons target=x64-pplnn` does. On riscv64: how many instructions a call
-through the glue takes for each element, as qemu executes them one by one, compiled without and with
-the vector extension. What does not turn into vectors takes as many with it.
+2^20 of them, compiled as `scons target=x64-pplnn` does. On riscv64: the instructions per element of
+a call through the glue, as qemu executes them one by one, compiled without and with the vector
+extension. Code that is not vectorized executes as many instructions with it.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Case:
     """A call of an example.
 
     Attributes:
-        inputs: the shapes, for the time.
-        outputs: the shapes.
+        inputs: shapes.
+        outputs: shapes.
         params: C++ statements that set the params.
     """
 
@@ -103,7 +103,7 @@ def write(name: str, folder: Path) -> OpSpec:
 
 
 def write_case(spec: OpSpec, case: Case, type_: int, folder: Path) -> None:
-    """Write the header that says what is called."""
+    """Write the header that selects the operator and its call."""
     where = names(spec)
 
     def tensors(shapes: tuple[Shape, ...]) -> str:
@@ -129,7 +129,7 @@ def write_case(spec: OpSpec, case: Case, type_: int, folder: Path) -> None:
 
 
 def compiled(folder: Path, abi_name: str, cpu: str, output: str) -> Path:
-    """Compile the program: a static one, but for this PC."""
+    """Compile the program, statically except for this PC."""
     compiler = toolchains.find("zig", ABIS[abi_name])
     command = list(cxx_command(compiler))
     if abi_name != "x64":
@@ -140,7 +140,7 @@ def compiled(folder: Path, abi_name: str, cpu: str, output: str) -> Path:
     includes = [f"-I{folder}", f"-I{folder / SOURCES}"]
     objects = folder / f"{output}.o"
     subprocess.run([*command, *flags, *includes, "-c", source, "-o", objects], check=True)
-    # A libc for each instruction set would take long to compile, and nothing here calls much of it.
+    # One libc for all instruction sets: each takes long to compile; the program calls little of it.
     link = [*compiler.command[:-1], command[-1], f"-mcpu={ABIS[abi_name].zig_cpu}", *LINK]
     static = [] if abi_name == "x64" else ["-static"]
     subprocess.run([*link, *static, objects, "-lm", "-o", program], check=True)
@@ -148,7 +148,7 @@ def compiled(folder: Path, abi_name: str, cpu: str, output: str) -> Path:
 
 
 def instructions(program: Path, command: list[str], log: Path) -> int | None:
-    """Return how many instructions one call through the glue executes; None: qemu fails."""
+    """Return the count of instructions of one call through the glue, or None if qemu fails."""
     counts = []
     for calls in ("1", "2"):
         logging = ["-d", "nochain,exec,in_asm", "-D", str(log)]
@@ -163,10 +163,10 @@ def instructions(program: Path, command: list[str], log: Path) -> int | None:
 
 
 def executed_instructions(log: Iterable[str]) -> int:
-    """Return how many instructions were executed by a log of qemu's.
+    """Return the count of executed instructions in a log of qemu.
 
-    It has each block of instructions when it is translated, `0xADDRESS: ...` on each line, and then
-    a line for each time that it runs, which begins with `Trace` and has its address in brackets.
+    The log lists each block of instructions at its translation, `0xADDRESS: ...` on each line. Each
+    execution of the block is a line that begins with `Trace` and has its address in brackets.
     """
     sizes: dict[int, int] = {}
     start, total = 0, 0
@@ -183,7 +183,7 @@ def executed_instructions(log: Iterable[str]) -> int:
 
 
 def measured(name: str, runs: int, work: Path) -> list[list[str]]:
-    """Return the rows of an example."""
+    """Measure an example and return its rows."""
     spec = write(name, work)
     write_case(spec, cases(large=True)[name], FLOAT32, work)
     program = compiled(work, "x64", ABIS["x64"].zig_cpu, "time")

@@ -1,4 +1,4 @@
-"""RESULTS.md, of which each benchmark writes its own section, and the machine that it ran on."""
+"""RESULTS.md, with one section per benchmark, and the description of the machine."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _HEAD = "# Results of the benchmarks\n\nEach section names the command that make
 
 
 def write_section(folder: Path, name: str, text: str) -> Path:
-    """Put a section into the folder's RESULTS.md, in the place of the section of that name.
+    """Write a section into the folder's RESULTS.md, replacing the section of that name.
 
     Args:
-        folder: where RESULTS.md is, or will be; made if it is missing.
+        folder: of RESULTS.md; made if it is missing.
         name: the name of the benchmark.
         text: the section, Markdown, with its heading.
 
@@ -37,7 +37,7 @@ def write_section(folder: Path, name: str, text: str) -> Path:
 
 
 def machine() -> str:
-    """Return what the times depend on: the cores, the processor, Python."""
+    """Return the description of the machine: cores, processor, Python."""
     information = Path("/proc/cpuinfo")
     found = re.search(
         r"^model name\s*:\s*(.+)$",
@@ -50,7 +50,7 @@ def machine() -> str:
 
 
 def medians(runs: int) -> str:
-    """Return how the times were made of those of the runs."""
+    """Return the sentence on medians for RESULTS.md."""
     return f"medians of {runs} runs" if runs > 1 else "one run"
 
 

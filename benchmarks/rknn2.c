@@ -1,5 +1,5 @@
 /*
- * Times an operator of RKNN-Toolkit2 twice, as its plugin is called and as bare math, in turns.
+ * Time an operator of RKNN-Toolkit2 as a plugin and as bare math, alternating.
  *
  *     rknn2 ELEMENTS TURNS
  *
@@ -32,7 +32,7 @@ void rknn_custom_op_get_op_attr(rknn_custom_op_context *op_ctx, const char *attr
     (void)op_ctx, (void)attr_name, (void)op_attr;
 }
 
-/* Read anew for each call: the compiler shall not know here what the math is called with. */
+/* Volatile, so read again for each call: the compiler must not inline the math here. */
 static const char *(*volatile bare_math)(const struct OF_OPERATOR(_inputs) *,
                                          const struct OF_OPERATOR(_params) *,
                                          struct OF_OPERATOR(_outputs) *) = OF_OPERATOR(_compute);

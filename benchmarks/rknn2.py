@@ -1,4 +1,4 @@
-"""What the plugin of RKNN-Toolkit2 adds to the math, in time and in bytes.
+"""Measure the overhead of RKNN-Toolkit2's plugin over the math, in time and in bytes.
 
     python -m benchmarks.rknn2 [--runs 101] [--output benchmarks]
 
@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
 COMMAND = "python -m benchmarks.rknn2 --output benchmarks"
 ELEMENTS = 2**20
-AIM = 1.05  # times the math alone
+AIM = 1.05  # maximum ratio to the bare math
 COPY = """\
 name: Copy
 inputs: {input: {type: VX_TYPE_TENSOR}}
@@ -49,12 +49,12 @@ class Operator:
 
     @property
     def lower(self) -> str:
-        """The name in file names."""
+        """The operator's name in file names."""
         return self.folder.name.lower()
 
 
 def run(command: list[str], folder: Path, env: Mapping[str, str] | None = None) -> str:
-    """Run a command in a folder and return what it prints."""
+    """Run a command in a folder and return its stdout."""
     result = subprocess.run(
         command, cwd=folder, env=env, capture_output=True, text=True, check=False
     )

@@ -1,4 +1,4 @@
-"""How long RKNN-Toolkit2 takes to convert and simulate an operator's cases, as a Markdown table.
+"""Measure RKNN-Toolkit2's conversion and simulation of an operator's cases, as a Markdown table.
 
     python -m benchmarks.rknn2_simulator --python PYTHON [--runs 5] [--output benchmarks]
 
@@ -22,12 +22,12 @@ from benchmarks import results_file
 from tests.repositories import Repository, generate_example
 
 COMMAND = "python -m benchmarks.rknn2_simulator --python PYTHON --output benchmarks"
-AIM = 5.0  # seconds, at most, with the simulator
+AIM = 5.0  # maximum seconds with the simulator
 EXAMPLE = "piecewise_linear"
 
 
 def seconds(repository: Repository, *options: str) -> tuple[float, str]:
-    """Return how long `scons check` takes, and the line that counts the cases."""
+    """Run `scons check`; return its seconds, and the line that counts the cases."""
     begin = time.perf_counter()
     checked = repository.scons("check", *options)
     took = time.perf_counter() - begin
@@ -37,7 +37,7 @@ def seconds(repository: Repository, *options: str) -> tuple[float, str]:
 
 
 def import_seconds(python: str) -> float:
-    """Return how long the toolkit takes to be imported."""
+    """Return the seconds of importing the toolkit."""
     begin = time.perf_counter()
     subprocess.run([python, "-c", "import rknn.api"], check=True, stderr=subprocess.DEVNULL)
     return time.perf_counter() - begin

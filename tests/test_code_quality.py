@@ -1,4 +1,4 @@
-"""Our own code is formatted, linted, typed, and says nothing that it should not."""
+"""The project's code is formatted, linted and typed, and contains no notes and machine paths."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_FUNCTION_LINES = 50
 
 
 def tracked(*patterns: str) -> list[Path]:
-    """Return the files of the project: what git has, or would take."""
+    """Return the files of the project: tracked by git, or new and not ignored."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *patterns]
     names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     return [path for name in names.split("\0") if name and (path := ROOT / name).is_file()]
@@ -38,7 +38,7 @@ def test_mypy() -> None:
 
 
 def c_files() -> list[Path]:
-    """Return our C and VX kernels; what is generated from templates is tested in test_emit.py."""
+    """Return all files in C and VX C, except templates, which test_emit.py tests."""
     files = [
         path for path in tracked("*.c", "*.cc", "*.h", "*.vx") if path.parent.name != "templates"
     ]
@@ -51,14 +51,14 @@ def test_c_format() -> None:
 
 
 def test_lines_of_c_have_at_most_100_columns() -> None:
-    """What clang-format cannot break: long words, and the parts that it leaves alone."""
+    """clang-format leaves long words, and the parts outside of its control, unbroken."""
     for path in [*c_files(), *tracked("*/templates/*.[ch]", "*/templates/*.vx")]:
         for number, line in enumerate(path.read_text().splitlines(), 1):
             assert len(line) <= 100, f"{path}:{number}: {line}"
 
 
 def test_c_functions_have_at_most_50_lines() -> None:
-    """In our style the braces of a function, and no others, are alone in the first column."""
+    """By the code style only a function's braces are alone in the first column."""
     for path in c_files():
         text = path.read_text()
         for body in re.finditer(r"^\{\n(.*?)^\}$", text, re.DOTALL | re.MULTILINE):
@@ -88,7 +88,7 @@ def test_python_functions_have_at_most_50_lines() -> None:
 
 
 def test_only_rendered_files_contain_jinja() -> None:
-    """The report's are filled in by opkit; cookiecutter copies them as they are."""
+    """The templates of the report are rendered by opkit; cookiecutter copies them unchanged."""
     report = ROOT / "opkit" / "report"
     license_ = TEMPLATE / "{% if cookiecutter.__license %}LICENSE{% endif %}"
     templates = {TEMPLATE / "op.yml", license_, report / "page.html", report / "plot.svg"}

@@ -1,4 +1,4 @@
-"""Every command of the READMEs runs, and prints what the README shows."""
+"""Every command of the READMEs runs, and prints the documented output."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def console(text: str = README) -> Iterator[tuple[str, list[str]]]:
 
 
 def squeezed(line: str) -> str:
-    """Return a line without what may differ: times, sizes, numbers of cases, widths of columns."""
+    """Return a line without its variable parts: times, sizes, counts of cases, column widths."""
     line = re.sub(r"\b\d+ (passed|cases)\b", r"# \1", line)
     line = re.sub(r"\b[\d,.]+ ?(us|ms|s|bytes)\b", r"# \1", line)
     line = re.sub(r"(library +)\d+", r"\1#", line)
@@ -45,7 +45,7 @@ def squeezed(line: str) -> str:
 
 
 def assert_printed(expected: list[str], output: str) -> None:
-    """Check that the lines are there in this order; `...` stands for any number of others."""
+    """Check the lines of an output in this order; `...` stands for any number of other lines."""
     lines = iter([squeezed(line) for line in output.splitlines()])
     anywhere = False
     for line in expected:
@@ -60,7 +60,7 @@ def assert_printed(expected: list[str], output: str) -> None:
 
 
 def test_walkthrough(tmp_path: Path) -> None:
-    """Run the commands in one folder, one after the other, on a PATH without a compiler."""
+    """All commands run in one folder, one after the other, on a PATH without a compiler."""
     tools = tmp_path / "bin"
     tools.mkdir()
     for tool in ("cat", "cp", "git"):
@@ -97,7 +97,7 @@ def test_walkthrough(tmp_path: Path) -> None:
 
 
 def test_inline_commands_exist() -> None:
-    """Commands inside sentences: each is one that another test runs."""
+    """Another test runs each command inside of a sentence."""
     run_elsewhere = (
         r"scons( (check|report|vx|compiledb|-h|target=\w+( check)?))?",
         r"scons (rknn_python=PATH|vx_binary=FILE)",
@@ -124,7 +124,7 @@ def test_test_command_matches_ci() -> None:
 
 @pytest.mark.slow
 def test_demo_command_in_new_clone(tmp_path: Path) -> None:
-    """Runs the README's first line as it stands, with nothing on PATH but Python."""
+    """The README's first command runs unchanged, with only Python on PATH."""
     demo = "".join(blocks("sh")).splitlines()[0]
     subprocess.run(
         ["git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(tmp_path / "clone")],

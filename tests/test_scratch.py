@@ -26,7 +26,7 @@ with scratch_folder(Path(sys.argv[1])) as folder:
 
 
 def other_process(parent: Path) -> tuple[subprocess.Popen[str], Path]:
-    """Start a process that keeps a scratch folder until its stdin ends."""
+    """Start a process that keeps a scratch folder until the end of its stdin."""
     process = subprocess.Popen(
         [sys.executable, "-c", KEEP_ONE, str(parent)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -38,7 +38,7 @@ def other_process(parent: Path) -> tuple[subprocess.Popen[str], Path]:
     return process, Path(process.stdout.readline().strip())
 
 
-def test_folder_is_there_for_a_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_exists_during_body(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with scratch_folder(Path("some/parent")) as folder:
         assert folder.is_absolute()
@@ -49,20 +49,20 @@ def test_folder_is_there_for_a_moment(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not [*(tmp_path / "some/parent").iterdir()]
 
 
-def test_what_a_killed_process_left_goes_with_the_next(tmp_path: Path) -> None:
+def test_next_process_deletes_folder_of_killed_one(tmp_path: Path) -> None:
     running, its = other_process(tmp_path)
     killed, left = other_process(tmp_path)
     killed.kill()
     killed.communicate()
     assert left.is_dir()
-    with scratch_folder(tmp_path) as ours:
-        assert sorted(tmp_path.iterdir()) == sorted([its, ours])
+    with scratch_folder(tmp_path) as own:
+        assert sorted(tmp_path.iterdir()) == sorted([its, own])
         assert [*its.iterdir()] == [its / "file"]
     running.communicate("")
     assert not [*tmp_path.iterdir()]
 
 
-def test_many_at_once_have_one_each(tmp_path: Path) -> None:
+def test_concurrent_folders_are_distinct(tmp_path: Path) -> None:
     def use(number: int) -> str:
         with scratch_folder(tmp_path) as folder:
             (folder / "file").write_text(f"{number}")

@@ -1,4 +1,4 @@
-"""Time limits in tests, which a machine that is busy with something else may exceed."""
+"""Time limits in tests, which a busy machine may exceed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from opkit.check import checking
 
 LONG = 300.0
-"""Seconds that nothing takes which has an end."""
+"""Seconds that suffice for every kernel except an endless one."""
 _GROWING = (0.2, 1.6, 12.8, 102.4)
 
 _Outcome = TypeVar("_Outcome")
@@ -19,7 +19,7 @@ _Outcome = TypeVar("_Outcome")
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Let a kernel take so long, also after another one has timed out."""
+    """Set the time limit of kernels, also after the timeout of another one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checking, "TIME_LIMIT", seconds)
         patch.setattr(checking, "SHORT_LIMIT", seconds)
@@ -29,14 +29,14 @@ def time_limit(seconds: float) -> Iterator[None]:
 def with_growing_limit(
     attempt: Callable[[float], _Outcome], has_begun: Callable[[_Outcome], bool]
 ) -> tuple[float, _Outcome]:
-    """Let something endless run until a limit within which a busy machine gets to it.
+    """Run something endless with growing limits, until a busy machine reaches the endless part.
 
     Args:
         attempt: runs it with a limit in seconds.
-        has_begun: whether the outcome is that of what has no end, not of what comes before it.
+        has_begun: whether the outcome is that of the endless part, not of one before it.
 
     Returns:
-        The limit, and the outcome: those of the last attempt, if none fits.
+        The limit and the outcome of the first fitting attempt, or of the last one.
     """
     for limit in _GROWING:
         outcome = attempt(limit)

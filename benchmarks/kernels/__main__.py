@@ -1,4 +1,4 @@
-"""How fast the CPU kernels of the examples are on x64, and what limits them.
+"""Measure the speed of the examples' CPU kernels on x64, against the limits of the machine.
 
     python -m benchmarks.kernels [--runs 9] [--sizes 1000 1048576] [--output benchmarks]
 
@@ -48,8 +48,8 @@ AIM_SIZE = 1 << 20
 SIZES = (10**3, 10**4, 10**5, AIM_SIZE, 10**7)
 COMMAND = "python -m benchmarks.kernels --output benchmarks"
 
-# Benchmark, baseline, ratio at AIM_SIZE: the minimum of the baseline's time / ours; for memcpy, the
-# maximum of ours / memcpy's.
+# Benchmark, baseline, ratio at AIM_SIZE: the minimum of the baseline's time / opkit's; for memcpy,
+# the maximum of opkit's time / memcpy's.
 AIMS = (
     (TO_FLOATS, MEMCPY, 2.5),
     (TO_HALVES, MEMCPY, 2.5),
@@ -71,12 +71,12 @@ def measure(benchmarks: Iterable[Benchmark], runs: int) -> Times:
             for name, candidate in benchmark.candidates.items():
                 seconds[name].append(candidate() / benchmark.elements)
         medians = {name: statistics.median(values) for name, values in seconds.items()}
-        times.setdefault(benchmark.what, {})[benchmark.elements] = medians
+        times.setdefault(benchmark.name, {})[benchmark.elements] = medians
     return times
 
 
 def times_table(times: Times) -> str:
-    """Return the table of all times: ours, and how theirs compare with it."""
+    """Return the table of all times: opkit's, and the ratios of the others to it."""
     others = [
         name
         for name in (MEMCPY, NUMPY, BASELINE_O2, BASELINE_O0)
@@ -86,27 +86,27 @@ def times_table(times: Times) -> str:
     head = ["", "elements", "ns per element", *ratios]
     rows = [
         [
-            *(what, f"{size:,}", f"{medians[OURS] * 1e9:.2f}"),
+            *(benchmark, f"{size:,}", f"{medians[OURS] * 1e9:.2f}"),
             *(f"{_factor(medians, name):.1f}" for name in others),
         ]
-        for what, by_size in times.items()
+        for benchmark, by_size in times.items()
         for size, medians in sorted(by_size.items())
     ]
     return results_file.table(head, rows)
 
 
 def _factor(medians: dict[str, float], other: str) -> float:
-    """Return how many times faster we are; for memcpy, the limit, how many times slower."""
+    """Return opkit's speedup over another candidate; for memcpy, the limit, its slowdown."""
     if other == MEMCPY:
         return medians[OURS] / medians[other]
     return medians[other] / medians[OURS]
 
 
 def aims_table(times: Times) -> str:
-    """Return which aims hold; empty unless AIM_SIZE was measured."""
+    """Return the table of aims and whether they hold; empty unless AIM_SIZE was measured."""
     rows = []
-    for what, other, limit in AIMS:
-        medians = times.get(what, {}).get(AIM_SIZE)
+    for benchmark, other, limit in AIMS:
+        medians = times.get(benchmark, {}).get(AIM_SIZE)
         if medians is not None:
             factor = _factor(medians, other)
             slower = other == MEMCPY
@@ -116,12 +116,12 @@ def aims_table(times: Times) -> str:
                 if slower
                 else f"at least {limit} x faster than {other}"
             )
-            rows.append([what, aim, f"{factor:.1f} x", "yes" if holds else "**no**"])
+            rows.append([benchmark, aim, f"{factor:.1f} x", "yes" if holds else "**no**"])
     return results_file.table(["", "aim", "measured", "holds"], rows) if rows else ""
 
 
 def cycles_section(folder: Path) -> str:
-    """Return the cycles per element on the boards' processors, or why there are none."""
+    """Return the cycles per element on the boards' processors, or the reason for their absence."""
     mca = cycles.program()
     if mca is None:
         return "Not counted: there is no llvm-mca; `apt-get install llvm`."
@@ -143,8 +143,8 @@ def cycles_section(folder: Path) -> str:
 
 def section(times: Times, cycles_text: str, runs: int, plotted: bool) -> str:
     """Return the benchmark's section of RESULTS.md."""
-    conversions = {what: times[what] for what in (TO_FLOATS, TO_HALVES)}
-    kernels = {what: times[what] for what in times if what not in conversions}
+    conversions = {name: times[name] for name in (TO_FLOATS, TO_HALVES)}
+    kernels = {name: times[name] for name in times if name not in conversions}
     picture = "![Time per element by number of elements](kernels.svg)\n\n" if plotted else ""
     aims = aims_table(times)
     aims = f"### Aims, at 2^20 elements\n\n{aims}\n\n" if aims else ""

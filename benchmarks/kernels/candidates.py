@@ -27,8 +27,8 @@ from rknn_op.repositories import environment
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-CALLS = 3  # a time is the best of so many calls: noise only ever adds
-BATCH = 1 << 16  # the conversions are called so often that so many elements are converted at least
+CALLS = 3  # a time is the best of this many calls: noise only adds
+BATCH = 1 << 16  # minimum count of elements in the calls of one measurement of a conversion
 
 # Names of the columns. The first is compared with each of the others.
 OURS, MEMCPY, NUMPY, BASELINE_O2, BASELINE_O0 = (
@@ -51,15 +51,15 @@ Candidates = Mapping[str, Callable[[], float]]
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Candidates that do the same work: name -> function that does it and returns the seconds.
+    """Candidates for the same work: name -> function that does it and returns the seconds.
 
     Attributes:
-        what: the example, or the conversion.
+        name: of the example or the conversion.
         elements: of the first input; times are divided by it.
-        candidates: OURS and those that it is compared with.
+        candidates: OURS and its baselines.
     """
 
-    what: str
+    name: str
     elements: int
     candidates: Candidates
 
@@ -118,7 +118,7 @@ EXAMPLES = tuple(_INPUTS)
 
 @dataclass(frozen=True)
 class Example:
-    """An example: its kernels, ours and the baselines, and its reference in numpy."""
+    """An example: its kernels, opkit's and the baselines, and its reference in numpy."""
 
     spec: OpSpec
     name: str
@@ -207,7 +207,7 @@ def load_examples(names: tuple[str, ...], folder: Path, loops: Loops) -> list[Ex
 
 
 def _baseline_library(repository: Path, spec: OpSpec, flags: tuple[str, ...]) -> Path:
-    """Build the kernel from the same files, but with those of baseline/ in the place of ours."""
+    """Build the kernel from the same files, with those of baseline/ instead of opkit's."""
     copy = repository.with_name(f"{repository.name}{flags[0]}")
     shutil.copytree(repository, copy)
     shutil.copytree(HERE / "baseline/compute", copy / "include/opkit/compute", dirs_exist_ok=True)
@@ -235,7 +235,7 @@ def _baseline_library(repository: Path, spec: OpSpec, flags: tuple[str, ...]) ->
 
 
 class Loops:
-    """loops.c, compiled as device libraries are."""
+    """loops.c, compiled with the flags of device libraries."""
 
     def __init__(self, folder: Path) -> None:
         path = folder / "libloops.so"
@@ -247,7 +247,7 @@ class Loops:
         self._seconds.restype = ctypes.c_double
 
     def copy(self, size: int) -> Callable[[], float]:
-        """Return a candidate that copies so many bytes."""
+        """Return a candidate that copies `size` bytes."""
         return self._timed(_COPY, np.ones(size, np.uint8), np.ones(size, np.uint8), size)
 
     def benchmarks(self, count: int) -> list[Benchmark]:
@@ -258,8 +258,8 @@ class Loops:
         halves = np.random.default_rng(count).uniform(-10, 10, count).astype(np.float16)
         floats = halves.astype(np.float32)
         return [
-            Benchmark(what, count, {OURS: ours, MEMCPY: self.copy(3 * count)})
-            for what, ours in (
+            Benchmark(name, count, {OURS: loop, MEMCPY: self.copy(3 * count)})
+            for name, loop in (
                 (TO_FLOATS, self._timed(_TO_FLOATS, floats, halves, count)),
                 (TO_HALVES, self._timed(_TO_HALVES, halves.copy(), floats, count)),
             )

@@ -1,4 +1,4 @@
-"""How many cycles an element costs on the boards' processors, as llvm-mca computes it."""
+"""Compute the cycles per element on the boards' processors, by llvm-mca."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Processor:
     Attributes:
         name: as in boards' data sheets.
         abi: its ABI.
-        model: the processor whose timing LLVM uses for it.
-        arguments: llvm-mca's.
+        model: LLVM's name of the timing model.
+        arguments: for llvm-mca.
     """
 
     name: str
@@ -45,9 +45,9 @@ PROCESSORS = (
 
 
 def program() -> str | None:
-    """Return llvm-mca, or llvm-mca-NN with the largest number, or None."""
-    numbered = [f"llvm-mca-{number}" for number in range(30, 10, -1)]
-    return next(filter(None, map(shutil.which, ["llvm-mca", *numbered])), None)
+    """Return llvm-mca, or llvm-mca-NN of the highest version, or None."""
+    versioned = [f"llvm-mca-{version}" for version in range(30, 10, -1)]
+    return next(filter(None, map(shutil.which, ["llvm-mca", *versioned])), None)
 
 
 def version(mca: str) -> str:
@@ -66,27 +66,27 @@ def cycles_per_element(mca: str, processor: Processor, folder: Path) -> dict[str
     )
     compile_c(processor.abi, *COMPILE, "-S", f"-I{INCLUDE}", "-o", str(assembly), str(source))
     cycles = {}
-    for what, function in _LOOPS.items():
+    for conversion, function in _LOOPS.items():
         body, elements = hot_loop(assembly.read_text(), function)
         command = [mca, *processor.arguments, f"-iterations={_ITERATIONS}"]
         printed = run(command, text=body)
         # llvm-mca skips unknown instructions.
-        known, total = (_number(name, printed) for name in ("Instructions", "Total Cycles"))
+        known, total = (_count(name, printed) for name in ("Instructions", "Total Cycles"))
         assert known == _ITERATIONS * len(re.findall(r"^\s", body, re.MULTILINE)), printed
-        cycles[what] = total / _ITERATIONS / elements
+        cycles[conversion] = total / _ITERATIONS / elements
     return cycles
 
 
-def _number(name: str, printed: str) -> int:
+def _count(name: str, printed: str) -> int:
     found = re.search(rf"^{name}:\s+(\d+)", printed, re.MULTILINE)
     assert found is not None, printed
     return int(found.group(1))
 
 
 def hot_loop(assembly: str, function: str) -> tuple[str, int]:
-    """Return the first loop of a function, and how many elements one iteration converts.
+    """Return the first loop of a function, and the count of elements that one iteration converts.
 
-    That is the number by which the iteration counts down: `sub x2, x2, #8`.
+    That is the step by which the loop counts down: `sub x2, x2, #8`.
     """
     start = assembly.index(f"\n{function}:")
     end = assembly.index(f".size\t{function}", start)

@@ -34,7 +34,7 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* The seconds of one call: the best of `calls` batches, where a batch is as many calls as last. */
+/* Return the seconds of one call: the minimum over `calls` batches of `batch` calls each. */
 double seconds(enum loop loop, void *to, const void *from, size_t count, size_t batch, size_t calls)
 {
     double best = HUGE_VAL;
@@ -42,7 +42,7 @@ double seconds(enum loop loop, void *to, const void *from, size_t count, size_t 
         const double begin = now();
         for (size_t j = 0; j < batch; j++) {
             run(loop, to, from, count);
-            __asm__ volatile("" : : : "memory"); /* a copy that is repeated is still made */
+            __asm__ volatile("" : : : "memory"); /* no merging of repeated copies */
         }
         const double each = (now() - begin) / (double)batch;
         best = each < best ? each : best;

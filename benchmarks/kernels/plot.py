@@ -1,4 +1,4 @@
-"""The times as a plot: one panel for each benchmark, both axes logarithmic."""
+"""Plot the times: one panel for each benchmark, both axes logarithmic."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.kernels.candidates import BASELINE_O0, BASELINE_O2, MEMCPY, NUMPY, OURS
 
-# what -> elements -> candidate -> seconds per element
+# benchmark -> elements -> candidate -> seconds per element
 Times = Mapping[str, Mapping[int, Mapping[str, float]]]
 
 _STYLES: dict[str, dict[str, Any]] = {
@@ -52,8 +52,8 @@ def save(times: Times, path: Path) -> bool:
         panels = list(grid.flat)
         for panel in panels[len(times) :]:
             panel.remove()
-        for panel, (what, by_size) in zip(panels, times.items(), strict=False):
-            _draw(panel, what, by_size)
+        for panel, (name, by_size) in zip(panels, times.items(), strict=False):
+            _draw(panel, name, by_size)
         for row in grid:
             row[0].set_ylabel("ns per element")
         for panel in grid[-1]:
@@ -64,12 +64,12 @@ def save(times: Times, path: Path) -> bool:
     return True
 
 
-def _draw(panel: Any, what: str, by_size: Mapping[int, Mapping[str, float]]) -> None:
+def _draw(panel: Any, benchmark: str, by_size: Mapping[int, Mapping[str, float]]) -> None:
     sizes = sorted(by_size)
     names = [name for name in _STYLES if name in by_size[sizes[0]]]
     panel.set_xscale("log")
     panel.set_yscale("log")
-    panel.set_title(what, loc="left", fontweight="bold", fontsize=10)
+    panel.set_title(benchmark, loc="left", fontweight="bold", fontsize=10)
     panel.grid(axis="y", color="#e3e7ea", linewidth=0.7)
     panel.set_axisbelow(True)
     panel.tick_params(which="minor", length=0)

@@ -1,4 +1,4 @@
-"""Runs the C compiler that scons uses, and other programs."""
+"""Run the C compiler of scons, and other programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INCLUDE = template.ROOT
 
 
 def compile_c(abi: str, *arguments: str) -> str:
-    """Run the compiler for an ABI and return what it printed."""
+    """Run the compiler for an ABI and return its output."""
     found = toolchains.find("auto", ABIS[abi])
     return run([*found.command, *found.flags, *arguments])
 
@@ -32,10 +32,10 @@ def run(
     text: str | None = None,
     env: Mapping[str, str] | None = None,
 ) -> str:
-    """Run a command with text as its input and return what it printed.
+    """Run a command with text on its stdin and return its output.
 
     Raises:
-        SystemExit: it failed; with its output.
+        SystemExit: the command failed; the message is its output.
     """
     result = subprocess.run(
         command, cwd=folder, input=text, env=env, capture_output=True, text=True, check=False

@@ -201,7 +201,7 @@ def test_kernel_index_1_requires_program_binary(copy_of_fresh: Repository, tmp_p
     package_path = copy_of_fresh.path / "build/rk1808/MyOperator.rknnop"
     assert (
         not package_path.exists()
-    )  # it is not what op.yml says, and the others were not asked for
+    )  # op.yml has another one, and the other targets were not requested
     binary = tmp_path / "$kernel `id`.bin"
     binary.write_bytes(b"SHDR and more")
     copy_of_fresh.scons(f"vx_binary={binary}")
@@ -214,7 +214,7 @@ def test_kernel_index_1_requires_program_binary(copy_of_fresh: Repository, tmp_p
     binary.write_bytes(b"garbage")
     refused = copy_of_fresh.scons(f"vx_binary={binary}", check=False)
     assert "begins with b'garbage'" in refused.stderr
-    assert package_path.exists()  # an argument was wrong: nothing is touched
+    assert package_path.exists()  # an invalid argument changes no file
 
 
 def test_invalid_arguments_change_nothing(copy_of_fresh: Repository) -> None:
@@ -344,7 +344,7 @@ for path, name in ((exp, "Exp"), (truncate_div, "TruncateDiv")):
 
 
 def test_two_operators_in_one_process(example: Callable[[str], Repository]) -> None:
-    """In a process of its own, as the stub's names must not meet the host runtime's."""
+    """A separate process keeps the stub's symbols apart from the host runtime's."""
     one, two = (example(name).path / "build/x64" for name in ("exp", "truncate_div"))
     files = (one / "openvx/libOpenVX.so", one / "libexp.so", two / "libtruncatediv.so")
     printed = subprocess.run(

@@ -1,4 +1,4 @@
-"""What scons says of the link that compiles a C library."""
+"""The message of scons about the link that compiles a C library."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def test_first_link_is_announced(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert run(*link, "aarch64-linux-gnu.2.17", "-c", "-o", "x.o") == ""
 
 
-def test_each_zig_has_libraries_of_its_own(
+def test_each_zig_has_its_own_libraries(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of repositories with environments of their own, in the same place, are the same."""
+    """Zigs at the same path relative to their repositories count as one."""
 
     def announced(repository: str, zig: str) -> bool:
         make_zig((tmp_path / repository / zig).parent)

@@ -18,7 +18,7 @@ from tests.repositories import Repository, generate
 def scons(
     repository: Repository, *arguments: str, check: bool = True
 ) -> subprocess.CompletedProcess[str]:
-    """Run `scons` with this machine's PATH, on which compilers are."""
+    """Run `scons` with this machine's PATH, which has compilers."""
     return repository.scons(*arguments, check=check, path=os.environ["PATH"])
 
 
@@ -36,18 +36,18 @@ def compute(repository: Repository, statements: str) -> None:
 
 
 def run_time_libraries(cache: Path) -> set[str]:
-    """Return which run-time libraries zig has compiled into its cache."""
+    """Return the run-time libraries in zig's cache."""
     return {path.name for path in cache.glob("o/*/lib*_rt*")}
 
 
 def test_link_without_run_time_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Zig's own is compiled for each ABI, and takes most of a first build."""
+    """Compiling zig's run-time library for each ABI takes most of a first build."""
     monkeypatch.setenv("ZIG_GLOBAL_CACHE_DIR", str(tmp_path / "zig"))
     repository = generate(tmp_path)
     repository.scons("target=all")
     repository.scons("target=x64")
     assert run_time_libraries(tmp_path / "zig") == set()
-    # A processor without an instruction for it divides 64 bits by a function of that library.
+    # Without such an instruction, a 64-bit division calls a function of that library.
     compute(repository, "    volatile long long n = 7; n /= n + 3;")
     repository.scons("build/armhf/libmyoperator.so")
     assert run_time_libraries(tmp_path / "zig") == {"libcompiler_rt.a"}
@@ -55,7 +55,7 @@ def test_link_without_run_time_library(tmp_path: Path, monkeypatch: pytest.Monke
 
 MISTAKES = """\
 static int forgotten(int a) { if (a) return 1; }
-int *undeclared_and_mixed(const float *a) { int b = a; nobody(forgotten(b)); return a; }
+int *undeclared_and_mixed(const float *a) { int b = a; missing(forgotten(b)); return a; }
 """
 
 
@@ -89,14 +89,14 @@ def test_discarded_const_is_warning(toolchain: str, copy_of_fresh: Repository) -
 
 
 def test_diagnostics_are_shown_once(copy_of_fresh: Repository) -> None:
-    """A source is compiled four times: for three ABIs, and guarded for the check."""
+    """The four compilations of a source, for three ABIs and for the check, report it once."""
     compute(
         copy_of_fresh,
         "    int unused; long size = 0; (void)sizeof(char[sizeof size == 8 ? 1 : -1]);",
     )
     result = copy_of_fresh.scons("target=all", check=False)
     assert result.stderr.count("unused variable 'unused'") == 1
-    # Where a long has 32 bits alone:
+    # Only with a 32-bit long:
     assert re.search(r"compute\.h:\d+:\d+: error: array size is negative", result.stderr)
     assert result.returncode == 2
     assert "warnings generated" not in result.stderr
@@ -121,7 +121,7 @@ def test_diagnostics_of_gcc_and_clang() -> None:
     assert output.unprinted(f"{gcc}b.h:4:5: warning: v\nb.h:1:1: note: n\n") == (
         f"{gcc}b.h:4:5: warning: v\nb.h:1:1: note: n\n"
     )
-    # The same of another source that includes the header, and one that is new.
+    # A repeated diagnostic from another source that includes the header, and a new one.
     clang = "In file included from c.c:1:\nb.h:2:3: warning: w\n    2 | x\n"
     assert output.unprinted(f"{clang}b.h:9:9: error: e\n1 warning and 1 error generated.\n") == (
         "b.h:9:9: error: e\n"
@@ -129,7 +129,7 @@ def test_diagnostics_of_gcc_and_clang() -> None:
     assert output.unprinted("ld: undefined symbol: f\n") == "ld: undefined symbol: f\n"
 
 
-# glibc 2.29 has a new exp, which whatever is linked on a newer PC asks for.
+# glibc 2.29 has a new version of exp, which a link on a newer PC requires.
 NEWER_GLIBC = """\
     extern double exp(double);
     if (exp((double)inputs->input.size) < 1) return "exp is wrong";

@@ -32,7 +32,7 @@ def command(repository: Repository) -> list[str]:
 
 
 def debug(repository: Repository, commands: str) -> str:
-    """Return what gdb prints when a user types commands."""
+    """Return gdb's output for typed commands."""
     gdb = command(repository)
     run = subprocess.run(
         [gdb[0], "-nx", *gdb[1:]], input=commands, capture_output=True, text=True, check=True

@@ -25,7 +25,7 @@ LIBC = Path(ziglang.__file__).parent / "lib" / "libc" / "include"
 
 @pytest.fixture(scope="module")
 def unbuilt(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Repository]:
-    """Return an example's repository, or "fresh", in which `scons compiledb` alone has run."""
+    """Return an example's repository, or "fresh", after `scons compiledb` and no build."""
     made: dict[str, Repository] = {}
 
     def get(name: str) -> Repository:
@@ -40,7 +40,7 @@ def unbuilt(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Reposit
 
 
 def entries(repository: Repository) -> dict[str, list[str]]:
-    """Return the arguments for each file that compile_commands.json names."""
+    """Return file -> arguments of compile_commands.json."""
     database = json.loads((repository.path / "compile_commands.json").read_text())
     assert {entry["directory"] for entry in database} == {str(repository.path)}
     found = {entry["file"]: entry["arguments"] for entry in database}
@@ -49,7 +49,7 @@ def entries(repository: Repository) -> dict[str, list[str]]:
 
 
 def sources(repository: Repository) -> set[str]:
-    """Return all that is C, or almost, but for what templates hold."""
+    """Return all sources in C, C++ and VX C, except in templates."""
     ends = ("c", "cc", "cpp", "h", "hpp", "vx")
     paths = [path for end in ends for path in repository.path.rglob(f"*.{end}")]
     names = {path.relative_to(repository.path).as_posix() for path in paths}

@@ -1,4 +1,4 @@
-"""Sources, include folders and flags that op.yml lists besides the generated kernel list."""
+"""Extra sources, include folders and flags of op.yml."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_checked_on_every_executor(mixed: Repository) -> None:
 
 
 def test_source_changes_rebuild(mixed: Repository, tmp_path: Path) -> None:
-    """The cases fail when a listed source is wrong, and when only a flag is."""
+    """The cases fail after a wrong change of a listed source, and of a flag alone."""
     copy = Repository(shutil.copytree(mixed.path, tmp_path / "Counted"))
     (copy.path / "src/difference.c").write_text(C.replace("one - other", "one - other + 1"))
     assert "the other sources count wrong" in copy.scons("check", check=False).stdout

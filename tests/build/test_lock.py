@@ -1,4 +1,4 @@
-"""One `scons` at a time in a repository, and what it says where nothing can be written."""
+"""One `scons` at a time in a repository, and its messages where nothing can be written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.repositories import Repository, installed_opkit
 
 
 def test_second_scons_waits(fresh: Repository) -> None:
-    (fresh.path / lock.PATH).write_text("12345678901234567890\n")  # of one that has ended
+    (fresh.path / lock.PATH).write_text("12345678901234567890\n")  # the id of an ended process
     held = lock.acquire(fresh.path)
     waiting = subprocess.Popen(
         [sys.executable, "-m", "SCons", "-Q", "build/x64/libmyoperator.so"],
@@ -56,8 +56,8 @@ def test_commands_of_a_killed_scons_hold_the_lock(tmp_path: Path) -> None:
     waiting.stderr.close()
 
 
-def test_lock_of_a_deleted_folder_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever has waited for a lock that is gone takes the new one."""
+def test_deleted_lock_is_taken_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A waiting process takes the new lock file if the old one was deleted."""
     flock = fcntl.flock
     path = tmp_path / lock.PATH
 
@@ -103,6 +103,6 @@ def test_signatures_on_a_full_disk(
 
 
 @pytest.mark.parametrize("damage", [b"", b"garbage", b"\x80\x04\x95\xff"])
-def test_damaged_signatures_are_none(damage: bytes, tmp_path: Path) -> None:
+def test_damaged_signatures_are_ignored(damage: bytes, tmp_path: Path) -> None:
     (tmp_path / ".sconsign").write_bytes(damage)
     assert Signatures(tmp_path / ".sconsign") == {}

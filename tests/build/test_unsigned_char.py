@@ -1,4 +1,4 @@
-"""A char is unsigned in all C, as on the devices, and signed in .vx files, as in OpenCL."""
+"""A char is unsigned in C, as on the devices, and signed in .vx files, as in OpenCL."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def reference(inputs, params):
     return {"y": np.full_like(inputs["x"], params["letter"])}
 """
 UNSIGNED = "typedef int char_is_unsigned[(char)-1 > 0 ? 1 : -1];\n"
-"""A static assertion that is C11 and C++11."""
+"""A static assertion for both C11 and C++11."""
 MATH = """\
 for (size_t i = 0; i < outputs->y.size; i++) {
         const char letter = (char)params->letter;

@@ -19,14 +19,14 @@ SHARED = ("build/host/libOpenVX.so", "build/host/vx_runtime.so", "build/x64/open
 def test_second_repository_uses_cache(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What begins every program, zig compiles with the first one, and notes the folder in it.
+    # zig compiles the startup code with the first program; it contains the folder's path.
     build(tmp_path_factory.mktemp("first") / "program", C_SOURCES / "half_program.c")
     cache = tmp_path / "cache"
     one, two = (generate(tmp_path / name) for name in ("one", "two"))
     one.scons(f"cache={cache}", "target=x64")
     for file in cache.rglob("*"):
         assert not file.is_file() or str(tmp_path).encode() not in file.read_bytes()
-    # Of another opkit, what differs is compiled, and all that it changes is made again.
+    # With another opkit, the changed sources are compiled, and their dependents made again.
     other = shutil.copytree(installed_opkit(), tmp_path / "other")
     source = other / "opkit/runtimes/rknn/host_runtime/graph.c"
     source.write_text(source.read_text() + "extern int one_more;\n")
@@ -60,7 +60,7 @@ def test_cache_folder_location(tmp_path: Path) -> None:
     assert cache_folder("", {}) is None
     assert cache_folder("", {"HOME": home}) == tmp_path / "home/.cache" / NAME
     assert cache_folder("", {"HOME": home, "XDG_CACHE_HOME": xdg}) == tmp_path / "xdg" / NAME
-    # As the specification of XDG_CACHE_HOME says of a relative path.
+    # The specification of XDG_CACHE_HOME ignores relative paths.
     assert cache_folder("", {"HOME": home, "XDG_CACHE_HOME": "xdg"}) == (
         tmp_path / "home/.cache" / NAME
     )
@@ -72,7 +72,7 @@ def test_cache_folder_not_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert cache_folder("", {"HOME": f"{tmp_path}/file"}) is None
     with pytest.raises(OpkitError, match=r"cache=.*/file/a: .* cannot be made: Not a directory"):
         cache_folder(f"{tmp_path}/file/a", {})
-    # For root, who runs tests in containers, every folder is writable.
+    # For root, as in containers, every folder is writable.
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert cache_folder("", {"HOME": str(tmp_path)}) is None
     with pytest.raises(OpkitError, match="is not writable; name another folder, or cache=none"):

@@ -1,14 +1,14 @@
 /*
- * opkit/runtimes/rknn/openvx.h on an OpenVX that can be made to fail at any call, with an allocator
- * that counts.
+ * Compile opkit/runtimes/rknn/openvx.h with an OpenVX that can fail at any call, and a counting
+ * allocator.
  *
- * The OpenVX here is the least that openvx.h needs, and as strict as a board: exact sizes, exact
- * ranks, dense strides.
+ * The OpenVX here is the minimum for openvx.h, and as strict as a board: exact sizes, exact ranks,
+ * dense strides.
  */
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Every allocation of the code under test comes through here. */
+/* Count of live allocations; the code under test allocates only through the functions here. */
 static int live_allocations;
 static int allocations_until_failure;
 
@@ -188,11 +188,11 @@ void vxAddLogEntry(vx_reference reference, vx_status status, const char *message
     va_end(arguments);
 }
 
-/* ---- What the tests call ---- */
+/* ---- The interface of the tests ---- */
 
 #define TEST_FUNCTION __attribute__((visibility("default")))
 
-/* The operator's call in all tests; some run without a node. */
+/* The operator's call in all tests; the node stays NULL in some. */
 static struct opkit_call the_call = {"ResizeArea", NULL, references, PARAMETERS};
 
 TEST_FUNCTION void reset(int with_node);
@@ -260,7 +260,7 @@ const char *logged(void)
     return log_text;
 }
 
-/* A tensor that is opened alone has its memory from malloc. */
+/* Opens one tensor, with memory from malloc. */
 static vx_status open_alone(vx_uint32 index, vx_enum usage, struct opkit_tensor *tensor)
 {
     const struct opkit_tensor_parameter alone = {index, usage, "tensor", tensor};
@@ -282,7 +282,7 @@ vx_status read_tensor(vx_uint32 index, struct opkit_tensor *tensor)
     return open_alone(index, VX_READ_ONLY, tensor);
 }
 
-/* Opens the first parameters, and says where in their block the elements of each begin. */
+/* Opens the first parameters; stores the offset of each one's elements in their block. */
 vx_status open_all(vx_uint32 count, struct opkit_tensor *tensors, size_t *places)
 {
     struct opkit_tensor_parameter opened[PARAMETERS];
@@ -330,7 +330,7 @@ vx_status fail(const char *parameter, const char *text)
     return opkit_fail(&the_call, VX_FAILURE, parameter, "%s", text);
 }
 
-/* A whole operator: negates its input if the flag is set, and adds the first item of an array. */
+/* A complete operator: negates its input if the flag is set; adds the first item of an array. */
 struct arguments {
     struct opkit_tensor input;
     struct opkit_tensor output;

@@ -1,6 +1,6 @@
 /*
- * The host runtime does what was measured of the driver 1.7.5: one function for each point, run by
- * its name.
+ * Check the host runtime against measurements of the driver 1.7.5: one function for each point, run
+ * by its name.
  */
 #define _GNU_SOURCE /* sigsetjmp, siginfo_t */
 #include <setjmp.h>
@@ -58,8 +58,8 @@ struct operator {
 };
 
 /*
- * What the callbacks do: statuses to return, and what runs before; `calls` gets the first letter of
- * each.
+ * The behavior of the callbacks: the statuses to return, and functions to run before; `calls` gets
+ * the first letter of each callback.
  */
 static vx_status validate_status, initialize_status, process_status;
 static void (*in_validate)(vx_meta_format metas[]);
@@ -173,7 +173,7 @@ static void a_stride_of_zero(void)
     EXPECT(0, copy(tensor, 3, 1, 2, 6, row, VX_WRITE_ONLY));
     EXPECT(-12, copy(tensor, 3, 1, 2, 0, row, VX_READ_ONLY));
     EXPECT(-12, copy(tensor, 1, 1, 0, 6, row, VX_READ_ONLY));
-    /* What the driver tests before. */
+    /* The driver tests these first. */
     EXPECT(-10, copy(tensor, 4, 1, 2, 0, row, VX_READ_ONLY));
 }
 
@@ -272,7 +272,7 @@ static void mapping_with_fewer_dimensions(void)
                                  VX_MEMORY_TYPE_HOST));
     EXPECT(-10, vxMapTensorPatch(tensor, 3, start, end, &map, strides, &memory, VX_READ_ONLY,
                                  VX_MEMORY_TYPE_HOST));
-    /* A copy takes no fewer. */
+    /* A copy does not accept fewer dimensions. */
     EXPECT(-12, vxCopyTensorPatch(tensor, 1, start, end, strides, elements, VX_READ_ONLY,
                                   VX_MEMORY_TYPE_HOST));
 }
@@ -285,7 +285,7 @@ static void strides_that_overlap_by_one_byte(void)
     EXPECT(0, copy(tensor, 3, 2, 2, 6, elements, VX_WRITE_ONLY));
     EXPECT(0, copy(tensor, 3, 2, 2, 6, elements, VX_READ_ONLY));
     EXPECT(0, copy(tensor, 3, 2, 2, 7, elements, VX_READ_ONLY));
-    /* One row overlaps none; nor do elements that are only read. */
+    /* One row does not overlap another; read-only elements may overlap. */
     EXPECT(0, copy(tensor, 3, 1, 2, 1, elements, VX_READ_ONLY));
     EXPECT(0, copy(tensor, 3, 2, 2, 5, elements, VX_WRITE_ONLY));
     EXPECT(false, has_entry(HOSTRT_EVENT, ""));
@@ -466,7 +466,7 @@ static void a_second_verification(void)
     EXPECT(0, vxProcessGraph(operator.graph));
     EXPECT(0, strcmp(calls, "vip"));
     EXPECT(0, vxReleaseNode(&operator.node));
-    add_node(&operator); /* the graph has to be verified again */
+    add_node(&operator); /* the new node makes a second verification necessary */
     EXPECT(0, vxVerifyGraph(operator.graph));
     EXPECT(0, strcmp(calls, "vipddvvii"));
     release(&operator);
@@ -496,7 +496,7 @@ static void free_and_clear_local_data(vx_node node)
     EXPECT(0, vxSetNodeAttribute(node, VX_NODE_LOCAL_DATA_SIZE, &none, sizeof none));
 }
 
-/* Verifies and releases a graph whose initializer keeps memory of its own. */
+/* Verifies and releases a graph whose initializer allocates local data. */
 static void run_with_local_data(void (*deinitializer)(vx_node node))
 {
     struct operator operator = new_operator();
@@ -543,7 +543,7 @@ static void execution_parameters_cannot_be_queried(void)
     EXPECT(-10, vxQueryNode(operator.node, VX_NODE_ATTRIBUTE_KERNEL_EXECUTION_PARAMETERS, &told,
                             sizeof told));
     EXPECT(0, told.workDim);
-    /* The program that drives the runtime can query them. */
+    /* The calling program can query them. */
     EXPECT(0, hostrt_launch(operator.node, &told));
     EXPECT(2, told.workDim);
     EXPECT(4, told.globalWorkSize[1]);
@@ -559,7 +559,7 @@ static void a_failing_kernel_is_silent(void)
     EXPECT(0, vxProcessGraph(operator.graph));
     EXPECT(0, vxQueryNode(operator.node, VX_NODE_STATUS, &node_status, sizeof node_status));
     EXPECT(0, node_status);
-    /* A check has to know. */
+    /* The status is recorded for a check. */
     EXPECT(-16, operator.graph->kernel_status);
     process_status = VX_SUCCESS;
     EXPECT(0, vxProcessGraph(operator.graph));
@@ -584,7 +584,7 @@ static void on_fault(int number, siginfo_t *information, void *context)
     siglongjmp(after_fault, 1);
 }
 
-/* Runs `body` as a kernel, between guards that are filled with a byte. */
+/* Runs `body` as a kernel, between guards filled with a byte. */
 static vx_status run_guarded(void (*body)(void))
 {
     const struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};

@@ -1,10 +1,10 @@
 /*
- * Asks a libOpenVX.so questions, and prints a line for each: the question, a tab, the answers; of
+ * Query a libOpenVX.so and print a line for each question: the question, a tab, the answers; for
  * the host runtime a second tab and its events. tests/data/rknpu_driver_1.7.5.tsv holds the answers
  * of the boards' driver.
  *
- * A question is an expression, or the name of a function here. Each is asked in a process of its
- * own, which may crash: then the last answer is the signal. An answer is a status or another
+ * A question is an expression, or the name of a function here. Each runs in a separate process,
+ * which may crash: then the last answer is the signal. An answer is a status or another
  * number; NULL, "object" or "error" with its status for a handle; or a letter for each callback
  * that ran: v, i, p, d.
  */
@@ -23,7 +23,7 @@
 #include "VX/vx_helper.h"
 #include "VX/vx_ext_program.h"
 
-/* Of the host runtime alone. */
+/* Only in the host runtime. */
 __attribute__((weak)) extern const char *hostrt_log_entry(int log, vx_size index,
                                                           vx_status *status);
 enum {
@@ -31,7 +31,7 @@ enum {
     SECONDS = 20 /* for a question; under an emulator most take 30 ms */
 };
 
-/* ---- What the questions are about: made anew for each ---- */
+/* ---- The objects of the questions: made again for each question ---- */
 
 static const vx_size ZERO[] = {0, 0, 0, 0, 0, 0, 0};
 static const vx_size ONE[] = {1, 1, 1, 1, 1, 1, 1};
@@ -45,7 +45,7 @@ static vx_context context;
 static vx_tensor tensor; /* INT16, 4 x 3: its elements are 0, 1, 2, ... */
 static vx_tensor unwritten; /* FLOAT16, 4 x 3 */
 static vx_scalar scalar; /* INT32 */
-static vx_array array; /* INT32: 3 items, room for 4 */
+static vx_array array; /* INT32: 3 items, capacity 4 */
 static vx_kernel kernel; /* named "known", a CPU kernel of an input and an output */
 static vx_graph graph; /* of one node */
 static vx_node node;
@@ -201,7 +201,7 @@ static const char *ending(int status)
     }
 }
 
-/* True in a new process, which gives the answers; false in this one, after it has printed them. */
+/* Returns true in a new process, which answers; false in this one, after it printed the answers. */
 static bool ask(const char *question)
 {
     char text[4096];
@@ -217,7 +217,7 @@ static bool ask(const char *question)
     const pid_t child = fork();
     if (child == 0) {
         answers = ends[1];
-        dup2(STDERR_FILENO, STDOUT_FILENO); /* what the driver prints is no answer */
+        dup2(STDERR_FILENO, STDOUT_FILENO); /* the driver's own output is not an answer */
         alarm(SECONDS);
         prepare();
         return true;
@@ -296,7 +296,7 @@ static void ask_tensor_attributes(void)
     }
 }
 
-/* Status; of a success the strides, with 77 where there was none, and the first element. */
+/* Answers the status; on success the strides, 77 for an unset one, and the first element. */
 static void answer_map(vx_tensor of, vx_size count, const vx_size *start, const vx_size *end,
                        vx_enum usage)
 {
@@ -382,7 +382,7 @@ static void write_through_a_map_of_a_view(void)
     answer_elements(tensor, 4, 3);
 }
 
-/* The address is any: it is not looked at. */
+/* Any address: it is not read. */
 static void map_fewer_dimensions(void)
 {
     strides[1] = 77;
@@ -442,7 +442,7 @@ static void tensor_with_a_dimension_of_0(void)
     answer(vxReleaseTensor(&(vx_tensor){empty}));
 }
 
-/* The view, its dimensions and elements. */
+/* Answers a view, its dimensions and elements. */
 static void answer_view(vx_size x0, vx_size y0, vx_size x1, vx_size y1)
 {
     const vx_size start[] = {x0, y0};
@@ -504,7 +504,7 @@ static void ask_tensors(void)
 
 /* ---- Arrays and scalars ---- */
 
-/* The status, what the attributes are then, and whether 3 and 4 items can be copied. */
+/* Answers the status, the attributes afterwards, and whether 3 and 4 items can be copied. */
 static void answer_set_array(vx_enum attribute, vx_size value)
 {
     static const vx_enum ATTRIBUTES[] = {VX_ARRAY_NUMITEMS, VX_ARRAY_CAPACITY, VX_ARRAY_ITEMSIZE};
@@ -563,7 +563,7 @@ static void set_array_attributes_with_other_sizes(void)
     answer(vxSetArrayAttribute(array, 0x080E04, buffer, 4));
 }
 
-/* Whether they exist, and how large an item is. */
+/* Asks which array types exist, and the size of their items. */
 static void ask_array_types(void)
 {
     static const vx_enum TYPES[] = {
@@ -595,7 +595,7 @@ static void ask_array_types(void)
     }
 }
 
-/* For each function that copies a scalar: the status, and how many bytes it wrote. */
+/* Asks each function that copies a scalar for its status and the count of written bytes. */
 static void ask_scalar_types(void)
 {
     char question[64];

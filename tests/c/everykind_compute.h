@@ -1,4 +1,4 @@
-/* Writes what it gets for a param of every kind into its outputs. */
+/* Writes its params, one of every kind, into its outputs. */
 #ifndef EVERYKIND_COMPUTE_H
 #define EVERYKIND_COMPUTE_H
 

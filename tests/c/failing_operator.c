@@ -1,6 +1,6 @@
 /*
- * Runs the CPU kernel of the operator Failing four times, on inputs of which the second and third
- * make compute fail, and prints what the program that runs the model sees: statuses, the log, the
+ * Run the CPU kernel of the operator Failing four times, on inputs of which the second and third
+ * make compute fail, and print the results for the calling program: statuses, the log, the
  * outputs.
  */
 #include <stdio.h>

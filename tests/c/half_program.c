@@ -9,7 +9,7 @@
  *
  *   half_program uses_f16c
  *
- * says yes or no.
+ * prints yes or no.
  */
 #include <opkit/compute/half.h>
 
@@ -92,7 +92,7 @@ int main(int argument_count, char **arguments)
     char *input = read_all(stdin, &size);
     const size_t count = size / (to_floats ? sizeof(uint16_t) : sizeof(float));
     const size_t result_size = count * (to_floats ? sizeof(float) : sizeof(uint16_t));
-    /* In place, it holds floats, whether they are the operand or the result. */
+    /* In place, the array holds floats, as the operand or as the result. */
     const size_t capacity = arguments[1][0] == 'i' ? count * sizeof(float) : result_size;
     char *result = (char *)malloc(capacity + sizeof sentinel);
 

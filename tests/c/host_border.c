@@ -1,6 +1,6 @@
 /*
- * An operator whose VX kernel reads beside its tensor. Its initializer sets the border that the
- * params say, if any.
+ * An operator whose VX kernel reads outside of its tensor. Its initializer sets the border of the
+ * params, if any.
  */
 #include "vx_operator.h"
 
@@ -9,7 +9,7 @@
 enum {
     INPUT,
     OUTPUT,
-    MODE, /* 0: no border is set */
+    MODE, /* 0: the initializer sets no border */
     BITS, /* of the constant */
     SIZE, /* of the attribute */
     WHAT, /* for the kernel */

@@ -1,5 +1,5 @@
 /*
- * An operator that copies a float16 tensor, and does one thing wrong: the param `fault` says which.
+ * An operator that copies a float16 tensor, with one fault, which the param `fault` selects.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -233,7 +233,7 @@ static vx_status copy_bytes_as_words(vx_context context)
     return status;
 }
 
-/* Reads what would be the first element of a view, if the map were the view's. */
+/* Reads the first element of a view through the map of its tensor. */
 static vx_status map_view(struct buffer *input)
 {
     const vx_size start[6] = {1, 1, 1};
@@ -252,7 +252,7 @@ static vx_status map_view(struct buffer *input)
     return status;
 }
 
-/* What the runtime answers is the kernel's status. */
+/* Misuses the runtime; the runtime's status becomes the kernel's. */
 static vx_status misuse_runtime(enum fault fault, vx_reference *parameters, vx_node node,
                                 struct buffer *input, struct buffer *output)
 {
@@ -328,7 +328,7 @@ static vx_status change_result(enum fault fault, struct buffer *output)
     return VX_SUCCESS;
 }
 
-/* Each function has some of the faults, and does nothing for the others. */
+/* Each of these functions handles some of the faults, and ignores the others. */
 static vx_status misbehave(enum fault fault, vx_reference *parameters, vx_node node,
                            struct buffer *input, struct buffer *output)
 {
@@ -381,7 +381,7 @@ static vx_status VX_CALLBACK validator(vx_node node, const vx_reference paramete
                           : VX_ERROR_INVALID_PARAMETERS;
 }
 
-/* Keeps what the deinitializer has to give back. */
+/* Allocates memory, which the deinitializer has to free. */
 static vx_status VX_CALLBACK initializer(vx_node node, const vx_reference *parameters,
                                          vx_uint32 count)
 {
@@ -391,7 +391,7 @@ static vx_status VX_CALLBACK initializer(vx_node node, const vx_reference *param
     return vxSetNodeAttribute(node, VX_NODE_LOCAL_DATA_PTR, &kept, sizeof kept);
 }
 
-/* The board frees what LOCAL_DATA_PTR still holds afterwards. */
+/* Afterwards the board frees the memory that LOCAL_DATA_PTR still refers to. */
 static vx_status VX_CALLBACK deinitializer(vx_node node, const vx_reference *parameters,
                                            vx_uint32 count)
 {

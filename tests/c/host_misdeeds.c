@@ -1,6 +1,6 @@
 /*
- * An operator that copies a float16 tensor, and does something to its process: the param `deed`
- * says what; the environment variable MISDEED, what its constructor or destructor does.
+ * An operator that copies a float16 tensor, and damages its process: the param `deed` selects the
+ * kernel's fault; the environment variable MISDEED, that of its constructor or destructor.
  */
 #define _GNU_SOURCE
 #include <fenv.h>
@@ -91,7 +91,7 @@ static void exit_in_handler(int number)
     _exit(0);
 }
 
-/* Threads come from a library that no board's operator may need. */
+/* The library of threads is not allowed in an operator for a board. */
 #ifdef WITH_THREADS
 static void *crash_thread(void *nothing)
 {
@@ -152,7 +152,7 @@ static void print_much(FILE *stream)
 
 static void *allocate(enum deed deed)
 {
-#ifdef __GLIBC__ /* that function of its is not replaced */
+#ifdef __GLIBC__ /* the harness does not replace this function of glibc */
     if (deed == UNSET_PAGE) {
         return valloc(4096);
     }
@@ -160,7 +160,7 @@ static void *allocate(enum deed deed)
     return deed == UNSET_ALIGNED ? memalign(64, 4096) : malloc(4096);
 }
 
-/* Reads memory that was never written; its contents decide on an element. */
+/* Reads memory that was never written, and computes an element from it. */
 static vx_int16 unset(enum deed deed)
 {
     vx_int16 *memory = allocate(deed);

@@ -1,6 +1,6 @@
 /*
- * An operator that shows its params: for each, its output holds a row of 72 bytes: the type that
- * OpenVX names (4 bytes), the number of items (4), and the value as it is in memory (64).
+ * An operator that copies its params: for each, its output holds a row of 72 bytes: the OpenVX
+ * type (4 bytes), the count of items (4), and the bytes of the value in memory (64).
  */
 #include "VX/vx_khr_cnn.h"
 #include "VX/vx_helper.h"

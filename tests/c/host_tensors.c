@@ -1,6 +1,6 @@
 /*
- * An operator whose VX kernel, one of three in its file, turns elements of any type into floats: by
- * what its initializer learns of the input. A param says over how many work items it runs.
+ * An operator whose VX kernel, one of three in its file, converts elements of any type to floats by
+ * the attributes of the input. A param gives the number of work items.
  */
 #include "vx_operator.h"
 
@@ -18,7 +18,7 @@ enum {
     COUNT
 };
 
-/* What the input's tensor says of itself becomes the uniforms. */
+/* Sets the uniforms from the attributes of the input tensor. */
 static vx_status set_uniforms(const struct opkit_call *call)
 {
     const vx_tensor input = (vx_tensor)call->parameters[INPUT];

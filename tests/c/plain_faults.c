@@ -1,4 +1,4 @@
-/* Kernels of the plain runtime, each of which does one thing that no operator should. */
+/* Kernels of the plain runtime, each with one fault. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>

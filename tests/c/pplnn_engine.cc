@@ -1,6 +1,6 @@
 /*
- * Takes an operator through ppl.nn's stages, on our declarations of ppl.nn: parse, Init, Select...,
- * CreateKernelImpl, Execute. What to do comes in on stdin, line by line; what happens goes out on
+ * Take an operator through ppl.nn's stages, on opkit's declarations of ppl.nn: parse, Init,
+ * Select..., CreateKernelImpl, Execute. Reads commands from stdin, line by line; prints results to
  * stdout. `operator_under_test.h` names the operator's sources and classes.
  */
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void print_tensor(const char *what, const TensorImpl &tensor)
     printf("\n");
 }
 
-/* What an engine does between the selection and the kernel; fp32 to fp16 is all it has to here. */
+/* Converts a tensor between the selection and the kernel; only fp32 to fp16 is needed here. */
 static void convert(TensorImpl *tensor, ppl::common::datatype_t type)
 {
     TensorShape *shape = tensor->GetShape();
@@ -191,7 +191,7 @@ static void read_job(Job *job)
     }
 }
 
-/* Init, Select... and the kernel of one engine. `select` is what only some engines have. */
+/* Runs Init, Select... and the kernel of one engine. `select`: the stages of only some engines. */
 template <typename Op, typename Options, typename Select>
 static RetCode run(Job *job, ir::GraphData *data, Select select)
 {

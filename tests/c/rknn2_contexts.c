@@ -1,7 +1,7 @@
 /*
- * Calls the operator Two as librknnrt 1.6.0 does after rknn_dup_context: the private data of the
+ * Call the operator Two as librknnrt 1.6.0 does after rknn_dup_context: the private data of the
  * first context go into the second initialization, whose private data both contexts then have.
- * Every call gets a copy of the context. Prints each status, and how many blocks are allocated.
+ * Every call gets a copy of the context. Prints each status, and the count of allocated blocks.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void counted_free(void *block)
 {
     blocks -= block != NULL;
     if (block != NULL) {
-        memset(block, 0x7E, sizeof(void *)); /* what is used after this is seen */
+        memset(block, 0x7E, sizeof(void *)); /* makes a use after free visible */
     }
     free(block);
 }
@@ -92,7 +92,7 @@ static void destroy(void *private_data)
     printf("destroy %d, %d blocks\n", status, blocks);
 }
 
-/* Initializes, computes and destroys a node, again and again. */
+/* Initializes, computes and destroys a node repeatedly. */
 static void *live(void *internal)
 {
     for (int i = 0; i < 1000; i++) {
@@ -136,7 +136,7 @@ int main(int count, char **arguments)
     fflush(stdout);
     compute(both);
     destroy(both);
-    void *stale = init(other, 3); /* what is there before is not this node's */
+    void *stale = init(other, 3); /* the private data of another node */
     destroy(stale);
     compute(other);
     destroy(other);

@@ -1,4 +1,4 @@
-/* Custom operators that librknnrt would not run, or that do what no operator should. */
+/* Custom operators that librknnrt would not run, or that have a fault. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static char *elements(const rknn_custom_op_tensor *tensor)
     return (char *)tensor->mem.virt_addr + tensor->mem.offset;
 }
 
-/* Copies the first input, as an operator should. */
+/* Copies the first input: the correct behavior. */
 static int copy(ARGUMENTS)
 {
     (void)context;
@@ -128,7 +128,7 @@ EXPORTED(failing_init_without_destroy)
     return &custom_op;
 }
 
-EXPORTED(reading_in_init) /* where tensors have no elements yet */
+EXPORTED(reading_in_init) /* tensors have no elements there yet */
 {
     custom_op.init = copy;
     return &custom_op;
@@ -203,7 +203,7 @@ static int use_attribute(ARGUMENTS)
     return copy(context, inputs, input_count, outputs, output_count) + (value != 5);
 }
 
-EXPORTED(keeping_attribute) /* beyond the function that asks for it */
+EXPORTED(keeping_attribute) /* after the return of the function that queries it */
 {
     custom_op.init = keep_attribute;
     custom_op.compute = use_attribute;

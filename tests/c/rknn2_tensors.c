@@ -1,4 +1,4 @@
-/* Calls the operator Two with one thing changed, which the argument names. */
+/* Call the operator Two with one change, which the argument names. */
 #include <string.h>
 
 #include "rknn2/two_custom_op.h"

@@ -1,7 +1,6 @@
 /*
- * A kernel source in the manner of those written for the vendor's toolkit: its three headers,
- * memset without string.h, descriptions initialized by position. It halves every element; what
- * counts is that it compiles.
+ * A kernel source in the style of the vendor's toolkit: its three headers, memset without string.h,
+ * descriptions initialized by position. It halves every element. It only has to compile.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@ static vx_param_description_t halve_params[] = {
     {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_OPTIONAL},
 };
 
-/* The patch that is the whole tensor; returns how many elements it has. */
+/* Sets the patch to the whole tensor; returns its count of elements. */
 static vx_size halve_layout(const vx_uint32 *dims, vx_uint32 dim_count, vx_size *first,
                             vx_size *last, vx_size *strides)
 {

@@ -1,6 +1,6 @@
 /*
- * The parts of an operator that tests have for its VX kernel: a CPU kernel that only fails, a
- * validator that takes everything, and the list of both kernels.
+ * The common parts of the tests' operators with a VX kernel: a CPU kernel that always fails, a
+ * validator that accepts everything, and the list of both kernels.
  */
 #ifndef VX_OPERATOR_H
 #define VX_OPERATOR_H
@@ -36,7 +36,7 @@ static inline vx_uint32 bits_of(const vx_reference *parameters, vx_uint32 index)
     return bits;
 }
 
-/* Defines the list that the runtime looks up, of kernel_params[] and initializer() in the file. */
+/* Defines the runtime's kernel list from kernel_params[] and initializer() of the file. */
 #define VX_OPERATOR(operator, vx_kernel_name)                                                      \
     static vx_kernel_description_t cpu_kernel = {                                                  \
         .name = vx_kernel_name "_cpu",                                                             \

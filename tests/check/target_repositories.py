@@ -1,4 +1,4 @@
-"""Repositories whose cases run on other executors, and their messages."""
+"""Make repositories for checks on other executors, and parse the checks' output."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def test_cpu_kernel(case):
 
 
 def faults_repository(folder: Path, names: list[str], limit: float = 2) -> Repository:
-    """Make the operator with the fault that its param selects, with one case for each name.
+    """Make an operator with a param that selects its fault, with one case for each name.
 
-    After each comes one that is right. The kernel that has no end may take `limit` seconds.
+    A correct case follows each. The endless kernel may take `limit` seconds.
     """
     repository = generate(folder, DESCRIPTION)
     shutil.copy(FAULTS_C, repository.path / "rknn_kernel_faults.c")
@@ -73,7 +73,7 @@ def faults_repository(folder: Path, names: list[str], limit: float = 2) -> Repos
 
 
 def write_faults(repository: Repository, statements: list[str]) -> int:
-    """Have compute do one of these for inputs of 1, 2, ... elements; return the first's line."""
+    """Write a compute with one statement for 1, 2, ... elements; return the first one's line."""
     path = repository.path / "myoperator_compute.h"
     include = '#include "generated/'
     text = path.read_text().replace(include, f"#include <stdlib.h>\n\n{include}")
@@ -89,7 +89,7 @@ def write_faults(repository: Repository, statements: list[str]) -> int:
 
 
 def need(program: str, package: str) -> str:
-    """Return the path of a program that a test needs; if there is none skip it, in CI fail."""
+    """Return the path of a required program; without it skip the test, or fail in CI."""
     found = shutil.which(program)
     if found is None:
         reason = f"there is no {program}: apt-get install {package}"
@@ -108,19 +108,19 @@ def check(
 
 
 def problems(output: str) -> dict[tuple[str, str], str]:
-    """Return what failed: kernel and name of the case -> the message below its first line."""
+    """Return the failures: (kernel, case) -> the message below its first line."""
     pattern = r"^(CPU kernel(?:, \S+)?) of \w+, case (\S+):\n((?:  .*\n)+)"
     found = re.findall(pattern, output, re.MULTILINE)
     return {(kernel, case): text for kernel, case, text in found}
 
 
 def messages_of(kernel: str, output: str) -> dict[str, str]:
-    """Return what failed on a kernel: case -> message."""
+    """Return the failures on a kernel: case -> message."""
     return {case: text for (where, case), text in problems(output).items() if where == kernel}
 
 
 def rows(output: str) -> dict[str, list[list[str]]]:
-    """Return the table of cases: kernel -> case, max error, ulp, time, for each case."""
+    """Return the table of cases: kernel -> rows of case, max error, ulp, time."""
     table = output.split("kernels against their reference", 1)[1]
     found: dict[str, list[list[str]]] = {}
     for line in table.splitlines():

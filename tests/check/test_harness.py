@@ -1,4 +1,4 @@
-"""Whatever a kernel does to its process is one failed case, within the timeout."""
+"""Any damage of a kernel to its process is one failed case, within the timeout."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ MISDEEDS = {
     "C_EXIT": _EXIT,
     "QUICK_EXIT": _EXIT,
     "EXIT_LATER": f"in 3 consecutive runs: {_EXIT}",
-    "EXIT_AT_EXIT": "a destructor of the library ",  # crashes where the library is gone by then
+    "EXIT_AT_EXIT": "a destructor of the library ",  # a crash where the library is already unloaded
     "PTHREAD_EXIT": _EXIT,
     "HANDLE_SEGV": f"{_SIGNAL} 11 (Segmentation fault)",
     "HANDLE_SEGV_AND_CRASH": _EXIT,
@@ -70,7 +70,7 @@ MISDEEDS = {
     "STOP_ALARM_AND_LOOP": _LATE,
     "TRAP_FLOATS": "floating-point",
     "ROUND_UP": "the kernel changes how floating-point numbers are rounded",
-    "LIMIT_MEMORY": "",  # what fails first for want of memory is libc's choice
+    "LIMIT_MEMORY": "",  # the first failing allocation depends on libc
     "LIMIT_FILES": "the kernel changes the process's resource limit 1 (setrlimit)",
     "SMASH_STACK": "the kernel function touches an address that is not aligned, or none at all",
     "KILL": "the kernel ends its process with SIGKILL",
@@ -89,7 +89,7 @@ MISDEEDS = {
     "UNSET_ALIGNED": _UNSET,
     "UNSET_PAGE": _UNSET,
 }
-"""What a kernel does to its process -> its message, with the time limit if it has no end."""
+"""A kernel's damage to its process -> message, with the time limit for an endless kernel."""
 
 LIBRARY_MISDEEDS = {
     "CONSTRUCTOR_EXITS": "a constructor of the library ends its process with status 0",
@@ -113,7 +113,7 @@ def _operator(root: Path) -> Operator:
 
 @pytest.fixture
 def operator(_operator: Operator) -> Operator:
-    """An operator that copies, with the process fault that its param selects."""
+    """Return an operator that copies; its param selects a fault of the process."""
     _operator.first_timeouts.clear()
     return _operator
 
@@ -129,7 +129,7 @@ def check(operator: Operator, deed: str = "NOTHING", limit: float = LONG) -> Res
 
 
 def assert_fails(operator: Operator, deed: str, message: str) -> None:
-    """Check a kernel that fails; the time limit is in the message of one that has no end."""
+    """Check a failing kernel; the message of an endless one contains the time limit."""
     beginning, is_endless, _ = message.partition("{limit}")
     limit, result = with_growing_limit(
         lambda seconds: check(operator, deed, seconds if is_endless else LONG),
@@ -165,11 +165,11 @@ def test_constructors_and_destructors(root: Path, deed: str) -> None:
 
 # ---- In a static program, under an emulator ----
 
-# What musl, qemu and a repository do not have: feenableexcept, a limit on memory, and threads.
+# Not available in musl, qemu and a repository: feenableexcept, a memory limit, and threads.
 NOT_EMULATED = {"TRAP_FLOATS", "LIMIT_MEMORY", "CRASH_IN_THREAD"}
 EMULATED = {
     **{deed: text for deed, text in MISDEEDS.items() if deed not in NOT_EMULATED},
-    "SMASH_STACK": "the kernel",  # where it crashes depends on the processor
+    "SMASH_STACK": "the kernel",  # the place of the crash depends on the processor
 }
 CASES = """\
 import numpy as np
@@ -243,7 +243,7 @@ def test_static_harness_fails_to_start(
     assert LIBRARY_MISDEEDS["CONSTRUCTOR_EXITS"] in run.stdout
 
 
-# ---- What a kernel prints ----
+# ---- The output of a kernel ----
 
 
 def test_kernel_output_is_shown(operator: Operator, capfd: pytest.CaptureFixture[str]) -> None:
@@ -293,7 +293,7 @@ params: {divisor: {type: VX_TYPE_INT32}, summands: {type: VX_TYPE_ARRAY}}
 
 @pytest.fixture(scope="module")
 def plain_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return where a minimal runtime is, and libraries of kernels that name it first."""
+    """Return the folder of a minimal runtime and of kernel libraries that link with it first."""
     folder = tmp_path_factory.mktemp("plain")
     runtime = folder / "libplain_runtime.so"
     soname = f"-Wl,-soname,{runtime.name}"
@@ -328,7 +328,7 @@ def test_harness_runs_without_openvx(plain_folder: Path) -> None:
         plain_kernel(plain_folder, "subtract").run(plain_invocation(1))
 
 
-# What a kernel does -> the fault; or the event, or the leak.
+# Kernel -> its fault, event or leak.
 PLAIN_FAULTS = {
     "nothing": "",
     "resize": "",
@@ -361,14 +361,14 @@ def test_fastest_run_is_measured(plain_folder: Path) -> None:
     assert kernel.run(plain_invocation(1), repeat=9, limit=LONG).seconds < 1
 
 
-# ---- What is left ----
+# ---- Remaining processes ----
 
 
 @pytest.fixture(autouse=True)
 def no_process_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """After a case there is no process but the harnesses, whose parent is this one."""
+    """After a case only the harnesses remain, as children of this process."""
     yield
-    # Other runs of the tests have folders of their own.
+    # The folder tells this run of the tests from others.
     library = f"{tmp_path_factory.getbasetemp()}/misdeeds".encode()
     assert [path for path in Path("/proc").glob("[0-9]*") if _is_left(path, library)] == []
 

@@ -1,4 +1,4 @@
-"""`scons check` in a repository: guarded tensors, and that it passes only if all ran."""
+"""`scons check` in a repository: guarded tensors, and success only after a complete run."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from tests.check.target_repositories import check, messages_of, need, write_faults
 from tests.repositories import Repository
 
-# What compute does with tensors of 1, 2, ... floats -> its message. On a board, all tensors
-# lie in one block of memory; each has its own guards here.
+# Statement of compute for tensors of 1, 2, ... floats -> its message. On a board, all tensors
+# lie in one block of memory; here each has its own guards.
 STATEMENTS = {
     "((volatile float *)outputs->output.data)[1] = 1;": (
         "the kernel function writes just past the end of the elements of 'output' (4 bytes)"
@@ -45,11 +45,11 @@ def test_out_of_bounds_access_has_source_line(copy_of_fresh: Repository) -> None
         assert text.startswith(f"  {place}{message}")
         line += 1
     for text, message in zip(on_target, STATEMENTS.values(), strict=True):
-        # An ARM processor does not say which way the bytes went.
+        # An ARM processor does not report whether the access was a read or a write.
         assert text.startswith(f"  {re.sub(' (reads|writes) ', ' touches ', message)}")
 
 
-# ---- Green means that everything ran -------------------------------------------------------------
+# ---- A check passes only after a complete run ----------------------------------------------------
 
 TESTS = """\
 import pytest
@@ -72,7 +72,7 @@ SUMMARY = "checked CPU kernel: 2 cases; VX kernel: 1 case; 1 test skipped"
 
 @pytest.fixture(scope="module")
 def small_repository(fresh: Repository, tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    """A built repository with few cases, which each test leaves as it was."""
+    """Return a built repository with few cases; each test restores it."""
     path = tmp_path_factory.mktemp("small") / fresh.path.name
     shutil.copytree(fresh.path, path)
     (path / "tests/test_myoperator.py").write_text(TESTS)
@@ -81,7 +81,7 @@ def small_repository(fresh: Repository, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture
 def small(small_repository: Repository) -> Iterator[Repository]:
-    """The same, with files that the test may change."""
+    """Yield the small repository, and restore its files after the test."""
     folder = small_repository.path
     names = ("op.yml", "pytest.ini", "myoperator_reference.py", "rknn_kernel_myoperator.vx")
     files = {name: (folder / name).read_text() for name in names}
@@ -97,7 +97,7 @@ def errors(output: str) -> list[str]:
 
 
 def test_workers_report_the_same(small: Repository) -> None:
-    """The table, the counts and what is skipped are those of one process."""
+    """The table, the counts and the skipped cases equal those of one process."""
     (small.path / "tests/test_later.py").write_text(
         "import pytest; pytest.skip('', allow_module_level=True)"
     )
@@ -130,7 +130,7 @@ NOT_RUN = "tests did not run, the first is tests/test_myoperator.py::test_"
 TEST_FILE = "tests/test_myoperator.py"
 KERNEL_INDEX_1 = {"op.yml": ("framework:", "kernel_index: 1\nframework:")}
 
-# File -> what is replaced by what in it (None: the file is deleted); the expected errors.
+# File -> (old text, new text), or None to delete the file; the expected errors.
 INCOMPLETE: dict[str, tuple[dict[str, tuple[str, str] | None], list[str]]] = {
     "the reference ends the process": (
         {"myoperator_reference.py": ("    shape =", "    import os; os._exit(0)\n    shape =")},

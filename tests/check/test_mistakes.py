@@ -45,7 +45,7 @@ def reference(inputs, params):
 
 @pytest.fixture
 def shrink(tmp_path: Path) -> Operator:
-    """An operator without kernels: what is tested here comes before them."""
+    """Return an operator without kernels, as these mistakes stop a check before any kernel runs."""
     (tmp_path / "op.yml").write_text(DESCRIPTION)
     (tmp_path / "shrink_reference.py").write_text(REFERENCE)
     return Operator(tmp_path)
@@ -309,7 +309,7 @@ CASES = cases([{"input": (3,)}, {"input": (4,)}], [uniform(-1, 1)], [{"size": [1
 def test_it(case):
     check_cpu_kernel(case)
 """
-# What takes the place of what in TEST -> what follows the name of the file.
+# Old text in TEST -> (new text, message after the file's name).
 IN_TESTS = {
     ("import pytest", "import sys; sys.exit(0)"): ":1: exit(0) is called, which ends the check",
     ("import pytest", "import pytset"): ":1: ModuleNotFoundError: No module named 'pytset'",

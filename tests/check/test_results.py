@@ -23,7 +23,7 @@ from opkit.check.session import Session
 
 
 def steps(value: float, count: int) -> float:
-    """Return the half that is so many representable values above; below, if it is negative."""
+    """Return the half `count` representable values above `value`; below, if it is negative."""
     half = np.float16(value)
     for _ in range(abs(count)):
         half = np.nextafter(half, np.float16(np.inf if count > 0 else -np.inf))

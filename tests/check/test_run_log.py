@@ -21,7 +21,7 @@ PASSED = [("CPU kernel", False), ("CPU kernel, armhf", False)]
 
 
 def complete_log() -> RunLog:
-    """Return the log of a check in which all is well."""
+    """Return the log of a complete, passing check."""
     return RunLog(
         collected=dict.fromkeys(["t.py::cpu", "t.py::vx"]),
         started="t.py::vx",
@@ -38,7 +38,7 @@ def test_complete_log_misses_nothing() -> None:
     assert run_log.missing(complete_log(), BOTH, ELSEWHERE, ["t.py"]) == []
 
 
-def test_case_that_an_executor_leaves_out_is_not_missing() -> None:
+def test_case_skipped_by_executor_is_not_missing() -> None:
     log = complete_log()
     cpu, elsewhere = PASSED
     log.finished["t.py::cpu"] = FinishedTest("passed", [cpu], [elsewhere[0]])
@@ -127,7 +127,7 @@ def test_summary_counts() -> None:
 
 
 def finished(test: str, results: object) -> dict[str, object]:
-    """Return the line of a test that has passed."""
+    """Return the log line of a passed test."""
     return {"finished": test, "outcome": "passed", "results": results, "left_out": []}
 
 

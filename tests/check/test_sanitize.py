@@ -30,7 +30,7 @@ def gcc() -> None:
     need("gcc", "gcc")
 
 
-# What compute does -> its message.
+# Statement of compute -> its message.
 UNDEFINED = {
     "volatile int32_t big = INT32_MAX; big = big + 1;": "signed integer overflow: 2147483647 + 1",
     "volatile int bits = 32; bits = 1 << bits;": "shift exponent 32 is too large for 32-bit type",
@@ -47,7 +47,7 @@ ADDRESS = {
 
 
 def built(repository: Repository) -> dict[Path, bytes]:
-    """Return what a board loads: the packages, and the libraries of all ABIs."""
+    """Return the files for the board: the packages, and the libraries of all ABIs."""
     build = repository.path / "build"
     packages = [build / chip / "MyOperator.rknnop" for chip in CHIPS]
     found = [*packages, *(build / abi / "libmyoperator.so" for abi in rknnop.ABIS)]
@@ -62,12 +62,12 @@ def test_compute_fault_has_source_line(copy_of_fresh: Repository) -> None:
     run = check(copy_of_fresh, "sanitize=address,undefined")
     assert run.returncode == 2
     messages = messages_of(BOTH, run.stdout)
-    # The last case does nothing wrong.
+    # The last case is correct.
     assert list(messages) == [f"{size}-ramp" for size, _ in enumerate(expected, 1)]
     for line, text, message in zip(itertools.count(first), messages.values(), expected.values()):
         assert text.startswith(f"  myoperator_compute.h:{line}: {message}")
 
-    # Nothing of it is loaded or packed elsewhere, and it goes with the rest.
+    # The sanitized build changes no product, and `scons -c` deletes it.
     assert before == built(copy_of_fresh)
     folder = copy_of_fresh.path / "build/check/address,undefined"
     assert (folder / "harness").is_file()
@@ -88,7 +88,7 @@ def test_fault_kinds(tmp_path: Path) -> None:
     names = ["USE_AFTER_FREE", "FREE_TWICE", "STACK_OVERFLOW", "MAP_PAST_END", "FREE_FOREIGN"]
     run = check(faults_repository(tmp_path, names), "sanitize=address,undefined")
     messages = messages_of(BOTH, run.stdout)
-    assert list(messages) == names  # and no case after one of them
+    assert list(messages) == names  # and no correct case among them
     source = FAULTS_C.read_text().splitlines()
 
     def place(text: str) -> str:

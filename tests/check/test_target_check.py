@@ -47,7 +47,7 @@ def qemu() -> None:
         need(program, "qemu-user-static")
 
 
-# ---- Right kernels ----
+# ---- Passing kernels ----
 
 
 @pytest.mark.usefixtures("qemu")
@@ -62,7 +62,7 @@ def test_example_passes_on_all_targets(name: str, example: Callable[[str], Repos
     names = [[case for case, *_ in cases] for cases in table.values()]
     assert names[0] != []
     assert all(other == names[0] for other in names)
-    # The time that an emulator or a sanitizer takes says nothing about a board.
+    # The times of an emulator or a sanitizer do not predict a board's.
     assert {time for kernel in KERNELS[1:] for *_, time in table[kernel]} == {"-"}
 
 
@@ -92,7 +92,7 @@ def failures(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], 
 
 
 def arm_message(message: str) -> str:
-    """The message on a processor that does not tell reading from writing."""
+    """Return the message of a processor that does not report whether an access was a read."""
     return re.sub(r"\b(reads|writes)\b", "touches", message)
 
 
@@ -107,7 +107,7 @@ def test_fault_message_matches_pc(
 
 
 @pytest.mark.usefixtures("qemu")
-def test_division_by_zero_is_no_fault_on_arm(failures: dict[tuple[str, str], str]) -> None:
+def test_division_by_zero_is_not_a_fault_on_arm(failures: dict[tuple[str, str], str]) -> None:
     found = [kernel for kernel, case in failures if case == "DIVIDE_BY_ZERO"]
     assert found == ["CPU kernel"]
 
@@ -174,7 +174,7 @@ def test_custom_emulator(fresh: Repository, tmp_path: Path) -> None:
     emulator = program(tmp_path / "my emulator", f'echo "$1" >>"{log}"\nexec qemu-arm-static "$2"')
     run = check(fresh, "target=rv1126", f"qemu='{emulator}' -fast")
     assert run.returncode == 0, run.stdout + run.stderr
-    # Once to see that it works, and once for all cases.
+    # Started once to see that it works, and once for all cases.
     assert log.read_text() == "-fast\n-fast\n"
     assert len(rows(run.stdout)["CPU kernel, armhf"]) > 1
 

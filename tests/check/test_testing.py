@@ -47,7 +47,7 @@ def reference(inputs, params):
 
 @pytest.fixture(scope="module")
 def faults(tmp_path_factory: pytest.TempPathFactory) -> Operator:
-    """An operator that copies, with the fault that its param selects."""
+    """Return an operator that copies; its param selects a fault."""
     return Operator(
         repository(tmp_path_factory.mktemp("faults"), "host_faults.c", DESCRIPTION, REFERENCE)
     )
@@ -58,7 +58,7 @@ def fault_case(name: str) -> Case:
     return Case(name.lower(), {"input": numbers}, {"fault": FAULTS.index(name)})
 
 
-# ---- Every wrong kernel is told apart ----
+# ---- Each fault has its own message ----
 
 KERNEL = "the kernel function"
 BLOCK = "a block of 80 bytes (allocation 2)"
@@ -104,13 +104,13 @@ MESSAGES = {
 }
 
 
-# Where the fault is in the operator's own code: what stands in the line that is named.
+# For faults in the operator's own code: the text of the reported line.
 FAULTS_IN_LINE = {
     "READ_PAST_END": "halves[0] = ((volatile uint16_t *)input->data)[count];",
     "WRITE_PAST_END": "halves[count + 2] = 0;",
     "DIVIDE_BY_ZERO": "sink = 7 / zero;",
     "LOOP": "while (zero == 0) {",
-    "STACK_OVERFLOW": "",  # any: where depends on the stack that is left
+    "STACK_OVERFLOW": "",  # any line: the place depends on the remaining stack
     "USE_AFTER_FREE": "halves[0] = freed[3];",
     "USE_AFTER_REALLOC": "sink = old[0];",
     "NULL_POINTER": "*(volatile int *)(uintptr_t)zero = 1;",
@@ -172,7 +172,7 @@ def test_error_within_tolerance_passes(faults: Operator) -> None:
     assert "0 ulp or 2.48" in run_cpu_kernel(case, max_error=2.48, operator=faults).problem
 
 
-# ---- Cases that break the rules; of references, see test_mistakes.py ----
+# ---- Invalid cases; for invalid references see test_mistakes.py ----
 
 
 @pytest.mark.parametrize(
@@ -412,7 +412,7 @@ def test_plugin_continues_after_crash(own_repository: Path) -> None:
 
 
 def test_session_checks_two_operators(own_repository: Path, tmp_path: Path) -> None:
-    """Each with its own libraries, in tests that name no operator."""
+    """Each operator has its own libraries, in tests that name no operator."""
     other = repository(
         tmp_path / "others",
         "host_misdeeds.c",

@@ -1,4 +1,4 @@
-"""The conversion between half and float that every CPU kernel uses, against numpy's."""
+"""The conversion between half and float in every CPU kernel, against numpy's."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ ALL_HALVES: Bits16 = np.arange(1 << 16, dtype=np.uint16)
 
 @dataclass(frozen=True)
 class Machine:
-    """Something that programs are compiled for and run on.
+    """A processor on which programs run.
 
     Attributes:
-        abi: what it runs.
-        flags: how the program is compiled, besides for the ABI's oldest processor.
-        processor: the one that qemu emulates; None: any, so this machine's own if it runs the ABI.
+        abi: its ABI.
+        flags: for the compiler, in addition to those for the ABI's oldest processor.
+        processor: qemu's name of it; None: any, so this machine's own if it runs the ABI.
     """
 
     abi: Abi
@@ -58,7 +58,7 @@ MACHINES = {
     "host-checked": Machine(HOST, CHECKED),
     "portable": Machine(HOST, (*Machine.flags, PORTABLE)),
     "portable-checked": Machine(HOST, (*CHECKED, PORTABLE)),
-    # The last of Intel's without F16C, which is in the instruction set of its successor.
+    # Intel's last processor without F16C.
     "x64-without-f16c": Machine(ABIS["x64"], processor="Nehalem"),
     "aarch64": Machine(ABIS["aarch64"], processor="cortex-a53"),
     "armhf": Machine(ABIS["armhf"], processor="cortex-a7"),
@@ -87,14 +87,14 @@ class Half:
 
 @pytest.fixture(scope="module", params=MACHINES)
 def command(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Return how the program is started on a machine."""
+    """Return the command that starts the program on a machine."""
     machine = MACHINES[request.param]
     emulator = machine.emulator
     program = tmp_path_factory.mktemp("half") / "half_program"
     target = []
     if machine.abi is not HOST:
-        # Static, so that qemu needs no other file of the foreign system; stripped, so that the C
-        # library, which zig compiles first, is the one that the programs of `scons check` have.
+        # Static, so that qemu needs no other file of the foreign system; stripped, so that zig
+        # compiles the same C library as for the programs of `scons check`.
         target = [f"--target={machine.abi.triple.replace('gnu', 'musl')}", "-static", "-s"]
     build(program, *target, *machine.flags, SOURCE, abi=machine.abi)
     return [*emulator, str(program)]
@@ -110,13 +110,13 @@ def float_bits(values: npt.ArrayLike) -> Bits32:
 
 
 def numpy_floats(halves: Bits16) -> Bits32:
-    """Convert as numpy does, but for signalling NaNs: IEEE 754 wants them quiet, numpy need not."""
+    """Convert as numpy does, but quieten signalling NaNs, as IEEE 754 requires."""
     floats = halves.view(np.float16).astype(np.float32).view(np.uint32)
     return np.where((halves & 0x7FFF) > 0x7C00, floats | 0x00400000, floats).astype(np.uint32)
 
 
 def numpy_halves(floats: Bits32) -> Bits16:
-    """Convert as numpy does, but for NaNs: sign, quiet, and the upper bits of the payload."""
+    """Convert as numpy does, but make NaNs quiet with sign and upper bits of the payload."""
     values = floats.view(np.float32)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         halves = values.astype(np.float16).view(np.uint16)
@@ -187,7 +187,7 @@ def test_quiet_nans_match_numpy(half: Half) -> None:
 
 def test_floats_around_halves_and_midpoints(half: Half) -> None:
     positive = ALL_HALVES[:0x7C00].view(np.float16).astype(np.float32)
-    # The midpoints, exact in float; the last one is where infinity begins.
+    # The midpoints, exact in float; the last one rounds to infinity.
     following = np.append(positive[1:], np.float32(65536))
     places = np.concatenate([positive, (positive + following) / 2])
     around = [
@@ -201,13 +201,13 @@ def test_floats_around_halves_and_midpoints(half: Half) -> None:
 
 @functools.cache
 def floats_of_all_kinds() -> tuple[Bits32, Bits16]:
-    """Return floats, and the halves that they become."""
+    """Return floats, and the halves nearest to them."""
     random = np.random.default_rng(1)
     ties = [0, 1, 0xFFF, 0x1000, 0x1001, 0x7FFFFF]
     fractions = np.concatenate([ties, random.integers(0, 1 << 23, 58)])
     exponents = np.add.outer(np.arange(1 << 9) << 23, fractions).ravel()
     anything = random.integers(0, 1 << 32, 10**7, np.uint32)
-    # Most patterns are far out of a half's range; these are in it, and in its subnormals.
+    # Most bit patterns are out of a half's range; these are in it, and in its subnormals.
     in_range = random.integers(0x38000000, 0x47900000, 1 << 20, np.uint32)
     subnormal = random.integers(0x32000000, 0x38900000, 1 << 20, np.uint32)
     nans = random.integers(0x7F800001, 0x80000000, 1 << 16, np.uint32)
@@ -245,7 +245,7 @@ def test_f16c_is_used_if_available(request: pytest.FixtureRequest, command: list
     assert result.stdout == (b"yes" if expected else b"no")
 
 
-# What converts four or eight elements at once.
+# Instructions that convert four or eight elements at once.
 VECTOR_INSTRUCTIONS = {
     "x64": (r"vcvtph2ps\s.*%ymm", r"vcvtps2ph\s.*%ymm"),
     "aarch64": (r"fcvtl2\s", r"fcvtn2\s"),
@@ -254,17 +254,17 @@ VECTOR_INSTRUCTIONS = {
 """ABI -> instructions, where every processor of the ABI has them."""
 
 
-# On their own, and as part of what reads and writes tensors, which is compiled for size.
+# On their own, and in the functions that read and write tensors, which are compiled for size.
 @pytest.mark.parametrize("source", ["half_program.c", "device_support.c"])
 @pytest.mark.parametrize("name", VECTOR_INSTRUCTIONS)
 def test_loops_are_vectorized(name: str, source: str, tmp_path: Path) -> None:
     abi = ABIS[name]
     assembly = tmp_path / "half.s"
-    # zig adds a -c of its own, and the compiler says that it has no use for it.
+    # zig adds a -c of its own, and the compiler warns that it is unused.
     flags = ("-O2", "-g0", "-S", "-Wno-unused-command-line-argument")
     result = compile_c(assembly, C_SOURCES / source, *flags, abi=abi)
     assert result.returncode == 0, result.stderr
-    # A label, and what follows it up to the next one; a loop jumps to its own label.
+    # A label and its code up to the next label; a loop jumps to its own label.
     _, *parts = re.split(r"^([.\w]+):", assembly.read_text(), flags=re.MULTILINE)
     blocks = zip(parts[::2], parts[1::2], strict=True)
     loops = [code for label, code in blocks if re.search(rf"\s[bj]\S*\s+{label}\b", code)]

@@ -1,4 +1,4 @@
-"""Valid descriptions, as hypothesis makes them."""
+"""Hypothesis strategies for valid descriptions."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ NAMES = (
 
 
 LONGEST_LIST = 16
-"""As many items as every runtime takes."""
+"""The maximum count of items that every runtime takes."""
 
 RUNTIMES = tuple(runtimes.available())
 
 
 def is_free(name: str) -> bool:
-    """Whether an input, an output or a param may be called so, whatever the runtime."""
+    """Return whether all runtimes accept the name for an input, an output or a param."""
     return not taken_by(name) and name not in VX_PARAMETERS and name != "name"
 
 
 def is_free_for_operator(name: str) -> bool:
-    """Whether an operator may be called so, whatever the runtime."""
+    """Return whether all runtimes accept the name for an operator."""
     lower = name.lower()
     refusals = [each.describe.name_refusal(name) for each in runtimes.available().values()]
     return not any((taken_by(name), taken_by(lower), *refusals, lower in VX_KERNELS))
@@ -49,7 +49,7 @@ _CHARACTERS = st.characters(categories=["L", "N", "P", "S", "Zs"])
 _TEXT = st.lists(_CHARACTERS | st.sampled_from(_HOSTILE) | st.just(" "), max_size=10).map("".join)
 _DOCS = _TEXT.map(lambda text: " ".join(text.split()))
 _SOURCES = _TEXT.map(lambda text: f"const:{''.join(text.split()) or 'x'}")
-# All but what no C string can have.
+# All characters but NUL and halves of surrogate pairs, which a C string cannot contain.
 _DEFAULT_TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")) | _TEXT
 _DOMAINS = st.sampled_from(
     ["", "custom", "com.example-ops", "onnx", "std", "ppl", "new", "linux", "_", "x86", "a.1"]
@@ -57,7 +57,7 @@ _DOMAINS = st.sampled_from(
 
 
 def _numbers(type_: ParamType) -> st.SearchStrategy[Any]:
-    """Draw a number that a param may have, often one at a limit."""
+    """Draw a valid number of a param, often one at a limit."""
     if type_.element.kind == "bool":
         return st.booleans()
     if type_.element.kind == "float":
@@ -70,7 +70,7 @@ def _numbers(type_: ParamType) -> st.SearchStrategy[Any]:
 
 
 def values(type_: ParamType, length: int | None) -> st.SearchStrategy[Any]:
-    """Draw a value that a param may have, often one at a limit."""
+    """Draw a valid value of a param, often one at a limit."""
     if type_.is_text:
         return _DEFAULT_TEXTS.filter(lambda text: len(text.encode()) <= MAX_TEXT)
     if not type_.is_list:
@@ -91,7 +91,7 @@ def _params(draw: st.DrawFn, types: Sequence[str]) -> dict[str, Any]:
 
 @st.composite
 def documents(draw: st.DrawFn, chosen: Sequence[str] = ("rknn",)) -> dict[str, Any]:
-    """Make the document of a description for some runtimes, with names that are free."""
+    """Draw the document of a description for some runtimes, without reserved names."""
     free = NAMES.filter(is_free)
     name = draw(NAMES.filter(is_free_for_operator))
     names = draw(st.lists(free, min_size=2, max_size=8, unique_by=str.lower))

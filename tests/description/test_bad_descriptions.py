@@ -1,7 +1,7 @@
 """An invalid description or folder name gives one message, and nothing on disk.
 
-The descriptions are data files. The first line of each says what the message holds: after the name
-of the file first exactly `LINE: FIELD: ...`, and then, after each ` | `, something further on.
+The descriptions are data files. The first line of each is the expected message: exactly
+`LINE: FIELD: ...` after the name of the file, then, after each ` | `, a later part of the message.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 
 def expectation(file: Path) -> tuple[str, list[str]]:
-    """Return what the message begins with after the file's name, and what else it holds."""
+    """Return the message's beginning after the file's name, and later parts of it."""
     first = file.read_text(encoding="utf-8-sig").splitlines()[0]
     start, *further = first.removeprefix("# expect: ").split(" | ")
     return start, further
@@ -47,7 +47,7 @@ def assert_says(message: str, name: str, file: Path) -> None:
 
 
 def ask(*answers: str) -> str:
-    """Run cookiecutter, check that it stops with one line and writes nothing; return the line."""
+    """Run cookiecutter, check that it fails with one line and writes nothing; return the line."""
     before = listing()
     result = CliRunner().invoke(cookiecutter_command, [str(ROOT), "--no-input", *answers])
     assert result.exit_code == 1
@@ -58,7 +58,7 @@ def ask(*answers: str) -> str:
 
 
 def listing() -> list[str]:
-    """Return everything in and beside the folder we stand in."""
+    """Return everything in and beside the working directory."""
     return sorted(str(path) for path in Path.cwd().parent.rglob("*"))
 
 

@@ -1,4 +1,4 @@
-"""All that is wrong with a description is said at once, and nothing that follows from it."""
+"""All errors of a description are reported at once, without errors that follow from others."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_first_error_is_among_all(file: Path) -> None:
     assert str(error.value) == str(error.value.complaint)
 
 
-def test_good_description_has_none() -> None:
+def test_valid_description_has_no_complaints() -> None:
     assert runtimes.complaints(GOOD) == (runtimes.parse(GOOD), [])
 
 

@@ -20,15 +20,15 @@ from tests.description.descriptions import RUNTIMES, documents
 from tests.files.texts import DECLARATIONS, INCLUDES, STUB, generated_files, once_only_files
 
 FIXED = ("register_all", "riscv", "x86", "onnx")
-"""The names of files which are the same in each repository."""
+"""The names of files that every repository has."""
 SHARED = ("get_rknn_custom_op", "OPERATOR_COUNT", "InferShapes", "Run", "PARAMS")
-"""What is called so in each repository, besides what is static."""
+"""The names that every repository defines, besides its static ones."""
 WITH_FUNCTIONS = (".c", ".cc", "_kernels.h", "_params.h")
 STATIC = r"^static [^=(;]*?(\w+)(?:\[\w*\])? *[=(]"
 
 
 def drawn(count: int, number: int, chosen: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the documents of descriptions whose names, and domains' folders, are apart."""
+    """Return the documents of descriptions with distinct names and distinct folders of domains."""
     found: list[dict[str, Any]] = []
 
     @seed(number)
@@ -57,10 +57,10 @@ def drawn(count: int, number: int, chosen: Sequence[str]) -> list[dict[str, Any]
 
 
 def write(root: Path, document: dict[str, Any], number: int) -> list[str]:
-    """Write an operator's C and C++ files beside others'; return those that are no headers.
+    """Write an operator's C and C++ files beside others'; return the sources without headers.
 
-    What is static has names of its own, so that one file can include the sources of all: headers
-    cost most of the time.
+    Static names get a suffix, so that one file can include the sources of all operators: headers
+    take most of the time.
     """
     spec = runtimes.parse(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
     once = once_only_files(spec)
@@ -91,7 +91,7 @@ def write(root: Path, document: dict[str, Any], number: int) -> list[str]:
 def assert_all_compile(
     root: Path, runtime: str, abis: Sequence[Abi], count: int, number: int
 ) -> None:
-    """Compile many operators of a runtime by one call for each ABI."""
+    """Compile many operators of a runtime, with one compiler call for each ABI."""
     root.mkdir(exist_ok=True)
     documents_of = drawn(count, number, [runtime])
     sources = [path for n, document in enumerate(documents_of) for path in write(root, document, n)]

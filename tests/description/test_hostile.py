@@ -1,4 +1,4 @@
-"""A description that nobody would write: a short message, in bounded time and memory."""
+"""A hostile description gets a short message, in bounded time and memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def laughs(levels: int) -> str:
 
 
 def merges(levels: int) -> str:
-    """Return mappings that are merged into one another, in a default."""
+    """Return nested merge keys, in a default."""
     parts = ["&m0 {k: 1}"]
     for n in range(1, levels):
         parts.append(f"&m{n} {{<<: [{', '.join([f'*m{n - 1}'] * 9)}]}}")
@@ -69,7 +69,7 @@ except OpkitError as error:
 
 
 def limit() -> None:
-    """Bound what the process may take: one that has no end dies of it."""
+    """Bound time and memory of the process, so that an endless one is killed."""
     resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
     resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
 
@@ -93,7 +93,7 @@ def test_description_is_refused_briefly(name: str, tmp_path: Path) -> None:
 
 
 def test_deepest_nesting() -> None:
-    """In a key that nobody reads only the depth matters."""
+    """The value of an ignored key is limited in depth alone."""
     for lists, expected in ((MAX_DEPTH - 1, []), (MAX_DEPTH, ["is nested too deeply"])):
         text = f"{HEAD}{PACKAGE_KEYS[0]}: {'[' * lists}{']' * lists}\n"
         assert [each.problem for each in complaints(text, "op.yml")[1]] == expected

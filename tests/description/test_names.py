@@ -1,4 +1,4 @@
-"""Every name that a description may give makes code that compiles, in every runtime."""
+"""Every valid name in a description makes code that compiles, in every runtime."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.files.texts import (
 from tests.runtimes.rknn.vx.test_vx_names import LANGUAGE
 
 RUNTIMES = ("rknn", "rknn2", "pplnn")
-ROOMS = [OPKIT / "runtimes" / name for name in RUNTIMES]
+FOLDERS = [OPKIT / "runtimes" / name for name in RUNTIMES]
 MATH_HEADERS = "assert ctype errno fenv float inttypes limits math stdalign stdbool stdint stdio"
 C_HEADERS = [f"{name}.h" for name in f"{MATH_HEADERS} stdlib string time".split()]
 C_FILES = (".c", ".cc", ".h")
@@ -56,7 +56,7 @@ def described(
 
 
 def is_accepted(name: str, chosen: Iterable[str] = RUNTIMES) -> bool:
-    """Whether an operator may be called so."""
+    """Return whether an operator may have the name."""
     try:
         parse(described(name, chosen))
     except DescriptionError:
@@ -84,7 +84,7 @@ def language_of(source: Path) -> str:
 
 
 def folders(root: Path) -> list[str]:
-    """Return the arguments that say where an operator's sources find headers."""
+    """Return the -I arguments for an operator's sources."""
     return [
         f"-I{path}"
         for path in (root, root / "pplnn/src", *(root / name for name in INCLUDES), DECLARATIONS)
@@ -103,7 +103,7 @@ def assert_compiles(source: Path, root: Path, abi: Abi = HOST) -> None:
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Path]]:
-    """Return a repository of all runtimes, and two sources that include all of its own."""
+    """Return a repository of all runtimes, and two sources that include all its headers."""
     root = tmp_path_factory.mktemp("plain") / "Xqz"
     sources = write(parse(described()), root)
     standard = "".join(f"#include <{name}>\n" for name in C_HEADERS)
@@ -115,7 +115,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Path]]:
 
 
 def macros(source: Path, root: Path, abi: Abi) -> dict[str, str]:
-    """Return the macros without arguments at the end of a source, and what they become."""
+    """Return the object-like macros at the end of a source, with their expansions."""
     output = root / f"{source.name}.{abi.name}.macros"
     arguments = [str(source), "-E", "-dM", "-Wno-error", *folders(root)]
     result = compile_c(output, *arguments, abi=abi, language=language_of(source))
@@ -136,8 +136,8 @@ def test_every_macro_in_scope_is_taken(
     } == set()
 
 
-def test_words_that_are_no_macros_are_free() -> None:
-    """Patterns take what looks like a macro, and no more."""
+def test_words_other_than_macros_are_free() -> None:
+    """The patterns of reserved names match macro-like names alone."""
     words = "EPS EDGE EXP SIGMA PI N K T MAX MIN INT UINT8 FLT M_X MOD bit_width signature FP16"
     words += " INDEX index exp log gamma y0 std string vector other len map dict self params"
     for name in (*words.split(), *"int_max pool_h Xqz_h min_MAX E2 ETA EMA TIME CLOCK".split()):
@@ -148,10 +148,10 @@ def test_words_that_are_no_macros_are_free() -> None:
 
 
 def words_in_scope(*taken: Taken) -> list[str]:
-    """Return what names there are in generated files and in headers, as far as they are free."""
-    headers = [*ROOMS[0].glob("*.h"), *(OPKIT / "compute").glob("*.h")]
-    headers += [path for room in ROOMS for path in (room / "include").rglob("*.h")]
-    headers += [ROOMS[1] / "custom_op.h", ROOMS[2] / "glue/tensors.h"]
+    """Return the names in generated files and in headers that are not reserved."""
+    headers = [*FOLDERS[0].glob("*.h"), *(OPKIT / "compute").glob("*.h")]
+    headers += [path for folder in FOLDERS for path in (folder / "include").rglob("*.h")]
+    headers += [FOLDERS[1] / "custom_op.h", FOLDERS[2] / "glue/tensors.h"]
     texts = [
         *(text for path, text in files_of(parse(described())).items() if path.endswith(C_FILES)),
         *(path.read_text() for path in headers),
@@ -170,7 +170,7 @@ def words_in_scope(*taken: Taken) -> list[str]:
 
 
 def with_names(chosen: tuple[str, ...], section: str, names: list[str]) -> OpSpec:
-    """Return an operator that has more names in a section than any runtime takes."""
+    """Return an operator with more names in a section than any runtime takes."""
     spec = parse(described(chosen=chosen))
     tensors = tuple(map(Tensor, names))
     if section == "inputs":
@@ -190,7 +190,7 @@ SOURCES = {
         "pplnn/src/ppl/nn/oputils/custom/xqz_glue.cc",
     ),
 }
-"""Where names of inputs, outputs and params are code."""
+"""The files in which names of inputs, outputs and params are code."""
 
 
 def assert_names_compile(runtime: str, section: str, folder: Path, abi: Abi = HOST) -> None:
@@ -255,6 +255,6 @@ def test_operator_may_be_called(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["Compute", "Destroy", "init", "kernel_hooks", "custom_op"])
-def test_operator_named_like_our_functions_compiles(name: str, tmp_path: Path) -> None:
+def test_operator_named_like_opkit_function_compiles(name: str, tmp_path: Path) -> None:
     for source in write(parse(described(name, chosen=("rknn", "rknn2"))), tmp_path / name):
         assert_compiles(source, tmp_path / name)

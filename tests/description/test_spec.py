@@ -1,4 +1,4 @@
-"""op.yml -> OpSpec: what is accepted, and that order is kept. What is refused: bad_descriptions."""
+"""op.yml -> OpSpec: valid descriptions, with their order kept. Invalid ones: bad_descriptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of types agrees with numpy, with itself and with the tables that C has of its own."""
+"""The table of types agrees with numpy, with itself and with the tables in C."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_table_matches_c(tmp_path: Path) -> None:
 
 
 def _run_types_program(checks: Iterable[str], folder: Path) -> list[str]:
-    """Return what both tables in C say of each type, from a program that compiles the checks."""
+    """Return the rows of both tables in C, by a program that also compiles the checks."""
     rows = ", ".join(f'{{"{row.name}", {row.vx_name}}}' for row in IN_OPENVX)
     source = folder / "types.c"
     source.write_text(
@@ -103,18 +103,18 @@ def enumerators(header: Path, enum: str, prefix: str) -> list[str]:
     return [name.lower() for name in re.findall(rf"{prefix}(\w+)", body[1])]
 
 
-def test_the_emulator_numbers_types_as_its_header() -> None:
+def test_emulator_type_numbers_match_header() -> None:
     header = RKNN / "vx/prelude/shared.h"
     assert enumerators(header, "__opkit_type", "__OPKIT_") == list(TYPES)
 
 
-def test_tensor_h_has_room_for_what_runtimes_may_take() -> None:
+def test_tensor_h_capacity_matches_max_rank() -> None:
     text = TENSOR_H.read_text()
     capacities = dict(re.findall(r"#define OPKIT_(MAX_\w+) +(\d+)", text))
     assert capacities == {"MAX_RANK": str(MAX_RANK)}
 
 
-def test_room_for_lists_of_rknn() -> None:
+def test_capacity_for_lists_matches_rknn_limit() -> None:
     (capacity,) = re.findall(r"#define OPKIT_RKNN_MAX_ITEMS +(\d+)", OPENVX_H.read_text())
     assert int(capacity) == RKNN_LIMITS.items
 

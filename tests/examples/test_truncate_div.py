@@ -1,4 +1,4 @@
-"""The example TruncateDiv: its math on int32, which its own cases on RKNN-Toolkit 1.x leave out."""
+"""The example TruncateDiv: its math on int32, which its cases on RKNN-Toolkit 1.x do not cover."""
 
 from __future__ import annotations
 

@@ -62,12 +62,12 @@ OTHER_EXAMPLES = {
     name: (EXAMPLES / name / f"{name}.yml").read_text()
     for name in set(EXAMPLE_NAMES) - set(RKNN_EXAMPLES)
 }
-"""Of runtimes that have tests of their own for their files."""
+"""The examples whose runtimes have separate tests of their files."""
 
 
 OURS = ("generated/", "include/", "docs/", ".github/", "rknn_op_", "makefile")
 VX_FILES = {"docs/vx.md", "rknn_kernel_everytype.vx"}
-"""What an operator without a VX kernel does not have."""
+"""The files that an operator without a VX kernel lacks."""
 
 
 def all_files(spec: OpSpec) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Names that op.yml no longer has are found where the user's math certainly means them."""
+"""Names missing in op.yml are found in the user's math, without false positives."""
 
 from __future__ import annotations
 
@@ -68,6 +68,6 @@ def test_keys_in_reference(code: str, expected: list[str], tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", EXAMPLE_NAMES)
-def test_examples_have_none(name: str) -> None:
+def test_examples_have_no_unknown_names(name: str) -> None:
     spec = parse((EXAMPLES / name / f"{name}.yml").read_text())
     assert unknown_names(EXAMPLES / name, spec) == []

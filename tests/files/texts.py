@@ -1,4 +1,4 @@
-"""The text of an operator's files, without a repository."""
+"""Render the text of an operator's files, without a repository."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def generated_files(spec: OpSpec, reference: str) -> dict[str, str]:
 
 
 STUB = "generated/openvx_stub.c"
-"""A source that is never compiled with an operator's own."""
+"""A source that is never compiled together with an operator's sources."""
 
 INCLUDES = ("include", "include/librknnrt")
-"""The folders of a repository in which an operator's sources find headers."""
+"""The include folders of a repository."""
 
 DECLARATIONS = OPKIT / "runtimes/pplnn/declarations"
-"""Those of ppl.nn, which no repository has."""
+"""The include folder of ppl.nn's declarations, which is not in repositories."""

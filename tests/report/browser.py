@@ -1,4 +1,4 @@
-"""Opens a page in headless Chromium and returns what a browser finds there."""
+"""Open a page in headless Chromium and return its state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FLAGS = (
     " --allow-file-access-from-files --enable-logging=stderr --v=0 --dump-dom"
 ).split()
 
-# The page is in a frame, which has exactly the width that is asked for and keeps the page as it is.
+# The page is in a frame, which has exactly the requested width and does not change the page.
 _HARNESS = """<!DOCTYPE html>
 <meta charset="utf-8">
 <title>a page in a window</title>
@@ -42,11 +42,11 @@ window.onload = () => {
 
 @dataclass(frozen=True)
 class Seen:
-    """What a browser saw.
+    """The state of a page in the browser.
 
     Attributes:
-        console: what the browser's console says: errors, and what a page's policy refuses.
-        width: how wide the page is, in CSS pixels; more than the window if it does not fit.
+        console: messages of the browser's console: errors, and violations of the page's policy.
+        width: of the page, in CSS pixels; larger than the window's if it does not fit.
         measured: the value of the script's `return`.
     """
 
@@ -56,7 +56,7 @@ class Seen:
 
 
 def look(page: Path, width: int, script: str = "return null;") -> Seen:
-    """Open a page in a window of this width.
+    """Open a page in a window of a width, run a script, and return the page's state.
 
     Args:
         page: the file.

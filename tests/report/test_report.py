@@ -1,4 +1,4 @@
-"""The page of `scons report`: its text, and how a browser shows it."""
+"""The page of `scons report`: its text, and its display in a browser."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ params:
 
 
 class Document(HTMLParser):
-    """The elements of a page, and its text."""
+    """A parsed page: its elements and its text."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -225,7 +225,7 @@ def test_histogram_bars() -> None:
     bins = [round(((x - left) / width - 0.5) * 7.2 + 0.4) for ((x, _), *_) in bars]
     assert bins == [-3, 0, 1]
     heights = [bottom - top for ((_, bottom), (_, top), *_) in bars]
-    # Logarithmic: from one element to ten is as far as from ten to a hundred.
+    # A logarithmic axis: the steps from 1 to 10 and from 10 to 100 elements are equal.
     assert heights[1] - heights[2] == pytest.approx(heights[2] - heights[0], abs=0.2)
     assert heights[0] > 5
 
@@ -285,7 +285,7 @@ CASES = """return {
 def reported(
     example: Callable[[str], Repository], tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Repository, str]:
-    """Return the repository of ResizeArea with its report, and what `scons report` printed."""
+    """Return the repository of ResizeArea with its report, and the output of `scons report`."""
     path = tmp_path_factory.mktemp("report") / "ResizeArea"
     shutil.copytree(example("resize_area").path, path)
     repository = Repository(path)

@@ -1,4 +1,4 @@
-"""The command, run in this process, and what it leaves."""
+"""Run the command in this process, and check its output and files."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from rknn_op.command import main
 
 
 def rknn_op(*arguments: str) -> Result:
-    """Return what the command prints, and its exit status."""
+    """Run the command; return its output and exit status."""
     return CliRunner().invoke(main, arguments)
 
 
 def assert_error(result: Result, *phrases: str, status: int = 1) -> None:
-    """Check that stderr is one line with all of these texts, and no traceback."""
+    """Check that stderr is one line with all of these phrases, without a traceback."""
     assert result.exit_code == status, result.output
     assert isinstance(result.exception, SystemExit), result.exception
     assert result.stdout == ""
@@ -26,7 +26,7 @@ def assert_error(result: Result, *phrases: str, status: int = 1) -> None:
 
 
 def snapshot(path: Path) -> dict[str, bytes]:
-    """Return path -> content of all files of a folder, but for git's."""
+    """Return path -> content of all files of a folder, except git's."""
     return {
         str(file.relative_to(path)): file.read_bytes()
         for file in path.rglob("*")

@@ -1,4 +1,4 @@
-"""Repositories of an older version, and what an update is to make of them."""
+"""Make repositories of an older version, and the expected result of an update."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OLD = "0.1.9"
 
 
 def age(path: Path) -> None:
-    """Make a repository of exp one of an older version: every kind of file has another text."""
+    """Turn a repository of exp into one of an older version, with each kind of file changed."""
     text = (path / manifest.PATH).read_text()
     content = json.loads(text) | {"version": OLD}
     content["generated"].append("generated/gone.h")
@@ -34,7 +34,7 @@ def age(path: Path) -> None:
 
 
 def age_wheel(path: Path) -> str:
-    """Replace a repository's wheel by an older one, and return that one's version."""
+    """Replace a repository's wheel by an older one, and return the older version."""
     content = json.loads((path / manifest.PATH).read_text())
     wheel = path / content["wheel"]["name"]
     version = f"{OLD}+0123456789ab"
@@ -62,7 +62,7 @@ def _older_bytes(wheel: bytes, version: str) -> bytes:
 
 
 def add_work(path: Path) -> None:
-    """Write into a repository of exp what a user writes."""
+    """Add a user's work to a repository of exp."""
     for name in ("exp_compute.h", "README.md", "tests/test_exp.py"):
         (path / name).write_text(f"{(path / name).read_text()}mine\n")
     (path / "notes.txt").write_text("mine")

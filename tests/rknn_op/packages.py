@@ -1,4 +1,4 @@
-"""Packages."""
+"""Sample packages, and a writer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rknn-op`: each verb, run as by a user."""
+"""`rknn-op`: each verb, run as a user does."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 
 def process(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run the command as a process of its own, with a PATH that holds no compiler."""
+    """Run the command in a separate process, with a PATH without a compiler."""
     return subprocess.run(
         [sys.executable, "-m", "rknn_op", *arguments],
         cwd=cwd,
@@ -52,7 +52,7 @@ def process(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def made(path: Path) -> dict[str, bytes]:
-    """Return the files that cookiecutter makes too, which cannot know what cruft needs."""
+    """Return the files without .cruft.json, which cookiecutter does not make."""
     files = snapshot(path)
     files.pop(".cruft.json", None)  # not from an installed wheel: it does not know its origin
     return files
@@ -68,7 +68,7 @@ def test_help_describes_every_verb() -> None:
         assert max(map(len, own.stdout.splitlines())) <= 80
 
 
-def test_bug_of_ours_is_a_traceback_with_where_to_report_it(
+def test_internal_error_has_traceback_and_link(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
@@ -134,7 +134,7 @@ def test_create_is_all_or_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch)
     assert not [*folder.iterdir()]
 
 
-def test_what_is_in_the_place_by_now_stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_create_keeps_concurrent_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write = repository.write
 
     def meanwhile(root: Path, spec: OpSpec, wheel: Wheel) -> None:
@@ -147,10 +147,10 @@ def test_what_is_in_the_place_by_now_stays(folder: Path, monkeypatch: pytest.Mon
     assert [*folder.rglob("*")] == [folder / "my_exp"]
 
 
-def test_create_names_what_the_system_refuses(
+def test_create_reports_errors_of_the_file_system(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where it refuses with the error by which a lock is recognized."""
+    """EAGAIN, the error of a taken lock, is reported, too."""
 
     def refused(*_: object) -> None:
         raise BlockingIOError(errno.EAGAIN, "no write now")
@@ -163,7 +163,7 @@ def test_create_names_what_the_system_refuses(
 def test_create_names_a_file_system_without_locks(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody else is at work there, and waiting would not help."""
+    """A missing lock function is an error, as waiting would not help."""
 
     def refused(descriptor: int, operation: int) -> None:
         raise OSError(errno.ENOLCK, "no locks here")
@@ -172,8 +172,8 @@ def test_create_names_a_file_system_without_locks(
     assert_error(rknn_op("create", "-c", EXP, "-p", "exp"), "exp: cannot be made: no locks here")
 
 
-def test_killed_create_leaves_nothing_that_stays(folder: Path) -> None:
-    """At every moment there is the whole repository or none, and the next run tidies up."""
+def test_killed_create_leaves_no_permanent_files(folder: Path) -> None:
+    """At every moment the repository is whole or absent, and the next run deletes leftovers."""
     started = time.monotonic()
     assert process("create", "-c", EXP, "-p", "whole", cwd=folder).returncode == 0
     seconds = time.monotonic() - started
@@ -242,8 +242,8 @@ def test_build_forwards_options_and_exit_status(copy_of_fresh: Repository, folde
     assert "'rk1806', 'rk1808', " in listed.stderr
 
 
-def test_library_of_this_pc_is_no_product(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its name may be in the manner of a plugin's."""
+def test_host_library_is_not_a_product(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name of a library for this PC may look like a plugin's."""
     text = Path(EXP).read_text().replace("name: Exp", "name: my_exp\nruntimes: [rknn2]")
     (folder / "my_exp.yml").write_text(
         re.sub("target_platform: .*", "target_platform: RK3588", text)
@@ -266,7 +266,7 @@ def test_library_of_this_pc_is_no_product(folder: Path, monkeypatch: pytest.Monk
 def test_build_and_check_many(
     example: Callable[[str], Repository], copy_of_fresh: Repository, folder: Path
 ) -> None:
-    """Two repositories, two targets, and a folder that is none: one table, and one status."""
+    """Two repositories, two targets and a folder that is no repository: one table, one status."""
     good = [str(example("exp").path), str(copy_of_fresh.path)]
     (folder / "none").mkdir()
     targets = ("rk1808", "rv1126")
@@ -310,7 +310,7 @@ def test_command_line_of_the_vendor(action: str, config: str, path: str, folder:
 
 
 def test_create_many(folder: Path) -> None:
-    """What cannot be used stops no other, and is listed at the end."""
+    """An invalid description does not stop the others, and is listed at the end."""
     configs = []
     for number in range(12):
         text = Path(EXP).read_text().replace("name: Exp", f"name: Exp{number}")
@@ -326,7 +326,7 @@ def test_create_many(folder: Path) -> None:
     assert [*map(str, created)] == [f"made/{name}" for name in names]
     *problems, last = result.stderr.splitlines()
     assert any(line.startswith("error: 3.yml:1: ") for line in problems)
-    # Two workers take them at the same time, or one after the other.
+    # Two workers handle them concurrently, or one after the other.
     assert any("made/.Exp6.new is in use" in p or "made/Exp6 already" in p for p in problems)
     assert last == "error: 2 of 12 repositories were not made"
     assert len(problems) == 2
@@ -381,7 +381,7 @@ def assert_warnings(result: Result, target: str, *runtimes: str) -> None:
     assert result.stderr.splitlines() == expected[not target :]
 
 
-def test_create_drops_what_is_for_other_runtimes(folder: Path) -> None:
+def test_create_drops_keys_of_other_runtimes(folder: Path) -> None:
     (folder / "zoom.yml").write_text(FOREIGN.format(framework="tensorflow", target="RV1126"))
     for runtime, target in {"rknn2": "rk3588", "pplnn": "riscv64"}.items():
         created = rknn_op("create", "-c", "zoom.yml", "-p", runtime, "--runtime", runtime)
@@ -412,7 +412,7 @@ def test_create_takes_framework_of_runtime(folder: Path) -> None:
     assert rknn_op("create", "-c", "zoom.yml", "-p", "x", "--runtime", "rknn2,pplnn").stderr == ""
 
 
-def test_create_many_drops_what_is_for_other_runtimes(folder: Path) -> None:
+def test_create_many_drops_keys_of_other_runtimes(folder: Path) -> None:
     (folder / "zoom.yml").write_text(FOREIGN.format(framework="tensorflow", target="RV1126"))
     created = rknn_op("create", "-c", "zoom.yml", EXP, "--runtime", "rknn2")
     assert created.stdout == "Zoom\nExp\n"
@@ -421,7 +421,7 @@ def test_create_many_drops_what_is_for_other_runtimes(folder: Path) -> None:
 
 
 def test_create_with_license(folder: Path) -> None:
-    """As cookiecutter makes it, with the same answers for cruft."""
+    """The repository equals cookiecutter's, with the same answers for cruft."""
     chosen = ["--license", "mit", "--author", "A & B"]
     assert rknn_op("create", "-c", EXP, "-p", "exp", *chosen).exit_code == 0
     assert "(c)" in (text := (folder / "exp/LICENSE").read_text())
@@ -436,7 +436,7 @@ def test_create_with_license(folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["exp"]
 
 
-def test_dry_run_lists_what_create_makes(folder: Path) -> None:
+def test_dry_run_lists_files_of_create(folder: Path) -> None:
     shown = rknn_op("create", "-c", EXP, "-p", "exp", "--dry-run")
     assert shown.exit_code == 0
     assert not [*folder.iterdir()]
@@ -449,7 +449,7 @@ def test_dry_run_lists_what_create_makes(folder: Path) -> None:
 
 
 def test_one_process_at_a_time_makes_a_repository(folder: Path) -> None:
-    """Started at once, one makes it, and the others say so: none mixes with another."""
+    """Of concurrent processes one makes the repository; the others report that it exists."""
     command = [sys.executable, "-m", "rknn_op", "create", "-c", EXP, "-p", "exp"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     runs = [
@@ -518,7 +518,7 @@ def test_targets_list_requirements() -> None:
     ],
 )
 def test_exit_status(folder: Path, command: str, status: int, errors: str | None) -> None:
-    """And all that was said is there."""
+    """The output is complete."""
     done = subprocess.run(
         f"{shlex.quote(sys.executable)} -m rknn_op {command}",
         shell=True,
@@ -593,7 +593,7 @@ def test_demo_shows_scons_output_on_failure(folder: Path, monkeypatch: pytest.Mo
 
 
 def test_wheel_runs_by_uvx(folder: Path) -> None:
-    """Of its dependencies, which come from a network otherwise, it gets those that are here."""
+    """The wheel's dependencies come from this machine instead of a network."""
     scratch = folder.parent
     wheel = build_wheel(scratch)
     (distribution,) = metadata.distributions(path=[str(wheel)])
@@ -631,5 +631,5 @@ def test_wheel_runs_by_uvx(folder: Path) -> None:
     uvx("create", "-c", "exp.yml", "-p", "made")
     assert made(folder / "made") == snapshot(generate(folder, EXP, "plain").path)
     assert uvx("--version") == f"rknn-op, version {VERSION}\n"
-    # Nobody else compiles what uv has installed: without that each start would take twice as long.
+    # rknn-op caches its bytecode, as uv does not: without it each start would take twice as long.
     assert [*(scratch / "cache").rglob("opkit/**/parser.*.pyc")]

@@ -1,4 +1,4 @@
-"""`rknn-op diff`: what changed from one package to another."""
+"""`rknn-op diff`: the changes from one package to another."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 
 def differences(**changed: object) -> list[str]:
-    """Return what changed in PACKAGE, but for sizes."""
+    """Return the reported differences of a changed PACKAGE, except sizes."""
     new = dataclasses.replace(PACKAGE, **changed)  # type: ignore[arg-type]
     return [
         change.text

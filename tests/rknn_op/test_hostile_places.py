@@ -1,4 +1,4 @@
-"""`rknn-op` where nothing can be written, or hardly anything: one line that names the path."""
+"""`rknn-op` without permission or space to write: one line that names the path."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 @contextmanager
 def read_only() -> Iterator[None]:
-    """Refuse new folders and files, as a file system mounted read-only; root may write anywhere."""
+    """Refuse new folders and files like a read-only file system, also for root."""
 
     def refuse(path: str | Path, *_: object, **__: object) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
@@ -40,7 +40,7 @@ def read_only() -> Iterator[None]:
 
 @contextmanager
 def full() -> Iterator[None]:
-    """Let no file become larger than 10,000 bytes: the wheel cannot be written."""
+    """Limit files to 10,000 bytes: too few for the wheel."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
     try:
@@ -60,7 +60,7 @@ COMMANDS = {
 
 @pytest.fixture
 def old(folder: Path) -> Path:
-    """Return a repository of an older version, with work of the user's in it."""
+    """Return a repository of an older version with a user's work."""
     assert rknn_op("create", "-c", EXP, "-p", "old").exit_code == 0
     age(folder / "old")
     add_work(folder / "old")

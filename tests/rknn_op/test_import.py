@@ -1,4 +1,4 @@
-"""`rknn-op import`: repositories in the manner of those that the vendor's tool makes."""
+"""`rknn-op import`: repositories in the style of the vendor's tool."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def change(path: Path, old: str, new: str) -> None:
 
 @pytest.fixture
 def old(folder: Path) -> Path:
-    """Return a repository of the vendor's tool, in the current folder."""
+    """Return a repository of the vendor's tool, in the working directory."""
     path = folder / OLD
     shutil.copytree(DATA, path)
     (path / "rknn_op_addscaled.py").write_text(CLASS)
@@ -102,7 +102,7 @@ def old(folder: Path) -> Path:
 
 
 def dry_run() -> str:
-    """Return what `import --dry-run` prints; it makes nothing and changes nothing."""
+    """Return the output of `import --dry-run`, which makes and changes nothing."""
     before = snapshot(Path())
     result = rknn_op("import", OLD, "--dry-run")
     assert result.exit_code == 0, result.stderr
@@ -214,7 +214,7 @@ def without_evidence(kernel: Path) -> None:
     ],
     ids=["as it is", "attribute", "comments", "other params", "two kernels"],
 )
-def test_order_of_vx_kernel_counts_where_c_says_none(old: Path, before: str, after: str) -> None:
+def test_order_of_vx_kernel_is_used_without_order_in_c(old: Path, before: str, after: str) -> None:
     without_evidence(old / KERNEL)
     change(old / VX, before, after)
     found = warnings(dry_run())[0]
@@ -250,14 +250,14 @@ OTHER_ORDER = "(int input1, int input0, int output0, int scale, int offsets)"
     ],
     ids=["other names", "count", "two orders", "no kernel"],
 )
-def test_vx_kernel_that_does_not_say_order(old: Path, before: str, after: str) -> None:
+def test_vx_kernel_without_order(old: Path, before: str, after: str) -> None:
     without_evidence(old / KERNEL)
     change(old / VX, before, after)
     assert "input1, input0, though" in dry_run()
 
 
 def without_order(old: Path) -> None:
-    """Let nothing say the order of the inputs."""
+    """Remove all evidence of the order of the inputs."""
     without_evidence(old / KERNEL)
     (old / VX).write_text((old / VX).read_text().replace("input", "from"))
 
@@ -284,7 +284,7 @@ def test_lost_order_is_kept_with_a_warning(old: Path) -> None:
     ],
     ids=["one name, two places", "two names, one place"],
 )
-def test_contradicting_evidence_counts_as_none(old: Path, edits: list[tuple[str, str]]) -> None:
+def test_contradicting_evidence_is_ignored(old: Path, edits: list[tuple[str, str]]) -> None:
     for before, after in edits:
         change(old / KERNEL, before, after)
     (old / VX).write_text((old / VX).read_text().replace("input", "from"))
@@ -478,7 +478,7 @@ def test_other_case_line_ends_and_encodings(folder: Path, old: Path) -> None:
 
 
 HARM = {
-    # What a shell does in the folder -> what the refusal says.
+    # Shell commands in the folder -> the message.
     "rm op.yml": "op.yml not found; it has: addscaled_halves.h, makefile.linux.aarch64",
     "ls | grep -v op.yml | xargs rm": f"{KERNEL} not found",
     "touch SConstruct generated": "`rknn-op update` brings it to this version",
@@ -543,7 +543,7 @@ def test_links_out_of_the_folder_are_not_followed(old: Path, folder: Path, name:
         (["\udcff\x1b[31m"], "cannot be listed"),
     ],
 )
-def test_folders_that_cannot_be(old: Path, arguments: list[str], message: str) -> None:
+def test_invalid_folders(old: Path, arguments: list[str], message: str) -> None:
     Path("there").touch()
     Path("loop").symlink_to("loop")
     before = snapshot(Path())
@@ -584,4 +584,4 @@ def test_reading_takes_no_longer_than_the_file_is_large(old: Path, file: str, te
     (old / file).write_text(text)
     start = os.times().user
     assert warnings(dry_run())
-    assert os.times().user - start < 5  # seconds of the processor; squares would be minutes
+    assert os.times().user - start < 5  # processor seconds; quadratic time would be minutes

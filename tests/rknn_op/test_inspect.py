@@ -1,4 +1,4 @@
-"""`rknn-op inspect`: the listing, JSON, and the files that it makes."""
+"""`rknn-op inspect`: the listing, JSON, and the extracted files."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def _occupied(path: Path) -> None:
     ],
     ids=["occupied", "file", "link", "dangling link", "pipe"],
 )
-def test_extract_refuses_what_exists(
+def test_extract_refuses_existing_files(
     make: Callable[[Path], None], message: str, folder: Path
 ) -> None:
     (folder / "elsewhere").mkdir()
@@ -194,7 +194,7 @@ def test_extract_refuses_what_exists(
 
 
 @pytest.mark.parametrize("make", [Path.touch, Path.mkdir, lambda path: path.symlink_to("nowhere")])
-def test_repack_refuses_what_exists(make: Callable[[Path], None], folder: Path) -> None:
+def test_repack_refuses_existing_file(make: Callable[[Path], None], folder: Path) -> None:
     make(folder / "out")
     path = write(folder / "op.rknnop", PACKAGE)
     assert_error(rknn_op("inspect", path, "--repack", "out"), "out: already exists")
@@ -254,7 +254,7 @@ def test_file_whose_name_is_not_utf8(folder: Path) -> None:
 
 
 def test_damaged_packages_are_refused_at_once(library: bytes) -> None:
-    """Bounded time and memory, and no exception but those for users."""
+    """Reading takes bounded time and memory, and raises only exceptions for users."""
     package = dataclasses.replace(PACKAGE, libraries={**PACKAGE.libraries, "x64": library})
 
     def read(data: bytes) -> None:

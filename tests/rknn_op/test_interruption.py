@@ -21,7 +21,7 @@ def start(*arguments: str, **environment: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         bufsize=1,
-        # What a script starts in its background does not hear of Ctrl-C, nor do we then.
+        # A background job of a script ignores SIGINT, and its children inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
 
@@ -32,7 +32,7 @@ def test_interrupted_demo_leaves_nothing(folder: Path) -> None:
     for line in demo.stdout:
         if line.startswith("$ scons"):
             break
-    demo.send_signal(signal.SIGINT)  # to it alone: it tells what it has started
+    demo.send_signal(signal.SIGINT)  # to the command alone, which stops its own children
     _, errors = demo.communicate()
     assert (demo.returncode, errors) == (130, "interrupted: exp is removed\n")
     assert not [*folder.iterdir()]
@@ -40,7 +40,7 @@ def test_interrupted_demo_leaves_nothing(folder: Path) -> None:
 
 
 def test_interrupted_import_of_modules_is_quiet(folder: Path) -> None:
-    """The command is not there yet, but it is its user who waits."""
+    """Ctrl-C during the imports, before the command begins, prints no traceback."""
     (folder / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
     run = start("--help", PYTHONPATH=f"{folder}:{ROOT}")
     assert (*run.communicate(), run.returncode) == ("", "", 130)

@@ -1,4 +1,4 @@
-"""`rknn-op lint`: all that is wrong with descriptions and repositories, in three formats."""
+"""`rknn-op lint`: all problems of descriptions and repositories, in three formats."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def brief(complaints: list[dict[str, Any]]) -> list[tuple[str, int | None, str, 
 
 @pytest.fixture(scope="module")
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a repository that nobody may change."""
+    """Return a repository; do not change it."""
     return generate(tmp_path_factory.mktemp("lint"), DESCRIPTION).path
 
 
@@ -122,7 +122,7 @@ def test_json_has_documented_keys(folder: Path) -> None:
     assert second["hint"] == "did you mean 'params'?"
 
 
-def test_github_escapes_what_ends_commands() -> None:
+def test_github_escapes_ends_of_commands() -> None:
     complaints = [
         Complaint("a,b:c%.yml", "50%\r\ngone: a, b", 3, 4, "params.p", hint="write\n\nmore\n"),
         Complaint("old.whl", "is old", severity="warning"),
@@ -153,7 +153,7 @@ def test_new_repository_has_no_problems(repo: Path, monkeypatch: pytest.MonkeyPa
 def test_param_that_op_yml_no_longer_has(repo: Path) -> None:
     edit(repo / "copy_compute.h", "(void)params;", "(void)params->gain; /* params->other */")
     edit(repo / "copy_reference.py", "    # Write the real math", '    params["gain"]\n    #')
-    assert [each["file"] for each in found()] == ["repo/rknn_op_copy.py"]  # it carries the text
+    assert [each["file"] for each in found()] == ["repo/rknn_op_copy.py"]  # embeds the text
     edit(repo / "op.yml", "gain:", "scale:")
     stale, (math, numpy) = found()[:-2], found()[-2:]
     assert {each["file"] for each in stale} >= {"repo/generated/copy.h"}
@@ -175,8 +175,8 @@ def test_missing_source_has_its_line(repo: Path) -> None:
     assert "repo/generated/copy.h" in [file for file, *_ in others]
 
 
-def test_runtime_that_was_not_chosen(repo: Path) -> None:
-    """All runtimes are in opkit: what is missing is what the next `scons` writes."""
+def test_added_runtime(repo: Path) -> None:
+    """All runtimes are in opkit: the next `scons` writes the missing files."""
     (repo / "op.yml").write_text(f"{DESCRIPTION}runtimes: [rknn, rknn2]\n")
     complaints = found()
     assert {each["message"] for each in complaints} >= {"not found"}

@@ -1,4 +1,4 @@
-"""`rknn-op update` of a repository of 0.1.0, which has opkit in a folder."""
+"""`rknn-op update` of a repository of 0.1.0, with opkit in a folder."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ CONTAINER = """\
 """
 NEW = ("include", "docs", ".github/actions", "generated/op.schema.json", "generated/openvx_stub.c")
 REPLACED = {
-    # A file of today -> what stands there, and what stood there in 0.1.0.
+    # A file of today -> its text, and the text in 0.1.0.
     ".github/workflows/ci.yml": ("./.github/actions/operator\n", "./opkit/ci\n"),
     "op.yml": ("$schema=generated/op.schema.json\n", "$schema=opkit/op.schema.json\n"),
     "README.md": ("docs/cases.md", "opkit/docs/cases.md"),
@@ -72,7 +72,7 @@ def now(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def old(now: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a repository as 0.1.0 made it, with a line of the user's in requirements.txt."""
+    """Return a repository in the form of 0.1.0, with a line of the user in requirements.txt."""
     path = tmp_path / "exp"
     shutil.copytree(now, path)
     _remove_new_files(path)
@@ -99,7 +99,7 @@ def old(now: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _remove_new_files(path: Path) -> None:
-    """Remove what repositories have since 0.2.0."""
+    """Remove the files that repositories have since 0.2.0."""
     content = json.loads((path / manifest.PATH).read_text())
     (path / content.pop("wheel")["name"]).unlink()
     content["version"] = "0.1.0"
@@ -113,7 +113,7 @@ def _remove_new_files(path: Path) -> None:
 
 
 def migrated(now: Path, old: Path) -> dict[str, bytes]:
-    """Return what the update makes: today's files, and the user's own as they are."""
+    """Return the result of the update: today's files, with the user's own unchanged."""
     expected = snapshot(now)
     own = expected["requirements.txt"]
     expected["requirements.txt"] = own + b"scipy\n"
@@ -140,7 +140,7 @@ def test_migration(old: Path, now: Path) -> None:
     assert rknn_op("update", str(old)).stdout.endswith(": up to date with 0.2.0\n")
 
 
-def test_bytecode_is_no_change(old: Path) -> None:
+def test_bytecode_is_not_a_change(old: Path) -> None:
     (old / "opkit/__pycache__").mkdir()
     (old / "opkit/__pycache__/sconstruct.cpython-310.pyc").write_bytes(b"")
     assert rknn_op("update", str(old)).exit_code == 0
@@ -191,7 +191,7 @@ def test_linked_opkit_is_refused(old: Path, tmp_path: Path) -> None:
 def test_interrupted_migration_is_completed(
     old: Path, now: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After each single change of a file, the next run completes it, whatever git says of it."""
+    """The next run completes an update stopped after any change of a file, in any state of git."""
     expected = migrated(now, old)
     git(old, "init", "-q")
     git(old, "add", "-A")
@@ -217,11 +217,11 @@ def test_interrupted_migration_is_completed(
 
 
 CALLS = [(repository, "write_bytes"), (Path, "unlink"), (Path, "rmdir"), (shutil, "rmtree")]
-"""What changes a file or a folder."""
+"""The functions that change a file or a folder."""
 
 
 class Countdown:
-    """Lets a number of calls pass, and fails the next."""
+    """A fault: some calls pass, and the next one fails."""
 
     def __init__(self, calls: int) -> None:
         self.left = calls

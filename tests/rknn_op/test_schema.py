@@ -1,4 +1,4 @@
-"""The JSON Schema of a description says what the parser says, as far as a schema can."""
+"""The JSON Schema of a description agrees with the parser, as far as a schema can."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ INEXPRESSIBLE = {
     *("kernel_index_1_without_vx", "kernels_duplicate", "key_twice", "merge_key"),
     *("param_key_twice", "parameters_too_many", "same_as_unknown"),
 }
-"""The bad descriptions that a schema takes, besides those with names that somebody else has: it
-knows neither sums, nor bytes, nor what is equal elsewhere."""
+"""The bad descriptions that a schema accepts, besides the ones with reserved names: a schema
+expresses neither sums, nor sizes in bytes, nor equality of two values."""
 
 VALIDATOR = jsonschema.Draft202012Validator(description_schema())
 GOOD_TEXTS = {
@@ -65,7 +65,7 @@ def loaded(text: str) -> Any:
     return yaml.safe_load(text)
 
 
-def test_schema_is_one() -> None:
+def test_schema_is_valid() -> None:
     jsonschema.Draft202012Validator.check_schema(description_schema())
 
 
@@ -81,7 +81,7 @@ def test_bad_descriptions_fail() -> None:
         try:
             description = loaded(file.read_text(encoding="utf-8"))
         except (yaml.YAMLError, ValueError, ArithmeticError, LookupError, RecursionError):
-            continue  # there is nothing that a schema could look at
+            continue  # not a document that a schema can validate
         if VALIDATOR.is_valid(description):
             taken.add(file.stem)
     assert {stem for stem in taken if "name_" not in stem} == INEXPRESSIBLE
@@ -104,7 +104,7 @@ def test_bad_descriptions_fail() -> None:
         ("x: {type", "x: {dtype: int16, type"),
     ],
 )
-def test_what_runtimes_and_types_say(there: str, instead: str) -> None:
+def test_schema_rules_of_runtimes_and_types(there: str, instead: str) -> None:
     text = GOOD.replace(there, instead)
     assert text != GOOD
     with pytest.raises(DescriptionError):
@@ -112,7 +112,7 @@ def test_what_runtimes_and_types_say(there: str, instead: str) -> None:
     assert not VALIDATOR.is_valid(loaded(text))
 
 
-def test_every_repository_carries_what_the_verb_prints() -> None:
+def test_repository_schema_equals_printed_schema() -> None:
     result = rknn_op("schema")
     assert json.loads(result.stdout) == json.loads(json.dumps(description_schema()))
     message = f"write it again: rknn-op schema > {SOURCE}"

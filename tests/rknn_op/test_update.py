@@ -1,4 +1,4 @@
-"""`rknn-op update`: an older repository comes to this version, and the user's files stay."""
+"""`rknn-op update`: an older repository gets this version, and the user's files stay."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def now(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def old(now: Path, tmp_path: Path) -> Path:
-    """Return a repository of an older version, with work of the user's in it."""
+    """Return a repository of an older version with a user's work."""
     path = tmp_path / "exp"
     shutil.copytree(now, path)
     age(path)
@@ -48,7 +48,7 @@ def old(now: Path, tmp_path: Path) -> Path:
 
 
 def as_updated(old: Path, now: Path) -> dict[str, bytes]:
-    """Return what the update is to make: all that is generated as it is now, the rest as it was."""
+    """Return the expected update: generated files of this version, the rest unchanged."""
     written = manifest.from_text((now / manifest.PATH).read_text())
     replaced = {*written.generated, ".cruft.json", "requirements.txt", "requirements.lock"}
     folders = ("rknn_opkit-", "generated/")
@@ -82,7 +82,7 @@ def test_update(old: Path, now: Path) -> None:
 
 
 def test_changes_of_skeletons_are_shown(old: Path) -> None:
-    """Only what the template has changed: what the user has written is no part of it."""
+    """The diff contains the template's changes, without the user's."""
     (old / "pytest.ini").write_text("# older\n")
     shown = rknn_op("update", "--dry-run", str(old)).stdout
     assert "README.md is yours and stays. In the template it has changed:" in shown
@@ -150,7 +150,7 @@ def test_many(old: Path, now: Path, tmp_path: Path) -> None:
 
 
 def test_cruft_takes_over(old: Path, now: Path) -> None:
-    """What cruft reads names this version, and the description as it is."""
+    """The file for cruft names this version, and the current description."""
     (old / "op.yml").write_text((old / "op.yml").read_text() + "# mine\n")
     assert rknn_op("update", str(old)).exit_code == 0
     state = json.loads((old / ".cruft.json").read_text())
@@ -178,7 +178,7 @@ def test_interrupted_update_is_completed_though_git_sees_it(
 
 @pytest.mark.slow
 def test_killed_update_is_completed(old: Path, now: Path, tmp_path: Path) -> None:
-    """Killed at any moment, nothing of the user's is lost, and the next run completes it."""
+    """An update killed at any moment keeps the user's files, and the next run completes it."""
     expected = as_updated(old, now)
     mine = {path: expected[path] for path in ("exp_compute.h", "README.md", "notes.txt", "op.yml")}
     command = [sys.executable, "-m", "rknn_op", "update"]

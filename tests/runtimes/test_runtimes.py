@@ -1,4 +1,4 @@
-"""A runtime is a folder: one that nobody knows gets files, targets and rows of its own."""
+"""A runtime is a folder: an unknown one gets its own files, targets and rows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OPKIT = ROOT / "opkit"
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of the template that has the runtime, too."""
+    """Return a copy of the template with the additional runtime."""
     folder = copy_template(tmp_path_factory.mktemp("two") / "template")
     room = folder / "opkit/runtimes/plain"
     shutil.copytree(ROOM, room, ignore=shutil.ignore_patterns("__pycache__"))
@@ -47,7 +47,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def answer(template: Path, folder: Path, *answers: str) -> subprocess.CompletedProcess[str]:
-    """Run cookiecutter in a folder, with a home of its own."""
+    """Run cookiecutter in a folder, with a separate home."""
     return subprocess.run(
         [sys.executable, "-m", "cookiecutter", str(template), "--no-input", *answers],
         cwd=folder,
@@ -59,7 +59,7 @@ def answer(template: Path, folder: Path, *answers: str) -> subprocess.CompletedP
 
 
 def make(template: Path, folder: Path, *answers: str) -> Repository:
-    """Return the repository of an operator Copy, with what its wheel brings."""
+    """Return the repository of an operator Copy, with its wheel unpacked."""
     done = answer(template, folder, "op_name=Copy", *answers)
     assert done.returncode == 0, done.stdout
     (wheel,) = (folder / "Copy").glob("*.whl")
@@ -70,7 +70,7 @@ def make(template: Path, folder: Path, *answers: str) -> Repository:
 
 @pytest.fixture(scope="module")
 def plain(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    """Return a repository of RKNN's to which the runtime was added later."""
+    """Return a repository for RKNN, with the runtime added later."""
     repository = make(template, tmp_path_factory.mktemp("plain"))
     description = repository.path / "op.yml"
     description.write_text(f"runtimes: [rknn, plain]\n{description.read_text()}")
@@ -119,8 +119,8 @@ def test_changed_reference(case):
 """
 
 
-def test_dtypes_that_a_runtime_carries_or_leaves_out(plain: Repository, tmp_path: Path) -> None:
-    """The plain runtime carries halves as float32, and has no integers."""
+def test_converted_and_unsupported_dtypes(plain: Repository, tmp_path: Path) -> None:
+    """The plain runtime converts halves to float32, and has no integers."""
     both = Repository(tmp_path / "Copy", str(tmp_path / "site-packages"))
     shutil.copytree(plain.path, both.path, symlinks=True)
     shutil.copytree(plain.opkit, both.opkit)
@@ -179,7 +179,7 @@ def test_second_runtime_file_ownership(plain: Repository) -> None:
     notes = plain.path / "plain/NOTES.md"
     notes.unlink()
     plain.scons("target=x64")
-    assert not notes.exists()  # it is the user's, who has deleted it
+    assert not notes.exists()  # the user owns the file, and has deleted it
 
 
 def test_second_runtime_targets(plain: Repository) -> None:
@@ -299,7 +299,7 @@ def test_added_runtime_works_at_next_build(template: Path, tmp_path: Path) -> No
     assert mine.read_text().startswith("/* Mine. */")
 
 
-# ---- What runtimes take ----
+# ---- Limits of runtimes ----
 
 
 @dataclass(frozen=True)
@@ -352,7 +352,7 @@ def test_the_lowest_limit_counts(params: str, problem: str) -> None:
         parsed("rknn, stick", params)
 
 
-def test_a_type_is_allowed_that_all_runtimes_take() -> None:
+def test_type_must_be_supported_by_all_runtimes() -> None:
     params = "p: {type: FLOATS, length: 2, default: [0.5, 1]}"
     spec = parsed("stick", params)
     assert spec.params[0].default == (0.5, 1.0)
@@ -362,7 +362,7 @@ def test_a_type_is_allowed_that_all_runtimes_take() -> None:
         parsed("rknn, stick", params)
 
 
-def test_texts_are_params_where_the_runtime_takes_them() -> None:
+def test_text_params_need_support_of_the_runtime() -> None:
     spec = parsed("stick", 'p: {type: string, default: "a\\"?é"}')
     assert spec.params[0].default == 'a"?é'
     assert "        p: str\n" in once_only_files(spec, [])["shift_reference.py"]
@@ -389,7 +389,7 @@ WORDS = {
     "rknn": r"runtimes[/.]rknn|OpenVX|\bVX_\w+|RKNN|rknnop|librknn|\.vx\b|\b[NP]PU\b|[Bb]oards?\b",
     "pplnn": r"runtimes[/.]pplnn|pplnn|PPLNN|ppl\.nn|OpenPPL|\bppl\b",
 }
-"""Runtime -> the words for what is its own."""
+"""Runtime -> pattern of its own words."""
 
 ELSEWHERE = {
     "opkit/description/types.py": r"OpenVX|VX_TYPE_\w*",  # op.yml's types, for every runtime
@@ -400,11 +400,11 @@ ELSEWHERE = {
     "opkit/files/templates/README.md": "board",
     "opkit/check/harness/process_state.c": "board",
     "opkit/compute/half.h": "boards",
-    "opkit/op.schema.json": ".*",  # what a description may say to any of them
+    "opkit/op.schema.json": ".*",  # the keys of all runtimes
     "opkit/toolchains": "board",
-    "opkit/REUSE.toml": "runtimes/pplnn",  # whose license a file of it has
+    "opkit/REUSE.toml": "runtimes/pplnn",  # the license of one file
 }
-"""File or folder outside of the runtimes -> which of these words it may have all the same."""
+"""File or folder outside of the runtimes -> pattern of the words that it may contain."""
 
 
 @pytest.mark.parametrize("name", WORDS)

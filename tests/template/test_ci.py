@@ -1,4 +1,4 @@
-"""What a repository brings for GitHub, pre-commit and containers: thin files that call opkit/ci."""
+"""The files of a repository for GitHub, pre-commit and containers, which only call opkit/ci."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ outputs: {y: {type: VX_TYPE_TENSOR}}
 
 
 def read(path: Path) -> Any:
-    return yaml.load(path.read_text(), yaml.BaseLoader)  # BaseLoader: `on` is no boolean
+    return yaml.load(path.read_text(), yaml.BaseLoader)  # BaseLoader: `on` is not a boolean
 
 
 @pytest.mark.parametrize("path", [WORKFLOW, ACTION], ids=["workflow", "action"])
@@ -53,8 +53,8 @@ def test_workflow_runs_once_and_ends() -> None:
     assert action["with"].keys() <= read(ACTION)["inputs"].keys()
 
 
-def test_action_runs_what_is_there() -> None:
-    """Its commands are data of its inputs, never text of an expression."""
+def test_action_runs_existing_commands() -> None:
+    """The action passes its inputs as data, never as text of an expression."""
     steps = [step["run"] for step in read(ACTION)["runs"]["steps"] if "run" in step]
     commands = "\n".join(steps)
     assert "${{" not in commands
@@ -74,7 +74,7 @@ def test_action_and_container_install_the_lock() -> None:
 
 @pytest.fixture(scope="module")
 def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a repository with everything in git's index."""
+    """Return a repository with all files in git's index."""
     path = generate(tmp_path_factory.mktemp("kept"), DESCRIPTION).path
     git("init", "--quiet", cwd=path)
     git("add", ".", cwd=path)
@@ -94,7 +94,7 @@ def git(*arguments: str, cwd: Path) -> None:
 
 
 def hook(root: Path) -> subprocess.CompletedProcess[str]:
-    """Run what pre-commit runs, as it does: without a shell."""
+    """Run the command of pre-commit's hook, without a shell as pre-commit does."""
     (entry,) = read(TEMPLATE / ".pre-commit-config.yaml")["repos"]
     (command,) = entry["hooks"]
     assert (entry["repo"], command["language"]) == ("local", "system")

@@ -1,4 +1,4 @@
-"""Repositories created from a template with a history: by cruft, and by a tag of it."""
+"""Repositories created from a template with a history: by cruft, and from a tag."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def commit_all(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the template as a git repository of its own."""
+    """Return the template as a separate git repository."""
     folder = copy_template(tmp_path_factory.mktemp("cruft") / "template")
     run("git", "init", "-q", "-b", "main", cwd=folder)
     commit_all(folder)
@@ -78,7 +78,7 @@ def test_create_and_update(template: Path, tmp_path: Path) -> None:
     run("git", "init", "-q", cwd=project)
     commit_all(project)
 
-    # The file that the answer named is gone, and the template goes on: everywhere once.
+    # The description file of the answer is deleted, and the template changes in each part.
     (tmp_path / "exp.yml").unlink()
     platforms = template / "opkit/runtimes/rknn/chips.py"
     platforms.write_text(platforms.read_text() + "\n# new in opkit\n")
@@ -104,7 +104,7 @@ def test_create_and_update(template: Path, tmp_path: Path) -> None:
 
 
 def test_create_without_description_keeps_starter(template: Path, tmp_path: Path) -> None:
-    """A newer starter description is not for operators that exist already."""
+    """A newer starter description does not change existing operators."""
     cruft("create", str(template), "--no-input", cwd=tmp_path)
     project = tmp_path / "MyOperator"
     run("git", "init", "-q", cwd=project)

@@ -1,4 +1,4 @@
-"""The hooks, rendered as cookiecutter renders them and then called like any module."""
+"""The hooks, rendered as by cookiecutter and then called like any module."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def load_hook(
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Change to a folder as cookiecutter leaves it for the post hook."""
+    """Change to a folder in the state before the post hook."""
     path = tmp_path / "my_exp"
     path.mkdir()
     (path / "op.yml").write_text(DESCRIPTION)

@@ -1,4 +1,4 @@
-"""Whose a repository is: opkit's license, and the user's own."""
+"""The licenses of a repository: opkit's, and the user's own."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_opkit_has_the_license_of_the_project() -> None:
 
 
 def test_each_file_of_opkit_is_covered() -> None:
-    """What is copied into files of the user's asks for nothing; all else is under MIT."""
+    """Code copied into the user's files is without conditions; all else is under MIT."""
     files = [path for path in (ROOT / "opkit").rglob("*") if path.is_file()]
     for path in files:
         name = f"/{path.relative_to(ROOT / 'opkit')}"
@@ -44,7 +44,7 @@ def test_each_file_of_opkit_is_covered() -> None:
         assert matching[-1] == ("MIT-0" if "templates" in path.parts else "MIT"), name
 
 
-def test_no_license_of_ours_in_files_of_the_user() -> None:
+def test_user_files_have_no_project_license() -> None:
     spec = parse(
         (EXAMPLES / "exp/exp.yml").read_text() + f"\nruntimes: [{', '.join(available())}]\n"
     )

@@ -1,4 +1,4 @@
-"""generated/manifest.json: the files that were written once, and their versions."""
+"""generated/manifest.json: the files written once, and their versions."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_products_are_listed_for_ci(copy_of_fresh: Repository) -> None:
 
 
 def test_unlisted_files_are_kept(copy_of_fresh: Repository) -> None:
-    """Only what a build has written does a build delete."""
+    """A build deletes only files that a build has written."""
     generated = copy_of_fresh.path / "generated"
     (generated / "mine.txt").write_text("mine")
     (generated / "old.h").write_text("of an earlier build")

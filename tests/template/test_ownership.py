@@ -1,4 +1,4 @@
-"""What `scons` writes and deletes in a repository: its own files, whole, and nothing elsewhere."""
+"""`scons` writes and deletes only its own files in a repository, each as a whole."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_manifest_names_no_file_elsewhere(root: Path, tmp_path: Path) -> None:
 
 
 def lay(root: Path, files: Mapping[str, bytes]) -> None:
-    """Make a folder that holds these files."""
+    """Make a folder with these files."""
     shutil.rmtree(root)
     for name, data in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -94,7 +94,7 @@ def lay(root: Path, files: Mapping[str, bytes]) -> None:
 def test_interrupted_writing_leaves_whole_files(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At every moment each file is the one before or the one after; the next run completes."""
+    """At every moment each file has its old or its new text; the next run completes all."""
     old = {**texts(root), "op.yml": WITH_PARAM.encode()}
     lay(root, old)
     repository.update(root)

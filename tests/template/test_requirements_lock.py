@@ -1,4 +1,4 @@
-"""opkit/creation/requirements.lock: exact versions with hashes, of all that opkit requires."""
+"""opkit/creation/requirements.lock: exact versions with hashes of all requirements of opkit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def requirements(path: Path) -> list[str]:
 
 
 def locked(python: str) -> dict[str, tuple[Requirement, int]]:
-    """Return name -> requirement, and its number of hashes, of what a Python gets."""
+    """Return name -> (requirement, count of its hashes) for a version of Python."""
     entries: dict[str, tuple[Requirement, int]] = {}
     for line in requirements(ROOT / "opkit/creation/requirements.lock"):
         match = _ENTRY.fullmatch(line)
@@ -35,7 +35,7 @@ def locked(python: str) -> dict[str, tuple[Requirement, int]]:
 
 
 @pytest.mark.parametrize("python", PYTHONS)
-def test_lock_has_what_is_required(python: str) -> None:
+def test_lock_has_all_requirements(python: str) -> None:
     entries = locked(python)
     for line in requirements(ROOT / "opkit/creation/requirements.txt"):
         wanted = Requirement(line)

@@ -1,4 +1,4 @@
-"""opkit as one file of a repository: the same bytes everywhere, and never another one."""
+"""The wheel of opkit in a repository: the same bytes everywhere, and no other wheel is run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MEGABYTE = 1_000_000
 
 
 def made_by(template: Path, **variables: str) -> list[str]:
-    """Return the name and the hash of the wheel that a template makes in another process."""
+    """Make the wheel of a template in another process; return its name and hash."""
     command = [sys.executable, "-c", PRINT]
     done = subprocess.run(
         command,
@@ -63,7 +63,7 @@ def root(made: Path, tmp_path: Path) -> Path:
 
 
 def test_same_sources_make_same_bytes(tmp_path: Path) -> None:
-    """Wherever they are, whoever owns them, whatever else lies there."""
+    """The sources' folder, owner and neighbors do not change the bytes."""
     own, data = wheel()
     copy = copy_template(tmp_path / "template")
     for path in sorted((copy / "opkit").rglob("*"), reverse=True):
@@ -127,7 +127,7 @@ def test_repository_has_the_wheel_and_its_hash(made: Path) -> None:
 
 @pytest.fixture
 def index(tmp_path: Path) -> str:
-    """Return the address of an index that offers packages of the wheel's name, of other bytes."""
+    """Return the address of an index with packages of the wheel's name and other bytes."""
     folder = tmp_path / "index" / DISTRIBUTION
     folder.mkdir(parents=True)
     links = []
@@ -146,7 +146,7 @@ def index(tmp_path: Path) -> str:
 
 
 def install(tool: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run pip or uv so that it installs into a folder, from another working directory."""
+    """Install into a folder by pip or uv, from another working directory."""
     commands = {
         "pip": ["pip", "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir"],
         "uv": ["uv", "pip", "install", "--quiet", "--no-cache", "--python", sys.executable],
@@ -184,7 +184,7 @@ def test_pin_installs_the_wheel_and_no_other(
 def test_hashes_are_required(tool: str, root: Path, tmp_path: Path) -> None:
     lines = (root / "requirements.lock").read_text().splitlines(keepends=True)
     alone = root / "alone.txt"
-    alone.write_text("".join(lines[:5]))  # of the others, a network would be needed
+    alone.write_text("".join(lines[:5]))  # the other lines would need a network
     arguments = ["--no-index", "--require-hashes", "-r", str(alone)]
     assert install(tool, tmp_path / "here", *arguments).returncode == 0
     (name,) = root.glob("*.whl")
@@ -198,7 +198,7 @@ def test_hashes_are_required(tool: str, root: Path, tmp_path: Path) -> None:
 # ---- No wrong version ----------------------------------------------------------------------------
 
 
-def test_scons_without_opkit_says_what_to_install(root: Path, tmp_path: Path) -> None:
+def test_scons_without_opkit_names_install_command(root: Path, tmp_path: Path) -> None:
     own, _ = wheel()
     command = [sys.executable, "-m", "SCons", "-Q"]
     without = {**os.environ, "PYTHONPATH": str(tmp_path)}
@@ -211,7 +211,7 @@ def test_scons_without_opkit_says_what_to_install(root: Path, tmp_path: Path) ->
     built = root / "build/rk1808/Kept.rknnop"
     built.parent.mkdir(parents=True)
     built.write_bytes(b"built before")
-    other = {**os.environ, "PYTHONPATH": str(ROOT)}  # the template's own, which has no digest
+    other = {**os.environ, "PYTHONPATH": str(ROOT)}  # the template's opkit, which has no digest
     done = subprocess.run(command, cwd=root, env=other, capture_output=True, text=True, check=False)
     problem = (
         f"error: this repository needs rknn-opkit {own.version}, and 0.2.0 is installed; run: pip "
@@ -226,7 +226,7 @@ def test_sconstruct_is_short(made: Path) -> None:
 
 
 def changed(root: Path) -> None:
-    """Give a repository a wheel whose opkit leaves a file when it builds."""
+    """Replace a repository's wheel by one that leaves a file in each build."""
     path = root / manifest.PATH
     content = json.loads(path.read_text())
     before = root / content["wheel"]["name"]
@@ -266,7 +266,7 @@ def test_wheel_of_other_bytes_is_not_executed(root: Path) -> None:
     assert_error(rknn_op("check", "-p", str(root)), f"{path}: not found; restore it")
 
 
-def test_file_that_is_no_wheel_is_a_message(root: Path) -> None:
+def test_invalid_wheel_is_a_message(root: Path) -> None:
     (path,) = root.glob("*.whl")
     path.write_bytes(b"no wheel")
     content = json.loads((root / manifest.PATH).read_text())
@@ -276,7 +276,7 @@ def test_file_that_is_no_wheel_is_a_message(root: Path) -> None:
 
 
 def test_wheel_is_unpacked_once_and_whole(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also by many at once, and again where it was interrupted."""
+    """Concurrent runs unpack it once, and a run after an interruption unpacks it again."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(root.parent / "cache"))
     with ThreadPoolExecutor(8) as threads:
         folders = {*threads.map(own_opkit.unpacked, 8 * [root])}
@@ -291,7 +291,7 @@ def test_wheel_is_unpacked_once_and_whole(root: Path, monkeypatch: pytest.Monkey
     assert environment(root)["PYTHONPATH"].startswith(str(folder))
 
 
-def test_older_repository_says_what_to_run(root: Path) -> None:
+def test_older_repository_names_update_command(root: Path) -> None:
     path = root / manifest.PATH
     content = json.loads(path.read_text())
     del content["wheel"]
@@ -312,8 +312,8 @@ def test_lost_manifest_is_named(root: Path) -> None:
 
 
 @pytest.mark.slow
-def test_requirements_are_all_that_a_repository_needs(root: Path) -> None:
-    """In an environment that has nothing else, on a PATH without compilers."""
+def test_requirements_are_sufficient(root: Path) -> None:
+    """A repository works in an environment of its requirements, on a PATH without compilers."""
     environment = root.parent / "venv"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
     pip = [str(environment / "bin/pip"), "install", "--quiet", "--disable-pip-version-check"]

@@ -1,4 +1,4 @@
-"""Libraries made by a real compiler, one for each thing that a board refuses."""
+"""Libraries made by a real compiler, one for each defect that a board refuses."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ Build = Callable[..., Path]
 
 @pytest.fixture(scope="module")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
-    """Return a function that compiles a text and gives the path of what came out."""
+    """Return a function that compiles a text and returns the path of the output."""
 
     def compile_(source: str, *options: str, abi: str = "x64", kind: str = "-shared") -> Path:
         folder = tmp_path_factory.mktemp("library")
@@ -70,7 +70,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
 
 @pytest.fixture(scope="module")
 def openvx(build: Build) -> dict[str, str]:
-    """Return for every ABI a libOpenVX.so to link with."""
+    """Return ABI -> path of a libOpenVX.so for linking."""
     source = '__attribute__((visibility("default"))) int vxCopyScalar(void) { return 0; }\n'
     paths = {}
     for abi in ABIS:
@@ -81,7 +81,7 @@ def openvx(build: Build) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def good(build: Build, openvx: dict[str, str]) -> dict[str, Path]:
-    """Return for every ABI a library with nothing wrong."""
+    """Return ABI -> path of a valid library."""
     return {abi: build(GOOD, openvx[abi], "-lm", abi=abi) for abi in ABIS}
 
 
@@ -125,7 +125,7 @@ def test_wrong_machine(made_for: str, wanted: str, good: dict[str, Path]) -> Non
     expected = []
     if made_for != wanted:
         expected = [f"it is {ARCHITECTURES[made_for]}; {wanted} is {ARCHITECTURES[wanted]}"]
-    first = problems(good[made_for], ABIS[wanted])[:1]  # then, perhaps, its newer glibc
+    first = problems(good[made_for], ABIS[wanted])[:1]  # the next one may be its newer glibc
     assert first == expected
 
 
@@ -400,7 +400,7 @@ def test_endless_list_of_versions_is_refused(good: dict[str, Path], tmp_path: Pa
 
 
 def shared_object(symbols: bytes, strings: bytes, versions: bytes = b"", count: int = 0) -> bytes:
-    """Return a 64-bit file of nothing but sections: symbols, strings, needed versions."""
+    """Return a 64-bit file with only sections: symbols, strings, needed versions."""
     header_size, section_size, dynsym, strtab, verneed = 64, 64, 11, 3, 0x6FFFFFFE
     data, table = bytes(header_size), bytes(section_size)
     for type_, content, info in (
@@ -454,7 +454,7 @@ def test_damaged_files_take_bounded_time_and_memory(good: dict[str, Path]) -> No
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from([0, 1, 0x7F, 0x80, 0xFF])), max_size=9))
-def test_damage_is_an_elf_error_or_none(
+def test_damage_is_an_elf_error_or_harmless(
     good: dict[str, Path], damage: list[tuple[float, int]]
 ) -> None:
     data = bytearray(good["armhf"].read_bytes())

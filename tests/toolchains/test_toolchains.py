@@ -1,4 +1,4 @@
-"""Which compiler is taken, where it is looked for, and what is said when it is not there."""
+"""The choice of a compiler, the places of the search, and the messages for a missing one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ARMHF_GCC = f"{LINARO}_arm-linux-gnueabihf/bin/arm-linux-gnueabihf-gcc"
 
 
 class Machine:
-    """A computer with nothing on it: an empty PATH, an empty home, no ziglang."""
+    """A computer without compilers: an empty PATH, an empty home, no ziglang."""
 
     def __init__(self, root: Path) -> None:
         self.home = root / "home"

@@ -1,4 +1,4 @@
-/* Exp as one writes it first. */
+/* A straightforward version of Exp. */
 #ifndef EXP_COMPUTE_H
 #define EXP_COMPUTE_H
 

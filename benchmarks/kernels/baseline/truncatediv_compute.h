@@ -1,4 +1,4 @@
-/* TruncateDiv as one writes it first, for tensors of one shape. */
+/* A straightforward version of TruncateDiv, for tensors of one shape. */
 #ifndef TRUNCATEDIV_COMPUTE_H
 #define TRUNCATEDIV_COMPUTE_H
 

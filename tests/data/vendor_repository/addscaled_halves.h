@@ -1,4 +1,4 @@
-/* Halves and floats, for finite numbers only; what is too small for a normal half becomes 0. */
+/* Halves and floats, for finite numbers only; numbers too small for a normal half become 0. */
 #ifndef ADDSCALED_HALVES_H
 #define ADDSCALED_HALVES_H
 

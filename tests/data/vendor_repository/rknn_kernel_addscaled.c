@@ -1,5 +1,5 @@
 /*
- * A kernel file in the manner of those that the vendor's tool starts: its three headers, one table
+ * A kernel file in the style of the vendor's tool: its three headers, one table
  * of parameters, callbacks for both kernels, unused variables, and the list at the end. The
  * operator computes input0 - scale * input1, plus the sum of an array.
  */

@@ -1,4 +1,4 @@
-"""Small trees with the places of ppl.nn that apply.py looks at, in our own words."""
+"""Small trees with the parts of ppl.nn that apply.py reads, in the project's own words."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ void RegisterBuiltinOpImpls() {{
 """
 
 VERSIONS: dict[str, dict[str, str]] = {}
-"""Version -> path -> text of its files. HEAD has the places of v0.10.0."""
+"""Version -> path -> text of its files. HEAD equals v0.10.0 in these parts."""
 VERSIONS["v0.9.2"] = {
     PARSERS: _PARSERS_TEXT,
     PARSERS_HEADER: "struct ParamParserExtraArgs;\ntypedef int (*PackParamFunc)(int);\n",
@@ -85,12 +85,12 @@ OLD_VERSIONS = {
     "v0.6.3": {**VERSIONS["v0.9.2"], PARSERS_HEADER: "class ParamParserManager;\n"},
     "v0.6.2": {path: text for path, text in VERSIONS["v0.9.2"].items() if path != RISCV_OPS},
 }
-"""The last version that lacks something -> path -> text of its files."""
+"""Unsupported version, the last that lacks one feature -> path -> text of its files."""
 
 
 @dataclass(frozen=True)
 class Checkout:
-    """A tree, and what is in it."""
+    """A tree of files."""
 
     root: Path
 
@@ -104,19 +104,19 @@ class Checkout:
         return (self.root / path).read_text()
 
     def git(self, *arguments: str) -> str:
-        """Run git in the tree; return what it prints."""
+        """Run git in the tree; return its stdout."""
         who = ("-c", "user.name=A", "-c", "user.email=a@b.c")
         command = ["git", *who, "-C", str(self.root), *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     def commit(self) -> None:
-        """Commit all that is in the tree, which becomes a repository if it is none."""
+        """Commit all files; make the tree a git repository if it is not one."""
         self.git("init", "-q")
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "All of it")
 
     def content(self) -> dict[str, str]:
-        """Return path -> digest and mode of every file, and nothing of every folder."""
+        """Return path -> digest and mode of each file, or an empty text for a folder."""
         return {
             path.relative_to(self.root).as_posix(): _summary(path) if path.is_file() else ""
             for path in self.root.rglob("*")
@@ -129,7 +129,7 @@ def _summary(path: Path) -> str:
 
 
 def make_checkout(root: Path, version: str = "v0.10.0", is_git: bool = False) -> Checkout:
-    """Make a tree of a version."""
+    """Make the tree of a version."""
     checkout = Checkout(root)
     for path, text in (VERSIONS | OLD_VERSIONS)[version].items():
         checkout.write(path, text)
@@ -139,5 +139,5 @@ def make_checkout(root: Path, version: str = "v0.10.0", is_git: bool = False) ->
 
 
 def run(repository: Path, checkout: Checkout, *options: str) -> int:
-    """Run apply.py of a repository on a checkout; return its status."""
+    """Run apply.py of a repository on a checkout; return the exit status."""
     return apply.main([str(checkout.root), *options], repository)

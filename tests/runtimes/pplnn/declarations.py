@@ -1,4 +1,4 @@
-"""What a header declares, in its own file or in those that it includes, as clang understands it."""
+"""Read the declarations of a header and of its includes, by clang."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Declaration:
     """A declaration of a name.
 
     Attributes:
-        kind: clang's word for it, "base" (of a class) or "final".
-        type: of a function or variable, without namespaces; of a constant its value.
+        kind: clang's name of the kind, "base" (of a class) or "final".
+        type: of a function or variable, without namespaces; for a constant its value.
         access: "public", "protected" or "".
         is_pure: whether it is a pure virtual function.
-        file: as includes name it.
+        file: its path in an #include.
     """
 
     kind: str
@@ -47,15 +47,15 @@ Declarations = dict[str, set[Declaration]]
 
 
 def declarations(header: str, options: Sequence[str], folder: Path) -> Declarations:
-    """Return qualified name -> declarations that a source sees which includes one header.
+    """Return qualified name -> declarations, for a source with one #include.
 
-    Private ones, instances of templates and destructors are left out, and so is what is outside of
-    the namespaces `ppl` and `onnx`.
+    Leaves out private declarations, instances of templates, destructors, and all declarations
+    outside of the namespaces `ppl` and `onnx`.
 
     Args:
         header: as the source includes it.
         options: of the compiler.
-        folder: where the source is written.
+        folder: of the written source.
     """
     source = folder / "source.cc"
     source.write_text(f'#include "{header}"\n')
@@ -72,7 +72,7 @@ def _dump(source: Path, options: Sequence[str]) -> Iterator[Node]:
     flags = ["-std=c++11", "-w", "-fsyntax-only", "-Xclang", "-ast-dump=json"]
     command: list[str | Path] = [*cxx_command(compiler), *flags, *options, source]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    # zig looks for an object, which clang does not write with these flags.
+    # zig expects an object file, which clang does not write with these flags.
     errors = [line for line in done.stderr.splitlines() if "error:" in line]
     assert all("failed to rename" in line for line in errors), done.stderr
     decoder, position, files = json.JSONDecoder(), 0, [""]
@@ -83,7 +83,7 @@ def _dump(source: Path, options: Sequence[str]) -> Iterator[Node]:
 
 
 def _complete(node: Any, files: list[str]) -> None:
-    """Set the file of every node: clang writes one only where it differs from the last."""
+    """Set the file of every node: clang omits it where it equals the previous node's."""
     for item in node if isinstance(node, list) else []:
         _complete(item, files)
     if isinstance(node, dict):
@@ -97,7 +97,7 @@ def _complete(node: Any, files: list[str]) -> None:
 
 
 def _collect(node: Node, scope: tuple[str, ...], access: str, found: Declarations) -> None:
-    """Add what a namespace, a class or an enum declares, and itself."""
+    """Add a namespace, a class or an enum, and its members."""
     inner: list[Node] = node.get("inner", [])
     if node["kind"] == "ClassTemplateDecl":
         inner = [child for child in inner if child["kind"] == "CXXRecordDecl"]
@@ -130,7 +130,7 @@ def _collect(node: Node, scope: tuple[str, ...], access: str, found: Declaration
 
 
 def _value(node: Node, default: int) -> int:
-    """Return the value of a constant, which is one more than that of the last if it says none."""
+    """Return the value of a constant; without one, one more than the previous constant's."""
     for child in node.get("inner", []):
         if "value" in child:
             return int(child["value"])

@@ -1,4 +1,4 @@
-"""Operators that go through ppl.nn's stages, on our own declarations of ppl.nn."""
+"""Run operators through ppl.nn's stages, on opkit's declarations of ppl.nn."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def example(name: str) -> tuple[OpSpec, Path]:
 
 
 def write(spec: OpSpec, folder: Path, files: Path | None = None) -> Path:
-    """Write an operator's files, with the user's from a folder, without a repository around."""
+    """Write an operator's files, with the user's from a folder, without a repository."""
     chosen = runtimes.of(spec)
     texts = {**once_only_files(spec, chosen), **generated_files(spec, "", chosen)}
     for path, text in texts.items():
@@ -66,23 +66,23 @@ def sources(folder: Path) -> list[Path]:
 
 
 def cxx() -> list[str]:
-    """Return the compiler for what needs a C++ library: g++, or zig, which first compiles one."""
+    """Return a compiler with a C++ library: g++, or zig, which compiles the library first."""
     found = shutil.which("g++")
     return [found] if found else [sys.executable, "-m", "ziglang", "c++"]
 
 
 @dataclass
 class Answer:
-    """What came of a node.
+    """The result of a node.
 
     Attributes:
-        status: stage -> what it returned.
-        selected: of each input, the format and the type that the op asks for.
-        selected_outputs: the same of each output.
+        status: stage -> its return code.
+        selected: the requested format and type of each input.
+        selected_outputs: the requested format and type of each output.
         outputs: name -> array.
         formats: of each output of the kernel.
-        shapes: of each output that was inferred while a model is loaded; () if it is not known.
-        log: what was logged.
+        shapes: of each output inferred while a model is loaded; () if unknown.
+        log: the log's text.
     """
 
     status: dict[str, int] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Engine:
-    """A program with an operator in it.
+    """A program that contains an operator.
 
     Attributes:
         spec: the operator.
@@ -115,7 +115,7 @@ class Engine:
         precision: int = TYPES["float32"],
         formats: Sequence[int] = (),
     ) -> Answer:
-        """Take a node through an engine: attributes are name -> (kind in ONNX, value)."""
+        """Run a node in an engine; attributes: name -> (kind in ONNX, value)."""
         lines = [f"precision {precision}", *_attributes(attributes)]
         for index, (name, array) in enumerate(inputs.items()):
             format_ = formats[index] if formats else NDARRAY
@@ -129,7 +129,7 @@ class Engine:
         attributes: Mapping[str, tuple[str, Any]] | None = None,
         dtype: str = "float32",
     ) -> Answer:
-        """Infer shapes as an engine does while it loads a model: -1 is an unknown dimension."""
+        """Infer shapes as an engine does while it loads a model; -1 is an unknown dimension."""
         lines = ["loading", *_attributes(attributes)]
         for name, shape in shapes.items():
             dims = " ".join(map(str, shape))
@@ -192,7 +192,7 @@ def _array(words: Sequence[str]) -> Array:
 
 
 def build(spec: OpSpec, folder: Path, files: Path | None = None) -> Engine:
-    """Compile the sources of an operator, all as one, with what drives them."""
+    """Compile the sources of an operator and the test program, as one translation unit."""
     write(spec, folder, files)
     where = names(spec)
     space, title = f"ppl::nn::{where.folder}", where.title

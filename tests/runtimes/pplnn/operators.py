@@ -1,4 +1,4 @@
-"""Repositories of operators, as far as apply.py and CMake read them."""
+"""Write repositories of operators, with the files for apply.py and CMake."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OPERATORS = {
     "every_param": description("EveryParam", _PARAMS, params=False),
     "no_param": description("NoParam", "domain: com.acme", params=False),
 }
-"""Name -> op.yml of operators with all that generated files can hold, and with the least."""
+"""Name -> op.yml of operators with every feature of generated files, and with the fewest."""
 
 
 @functools.cache
@@ -46,7 +46,7 @@ def files(text: str) -> dict[str, str]:
 
 
 def make_repository(folder: Path, text: str) -> Path:
-    """Write the files of an operator, and return the folder."""
+    """Write the files of an operator into a folder, and return the folder."""
     for path, content in files(text).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(content)

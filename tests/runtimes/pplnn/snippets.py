@@ -1,7 +1,7 @@
-"""Code that ppl.nn's headers refuse, and code beside it that they take.
+"""Code that ppl.nn's headers reject, and similar code that they accept.
 
-Ours and the real ones are held to both: whatever ours take that the real ones refuse is an operator
-that is right here and does not compile in ppl.nn.
+The tests check both opkit's declarations and the real headers: an operator with code that only
+opkit's declarations accept would pass here, but not compile in ppl.nn.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from tests.runtimes.pplnn.engines import STRICT, cxx
 
 @dataclass(frozen=True)
 class Snippet:
-    """A statement that is refused.
+    """A rejected statement, and a similar one that is accepted.
 
     Attributes:
-        includes: what the source includes.
-        refused: the statement.
-        accepted: the statement that differs from it in nothing but the mistake.
-        more: what the source includes for it, too.
+        includes: the headers of the source.
+        refused: the rejected statement.
+        accepted: the same statement without the mistake.
+        more: additional headers of the source.
     """
 
     includes: tuple[str, ...]
@@ -73,15 +73,15 @@ SNIPPETS = {
 
 
 def check(snippet: Snippet, options: list[str], folder: Path) -> None:
-    """Hold headers to a snippet.
+    """Check headers by a snippet.
 
     Args:
-        snippet: what they refuse and what they take.
+        snippet: the rejected and the accepted statement.
         options: of the compiler, for the folders of the headers.
-        folder: where the source is written.
+        folder: of the written source.
 
     Raises:
-        AssertionError: they take what is to be refused, or refuse what is to be taken.
+        AssertionError: the headers accept the rejected statement, or reject the accepted one.
     """
     accepted = _compile(snippet.accepted, (*snippet.includes, *snippet.more), options, folder)
     assert accepted.returncode == 0, accepted.stderr

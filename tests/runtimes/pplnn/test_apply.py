@@ -1,4 +1,4 @@
-"""The way of an operator into a checkout of ppl.nn, and out again."""
+"""apply.py adds an operator to a checkout of ppl.nn, and removes it again."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def checkout(tmp_path: Path) -> Checkout:
 
 
 def added_lines(checkout: Checkout, path: str) -> list[str]:
-    """Return the lines that git sees added in a file, none of which is deleted."""
+    """Return the lines added to a file according to git; check that none is deleted."""
     lines = checkout.git("diff", "-U0", path).splitlines()[4:]
     assert not [line for line in lines if line.startswith("-")]
     return [line[1:] for line in lines if line.startswith("+")]
 
 
-# ---- What is laid over ----
+# ---- Files in the checkout ----
 
 
 def test_files_are_at_their_paths(repository: Path, checkout: Checkout) -> None:
@@ -214,7 +214,7 @@ def test_versions(
 
 
 def test_standalone_command(repository: Path, checkout: Checkout) -> None:
-    """The file in a repository needs nothing but Python."""
+    """The file in a repository requires only Python."""
     command = [sys.executable, "-I", "-S", "pplnn/apply.py", str(checkout.root)]
     for option, status in (("--check", 1), ("", 0), ("--check", 0), ("--revert", 0)):
         done = subprocess.run([*command, *option.split()], cwd=repository, check=False)
@@ -226,11 +226,11 @@ def test_standalone_command(repository: Path, checkout: Checkout) -> None:
     assert python_3 <= (3, 8)
 
 
-# ---- What is refused ----
+# ---- Refusals ----
 
 
 def refused(repository: Path, checkout: Checkout, capsys: Any, *options: str) -> str:
-    """Run the command; return the message with which it refuses, having changed nothing."""
+    """Run the command; check that it fails without a change, and return its message."""
     before = checkout.content()
     assert run(repository, checkout, *options) == 2
     assert checkout.content() == before
@@ -386,7 +386,7 @@ def test_read_only_checkout_is_refused(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Root may write everything: ask for the permission bits."""
+    """Permission bits decide, as root may write everything."""
 
     def access(path: Path, mode: int) -> bool:
         return bool(path.stat().st_mode & stat.S_IWUSR)
@@ -417,7 +417,7 @@ def test_file_modes_stay(repository: Path, checkout: Checkout) -> None:
         ("cflags: [-O3]", "op.yml: cflags: -O3"),
     ],
 )
-def test_what_needs_cmake_is_refused(
+def test_cmake_only_features_are_refused(
     more: str, what: str, tmp_path: Path, checkout: Checkout, capsys: pytest.CaptureFixture[str]
 ) -> None:
     repository = make_repository(tmp_path / "ResizeArea", description(more=more))
@@ -492,16 +492,16 @@ def test_revert_keeps_empty_folder(repository: Path, checkout: Checkout) -> None
 ENDINGS = st.sampled_from(["\n", "\r\n"])
 
 
-# Examples take long: one that fails is not made smaller.
+# Examples take long: hypothesis does not shrink a failing one.
 @settings(max_examples=12, deadline=None, phases=(Phase.reuse, Phase.generate))
 @given(data=st.data())
 def test_operators_do_not_meddle(data: st.DataObject, tmp_path_factory: Any) -> None:
-    """What a checkout holds depends on which operators are in it, not on how they came there."""
+    """The content of a checkout depends on its operators, not on their history."""
     folder = tmp_path_factory.mktemp("operators")
     texts = [description("Exp"), description("Exp2", params=False), description("Aaa", "domain: b")]
     repositories = [make_repository(folder / f"{i}", text) for i, text in enumerate(texts)]
     checkout = make_checkout(folder / "one")
-    for path in HOSTS:  # with endings of lines of both kinds, and bytes that are no text
+    for path in HOSTS:  # with both kinds of line endings, and bytes that are not UTF-8
         lines = checkout.read(path).splitlines()
         mixed = "".join(line + data.draw(ENDINGS) for line in lines)
         checkout.write(path, mixed.encode() + data.draw(st.binary(max_size=9)))
@@ -534,10 +534,10 @@ class Killed(BaseException):
 
 
 class Faults:
-    """Ends a process before, or within, one of its changes of files.
+    """Simulate the end of a process before, or within, one of its changes of files.
 
     Attributes:
-        count: how many changes there were.
+        count: the number of changes so far.
     """
 
     def __init__(self, patch: pytest.MonkeyPatch, at: int, error: BaseException | None = None):
@@ -559,7 +559,7 @@ class Faults:
 
 
 def keep_few_files(repository: Path) -> None:
-    """Leave only the headers of engines, params and files to be laid over."""
+    """Reduce the operator to few files, so that a run makes few changes."""
     data = repository / apply.DATA
     content = json.loads(data.read_text())
     kept = re.compile("files|param|riscv.*op.h")
@@ -571,7 +571,7 @@ def keep_few_files(repository: Path) -> None:
 def test_killed_at_any_moment(
     command: str, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(apply, "_git", lambda *_, **__: None)  # each process takes its time
+    monkeypatch.setattr(apply, "_git", lambda *_, **__: None)  # starting git takes long
     newer = make_repository(tmp_path / "newer", description(params=False))
     for each in (repository, newer):
         keep_few_files(each)
@@ -611,7 +611,7 @@ def test_killed_at_any_moment(
 def test_record_is_written_first(
     repository: Path, checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever is in a checkout, its record says whose it is."""
+    """The record names the operator of every added file."""
     with monkeypatch.context() as patched:
         Faults(patched, at=6)
         with pytest.raises(Killed):

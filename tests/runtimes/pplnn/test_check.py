@@ -1,4 +1,4 @@
-"""`scons` for PPLNN: what is built, and the cases on this PC and on riscv64."""
+"""`scons` for PPLNN: the products, and the cases on this PC and on riscv64."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_cases_on_this_pc(boxes: Repository) -> None:
 
 
 def test_library(boxes: Repository) -> None:
-    """Whatever is compiled for it: ppl.nn is not in it, because ours is no more than its names."""
+    """The library contains no code of ppl.nn, as opkit has only declarations of it."""
     boxes.scons("target=x64-pplnn")
     library = (boxes.path / "build/x64-pplnn/libpplnn_decodeboxes.a").read_bytes()
     assert library.startswith(b"!<arch>\n")
@@ -116,13 +116,13 @@ def test_mistakes_are_found(
         ("VX_TYPE_ARRAY", [], "has 0 items (expected 1 to 20,000, the limit of PPLNN)"),
     ],
 )
-def test_values_that_no_attribute_can_be(type_: str, value: object, problem: str) -> None:
+def test_values_out_of_range_for_attributes(type_: str, value: object, problem: str) -> None:
     with pytest.raises(RefusedError, match=re.escape(problem)):
         CONVENTION.marshal([Param("p", PARAM_TYPES[type_])], {"p": value})
 
 
 def test_a_double_arrives_as_its_attribute() -> None:
-    """ONNX has float attributes; only a default stays exact."""
+    """ONNX has float attributes, so only the default of a double stays exact."""
     param = Param("p", PARAM_TYPES["VX_TYPE_FLOAT64"], default=0.1)
     (value,) = CONVENTION.marshal([param], {"p": 0.3})
     assert struct.unpack("<d", value.data) == struct.unpack("<f", struct.pack("<f", 0.3))

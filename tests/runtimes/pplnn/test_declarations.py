@@ -1,6 +1,6 @@
-"""Our declarations of ppl.nn: as strict as the real ones, and enough for every generated file.
+"""opkit's declarations of ppl.nn are as strict as the real ones, and enough for generated files.
 
-test_real_checkout.py compares them with the real ones, where the tester has those.
+test_real_checkout.py compares them with the real ones, if the tester has a checkout.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def test_strictness(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_generated_files_compile_alone(name: str, tmp_path: Path) -> None:
-    """Each file includes what it uses: sources, and headers as the first of a source."""
+    """Each file has all its includes: sources, and headers as the first include of a source."""
     repository = make_repository(tmp_path / name, OPERATORS[name])
     options = [f"-I{path}" for path in (repository / "pplnn/src", DECLARATIONS)]
     files = [path for path in (repository / "pplnn").rglob("*") if path.suffix in (".cc", ".h")]

@@ -1,6 +1,6 @@
-"""Generated sources run through ppl.nn's stages, for both engines, with what ppl.nn would do wrong.
+"""Generated sources run through ppl.nn's stages, for both engines, in spite of ppl.nn's faults.
 
-What stands for ppl.nn is opkit/runtimes/pplnn/declarations.
+opkit/runtimes/pplnn/declarations stands for ppl.nn.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def test_unknown_dimension_does_not_reach_the_shape_rule(
     name: str,
     every_kind: Engine,
 ) -> None:
-    """Other operators derive 0 from what is unknown, and the rule divides by a dimension."""
+    """Other operators infer 0 for unknown dimensions, and the rule divides by a dimension."""
     answer = every_kind.load(name, {"x": x, "index": (1,)}, PAIR)
     assert (answer.status["load"], answer.log) == (SUCCESS, "")
     assert answer.shapes == [y, numbers, y]
@@ -375,7 +375,7 @@ def test_examples(name: str, precision: str, engine: Callable[[str], Engine]) ->
 
 
 def test_sources_are_in_no_other_folder(every_kind: Engine) -> None:
-    """The domain gives the folder, whatever letters it has."""
+    """The domain gives the folder, with any letters."""
     root = every_kind.program.parent / "pplnn/src"
     folders = {path.parent.name for path in Path(root).rglob("*.cc")}
     assert folders == {"my_domain"}

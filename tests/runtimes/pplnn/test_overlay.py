@@ -1,4 +1,4 @@
-"""The files of a repository by which the operator comes into ppl.nn."""
+"""The files of a repository for integrating the operator into ppl.nn."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FILES = {
 
 
 def files(text: str) -> dict[str, str]:
-    """Return path -> text of the generated files, but for those of ppl.nn's own paths."""
+    """Return path -> text of the generated files, except the ones at ppl.nn's own paths."""
     spec = runtimes.parse(text)
     generated = generated_files(spec, "", runtimes.of(spec))
     return {path: text for path, text in generated.items() if re.match("pplnn/(?!src/)", path)}

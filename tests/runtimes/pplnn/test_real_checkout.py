@@ -1,17 +1,17 @@
-"""Generated sources and our declarations against the real ppl.nn, where the tester has it.
+"""Generated sources and opkit's declarations against the real ppl.nn, if the tester has it.
 
 * PPLNN_SRC: a checkout of ppl.nn, v0.9.2 to its master of 2024.
 * PPLCOMMON_SRC: one of ppl.common, at the commit that PPLNN_SRC/cmake/deps.cmake names.
 * PPLNN_INCLUDE: folders of headers that the engines' headers include, separated by colons:
     * `include` of a checkout of ppl.kernel.cpu;
-    * that of the config.h which CMake writes when it configures ppl.nn for x86 (which takes a
-      checkout of hpcc, too): BUILD/ppl.kernel.cpu-build/include;
-    * that of the onnx.pb.h which the build of ppl.nn writes: BUILD/generated, or the output of
+    * of config.h, written by CMake when it configures ppl.nn for x86 (which requires a checkout
+      of hpcc, too): BUILD/ppl.kernel.cpu-build/include;
+    * of onnx.pb.h, written by the build of ppl.nn: BUILD/generated, or the output of
       protoc for PPLNN_SRC/src/ppl/nn/models/onnx/proto/onnx.proto;
-    * that of protobuf's headers.
+    * of protobuf's headers.
 
-v0.9.2 has an onnx.pb.h in PPLNN_SRC, for protobuf 3.1.0; protoc writes that file for another one.
-If no onnx.pb.h is found, our declarations stand for it.
+v0.9.2 has an onnx.pb.h in PPLNN_SRC, for protobuf 3.1.0; for another version protoc writes one.
+Without an onnx.pb.h, opkit's declarations stand for it.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ if not (os.environ.get("PPLNN_SRC") and os.environ.get("PPLCOMMON_SRC")):
         allow_module_level=True,
     )
 
-OURS = [f"-I{DECLARATIONS}"]
+OF_OPKIT = [f"-I{DECLARATIONS}"]
 ANY_OPERATOR = "".join(files(OPERATORS["every_param"]).values())
 HEADERS = sorted(
     path
     for path in set(re.findall(r'^#include "([^".][^"]*)"$', ANY_OPERATOR, re.MULTILINE))
     if (DECLARATIONS / path).is_file()
 )
-"""What generated files include of ppl.nn."""
+"""The headers of ppl.nn that generated files include."""
 DERIVED_FROM = [
     *("ppl::nn::ir::Attr", "ppl::nn::KernelImpl", "ppl::nn::OptKernel"),
     *("ppl::nn::x86::X86Kernel", "ppl::nn::x86::X86OptKernel"),
     *("ppl::nn::riscv::RiscvKernel", "ppl::nn::riscv::RiscvOptKernel"),
 ]
-"""What classes of operators have as bases."""
+"""The base classes of operators' classes."""
 NOT_OF_OPERATORS = re.compile(
     r"onnx::\w+::(set|add)_\w+"  # protobuf's releases differ; ppl.nn's SetNodeAttr() calls them
     r"|ppl::nn::ir::Node::Node|ppl::nn::utils::OpInfoManager::Find"  # other arguments in v0.9.2
 )
-"""What ppl.nn calls, and the tests in its place, but no operator."""
+"""Functions that only ppl.nn, or the tests in its place, call, and operators do not."""
 
 
 @pytest.fixture
@@ -68,11 +68,11 @@ def checkout(tmp_path: Path) -> Checkout:
 
 
 def headers(root: Path, folder: Path) -> list[str]:
-    """Return the options for the folders of headers that are not ours.
+    """Return the options for the include folders other than opkit's.
 
     Args:
         root: the checkout of ppl.nn.
-        folder: where our onnx.pb.h is put if there is no other one.
+        folder: for opkit's onnx.pb.h if no other one is found.
     """
     common = Path(os.environ["PPLCOMMON_SRC"])
     folders = [root / "src", root / "include", common / "src", common / "include"]
@@ -86,13 +86,13 @@ def headers(root: Path, folder: Path) -> list[str]:
 
 
 @pytest.fixture
-def theirs(tmp_path: Path) -> list[str]:
+def real_headers(tmp_path: Path) -> list[str]:
     """Return the options for the folders of the real headers."""
     return headers(Path(os.environ["PPLNN_SRC"]), tmp_path)
 
 
 def assert_compiles(source: Path, output: Path, *options: str) -> None:
-    """Compile a source: for riscv64, or for this PC what is of x86."""
+    """Compile a source for riscv64, or a source for x86 for this PC."""
     abi = ABIS["x64" if "x86" in source.as_posix() else "riscv64"]
     half = "-D__fp16=_Float16"  # the type of riscv's own compiler
     result = compile_c(output, "-c", half, *options, source, abi=abi, language="c++11")
@@ -100,14 +100,14 @@ def assert_compiles(source: Path, output: Path, *options: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*OPERATORS, *EXAMPLE_NAMES])
-def test_sources_compile(name: str, theirs: list[str], tmp_path: Path) -> None:
+def test_sources_compile(name: str, real_headers: list[str], tmp_path: Path) -> None:
     if name in OPERATORS:
         repository = make_repository(tmp_path / name, OPERATORS[name])
     else:
         spec, files_of_user = example(name)
         (tmp_path / name).mkdir()
         repository = write(spec, tmp_path / name, files_of_user)
-    options = ["-I", f"{repository}/pplnn/src", *theirs]
+    options = ["-I", f"{repository}/pplnn/src", *real_headers]
     for source in sorted((repository / "pplnn").rglob("*.cc")):
         assert_compiles(source, tmp_path / "source.o", *options)
 
@@ -126,22 +126,22 @@ def test_laid_over_checkout(name: str, checkout: Checkout, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", SNIPPETS)
-def test_strictness(name: str, theirs: list[str], tmp_path: Path) -> None:
-    check(SNIPPETS[name], theirs, tmp_path)
+def test_strictness(name: str, real_headers: list[str], tmp_path: Path) -> None:
+    check(SNIPPETS[name], real_headers, tmp_path)
 
 
 @pytest.mark.parametrize("header", HEADERS)
-def test_declarations(header: str, theirs: list[str], tmp_path: Path) -> None:
-    """Each name of ours is there, in the same file, with the same type and value."""
-    ours = declarations(header, OURS, tmp_path)
-    real = declarations(header, theirs, tmp_path)
-    checked = {name: each for name, each in ours.items() if not NOT_OF_OPERATORS.fullmatch(name)}
+def test_declarations(header: str, real_headers: list[str], tmp_path: Path) -> None:
+    """The real header has each name of opkit's, in the same file, with the same type and value."""
+    own = declarations(header, OF_OPKIT, tmp_path)
+    real = declarations(header, real_headers, tmp_path)
+    checked = {name: each for name, each in own.items() if not NOT_OF_OPERATORS.fullmatch(name)}
     assert checked
     wrong = {name: each - real.get(name, set()) for name, each in checked.items()}
     assert not {name: each for name, each in wrong.items() if each}
     for name in DERIVED_FROM:
-        if name in ours:
-            assert _required(name, ours) == _required(name, real)
+        if name in own:
+            assert _required(name, own) == _required(name, real)
 
 
 def _required(name: str, found: Declarations) -> set[str]:

@@ -1,4 +1,4 @@
-"""The files for ppl.nn: where they are, how they look, and what op.yml may say of them."""
+"""The files for ppl.nn: their paths, their format, and their settings in op.yml."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_line_length(text: str) -> None:
 
 
 def test_sources_depend_on_op_yml_alone() -> None:
-    """A build writes the same bytes again, so that nothing is compiled for it."""
+    """A second build writes the same bytes, so that nothing is compiled again."""
     spec = runtimes.parse(EVERY_KIND)
     assert sources(spec) == sources(runtimes.parse(EVERY_KIND))
 

@@ -1,4 +1,4 @@
-"""The harness, both runtimes and libraries of operators, compiled with zig."""
+"""Compile the harness, both runtimes and libraries of operators with zig."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _folder() -> Path:
 
 @functools.cache
 def host_runtime() -> Path:
-    """Compile the host runtime; a process has one."""
+    """Compile the host runtime, once per process."""
     sources = (*sorted((RKNN / "host_runtime").glob("*.c")), *GUARDED_MEMORY)
     soname = "-Wl,-soname,libOpenVX.so"
     return build(_folder() / "libOpenVX.so", "-shared", *_OPTIMIZED, soname, *sources)
@@ -49,7 +49,7 @@ def vx_runtime() -> Path:
 
 
 class Runtime:
-    """The host runtime, loaded into this process, to call its functions one by one."""
+    """The host runtime, loaded into this process to call its functions one by one."""
 
     def __init__(self) -> None:
         self.library: Any = ctypes.CDLL(str(host_runtime()))
@@ -72,7 +72,7 @@ class Runtime:
 
     @contextmanager
     def context(self) -> Iterator[int]:
-        """A context, empty logs; all that was made in the context goes with it."""
+        """Yield a context with empty logs; its release releases its objects."""
         self.library.hostrt_log_clear()
         handle = ctypes.c_void_p(self.library.vxCreateContext())
         assert handle.value is not None
@@ -95,17 +95,17 @@ def operator_library(output: Path, source: str) -> None:
 
 
 def compile_program(output: Path, *sources: Path, include: Sequence[Path] = ()) -> None:
-    """Compile a program that drives the host runtime and takes its malloc, as operators do."""
+    """Compile a program that calls the host runtime and uses its malloc, as operators do."""
     folder = host_runtime().parent
     headers = [f"-I{path}" for path in (RKNN / "host_runtime", *include)]
-    # A program that looks at the runtime's inside brings its sources.
+    # A program that reads the runtime's internals is compiled with the runtime's sources.
     linked = [f"-L{folder}", "-lOpenVX", f"-Wl,-rpath,{folder}"]
     libraries = ["-ldl"] if any(path.parent.name == "host_runtime" for path in sources) else linked
     build(output, "-O1", "-g", *headers, *sources, *libraries)
 
 
 def repository(root: Path, source: str, description: str, reference: str) -> Path:
-    """Make a repository as far as the tests of its kernels go, built for x64."""
+    """Make the part of a repository for tests of its kernels, built for x64."""
     name = description.split("name: ", 1)[1].split()[0].lower()
     root.mkdir(parents=True, exist_ok=True)
     (root / "op.yml").write_text(description)

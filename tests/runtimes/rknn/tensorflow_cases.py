@@ -1,10 +1,10 @@
-"""The class that RKNN-Toolkit calls, against real TensorFlow: a program of its own.
+"""Run the class that RKNN-Toolkit calls against real TensorFlow, in a separate program.
 
     python tensorflow_cases.py FOLDER...
 
 FOLDER holds the generated rknn_op_*.py; the stand-in of RKNN-Toolkit must be in one of them, too.
-Runs every `case_` function below and prints a JSON object: its name -> null, or why it failed. Runs
-on Python 3.6 and TensorFlow 1.11, which RKNN-Toolkit asks for, and on every later one.
+Runs every `case_` function below and prints a JSON object: its name -> null, or its error. Runs
+on Python 3.6 and TensorFlow 1.11, the requirements of RKNN-Toolkit, and on all later versions.
 """
 
 import inspect
@@ -28,12 +28,12 @@ def operator(name: str) -> Any:
 
 
 def toolkit() -> Any:
-    """Return the stand-in's module that does what the toolkit does with a class."""
+    """Return the stand-in's module that calls a class as the toolkit does."""
     return import_module("conversion")
 
 
 def node_of(graph: Any, op: str) -> Any:
-    """Return the one NodeDef of an operator, as it is after a graph was written and read."""
+    """Return the only NodeDef of an operator, after writing and reading its graph."""
     (node,) = [node for node in read_again(graph).node if node.op == op]
     return node
 
@@ -48,47 +48,47 @@ def constants_of(graph: Any) -> Any:
 
 
 def read_again(graph: Any) -> Any:
-    """Return the GraphDef, through the bytes that a file would hold."""
+    """Return the GraphDef, serialized and parsed again."""
     return v1.GraphDef.FromString(graph.as_graph_def().SerializeToString())
 
 
 def both(name: str, make: Any, *arrays: Any, **options: Any) -> Any:
-    """Run TensorFlow's operator and the class in one session, as the toolkit would.
+    """Run TensorFlow's operator and the class in one session, as the toolkit does.
 
     Args:
         name: the operator's.
-        make: gets a placeholder for each array; makes the model and returns the operator's output.
-        arrays: what the placeholders are fed with.
-        options: `generated`, an object of a class; by default of the one that was generated.
+        make: builds the model from a placeholder for each array; returns the operator's output.
+        arrays: the values of the placeholders.
+        options: `generated`, an object of a class; by default of the generated class.
 
-    Returns the params that were loaded, the class's result and TensorFlow's.
+    Returns the loaded params, the class's result and TensorFlow's.
     """
     generated = options.get("generated") or operator(name)
     with tf.Graph().as_default() as graph:
         inputs = [v1.placeholder(array.dtype, array.shape) for array in arrays]
-        theirs = make(*inputs)
+        expected = make(*inputs)
         node, constants = node_of(graph, name), constants_of(graph)
         params = toolkit().load_params(generated, node, constants)
         names = [name for name in node.input if not name.startswith("^")]
         names = [name if ":" in name else name + ":0" for name in names]
         tensors = [graph.get_tensor_by_name(name) for name in names[: len(generated.def_input)]]
-        (ours,) = toolkit().output_tensors(generated, tensors, params)
-        assert ours.dtype == theirs.dtype
-        assert ours.shape.as_list() == theirs.shape.as_list(), (ours.shape, theirs.shape)
+        (actual,) = toolkit().output_tensors(generated, tensors, params)
+        assert actual.dtype == expected.dtype
+        assert actual.shape.as_list() == expected.shape.as_list(), (actual.shape, expected.shape)
         with v1.Session(graph=graph) as session:
             fed = {inputs[index]: array for index, array in enumerate(arrays)}
-            ours, theirs = session.run([ours, theirs], fed)
+            actual, expected = session.run([actual, expected], fed)
     sizes = [tensor.shape.as_list() for tensor in tensors]
     (size,) = toolkit().output_sizes(generated, sizes, params)
-    assert size in (list(theirs.shape), list(theirs.shape[1:])), size  # the vendor's has no batch
-    return params, ours, theirs
+    assert size in (list(expected.shape), list(expected.shape[1:])), size  # the vendor's: no batch
+    return params, actual, expected
 
 
-def ulps(ours: Any, theirs: Any) -> int:
+def ulps(actual: Any, expected: Any) -> int:
     """Return the largest distance between two float32 arrays, in units of the last place."""
-    assert (np.isnan(ours) == np.isnan(theirs)).all()
-    kept = ~np.isnan(ours)
-    pair = [array[kept].view(np.int32).astype(np.int64) for array in (ours, theirs)]
+    assert (np.isnan(actual) == np.isnan(expected)).all()
+    kept = ~np.isnan(actual)
+    pair = [array[kept].view(np.int32).astype(np.int64) for array in (actual, expected)]
     ordered = [np.where(bits < 0, -(2**31) - bits, bits) for bits in pair]
     return int(abs(ordered[0] - ordered[1]).max())
 
@@ -98,18 +98,18 @@ def case_resize_area() -> None:
     images = RANDOM.uniform(-1, 1, (2, 7, 5, 3)).astype(np.float32)
     for size in ([3, 2], [7, 5], [1, 1], [14, 10], [9, 4]):
         for align_corners in (False, True):
-            params, ours, theirs = both(
+            params, actual, expected = both(
                 "ResizeArea",
                 lambda x, s=size, a=align_corners: v1.image.resize_area(x, s, align_corners=a),
                 images,
             )
             assert dict(params) == {"size": size, "align_corners": align_corners}, params
             assert type(params["align_corners"]) is bool
-            assert ulps(ours, theirs) == 0, (size, align_corners, ulps(ours, theirs))
+            assert ulps(actual, expected) == 0, (size, align_corners, ulps(actual, expected))
 
 
 def case_resize_images_by_area() -> None:
-    """The same operator as users write it, within a name scope, where another has its size too."""
+    """The same operator in a user's name scope, beside another one's size."""
     images = RANDOM.uniform(0, 255, (1, 64, 48, 3)).astype(np.float32)
 
     def make(x: Any) -> Any:
@@ -118,13 +118,13 @@ def case_resize_images_by_area() -> None:
             method = v1.image.ResizeMethod.AREA
             return v1.image.resize_images(x, [20, 31], method=method)
 
-    params, ours, theirs = both("ResizeArea", make, images)
+    params, actual, expected = both("ResizeArea", make, images)
     assert params["size"] == [20, 31]
-    assert ulps(ours, theirs) == 0
+    assert ulps(actual, expected) == 0
 
 
 def case_resize_area_of_a_named_constant() -> None:
-    """A size whose constant has any name is found: by its key, and by params_from_tf."""
+    """A size with any constant name is found: by its key, and by params_from_tf."""
     images = RANDOM.uniform(0, 1, (1, 4, 4, 1)).astype(np.float32)
     for name in ("ResizeArea", "ResizeAreaByPosition"):
         with tf.Graph().as_default() as graph:
@@ -136,7 +136,7 @@ def case_resize_area_of_a_named_constant() -> None:
 
 
 def case_vendors_resize_area() -> None:
-    """A class in the style of published operators, which does TensorFlow's own."""
+    """A class in the style of published operators, which calls TensorFlow's operator."""
     api = import_module("rknn.api")
 
     class ResizeArea(api.RKNNCustomOP):  # type: ignore[misc, name-defined]
@@ -158,14 +158,14 @@ def case_vendors_resize_area() -> None:
             return [v1.image.resize_area(inputs_tensor[0], params["size"], params["align_corners"])]
 
     images = RANDOM.uniform(0, 1, (1, 32, 32, 3)).astype(np.float32)
-    params, ours, theirs = both(
+    params, actual, expected = both(
         "ResizeArea",
         lambda x: v1.image.resize_area(x, tf.constant([64, 64], name="size")),
         images,
         generated=ResizeArea(),
     )
     assert params == {"size": [64, 64], "align_corners": False}
-    assert (ours == theirs).all()
+    assert (actual == expected).all()
 
 
 def case_several_constants() -> None:
@@ -180,14 +180,14 @@ def case_several_constants() -> None:
         params = toolkit().load_params(sliced, node, constants)
         assert params == {"begin": [1, 0], "end": [6, 7], "strides": [2, 3]}, params
         assert toolkit().output_sizes(sliced, [[6, 10]], params) == [[3, 3]]
-    _, ours, theirs = both(
+    _, actual, expected = both(
         "StridedSlice", lambda x: v1.strided_slice(x, [1, 0], [6, 7], [2, 3]), values
     )
-    assert (ours == theirs).all()
+    assert (actual == expected).all()
 
 
 def case_control_inputs() -> None:
-    """What has to run before a node is no input of it."""
+    """A control dependency of a node is not an input of it."""
     images = RANDOM.uniform(0, 1, (1, 8, 8, 1)).astype(np.float32)
 
     def make(x: Any) -> Any:
@@ -198,9 +198,9 @@ def case_control_inputs() -> None:
     with tf.Graph().as_default() as graph:
         make(v1.placeholder(tf.float32, images.shape))
         assert any(name.startswith("^") for name in node_of(graph, "ResizeArea").input)
-    params, ours, theirs = both("ResizeArea", make, images)
+    params, actual, expected = both("ResizeArea", make, images)
     assert params["size"] == [2, 3]
-    assert (ours == theirs).all()
+    assert (actual == expected).all()
 
 
 def case_exp() -> None:
@@ -208,19 +208,19 @@ def case_exp() -> None:
     values = RANDOM.uniform(-80, 80, 1000).astype(np.float32)
     special = np.array([0, -0.0, np.inf, -np.inf, np.nan, 89, -104, 1, -1, 88.7], np.float32)
     for array in (values, special, values.reshape(5, 10, 20), values.reshape(2, 5, 2, 10, 5)):
-        params, ours, theirs = both("Exp", tf.exp, array)
+        params, actual, expected = both("Exp", tf.exp, array)
         assert not params
-        assert ulps(ours, theirs) <= 1, ulps(ours, theirs)
+        assert ulps(actual, expected) <= 1, ulps(actual, expected)
 
 
 def case_exp_of_halves() -> None:
-    """The reference computes in float32; the tensor that leaves is half again."""
+    """The reference computes in float32; the output tensor is half again."""
     halves = RANDOM.uniform(-8, 8, 1000).astype(np.float16)
-    _, ours, theirs = both("Exp", tf.exp, halves)
-    assert ours.dtype == np.float16
+    _, actual, expected = both("Exp", tf.exp, halves)
+    assert actual.dtype == np.float16
     correct = np.exp(halves.astype(np.float64)).astype(np.float16)
-    assert (ours == correct).all()
-    assert abs(ours.view(np.int16) - theirs.view(np.int16)).max() <= 1
+    assert (actual == correct).all()
+    assert abs(actual.view(np.int16) - expected.view(np.int16)).max() <= 1
 
 
 def case_truncate_div() -> None:
@@ -229,24 +229,24 @@ def case_truncate_div() -> None:
     y = RANDOM.randint(1, 60, (4, 50)) * RANDOM.choice([-1, 1], (4, 50))
     y = y.astype(np.int16)
     for divisor in (y, y[:1], y[0]):
-        _, ours, theirs = both("TruncateDiv", tf.truncatediv, x, divisor)
-        assert (ours == theirs).all()
+        _, actual, expected = both("TruncateDiv", tf.truncatediv, x, divisor)
+        assert (actual == expected).all()
 
 
 def case_truncate_div_of_floats() -> None:
-    """TensorFlow 1.11 has none, up to 2.2 at least it only divides, later it truncates as we do."""
+    """TensorFlow 1.11 has none, up to 2.2 at least it only divides, later it truncates, too."""
     if VERSION < (1, 13):
         return
     x = RANDOM.uniform(-100, 100, (2, 500)).astype(np.float32)
     y = RANDOM.uniform(0.5, 9, (2, 500)).astype(np.float32)
-    _, ours, theirs = both("TruncateDiv", tf.truncatediv, x, y)
+    _, actual, expected = both("TruncateDiv", tf.truncatediv, x, y)
     if VERSION < (2, 3):
-        theirs = np.trunc(theirs)
-    assert (ours == theirs).all()
+        expected = np.trunc(expected)
+    assert (actual == expected).all()
 
 
 def case_model_of_two_operators() -> None:
-    """TruncateDiv by a constant, which is its second input and a tensor then, and Exp after it."""
+    """TruncateDiv by a constant, which becomes a tensor as its second input, then Exp."""
     x = RANDOM.uniform(-60, 60, (1, 512)).astype(np.float32)
     y = RANDOM.uniform(1, 9, (1, 512)).astype(np.float32)
     with tf.Graph().as_default() as graph:
@@ -268,7 +268,7 @@ def case_model_of_two_operators() -> None:
 
 
 def case_reduce_mean() -> None:
-    """An operator whose name TensorFlow does not know."""
+    """An operator with a name unknown to TensorFlow."""
     values = RANDOM.uniform(-1, 1, (1, 8, 512)).astype(np.float32)
     with tf.Graph().as_default():
         (mean,) = toolkit().output_tensors(operator("ReduceMean"), [tf.constant(values)], {})
@@ -278,7 +278,7 @@ def case_reduce_mean() -> None:
 
 
 def case_decode_boxes() -> None:
-    """Two inputs, one of them constant; two outputs; six params, of which the node has one."""
+    """Two inputs, one of them constant; two outputs; six params, one of them in the node."""
     node = v1.NodeDef(op="DecodeBoxes", name="boxes", input=["deltas", "anchors"])
     node.attr["image_size"].list.i.extend([300, 200])
     decode = operator("DecodeBoxes")
@@ -297,7 +297,7 @@ def case_decode_boxes() -> None:
 
 
 def case_output_dtypes() -> None:
-    """An output has the dtype of op.yml, or else that of the first input."""
+    """An output has the dtype of op.yml, or else the dtype of the first input."""
     values = RANDOM.uniform(-1, 1, (4, 9)).astype(np.float32)
     with tf.Graph().as_default():
         results = toolkit().output_tensors(operator("LargestOf"), [tf.constant(values)], {})
@@ -321,7 +321,7 @@ def case_types() -> None:
 
 
 def case_outputs_that_board_leaves_empty() -> None:
-    """An output is refused where the board would return none of its bytes."""
+    """An output is refused if the board would return it empty."""
     for dtype in (tf.uint16, tf.int32, tf.int64, tf.float64):
         with tf.Graph().as_default():
             try:
@@ -333,18 +333,18 @@ def case_outputs_that_board_leaves_empty() -> None:
 
 
 def case_unknown_dimensions() -> None:
-    """A batch size that is known only when the graph runs."""
+    """A batch size that is unknown until the graph runs."""
     images = RANDOM.uniform(-1, 1, (3, 4, 4, 1)).astype(np.float32)
     for known in ([None, 4, 4, 1], [None] * 4, None):
         with tf.Graph().as_default():
             placeholder = v1.placeholder(tf.float32, known)
-            theirs = v1.image.resize_area(placeholder, [2, 2])
+            expected = v1.image.resize_area(placeholder, [2, 2])
             params = {"size": [2, 2], "align_corners": False}
             resize = operator("ResizeArea")
-            (ours,) = resize.compute_output_tensor([], [placeholder], params)
+            (actual,) = resize.compute_output_tensor([], [placeholder], params)
             with v1.Session() as session:
-                ours, theirs = session.run([ours, theirs], {placeholder: images})
-        assert (ours == theirs).all()
+                actual, expected = session.run([actual, expected], {placeholder: images})
+        assert (actual == expected).all()
 
 
 def case_several_outputs() -> None:
@@ -362,7 +362,7 @@ def case_several_outputs() -> None:
 
 
 def case_wrong_number_of_inputs() -> None:
-    """A tensor that is missing is named before anything runs."""
+    """A missing tensor is named before anything runs."""
     with tf.Graph().as_default():
         try:
             operator("Several").compute_output_tensor([], [tf.constant([1.0])], {"scale": 2.0})
@@ -373,7 +373,7 @@ def case_wrong_number_of_inputs() -> None:
 
 
 def case_wrong_results() -> None:
-    """A reference that contradicts itself stops the session, and is told why."""
+    """A reference that contradicts itself stops the session with a message."""
     expected = {
         1.0: "Several: reference has not the shapes [(1,), (3, 2)]",
         2.0: "KeyError: 'transposed'",
@@ -407,7 +407,7 @@ def case_inputs_are_not_changed() -> None:
 
 
 def case_eager() -> None:
-    """Where TensorFlow runs at once, as TensorFlow 2 does by default."""
+    """Eager execution, the default of TensorFlow 2."""
     if VERSION < (2, 0):
         return
     tensor = tf.constant([[0.0, 1.0]])

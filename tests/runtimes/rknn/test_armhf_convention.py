@@ -1,4 +1,4 @@
-"""An int64 that librknn_runtime for armhf changes: the check in qemu shows it, the rest warns."""
+"""An int64 that librknn_runtime for armhf changes: the check in qemu fails, the others warn."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def sign_of(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     return repository
 
 
-def test_check_shows_what_armhf_delivers(sign_of: Repository) -> None:
+def test_check_shows_value_of_armhf(sign_of: Repository) -> None:
     need("qemu-arm-static", "qemu-user-static")
     run = check(sign_of, "target=rv1126")
     failed = problems(run.stdout)

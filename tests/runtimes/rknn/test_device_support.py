@@ -1,4 +1,4 @@
-"""What CPU kernels use to get at their parameters, on an OpenVX that can fail at every call."""
+"""The access of CPU kernels to their parameters, on an OpenVX that can fail at every call."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BFLOAT16 = 0x81A
 SUCCESS, FAILURE, NO_MEMORY, INVALID_REFERENCE = 0, -1, -8, -12
 INVALID_FORMAT, INVALID_DIMENSION, INVALID_TYPE = -14, -15, -17
 
-# data type of the device -> element type of numpy on the device, and as compute sees it
+# data type of the device -> element type of numpy on the device, and in compute
 TENSOR_TYPES = {
     2: (np.int8, np.int8),
     UINT8: (np.uint8, np.uint8),
@@ -79,12 +79,12 @@ Items = ctypes.c_int32 * 16
 
 @dataclass
 class Device:
-    """The library under test, and the objects that its operator was called with."""
+    """The library under test, and the objects of its operator's call."""
 
     library: ctypes.CDLL
 
     def set_tensor(self, index: int, data_type: int, data: Array, rank: int | None = None) -> Array:
-        """Make a tensor whose memory is (a copy of) `data`; return that memory."""
+        """Make a tensor from a copy of `data`; return its memory."""
         memory = np.array(data)
         dims = list(reversed(data.shape))
         self._set(index, TENSOR, data_type, memory, dims, len(dims) if rank is None else rank)
@@ -129,7 +129,7 @@ class Device:
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     output = tmp_path_factory.mktemp("device") / "device_support.so"
-    # Its own OpenVX, even if the process has loaded the host runtime.
+    # With its own OpenVX, even if the process has loaded the host runtime.
     flags = "-shared -O1 -fvisibility=hidden -fsanitize=undefined -fsanitize-trap=undefined".split()
     source = C_SOURCES / "device_support.c"
     return ctypes.CDLL(str(build(output, *flags, "-Wl,-Bsymbolic", source)))
@@ -142,7 +142,7 @@ def device(library: ctypes.CDLL) -> Device:
 
 
 def sample(dtype: npt.DTypeLike, shape: tuple[int, ...]) -> Array:
-    """Return all bytes of a type at random, infinities and subnormals among them, but no NaN."""
+    """Return random bytes of a type, including infinities and subnormals, but no NaN."""
     random = np.random.default_rng(len(shape))
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     values = random.integers(0, 256, size, np.uint8).view(dtype).reshape(shape)
@@ -264,10 +264,10 @@ def test_scalar_is_read(device: Device, data_type: int, value: np.generic) -> No
 @pytest.mark.parametrize("items", [[], [7], [3, -1], list(range(16))], ids=len)
 def test_array_is_read(device: Device, items: list[int]) -> None:
     device.set_array(0, INT32, items)
-    room, array = Items(*[99] * 16), Int32Array(99)
-    assert device.call("read_array", 0, ctypes.c_size_t(0), room, ctypes.byref(array)) == SUCCESS
+    buffer, array = Items(*[99] * 16), Int32Array(99)
+    assert device.call("read_array", 0, ctypes.c_size_t(0), buffer, ctypes.byref(array)) == SUCCESS
     assert array.items[: array.count] == items
-    assert list(room) == items + [99] * (16 - len(items))
+    assert list(buffer) == items + [99] * (16 - len(items))
 
 
 Setting = Callable[[Device], int]
@@ -320,7 +320,7 @@ def set_field(name: str, value: object) -> Setting:
     [
         (tensor_of(BFLOAT16, np.zeros(2, np.int16)), INVALID_TYPE, "0x81A (VX_TYPE_?)"),
         (tensor_of(FLOAT64, np.zeros(2)), INVALID_TYPE, "0x00B (VX_TYPE_FLOAT64)"),
-        # In 8 bits, it would be that of VX_TYPE_UINT8.
+        # Truncated to 8 bits, it would equal VX_TYPE_UINT8.
         (tensor_of(0x103, np.zeros(2)), INVALID_TYPE, "0x103 (VX_TYPE_?)"),
         (
             tensor_of(FLOAT32, np.zeros(2), rank=0),
@@ -378,7 +378,7 @@ def test_drift_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("dims", "most"),
+    ("dims", "limit"),
     [
         ((65536, 65536), 8191),
         ((2**32 - 1, 2**32 - 1, 2**32 - 1), 2**29 - 1),
@@ -387,13 +387,13 @@ def test_drift_is_refused(
     ],
     ids=str,
 )
-def test_oversized_tensor_is_refused(device: Device, dims: tuple[int, ...], most: int) -> None:
+def test_oversized_tensor_is_refused(device: Device, dims: tuple[int, ...], limit: int) -> None:
     device.library.set_object(
         0, TENSOR, INT64, ctypes.c_size_t(8), len(dims), (ctypes.c_uint32 * 6)(*dims), 0, None
     )
     for name in ("open_tensor", "read_tensor"):
         assert device.call(name, 0, ctypes.byref(Tensor())) == INVALID_DIMENSION
-    assert f"one dimension is {dims[-1]}; it must be at least 1 and at most {most}" in device.log
+    assert f"one dimension is {dims[-1]}; it must be at least 1 and at most {limit}" in device.log
     assert device.allocations == 0
 
 
@@ -434,9 +434,9 @@ def test_operator_runs(device: Device) -> None:
     assert device.log == ""
 
 
-# The OpenVX calls of the operator, in order: the parameter that each is about.
+# The parameters of the operator's OpenVX calls, in the order of the calls.
 CALLS = [
-    *(["input"] * 3 + ["output"] * 3),  # to know how much memory
+    *(["input"] * 3 + ["output"] * 3),  # to compute the size of the memory
     *(["input"] * 4 + ["items"] * 3 + ["flag"] * 2 + ["output"] * 4),
 ]
 

@@ -1,4 +1,4 @@
-"""The host runtime answers as the driver 1.7.5 did; the points are in driver_behavior.c."""
+"""The host runtime behaves as the driver 1.7.5; the points are in driver_behavior.c."""
 
 from __future__ import annotations
 

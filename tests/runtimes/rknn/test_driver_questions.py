@@ -1,13 +1,13 @@
-"""The host runtime answers the questions of driver_questions.c as the boards' driver 1.7.5 did.
+"""The host runtime answers the questions of driver_questions.c as the boards' driver 1.7.5.
 
-The driver itself is asked, too, when there are
+The driver itself is tested, too, if these are set:
 
-    RKNPU_DRIVER  a folder with its libraries for aarch64 or armhf: libOpenVX.so and what it needs
-    RKNPU_GAL     a libGAL.so for the same ABI, which answers in place of the NPU
+    RKNPU_DRIVER  a folder with its libraries for aarch64 or armhf: libOpenVX.so and dependencies
+    RKNPU_GAL     a libGAL.so for the same ABI, which stands in for the NPU
 
 It runs in qemu, with the C library of the ABI in /usr/TRIPLE (Debian: libc6-arm64-cross and
 libstdc++6-arm64-cross, or -armhf-). The table in tests/data has a line for each question: the
-driver's answers on both ABIs, and a part of the event by which the host runtime reports it.
+driver's answers on both ABIs, and a part of the host runtime's event.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TABLE = Path(__file__).parents[2] / "data/rknpu_driver_1.7.5.tsv"
 
 
 class Answer(NamedTuple):
-    """What the program prints after a question."""
+    """The program's output after a question."""
 
     text: str
     events: str
@@ -45,7 +45,7 @@ def read_table() -> list[dict[str, str]]:
 
 
 def ask(command: Sequence[str | Path]) -> dict[str, Answer]:
-    """Run the program, and return the answers by question."""
+    """Run the program and return question -> answer."""
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     lines = (f"{line}\t".split("\t") for line in result.stdout.splitlines())
@@ -59,7 +59,7 @@ def emulator(abi: Abi) -> str:
 
 
 def host_program(abi: Abi, folder: Path) -> list[str | Path]:
-    """Return the command that asks the host runtime, compiled for an ABI."""
+    """Return the command that queries the host runtime, compiled for an ABI."""
     program = folder / "driver_questions"
     sources = [SOURCE, *sorted(HOST_RUNTIME.glob("*.c")), *GUARDED_MEMORY]
     if abi is HOST:
@@ -72,9 +72,9 @@ def host_program(abi: Abi, folder: Path) -> list[str | Path]:
 
 
 def differs(expected: str, event: str, given: Answer) -> bool:
-    """Say whether an answer of the host runtime is not the driver's, or not reported.
+    """Return whether an answer of the host runtime differs from the driver's, or lacks its event.
 
-    Where the driver ends with SIGSEGV, the host runtime returns anything and reports an event.
+    Where the driver ends with SIGSEGV, any answer of the host runtime is right, with an event.
     """
     reported = event in given.events if event else given.events == ""
     return not reported or (given.text != expected and not expected.endswith("SIGSEGV"))
@@ -88,7 +88,7 @@ def test_host_runtime_answers_as_driver(abi: Abi, column: str, tmp_path: Path) -
         (row, answers[row["question"]])
         for row in table
         if differs(row[column], row["event"], answers[row["question"]])
-        # glibc aborts when memory is freed wrongly; the C library of static programs does not.
+        # glibc aborts on an invalid free; the C library of static programs does not.
         and (abi is HOST or not row[column].endswith("SIGABRT"))
     ] == []
 

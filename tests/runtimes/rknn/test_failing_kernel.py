@@ -1,4 +1,4 @@
-"""A CPU kernel that fails where the board is silent: its log and its outputs."""
+"""A failing CPU kernel, which the board does not report: its log and its outputs."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ ALL_VX = "".join(f"#include <{name}>\n" for name in HEADERS if name.startswith("
 each_abi = pytest.mark.parametrize("abi", ABIS.values(), ids=lambda abi: abi.name)
 each_language = pytest.mark.parametrize("language", LANGUAGES)
 
-# What the board's driver and runtime use, read from its binaries.
+# The constants of the board's driver and runtime, read from their binaries.
 VALUES = {
     "VX_SUCCESS": 0,
     "VX_FAILURE": -1,
@@ -107,7 +107,7 @@ VALUES = {
     "sizeof(vx_bool)": 4,
     "sizeof(vx_param_description_t)": 12,
     "sizeof(vx_border_t)": 20,
-    # The number that the runtime gives every custom operator.
+    # The runtime's number for every custom operator.
     "(uint32_t)(VX_KERNEL_BASE(VX_ID_DEFAULT, 3) + 0x80)": 0xFFF03080,
 }
 SIZES_BY_POINTER = {

@@ -1,6 +1,6 @@
-"""The host runtime does what the board does: sizes, error codes and their order, conversions.
+"""The host runtime behaves as the board: sizes, error codes and their order, conversions.
 
-The expected numbers are those measured on the board's driver 1.7.5.
+The expected numbers were measured on the board's driver 1.7.5.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ EVENT = 1
 
 
 class Handles:
-    """Functions of the runtime, called with handles and plain numbers."""
+    """The functions of the runtime, called with handles and plain numbers."""
 
     def __init__(self, runtime: Runtime, context: int) -> None:
         self.runtime = runtime
@@ -68,7 +68,7 @@ class Handles:
 
     @staticmethod
     def argument(value: Any) -> Any:
-        """Numbers are passed as wide as a register, which suits every integer type."""
+        """Convert a number to the width of a register, which suits every integer type."""
         return c_size_t(value & 2**64 - 1) if isinstance(value, int) else value
 
     def tensor(self, dims: tuple[int, ...], data_type: int) -> c_void_p:
@@ -93,7 +93,7 @@ def vx() -> Iterator[Handles]:
 
 @pytest.fixture
 def tensor(vx: Handles) -> c_void_p:
-    """A float16 tensor of 3 x 2, without memory."""
+    """Return a float16 tensor of 3 x 2, without memory."""
     return vx.tensor((3, 2), FLOAT16)
 
 
@@ -171,7 +171,7 @@ def test_invalid_tensor_types(vx: Handles, data_type: int) -> None:
 
 
 def copy(vx: Handles, tensor: c_void_p, array: Array, direction: int, **given: Any) -> int:
-    """Copy the whole tensor; what is given replaces arguments."""
+    """Copy the whole tensor; `given` replaces arguments."""
     rank = array.ndim
     arguments: dict[str, Any] = {
         "number_of_dims": rank,
@@ -208,7 +208,7 @@ NOT_A_TENSOR = c_void_p(8)
         ({"usage": 0}, NOT_SUPPORTED),
         ({"memory_type": 0}, 0),
         ({"memory_type": 0xE000}, 0),
-        # which of two is tested first
+        # the order of two checks
         ({"number_of_dims": 0, "memory": None}, INVALID_PARAMETERS),
         ({"number_of_dims": 1, "end": sizes((4, 2))}, INVALID_PARAMETERS),
         ({"number_of_dims": 1, "stride": sizes((1, 6))}, INVALID_REFERENCE),
@@ -264,7 +264,7 @@ def test_patch_starts_at_user_pointer(vx: Handles) -> None:
         ((2, 1, 6), (3, 1, 2), False),
         ((2, 1, 5), (3, 1, 2), True),
         ((2, 4, 8), (2, 2, 2), False),
-        ((2, 8, 14), (3, 2, 2), False),  # no room behind the last row
+        ((2, 8, 14), (3, 2, 2), False),  # no padding after the last row
         ((2, 8, 13), (3, 2, 2), True),
     ],
 )
@@ -502,7 +502,7 @@ def test_query_scalar_refuses(vx: Handles) -> None:
 
 @pytest.fixture
 def array(vx: Handles) -> c_void_p:
-    """An array of int32 with room for 4 items: 10, 20, 30."""
+    """Return an array of int32 with capacity 4 and the items 10, 20, 30."""
     made = vx.new("vxCreateArray", c_void_p(vx.context), INT32, 4)
     items = (c_int32 * 3)(10, 20, 30)
     assert vx("vxAddArrayItems", made, 3, byref(items), 4) == 0
@@ -532,7 +532,7 @@ def test_query_array(
         (1, 2, 8, READ, 0, 0),
         (0, 3, 3, READ, HOST, INVALID_PARAMETERS),
         (2, 2, 4, READ, HOST, INVALID_PARAMETERS),
-        (0, 4, 4, READ, HOST, INVALID_PARAMETERS),  # there is room, but no item
+        (0, 4, 4, READ, HOST, INVALID_PARAMETERS),  # within the capacity, but past the items
         (0, 3, 4, READ_AND_WRITE, HOST, INVALID_PARAMETERS),
     ],
 )
@@ -596,11 +596,11 @@ CALLBACK = ctypes.CFUNCTYPE(c_int32, c_void_p, c_void_p, c_uint32)
 
 
 class Operator:
-    """A kernel of one parameter, in a graph, whose callbacks are Python functions."""
+    """A graph with a kernel of one parameter, with Python functions as callbacks."""
 
     def __init__(self, vx: Handles, declared: int = TENSOR, state: int = 0x8000) -> None:
         self.vx = vx
-        vx.operators.append(self)  # a node's release calls it, with the context at the latest
+        vx.operators.append(self)  # kept alive, as the release of the node or the context calls it
         self.calls: list[str] = []
         self.statuses: dict[str, int] = {}
         self.actions: dict[str, Any] = {}
@@ -779,7 +779,7 @@ def test_execution_parameters_are_copied_before_verify(vx: Handles) -> None:
 
 
 def vx_node(vx: Handles, validate: Any) -> tuple[c_void_p, c_void_p]:
-    """Return a graph, and its node: a VX kernel of one parameter."""
+    """Return a graph and its node, a VX kernel of one parameter."""
     program = vx.new("vxCreateProgramWithBinary", c_void_p(vx.context), b"SHDR", 4)
     assert vx("vxBuildProgram", program, None) == 0
     kernel = vx.new("vxAddKernelInProgram", program, b"vx", 0x100, 1, validate, None, None)
@@ -871,7 +871,7 @@ def test_uniforms_are_declared_by_program(vx: Handles) -> None:
     assert runtime.hostrt_uniform(node, c_size_t(1), *out) == 0
 
 
-# ---- What becomes of a param's value ----
+# ---- Marshaling of params ----
 
 UINT64_BIG = 2**64 - 1
 
@@ -1001,7 +1001,7 @@ def test_kernel_receives_marshaled_values(tmp_path: Path) -> None:
         assert row[8:].tobytes() == value.data.ljust(64, b"\0")
 
 
-# ---- VX kernels: the callbacks run, and what they ask for is known ----
+# ---- VX kernels: the callbacks run, and their requests are recorded ----
 
 LAUNCH = """\
 name: Launch
@@ -1032,7 +1032,7 @@ def launch_kernel(root: Path, index: int) -> HarnessKernel:
     [
         ([4, 6, 2], [0, 0, 0], 0),
         ([4, 6, 2], [2, 3, 1], 0),
-        ([4, 6, 2], [4, 0, 0], -1),  # some given, some not
+        ([4, 6, 2], [4, 0, 0], -1),  # partly set
         ([4, 6, 2], [3, 1, 1], -1),  # 4 is not a multiple of 3
         ([4, 0, 2], [0, 0, 0], -1),
     ],

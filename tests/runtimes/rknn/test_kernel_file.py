@@ -1,4 +1,4 @@
-"""rknn_kernel_<op>.c: hooks besides the math, and a file with its own callbacks."""
+"""rknn_kernel_<op>.c: its hooks, and a file with its own callbacks."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ static const struct opkit_kernel_hooks kernel_hooks = {
 
 @pytest.fixture(scope="module")
 def failing(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the repository of an operator with a CPU kernel alone, which fails at times."""
+    """Return the repository of an operator with only a CPU kernel, which fails for some inputs."""
     root = generate(tmp_path_factory.mktemp("hooks"), f"{DESCRIPTION}kernels: [cpu]\n").path
     (root / "failing_compute.h").write_text(COMPUTE)
     return root
 
 
 def run(root: Path, folder: Path, addition: str) -> list[str]:
-    """Return what a graph of the operator prints, with a text added to the user's file."""
+    """Return the output of a graph of the operator, with a text added to the user's file."""
     source = root / "rknn_kernel_failing.c"
     changed = root / "changed.c"
     changed.write_text(source.read_text() + addition)
@@ -74,7 +74,7 @@ def test_failed_set_up_prevents_inference(failing: Path, tmp_path: Path) -> None
 def test_file_with_own_callbacks_still_builds(
     example: Callable[[str], Repository], tmp_path: Path
 ) -> None:
-    """tests/c/whole_file_kernel.c is one, with callbacks, tables and kernel list."""
+    """A complete kernel file, with callbacks, tables and kernel list, builds."""
     repository = Repository(Path(shutil.copytree(example("exp").path, tmp_path / "Exp")))
     shutil.copy(C_SOURCES / "whole_file_kernel.c", repository.path / "rknn_kernel_exp.c")
     built = repository.scons("target=all")

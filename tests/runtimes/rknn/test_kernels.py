@@ -1,4 +1,4 @@
-"""Operators with and without a VX kernel, and the change from one to the other."""
+"""Operators with and without a VX kernel, and the addition of one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def kernels_of(output: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def decode_boxes(example: Callable[[str], Repository]) -> Repository:
-    """Return the repository of the example that has a CPU kernel alone."""
+    """Return the repository of the example with only a CPU kernel."""
     return example("decode_boxes")
 
 
@@ -80,7 +80,7 @@ def test_program_binary_without_vx_kernel_is_refused(option: str, decode_boxes: 
 
 
 def text_after(heading: str, message: str) -> str:
-    """Return what a message says to add below one of its headings."""
+    """Return the lines below a heading of a message."""
     headings = ("add to the includes", "below them", "replace the text", "and add to tests/")
     following = "|".join(map(re.escape, headings))
     pattern = rf"{re.escape(heading)}[^\n]*\n\n(.*?)(?=\n\n(?:{following})|\Z)"
@@ -90,7 +90,7 @@ def text_after(heading: str, message: str) -> str:
 
 
 def test_add_vx_kernel_later(tmp_path: Path) -> None:
-    """Follow the build's instructions verbatim, and both kernels pass."""
+    """Both kernels pass after the build's instructions are followed verbatim."""
     repository = generate(tmp_path, CPU)
     source = repository.path / "rknn_kernel_copy.c"
     tests = repository.path / "tests/test_copy.py"

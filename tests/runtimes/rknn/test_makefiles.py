@@ -1,4 +1,4 @@
-"""The makefiles for the vendor's build command, run as that command may run them."""
+"""The makefiles for the vendor's build command, run in the ways of that command."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LIBRARY = ".out/x64/libmyoperator.so"
 
 @pytest.fixture(scope="module")
 def built_by_make(fresh: Repository, tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    """Return a repository whose x64 library was built_by_make by its makefile."""
+    """Return a repository with an x64 library built by its makefile."""
     need("make", "make")
     need("gcc", "gcc")
     path = shutil.copytree(fresh.path, tmp_path_factory.mktemp("built_by_make") / fresh.path.name)
@@ -34,7 +34,7 @@ def built_by_make(fresh: Repository, tmp_path_factory: pytest.TempPathFactory) -
 
 
 def make(path: Path, *arguments: str, **environment: str) -> str:
-    """Run the makefile for x64 and return the commands that it ran."""
+    """Run the makefile for x64 and return its commands."""
     return subprocess.run(
         ["make", "-f", "makefile.linux.x64", *arguments],
         cwd=path,
@@ -46,7 +46,7 @@ def make(path: Path, *arguments: str, **environment: str) -> str:
 
 
 def headers(path: Path) -> list[str]:
-    """Return the headers that the kernel's source includes, those of the system left out."""
+    """Return the headers of the kernel's source, except the system's."""
     printed = subprocess.run(
         ["gcc", "-MM", "-I.", "-Iinclude", "rknn_kernel_myoperator.c"],
         cwd=path,
@@ -73,7 +73,7 @@ def test_dependencies_on_headers_and_op_yml(built_by_make: Repository) -> None:
     names = [*headers(built_by_make.path), "generated/myoperator.exports", "makefile.linux.x64"]
     assert {"generated/myoperator.h", "generated/myoperator_params.h"} <= set(names)
     for name in names:
-        # As if the file had been changed after everything else was built_by_make.
+        # As if the file had been changed after everything else was built.
         times = (built_by_make.path / name).stat()
         later = (built_by_make.path / LIBRARY).stat().st_mtime + 100
         os.utime(built_by_make.path / name, (later, later))
@@ -84,7 +84,7 @@ def test_dependencies_on_headers_and_op_yml(built_by_make: Repository) -> None:
 
 @pytest.mark.parametrize("how", ["argument", "environment"])
 def test_compiler_from_environment(how: str, built_by_make: Repository) -> None:
-    """The vendor's own makefiles leave CC to be set; whether it exports it is not published."""
+    """CC may be an argument or exported: the vendor's command does not publish its way."""
     compiler = "/opt/sdk/arm-linux-gnueabihf-gcc"
     if how == "argument":
         printed = make(built_by_make.path, "-n", "-B", f"CC={compiler}")
@@ -113,7 +113,7 @@ all:
 
 
 def test_only_vendor_include_path_is_required(built_by_make: Repository, tmp_path: Path) -> None:
-    """The vendor's generator writes makefiles of its own, which know no -I of this project."""
+    """The makefiles of the vendor's generator have none of this project's -I options."""
     vendor = tmp_path / "vendor"
     vendor.mkdir()
     shutil.copytree(built_by_make.path / "include/VX", vendor / "VX")

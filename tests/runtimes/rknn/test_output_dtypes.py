@@ -30,7 +30,7 @@ def reference(inputs, params):
 
 
 def expected_dtypes(folder: Path, dtype: str | dict[str, str]) -> dict[str, str]:
-    """Return the dtypes that the check expects of the outputs."""
+    """Return the outputs' dtypes that the check expects."""
     (folder / "op.yml").write_text(DESCRIPTION)
     (folder / "largest_reference.py").write_text(REFERENCE)
     (case,) = cases([{"x": (3, 9)}], [uniform(0, 9)], dtype=dtype)
@@ -116,7 +116,7 @@ def test_integer_input_of_float_output_passes(tmp_path: Path) -> None:
 
 
 def test_runtime_with_other_tensors_keeps_case(tmp_path: Path) -> None:
-    """Of two runtimes the one that cannot take a case leaves it out."""
+    """Of two runtimes only the one without the dtype skips the case."""
     (tmp_path / "op.yml").write_text(f"{DESCRIPTION}runtimes: [rknn, pplnn]\n")
     (tmp_path / "largest_reference.py").write_text(REFERENCE)
     (case,) = cases([{"x": (3, 9)}], [uniform(-9, 9)], dtype={"x": "int64"})
@@ -150,7 +150,7 @@ def test_new_repository_with_integer_output_passes(tmp_path: Path) -> None:
     assert "note:" not in run.stdout
     text = (root / "rknn_op_largest.py").read_text()
     assert "dtypes = [tf.int16, inputs_tensor[0].dtype]" in text
-    # The CPU kernel writes int16: what is not 0 differs from the reference by whole numbers.
+    # The CPU kernel writes int16: nonzero elements differ from the reference by whole numbers.
     path = root / "largest_compute.h"
     path.write_text(
         path.read_text().replace(

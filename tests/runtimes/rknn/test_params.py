@@ -1,4 +1,4 @@
-"""The generated reader of params gives the math what the board delivers, whatever the values."""
+"""The generated reader of params gives the math the board's values, for any values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LISTS = {"pair": 2, "full": 16, "any": None}
 NAMES = {f"p_{name.removeprefix('VX_TYPE_').lower()}": name for name in DELIVERIES}
 SCALARS = {name: type_ for name, type_ in NAMES.items() if not PARAM_TYPES[type_].is_list}
 ROW = 72
-"""Bytes of a param in the output: the count of its items in 8, then the items."""
+"""Bytes of a param in the output: the count of its items in 8 bytes, then the items."""
 
 DESCRIPTION = "\n".join(
     [
@@ -43,7 +43,7 @@ SPEC = parse(DESCRIPTION)
 
 
 def compute() -> str:
-    """Return the math: the params, as they are in memory."""
+    """Return the math: it copies the params' memory to the output."""
     lines = [
         f"row = show(row, 1, &params->{param.name}, sizeof params->{param.name});"
         if not param.type.is_list
@@ -97,7 +97,7 @@ def limits(which: int) -> dict[str, Any]:
 @example(limits(0))
 @example(limits(1))
 @settings(max_examples=40, deadline=None)
-def test_math_gets_what_the_board_delivers(kernel: Kernel, params: dict[str, Any]) -> None:
+def test_math_gets_delivered_values(kernel: Kernel, params: dict[str, Any]) -> None:
     outputs = {"output": ((len(SPEC.params), ROW), "uint8")}
     result = kernel.run(Invocation({"input": np.zeros(1, np.float16)}, params, outputs), fill=0x7E)
     assert (result.status, result.fault, result.leaks) == (0, "", []), result.printed

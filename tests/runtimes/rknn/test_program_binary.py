@@ -72,7 +72,7 @@ def package(binary: bytes, version: int = 2) -> bytes:
 
 
 class Toolkit:
-    """A Python that has a stand-in of RKNN-Toolkit, and a repository to build."""
+    """A Python with a stand-in of RKNN-Toolkit, and a repository to build."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -99,7 +99,7 @@ class Toolkit:
         }
 
     def on_build(self, code: str) -> None:
-        """Set the code that the build command runs at its end."""
+        """Set the code to run at the end of the build command."""
         (self.root / "toolkit" / "then.py").write_text(code)
 
     def on_build_write(self, **packages: bytes) -> None:
@@ -285,7 +285,7 @@ def test_missing_program_binary_file(tmp_path: Path) -> None:
 
 
 def test_endless_program_binary_file(tmp_path: Path) -> None:
-    """A pipe that nobody writes to would be waited for."""
+    """An endless file is refused, as is a pipe, which could block the build."""
     os.mkfifo(tmp_path / "pipe")
     for path in (Path("/dev/zero"), tmp_path / "pipe"):
         with pytest.raises(FileError) as caught:

@@ -110,7 +110,7 @@ def test_one_byte_change_is_detected() -> None:
                 assert unpack(bytes(data), "op.rknnop") != SMALL
             except PackageError:
                 refused += 1
-    # Each of the 16 header bytes decides: any other value is no version 2 package of 6 sections.
+    # Each of the 16 header bytes matters: no other value is a version 2 package of 6 sections.
     assert refused >= 16 * 255
 
 

@@ -1,6 +1,6 @@
 """The class that RKNN-Toolkit calls, in real TensorFlow graphs.
 
-TensorFlow is optional (extra `tf`) and may live in Pythons of its own, old ones too. The cases are
+TensorFlow is optional (extra `tf`) and may be in other Pythons, old ones too. The cases are
 in tensorflow_cases.py, which each of these Pythons runs once.
 """
 
@@ -170,7 +170,7 @@ def params_from_tf(node_def, constants):
 
 
 def tensorflow_pythons(variable: str) -> list[str]:
-    """Return the Pythons that have TensorFlow: those that were named, or this one if it is new."""
+    """Return the Pythons with TensorFlow: the named ones, or this one if it is new enough."""
     named = os.environ.get(variable, "")
     if named:
         return [python for python in named.split(os.pathsep) if python]
@@ -179,7 +179,7 @@ def tensorflow_pythons(variable: str) -> list[str]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run every case in every Python; where there is none, one case that says so."""
+    """Run every case in every Python; without a Python, one skipped or failing case."""
     runs = []
     for variable in ADVICE:
         pythons = tensorflow_pythons(variable)
@@ -205,7 +205,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @functools.cache
 def results_of(python: str, folder: Path) -> dict[str, str | None]:
-    """Run all cases in a Python; return the name of each -> None, or why it failed."""
+    """Run all cases in a Python; return name -> None, or the error."""
     done = subprocess.run(
         [python, str(PROGRAM), str(folder), str(TESTS / "rknn_stand_in")],
         env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""},

@@ -58,7 +58,7 @@ def reference(inputs, params):
 
 @pytest.fixture(autouse=True, scope="module")
 def _stand_in() -> Iterator[None]:
-    # Of TensorFlow the class needs nothing but tensors, which are in test_tensorflow.py.
+    # The class needs TensorFlow only for tensors, which test_tensorflow.py tests.
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(STAND_IN))
         patch.setitem(sys.modules, "tensorflow", ModuleType("tensorflow"))
@@ -66,7 +66,7 @@ def _stand_in() -> Iterator[None]:
 
 
 def conversion() -> Any:
-    """Return the stand-in's module that does what the toolkit does with a class."""
+    """Return the stand-in's module that calls a class as the toolkit does."""
     return import_module("conversion")
 
 
@@ -299,7 +299,7 @@ def test_int64_that_armhf_changes_is_named(capsys: pytest.CaptureFixture[str]) -
 
 
 class FakeTensor:
-    """A tensor of TensorFlow, of which nothing but the dtype is looked at."""
+    """A tensor of TensorFlow, with only its dtype."""
 
     def __init__(self, dtype: str) -> None:
         self.dtype = SimpleNamespace(as_numpy_dtype=np.dtype(dtype).type)
@@ -311,7 +311,7 @@ def test_output_that_board_leaves_empty_is_refused(dtype: str) -> None:
         instance(operator()).compute_output_tensor([], [FakeTensor(dtype)], {})
 
 
-def test_class_has_no_more_than_its_params_need() -> None:
+def test_class_has_only_code_for_its_params() -> None:
     text = toolkit_class(operator(param("VX_TYPE_INT32")), COPY)
     assert "isfinite" not in text
     assert "armhf" not in text
@@ -372,7 +372,7 @@ TWO_CONSTANTS = {"C:out0": np.array([4, 5], np.int32), "C_1:out0": np.array([6, 
         ("const:C", ["images", "one", "another"], [4, 5]),
         ("const:C_1", ["images", "one", "another"], [6, 7]),
         ("const:C_1:out0", ["images", "one", "another"], [6, 7]),
-        ("const:C", ["images", "one", "C"], [6, 7]),  # the node's own name goes first
+        ("const:C", ["images", "one", "C"], [6, 7]),  # the node's own name has precedence
     ],
 )
 def test_constant_by_position_or_alias(source: str, inputs: list[str], expected: Any) -> None:
@@ -731,7 +731,7 @@ def test_generated_file_is_python_3_5(folder: str) -> None:
 
 
 def old_pythons() -> list[str]:
-    """Return this Python, and of those that RKNN-Toolkit runs in, all that are found."""
+    """Return this Python, and the installed Pythons of RKNN-Toolkit's versions."""
     folders = [Path(folder) for folder in os.get_exec_path()]
     folders += sorted((Path.home() / ".pyenv" / "versions").glob("*/bin"))
     found = {}
@@ -744,7 +744,7 @@ def old_pythons() -> list[str]:
 
 
 def _runs(python: Path) -> bool:
-    # A program that only chooses a Python, such as pyenv's, may find that none is chosen.
+    # A launcher such as pyenv's may fail because no Python is selected.
     return subprocess.run([python, "-c", ""], capture_output=True).returncode == 0
 
 
@@ -778,7 +778,7 @@ def test_runs_in_old_pythons(python: str, tmp_path: Path) -> None:
     assert (done.stderr, done.stdout) == ("", "ResizeArea [[1, 4, 2, 3]]\n")
 
 
-# ---- The stand-in, which is as strict as the evidence -------------------------------------------
+# ---- The stand-in, as strict as the evidence ----------------------------------------------------
 
 VENDOR_STYLE = """
 import tensorflow as tf
@@ -811,7 +811,7 @@ RESIZE_AREA_CONSTANTS = {"resize_area_0/size": np.array([64, 64], np.int32)}
 
 
 def converted(source: str, name: str = "ResizeArea") -> tuple[Any, list[list[int]]]:
-    """Return the params and the output sizes that the stand-in gets of a class."""
+    """Return the params and the output sizes of a class on the stand-in."""
     module = ModuleType("module")
     exec(source, module.__dict__)
     operator = getattr(module, name)()

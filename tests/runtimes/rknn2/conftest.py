@@ -1,4 +1,4 @@
-"""What tests of this runtime share."""
+"""Fixtures of this runtime's tests."""
 
 from __future__ import annotations
 

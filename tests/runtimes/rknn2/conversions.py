@@ -1,10 +1,10 @@
-"""Conversions of models that are made here, in the Python of RKNN-Toolkit2.
+"""Make and convert models, in the Python of RKNN-Toolkit2.
 
     python conversions.py FOLDER OTHER
 
 FOLDER and OTHER are the rknn2/ of two operators, PiecewiseLinear and Exp. Prints a JSON object:
-name of a case -> why it is refused, or what comes of it. Each case runs in a process of its own,
-forked from this one, which has imported the toolkit.
+name of a case -> its error or its result. Each case runs in a separate process, forked from this
+one, which has imported the toolkit.
 """
 
 from __future__ import annotations
@@ -86,11 +86,11 @@ COMMAND_LINES = (
     "x=1x1x1x1x1x1x2 points=1,2 values=1,2",
     "--from absent.onnx --rename Exp",
 )
-"""Arguments of make_onnx.py that it refuses."""
+"""Invalid arguments of make_onnx.py."""
 
 
 SCRIPTS: dict[str, Callable[[Any, Path], str]] = {}
-"""Conversions as users write them, with nothing but the class: each returns what the last says."""
+"""Conversions as users write them, with only the class: each returns the last message."""
 
 
 def script(function: Callable[[Any, Path], str]) -> Callable[[Any, Path], str]:
@@ -205,7 +205,7 @@ def built(path: Path, operator: Any = None, **config: Any) -> str:
 
 
 def forked(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what a function returns in a process of its own; in words, if that ends."""
+    """Call a function in a forked process; return its result, or a text if the process ends."""
     reader, writer = os.pipe()
     if os.fork() == 0:
         with os.fdopen(writer, "w") as file:

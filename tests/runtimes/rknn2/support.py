@@ -1,4 +1,4 @@
-"""Operators of RKNN-Toolkit2, built without SCons."""
+"""Build operators of RKNN-Toolkit2 without SCons, and run them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Operator:
         library: its plugin.
         host: the folder of build_host.
         entry: the symbol that returns the custom operator.
-        convention: how a version of librknnrt calls it.
+        convention: the calling convention of a version of librknnrt.
     """
 
     spec: OpSpec
@@ -67,7 +67,7 @@ class Operator:
         outputs: Mapping[str, tuple[tuple[int, ...], str]],
         attachments: Mapping[str, bytes] | None = None,
     ) -> RunResult:
-        """Run it, once, in guarded memory."""
+        """Run the operator once, in guarded memory."""
         if self._kernel is None:
             files = (self.host / "harness", self.host / "librknnrt.so", self.library)
             executor = Executor("x64", (*map(str, files), self.entry))
@@ -82,7 +82,7 @@ class Operator:
 
 
 def write_operator(folder: Path, description: str, compute: str) -> OpSpec:
-    """Write the C of an operator, as a repository has it."""
+    """Write the C files of an operator, as in a repository."""
     spec = parse(description)
     files = {
         **c_files(spec),

@@ -1,4 +1,4 @@
-"""The C in a generated README, which applications copy: it compiles, and checks what fails."""
+"""The C in a generated README, which applications copy: it compiles, and checks for errors."""
 
 from __future__ import annotations
 

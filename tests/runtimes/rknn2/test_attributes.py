@@ -1,6 +1,6 @@
-"""Attributes and constant inputs: each type that a model may hold, for each type of param.
+"""Attributes and constant inputs: each type in a model, for each type of param.
 
-The operators write what they have read as int64, which float32 tensors cannot carry.
+The operators write the values as int64, which float32 tensors cannot represent.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ DEFAULTS: dict[str, Any] = {
     "STRING": 'a "b" \\ ?',
 }
 INTEGERS = [name for name, row in PARAM_TYPES.items() if row.element.kind != "float"]
-ROOM = 320  # numbers that an output has room for: a list's count and its items, or a text
+LENGTH = 320  # capacity of an output: a list's count and its items, or a text
 
 
 def name_of(type_name: str) -> str:
@@ -77,7 +77,7 @@ def describe(source: str = "") -> str:
 
 
 def compute(types: list[str]) -> str:
-    """Return the math: of the param that `which` numbers, the value."""
+    """Return the math: it writes the value of the param with the index `which`."""
     cases = []
     for index, name in enumerate(types):
         row, member = PARAM_TYPES[name], f"params->{name_of(name)}"
@@ -94,7 +94,7 @@ def compute(types: list[str]) -> str:
                 f"for (size_t i = 0; i < {member}.count; i++) {output}[i + 1] = {member}.items[i];"
             )
         else:
-            cast = "(uint8_t)" if name == "VX_TYPE_CHAR" else ""  # which may have a sign
+            cast = "(uint8_t)" if name == "VX_TYPE_CHAR" else ""  # char may be signed
             body = f"{output}[0] = ({kind}){cast}({member});"
         cases.append(f"if (which == {index}) {{ {body} }}\n")
     return (
@@ -104,14 +104,14 @@ def compute(types: list[str]) -> str:
         " const struct params_params *params, struct params_outputs *outputs)\n{\n"
         "const int which = (int)inputs->which.float32[0];\n"
         "struct opkit_tensor *numbers = &outputs->numbers, *reals = &outputs->reals;\n"
-        f"for (int i = 0; i < {ROOM}; i++) {{ numbers->int64[i] = 0; reals->float32[i] = 0; }}\n"
+        f"for (int i = 0; i < {LENGTH}; i++) {{ numbers->int64[i] = 0; reals->float32[i] = 0; }}\n"
         f"{''.join(cases)}return NULL;\n}}\n"
     )
 
 
 TYPES = list(DEFAULTS)
 CONSTANT_TYPES = [name for name in TYPES if name != "STRING"]
-OUTPUTS = {"numbers": ((ROOM,), "int64"), "reals": ((ROOM,), "float32")}
+OUTPUTS = {"numbers": ((LENGTH,), "int64"), "reals": ((LENGTH,), "float32")}
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +132,7 @@ def constants(host: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 def run(operator: Operator, type_name: str, **attributes: bytes) -> RunResult:
-    """Run the operator, which writes one param, with some attributes in place of the defaults."""
+    """Run the operator, which writes one param; attributes replace defaults."""
     which = np.array([[param.type.name for param in operator.spec.params].index(type_name)])
     attachments = {f"attribute:{name}": data for name, data in attributes.items()}
     params = {param.name: param.default for param in operator.spec.params}
@@ -141,7 +141,7 @@ def run(operator: Operator, type_name: str, **attributes: bytes) -> RunResult:
 
 
 def value(result: RunResult, type_name: str) -> Any:
-    """Return the param that the operator has written."""
+    """Return the written param."""
     assert result.status == 0, result.printed
     row = PARAM_TYPES[type_name]
     output = result.outputs["reals" if row.element.kind == "float" else "numbers"].tolist()
@@ -173,11 +173,11 @@ def test_attribute_in_place_of_constant_input(constants: Operator) -> None:
 
 
 def attributes() -> st.SearchStrategy[dict[str, Any]]:
-    """Draw values of all params that an attribute can hold, and an output here has room for."""
+    """Draw values of all params, within the limits of attributes and of the output's capacity."""
     drawn = {name_of(name): values(PARAM_TYPES[name], None) for name in TYPES}
     # librknnrt reads integers of 32 bits, and numbers as float32.
     texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
-    drawn["p_string"] = texts.filter(lambda text: len(text.encode()) < ROOM)
+    drawn["p_string"] = texts.filter(lambda text: len(text.encode()) < LENGTH)
     drawn |= dict.fromkeys(("p_uint32", "p_uint64"), st.integers(0, HIGHEST))
     drawn["p_int64"] = st.integers(LOWEST, HIGHEST)
     drawn["p_float64"] = drawn["p_float32"]
@@ -191,7 +191,7 @@ def _is_readable(drawn: Any) -> bool:
 
 
 def highest() -> dict[str, Any]:
-    """Return the highest integer of each param, and else its default."""
+    """Return the maximum of each integer param, and the default of the others."""
     limits = {name_of(name): PARAM_TYPES[name].element.limits for name in INTEGERS}
     found = {name_of(name): DEFAULTS[name] for name in TYPES}
     scalars = [name for name in found if name in limits and isinstance(found[name], int)]
@@ -290,13 +290,13 @@ TEXTS = {
     rb'"\u00e4\u00E4\u0001\u007f\u07ff\u0800\uffff"': "\u00e4\u00e4\1\x7f\u07ff\u0800\uffff",
     rb'"a\ud83d\ude00b\uDBFF\uDFFF"': "a\U0001f600b\U0010ffff",
     '"\u00e4\U0001f600"'.encode(): "\u00e4\U0001f600",
-    # Without quotes it is no JSON.
+    # Without quotes it is not JSON.
     b"linear": "linear",
     b"": "",
     b"linear\0": "linear",
     rb'a"b"\n': r'a"b"\n',
 }
-"""What a string attribute arrives as -> the text."""
+"""The bytes of a string attribute -> the text."""
 
 
 @pytest.mark.parametrize(("data", "text"), TEXTS.items())
@@ -321,7 +321,7 @@ MALFORMED = {
     rb'"\ud83d\u0041"': 1,
     rb'"\ude00\ud83d"': 1,
 }
-"""A string of JSON that is none -> the byte where it goes wrong."""
+"""A malformed string of JSON -> the offset of the error in bytes."""
 
 
 @pytest.mark.parametrize(("data", "place"), MALFORMED.items())
@@ -372,5 +372,5 @@ def test_missing_attribute_without_default(host: Path, tmp_path: Path) -> None:
         assert result.printed == (
             f"Bare: the node has no attribute '{name}', and op.yml no default for it"
         )
-        assert not result.leaks  # the texts that were read before are freed
+        assert not result.leaks  # the previously read texts are freed
     operator.close()

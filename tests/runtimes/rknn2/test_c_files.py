@@ -1,4 +1,4 @@
-"""OpSpec -> the generated C: its text, its format, and that it compiles."""
+"""OpSpec -> the generated C: its text, its format, and its compilation."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_line_length(name: str) -> None:
 
 
 def compile_operator(folder: Path, text: str, abi: str) -> list[Path]:
-    """Write an operator whose math is generated, and compile it; return the objects."""
+    """Write an operator with generated math, and compile it; return the objects."""
     spec = parse(text)
     math = once_only_files(spec, [])[f"{spec.lower}_compute.h"]
     write_operator(folder, text, math)

@@ -1,4 +1,4 @@
-"""Params that may be constant inputs: a node has such an input, or an attribute of that name."""
+"""Params as constant inputs: a node has such an input, or an attribute of that name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors that arrive in another type than op.yml declares, in and out."""
+"""Conversion of inputs and outputs with other types than in op.yml."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def description(dtype: str) -> str:
 def operators(
     host: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, Operator]]:
-    """Return operators that copy x, by its declared dtype."""
+    """Return declared dtype -> operator that copies x."""
     made = {}
     for dtype in DTYPES:
         math = COMPUTE.format(type=COMPUTED_AS.get(dtype, dtype).upper())
@@ -65,7 +65,7 @@ def operators(
 
 
 def run(operator: Operator, given: str, taken: str, values: Sequence[float]) -> RunResult:
-    """Copy values that arrive as one dtype into an output that the runtime takes as another."""
+    """Copy values of a dtype given by the runtime into an output of another dtype."""
     return operator.run({"x": np.array(values, given)}, {}, {"y": ((len(values),), taken)})
 
 
@@ -97,7 +97,7 @@ LIMITS = {"int32": "-16777215 to 16777215", "int64": "-16777215 to 16777215", "b
     "value", [0.5, 2.0**24, -(2.0**24), 2.0**31, 1e30, np.inf, -np.inf, np.nan, -0.99999994]
 )
 @pytest.mark.parametrize("declared", LIMITS)
-def test_input_that_is_no_integer(
+def test_input_that_is_not_an_integer(
     operators: dict[str, Operator], declared: str, value: float
 ) -> None:
     result = run(operators[declared], "float32", "float32", [1, value])
@@ -160,14 +160,14 @@ def test_fraction_for_an_output_of_integers(operators: dict[str, Operator]) -> N
 
 
 def test_truth_values_are_0_and_1(operators: dict[str, Operator]) -> None:
-    """The math may write more into a byte."""
+    """A byte other than 0 and 1, which the math may write, is an error."""
     copy = operators["bool"]
     array = np.array([0, 1, 3], np.uint8).view(bool)
     result = copy.run({"x": array}, {}, {"y": ((3,), "float32")})
     assert result.printed == "Copy: tensor 'y', element 2, is 3 (expected 0 to 1)"
 
 
-# ---- What versions of the runtime hand over ----
+# ---- The tensors of the runtime's versions ----
 
 SUM = """\
 name: Sum
@@ -267,7 +267,7 @@ static const char *copy_compute(const struct copy_inputs *inputs, const struct c
 def test_undeclared_integers(
     host: Path, tmp_path: Path, math: str, dtype: str, expected: str
 ) -> None:
-    """The math gets what each version of the runtime hands over."""
+    """The math gets the tensors of each version of the runtime unchanged."""
     copy = build_operator(tmp_path, host, ANY, math)
     files = (host / "harness", host / "librknnrt.so", copy.library)
     executor = Executor("x64", (*map(str, files), copy.entry))

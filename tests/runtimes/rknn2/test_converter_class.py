@@ -59,7 +59,7 @@ def described(params: str = "") -> OpSpec:
 
 
 def write(folder: Path, spec: OpSpec, reference: str = REFERENCE) -> Path:
-    """Write a repository's files for the converter; return the class's."""
+    """Write a repository's files for the converter; return the path of the class."""
     (folder / "rknn2").mkdir()
     (folder / f"{spec.lower}_reference.py").write_text(reference)
     for path, text in files(spec).items():
@@ -98,7 +98,7 @@ def test_outputs_have_declared_shapes_and_dtypes(tmp_path: Path) -> None:
     assert (shapes, dtypes) == ([[1, 6], [1]], [np.dtype("float32"), np.dtype("int64")])
     assert [type(size) for size in shapes[0]] == [int, int]
     y, count = operator.compute(node(), INPUTS)
-    # The reference returns float16, with which the toolkit crashes.
+    # The reference returns float16, on which the toolkit crashes.
     assert (y.dtype, y.tolist()) == (np.float32, (X + 1).tolist())
     assert (count.dtype, count.tolist()) == (np.int64, [6])
     assert y.flags.c_contiguous
@@ -181,7 +181,7 @@ def test_tensors_of_rank_7_are_refused(tmp_path: Path) -> None:
 
 
 class Rknn:
-    """An RKNN object, as far as the class looks at it; test_simulator.py has the real one."""
+    """A stand-in for an RKNN object; test_simulator.py has the real one."""
 
     def __init__(self, registered: list[str], dynamic_input: Any = None, nodes: Any = ()) -> None:
         self.rknn_base = SimpleNamespace(
@@ -224,7 +224,7 @@ def test_dynamic_input_is_refused(tmp_path: Path) -> None:
             operator.shape_infer(node(), [[1, 6], shape], SIGNATURE[1])
 
 
-NORMAL = float(np.finfo(np.float32).tiny)  # librknnrt reads its text as a smaller number
+NORMAL = float(np.finfo(np.float32).tiny)  # librknnrt parses its text as a smaller number
 LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -345,7 +345,7 @@ def test_constant_input_is_unknown_while_shapes_are_inferred(tmp_path: Path) -> 
 
 @pytest.fixture
 def generated(tmp_path: Path) -> Path:
-    """Return the files of an operator with as much as possible in its tables."""
+    """Return the files of an operator that fills all generated tables."""
     params = ", ".join(f"p{i}: {{type: {type_}}}" for i, (type_, *_) in enumerate(PARAM_CASES))
     texts = """s: {type: string, default: 'a "b"'}, t: {type: string, default: "\\t\\"'é"}"""
     return write(tmp_path, described(f"{params}, {texts}, {CONSTANT}")).parent

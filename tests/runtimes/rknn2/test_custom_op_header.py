@@ -1,4 +1,4 @@
-"""Our own header of librknnrt, and what is built on it: for every ABI, without a warning."""
+"""opkit's header of librknnrt, and its users, compile for every ABI without a warning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.runtimes.rknn2.support import HEADERS, ROOM
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("abi", ABIS)
 def test_header_compiles(abi: str, language: str, tmp_path: Path) -> None:
-    """The layouts are assertions in the header itself."""
+    """The header itself asserts the layouts."""
     source = tmp_path / "source.c"
     source.write_text("#include <rknn_custom_op.h>\n")
     result = compile_c(tmp_path / "o", "-c", source, HEADERS, abi=ABIS[abi], language=language)

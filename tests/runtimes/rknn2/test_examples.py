@@ -13,7 +13,7 @@ from tests.repositories import EXAMPLES, RKNN_EXAMPLES, Repository, generate
 def example_repository(folder: Path, name: str) -> Repository:
     """Make the repository of an example for this runtime alone, from the example's own files."""
     text = (EXAMPLES / name / f"{name}.yml").read_text()
-    # Their tests import what checks VX kernels, too.
+    # Their tests import the checks of VX kernels, too.
     with_both = re.sub(r"^runtimes:.*\n", "", text, flags=re.MULTILINE)
     repository = generate(folder, f"{with_both}runtimes: [rknn, rknn2]\n")
     for source in (EXAMPLES / name).rglob("*.*"):

@@ -1,4 +1,4 @@
-"""`scons` in a repository for RKNN-Toolkit2: what it builds, delivers and refuses."""
+"""`scons` in a repository for RKNN-Toolkit2: its products, deliveries and refusals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ARCHIVE = "libblend_custom_op.a"
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    """Return a repository that is built for every target; do not change it."""
+    """Return a repository built for every target; do not change it."""
     repository = generate(tmp_path_factory.mktemp("blend"), DESCRIPTION)
     repository.scons("target=all")
     return repository
@@ -78,7 +78,7 @@ def test_static_library(built: Repository) -> None:
     data = (built.path / "build/rk3588" / ARCHIVE).read_bytes()
     assert data.startswith(b"!<arch>\n")
     assert b"blend_register_all\0" in data
-    assert b"get_rknn_custom_op" not in data  # of two operators, it would be there twice
+    assert b"get_rknn_custom_op" not in data  # two operators would both define it
 
 
 def test_second_build_is_noop(built: Repository) -> None:
@@ -170,7 +170,7 @@ typedef not_ours* (*function_without_prototype)();
 
 @pytest.fixture
 def vendor(tmp_path: Path) -> Path:
-    """Return a folder with other headers of the same interface, as the SDK has them."""
+    """Return a folder with other headers of the same interface, as in the SDK."""
     text = (ROOM / "include/rknn_custom_op.h").read_text()
     body = text[text.index("#define RKNN_MAX_DIMS") : text.index("/* ---- Layouts")]
     types, operators = body.split("/* ---- Operators ---- */")
@@ -198,7 +198,7 @@ def test_headers_of_vendor_are_missing(built: Repository, vendor: Path) -> None:
     assert f"RKNN_INCLUDE={vendor}: no rknn_api.h there" in refused.stderr
 
 
-# ---- What stops a build ----
+# ---- Refusals of a build ----
 
 
 def test_plugin_that_cannot_be_loaded_is_not_delivered(copy: Repository) -> None:

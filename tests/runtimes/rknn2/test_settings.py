@@ -1,4 +1,4 @@
-"""What a description for RKNN-Toolkit2 may say."""
+"""The rules of a description for RKNN-Toolkit2."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_default_out_of_range_for_an_attribute(param: str, number: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "uint32"])
-def test_tensors_that_no_operator_gets(dtype: str) -> None:
+def test_unsupported_dtypes_of_tensors(dtype: str) -> None:
     outputs = f"outputs: {{y: {{type: VX_TYPE_TENSOR, dtype: {dtype}}}}}\n"
     with pytest.raises(DescriptionError, match="RKNN-Toolkit2 has no such tensors"):
         parse(text().partition("outputs")[0] + outputs)

@@ -1,6 +1,6 @@
-"""Operators in the real RKNN-Toolkit2: converted, and run in its simulator.
+"""Operators in the real RKNN-Toolkit2: conversion and simulation.
 
-The toolkit is optional and lives in a Python of its own.
+The toolkit is optional and has its own Python.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PROGRAM = Path(__file__).parent / "conversions.py"
 
 @cache
 def toolkit_python() -> str:
-    """Return a Python with the toolkit; skip the test if none is named."""
+    """Return a Python with the toolkit; skip the test if the variable is not set."""
     python = os.environ.get(PYTHON_VARIABLE, "")
     if not python:
         advice = (
@@ -56,7 +56,7 @@ def toolkit_python() -> str:
 
 
 def repository(folder: Path, name: str) -> Operator:
-    """Return an example with what the converter needs of its repository."""
+    """Return an example with the files for the converter."""
     text = (EXAMPLES / name / f"{name}.yml").read_text()
     spec = parse(text if "runtimes:" in text else f"{text}runtimes: [rknn, rknn2]\n")
     folder.mkdir(exist_ok=True)
@@ -80,7 +80,7 @@ def simulated(operator: Operator, target: str = "rk3588") -> Iterator[SimulatedR
 
 
 def run(kernel: SimulatedReference, operator: Operator, case: Case) -> str:
-    """Run a case in the simulator; return what is wrong."""
+    """Run a case in the simulator; return the fault and the differences."""
     prepared = operator.prepare(case).rounded(kernel.precision)
     result = kernel.run(prepared.invocation)
     if result.fault:
@@ -93,7 +93,7 @@ def run(kernel: SimulatedReference, operator: Operator, case: Case) -> str:
 
 
 def cases_of(name: str, operator: Operator, patch: pytest.MonkeyPatch) -> list[Case]:
-    """Return the cases of an example's tests, but for those that change the reference."""
+    """Return the cases of an example's tests, except tests that change the reference."""
     path = EXAMPLES / name / f"tests/test_{operator.spec.lower}.py"
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
@@ -111,14 +111,14 @@ def cases_of(name: str, operator: Operator, patch: pytest.MonkeyPatch) -> list[C
 
 
 def with_int32(case: Case) -> Case:
-    """Return a case with its int16 as int32, which is the integer that RKNN-Toolkit2 has."""
+    """Return a case with int32, which RKNN-Toolkit2 has, instead of int16."""
     arrays = case.inputs.items()
     return replace(
         case, inputs={name: a.astype("i4") if a.dtype == "i2" else a for name, a in arrays}
     )
 
 
-DOES_WHAT_X_SAYS = """
+SELECTED_FAULT = """
         if (x == 4).all():
             __import__("os")._exit(0)
         y = y[:, :2] if (x == 3).all() else y + (x == 2).all()
@@ -142,21 +142,21 @@ def test_example_in_simulator(
             except LeftOutError as error:
                 assert "ZeroDivisionError: TruncateDiv: y must not hold 0" in str(error)
                 left_out.append(case)
-    # While it builds, the toolkit tries integers that are 0.
+    # During a build, the toolkit runs the operator with integers of 0.
     integers = [case for case in chosen if case.inputs[operator.spec.inputs[0].name].dtype == "i4"]
     assert left_out == (integers if name == "truncate_div" else [])
     assert len(chosen) > len(left_out)
 
 
 def test_failures_are_messages_and_the_next_case_runs(tmp_path: Path) -> None:
-    """The reference of one process does what its input says; the toolkit tries others first."""
+    """The input selects the reference's fault; the toolkit runs other inputs first."""
     operator = repository(tmp_path, "piecewise_linear")
     assert operator.reference.module
     path = tmp_path / "piecewiselinear_reference.py"
     returned = 'return {"y": y.astype(inputs["x"].dtype)}'
     text = path.read_text()
     assert returned in text
-    path.write_text(text.replace(returned, DOES_WHAT_X_SAYS.strip()))
+    path.write_text(text.replace(returned, SELECTED_FAULT.strip()))
     params = {"points": [0.0, 1.0], "values": [0.0, 1.0], "outside": "extend"}
 
     def case(number: int) -> Case:
@@ -210,7 +210,7 @@ def test_ended_process_is_replaced(tmp_path: Path) -> None:
     kernel.close()
 
 
-def test_tensors_may_be_called_as_parameters_of_numpy(tmp_path: Path) -> None:
+def test_tensors_named_like_parameters_of_numpy(tmp_path: Path) -> None:
     (tmp_path / "op.yml").write_text(DIFFERENCE)
     (tmp_path / "difference_reference.py").write_text(DIFFERENCE_REFERENCE)
     (tmp_path / "rknn2").mkdir()
@@ -309,7 +309,7 @@ def script(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_scripts_from_the_command_line(operators: Callable[[str], Path]) -> None:
-    # An axis that is not where it should be would give another shape.
+    # A misplaced axis would give another shape.
     folder = operators("reduce_mean")
     made = script(folder, "rknn2/make_onnx.py", "m.onnx", "input=1x6x5x3")
     assert made.stdout == "wrote m.onnx\n", made.stderr
@@ -336,7 +336,7 @@ def test_model_without_dimensions(operators: Callable[[str], Path]) -> None:
 
 
 def test_every_target_has_the_operator(operators: Callable[[str], Path]) -> None:
-    """Only the first model that a process converts has it; sizes tell, as nothing else does."""
+    """The toolkit adds the operator only to a process's first model, visible in the size alone."""
     folder = operators("piecewise_linear")
     values = "x=2x50", "points=-3,3", "values=0,1"
     assert script(folder, "rknn2/make_onnx.py", "m.onnx", *values).returncode == 0

@@ -1,4 +1,4 @@
-"""What the stand-in for librknnrt refuses, finds and explains."""
+"""The stand-in for librknnrt: its refusals, faults and messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors that the generated glue refuses: by a program that calls it as no board should."""
+"""The generated glue refuses invalid tensors, in a program that calls it wrongly."""
 
 from __future__ import annotations
 

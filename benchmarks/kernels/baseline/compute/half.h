@@ -1,6 +1,6 @@
 /*
- * The conversions as one writes them first, one element at a time: what the benchmark compares
- * opkit/half.h with. Rounds to nearest even; has the same functions as far as a kernel needs them.
+ * A straightforward version of the conversions, one element at a time: the benchmark's baseline for
+ * opkit/half.h. Rounds to nearest even; has the functions of opkit/half.h that kernels need.
  */
 #ifndef OPKIT_HALF_H
 #define OPKIT_HALF_H
@@ -50,7 +50,7 @@ static uint16_t baseline_half_of(float value)
     if (exponent < -10) {
         return (uint16_t)sign;
     }
-    if (exponent <= 0) { /* a subnormal half shows its leading 1 */
+    if (exponent <= 0) { /* the leading 1 of a subnormal half is explicit */
         fraction |= 1u << 23;
         dropped += (uint32_t)(1 - exponent);
     }
@@ -58,7 +58,7 @@ static uint16_t baseline_half_of(float value)
     const uint32_t middle = 1u << (dropped - 1);
     uint32_t half = (exponent > 0 ? (uint32_t)exponent << 10 : 0) + (fraction >> dropped);
     if (rest > middle || (rest == middle && (half & 1) != 0)) {
-        half++; /* which may carry into the exponent, as it has to */
+        half++; /* may carry into the exponent, as IEEE 754 requires */
     }
     return (uint16_t)(sign | half);
 }

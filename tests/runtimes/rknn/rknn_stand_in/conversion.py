@@ -1,7 +1,7 @@
-"""What RKNN-Toolkit does with an operator's class while it converts a TensorFlow model.
+"""Call an operator's class as RKNN-Toolkit does while it converts a TensorFlow model.
 
-As far as published operators and a converted model show it. Runs on Python 3.5, without TensorFlow
-where no tensor is computed.
+Derived from published operators and a converted model. Runs on Python 3.5, without TensorFlow
+unless tensors are computed.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from rknn.api import IoMap, RKNNCustomOP, Shape
 
 
 def check_class(operator: Any) -> None:
-    """Check that an object of an operator's class is what the toolkit can register."""
+    """Check that the toolkit can register an object of an operator's class."""
     assert isinstance(operator, RKNNCustomOP)
     assert type(operator).__name__ == operator.op
     for direction, ports in (("in", operator.def_input), ("out", operator.def_output)):
@@ -29,7 +29,7 @@ def tensor_data_map(operator: Any, node_def: Any, constants: Any) -> Any:
         node_def: the node.
         constants: name of each constant of the graph -> its value.
 
-    Those inputs that the class does not declare are C:out0, C_1:out0, ... in the node's order.
+    Inputs that the class does not declare are named C:out0, C_1:out0, ... in the node's order.
     """
     inputs = [name for name in node_def.input if not name.startswith("^")]
     values = [constants[name.split(":")[0]] for name in inputs[len(operator.def_input) :]]
@@ -45,7 +45,7 @@ def load_params(operator: Any, node_def: Any, constants: Any) -> Any:
     assert type(params) is dict
     for value in params.values():
         for item in value if type(value) is list else [value]:
-            assert type(item) in (bool, int, float), params  # what JSON can hold
+            assert type(item) in (bool, int, float), params  # the scalar types of JSON
     return params
 
 
@@ -59,7 +59,7 @@ def output_sizes(operator: Any, input_sizes: Any, params: Any) -> Any:
 
 
 def output_tensors(operator: Any, tensors: Any, params: Any) -> Any:
-    """Return the tensors by which the toolkit replaces the node in a TensorFlow graph."""
+    """Return the tensors that replace the node in a TensorFlow graph."""
     import tensorflow as tf
 
     results = operator.compute_output_tensor(None, tensors, params)

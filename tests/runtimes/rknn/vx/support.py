@@ -1,4 +1,4 @@
-"""Runs VX kernels of the tests: from a file, or generated from expressions."""
+"""Run VX kernels of the tests: from a file, or generated from expressions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.runtimes.rknn.host_build import vx_runtime
 
 Array = NDArray[Any]
 KERNELS = Path(__file__).parent
-# type of a kernel's whole numbers -> the least and the largest
+# integer type of kernels -> minimum, maximum
 INTEGERS: dict[str, tuple[int, int]] = {
     "char": (-(2**7), 2**7 - 1),
     "uchar": (0, 2**8 - 1),
@@ -39,7 +39,7 @@ def line_of(file: str, text: str) -> int:
 
 
 def shared_folder(factory: pytest.TempPathFactory) -> Path:
-    """Return a folder that all tests of the run compile in, so what is made once is made once."""
+    """Return one folder for the compilations of all tests of the run, with one cache."""
     folder = factory.getbasetemp() / "vx"
     folder.mkdir(exist_ok=True)
     return folder
@@ -88,7 +88,7 @@ def run(
 
 
 def param(value: Any) -> Value:
-    """Return what a kernel gets for a number of numpy's, or for an array of numbers."""
+    """Return the argument of a kernel for a numpy scalar or array."""
     array = np.asarray(value)
     return Value("p", array.dtype.name, array.shape, array.tobytes())
 
@@ -120,7 +120,7 @@ def compute(
     """Return the value of each expression on each element; the inputs are its variables.
 
     The inputs are 1-D arrays of the same length, a multiple of four, of float32, int32 or uint32;
-    in the expressions they are vectors of four. The result's first axis is that of the expressions.
+    in the expressions they are vectors of four. The result's first axis counts the expressions.
     """
     length = len(next(iter(inputs.values())))
     kind = np.dtype(result).kind

@@ -1,4 +1,4 @@
-"""What a VX kernel reads outside of a tensor, and how a check detects its use."""
+"""Reads of a VX kernel outside of a tensor, and their detection by a check."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_nan_outside_is_0_for_integers(dtype: str, operator: Operator) -> None:
     check_vx_kernel(case(dtype), border=Border("constant", value=math.nan), operator=operator)
 
 
-# type -> the bits of a constant, and the number that they are
+# type -> the bits of a constant, and their value
 CONSTANTS = {
     "float16": (0xFFFF3C00, 1),
     "float32": (0xC0200000, -2.5),
@@ -126,7 +126,7 @@ def test_border_attribute_wrong_size(size: int, operator: Operator) -> None:
     assert problem == "validate or initialize returns VX_ERROR_INVALID_PARAMETERS (-10)"
 
 
-# ---- Kernels that never come back ----------------------------------------------------------------
+# ---- Kernels without an end ----------------------------------------------------------------------
 
 
 def failure(case: Case, operator: Operator, limit: float = LONG) -> str:

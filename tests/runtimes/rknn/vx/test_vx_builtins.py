@@ -1,4 +1,4 @@
-"""The built-in functions of OpenCL C 1.2 on the PC: all exist."""
+"""All built-in functions of OpenCL C 1.2 exist on the PC."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _types(element: str, lanes: tuple[str, ...] = LANES) -> Iterator[tuple[str, 
 
 
 def _written(signature: str, name: str, prefix: str, element: str, lanes: str) -> str:
-    """Return the check that a function is there for a type, and of its result's type."""
+    """Return the check of a function for a type: its existence and its result's type."""
     size = SIZES[element.removeprefix("u")]
     signed = SIGNED[size]
     letters = {
@@ -301,7 +301,7 @@ def test_double_is_refused(vx_folder: Path, call: str) -> None:
 
 def test_double_is_accepted(vx_folder: Path) -> None:
     """Operators, conversions and moves are exact; halves are rounded once."""
-    between = 1 + 2.0**-11 + 2.0**-40  # as float it lies in the middle between two halves
+    between = 1 + 2.0**-11 + 2.0**-40  # as float it is the midpoint of two halves
     got = compute(
         vx_folder,
         "doubles",

@@ -133,7 +133,7 @@ def test_viv_asm_conversions(vx_folder: Path) -> None:
 
 
 def test_conversions_between_64_bit_and_float(vx_folder: Path) -> None:
-    """2**62 + 2**38 lies in the middle between two floats; one more, and the upper is nearer."""
+    """2**62 + 2**38 is the midpoint of two floats; one more, and the upper float is nearer."""
     middle = 2**62 + 2**38
     step = 2.0**39
     names = ["", "_rte", "_rtz", "_rtp", "_rtn"]

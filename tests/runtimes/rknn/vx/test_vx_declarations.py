@@ -1,4 +1,4 @@
-"""The declarations of a `.vx` source, in every spelling that C allows."""
+"""The declarations of a `.vx` source, in every valid spelling of C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drift of a .vx file from op.yml, as `scons` warns of it."""
+"""The warnings of `scons` about drift of a .vx file from op.yml."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ void op(IN x, __write_only image2d_array_t y, vx_array_int size, const gain_t ga
 
 @pytest.fixture
 def root(vx_folder: Path, tmp_path: Path) -> Path:
-    """Return a folder for a repository that shares what tests compile."""
+    """Return a folder for a repository that shares the compilations of all tests."""
     (tmp_path / "build").mkdir()
     (tmp_path / "build" / "vx").symlink_to(vx_folder)
     return tmp_path
@@ -147,6 +147,6 @@ def test_second_check_starts_no_process(root: Path, monkeypatch: pytest.MonkeyPa
         with pytest.raises(AssertionError):
             differences(root, f"{text}\n")
     header.write_text("typedef int number[2];\n")
-    assert differences(root, text) == []  # a pointer to a scalar may be what the board passes
+    assert differences(root, text) == []  # the board may pass a pointer to a scalar
     header.write_text("typedef double number;\n")
     assert len(differences(root, text)) == 1

@@ -1,4 +1,4 @@
-"""The VX kernels of the examples and of a new repository: they pass, and fail when wrong."""
+"""The VX kernels of the examples and of a new repository pass, and fail with a fault."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from opkit.runtimes.rknn.vx.kernel import function_of
 from tests.check.target_repositories import need
 from tests.repositories import EXAMPLES, Repository, installed_opkit
 
-# The examples that have a VX kernel of their own.
+# The examples with a VX kernel.
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/*.vx"))
 
 
@@ -138,7 +138,7 @@ def test_new_repository_passes_on_both_kernels(fresh: Repository) -> None:
             "",
             "order",
         ),
-        (  # what lies past the end of a row is added up
+        (  # the sum includes elements past the end of a row
             "reduce_mean",
             "rknn_kernel_reducemean.vx",
             "index < end",

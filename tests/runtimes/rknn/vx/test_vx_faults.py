@@ -1,4 +1,4 @@
-"""What a kernel does to memory, the stack and its group that it must not: named with its place."""
+"""Invalid uses of memory, the stack and the work-group, reported with their source line."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def faults(vx_folder: Path) -> Program:
 
 
 def run_fault(program: Program, kernel: str, number: int, **options: Any) -> VxRunResult:
-    """Run four work items of a kernel whose parameters are an output, arrays and a number."""
+    """Run four work items of a kernel with the parameters output, arrays and a number."""
     signature = program.kernels[kernel]
     values = {
         "vx_array_int": int32_array(*range(5)),
@@ -52,12 +52,12 @@ def run_fault(program: Program, kernel: str, number: int, **options: Any) -> VxR
 
 
 def messages(result: VxRunResult) -> list[str]:
-    """Return all that a run reports, without the folders of files and columns."""
+    """Return all reports of a run, without the folders of files and the columns."""
     found = [*result.undefined, *map(str, result.events), *([result.fault] * bool(result.fault))]
     return [re.sub(r"^(?:.*/)?(faults\.vx:\d+)(?::\d+)?: ", r"\1: ", text) for text in found]
 
 
-# kernel -> a number that is still right, one that is not, and what is said of it
+# kernel -> a valid number, an invalid number, and the message about it
 MEMORY = {
     "local_write": (
         *(1, 2),
@@ -177,7 +177,7 @@ def test_barrier_in_divergent_flow(faults: Program) -> None:
 
 
 @pytest.mark.parametrize("kernel", ["text_of_number", "text_of_address"])
-def test_printf_of_text_that_is_none(faults: Program, kernel: str) -> None:
+def test_printf_of_invalid_text(faults: Program, kernel: str) -> None:
     (text,) = messages(run_fault(faults, kernel, 5))
     line = line_of("faults.vx", f"/* {kernel} */")
     assert text.startswith(f"faults.vx:{line}: printf of another type, 4 times")

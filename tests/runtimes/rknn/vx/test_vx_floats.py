@@ -158,7 +158,7 @@ def test_float_classification(vx_folder: Path) -> None:
 
 
 def same(got: Array, expected: Any, message: str) -> None:
-    """The same numbers, with the signs of zeros."""
+    """Check that numbers are equal, including the signs of zeros."""
     expected = np.asarray(expected, got.dtype)
     np.testing.assert_array_equal(got, expected, err_msg=message)
     known = ~np.isnan(expected)
@@ -366,7 +366,7 @@ def test_lgamma_r(vx_folder: Path) -> None:
 
 
 _INF, _NAN = np.inf, np.nan
-# call -> what the standard says
+# call -> result by the standard
 POWERS = {
     "powr(0.0f, 0.0f)": _NAN,
     "powr(INFINITY, 0.0f)": _NAN,
@@ -523,7 +523,7 @@ def test_half_edge_cases(vx_folder: Path) -> None:
             expected = np.asarray(function(a, b)).astype(np.float16)
             if re.match("copysign|fract|modf|fmod", expression):
                 same(row, expected, expression)
-            else:  # which zero is the smaller one is left open
+            else:  # the order of zeros is undefined
                 np.testing.assert_array_equal(row, expected, err_msg=expression)
         for row, (name, test) in zip(got[len(HALF_TWO) :], HALF_TESTS.items(), strict=True):
             np.testing.assert_array_equal(row, np.where(np.isnan(a), row, -1.0 * test(a)), name)

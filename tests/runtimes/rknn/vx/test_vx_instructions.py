@@ -26,7 +26,7 @@ REGISTERS = {
     "vxc_half8": "f2",
     "vxc_float4": "f4",
 }
-# macro call -> what it gives for a, b, c: lanes are the last axis
+# macro call -> its result for a, b, c; lanes are the last axis
 VERTICAL: dict[str, Callable[[Array, Array, Array], Any]] = {
     "VXC_VertMax3(r, a, b, c, ALL)": lambda a, b, c: np.max([a, b, c], 0),
     "VXC_VertMin3(r, a, b, c, ALL)": lambda a, b, c: np.min([a, b, c], 0),
@@ -67,7 +67,7 @@ BILINEAR = "VXC_BiLinear(r, a, b, ((float2)(0.25f, 0.5f)), NEAREST_INNER)"
 
 
 def _bilinear(version: int, dtype: np.dtype[Any]) -> Callable[[Array, Array, Array], Any]:
-    """Of VX_VERSION 2, with a rounding to the register's type between rows and neighbors."""
+    """Return a bilinear filter; version 2 rounds to the register's type between rows, neighbors."""
 
     def between(a: Array, b: Array, c: Array) -> Any:
         rows = (a + b) / 2
@@ -207,7 +207,7 @@ AS = "__extension__({{ {type} r; _viv_asm({operation}, r, {values}); {result}; }
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_viv_asm_conversions(vx_folder: Path, kind: str) -> None:
-    """At the halves between two numbers, and with _SAT at and beyond the range's ends."""
+    """Conversions at midpoints between integers, and with _SAT at and beyond the range's ends."""
     limits = np.iinfo(KINDS[kind])
     low, high = float(limits.min), float(limits.max)
     inside = [0.5, 1.5, 2.5, 3.5, 0.49, 0.51, 100.5, max(low, -0.5), max(low, -1.5), 0, 7, 8]
@@ -409,7 +409,7 @@ Term = tuple[int, int, int, int, int]  # mode, A's source, A's lane, B's source,
 
 
 def _configuration(terms: dict[int, Term], constants: dict[int, int], word7: int = 0) -> bytes:
-    """The 16 words of a dot product, as the facts lay them out: field k of each is term k's."""
+    """Return the 16 words of a dot product: field k of each group belongs to term k."""
     words = [0] * 16
 
     def put(first: int, k: int, width: int, value: int) -> None:
@@ -439,7 +439,7 @@ _DOTS = {
 @pytest.mark.parametrize("kernel", _DOTS)
 @pytest.mark.parametrize("shift", [0, 3])
 def test_dot_products(int16_registers: Program, kernel: str, shift: int) -> None:
-    """Of every 4 terms: A * B, minus A * B, A alone, A times a constant; both operands are A."""
+    """Every 4 terms: A * B, minus A * B, A alone, A times a constant; both operands are A."""
     outputs, dtype = _DOTS[kernel]
     a, b = _rows(8), _rows(9)
     pairs = (a.astype(int), b.astype(int))
@@ -518,7 +518,7 @@ def by_hand(
     table: bytes = bytes(64),
     version: int = 2,
 ) -> tuple[list[Any], list[str]]:
-    """Return what a kernel writes, and its events; `a` is eight values of int16."""
+    """Return a kernel's output and events; `a` is eight values of int16."""
     source = folder / f"{name}.vx"
     uses_table = "" if "table" in statements else "(void)table;"
     source.write_text(HAND.format(declared=declared, statements=uses_table + statements))

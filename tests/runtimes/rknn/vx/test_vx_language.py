@@ -72,7 +72,7 @@ def test_offsets_and_borders(movement: Program, policy: str, value: int, outside
     np.testing.assert_array_equal(outcome.outputs["y"], _shifted(x, outside))
     (event,) = outcome.events
     assert (event.kind, event.tensor) == ("read outside", "x")
-    assert event.count == 2 * (8 + 2)  # a row above, and a column beside the two other rows
+    assert event.count == 2 * (8 + 2)  # a row above, and a column beside the other two rows
     assert event.at == (-1, -1, 0)
     assert event.line is not None
     assert event.line.endswith("movement.vx:19")
@@ -224,7 +224,7 @@ def test_read_image_four_neighbors(vx_folder: Path, dtype: str, letter: str) -> 
     assert {event.kind for event in outcome.events} == set(PAST_END)
 
 
-# ---- What else sources are made of --------------------------------------------------------------
+# ---- Other parts of sources ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("debug", [False, True])

@@ -1,4 +1,4 @@
-"""The names that a kernel cannot use: the language's, and those that begin with opkit."""
+"""The reserved names for kernels: the language's, and names that begin with opkit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.compiling import RKNN, compile_c
 from tests.runtimes.rknn.host_build import vx_runtime
 from tests.runtimes.rknn.vx.support import launch, param, run
 
-OURS = re.compile(r"__opkit_|__OPKIT_")
+OWN = re.compile(r"__opkit_|__OPKIT_")
 
 _WHOLE = "char uchar short ushort int uint long ulong".split()
 _LANES = "2 3 4 8 16".split()
@@ -28,7 +28,7 @@ _ROUNDINGS = ["", "_rte", "_rtz", "_rtp", "_rtn"]
 
 
 def joined(*parts: list[str] | str) -> set[str]:
-    """Return each way to write one of each part after the other; a part's words have spaces."""
+    """Return all concatenations of one word of each part; a part's words are split by spaces."""
     words = [part.split() if isinstance(part, str) else part for part in parts]
     return {"".join(each) for each in product(*words)}
 
@@ -122,12 +122,12 @@ def _macros(*arguments: str) -> set[str]:
 
 
 def _declared(*arguments: str) -> list[str]:
-    """Return what is declared outside of all functions, and the names of enum constants."""
+    """Return the names of global declarations and of enum constants."""
     names = []
     for line in _output("-fsyntax-only", "-Xclang", "-ast-dump", *arguments).splitlines():
-        what = re.match(r"[|`]-(\w+)Decl |[| ] [|`]-EnumConstantDecl ", line)
-        if what and "implicit" not in line and not line.endswith("struct definition"):
-            in_a_tag = what[1] in ("Record", "Enum")
+        kind = re.match(r"[|`]-(\w+)Decl |[| ] [|`]-EnumConstantDecl ", line)
+        if kind and "implicit" not in line and not line.endswith("struct definition"):
+            in_a_tag = kind[1] in ("Record", "Enum")
             pattern = r"\b(\w+)(?: definition| '[\w ]+')?$" if in_a_tag else r" (\w+) '"
             name = re.search(pattern, line)
             assert name is not None, line
@@ -137,7 +137,7 @@ def _declared(*arguments: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def prelude(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Return the arguments by which clang reads the prelude, whole."""
+    """Return the arguments of clang for the complete prelude."""
     written = tmp_path_factory.mktemp("names") / "names.h"
     written.write_text(macros())
     return ["-include", str(written), str(clang.PRELUDE / "prelude.h")]
@@ -146,7 +146,7 @@ def prelude(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def test_names_are_standard_or_reserved(prelude: list[str]) -> None:
     taken = _macros(*prelude) - _macros("/dev/null")
     taken |= {*_declared(*prelude)}
-    others = {name for name in taken if not OURS.match(name)}
+    others = {name for name in taken if not OWN.match(name)}
     assert others - LANGUAGE == set()
     assert LANGUAGE - others == set()
 
@@ -155,7 +155,7 @@ def test_reader_defines_no_other_names(prelude: list[str]) -> None:
     outline = ["-include", str(clang.PRELUDE / "outline.h")]
     *include, header = prelude
     with_outline = _macros(*include, "-include", header, *outline, "/dev/null")
-    assert {name for name in with_outline - _macros(*prelude) if not OURS.match(name)} == set()
+    assert {name for name in with_outline - _macros(*prelude) if not OWN.match(name)} == set()
 
 
 def test_runtime_exports_no_other_names() -> None:
@@ -165,7 +165,7 @@ def test_runtime_exports_no_other_names() -> None:
     of_the_compiler = re.compile(
         r"__asan_|__ubsan_handle_|__extend|__trunc|__libc|_IO_|_?_?(start|data_start)"
     )
-    assert {name for name in given if not OURS.match(name) and not of_the_compiler.match(name)} == {
+    assert {name for name in given if not OWN.match(name) and not of_the_compiler.match(name)} == {
         "harness_runtime"
     }
 
@@ -240,7 +240,7 @@ __kernel void floor(image2d_t result, int distance, float sqrt)
 """
 
 
-def test_names_of_built_ins_are_the_kernels(vx_folder: Path) -> None:
+def test_kernel_may_redefine_built_ins(vx_folder: Path) -> None:
     source = vx_folder / "built_in_names.vx"
     source.write_text(NAMED_LIKE_BUILT_INS)
     program = compile_vx(source, vx_folder / "cache")
@@ -271,7 +271,7 @@ def test_called_functions_are_in_shared_header(prelude: list[str]) -> None:
         )
         if "CompoundStmt" not in body and not name.startswith("__builtin_")
     }
-    # This one is never called: its type is an element's.
+    # It is declared for its type alone, and never called.
     assert called - {"__opkit_element"} == declared
 
 

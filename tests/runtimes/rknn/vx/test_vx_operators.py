@@ -1,4 +1,4 @@
-"""Whole operators as VX kernels, against numpy."""
+"""Complete operators as VX kernels, against numpy."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def words(
 
 
 def copy_elements(form: str, bins: Iterable[Bin], constant_type: str = "float16") -> bytes:
-    """Return a configuration whose outputs are these elements, as they are."""
+    """Return a configuration that copies these elements to the outputs."""
     terms = [Term(output, bin_, Constant(1)) for output, bin_ in enumerate(bins)]
     return words(form, terms, constant_type)
 
@@ -182,7 +182,7 @@ def test_integer_requantization(operators: Program) -> None:
 
 
 def test_named_half_dot_products(vx_folder: Path) -> None:
-    """The others are part of the operators above."""
+    """The other dot products are tested by the operators above."""
     program = compile_vx(KERNELS / "dot_products.vx", vx_folder / "cache")
     a, b = (np.round(8 * random(6, 8 + i)[:, :8]).astype(np.float16) for i in range(2))
     outcome = run(

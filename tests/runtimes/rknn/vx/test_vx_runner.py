@@ -1,4 +1,4 @@
-"""How VX kernels are compiled and launched; faults and refused sources."""
+"""Compilation and launch of VX kernels; faults and refused sources."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_uniform_wrong_size(launches: Program) -> None:
         run_launch(launches, "uniform", uniforms={"factor": bytes(4), "nowhere": bytes(4)})
 
 
-# ---- What is reported ---------------------------------------------------------------------------
+# ---- Reports ------------------------------------------------------------------------------------
 
 
 def test_race_shows_in_reverse_order(launches: Program) -> None:
@@ -367,7 +367,7 @@ def test_kernel_named_like_function(
     np.testing.assert_allclose(outcome.outputs["y"], expected(x), 1e-6)
 
 
-# what stands in a kernel -> what the message says, with the line
+# statement of a kernel -> the message, with the line
 REFUSED = {
     "VXC_DP8x4(v, v, v, 0, v);": "5:.*error: VXC_DP8x4 is not emulated: how its configuration",
     "VXC_DP4x4_b(v, v, v, v, 0, v);": "5:.*error: VXC_DP4x4_b is not emulated",
@@ -407,7 +407,7 @@ _MACRO = "is not emulated: use the VXC_ macro that stands for it"
 _NOT_A_NAME = "is not emulated, or not part of the language"
 _ALL_ALIKE = "all arguments must be of one type, and no built-in function takes double"
 _NOT_IN = "is not emulated: it does not exist where VX_VERSION is {}"
-# statement -> what its line's message says, for each VX_VERSION
+# statement -> the message about its line, for each VX_VERSION
 _EVERYWHERE = {
     **{
         f"VXC_{name}(v, v, v, v, 0, v);": f"VXC_{name} {_TABLE}"

@@ -1,4 +1,4 @@
-"""OpenCL C 1.2 as the board has it: its macros, what it forbids, and files in any encoding."""
+"""OpenCL C 1.2 as on the board: its macros, its restrictions, and files in any encoding."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_language_macros(vx_folder: Path) -> None:
         ("int getpid(void);", ":1: 'getpid' is declared, but defined nowhere"),
     ],
 )
-def test_libraries_of_the_pc_are_out_of_reach(vx_folder: Path, line: str, message: str) -> None:
+def test_libraries_of_the_pc_are_unavailable(vx_folder: Path, line: str, message: str) -> None:
     call = "getpid();" if "getpid" in line else ""
     with pytest.raises(OpkitError, match=message):
         compiled(vx_folder, "pc", f"{line}\n__kernel void k(image2d_t x) {{ {call} }}\n")
@@ -55,14 +55,14 @@ def test_libraries_of_the_pc_are_out_of_reach(vx_folder: Path, line: str, messag
         ("int f(void) { int (^g)(int) = ^(int n) { return n; }; return g(1); }", "a block"),
     ],
 )
-def test_what_opencl_forbids_is_a_warning(vx_folder: Path, line: str, what: str) -> None:
+def test_invalid_opencl_is_a_warning(vx_folder: Path, line: str, what: str) -> None:
     program = compiled(vx_folder, "forbidden", f"\n{line}\n__kernel void k(image2d_t x) {{ }}\n")
     assert program.diagnostics == (
         f"{program.source}:2: warning: {what}, which OpenCL C 1.2 forbids"
     )
 
 
-def test_what_opencl_allows_is_no_warning(vx_folder: Path) -> None:
+def test_valid_opencl_has_no_warning(vx_folder: Path) -> None:
     text = (
         "_viv_uniform VXC_512Bits table;\n_viv_uniform int n;\n__constant float a[2] = {1, 2};\n"
         "const int b = 3;\nint f(int n) { return n + b; }\n"

@@ -1,4 +1,4 @@
-"""The tensors of a VX kernel: what is known of them, their ranks, and writes outside of them."""
+"""The tensors of a VX kernel: their attributes, their ranks, and writes outside of them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def operator(tmp_path_factory: pytest.TempPathFactory) -> Operator:
 
 
 def case(numbers: Array, **params: Any) -> Case:
-    """Return a case whose launch has as many work items as it needs."""
+    """Return a case with a launch over all elements."""
     rows = numbers.shape[-2] if numbers.ndim > 1 else 1
     needed = {"items": -(-numbers.shape[-1] // 4), "rows": rows}
     return Case("case", {"input": numbers}, {**needed, **params})

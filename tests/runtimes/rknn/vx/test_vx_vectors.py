@@ -31,7 +31,7 @@ LETTERS = "0123456789abcdef"
 
 
 def signed(element: str) -> str:
-    """Return the type of a comparison's elements."""
+    """Return the element type of a comparison's result."""
     return {"half": "short", "float": "int"}.get(element, element.removeprefix("u"))
 
 
@@ -44,7 +44,7 @@ def _is_packed_type(prefix: str, element: str, lanes: int) -> bool:
 
 
 def _checks(prefix: str, element: str, lanes: int) -> Iterator[tuple[str, str, str]]:
-    """Yield (type, vector, scalar): in both a and b are operands, s is a scalar, n is 3."""
+    """Yield (type, vector, scalar) expressions: operands a and b, scalar s, and n = 3."""
     vector, mask = f"{prefix}{element}{lanes}", f"{prefix}{signed(element)}{lanes}"
     of_masks = signed(element)
     for operator in "+-*/":
@@ -73,7 +73,7 @@ def _checks(prefix: str, element: str, lanes: int) -> Iterator[tuple[str, str, s
 
 
 def _scalar_checks(element: str, lanes: int) -> Iterator[str]:
-    """Yield comparisons of elements with scalars of C: p and q are those of s0 and s1."""
+    """Yield comparisons of elements with scalars of C; p and q correspond to s0 and s1."""
     promoted = "a.s0 + a.s1|-a.s0|a.s0 > a.s1 ? a.s0 : a.s1|a.s0 * 2 + 1|n ? a.s0 : -a.s1"
     integers = "~a.s0|a.s0 << 2|a.s1 >> 1|(a.s0 + a.s1) >> 1|!a.s0|a.s0 | a.s1|a.s0 % a.s1"
     for text in [*promoted.split("|"), *(integers.split("|") if element not in FLOATS else [])]:
@@ -167,7 +167,7 @@ CORRECTED = {
 
 @pytest.mark.parametrize("statement", CORRECTED)
 def test_corrections(vx_folder: Path, statement: str) -> None:
-    """Lines stay; a warning says what is not portable."""
+    """A correction keeps line numbers, and a warning gives the portable spelling."""
     source = vx_folder / f"corrected_{list(CORRECTED).index(statement)}.vx"
     source.write_text(
         "#define SAME(x) x\n__kernel void k(image2d_t result, int n)\n{\n"

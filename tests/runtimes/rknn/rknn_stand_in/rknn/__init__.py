@@ -1,1 +1,1 @@
-"""A stand-in of RKNN-Toolkit, of which only what an operator's class needs is here."""
+"""A stand-in for the part of RKNN-Toolkit that an operator's class needs."""

@@ -1,7 +1,7 @@
 """The three classes of RKNN-Toolkit 1.x that an operator's Python file uses.
 
-The toolkit is closed. What its published operators, all of 2019 to 2023, do is accepted here, and
-every other spelling refused, whether the toolkit would take it or not. Runs on Python 3.5.
+The toolkit is closed. The stand-in accepts the spellings of its published operators, all of 2019 to
+2023, and refuses any other, even one that the toolkit may accept. Runs on Python 3.5.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ __all__ = ["IoMap", "RKNNCustomOP", "Shape"]
 
 
 class RKNNCustomOP:
-    """What an operator's class is derived from."""
+    """The base class of an operator's class."""
 
 
 class IoMap:

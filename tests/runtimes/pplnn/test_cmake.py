@@ -33,17 +33,11 @@ foreach(language C CXX)
 endforeach()
 project(ppl.nn LANGUAGES CXX)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-set(external_onnx ${PPLNN_SOURCE_EXTERNAL_ONNX_MODEL_SOURCES})
-set(external_x86 ${PPLNN_SOURCE_EXTERNAL_X86_ENGINE_SOURCES})
 """
 LIBRARY = """
 file(GLOB_RECURSE sources {folder}/*.cc)
-if(external_{table})
-    list(FILTER sources EXCLUDE REGEX default_register_resources)
-endif()
-add_library(pplnn_{table}_static STATIC ${{sources}} ${{external_{table}}})
-target_include_directories(pplnn_{table}_static PRIVATE
-    src ${{PPLNN_SOURCE_EXTERNAL_INCLUDE_DIRECTORIES}})
+add_library(pplnn_{table}_static STATIC ${{sources}})
+target_include_directories(pplnn_{table}_static PRIVATE src)
 """
 
 
@@ -131,8 +125,7 @@ def sources_of(repository: Path, *tables: str) -> dict[str, str]:
 
 def written(*tables: str) -> dict[str, str]:
     """Return path -> library of the sources that CMake writes."""
-    names = ("operators", "once")
-    return {f"build/opkit/{t}_{name}.cc": f"pplnn_{t}_static" for t in tables for name in names}
+    return {f"build/opkit/{table}_once.cc": f"pplnn_{table}_static" for table in tables}
 
 
 def libraries(commands: dict[str, Command], *folders: str) -> dict[str, str]:
@@ -165,40 +158,24 @@ def test_injection(engine: str, version: str, repository: Path, tmp_path: Path) 
     assert commands[theirs].library == f"pplnn_{engine}_static"
 
 
-def test_hooks(repository: Path, tmp_path: Path) -> None:
-    project = make_project(tmp_path / "ppl.nn", ("onnx", "x86"))
-    commands = configure(project, "-C", f"{repository}/pplnn/cmake/hooks.cmake")
-    assert libraries(commands, "ResizeArea", "build") == {
-        **sources_of(repository, "onnx", "x86"),
-        **written("onnx", "x86"),
-    }
-    defaults = [path for path in commands if path.endswith("default_register_resources.cc")]
-    assert not defaults
-    assert f"-I{repository}/pplnn/src" in commands["build/opkit/x86_once.cc"].arguments
-    assert configure(project).keys() == commands.keys()
-
-
-@pytest.mark.parametrize("way", ["injection", "hooks"])
-def test_several_operators(way: str, repository: Path, tmp_path: Path) -> None:
+def test_several_operators(repository: Path, tmp_path: Path) -> None:
     exp = make_repository(tmp_path / "Exp", description("Exp", "domain: com.acme", params=False))
     project = make_project(tmp_path / "ppl.nn", ("onnx", "x86"))
-    hooks = [("-C", f"{each}/pplnn/cmake/hooks.cmake") for each in (repository, exp)]
-    option = [word for pair in hooks for word in pair]
-    arguments = option if way == "hooks" else [injected(repository, exp)]
-    commands = configure(project, *arguments)
+    option = injected(repository, exp)
+    commands = configure(project, option)
     expected = {
         **sources_of(repository, "onnx", "x86"),
         **sources_of(exp, "onnx", "x86"),
         **written("onnx", "x86"),
     }
     assert libraries(commands, "ResizeArea", "Exp", "build") == expected
-    source = tmp_path / "build/opkit/x86_operators.cc"
+    source = tmp_path / "build/opkit/x86_once.cc"
     text = source.read_text().split("RegisterAll()")[1]
     calls = re.findall(r"^ +(?:status = )?(\w+)\(\);", text, re.MULTILINE)
     functions = ["RegisterBuiltinOpImpls", "Register_custom_ResizeArea", "Register_com_acme_Exp"]
     assert calls == functions
     time = source.stat().st_mtime_ns
-    assert libraries(configure(project, *arguments), "ResizeArea", "Exp", "build") == expected
+    assert libraries(configure(project, option), "ResizeArea", "Exp", "build") == expected
     assert source.stat().st_mtime_ns == time
 
 
@@ -218,9 +195,6 @@ def test_own_sources_flags_and_folders(tmp_path: Path) -> None:
         assert f"-I{repository}/include" in commands[path].arguments
         assert f"-I{repository}/tables" in commands[path].arguments
         assert commands[path].library == "pplnn_riscv_static"
-    hooks = cmake(project, "-C", f"{repository}/pplnn/cmake/hooks.cmake")
-    assert hooks.returncode
-    assert "cannot carry the cflags of op.yml (-DSIZE=3;-O3)" in " ".join(hooks.stderr.split())
 
 
 def test_laid_over_checkout_is_refused(repository: Path, tmp_path: Path) -> None:
@@ -291,16 +265,12 @@ int main()
 """
 
 
-@pytest.mark.parametrize("way", ["injection", "hooks"])
-def test_operators_are_registered(way: str, repository: Path, tmp_path: Path) -> None:
+def test_operators_are_registered(repository: Path, tmp_path: Path) -> None:
     """What CMake would compile runs, on the declarations of ppl.nn that opkit has."""
     text = description("Exp", "domain: com.acme\nopset: [2, 3]", params=False)
     exp = make_repository(tmp_path / "Exp", text)
     project = make_project(tmp_path / "ppl.nn", ("onnx", "x86"))
-    hooks = [("-C", f"{each}/pplnn/cmake/hooks.cmake") for each in (repository, exp)]
-    option = [word for pair in hooks for word in pair]
-    arguments = option if way == "hooks" else [injected(repository, exp)]
-    commands = configure(project, *arguments)
+    commands = configure(project, injected(repository, exp))
     sources = libraries(commands, "ResizeArea", "Exp", "build")
     # In one, as CMAKE_UNITY_BUILD does it: each includes much.
     program = tmp_path / "program.cc"

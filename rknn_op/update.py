@@ -103,12 +103,10 @@ def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Up
 def _replace(folder: Path, spec: OpSpec) -> None:
     """Bring everything to this version; what tells of an interruption is removed at the end."""
     completion.write(folder, spec)
-    is_old = opkit_folder.has_folder(folder)
-    if is_old:
-        opkit_folder.rewrite_names(folder, template.files())
+    opkit_folder.rewrite_names(folder, template.files())
     _record(folder, spec)
     completion.remove_other_wheels(folder)
-    if is_old:
+    if opkit_folder.has_folder(folder):
         opkit_folder.remove(folder)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from opkit import repository
-from opkit.creation.schema import MODELINE
+from opkit.creation.schema import MODELINE, MODELINE_0_1
 from opkit.errors import OpkitError
 
 _HASHES = Path(__file__).with_suffix(".json")
@@ -113,7 +113,7 @@ def _replacements(template: dict[str, bytes]) -> Iterator[tuple[str, str, str]]:
     yield workflow, _WORKFLOW, template[workflow].decode().splitlines(keepends=True)[0]
     yield workflow, "uses: ./opkit/ci\n", "uses: ./.github/actions/operator\n"
     yield ".gitattributes", "/opkit/** linguist-vendored\n", "*.whl binary linguist-generated\n"
-    yield "op.yml", "# yaml-language-server: $schema=opkit/op.schema.json\n", MODELINE
+    yield "op.yml", MODELINE_0_1, MODELINE
 
 
 def _files(root: Path) -> list[Path]:

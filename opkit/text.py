@@ -6,6 +6,7 @@ import math
 import re
 import struct
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from string import Template
 from typing import Protocol
@@ -21,8 +22,12 @@ class Render(Protocol):
 def renderer(folder: Path) -> Render:
     """Return the function that renders the templates of a folder."""
 
+    @cache
+    def parsed(template: str) -> Template:
+        return Template((folder / template).read_text(encoding="utf-8"))
+
     def render(template: str, /, **values: str) -> str:
-        return Template((folder / template).read_text(encoding="utf-8")).substitute(values)
+        return parsed(template).substitute(values)
 
     return render
 

@@ -476,6 +476,8 @@ def test_inspect(example: Callable[[str], Repository]) -> None:
     assert "target_platform: rk1808" in first
     assert "target_platform: rv1126" in second
     assert "name: Exp" in first
+    table, _, _ = first.removeprefix(packages[0]).partition("op.yml:")
+    assert max(map(len, table.splitlines())) <= 80
 
 
 def test_inspect_invalid_package(folder: Path) -> None:

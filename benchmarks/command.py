@@ -30,7 +30,7 @@ EXAMPLE = ROOT / "examples/exp/exp.yml"
 ENTRY_POINT = "from rknn_op.__main__ import main; main()"  # as the script that pip installs
 AIMS = {"--help": 0.150, "lint": 0.120, "inspect": 0.200, "create": 0.350}
 """Verb -> maximum seconds of one run."""
-AIM_OF_MANY = 0.015
+AIM_OF_MANY = 0.0035
 """Maximum seconds for each of many repositories."""
 
 
@@ -107,10 +107,25 @@ def single_runs(command: Installed, runs: int) -> dict[str, float]:
     return {verb: statistics.median(seconds) for verb, seconds in times.items()}
 
 
-def many(command: Installed, counts: list[int]) -> list[tuple[int, float, float]]:
-    """Return (count, seconds per repository, megabytes of the largest process) for each count."""
-    memory_disk = Path("/dev/shm")
-    where = memory_disk if memory_disk.is_dir() else command.folder
+@dataclass(frozen=True)
+class Many:
+    """What many repositories in one call took.
+
+    Attributes:
+        count: the number of repositories.
+        seconds: for each.
+        copying: the seconds of `cp -r` for each, right after it.
+        megabytes: of memory that the largest process had.
+    """
+
+    count: int
+    seconds: float
+    copying: float
+    megabytes: float
+
+
+def many(command: Installed, counts: list[int]) -> list[Many]:
+    """Make repositories and copy them, as many as each count says."""
     results = []
     for count in counts:
         names = []
@@ -119,22 +134,32 @@ def many(command: Installed, counts: list[int]) -> list[tuple[int, float, float]
             text = EXAMPLE.read_text().replace("name: Exp", f"name: Exp{index}")
             (command.folder / name).write_text(text)
             names.append(name)
-        with tempfile.TemporaryDirectory(dir=where) as made:
-            run = command.run("create", "-p", made, "-c", *names)
-            assert len([*Path(made).iterdir()]) == count
-        results.append((count, run.seconds / count, run.megabytes))
+        # All stay until the end: a file system may look for long at what was deleted just before.
+        folder = command.folder / f"made_{count}"
+        run = command.run("create", "-p", str(folder), "-c", *names)
+        assert len([*folder.iterdir()]) == count
+        start = time.perf_counter()
+        subprocess.run(["cp", "-r", folder, f"{folder}_copied"], check=True)
+        copying = time.perf_counter() - start
+        results.append(Many(count, run.seconds / count, copying / count, run.megabytes))
     return results
 
 
-def section(singles: dict[str, float], many: list[tuple[int, float, float]], runs: int) -> str:
+def section(singles: dict[str, float], many: list[Many], runs: int) -> str:
     """Return the benchmark's section of RESULTS.md."""
     rows = [
         [f"`rknn-op {verb}`", f"{AIMS[verb] * 1000:.0f}", f"{seconds * 1000:.0f}"]
         for verb, seconds in singles.items()
     ]
     rows_of_many = [
-        [f"{count:,}", f"{AIM_OF_MANY * 1000:.0f}", f"{seconds * 1000:.1f}", f"{memory:.0f}"]
-        for count, seconds, memory in many
+        [
+            f"{each.count:,}",
+            f"{AIM_OF_MANY * 1000:.1f}",
+            f"{each.seconds * 1000:.1f}",
+            f"{each.copying * 1000:.1f}",
+            f"{each.megabytes:.0f}",
+        ]
+        for each in many
     ]
     return f"""
 ## The command
@@ -148,12 +173,14 @@ processes.
 
 ### Many repositories in one call
 
-`rknn-op create -c *.yml`, of descriptions as the example's, all processors together, into a file
-system in memory: a disk takes longer for hundreds of files than the rest does. The memory is that
-of the largest process.
+`rknn-op create -c *.yml`, of descriptions as the example's, all processors together, and right
+after it `cp -r` of what it made, both onto a disk. The memory is that of the largest process.
 
-{results_file.table(["repositories", "aim: at most ms each", "ms each", "MB"], rows_of_many)}
+{results_file.table(_HEAD_OF_MANY, rows_of_many)}
 """
+
+
+_HEAD_OF_MANY = ["repositories", "aim: at most ms each", "ms each", "`cp -r`: ms each", "MB"]
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """Interrupt `rknn-op` at random moments; check the files, and that the next run completes them.
 
-    python -m benchmarks.killed [--moments 12] [--seed 1] [--kinds create update import build check]
+    python -m benchmarks.killed [--moments 12] [--seed 1] [--kinds create update migrate ...]
 
 At each moment of each kind a run is ended by Ctrl-C, by `kill -9` of the command alone, or by
 `kill -9` of all its processes. At any moment:
@@ -121,6 +121,32 @@ def older_repository(folder: Path) -> None:
     add_work(folder / "made")
 
 
+def repository_of_0_1(folder: Path) -> None:
+    """Make a repository with the last version that had opkit in a folder, and commit it."""
+    file = "{{cookiecutter.op_name}}/opkit/VERSION"
+    found = git(ROOT, "log", "-1", "--no-renames", "--diff-filter=D", "--format=%H", "--", file)
+    commit = found.decode().strip()
+    if not commit:
+        raise SystemExit("migrate: needs the history of this repository, back to 0.1.0")
+    with tempfile.TemporaryDirectory() as name:
+        archive = git(ROOT, "archive", f"{commit}^")
+        subprocess.run(["tar", "-x", "-C", name], input=archive, check=True)
+        create = ("create", "-c", "examples/exp/exp.yml", "-p", str(folder / "made"))
+        subprocess.run(
+            [sys.executable, "-m", "rknn_op", *create], cwd=name, stdout=sys.stderr, check=True
+        )
+    add_work(folder / "made")
+    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "all"]):
+        git(folder / "made", "-c", "user.name=a", "-c", "user.email=a@example.org", *arguments)
+
+
+def git(folder: Path, *arguments: str) -> bytes:
+    """Run git in a folder and return what it prints."""
+    return subprocess.run(
+        ["git", "-C", folder, *arguments], stdout=subprocess.PIPE, check=True
+    ).stdout
+
+
 def vendor_repository(folder: Path) -> None:
     """Copy a repository of the vendor's tool."""
     shutil.copytree(VENDOR_REPOSITORY, folder / "AddScaled")
@@ -145,6 +171,11 @@ KINDS: dict[str, Kind] = {
         older_repository,
         [("update", "made")],
         generated=("made/opkit", "made/generated", "made/rknn_"),
+    ),
+    "migrate": Kind(
+        repository_of_0_1,
+        [("update", "made")],
+        generated=("made/opkit", "made/generated", "made/.rknn_"),
     ),
     "import": Kind(vendor_repository, [("import", "AddScaled", "-p", "made")], unit=1),
     "build": Kind(repository, [BUILD, ("build", "-p", "made", "-t", "rv1126")], repair=[BUILD]),
@@ -194,7 +225,7 @@ def mark() -> str:
 
 
 def files(folder: Path) -> Files:
-    """Return all files except a build's intermediate files."""
+    """Return all files except git's and a build's intermediate files."""
     return {
         name: hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "folder"
         for path in sorted(folder.rglob("*"))
@@ -203,8 +234,10 @@ def files(folder: Path) -> Files:
 
 
 def is_of_build(path: Path) -> bool:
-    """Return whether a file is an intermediate file of a build, not a product."""
+    """Return whether a file is git's or an intermediate file of a build, not a product."""
     parts = path.parts[1:]
+    if parts[:1] == (".git",):
+        return True
     if "__pycache__" in parts or path.name.startswith(".sconsign") or ".cache" in parts:
         return True
     is_product = path.suffix in (".rknnop", ".so") and len(parts) == 3
@@ -289,9 +322,10 @@ def ended_after(run: subprocess.Popen[bytes]) -> float:
 def complete(kind: Kind, command: Sequence[str], folder: Path, after: Files) -> list[str]:
     """Complete an interrupted run; return the remaining problems."""
     problems = []
+    is_complete = files(folder) == after  # then the command may refuse to begin
     for each in kind.repair or [command]:
         output = rknn_op(folder, *each)
-        if output and not (kind.unit and "already exists" in output):  # the run had made it
+        if output and not (is_complete or (kind.unit and "already exists" in output)):
             problems.append(f"`rknn-op {' '.join(each)}` failed: {output}")
     problems += differences(files(folder), after)
     return problems + [f"{path} is left" for path in leftovers()]

@@ -20,7 +20,9 @@ DESCRIPTION = json.loads(r""" {{ cookiecutter.__description | tojson }} """)
 def main() -> int:
     """Return the exit status: 0 when the description can be used."""
     _delete_own_file()
-    sys.path.insert(0, OPKIT_PARENT)
+    # cruft's update of a repository of 0.1.0 has that version's parent, which is a folder below.
+    is_of_0_1 = not (Path(OPKIT_PARENT) / "opkit").is_dir()
+    sys.path.insert(0, str(Path(OPKIT_PARENT).parent) if is_of_0_1 else OPKIT_PARENT)
     from opkit.errors import OpkitError
     from opkit.runtimes import parse
 

@@ -6,6 +6,7 @@ import math
 import re
 import struct
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from string import Template
 
@@ -19,7 +20,12 @@ def render(template: str, /, **values: str) -> str:
         template: its path, as seen from opkit.
         **values: name of each placeholder -> its text.
     """
-    return Template((_OPKIT / template).read_text(encoding="utf-8")).substitute(values)
+    return _parsed(template).substitute(values)
+
+
+@cache
+def _parsed(template: str) -> Template:
+    return Template((_OPKIT / template).read_text(encoding="utf-8"))
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:

@@ -8,7 +8,6 @@ import multiprocessing
 import os
 import shutil
 import signal
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -22,12 +21,18 @@ from opkit import manifest, repository, runtimes
 from opkit.build.lock import is_at
 from opkit.complaint import Complaint
 from opkit.creation.adaptation import adapted
-from opkit.creation.completion import LOCK, REQUIREMENTS, complete
+from opkit.creation.completion import LOCK, REQUIREMENTS
 from opkit.creation.license import NONE, license_text
+from opkit.creation.requirements import lock_text, requirements_text
 from opkit.creation.rewriting import with_schema, with_target
+from opkit.creation.wheel import wheel
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.files.generated import generated_files
+from opkit.files.skeletons import once_only_files
+from opkit.manifest import Manifest
+from opkit.version import VERSION
 from rknn_op import template
 from rknn_op.origin import Origin, origin
 
@@ -141,10 +146,12 @@ def create(plan: Plan) -> None:
         OpkitError: it cannot be made, or something is in its place now.
     """
     path = _absolute(plan.folder)
+    contents = _contents(plan)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with _exclusive(path.with_name(f".{path.name}.new")) as made:
-            _fill(plan, made)
+            for files in contents.values():
+                write_new_files(str(made), files)
             refuse_existing(plan.folder)
             made.rename(path)
     except OSError as error:
@@ -152,53 +159,63 @@ def create(plan: Plan) -> None:
         raise OpkitError(f"{plan.folder}: cannot be made: {problem}") from None
 
 
-def _fill(plan: Plan, folder: Path) -> None:
-    """Make a repository in a folder beside its place; messages name the place."""
-    try:
-        _make(plan, folder)
-    except OpkitError as error:
-        raise OpkitError(str(error).replace(str(folder), str(plan.folder))) from None
-
-
 def rehearse(plan: Plan) -> dict[str, list[str]]:
-    """Make a repository elsewhere, and return owner -> its files without leaving any.
+    """Return owner -> the files of a repository, without making it.
 
     Raises:
         OpkitError: it cannot be made.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder)
-        _make(plan, made)
-        written = repository.read_manifest(made)
-    assert written.wheel is not None
-    cruft = [CRUFT] if origin() else []
-    own = {REQUIREMENTS, "op.yml", *plan.files, *template.files()}
+    return {owner: sorted(files) for owner, files in _contents(plan).items()}
+
+
+def _contents(plan: Plan) -> dict[str, dict[str, bytes]]:
+    """Return owner -> path -> content of every file of a new repository.
+
+    Raises:
+        OpkitError: it cannot be made.
+    """
+    repository.refuse_path(plan.folder)
+    spec, chosen = plan.spec, runtimes.of(plan.spec)
+    own, data = wheel()
+    skeletons = once_only_files(spec, chosen)
+    of_operator = {
+        **_encoded(skeletons),
+        **_encoded({"op.yml": f"{plan.text}\n", REQUIREMENTS: requirements_text(own)}),
+        **plan.files,
+    }
+    reference = of_operator[f"{spec.lower}_reference.py"].decode()
+    generated = generated_files(spec, reference, chosen)
+    written = Manifest(VERSION, dict.fromkeys(skeletons, VERSION), tuple(generated), own)
+    known = origin()
+    cruft = {CRUFT: cruft_text(_cruft_state(plan, known, sorted(of_operator)))} if known else {}
+    more = {manifest.PATH: manifest.to_text(written), LOCK: lock_text(own), **cruft}
     return {
-        "yours": sorted({*written.once, *own}),
-        "generated": sorted({*written.generated, manifest.PATH, LOCK, *cruft}),
-        "opkit": [written.wheel.name],
+        "yours": template.files() | of_operator,
+        "generated": _encoded(generated | more),
+        "opkit": {own.name: data},
     }
 
 
-def _make(plan: Plan, folder: Path) -> None:
-    """Fill an empty folder with a repository."""
-    files = template.files()
+def _encoded(texts: Mapping[str, str]) -> dict[str, bytes]:
+    return {path: text.encode() for path, text in texts.items()}
+
+
+def write_new_files(root: str, files: Mapping[str, bytes]) -> None:
+    """Write files that do not exist.
+
+    Args:
+        root: the folder to write into.
+        files: path -> content.
+
+    Raises:
+        OSError: a file cannot be written, or exists.
+    """
     # Of thousands: as text, paths cost a third of what they cost as Path.
-    root = str(folder)
-    for name in sorted({os.path.dirname(name) for name in files} - {""}):  # noqa: PTH120
-        os.makedirs(f"{root}/{name}", exist_ok=True)  # noqa: PTH103
-    for name, content in files.items():
-        with open(f"{root}/{name}", "xb") as file:  # noqa: PTH123  text, as above
+    for folder in sorted({os.path.dirname(path) for path in files} - {""}):  # noqa: PTH120
+        os.makedirs(f"{root}/{folder}", exist_ok=True)  # noqa: PTH103
+    for path, content in files.items():
+        with open(f"{root}/{path}", "xb") as file:  # noqa: PTH123
             file.write(content)
-    (folder / "op.yml").write_text(f"{plan.text}\n", encoding="utf-8")
-    for name, content in plan.files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
-    complete(folder, plan.spec)
-    if known := origin():
-        owned = {"op.yml", REQUIREMENTS, *plan.files, *repository.read_manifest(folder).once}
-        state = _cruft_state(plan, known, sorted(owned))
-        (folder / CRUFT).write_text(cruft_text(state), encoding="utf-8")
 
 
 def create_all(

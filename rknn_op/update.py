@@ -101,21 +101,25 @@ def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Up
 
 
 def _replace(folder: Path, spec: OpSpec) -> None:
-    """Bring everything to this version; what tells of an interruption is removed at the end."""
+    """Bring everything to this version.
+
+    What tells of an interruption, the new wheel, is written first, and what an interruption leaves
+    is removed last.
+    """
+    own, data = wheel()
+    repository.write_bytes(folder / own.name, data)
+    opkit_folder.rewrite_names(folder, template.files(), own)
     completion.write(folder, spec)
-    is_old = opkit_folder.has_folder(folder)
-    if is_old:
-        opkit_folder.rewrite_names(folder, template.files())
     _record(folder, spec)
     completion.remove_other_wheels(folder)
-    if is_old:
+    if opkit_folder.has_folder(folder):
         opkit_folder.remove(folder)
 
 
 def _is_interrupted(folder: Path) -> bool:
     """Whether an update to this version has begun and not ended."""
     own, _ = wheel()
-    if not (folder / own.name).exists():
+    if not any(folder.glob(f"*{own.name}*")):  # the whole file, or the beginning of it
         return False
     others = [path for path in folder.glob("rknn_opkit-*.whl") if path.name != own.name]
     is_recorded = repository.read_manifest(folder).wheel == own

@@ -6,11 +6,12 @@ from collections.abc import Container, Sequence
 
 import yaml
 
-from opkit.creation.schema import MODELINE
+from opkit.creation.schema import MODELINE, MODELINE_0_1
 
 
 def with_schema(text: str) -> str:
     """Return a description whose first line names the schema to editors, unless a line does."""
+    text = text.replace(MODELINE_0_1, MODELINE)
     return text if "yaml-language-server:" in text else MODELINE + text
 
 

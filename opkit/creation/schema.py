@@ -27,6 +27,8 @@ FILE = "generated/op.schema.json"
 """Where a repository has it."""
 MODELINE = f"# yaml-language-server: $schema={FILE}\n"
 """The first line of an op.yml, by which editors find it."""
+MODELINE_0_1 = "# yaml-language-server: $schema=opkit/op.schema.json\n"
+"""The same in repositories of 0.1.0."""
 
 _TEXT: Schema = {"type": ["string", "number", "boolean"]}
 

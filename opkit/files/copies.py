@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 _OPKIT = Path(__file__).resolve().parents[1]
@@ -14,7 +16,8 @@ _NOTICES = {
 """Suffix of a file -> its first line in a repository."""
 
 
-def headers(*patterns: str) -> dict[str, str]:
+@cache
+def headers(*patterns: str) -> Mapping[str, str]:
     """Return path -> text of headers of opkit, in the folder include/opkit of a repository.
 
     Sources include them as `opkit/...`, by the path that they have in opkit.
@@ -26,7 +29,8 @@ def headers(*patterns: str) -> dict[str, str]:
     return {f"include/opkit/{path.relative_to(_OPKIT).as_posix()}": _text(path) for path in found}
 
 
-def declarations(folder: str, to: str) -> dict[str, str]:
+@cache
+def declarations(folder: str, to: str) -> Mapping[str, str]:
     """Return path -> text of the headers that declare a vendor's interface.
 
     Args:
@@ -37,6 +41,7 @@ def declarations(folder: str, to: str) -> dict[str, str]:
     return {f"{to}/{path.relative_to(root).as_posix()}": _text(path) for path in root.rglob("*.h")}
 
 
+@cache
 def copy(path: str) -> str:
     """Return the text of a file of opkit as a repository has it.
 

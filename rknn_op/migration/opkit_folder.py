@@ -13,8 +13,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from opkit import repository
-from opkit.creation.schema import MODELINE
+from opkit.creation.requirements import requirements_text
+from opkit.creation.schema import MODELINE, MODELINE_0_1
 from opkit.errors import OpkitError
+from opkit.manifest import Wheel
 
 _HASHES = Path(__file__).with_suffix(".json")
 _LAST = ("sconstruct.py", "VERSION")
@@ -68,17 +70,18 @@ def refuse_changed(root: Path) -> None:
             )
 
 
-def rewrite_names(root: Path, template: dict[str, bytes]) -> None:
+def rewrite_names(root: Path, template: dict[str, bytes], wheel: Wheel) -> None:
     """Bring what names the folder in the user's files up to date.
 
     Args:
         root: the repository.
         template: path -> content of the files that the template copies.
+        wheel: the repository's from now on.
 
     Raises:
         OpkitError: a file cannot be written.
     """
-    for name, before, after in _replacements(template):
+    for name, before, after in _replacements(template, wheel):
         path = root / name
         if path.is_file() and before in (text := path.read_text(encoding="utf-8")):
             repository.write_text(path, text.replace(before, after))
@@ -102,18 +105,19 @@ def remove(root: Path) -> None:
         raise OpkitError(f"{folder}: cannot be removed: {error.strerror}") from None
 
 
-def _replacements(template: dict[str, bytes]) -> Iterator[tuple[str, str, str]]:
+def _replacements(template: dict[str, bytes], wheel: Wheel) -> Iterator[tuple[str, str, str]]:
     """Yield a user's file, what 0.1.0 wrote into it, and what stands there now."""
     container, workflow = ".devcontainer/devcontainer.json", ".github/workflows/ci.yml"
     command = json.loads(template[container])["postCreateCommand"]
     yield "SConstruct", _SCONSTRUCT, template["SConstruct"].decode()
-    yield "requirements.txt", f"{_REQUIREMENTS}-r opkit/requirements.txt\n", ""
-    yield "requirements.txt", "-r opkit/requirements.txt\n", ""
+    pinned = requirements_text(wheel)
+    yield "requirements.txt", f"{_REQUIREMENTS}-r opkit/requirements.txt\n", pinned
+    yield "requirements.txt", "-r opkit/requirements.txt\n", pinned
     yield container, _INSTALL, command
     yield workflow, _WORKFLOW, template[workflow].decode().splitlines(keepends=True)[0]
     yield workflow, "uses: ./opkit/ci\n", "uses: ./.github/actions/operator\n"
     yield ".gitattributes", "/opkit/** linguist-vendored\n", "*.whl binary linguist-generated\n"
-    yield "op.yml", "# yaml-language-server: $schema=opkit/op.schema.json\n", MODELINE
+    yield "op.yml", MODELINE_0_1, MODELINE
 
 
 def _files(root: Path) -> list[Path]:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
 
@@ -22,11 +22,8 @@ from click.testing import Result
 
 from benchmarks.command import build_wheel
 from opkit import repository, runtimes
-from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
-from opkit.manifest import Wheel
 from opkit.version import VERSION
-from rknn_op import template
+from rknn_op import creation, template
 from rknn_op.command import VERBS
 from rknn_op.verbs import common
 from tests.processes import marked
@@ -74,7 +71,7 @@ def test_internal_error_has_traceback_and_link(
     def broken(*_: object) -> None:
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr(repository, "write", broken)
+    monkeypatch.setattr(creation, "create", broken)
     result = rknn_op("create", "-c", EXP, "-p", "exp")
     assert result.exit_code == 70
     assert "RuntimeError: out of order" in result.stderr
@@ -124,25 +121,28 @@ def test_create_without_description(folder: Path) -> None:
 
 
 def test_create_is_all_or_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(root: Path, *_: object) -> None:
-        assert (root / "op.yml").is_file()
-        raise OpkitError("no room left")
+    write = creation.write_new_files
+
+    def failing(root: str, files: Mapping[str, bytes]) -> None:
+        write(root, files)
+        assert Path(root, "op.yml").is_file()
+        raise OSError(errno.ENOSPC, "no room left")
 
     with monkeypatch.context() as patch:
-        patch.setattr(repository, "write", failing)
+        patch.setattr(creation, "write_new_files", failing)
         assert_error(rknn_op("create", "-c", EXP, "-p", "my_exp"), "no room left")
     assert not [*folder.iterdir()]
 
 
 def test_create_keeps_concurrent_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = repository.write
+    write = creation.write_new_files
 
-    def meanwhile(root: Path, spec: OpSpec, wheel: Wheel) -> None:
-        write(root, spec, wheel)
-        (folder / "my_exp").mkdir()
+    def meanwhile(root: str, files: Mapping[str, bytes]) -> None:
+        write(root, files)
+        (folder / "my_exp").mkdir(exist_ok=True)
 
     with monkeypatch.context() as patch:
-        patch.setattr(repository, "write", meanwhile)
+        patch.setattr(creation, "write_new_files", meanwhile)
         assert_error(rknn_op("create", "-c", EXP, "-p", "my_exp"), "my_exp already exists")
     assert [*folder.rglob("*")] == [folder / "my_exp"]
 
@@ -155,7 +155,7 @@ def test_create_reports_errors_of_the_file_system(
     def refused(*_: object) -> None:
         raise BlockingIOError(errno.EAGAIN, "no write now")
 
-    monkeypatch.setattr(repository, "write", refused)
+    monkeypatch.setattr(creation, "write_new_files", refused)
     assert_error(rknn_op("create", "-c", EXP, "-p", "exp"), "exp: cannot be made: no write now")
     assert not [*folder.iterdir()]
 
@@ -476,6 +476,8 @@ def test_inspect(example: Callable[[str], Repository]) -> None:
     assert "target_platform: rk1808" in first
     assert "target_platform: rv1126" in second
     assert "name: Exp" in first
+    table, _, _ = first.removeprefix(packages[0]).partition("op.yml:")
+    assert max(map(len, table.splitlines())) <= 80
 
 
 def test_inspect_invalid_package(folder: Path) -> None:

@@ -15,9 +15,8 @@ from tests.runtimes.pplnn.operators import description
 
 FILES = {
     *("pplnn/apply.py", "pplnn/overlay.json"),
-    *("pplnn/cmake/hooks.cmake", "pplnn/cmake/inject.cmake", "pplnn/cmake/late.cmake"),
-    *("pplnn/cmake/operator.cmake", "pplnn/cmake/registration.cmake"),
-    *("pplnn/cmake/once.cc.in", "pplnn/cmake/operators.cc.in"),
+    *("pplnn/cmake/inject.cmake", "pplnn/cmake/late.cmake"),
+    *("pplnn/cmake/operator.cmake", "pplnn/cmake/once.cc.in"),
     *("pplnn/register/onnx.cc", "pplnn/register/riscv.cc", "pplnn/register/x86.cc"),
 }
 
@@ -65,7 +64,6 @@ def test_command_and_readme(tmp_path: Path) -> None:
 
     readme = (repository.path / "README.md").read_text()
     assert "-DCMAKE_PROJECT_ppl.nn_INCLUDE=$PWD/pplnn/cmake/inject.cmake" in readme
-    assert "cmake -C $PWD/pplnn/cmake/hooks.cmake -S PPLNN -B BUILD" in readme
     for path in re.findall(r"\bpplnn/[\w/]+\.\w+", readme):
         assert (repository.path / path).is_file(), path
     commands = re.findall(r"python3 pplnn/apply.py PPLNN ?(--\w+)?", readme)

@@ -1,0 +1,102 @@
+"""The template's distribution and a repository's wheel in one environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+from benchmarks.command import build_wheel
+from opkit.creation.wheel import wheel
+from tests.repositories import EXAMPLES, generate
+
+TEMPLATE, OPKIT = "rknn-op-template", "rknn-opkit"
+DESCRIPTION = EXAMPLES / "exp/exp.yml"
+
+
+class Environment:
+    """A virtual environment, and what both distributions require in a folder beside it.
+
+    Args:
+        folder: where both are made.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "venv"
+        venv.create(self.path)
+        self.required = folder / "required"
+        self.required.mkdir()
+        for path in Path(sysconfig.get_path("purelib")).iterdir():
+            if not path.name.startswith(("rknn_op", "opkit")):
+                (self.required / path.name).symlink_to(path)
+
+    def pip(self, *arguments: str | Path) -> None:
+        """Run the tester's pip on the environment."""
+        pip = (sys.executable, "-m", "pip", "--python", self.path / "bin/python", "--quiet")
+        subprocess.run([*pip, "--disable-pip-version-check", *arguments], check=True)
+
+    def run(self, *arguments: str | Path, cwd: Path) -> str:
+        """Run Python in the environment; return what it prints."""
+        done = subprocess.run(
+            [self.path / "bin/python", *arguments],
+            cwd=cwd,
+            env={**os.environ, "PYTHONPATH": str(self.required)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout if done.returncode == 0 else done.stderr
+
+    def packages(self) -> set[str]:
+        """Return what is installed."""
+        (site,) = self.path.glob("lib/python*/site-packages")
+        return {path.name for path in site.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return distribution -> its wheel."""
+    folder = tmp_path_factory.mktemp("wheels")
+    own, data = wheel()
+    (folder / own.name).write_bytes(data)
+    return {TEMPLATE: build_wheel(folder / "template"), OPKIT: folder / own.name}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("removed", [TEMPLATE, OPKIT])
+@pytest.mark.parametrize("first", [TEMPLATE, OPKIT])
+def test_both_distributions(
+    first: str, removed: str, wheels: dict[str, Path], tmp_path: Path
+) -> None:
+    repository = generate(tmp_path, str(DESCRIPTION)).path
+    environment = Environment(tmp_path)
+    before = environment.packages()
+
+    def create(name: str) -> str:
+        arguments = ("create", "-c", DESCRIPTION, "-p", name)
+        return environment.run("-m", "rknn_op", *arguments, cwd=tmp_path)
+
+    def scons() -> str:
+        return environment.run("-m", "SCons", "-h", cwd=repository)
+
+    for name in sorted(wheels, key=lambda name: name != first):
+        environment.pip("install", "--no-deps", "--no-index", wheels[name])
+    assert "Exp is ready" in create("with_both")
+    assert "scons check" in scons()
+
+    environment.pip("uninstall", "--yes", removed)
+    if removed == OPKIT:
+        assert "Exp is ready" in create("alone")
+        assert "opkit is not installed" in scons()
+    else:
+        assert "scons check" in scons()
+        assert "No module named" in create("alone")
+
+    (left,) = {*wheels} - {removed}
+    environment.pip("uninstall", "--yes", left)
+    assert environment.packages() == before

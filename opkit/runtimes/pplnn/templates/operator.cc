@@ -1,4 +1,4 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 /* ${name} as the harness of `scons check` calls it. ppl.nn gets nothing of this. */
 #include "../include/opkit/runtimes/pplnn/harness/operator.h"
 #include "../pplnn/src/${glue}.h"

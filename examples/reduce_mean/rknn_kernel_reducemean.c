@@ -14,8 +14,8 @@
 #define ITEMS_PER_GROUP 16
 
 /*
- * Says how often, and in what steps, the PPU runs the VX kernel. A work item's get_global_id(i) is
- * its index times globalWorkScale[i]; with globalWorkSize[i] items, every element has its turn.
+ * Sets the launch of the VX kernel: the number of work items and their scale. In a work item,
+ * get_global_id(i) is its index * globalWorkScale[i]; globalWorkSize[i] items cover all elements.
  *
  * A group of work items computes one mean; y and z say which. That the driver folds a fourth
  * dimension into z is an assumption.
@@ -46,7 +46,7 @@ static vx_status initialize_vx_kernel(const struct opkit_call *call)
     return opkit_set_launch(call, &launch);
 }
 
-/* What the callbacks call, and when: opkit/runtimes/rknn/kernel_hooks.h. */
+/* The generated callbacks call these functions: opkit/runtimes/rknn/kernel_hooks.h. */
 static const struct opkit_kernel_hooks kernel_hooks = {
     .initialize_vx_kernel = initialize_vx_kernel,
 };

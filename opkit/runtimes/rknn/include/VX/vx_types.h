@@ -367,8 +367,8 @@ enum vx_array_attribute_e {
 /*
  * Boards differ from the OpenVX standard: the number of dimensions and each dimension are
  * vx_uint32, not vx_size. VX_TENSOR_NUMBER_OF_DIMS requires a size of exactly 4 bytes,
- * VX_TENSOR_DIMS of 4 * rank to 24 bytes; other sizes fail with VX_ERROR_INVALID_PARAMETERS. dims[0]
- * is the fastest dimension: width or channels, depending on the model.
+ * VX_TENSOR_DIMS of 4 * rank to 24 bytes; other sizes fail with VX_ERROR_INVALID_PARAMETERS.
+ * dims[0] is the fastest dimension: width or channels, depending on the model.
  */
 enum vx_tensor_attribute_e {
     VX_TENSOR_NUMBER_OF_DIMS = 0x081500, /* vx_uint32 */

@@ -1,9 +1,8 @@
 /*
- * The kernels of Exp: how the VX kernel in rknn_kernel_exp.vx is launched, and what else has to be
- * done before the first inference.
+ * The kernels of Exp: launch and set-up of the VX kernel in rknn_kernel_exp.vx.
  *
- * The callbacks and the list that RKNN's runtime looks up are in generated/exp_kernels.h, the math
- * is in exp_compute.h.
+ * The callbacks and the kernel list are in generated/exp_kernels.h, the math is in
+ * exp_compute.h.
  */
 #include "exp_compute.h"
 #include "generated/exp_kernels.h"

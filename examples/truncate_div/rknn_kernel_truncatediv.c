@@ -1,9 +1,8 @@
 /*
- * The kernels of TruncateDiv: how the VX kernel in rknn_kernel_truncatediv.vx is launched, and what
- * else has to be done before the first inference.
+ * The kernels of TruncateDiv: launch and set-up of the VX kernel in rknn_kernel_truncatediv.vx.
  *
- * The callbacks and the list that RKNN's runtime looks up are in generated/truncatediv_kernels.h,
- * the math is in truncatediv_compute.h.
+ * The callbacks and the kernel list are in generated/truncatediv_kernels.h, the math is in
+ * truncatediv_compute.h.
  */
 #include "truncatediv_compute.h"
 #include "generated/truncatediv_kernels.h"

@@ -220,7 +220,7 @@ def test_own_sources_flags_and_folders(tmp_path: Path) -> None:
         assert commands[path].library == "pplnn_riscv_static"
     hooks = cmake(project, "-C", f"{repository}/pplnn/cmake/hooks.cmake")
     assert hooks.returncode
-    assert "cannot carry the cflags of op.yml (-DSIZE=3;-O3)" in " ".join(hooks.stderr.split())
+    assert "do not support the cflags of op.yml (-DSIZE=3;-O3)" in " ".join(hooks.stderr.split())
 
 
 def test_laid_over_checkout_is_refused(repository: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ namespace ppl { namespace nn { namespace ${space} {
 /* Reads the attributes of an ONNX node into a ${title}Param. */
 ${parse}
 
-/* Writes them into an ONNX node. */
+/* Writes a ${title}Param into the attributes of an ONNX node. */
 ${pack}
 
 }}} // namespace ppl::nn::${space}

@@ -13,7 +13,7 @@ RetCode ${title}Op::DoInit(const OptKernelOptions &options)
 ${init}
 }
 
-/* The math takes dense tensors. */
+/* Requests dense tensors for the math. */
 ${select_format}
 {
     for (auto &format : *selected_input_formats) {

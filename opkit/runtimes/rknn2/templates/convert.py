@@ -133,7 +133,7 @@ def check_model(model, op_types):
 
 
 def unknown_operators(model, op_types):
-    """Return the end of a message with the operators that lack a class; empty if there are none."""
+    """Return the end of a message with the operators that lack a class, or an empty text."""
     nodes = {}
     for node in model.graph.node:
         if node.op_type not in op_types and not onnx.defs.has(node.op_type):

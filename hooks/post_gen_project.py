@@ -1,4 +1,4 @@
-"""Completes the new repository from op.yml."""
+"""Complete the new repository from op.yml."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-# cruft gives no output folder: it makes its projects in temporary ones, where no next steps follow.
+# cruft passes no output folder: it generates in temporary folders, so print no next steps.
 OPKIT_PARENT = json.loads(r""" {{ opkit_parent | tojson }} """)
 OUTPUT_DIR = json.loads(r""" {{ cookiecutter._output_dir | default("") | tojson }} """)
 
@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def _delete_own_file() -> None:
-    """Delete this file, if it is the rendered copy that cookiecutter leaves behind."""
+    """Delete this file if it is the temporary copy rendered by cookiecutter."""
     path, temporary = Path(__file__), Path(tempfile.gettempdir())
     if path.parent == temporary and path.name.startswith(tempfile.gettempprefix()):
         path.unlink(missing_ok=True)

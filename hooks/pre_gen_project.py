@@ -1,7 +1,7 @@
-"""Checks the description again: a replayed run asks no questions, so nothing has checked it.
+"""Check the description again: a replayed run skips the questions, and their checks.
 
-The folder's name is not checked here: when a hook fails, cookiecutter deletes the folder, which for
-a name like `../other` is not cookiecutter's. rknn_op_template.py refuses it before a folder exists.
+The folder's name is not checked here: when a hook fails, cookiecutter deletes the folder, and with
+a name like `../other` it would delete another one. rknn_op_template.py refuses such names earlier.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DESCRIPTION = json.loads(r""" {{ cookiecutter.__description | tojson }} """)
 
 
 def main() -> int:
-    """Return the exit status: 0 when the description can be used."""
+    """Check the description and return the exit status."""
     _delete_own_file()
     # cruft's update of a repository of 0.1.0 has that version's parent, which is a folder below.
     is_of_0_1 = not (Path(OPKIT_PARENT) / "opkit").is_dir()
@@ -35,7 +35,7 @@ def main() -> int:
 
 
 def _delete_own_file() -> None:
-    """Delete this file, if it is the rendered copy that cookiecutter leaves behind."""
+    """Delete this file if it is the temporary copy rendered by cookiecutter."""
     path, temporary = Path(__file__), Path(tempfile.gettempdir())
     if path.parent == temporary and path.name.startswith(tempfile.gettempprefix()):
         path.unlink(missing_ok=True)

@@ -3,7 +3,7 @@
  *
  * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
  * in decodeboxes_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in all.
- * Floating-point tensors are arrays of float, whatever the model holds. The math is in double,
+ * Floating-point tensors are arrays of float, also if the model has float16. The math is in double,
  * because a box edge is the difference of large numbers.
  */
 #ifndef DECODEBOXES_COMPUTE_H
@@ -19,7 +19,7 @@ struct decodeboxes_range {
     double end;
 };
 
-/* NaN stays NaN, as with numpy.clip. */
+/* Clips a value to 0 to `limit`. NaN stays NaN, like in numpy.clip. */
 static double decodeboxes_clip(double value, double limit)
 {
     if (value < 0.0) {
@@ -28,7 +28,7 @@ static double decodeboxes_clip(double value, double limit)
     return value > limit ? limit : value;
 }
 
-/* Moves and scales an anchor along one axis, of an image that has `length` pixels there. */
+/* Moves and scales an anchor along one axis of the image, which has `length` pixels. */
 static struct decodeboxes_range decodeboxes_decode(struct decodeboxes_range anchor, double shift,
                                                    double log_scale, int32_t length,
                                                    const struct decodeboxes_params *params)
@@ -48,7 +48,7 @@ static struct decodeboxes_range decodeboxes_decode(struct decodeboxes_range anch
     return box;
 }
 
-/* Whether deltas is [..., N, 4], anchors [N, 4], boxes like deltas, and areas [..., N]. */
+/* Checks the shapes: deltas [..., N, 4], anchors [N, 4], boxes like deltas, areas [..., N]. */
 static bool decodeboxes_shapes_fit(const struct decodeboxes_inputs *inputs,
                                    const struct decodeboxes_outputs *outputs)
 {
@@ -77,18 +77,18 @@ static bool decodeboxes_shapes_fit(const struct decodeboxes_inputs *inputs,
 /*
  * Computes the outputs:
  *
- *   inputs->deltas           what the head predicts, [..., N, 4]: ty, tx, th, tw
+ *   inputs->deltas           the head's predictions, [..., N, 4]: ty, tx, th, tw
  *   inputs->anchors          [N, 4]: top, left, bottom, right, in pixels
  *   params->image_size       height and width of the image, in pixels
- *   params->clip             whether boxes are cut off at the border of the image
+ *   params->clip             whether to clip boxes to the image
  *   params->offset           1 if bottom and right are the last pixels of the box, else 0
- *   params->min_size         boxes that are lower or narrower, in pixels, get the area 0
+ *   params->min_size         boxes with a smaller height or width, in pixels, get the area 0
  *   params->max_log_scale    upper limit of th and tw, which keeps exp from overflowing
  *   params->area_scale       factor of the areas, so that they fit a half
  *   outputs->boxes           the shape of deltas: top, left, bottom, right, in pixels
  *   outputs->areas           [..., N]
  *
- * Returns NULL, or a text that says what is wrong with the call; it is logged, and the call fails.
+ * Returns NULL, or an error message: it is logged, and the call fails.
  */
 static const char *decodeboxes_compute(const struct decodeboxes_inputs *inputs,
                                        const struct decodeboxes_params *params,

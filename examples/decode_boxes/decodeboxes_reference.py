@@ -1,11 +1,11 @@
-"""DecodeBoxes in numpy: what every kernel is compared with, and what RKNN-Toolkit runs.
+"""DecodeBoxes in numpy: the reference for every kernel; RKNN-Toolkit runs it, too.
 
 The box coder of Faster R-CNN and SSD: the center of an anchor moves by (ty, tx) times its size, and
-its size grows by exp(th, tw). It is computed in float64, because a box edge is the difference of
-large numbers.
+its size grows by the factor exp(th, tw). Computes in float64, because a box edge is the difference
+of large numbers.
 
-The toolkit carries this file into its own Python, 3.5 to 3.8: no f-strings, no annotations, and
-nothing but numpy and the standard library.
+The toolkit runs this file in its own Python, 3.5 to 3.8: no f-strings, no annotations, no
+modules except numpy and the standard library.
 """
 
 import numpy as np
@@ -14,8 +14,8 @@ import numpy as np
 def output_shapes(input_shapes, params):
     """Return the shape of each output.
 
-    input_shapes: the name of each input -> its shape, slowest dimension first.
-    params: the name of each param -> its value: image_size [height, width], clip bool, offset 0 or
+    input_shapes: dict of input name -> shape, slowest dimension first.
+    params: dict of param name -> value: image_size [height, width], clip bool, offset 0 or
         1, min_size int, max_log_scale float, area_scale float.
     """
     deltas, anchors = tuple(input_shapes["deltas"]), tuple(input_shapes["anchors"])
@@ -28,7 +28,7 @@ def output_shapes(input_shapes, params):
 def reference(inputs, params):
     """Return the array of each output.
 
-    inputs: the name of each input -> its array; half-precision tensors arrive as float32.
+    inputs: dict of input name -> array; half-precision tensors arrive as float32.
     params: as above.
     """
     deltas = inputs["deltas"].astype(np.float64)

@@ -1,7 +1,7 @@
-"""Exp in numpy: what every kernel is compared with, and what RKNN-Toolkit runs.
+"""Exp in numpy: the reference for every kernel; RKNN-Toolkit runs it, too.
 
-The toolkit carries this file into its own Python, 3.5 to 3.8: no f-strings, no annotations, and
-nothing but numpy and the standard library.
+The toolkit runs this file in its own Python, 3.5 to 3.8: no f-strings, no annotations, no
+modules except numpy and the standard library.
 """
 
 import numpy as np
@@ -10,8 +10,8 @@ import numpy as np
 def output_shapes(input_shapes, params):
     """Return the shape of each output.
 
-    input_shapes: the name of each input -> its shape, slowest dimension first.
-    params: the name of each param -> its value; Exp has none.
+    input_shapes: dict of input name -> shape, slowest dimension first.
+    params: dict of param name -> value; Exp has none.
     """
     return {"output": tuple(input_shapes["input"])}
 
@@ -19,10 +19,10 @@ def output_shapes(input_shapes, params):
 def reference(inputs, params):
     """Return the array of each output.
 
-    inputs: the name of each input -> its array; half-precision tensors arrive as float32.
+    inputs: dict of input name -> array; half-precision tensors arrive as float32.
     params: as above.
     """
     x = inputs["input"]
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        # Through float64, because numpy's float32 exponential may be wrong in its last bits.
+        # Compute in float64: numpy's float32 exponential may be wrong in its last bits.
         return {"output": np.exp(x.astype(np.float64)).astype(x.dtype)}

@@ -1,10 +1,10 @@
 /*
- * The math of PiecewiseLinear: a curve of straight lines between points.
+ * The math of PiecewiseLinear: linear interpolation between points.
  *
  * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
  * in piecewiselinear_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in
- * all. Floating-point tensors are arrays of float, whatever the model holds. The math is in double,
- * so that a point gets exactly its value.
+ * all. Floating-point tensors are arrays of float, also if the model has float16. The math is in
+ * double, so that a point gets exactly its value.
  */
 #ifndef PIECEWISELINEAR_COMPUTE_H
 #define PIECEWISELINEAR_COMPUTE_H
@@ -14,8 +14,8 @@
 
 #include "generated/piecewiselinear.h"
 
-/* Returns why the params are no curve; NULL if they are one. */
-static const char *piecewiselinear_refusal(const struct piecewiselinear_params *params)
+/* Checks the params. Returns NULL, or an error message. */
+static const char *piecewiselinear_check(const struct piecewiselinear_params *params)
 {
     if (params->points.count < 2 || params->points.count != params->values.count) {
         return "points must be 2 or more, with a value each";
@@ -31,8 +31,7 @@ static const char *piecewiselinear_refusal(const struct piecewiselinear_params *
     return NULL;
 }
 
-/* Returns the point where the line over x begins; the last line begins at the last point but one.
- */
+/* Returns the index of the point where the line over x begins, at most `count` - 2. */
 static size_t piecewiselinear_find(const float *points, size_t count, float x)
 {
     size_t low = 0;
@@ -40,7 +39,7 @@ static size_t piecewiselinear_find(const float *points, size_t count, float x)
 
     while (high - low > 1) {
         const size_t middle = low + (high - low) / 2;
-        if (x >= points[middle]) { /* which NaN is not */
+        if (x >= points[middle]) { /* false for NaN */
             low = middle;
         } else {
             high = middle;
@@ -50,22 +49,23 @@ static size_t piecewiselinear_find(const float *points, size_t count, float x)
 }
 
 /*
- * Arguments:
- *   inputs->x         any shape
- *   params->points    where the lines meet: `count`, `items[]`, growing
- *   params->values    the value at each of the points
- *   params->outside   beyond them: "clamp", or "extend" the lines
- *   outputs->y        the shape of x
+ * Computes the outputs:
  *
- * Returns NULL, or what is wrong with the arguments.
+ *   inputs->x          any shape
+ *   params->points     the x coordinates of the points, increasing: `count`, `items[]`
+ *   params->values     the value at each of the points
+ *   params->outside    beyond the points: "clamp" to their values, or "extend" the outer lines
+ *   outputs->y         the shape of x
+ *
+ * Returns NULL, or an error message: it is logged, and the call fails.
  */
 static const char *piecewiselinear_compute(const struct piecewiselinear_inputs *inputs,
                                            const struct piecewiselinear_params *params,
                                            struct piecewiselinear_outputs *outputs)
 {
-    const char *refusal = piecewiselinear_refusal(params);
-    if (refusal != NULL) {
-        return refusal;
+    const char *problem = piecewiselinear_check(params);
+    if (problem != NULL) {
+        return problem;
     }
     if (inputs->x.type != OPKIT_FLOAT32 || outputs->y.type != OPKIT_FLOAT32) {
         return "x and y must be float16 or float32";
@@ -80,7 +80,7 @@ static const char *piecewiselinear_compute(const struct piecewiselinear_inputs *
     const bool clamps = strcmp(params->outside, "clamp") == 0;
     for (size_t i = 0; i < inputs->x.size; i++) {
         float x = inputs->x.float32[i];
-        if (clamps && x < points[0]) { /* which NaN is not */
+        if (clamps && x < points[0]) { /* false for NaN */
             x = points[0];
         } else if (clamps && x > points[last]) {
             x = points[last];

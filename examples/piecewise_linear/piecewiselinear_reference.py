@@ -1,6 +1,6 @@
-"""PiecewiseLinear in numpy: what every kernel is compared with, and what RKNN-Toolkit2 runs.
+"""PiecewiseLinear in numpy: the reference for every kernel; RKNN-Toolkit2 runs it, too.
 
-A curve of straight lines between points, as numpy.interp has it, in float64 throughout.
+Linear interpolation between points, like numpy.interp, in float64 throughout.
 """
 
 import numpy as np
@@ -9,13 +9,13 @@ import numpy as np
 def output_shapes(input_shapes, params):
     """Return the shape of each output.
 
-    input_shapes: the name of each input -> its shape, slowest dimension first.
-    params: the name of each param -> its value: points and values, lists of floats, and outside,
+    input_shapes: dict of input name -> shape, slowest dimension first.
+    params: dict of param name -> value: points and values, lists of floats, and outside,
         "clamp" or "extend".
     """
     points, values = params["points"], params["values"]
     if len(points) < 2 or len(points) != len(values) or not (np.diff(points) > 0).all():
-        raise ValueError("PiecewiseLinear: points must be 2 or more that grow, with a value each")
+        raise ValueError("PiecewiseLinear: points must be 2 or more, increasing, with a value each")
     if params["outside"] not in ("clamp", "extend"):
         raise ValueError("PiecewiseLinear: outside must be clamp or extend")
     return {"y": tuple(input_shapes["x"])}
@@ -24,7 +24,7 @@ def output_shapes(input_shapes, params):
 def reference(inputs, params):
     """Return the array of each output.
 
-    inputs: the name of each input -> its array; half-precision tensors arrive as float32.
+    inputs: dict of input name -> array; half-precision tensors arrive as float32.
     params: as above.
     """
     x = inputs["x"].astype(np.float64)

@@ -1,16 +1,17 @@
 /*
- * The math of ReduceMean: the mean along the last dimension, which stays, with length 1.
+ * The math of ReduceMean: the mean along the last dimension. The output keeps that dimension, with
+ * length 1.
  *
  * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
  * in reducemean_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in all.
- * Floating-point tensors are arrays of float, whatever the model holds.
+ * Floating-point tensors are arrays of float, also if the model has float16.
  */
 #ifndef REDUCEMEAN_COMPUTE_H
 #define REDUCEMEAN_COMPUTE_H
 
 #include "generated/reducemean.h"
 
-/* Whether output has the shape of input, with 1 as the last dimension. */
+/* Checks that output has the shape of input, with 1 as the last dimension. */
 static bool reducemean_shapes_fit(const struct opkit_tensor *input,
                                   const struct opkit_tensor *output)
 {
@@ -30,7 +31,7 @@ static bool reducemean_shapes_fit(const struct opkit_tensor *input,
  *   inputs->input      any shape
  *   outputs->output    the shape of input, with 1 as the last dimension
  *
- * Returns NULL, or a text that says what is wrong with the call; it is logged, and the call fails.
+ * Returns NULL, or an error message: it is logged, and the call fails.
  */
 static const char *reducemean_compute(const struct reducemean_inputs *inputs,
                                       const struct reducemean_params *params,

@@ -1,7 +1,7 @@
-"""ReduceMean in numpy: what every kernel is compared with, and what RKNN-Toolkit runs.
+"""ReduceMean in numpy: the reference for every kernel; RKNN-Toolkit runs it, too.
 
-The toolkit carries this file into its own Python, 3.5 to 3.8: no f-strings, no annotations, and
-nothing but numpy and the standard library.
+The toolkit runs this file in its own Python, 3.5 to 3.8: no f-strings, no annotations, no
+modules except numpy and the standard library.
 """
 
 import numpy as np
@@ -10,8 +10,8 @@ import numpy as np
 def output_shapes(input_shapes, params):
     """Return the shape of each output.
 
-    input_shapes: the name of each input -> its shape, slowest dimension first.
-    params: the name of each param -> its value; ReduceMean has none.
+    input_shapes: dict of input name -> shape, slowest dimension first.
+    params: dict of param name -> value; ReduceMean has none.
     """
     return {"output": (*input_shapes["input"][:-1], 1)}
 
@@ -19,7 +19,7 @@ def output_shapes(input_shapes, params):
 def reference(inputs, params):
     """Return the array of each output.
 
-    inputs: the name of each input -> its array; half-precision tensors arrive as float32.
+    inputs: dict of input name -> array; half-precision tensors arrive as float32.
     params: as above.
     """
     array = inputs["input"]

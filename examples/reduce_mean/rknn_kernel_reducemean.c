@@ -1,24 +1,23 @@
 /*
- * The kernels of ReduceMean: how the VX kernel in rknn_kernel_reducemean.vx is launched, and what
- * else has to be done before the first inference.
+ * The kernels of ReduceMean: launch and set-up of the VX kernel in rknn_kernel_reducemean.vx.
  *
- * The callbacks and the list that RKNN's runtime looks up are in generated/reducemean_kernels.h,
- * the math is in reducemean_compute.h.
+ * The callbacks and the kernel list are in generated/reducemean_kernels.h, the math is in
+ * reducemean_compute.h.
  */
 #include "reducemean_compute.h"
 #include "generated/reducemean_kernels.h"
 #include "include/opkit/runtimes/rknn/dot_products.h"
 #include "include/opkit/runtimes/rknn/launch.h"
 
-/* How many work items of the VX kernel compute one mean, as the .vx file has it. */
+/* Work items per mean; the same as in the .vx file. */
 #define ITEMS_PER_GROUP 16
 
 /*
- * Says how often, and in what steps, the PPU runs the VX kernel. A work item's get_global_id(i) is
- * its index times globalWorkScale[i]; with globalWorkSize[i] items, every element has its turn.
+ * Sets the launch of the VX kernel: the number of work items and their scale. In a work item,
+ * get_global_id(i) is its index * globalWorkScale[i]; globalWorkSize[i] items cover all elements.
  *
- * A group of work items computes one mean; y and z say which. That the driver folds a fourth
- * dimension into z is an assumption.
+ * A work group computes one mean, at the index y and z. Assumption: the driver folds a fourth
+ * dimension into z.
  */
 static vx_status initialize_vx_kernel(const struct opkit_call *call)
 {
@@ -46,7 +45,7 @@ static vx_status initialize_vx_kernel(const struct opkit_call *call)
     return opkit_set_launch(call, &launch);
 }
 
-/* What the callbacks call, and when: opkit/runtimes/rknn/kernel_hooks.h. */
+/* The generated callbacks call these functions: opkit/runtimes/rknn/kernel_hooks.h. */
 static const struct opkit_kernel_hooks kernel_hooks = {
     .initialize_vx_kernel = initialize_vx_kernel,
 };

@@ -1,13 +1,13 @@
 /*
- * The math of ResizeArea: every output pixel is the mean of the source area that it covers.
+ * The math of ResizeArea: each output pixel is the mean of its source area.
  *
  * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
  * in resizearea_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in all.
- * Floating-point tensors are arrays of float, whatever the model holds.
+ * Floating-point tensors are arrays of float, also if the model has float16.
  *
  * Along one axis, output index i covers the half-open interval [i * scale, (i + 1) * scale) of the
- * source; a source element that is covered in part counts with the covered part. Sums run in
- * TensorFlow's order, so that a float32 result equals that of TensorFlow's own kernel bit for bit.
+ * source; a partly covered source element has the covered fraction as its weight. Sums are in
+ * TensorFlow's order: a float32 result equals that of TensorFlow's own kernel bit for bit.
  */
 #ifndef RESIZEAREA_COMPUTE_H
 #define RESIZEAREA_COMPUTE_H
@@ -17,8 +17,8 @@
 #include "generated/resizearea.h"
 
 /*
- * The source elements that one output index covers: begin to end - 1. The first and the last of
- * them count with their weight, those between count in full.
+ * The source elements of one output index: begin to end - 1. The first and the last have a weight
+ * of their own; all others have weight 1.
  */
 struct resizearea_span {
     size_t begin;
@@ -27,7 +27,7 @@ struct resizearea_span {
     float last;
 };
 
-/* The part of [cell, cell + 1) that lies in [begin, end), which is `scale` long. */
+/* Returns the length of [cell, cell + 1) within [begin, end); `scale` is end - begin. */
 static float resizearea_covered(size_t cell, float begin, float end, float scale)
 {
     const float left = (float)cell;
@@ -39,7 +39,7 @@ static float resizearea_covered(size_t cell, float begin, float end, float scale
     return right > end ? end - left : 1.0F;
 }
 
-/* The spans of all output indices of one axis, or NULL without memory; to be freed. */
+/* Returns the spans of all output indices of one axis, to be freed; NULL if out of memory. */
 static struct resizearea_span *resizearea_spans(size_t count, float scale)
 {
     struct resizearea_span *spans = (struct resizearea_span *)calloc(count, sizeof *spans);
@@ -49,7 +49,7 @@ static struct resizearea_span *resizearea_spans(size_t count, float scale)
         const float begin = (float)index * scale;
         const float end = (float)(index + 1) * scale;
 
-        span->begin = (size_t)begin; /* floor and ceil, of numbers that are not negative */
+        span->begin = (size_t)begin; /* floor and ceil of non-negative numbers */
         span->end = (size_t)end;
         if ((float)span->end < end) {
             span->end++;
@@ -68,13 +68,13 @@ static float resizearea_weight(const struct resizearea_span *span, size_t cell)
     return cell == span->end - 1 ? span->last : 1.0F;
 }
 
-/* With align_corners the last areas reach past the end: the last element stands there. */
+/* With align_corners, areas extend past the end: the last element repeats there. */
 static size_t resizearea_clamp(size_t cell, size_t length)
 {
     return cell < length ? cell : length - 1;
 }
 
-/* How many source elements one step of the output covers, along one axis. */
+/* Returns the number of source elements per output index, along one axis. */
 static float resizearea_scale(size_t source_length, size_t length, bool align_corners)
 {
     if (align_corners && length > 1 && source_length > 1) {
@@ -84,8 +84,8 @@ static float resizearea_scale(size_t source_length, size_t length, bool align_co
 }
 
 /*
- * total[i] += source[i] * weight. Product and sum are two statements, because a compiler may fuse
- * them within one, where the processor can, and would then round once instead of twice.
+ * Adds weighted elements: total[i] += source[i] * weight. Product and sum are two statements: in
+ * one, a compiler may use a fused multiply-add, which rounds once instead of twice.
  */
 static void resizearea_add(float *total, const float *source, float weight, size_t count)
 {
@@ -95,7 +95,7 @@ static void resizearea_add(float *total, const float *source, float weight, size
     }
 }
 
-/* Resizes one row of pixels: `width` of them, each `channels` floats, to one for each span. */
+/* Resizes one row of `width` pixels to `output_width`; a pixel has `channels` floats. */
 static void resizearea_row(const float *source, size_t width, size_t channels,
                            const struct resizearea_span *spans, size_t output_width, float *row)
 {
@@ -111,9 +111,9 @@ static void resizearea_row(const float *source, size_t width, size_t channels,
 }
 
 /*
- * The axis of the pixel rows in input and output (the columns are the next one): 1 if the shapes
- * say NHWC, 2 if they say NCHW, 0 if neither. Where both fit, both mean the same: then height and
- * channels are equal, and the only axis that changes is the same one.
+ * Returns the axis of the rows in input and output (columns are the next axis): 1 for shapes in
+ * NHWC, 2 for NCHW, 0 for neither. If both match, both give the same result: then height and
+ * channels are equal, and only the shared axis changes.
  */
 static size_t resizearea_row_axis(const struct opkit_tensor *input,
                                   const struct opkit_tensor *output,
@@ -133,14 +133,14 @@ static size_t resizearea_row_axis(const struct opkit_tensor *input,
     return to[1] == from[1] && to[2] == height && to[3] == width ? 2 : 0;
 }
 
-/* What is the same for every image. Lengths are in pixels, of input and output. */
+/* Data shared by all images. Lengths are in pixels. */
 struct resizearea_plan {
     size_t channels;
     size_t height, width;
     size_t output_height, output_width;
-    struct resizearea_span *rows, *columns; /* of the input, one for each of the output */
-    float mean; /* one over the area that becomes a pixel */
-    float *row; /* memory for one row of the input at the output's width */
+    struct resizearea_span *rows, *columns; /* source spans of the output's rows and columns */
+    float mean; /* 1 / source area of an output pixel */
+    float *row; /* buffer: one row of the input, resized to the output's width */
 };
 
 /* Resizes one image. */
@@ -148,7 +148,7 @@ static void resizearea_image(const struct resizearea_plan *plan, const float *so
 {
     const size_t pitch = plan->width * plan->channels;
     const size_t output_pitch = plan->output_width * plan->channels;
-    size_t row_in_memory = plan->height; /* none yet */
+    size_t buffered_row = plan->height; /* none yet */
 
     for (size_t y = 0; y < plan->output_height; y++, target += output_pitch) {
         const struct resizearea_span *span = &plan->rows[y];
@@ -159,11 +159,11 @@ static void resizearea_image(const struct resizearea_plan *plan, const float *so
         for (size_t cell = span->begin; cell < span->end; cell++) {
             const size_t source_row = resizearea_clamp(cell, plan->height);
 
-            /* Neighbors share a row, and enlarged images use one many times. */
-            if (source_row != row_in_memory) {
+            /* Neighboring output rows often use the same source row. */
+            if (source_row != buffered_row) {
                 resizearea_row(source + source_row * pitch, plan->width, plan->channels,
                                plan->columns, plan->output_width, plan->row);
-                row_in_memory = source_row;
+                buffered_row = source_row;
             }
             resizearea_add(target, plan->row, resizearea_weight(span, cell), output_pitch);
         }
@@ -178,10 +178,10 @@ static void resizearea_image(const struct resizearea_plan *plan, const float *so
  *
  *   inputs->input            images, rank 4, NHWC or NCHW
  *   params->size             height and width of the output, in pixels
- *   params->align_corners    whether the centers of the corner pixels stay where they are
+ *   params->align_corners    whether to align the centers of the corner pixels
  *   outputs->output          the images with height and width replaced by size
  *
- * Returns NULL, or a text that says what is wrong with the call; it is logged, and the call fails.
+ * Returns NULL, or an error message: it is logged, and the call fails.
  */
 static const char *resizearea_compute(const struct resizearea_inputs *inputs,
                                       const struct resizearea_params *params,
@@ -204,7 +204,7 @@ static const char *resizearea_compute(const struct resizearea_inputs *inputs,
         return "output must have the shape of input, with height and width replaced by size";
     }
 
-    /* NCHW is NHWC with one channel, and every channel an image. */
+    /* Treat NCHW as NHWC with one channel, and each channel as an image. */
     const size_t images = axis == 1 ? input->shape[0] : input->shape[0] * input->shape[1];
     struct resizearea_plan plan;
     plan.channels = axis == 1 ? input->shape[3] : 1;

@@ -1,17 +1,17 @@
-"""ResizeArea in numpy: what every kernel is compared with, and what RKNN-Toolkit runs.
+"""ResizeArea in numpy: the reference for every kernel; RKNN-Toolkit runs it, too.
 
 Along an axis, an output index covers the source interval [index * scale, (index + 1) * scale); an
-output pixel is the mean of what it covers, bit for bit as in TensorFlow. RKNN-Toolkit's Python is
+output pixel is the mean of its source area, bit for bit as in TensorFlow. RKNN-Toolkit's Python is
 3.5 to 3.8: no f-strings, no annotations.
 """
 
 import numpy as np
 
-LAYOUT = "NHWC"  # or "NCHW"; the kernel recognizes it by the shape of its output
+LAYOUT = "NHWC"  # or "NCHW"; the kernel infers it from the output's shape
 
 
 def output_shapes(input_shapes, params):
-    """Return the shape of each output, given that of each input, slowest dimension first."""
+    """Return the shapes of outputs by name. Shapes have the slowest dimension first."""
     shape = list(input_shapes["input"])
     if len(shape) != 4:
         raise ValueError("ResizeArea: input must have 4 dimensions")
@@ -21,7 +21,7 @@ def output_shapes(input_shapes, params):
 
 
 def reference(inputs, params):
-    """Return the array of each output, given that of each input; half arrives as float32."""
+    """Return the arrays of outputs by name. Half-precision inputs arrive as float32."""
     images = inputs["input"]
     height, width = params["size"]
     rows, columns = LAYOUT.index("H"), LAYOUT.index("W")
@@ -34,7 +34,7 @@ def reference(inputs, params):
 
 
 def source_step(source_length, length, align_corners):
-    """Return how many source elements one step of the output covers."""
+    """Return the number of source elements per output index."""
     if align_corners and length > 1 and source_length > 1:
         return np.float32(source_length - 1) / np.float32(length - 1)
     return np.float32(source_length) / np.float32(length)
@@ -50,6 +50,6 @@ def weighted_sums(array, axis, length, scale):
             left, right = np.float32(cell), np.float32(cell + 1)
             is_inside = left < begin and end < right
             weight = scale if is_inside else min(right, end) - max(left, begin)
-            # With align_corners, areas reach past the end: the last element stands there.
+            # With align_corners, areas extend past the end: the last element repeats there.
             sums[index] += source[min(cell, len(source) - 1)] * weight
     return np.moveaxis(sums, 0, axis)

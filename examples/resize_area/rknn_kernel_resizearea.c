@@ -1,23 +1,22 @@
 /*
- * The kernels of ResizeArea: how the VX kernel in rknn_kernel_resizearea.vx is launched, and what
- * else has to be done before the first inference.
+ * The kernels of ResizeArea: launch and set-up of the VX kernel in rknn_kernel_resizearea.vx.
  *
- * The callbacks and the list that RKNN's runtime looks up are in generated/resizearea_kernels.h,
- * the math is in resizearea_compute.h.
+ * The callbacks and the kernel list are in generated/resizearea_kernels.h, the math is in
+ * resizearea_compute.h.
  */
 #include "resizearea_compute.h"
 #include "generated/resizearea_kernels.h"
 #include "include/opkit/runtimes/rknn/dot_products.h"
 #include "include/opkit/runtimes/rknn/launch.h"
 
-/* What one work item of the VX kernel handles: as many floats as fill a register of 128 bits. */
+/* Elements per work item of the VX kernel: floats in a register of 128 bits. */
 #define ELEMENTS_PER_ITEM 4
 
 /*
- * Says how often, and in what steps, the PPU runs the VX kernel. A work item's get_global_id(i) is
- * its index times globalWorkScale[i]; with globalWorkSize[i] items, every element has its turn.
+ * Sets the launch of the VX kernel: the number of work items and their scale. In a work item,
+ * get_global_id(i) is its index * globalWorkScale[i]; globalWorkSize[i] items cover all elements.
  *
- * x is the channel, 4 in a work item, y the column and z the row of one image in NHWC.
+ * x is the channel (4 per work item), y the column, z the row of one image in NHWC.
  */
 static vx_status initialize_vx_kernel(const struct opkit_call *call)
 {
@@ -49,12 +48,12 @@ static vx_status initialize_vx_kernel(const struct opkit_call *call)
         .workDim = 3,
         .globalWorkScale = {ELEMENTS_PER_ITEM, 1, 1},
         .globalWorkSize = {(channels + ELEMENTS_PER_ITEM - 1) / ELEMENTS_PER_ITEM, width, height},
-        /* localWorkSize stays 0: the driver chooses how items are grouped. */
+        /* localWorkSize stays 0: the driver chooses the size of work groups. */
     };
     return opkit_set_launch(call, &launch);
 }
 
-/* What the callbacks call, and when: opkit/runtimes/rknn/kernel_hooks.h. */
+/* The generated callbacks call these functions: opkit/runtimes/rknn/kernel_hooks.h. */
 static const struct opkit_kernel_hooks kernel_hooks = {
     .initialize_vx_kernel = initialize_vx_kernel,
 };

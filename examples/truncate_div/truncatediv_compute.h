@@ -3,11 +3,11 @@
  *
  * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
  * in truncatediv_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in all.
- * Floating-point tensors are arrays of float, whatever the model holds; integer tensors are as they
- * are.
+ * Floating-point tensors are arrays of float, also if the model has float16; integer tensors are
+ * not converted.
  *
- * x and y are broadcast as in numpy: shapes are aligned at their last dimension, and where an input
- * has length 1, or no dimension at all, its elements are used again for every index.
+ * x and y are broadcast as in numpy: shapes are aligned at their last dimension; along a dimension
+ * of length 1, or a missing one, the elements of an input repeat.
  */
 #ifndef TRUNCATEDIV_COMPUTE_H
 #define TRUNCATEDIV_COMPUTE_H
@@ -16,17 +16,17 @@
 
 #include "generated/truncatediv.h"
 
-/* One axis of the output, and by how many elements x and y move on with it; 0: they repeat. */
+/* One axis of the output, with the strides of x and y in elements; 0: the elements repeat. */
 struct truncatediv_axis {
     size_t length;
     size_t x_step;
     size_t y_step;
 };
 
-/* Toward zero, keeping the sign of -0.5; no branch and no call, so that compilers vectorise. */
+/* Rounds toward zero, keeps the sign of -0.5. No branch and no call: compilers vectorize it. */
 static float truncatediv_truncate(float value)
 {
-    /* From 2^23 on, a float has no fraction; infinity and NaN are no int32 either. */
+    /* A float of 2^23 or more has no fraction. Infinity and NaN do not fit int32. */
     const bool has_fraction = fabsf(value) < 8388608.0F;
     const float truncated = (float)(int32_t)(has_fraction ? value : 0.0F);
 
@@ -41,7 +41,7 @@ static void truncatediv_float32(const float *x, const float *y, float *output,
     }
 }
 
-/* C's own division truncates. The one quotient that does not fit, -2^15 / -1, becomes -2^15. */
+/* Division in C truncates. The only overflow, -2^15 / -1, gives -2^15. */
 static void truncatediv_int16(const int16_t *x, const int16_t *y, int16_t *output,
                               struct truncatediv_axis axis)
 {
@@ -50,7 +50,7 @@ static void truncatediv_int16(const int16_t *x, const int16_t *y, int16_t *outpu
     }
 }
 
-/* As above, but that -2^31 / -1 is undefined in C: negated as unsigned it becomes -2^31. */
+/* -2^31 / -1 is undefined in C: negation as unsigned gives -2^31. */
 static void truncatediv_int32(const int32_t *x, const int32_t *y, int32_t *output,
                               struct truncatediv_axis axis)
 {
@@ -62,8 +62,8 @@ static void truncatediv_int32(const int32_t *x, const int32_t *y, int32_t *outpu
 }
 
 /*
- * Writes the steps of an input along each axis of the output. Returns whether its shape can be
- * broadcast to that of the output.
+ * Writes the strides of an input along each axis of the output. Returns false if the input cannot
+ * be broadcast to the shape of the output.
  */
 static bool truncatediv_steps(const struct opkit_tensor *input, const struct opkit_tensor *output,
                               size_t steps[OPKIT_MAX_RANK])
@@ -87,8 +87,8 @@ static bool truncatediv_steps(const struct opkit_tensor *input, const struct opk
 }
 
 /*
- * Folds the shape of the output into as few axes as possible: neighbors along which x and y both
- * move on evenly are one. Equal shapes become a single axis. Returns how many there are.
+ * Folds the shape of the output into as few axes as possible: merges neighboring axes if x and y
+ * are contiguous across them. Equal shapes become a single axis. Returns the number of axes.
  */
 static size_t truncatediv_fold(const struct opkit_tensor *output,
                                const size_t x_steps[OPKIT_MAX_RANK],
@@ -121,7 +121,7 @@ static size_t truncatediv_fold(const struct opkit_tensor *output,
     return count;
 }
 
-/* Whether a tensor of integers holds 0. */
+/* Whether an integer tensor contains 0. */
 static bool truncatediv_holds_zero(const struct opkit_tensor *tensor)
 {
     for (size_t i = 0; i < tensor->size; i++) {
@@ -139,7 +139,7 @@ static bool truncatediv_holds_zero(const struct opkit_tensor *tensor)
  *   inputs->y          the divisor
  *   outputs->output    x / y without its fraction, in the shape to which x and y are broadcast
  *
- * Returns NULL, or a text that says what is wrong with the call; it is logged, and the call fails.
+ * Returns NULL, or an error message: it is logged, and the call fails.
  */
 static const char *truncatediv_compute(const struct truncatediv_inputs *inputs,
                                        const struct truncatediv_params *params,

@@ -1,9 +1,9 @@
-"""TruncateDiv in numpy: what every kernel is compared with, and what RKNN-Toolkit runs.
+"""TruncateDiv in numpy: the reference for every kernel; RKNN-Toolkit runs it, too.
 
 x / y, rounded toward zero, as C divides integers; Python's own // rounds down.
 
-The toolkit carries this file into its own Python, 3.5 to 3.8: no f-strings, no annotations, and
-nothing but numpy and the standard library.
+The toolkit runs this file in its own Python, 3.5 to 3.8: no f-strings, no annotations, no
+modules except numpy and the standard library.
 """
 
 from itertools import zip_longest
@@ -14,8 +14,8 @@ import numpy as np
 def output_shapes(input_shapes, params):
     """Return the shape of each output.
 
-    input_shapes: the name of each input -> its shape, slowest dimension first.
-    params: the name of each param -> its value; TruncateDiv has none.
+    input_shapes: dict of input name -> shape, slowest dimension first.
+    params: dict of param name -> value; TruncateDiv has none.
     """
     x, y = tuple(input_shapes["x"]), tuple(input_shapes["y"])
     shape = []
@@ -29,7 +29,7 @@ def output_shapes(input_shapes, params):
 def reference(inputs, params):
     """Return the array of each output.
 
-    inputs: the name of each input -> its array; half-precision tensors arrive as float32.
+    inputs: dict of input name -> array; half-precision tensors arrive as float32.
     params: as above.
     """
     x, y = inputs["x"], inputs["y"]
@@ -38,7 +38,7 @@ def reference(inputs, params):
             return {"output": np.trunc(x / y)}
     if not y.all():
         raise ZeroDivisionError("TruncateDiv: y must not hold 0 if the tensors are integers")
-    # Quotients of int32 are far enough from the next integer for float64. By way of int64, the one
-    # that does not fit, -2**31 / -1 or for int16 -2**15 / -1, becomes the dividend everywhere.
+    # float64 is exact enough for quotients of int32. The cast through int64 wraps the only overflow
+    # (-2**31 / -1, for int16 -2**15 / -1) to the dividend on every platform.
     quotient = np.trunc(x.astype(np.float64) / y.astype(np.float64))
     return {"output": quotient.astype(np.int64).astype(x.dtype)}

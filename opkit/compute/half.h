@@ -1,16 +1,17 @@
 /*
- * Conversion between half (IEEE 754 binary16, kept in uint16_t) and float (binary32), exact in
- * every case: rounding to nearest, ties to even; subnormals, infinities and the sign of zero are
- * kept; a NaN stays a NaN with the upper bits of its payload, and becomes a quiet one.
+ * Conversion between half (IEEE 754 binary16, stored in uint16_t) and float (binary32).
  *
- * Arrays are converted by the processor's own instructions: F16C on x86-64 if the processor is
- * found to have it when the code runs, FCVT on 64-bit ARM, VCVT of NEON on 32-bit ARM, FCVT of Zfh
- * on RISC-V if the compiler may use it. Everywhere else, and with OPKIT_PORTABLE_HALF defined, by
- * the portable code, which gives the same bits; only RISC-V's own NaN has no payload. All of them
- * round in the mode that every thread starts with.
+ * Results are correctly rounded: to nearest, ties to even. Subnormals, infinities and the sign of
+ * zero are preserved. A NaN becomes quiet and keeps the upper bits of its payload.
  *
- * Plain C11 and C++11, elsewhere without the compilers' own half types, which the toolchains of the
- * boards do not all have.
+ * Arrays use the processor's instructions: F16C on x86-64 (detected at run time), FCVT on 64-bit
+ * ARM, VCVT of NEON on 32-bit ARM, FCVT of Zfh on RISC-V if the compiler may emit it. Other
+ * processors, and all with OPKIT_PORTABLE_HALF defined, run the portable code. It gives the same
+ * bits, except that the NaN of RISC-V's instruction has no payload. All variants assume the default
+ * rounding mode of a thread.
+ *
+ * Plain C11 and C++11. Only the RISC-V code uses a half type of the compiler, because not every
+ * toolchain of the boards has one.
  */
 #ifndef OPKIT_HALF_H
 #define OPKIT_HALF_H
@@ -30,7 +31,7 @@
 #include <arm_neon.h>
 #elif defined(__riscv_zfh) || defined(__riscv_zfhmin)
 #define OPKIT_HALF_ZFH
-/* GCC has the standard's type since 13; before, XuanTie's GCC has the one that clang has, too. */
+/* GCC has _Float16 since 13. XuanTie's older GCC has __fp16, as clang does. */
 #if defined(__clang__) || __GNUC__ < 13
 __extension__ typedef __fp16 opkit_half;
 #else
@@ -38,16 +39,16 @@ __extension__ typedef _Float16 opkit_half;
 #endif
 #endif
 
-/* What runs rarely is compiled for size. */
+/* Optimize rarely executed functions for size. */
 #if defined(__clang__)
 #define OPKIT_SMALL __attribute__((minsize, noinline, unused)) static
 #else
 #define OPKIT_SMALL __attribute__((cold, noinline, unused)) static
 #endif
 
-/* The loops keep to themselves: inside of a caller that is compiled for size they would be slow. */
+/* Loops are never inlined: in a caller optimized for size they would be slow. */
 #define OPKIT_LOOP __attribute__((noinline, hot, unused)) static
-/* Compilers make vectors of the portable loops, where no instruction does most of the work. */
+/* Hot only where the portable loop does most of the work; compilers vectorize it. */
 #if defined(__riscv)
 #define OPKIT_PORTABLE_LOOP OPKIT_LOOP
 #else
@@ -70,8 +71,8 @@ static inline float opkit_float_from_bits(uint32_t bits)
 }
 
 /*
- * The float that equals a half. No subnormal float is computed with, so the result does not depend
- * on whether the processor flushes those to zero.
+ * Converts a half to the float of the same value. Computes with no subnormal float, so the result
+ * does not depend on a flush-to-zero mode of the processor.
  */
 static inline float opkit_half_to_float(uint16_t half)
 {
@@ -91,7 +92,7 @@ static inline float opkit_half_to_float(uint16_t half)
     return opkit_float_from_bits(sign | bits);
 }
 
-/* The half nearest to a float. */
+/* Converts a float to the nearest half. */
 static inline uint16_t opkit_float_to_half(float value)
 {
     const uint32_t bits = opkit_float_bits(value);
@@ -107,7 +108,7 @@ static inline uint16_t opkit_float_to_half(float value)
         /* Below 2^-14 the last place is 2^-24, as it is for floats from 0.5 to 1. */
         half = opkit_float_bits(opkit_float_from_bits(magnitude) + 0.5f) - opkit_float_bits(0.5f);
     } else {
-        /* Just under half of the last place that stays, and its bit, which makes ties even. */
+        /* Half a unit in the last place, minus 1, plus the last bit kept: ties go to even. */
         const uint32_t rounding = 0x0FFFu + (magnitude >> 13 & 1u);
         half = (magnitude - ((127u - 15u) << 23) + rounding) >> 13;
     }
@@ -117,8 +118,8 @@ static inline uint16_t opkit_float_to_half(float value)
 #if defined(OPKIT_HALF_NEON)
 
 /*
- * On 32-bit ARM, NEON has its own idea of NaN: it answers every one with the same. Sign and payload
- * come from the operand there. (It also flushes subnormal floats, but not halves.)
+ * On 32-bit ARM, NEON returns the same default NaN for every NaN. Sign and payload come from the
+ * operand there. (NEON also flushes subnormal floats to zero, but not subnormal halves.)
  */
 static inline float32x4_t opkit_neon_to_floats(uint16x4_t halves)
 {
@@ -150,10 +151,10 @@ static inline uint16x4_t opkit_neon_to_halves(float32x4_t floats)
 
 #elif defined(OPKIT_HALF_F16C)
 
-/* Whether processor and system have F16C. Asks once: in a virtual machine, that takes long. */
+/* Whether processor and system support F16C. Cached: cpuid is slow in a virtual machine. */
 OPKIT_SMALL int opkit_has_f16c(void)
 {
-    static int answer; /* 0: not asked yet; 1: no; 2: yes */
+    static int answer; /* 0: unknown; 1: no; 2: yes */
     int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
     if (known == 0) {
         const unsigned needed = bit_F16C | bit_AVX | bit_OSXSAVE;
@@ -161,7 +162,7 @@ OPKIT_SMALL int opkit_has_f16c(void)
         __cpuid(1, a, b, c, d);
         known = 1;
         if ((c & needed) == needed) {
-            /* The system has to keep the halves of the registers, too. */
+            /* The system must save both halves of the vector registers. */
             __asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
             known += (a & 6) == 6;
         }
@@ -170,7 +171,7 @@ OPKIT_SMALL int opkit_has_f16c(void)
     return known == 2;
 }
 
-/* Both convert whole vectors and return how many elements that were. */
+/* Both convert as many whole vectors as fit, and return the number of converted elements. */
 
 OPKIT_F16C_LOOP size_t opkit_f16c_to_floats(const uint16_t *halves, float *floats, size_t count)
 {
@@ -196,13 +197,13 @@ OPKIT_F16C_LOOP size_t opkit_f16c_to_halves(const float *floats, uint16_t *halve
 #endif
 
 /*
- * Converts `count` halves. They may lie in the floats' own memory if they fill its end
- * (halves == (uint16_t *)floats + count), and must not overlap it otherwise.
+ * Converts `count` halves to floats. The halves may be stored at the end of the floats' memory
+ * (halves == (uint16_t *)floats + count); any other overlap is undefined.
  */
 #if defined(OPKIT_HALF_NEON)
 OPKIT_LOOP void opkit_halves_to_floats(const uint16_t *halves, float *floats, size_t count)
 {
-    /* Two vectors at a time: these processors wait for a result that the next instruction needs. */
+    /* Two vectors at a time: in-order processors stall on a result of the previous instruction. */
     for (; count >= 8; count -= 8, halves += 8, floats += 8) {
         const uint16x8_t vector = vld1q_u16(halves);
         const float32x4_t low = opkit_neon_to_floats(vget_low_u16(vector));
@@ -241,8 +242,8 @@ OPKIT_PORTABLE_LOOP void opkit_halves_to_floats(const uint16_t *halves, float *f
 #endif
 
 /*
- * Converts `count` floats. The halves may lie in the floats' own memory if they fill its start
- * (halves == (uint16_t *)floats), and must not overlap it otherwise.
+ * Converts `count` floats to halves. The halves may be stored at the start of the floats' memory
+ * (halves == (uint16_t *)floats); any other overlap is undefined.
  */
 #if defined(OPKIT_HALF_NEON)
 OPKIT_LOOP void opkit_floats_to_halves(const float *floats, uint16_t *halves, size_t count)

@@ -1,5 +1,5 @@
 /*
- * Tensors and arrays as an operator's math sees them. No runtime is in here.
+ * Tensors and arrays for an operator's math, independent of the runtime.
  *
  * Plain C11 and C++11, so that the math can be compiled, tested and reused anywhere.
  */
@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OPKIT_MAX_RANK 6 /* dimensions of a tensor; a runtime may take less */
+#define OPKIT_MAX_RANK 6 /* dimensions of a tensor; a runtime may support fewer */
 
-/* Returns from a function at the first call that fails: whose status is not 0. */
+/* Returns the status from the calling function, unless it is 0. */
 #define OPKIT_TRY(call)                  \
     do {                                 \
         const int opkit_status = (call); \
@@ -20,7 +20,7 @@
         }                                \
     } while (0)
 
-/* The types of a tensor's elements. */
+/* Element types of a tensor. */
 enum opkit_type {
     OPKIT_FLOAT32,
     OPKIT_INT8,
@@ -32,16 +32,15 @@ enum opkit_type {
     OPKIT_INT64
 };
 
-/* A dense tensor: the last dimension varies fastest, and there are no gaps. */
+/* A dense tensor: the last dimension varies fastest, without gaps. */
 struct opkit_tensor {
-    /* What the elements are. Half-precision tensors arrive as OPKIT_FLOAT32, truth values as
-     * OPKIT_UINT8: 0 or 1. */
+    /* Half-precision tensors arrive as OPKIT_FLOAT32, booleans as OPKIT_UINT8 (0 or 1). */
     enum opkit_type type;
     size_t rank; /* 1 to OPKIT_MAX_RANK */
-    /* As numpy's: the slowest dimension first. Entries past the rank are 1. */
+    /* In numpy's order: the slowest dimension first. Entries past the rank are 1. */
     size_t shape[OPKIT_MAX_RANK];
-    size_t size; /* the number of elements: the product of the shape */
-    union { /* the elements; use the member that `type` names */
+    size_t size; /* number of elements: the product of the shape */
+    union { /* the elements; use the member of `type` */
         void *data;
         float *float32;
         int8_t *int8;
@@ -54,7 +53,7 @@ struct opkit_tensor {
     };
 };
 
-/* An array parameter. Its items are valid as long as the call; copy them to keep them. */
+/* An array parameter. Its items are valid during the call only; copy them to keep them. */
 struct opkit_int32_array {
     size_t count;
     const int32_t *items; /* items[0] to items[count - 1] */
@@ -66,7 +65,7 @@ struct opkit_float_array {
     const float *items;
 };
 
-/* The size of one element, in bytes. */
+/* Returns the size of one element, in bytes. */
 static inline size_t opkit_element_size(enum opkit_type type)
 {
     switch (type) {

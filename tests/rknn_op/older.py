@@ -54,7 +54,7 @@ def _older_bytes(wheel: bytes, version: str) -> bytes:
         for entry in source.infolist():
             text = source.read(entry)
             if entry.filename == "opkit/files/templates/README.md":
-                text = text.replace(b"## What to write", b"## What to do")
+                text = text.replace(b"## Files\n", b"## What to do\n")
             if entry.filename == "opkit/VERSION":
                 text = f"{version}\n".encode()
             target.writestr(entry, text)

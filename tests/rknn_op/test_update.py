@@ -87,7 +87,7 @@ def test_changes_of_skeletons_are_shown(old: Path) -> None:
     shown = rknn_op("update", "--dry-run", str(old)).stdout
     assert "README.md is yours and stays. In the template it has changed:" in shown
     assert "-## What to do" in shown
-    assert "+## What to write" in shown
+    assert "+## Files" in shown
     assert "pytest.ini is yours and stays" in shown
     assert "mine" not in shown
     assert "exp_compute.h" not in shown

@@ -355,8 +355,8 @@ def test_terminal_questions(tmp_path: Path) -> None:
     answers = [os.path.relpath(example, tmp_path), "my_exp", "", "0bsd", ""]
     shown, status = terminal_session(tmp_path, answers)
     assert status == 0
-    assert "  [1/5] Operator description (YAML file or text; Enter: a new one) (): " in shown
-    assert "  [2/5] Folder to make; it names a new operator too (Exp): my_exp\n" in shown
+    assert "  [1/5] Operator description (YAML file or text; Enter: a new operator) (): " in shown
+    assert "  [2/5] Folder to create; a new operator has the same name (Exp): my_exp\n" in shown
     assert "  [3/5] Runtimes that execute the operator (of rknn, pplnn, rknn2) (rknn): \n" in shown
     assert "  [4/5] License of the new repository (of none, 0BSD, " in shown
     assert "  [5/5] Author, for the license (" in shown
@@ -367,7 +367,7 @@ def test_terminal_questions(tmp_path: Path) -> None:
 def test_terminal_defaults(tmp_path: Path) -> None:
     shown, status = terminal_session(tmp_path, [""] * 5)
     assert status == 0
-    assert "  [2/5] Folder to make; it names a new operator too (MyOperator): \n" in shown
+    assert "  [2/5] Folder to create; a new operator has the same name (MyOperator): \n" in shown
     assert (tmp_path / "MyOperator/op.yml").is_file()
 
 

@@ -1,7 +1,7 @@
 /*
- * The shape rule of DecodeBoxes, for runtimes that ask for it at run time.
+ * The shape rule of DecodeBoxes, for runtimes that infer shapes at run time.
  *
- * areas is [..., N], one for each of the boxes [..., N, 4], which have the shape of deltas.
+ * areas is [..., N], for boxes [..., N, 4]; boxes have the shape of deltas (`same_as`).
  */
 #ifndef DECODEBOXES_SHAPES_H
 #define DECODEBOXES_SHAPES_H
@@ -10,7 +10,7 @@
 
 #include "../generated/decodeboxes.h"
 
-/* Returns NULL, or a text that says what is wrong with the inputs; it is logged. */
+/* Returns NULL, or an error message about the inputs: it is logged. */
 static const char *decodeboxes_shapes(const struct decodeboxes_inputs *inputs,
                                       const struct decodeboxes_params *params,
                                       struct decodeboxes_outputs *outputs)

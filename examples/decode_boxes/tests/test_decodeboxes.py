@@ -1,6 +1,6 @@
-"""The cases that every kernel of DecodeBoxes has to pass: shapes x values x params.
+"""Test cases of DecodeBoxes, for every kernel: shapes x values x params.
 
-`scons check` runs each of them on the CPU kernel and compares with decodeboxes_reference.py.
+`scons check` runs each case on the CPU kernel and compares with decodeboxes_reference.py.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ from decodeboxes_reference import output_shapes, reference
 
 from opkit.testing import Case, cases, check_cpu_kernel, special, uniform
 
-# What is not named has its default, as in op.yml.
+# Omitted params have the defaults of op.yml.
 PARAMS = [
     {"image_size": [300, 320]},
     {"image_size": [300, 320], "clip": False, "max_log_scale": 1.5},
@@ -29,7 +29,7 @@ CASES = cases(
 
 
 def detection_head(number, params):
-    """Return a case as a model has them: anchors all over the image, and one delta in ten large."""
+    """Return a realistic case: anchors all over the image, and one large delta in ten."""
     random = np.random.default_rng(number)
     corners, sizes = random.uniform(-20, 300, (137, 2)), random.uniform(4, 250, (137, 2))
     deltas = random.normal(0, 0.2, (2, 137, 4))

@@ -1,6 +1,6 @@
-"""The cases that every kernel of Exp has to pass: shapes x values.
+"""Test cases of Exp, for every kernel: shapes x values.
 
-`scons check` runs each of them on both kernels and compares with exp_reference.py.
+`scons check` runs each case on both kernels and compares with exp_reference.py.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ CASES = cases(
     ],
     values=[
         uniform(-1, 1),
-        uniform(-18, 12),  # from where a half becomes 0 to where it becomes infinite
+        uniform(-18, 12),  # half results from 0 to infinity
         special(),
     ],
     params=[{}],
@@ -38,8 +38,8 @@ SINGLE = cases(
     shapes=[{"input": (1, 6, 5, 3)}, {"input": (100, 1000)}],
     values=[
         uniform(-80, 80),
-        uniform(-104, -86),  # where the result is subnormal, then 0
-        uniform(88, 89),  # where it becomes infinite
+        uniform(-104, -86),  # subnormal results, and 0
+        uniform(88, 89),  # the largest results, and infinity
         special(),
     ],
     params=[{}],

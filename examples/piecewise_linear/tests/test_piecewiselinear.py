@@ -1,6 +1,6 @@
-"""The cases that every kernel of PiecewiseLinear has to pass: shapes x values x params.
+"""Test cases of PiecewiseLinear, for every kernel: shapes x values x params.
 
-`scons check` runs each of them on the CPU kernel and compares with piecewiselinear_reference.py.
+`scons check` runs each case on the CPU kernel and compares with piecewiselinear_reference.py.
 """
 
 import numpy as np

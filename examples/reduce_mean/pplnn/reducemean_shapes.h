@@ -1,5 +1,5 @@
 /*
- * The shape rule of ReduceMean, for runtimes that ask for it at run time.
+ * The shape rule of ReduceMean, for runtimes that infer shapes at run time.
  *
  * output has the shape of input, with 1 as the last dimension.
  */
@@ -10,7 +10,7 @@
 
 #include "../generated/reducemean.h"
 
-/* Returns NULL, or a text that says what is wrong with the inputs; it is logged. */
+/* Returns NULL, or an error message about the inputs: it is logged. */
 static const char *reducemean_shapes(const struct reducemean_inputs *inputs,
                                      const struct reducemean_params *params,
                                      struct reducemean_outputs *outputs)

@@ -1,6 +1,6 @@
-"""The cases that every kernel of ReduceMean has to pass: shapes x values.
+"""Test cases of ReduceMean, for every kernel: shapes x values.
 
-`scons check` runs each of them on both kernels and compares with reducemean_reference.py.
+`scons check` runs each case on both kernels and compares with reducemean_reference.py.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ from reducemean_reference import output_shapes, reference
 
 from opkit.testing import cases, check_cpu_kernel, check_vx_kernel, special, uniform
 
-# A work group of the VX kernel adds up 128 elements at a time: less, as many, and more of them.
+# A work group of the VX kernel adds up 128 elements per step: rows of less, equal and more.
 SHAPES = [
     {"input": (1,)},
     {"input": (7, 31)},
@@ -36,7 +36,7 @@ def test_vx_kernel(case):
 
 @pytest.mark.parametrize("case", SPECIAL, ids=str)
 def test_vx_kernel_special_values(case):
-    # It adds up floats: beside 65504, one has no more than 2**-8 behind the point.
+    # The kernel adds in float: near 65504, the unit in the last place is 2**-8.
     check_vx_kernel(case, max_ulp=1, max_error=2**-8)
 
 

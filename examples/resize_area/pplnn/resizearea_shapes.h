@@ -1,5 +1,5 @@
 /*
- * The shape rule of ResizeArea, for runtimes that ask for it at run time.
+ * The shape rule of ResizeArea, for runtimes that infer shapes at run time.
  *
  * output has the shape of input, with height and width replaced by size.
  */
@@ -14,7 +14,7 @@ enum {
     RESIZEAREA_ROWS = 1 /* the dimension of the height: 1 for NHWC, 2 for NCHW */
 };
 
-/* Returns NULL, or a text that says what is wrong with the inputs; it is logged. */
+/* Returns NULL, or an error message about the inputs: it is logged. */
 static const char *resizearea_shapes(const struct resizearea_inputs *inputs,
                                      const struct resizearea_params *params,
                                      struct resizearea_outputs *outputs)

@@ -1,6 +1,6 @@
-"""The cases that every kernel of ResizeArea has to pass: shapes x values x params.
+"""Test cases of ResizeArea, for every kernel: shapes x values x params.
 
-`scons check` runs each of them on the kernels and compares with resizearea_reference.py.
+`scons check` runs each case on the kernels and compares with resizearea_reference.py.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from opkit.testing import cases, check_cpu_kernel, check_vx_kernel, run_vx_kerne
 
 SIZES = [
     {"size": [1, 1], "align_corners": False},
-    {"size": [4, 4], "align_corners": False},  # where the shape fits both layouts, too
+    {"size": [4, 4], "align_corners": False},  # also shapes that match both layouts
     {"size": [3, 10], "align_corners": False},
     {"size": [3, 10], "align_corners": True},
     {"size": [7, 2], "align_corners": True},
@@ -38,8 +38,8 @@ WHOLE_NUMBERS = cases(
     shapes=[{"input": (1, 3, 4, 5)}],
     values=[uniform(-1, 1), special()],
     params=[
-        {"size": [3, 4], "align_corners": False},  # as it was
-        {"size": [6, 16], "align_corners": False},  # each pixel 2 x 4 times
+        {"size": [3, 4], "align_corners": False},  # the input's size
+        {"size": [6, 16], "align_corners": False},  # repeats each pixel 2 x 4 times
     ],
     dtype="float16",
 )

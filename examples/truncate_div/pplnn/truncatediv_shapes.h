@@ -1,5 +1,5 @@
 /*
- * The shape rule of TruncateDiv, for runtimes that ask for it at run time.
+ * The shape rule of TruncateDiv, for runtimes that infer shapes at run time.
  *
  * x and y are broadcast as in numpy: shapes are aligned at their last dimension.
  */
@@ -10,7 +10,7 @@
 
 #include "../generated/truncatediv.h"
 
-/* Returns NULL, or a text that says what is wrong with the inputs; it is logged. */
+/* Returns NULL, or an error message about the inputs: it is logged. */
 static const char *truncatediv_shapes(const struct truncatediv_inputs *inputs,
                                       const struct truncatediv_params *params,
                                       struct truncatediv_outputs *outputs)

@@ -1,6 +1,6 @@
-"""The cases that every kernel of TruncateDiv has to pass: shapes x values.
+"""Test cases of TruncateDiv, for every kernel: shapes x values.
 
-`scons check` runs each of them on the kernels and compares with truncatediv_reference.py.
+`scons check` runs each case on the kernels and compares with truncatediv_reference.py.
 """
 
 import numpy as np
@@ -27,11 +27,11 @@ NUMBERS = [uniform(-1, 1), uniform(-60000, 60000)]
 
 
 def halves(shapes, values):
-    """Return the cases in half precision."""
+    """Return cases in half precision."""
     return cases(shapes=shapes, values=values, params=[{}], dtype="float16")
 
 
-# A model for RKNN-Toolkit 1.x has no outputs of int32; on other runtimes the math takes them too.
+# int16: a model for RKNN-Toolkit 1.x has no outputs of int32, which the math supports, too.
 INTEGERS = cases(
     shapes=SHAPES,
     values=[
@@ -53,7 +53,7 @@ def test_cpu_kernel_integers(case):
     check_cpu_kernel(case, max_ulp=0)
 
 
-# Divisors are not special: to the VX kernel -0.0 is 0.0.
+# No special divisors: the VX kernel treats -0.0 as 0.0.
 VX_VALUES = [*NUMBERS, {"x": special(), "y": uniform(-3, 3)}]
 
 

@@ -1,13 +1,13 @@
 /*
- * The math of ${name}: the only C that has to be written.
+ * The math of ${name}: the only C that you must write.
  *
- * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
- * sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in all. An output has its final shape
- * already.
+ * Tensors are dense arrays. Shapes are in numpy's order (slowest dimension first), the same as in
+ * the reference: `shape[0]` to `shape[rank - 1]`, `size` elements in all. The shapes of the outputs
+ * are set before the call.
  *
- * The elements are behind the member that the tensor's `type` names: `float32` for floating point,
- * whatever the model holds, and `int32` or its like for integers (opkit/compute/tensor.h). Of a
- * tensor with two dimensions, the element in a row and a column is
+ * Access the elements through the union member of the tensor's `type`: `float32` for floating
+ * point, also if the model has float16; `int32` or another integer member for integers
+ * (opkit/compute/tensor.h). In a tensor with two dimensions, the element in a row and a column is
  *
 $element
  */
@@ -21,7 +21,7 @@ $element
  *
 $arguments
  *
- * Returns NULL, or a text that says what is wrong with the call; it is logged, and the call fails.
+ * Returns NULL, or an error message: it is logged, and the call fails.
  */
 $declaration
 {

@@ -1,8 +1,8 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 #ifndef ${upper}_H
 #define ${upper}_H
 
-/* What ${name} computes with. Plain C: it serves every runtime. */
+/* Inputs, outputs and params of ${name}, for every runtime. */
 
 #include <stdbool.h>
 #include <stdint.h>

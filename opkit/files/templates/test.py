@@ -1,7 +1,7 @@
-"""The cases that every kernel of ${name} has to pass: shapes x values x params.
+"""Test cases of ${name}, for every kernel: shapes x values x params.
 
-`scons check` runs each of them on $kernels and compares with ${lower}_reference.py. How
-cases are written is in docs/cases.md.
+`scons check` runs each case on $kernels and compares with ${lower}_reference.py.
+docs/cases.md explains how to write cases.
 """
 
 import pytest

@@ -1,22 +1,22 @@
 /*
- * What rknn_kernel_<op>.c adds to the generated kernels: functions that run once for each node.
+ * Hooks: functions of rknn_kernel_<op>.c that the generated kernels call once per node.
  *
- * RKNN's runtime implements OpenVX, in which a model is a graph and each use of an operator is a
- * node. For a node the runtime calls, by way of the description that it finds in the kernel list:
+ * RKNN's runtime implements OpenVX: a model is a graph, and each use of an operator is a node. The
+ * runtime finds the kernel's description in the kernel list, and calls its callbacks for each node:
  *
- *   validator      while the graph is verified, before anything is allocated
- *   initializer    once, after it
- *   the function   for every inference; a VX kernel has none, its program runs on the NPU
+ *   validator      while the graph is verified, before any allocation
+ *   initializer    once, after the validator
+ *   function       for every inference; NULL in a VX kernel, whose program runs on the NPU
  *   deinitializer  once, when the node is released
  *
- * These callbacks are generated, in generated/<op>_kernels.h. An operator that needs something done
- * in them says so in rknn_kernel_<op>.c, in a struct of the functions that they call:
+ * The callbacks are generated, in generated/<op>_kernels.h. To run code of your own in them, define
+ * this struct in rknn_kernel_<op>.c:
  *
  *     static const struct opkit_kernel_hooks kernel_hooks = {
  *         .initialize_vx_kernel = initialize_vx_kernel,
  *     };
  *
- * Each function returns VX_SUCCESS, or the status of what failed, which then is in the log.
+ * Each hook returns VX_SUCCESS, or logs a message and returns the error status.
  */
 #ifndef OPKIT_KERNEL_HOOKS_H
 #define OPKIT_KERNEL_HOOKS_H
@@ -25,28 +25,28 @@
 
 typedef vx_status (*opkit_kernel_hook)(const struct opkit_call *call);
 
-/* Those that an operator leaves out are NULL, and nothing is called. */
+/* Omitted hooks are NULL and not called. */
 struct opkit_kernel_hooks {
-    /* Makes what every inference needs. A table in a static variable serves all nodes. */
+    /* Prepares data for all inferences. A table in a static variable is shared by all nodes. */
     opkit_kernel_hook initialize_cpu_kernel;
 
-    /* Undoes that; called even when the validator or the initializer failed. */
+    /* Frees that data. Called even if the validator or the initializer failed. */
     opkit_kernel_hook deinitialize_cpu_kernel;
 
-    /* Sets launch and uniforms (launch.h). An operator with a VX kernel cannot leave it out. */
+    /* Sets launch and uniforms (launch.h). Required for a VX kernel. */
     opkit_kernel_hook initialize_vx_kernel;
 
-    /* Undoes that; called even when the validator or the initializer failed. */
+    /* Frees what initialize_vx_kernel allocated. Called even if validator or initializer failed. */
     opkit_kernel_hook deinitialize_vx_kernel;
 };
 
-/* Calls a function of the operator's, if it has one. */
+/* Calls a hook, unless it is NULL. */
 static inline vx_status opkit_call_hook(const struct opkit_call *call, opkit_kernel_hook hook)
 {
     return hook == NULL ? VX_SUCCESS : hook(call);
 }
 
-/* Calls a function that the operator must have, of this name in struct opkit_kernel_hooks. */
+/* Calls a required hook. `name` is its member in struct opkit_kernel_hooks, for the message. */
 static inline vx_status opkit_call_required_hook(const struct opkit_call *call,
                                                  opkit_kernel_hook hook, const char *name)
 {
@@ -56,7 +56,7 @@ static inline vx_status opkit_call_required_hook(const struct opkit_call *call,
     return hook(call);
 }
 
-/* Fails unless the runtime passed as many parameters as op.yml has. */
+/* Fails unless the runtime passed `expected` parameters. */
 static inline vx_status opkit_check_count(const struct opkit_call *call, vx_uint32 expected)
 {
     if (call->count == expected) {

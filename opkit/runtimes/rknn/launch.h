@@ -1,8 +1,8 @@
 /*
- * What initialize_vx_kernel needs: to query the tensors, and to set what the driver launches.
+ * Functions for initialize_vx_kernel: query tensors, set launch, uniforms and border.
  *
- * Each function returns VX_SUCCESS, or logs one line that names the operator and the parameter and
- * returns the status of what failed.
+ * Each function returns VX_SUCCESS; on an error it logs one line with the names of operator and
+ * parameter, and returns the error status.
  */
 #ifndef OPKIT_LAUNCH_H
 #define OPKIT_LAUNCH_H
@@ -13,8 +13,8 @@
 #include "openvx.h"
 
 /*
- * Describes the tensor at `index` (without data). Fails unless its elements are halves: a VX kernel
- * gets them as they are, not as float.
+ * Reads type and shape of the tensor at `index`, not its data. Fails unless the elements are
+ * halves: unlike the CPU kernel, a VX kernel gets elements unconverted.
  */
 OPKIT_SMALL vx_status opkit_describe_half_tensor(const struct opkit_call *call, vx_uint32 index,
                                                  const char *name, struct opkit_tensor *tensor)
@@ -30,17 +30,17 @@ OPKIT_SMALL vx_status opkit_describe_half_tensor(const struct opkit_call *call, 
 }
 
 /*
- * Sets a _viv_uniform of the kernel: `value` points to as much as the .vx file declares. The name
- * must live as long as the node.
+ * Sets a _viv_uniform of the kernel. `value` points to data of the type that the .vx file declares.
+ * `name` must stay valid for the node's lifetime: a string literal does.
  */
 OPKIT_SMALL vx_status opkit_set_uniform(const struct opkit_call *call, const vx_char *name,
                                         const void *value)
 {
     return opkit_check(call, name, "set this uniform",
-                       vxSetNodeUniform(call->node, name, 1, (void *)value)); /* it only reads */
+                       vxSetNodeUniform(call->node, name, 1, (void *)value)); /* not modified */
 }
 
-/* Sets over which work items the kernel runs. */
+/* Sets the launch: number, scale and groups of the kernel's work items. */
 OPKIT_SMALL vx_status opkit_set_launch(const struct opkit_call *call,
                                        const vx_kernel_execution_parameters_t *launch)
 {
@@ -50,8 +50,9 @@ OPKIT_SMALL vx_status opkit_set_launch(const struct opkit_call *call,
 }
 
 /*
- * Sets what the kernel reads outside of a tensor: VX_BORDER_REPLICATE, the nearest element, or
- * VX_BORDER_CONSTANT, the element whose bits these are, for instance 0x3C00 for a half that is 1.
+ * Sets the border mode: the value of reads outside of a tensor. VX_BORDER_REPLICATE gives the
+ * nearest element; VX_BORDER_CONSTANT gives the element with these `bits`, for instance 0x3C00, the
+ * half 1.0.
  */
 OPKIT_SMALL vx_status opkit_set_border(const struct opkit_call *call, vx_enum mode, vx_uint32 bits)
 {

@@ -1,9 +1,8 @@
 /*
- * What a CPU kernel needs to get at its parameters: tensors, scalars and arrays, read and written
- * with every status checked.
+ * Access to a kernel's parameters: read and write tensors, scalars and arrays, check every status.
  *
- * Each function returns VX_SUCCESS, or logs one line that names the operator and the parameter and
- * returns the status of what failed. On failure nothing stays allocated.
+ * Each function returns VX_SUCCESS; on an error it frees its memory, logs one line with the names
+ * of operator and parameter, and returns the error status.
  *
  * Remarks on boards were measured on the driver 1.7.5.
  */
@@ -21,12 +20,12 @@
 #include "../../compute/half.h"
 #include "../../compute/tensor.h"
 
-#define OPKIT_RKNN_MAX_ITEMS 16 /* of an array: the runtime refuses a longer one */
+#define OPKIT_RKNN_MAX_ITEMS 16 /* of an array: the runtime rejects longer arrays */
 
-/* One call of a kernel: what the runtime passed, and whom messages are about. */
+/* One call of a kernel: the runtime's arguments, and the operator's name for messages. */
 struct opkit_call {
     const char *operator_name;
-    vx_node node; /* where messages are logged; may be NULL */
+    vx_node node; /* its log receives the messages; may be NULL */
     const vx_reference *parameters;
     vx_uint32 count;
 };
@@ -55,7 +54,7 @@ __attribute__((format(printf, 4, 5))) OPKIT_SMALL vx_status opkit_fail(
     return status;
 }
 
-/* Passes a status on, and logs one that is a failure: of an action like "read its shape". */
+/* Returns `status`; logs an error as "cannot <action>", for instance "cannot read its shape". */
 OPKIT_SMALL vx_status opkit_check(const struct opkit_call *call, const char *parameter,
                                   const char *action, vx_status status)
 {
@@ -76,15 +75,15 @@ OPKIT_SMALL vx_status opkit_check_range(const struct opkit_call *call, const cha
                       "%s is %zu; it must be at least %zu and at most %zu", what, value, min, max);
 }
 
-/* What is known of a VX_TYPE_.... */
+/* Properties of a VX_TYPE_... */
 struct opkit_type_info {
     uint8_t data_type;
-    uint8_t element_size; /* of a tensor, in bytes; 0: no tensor of this type can be read */
-    uint8_t type; /* enum opkit_type: what the elements of such a tensor become */
-    char name[8]; /* not a pointer, which the loader would have to set for every row */
+    uint8_t element_size; /* of a tensor, in bytes; 0: tensors of this type are not supported */
+    uint8_t type; /* enum opkit_type: element type for the math */
+    char name[8]; /* an array, not a pointer: needs no relocation at load time */
 };
 
-/* The row of a type; for a type of no parameter and no tensor one with the name "?". */
+/* Returns the row of a type; for an unknown type, the last row, with the name "?". */
 OPKIT_SMALL const struct opkit_type_info *opkit_find_type(vx_enum data_type)
 {
     static const struct opkit_type_info types[] = {
@@ -110,7 +109,7 @@ OPKIT_SMALL const struct opkit_type_info *opkit_find_type(vx_enum data_type)
     return info;
 }
 
-/* Fails unless the type of a scalar, or of an array's items, is the expected one. */
+/* Fails unless a scalar, or an array's items, have the expected type. */
 OPKIT_SMALL vx_status opkit_check_type(const struct opkit_call *call, const char *parameter,
                                        vx_enum type, vx_enum expected)
 {
@@ -122,7 +121,7 @@ OPKIT_SMALL vx_status opkit_check_type(const struct opkit_call *call, const char
                       opkit_find_type(type)->name, opkit_find_type(expected)->name);
 }
 
-/* The reference at `index`. */
+/* Gets the reference at `index` of the parameters. */
 OPKIT_SMALL vx_status opkit_find_reference(const struct opkit_call *call, vx_uint32 index,
                                            const char *name, vx_reference *reference)
 {
@@ -136,7 +135,7 @@ OPKIT_SMALL vx_status opkit_find_reference(const struct opkit_call *call, vx_uin
 }
 
 /*
- * A tensor of the device: the arguments of vxCopyTensorPatch. dims[0] is the fastest dimension.
+ * A tensor of the device: the arguments of vxCopyTensorPatch. Index 0 is the fastest dimension.
  */
 struct opkit_device_tensor {
     vx_tensor handle;
@@ -147,12 +146,12 @@ struct opkit_device_tensor {
     vx_size stride[OPKIT_MAX_RANK]; /* bytes */
 };
 
-/* Describes the shape of a tensor whose handle and type are known. */
+/* Reads the shape of a tensor. device->handle and device->info must be set. */
 OPKIT_SMALL vx_status opkit_describe_shape(const struct opkit_call *call, const char *name,
                                            struct opkit_device_tensor *device,
                                            struct opkit_tensor *tensor)
 {
-    /* Boards count dimensions in vx_uint32, not in the standard's vx_size, and check the size. */
+    /* Boards use vx_uint32 for dimensions, not the standard's vx_size, and check the size. */
     vx_uint32 rank = 0;
     vx_uint32 dims[OPKIT_MAX_RANK] = {0};
 
@@ -172,8 +171,8 @@ OPKIT_SMALL vx_status opkit_describe_shape(const struct opkit_call *call, const 
     }
 
     /*
-     * The driver keeps strides in 32 bits, so no tensor may have more bytes, even with the largest
-     * elements; and with that no product here overflows.
+     * The driver stores strides in 32 bits: the limit of a tensor's size in bytes. The limit here
+     * is for the largest elements, so no product below overflows.
      */
     const vx_uint32 limit = UINT32_MAX / sizeof(int64_t);
     for (size_t i = 0; i < rank; i++) {
@@ -187,7 +186,8 @@ OPKIT_SMALL vx_status opkit_describe_shape(const struct opkit_call *call, const 
 }
 
 /*
- * Describes the tensor at `index`, both as the device has it and as compute sees it (without data).
+ * Reads type and shape of the tensor at `index`: of the device's tensor, and of the math's (without
+ * data).
  */
 OPKIT_SMALL vx_status opkit_describe_tensor(const struct opkit_call *call, vx_uint32 index,
                                             const char *name, struct opkit_device_tensor *device,
@@ -215,11 +215,11 @@ OPKIT_SMALL vx_status opkit_describe_tensor(const struct opkit_call *call, vx_ui
 }
 
 /*
- * Copies all elements between the tensor at `index` of the device and an open tensor, which must
- * have its type and shape: VX_READ_ONLY from the device, VX_WRITE_ONLY to it.
+ * Copies all elements between the device's tensor at `index` and an open tensor of the same type
+ * and shape: VX_READ_ONLY from the device, VX_WRITE_ONLY to it.
  *
- * The driver gets the device's own element size as user_stride[0]: with any other it would convert,
- * truncating instead of rounding. Halves are converted here, within the memory of the floats.
+ * user_stride[0] is always the device's element size: with another value the driver would convert,
+ * and truncate instead of round. Halves are converted here, in place, in the memory of the floats.
  */
 OPKIT_SMALL vx_status opkit_copy_tensor(const struct opkit_call *call, vx_uint32 index,
                                         const char *name, const struct opkit_tensor *tensor,
@@ -253,9 +253,8 @@ OPKIT_SMALL vx_status opkit_copy_tensor(const struct opkit_call *call, vx_uint32
 }
 
 /*
- * Writes an open tensor's elements to the tensor at `index` of the device, which must have the same
- * type and shape. Halves are made in the memory of the floats, so the elements are undefined
- * afterwards.
+ * Writes an open tensor's elements to the device's tensor at `index`, of the same type and shape.
+ * Floats are converted to halves in place, so the elements are undefined afterwards.
  */
 static inline vx_status opkit_write_tensor(const struct opkit_call *call, vx_uint32 index,
                                            const char *name, const struct opkit_tensor *tensor)
@@ -264,9 +263,9 @@ static inline vx_status opkit_write_tensor(const struct opkit_call *call, vx_uin
 }
 
 /*
- * Fills the tensor at `index` with bytes 0xFF: NaN where its elements are floats, -1 or the largest
- * number where they are integers. An output of a call that failed would otherwise hold what an
- * earlier call computed, and boards do not report the failure.
+ * Fills the tensor at `index` with bytes 0xFF: NaN for floats, -1 or the largest number for
+ * integers. Otherwise an output of a failed call would keep the values of an earlier call, and
+ * boards do not report the failure.
  */
 OPKIT_SMALL vx_status opkit_invalidate_tensor(const struct opkit_call *call, vx_uint32 index,
                                               const char *name)
@@ -294,18 +293,18 @@ struct opkit_tensor_parameter {
     vx_uint32 index;
     vx_enum usage; /* VX_READ_ONLY: an input; VX_WRITE_ONLY: an output */
     const char *name;
-    struct opkit_tensor *tensor; /* what it is opened as */
+    struct opkit_tensor *tensor; /* receives type, shape and elements */
 };
 
 #if defined(OPKIT_GUARDED)
 /*
- * The host runtime's, in a check: allocates memory for a tensor between inaccessible pages, and
- * frees it when the call is over; returns `unguarded` while it does not guard memory.
+ * Allocates memory for a tensor between inaccessible pages, until the call returns. Defined by the
+ * host runtime, for checks; returns `unguarded` while guarding is off.
  */
 extern void *hostrt_tensor_memory(const char *name, size_t size, void *unguarded);
 #endif
 
-/* The bytes that a tensor's elements take, up to where the next tensor's may begin. */
+/* Returns the bytes of a tensor's elements, rounded up to a cache line. */
 static inline uint64_t opkit_memory_size(const struct opkit_tensor *tensor)
 {
     const uint64_t cache_line = 64;
@@ -314,9 +313,9 @@ static inline uint64_t opkit_memory_size(const struct opkit_tensor *tensor)
 }
 
 /*
- * Describes tensors, takes memory for the elements of all of them, in one block, and reads the
- * inputs' from the device; the outputs' are undefined. `*memory` is the block, which the caller
- * frees; after a failure it is NULL.
+ * Opens tensors: reads types and shapes, allocates one block for all elements, and reads the inputs
+ * from the device. The elements of outputs are undefined. The caller frees the block, `*memory`; it
+ * is NULL after an error.
  */
 OPKIT_SMALL vx_status opkit_open_tensors(const struct opkit_call *call,
                                          const struct opkit_tensor_parameter *tensors, size_t count,
@@ -358,28 +357,28 @@ OPKIT_SMALL vx_status opkit_open_tensors(const struct opkit_call *call,
 }
 
 /*
- * Reads the scalar at `index`. `type` is the type that the board delivers (VX_TYPE_UINT8 for a BOOL
- * parameter), which must be the scalar's own, and `size` that type's size, in bytes.
+ * Reads the scalar at `index` into `value`. `type` is the required type of the scalar as boards
+ * pass it (VX_TYPE_UINT8 for a BOOL parameter); `size` is its size in bytes.
  */
 OPKIT_SMALL vx_status opkit_read_scalar(const struct opkit_call *call, vx_uint32 index,
                                         const char *name, vx_enum type, void *value, size_t size)
 {
     vx_reference reference;
-    vx_enum delivered = VX_TYPE_INVALID;
-    vx_uint64 buffer = 0; /* drivers want aligned memory, which a bool or char need not have */
+    vx_enum actual = VX_TYPE_INVALID;
+    vx_uint64 buffer = 0; /* drivers require alignment that a bool or char may lack */
 
     OPKIT_TRY(opkit_find_reference(call, index, name, &reference));
     const vx_scalar scalar = (vx_scalar)reference;
     OPKIT_TRY(opkit_check(call, name, "read its type",
-                          vxQueryScalar(scalar, VX_SCALAR_TYPE, &delivered, sizeof delivered)));
-    OPKIT_TRY(opkit_check_type(call, name, delivered, type));
+                          vxQueryScalar(scalar, VX_SCALAR_TYPE, &actual, sizeof actual)));
+    OPKIT_TRY(opkit_check_type(call, name, actual, type));
     OPKIT_TRY(opkit_check(call, name, "read its data",
                           vxCopyScalar(scalar, &buffer, VX_READ_ONLY, VX_MEMORY_TYPE_HOST)));
     memcpy(value, &buffer, size);
     return VX_SUCCESS;
 }
 
-/* Reads the BOOL at `index`, which the board delivers as a scalar of one byte. */
+/* Reads the BOOL at `index`, which boards pass as a scalar of one byte. */
 OPKIT_SMALL vx_status opkit_read_bool(const struct opkit_call *call, vx_uint32 index,
                                       const char *name, bool *value)
 {
@@ -390,8 +389,8 @@ OPKIT_SMALL vx_status opkit_read_bool(const struct opkit_call *call, vx_uint32 i
 }
 
 /*
- * Reads the array at `index`, which must have `length` items; 0 stands for any number up to
- * OPKIT_RKNN_MAX_ITEMS. The array points to `items`, the caller's memory for them.
+ * Reads the array at `index`. It must have `length` items; a `length` of 0 allows any number up to
+ * OPKIT_RKNN_MAX_ITEMS. The items are stored in `items`, the caller's memory.
  */
 OPKIT_SMALL vx_status opkit_read_int32_array(const struct opkit_call *call, vx_uint32 index,
                                              const char *name, size_t length,
@@ -413,7 +412,7 @@ OPKIT_SMALL vx_status opkit_read_int32_array(const struct opkit_call *call, vx_u
                           vxQueryArray(handle, VX_ARRAY_NUMITEMS, &count, sizeof count)));
     OPKIT_TRY(opkit_check_range(call, name, "its length", count, length,
                                 length != 0 ? length : OPKIT_RKNN_MAX_ITEMS));
-    if (count > 0) { /* drivers refuse to copy nothing */
+    if (count > 0) { /* drivers reject an empty range */
         OPKIT_TRY(opkit_check(call, name, "read its data",
                               vxCopyArrayRange(handle, 0, count, sizeof items[0], items,
                                                VX_READ_ONLY, VX_MEMORY_TYPE_HOST)));

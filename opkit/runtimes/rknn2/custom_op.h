@@ -1,6 +1,6 @@
 /*
- * What a custom operator of librknnrt needs: from the runtime's tensors and attributes, all of
- * which are checked before they are used, to the structs that the math computes with, and back.
+ * Adapter between librknnrt's custom operator callbacks and the math: converts tensors and
+ * attributes to the operator's structs, and back. All data of the runtime is checked before use.
  */
 #ifndef OPKIT_CUSTOM_OP_H
 #define OPKIT_CUSTOM_OP_H
@@ -8,23 +8,23 @@
 #include "params.h"
 #include "tensors.h"
 
-/* ---- The life of a node ---- */
+/* ---- Nodes ---- */
 
-/* What is read of a node once: its params from attributes. */
+/* The params of a node, read once from its attributes. */
 struct opkit_node {
     struct opkit_node *next;
-    uint64_t context; /* the runtime's: tells one node from another */
+    uint64_t context; /* the runtime's identifier of the node */
     size_t users;
-    opkit_memory memory; /* the texts and lists of the params */
+    opkit_memory memory; /* strings and lists of the params */
     max_align_t params[]; /* the operator's struct */
 };
 
 /*
- * The nodes that are initialized and not destroyed.
+ * The list of initialized nodes.
  *
- * After rknn_dup_context (1.6.0), a node is initialized again, with its private data as they are;
- * they then belong to both contexts, and are destroyed twice. So each node counts its users, and
- * what is not in this list is not touched.
+ * After rknn_dup_context (1.6.0), a node is initialized again, with the old pointer as its private
+ * data. Both contexts then share the data, and destroy it twice. So nodes have a reference count,
+ * and a pointer that is not in this list is never dereferenced.
  */
 static struct {
     bool is_locked;
@@ -42,7 +42,7 @@ static inline void opkit_unlock_nodes(void)
     __atomic_clear(&opkit_nodes.is_locked, __ATOMIC_RELEASE);
 }
 
-/* Returns the link to a node in the list; to NULL, if it is not there. Needs the lock. */
+/* Returns the address of the link to a node; the link is NULL if not found. Requires the lock. */
 static inline struct opkit_node **opkit_find_node(const void *node)
 {
     struct opkit_node **link = &opkit_nodes.first;
@@ -53,7 +53,7 @@ static inline struct opkit_node **opkit_find_node(const void *node)
     return link;
 }
 
-/* Returns the node of a context; NULL: it is not initialized. */
+/* Returns the node of a context, or NULL if it is not initialized. */
 static inline struct opkit_node *opkit_node_of(const rknn_custom_op_context *context)
 {
     opkit_lock_nodes();
@@ -62,7 +62,7 @@ static inline struct opkit_node *opkit_node_of(const rknn_custom_op_context *con
     return node;
 }
 
-/* Counts one more user of a context's node; false: it has none yet. */
+/* Adds a user to a context's node. Returns false if the context has no node yet. */
 static inline bool opkit_share_node(const rknn_custom_op_context *context)
 {
     opkit_lock_nodes();
@@ -81,14 +81,14 @@ static inline void opkit_free_node(struct opkit_node *node)
     free(node);
 }
 
-/* Reads the attributes of a node into its params, which are its private data. */
+/* Creates a node: reads the attributes into params, and stores them as the private data. */
 static inline int opkit_init(const struct opkit_operator *op, rknn_custom_op_context *context,
                              uint32_t input_count)
 {
     if (opkit_share_node(context)) {
         return 0;
     }
-    /* Whole units: a block of an odd size need not be aligned for a node. */
+    /* Round up to whole units: malloc may align a block of an odd size too weakly for a node. */
     const size_t units = (op->params_size + sizeof(max_align_t) - 1) / sizeof(max_align_t);
     struct opkit_node *node =
         (struct opkit_node *)calloc(1, sizeof *node + units * sizeof(max_align_t));
@@ -113,7 +113,7 @@ static inline int opkit_init(const struct opkit_operator *op, rknn_custom_op_con
     return 0;
 }
 
-/* Frees the params of a node when its last user is gone. */
+/* Removes a user of a node, and frees the node with the last user. */
 static inline int opkit_destroy(rknn_custom_op_context *context)
 {
     opkit_lock_nodes();
@@ -134,7 +134,7 @@ static inline int opkit_destroy(rknn_custom_op_context *context)
 
 /* ---- A call ---- */
 
-/* What compute is called with, and the operator's structs of the same. */
+/* One call of compute: the runtime's arguments, and the operator's structs. */
 struct opkit_call {
     const struct opkit_operator *op;
     const rknn_custom_op_context *context;
@@ -145,7 +145,7 @@ struct opkit_call {
     void *inputs;
     void *params;
     void *outputs;
-    opkit_memory memory; /* all that the call allocates */
+    opkit_memory memory; /* all allocations of the call */
 };
 
 static inline struct opkit_tensor *opkit_tensor_in(void *tensors,
@@ -154,7 +154,7 @@ static inline struct opkit_tensor *opkit_tensor_in(void *tensors,
     return (struct opkit_tensor *)(void *)((char *)tensors + row->offset);
 }
 
-/* How many inputs a node may have: tensors, and params behind them. */
+/* Returns the maximum number of inputs of a node: tensors, then params. */
 static inline size_t opkit_max_inputs(const struct opkit_operator *op)
 {
     size_t count = op->input_count;
@@ -166,8 +166,8 @@ static inline size_t opkit_max_inputs(const struct opkit_operator *op)
 }
 
 /*
- * Sets the call's params: those of the node, and those that are inputs. The call has a copy of its
- * own, because contexts that share a node may run at the same time.
+ * Sets the call's params from the node and from constant inputs. The call has its own copy, because
+ * contexts that share a node may run at the same time.
  */
 static inline int opkit_read_params(struct opkit_call *call)
 {
@@ -176,7 +176,7 @@ static inline int opkit_read_params(struct opkit_call *call)
 
     memset(call->params, 0, op->params_size);
     if (op->param_count > 0 && node == NULL) {
-        return opkit_fail(op, "the node is not initialized, or destroyed already");
+        return opkit_fail(op, "the node is not initialized, or already destroyed");
     }
     if (node != NULL) {
         memcpy(call->params, node->params, op->params_size);
@@ -197,7 +197,7 @@ static inline int opkit_read_params(struct opkit_call *call)
     return 0;
 }
 
-/* Sets the operator's inputs, params and outputs. In any case, the call has to be closed. */
+/* Sets the operator's inputs, params and outputs. Close the call, even after an error. */
 static inline int opkit_open_call(struct opkit_call *call)
 {
     const struct opkit_operator *op = call->op;
@@ -222,7 +222,7 @@ static inline int opkit_open_call(struct opkit_call *call)
     return 0;
 }
 
-/* Hands the outputs to the runtime; or fails with what the math says is wrong. */
+/* Passes the outputs to the runtime. Fails if `problem`, the math's error message, is not NULL. */
 static inline int opkit_finish_call(struct opkit_call *call, const char *problem)
 {
     if (problem != NULL) {

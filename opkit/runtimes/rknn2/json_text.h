@@ -1,4 +1,4 @@
-/* Texts as RKNN-Toolkit2 writes them into a model: as strings of JSON. */
+/* Decoder for JSON strings: RKNN-Toolkit2 writes them into models as values of text attributes. */
 #ifndef OPKIT_JSON_TEXT_H
 #define OPKIT_JSON_TEXT_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What is left to read of the characters between the quotes. */
+/* The unread characters between the quotes. */
 struct opkit_json {
     const char *next;
     const char *end;
@@ -31,7 +31,7 @@ static inline bool opkit_read_hex(struct opkit_json *json, uint32_t *unit)
     return true;
 }
 
-/* Reads what follows \u: a character, or the two surrogates of one. */
+/* Reads a code point after \u: one unit, or a pair of surrogates. */
 static inline bool opkit_read_code_point(struct opkit_json *json, uint32_t *code)
 {
     uint32_t low;
@@ -40,7 +40,7 @@ static inline bool opkit_read_code_point(struct opkit_json *json, uint32_t *code
         return false;
     }
     if (*code < 0xD800 || *code > 0xDFFF) {
-        return *code != 0; /* which would end the text in C */
+        return *code != 0; /* U+0000 would terminate the C string */
     }
     if (*code > 0xDBFF || json->end - json->next < 2 || memcmp(json->next, "\\u", 2) != 0) {
         return false;
@@ -53,7 +53,7 @@ static inline bool opkit_read_code_point(struct opkit_json *json, uint32_t *code
     return true;
 }
 
-/* Writes a character in UTF-8, and returns the place behind it. */
+/* Writes a code point in UTF-8. Returns the address after it. */
 static inline char *opkit_write_utf8(uint32_t code, char *text)
 {
     const int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
@@ -66,7 +66,7 @@ static inline char *opkit_write_utf8(uint32_t code, char *text)
     return text;
 }
 
-/* Reads what follows a backslash, and moves the place to write at. */
+/* Reads an escape sequence after its backslash, and appends the character to `text`. */
 static inline bool opkit_read_escape(struct opkit_json *json, char **text)
 {
     static const char NAMES[] = "\"\\/bfnrt";
@@ -90,8 +90,8 @@ static inline bool opkit_read_escape(struct opkit_json *json, char **text)
 }
 
 /*
- * Decodes the `length` bytes of a string of JSON, its quotes included, into `text`, which has room
- * for as many: UTF-8, and a zero behind it. Returns NULL, or where the string is malformed.
+ * Decodes a JSON string of `length` bytes, quotes included, to UTF-8 with a terminating zero.
+ * `text` must have `length` bytes. Returns NULL, or the address of the first malformed character.
  */
 static inline const char *opkit_decode_json(const char *string, size_t length, char *text)
 {

@@ -1,9 +1,9 @@
 /*
- * A stub of the boards' librknnrt.so, to link plugins against and for nothing else: it defines what
- * include/rknn_custom_op.h declares, and neither function does anything. On the board the real
- * library takes its place; on the PC the host runtime does.
+ * A stub of the boards' librknnrt.so, only for linking plugins: it defines the functions of
+ * include/rknn_custom_op.h with empty bodies. The real library replaces it on the board, the host
+ * runtime on the PC.
  *
- * The linker needs names only, so the definitions do without the header.
+ * The linker needs only the names, so the definitions do not include the header.
  */
 #define EXPORT(name)                                       \
     __attribute__((visibility("default"))) void name(void) \

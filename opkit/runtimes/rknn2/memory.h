@@ -1,4 +1,4 @@
-/* Memory that is freed all at once: what a node keeps, or what a call needs. */
+/* Arena: memory blocks of a node or of a call, freed together. */
 #ifndef OPKIT_MEMORY_H
 #define OPKIT_MEMORY_H
 
@@ -12,10 +12,10 @@ struct opkit_block {
     max_align_t data[];
 };
 
-/* Begins with NULL: no block. */
+/* Initialize it with NULL. */
 typedef struct opkit_block *opkit_memory;
 
-/* Returns a new block; NULL after a message: there is not enough memory. */
+/* Returns a new block, or NULL after a message if out of memory. */
 static inline void *opkit_allocate(const struct opkit_operator *op, opkit_memory *memory,
                                    size_t size)
 {

@@ -1,9 +1,9 @@
 /*
- * Numbers on their way between the types of the runtime and those of op.yml.
+ * Conversion of numbers between the runtime's types and the types of op.yml.
  *
- * librknnrt 1.6.0 hands over all tensors as float32, whatever the model says of them. A conversion
- * is exact, or fails. From 2^24 on, neighboring integers are the same float32: whoever reads such a
- * one cannot tell which integer it was.
+ * librknnrt 1.6.0 passes all tensors as float32, independent of the model. A conversion is exact,
+ * or fails. From 2^24 on, neighboring integers have the same float32, so the original integer is
+ * ambiguous.
  */
 #ifndef OPKIT_NUMBERS_H
 #define OPKIT_NUMBERS_H
@@ -19,14 +19,14 @@
 #include "../../compute/tensor.h"
 #include "operator.h"
 
-#define OPKIT_FLOAT_INTEGERS ((1 << 24) - 1) /* the largest that no other one is rounded to */
+#define OPKIT_FLOAT_INTEGERS ((1 << 24) - 1) /* no other integer has the same float32 */
 
-/* The types of numbers that pass between the runtime and an operator. */
+/* A type of numbers, of the runtime and of the math. */
 struct opkit_number_type {
-    rknn_tensor_type runtime; /* what the runtime calls it */
-    enum opkit_type math; /* what the math calls it */
+    rknn_tensor_type runtime; /* in librknnrt */
+    enum opkit_type math; /* in the math */
     size_t size; /* bytes */
-    int64_t min; /* of integers; of floats both are 0 */
+    int64_t min; /* for integers; for floats both limits are 0 */
     int64_t max;
 };
 
@@ -37,7 +37,7 @@ static const struct opkit_number_type opkit_number_types[] = {
     [OPKIT_DTYPE_BOOL] = {RKNN_TENSOR_BOOL, OPKIT_UINT8, 1, 0, 1},
 };
 
-/* The dtype of a type of the runtime; OPKIT_DTYPE_ANY: the runtime hands over no such numbers. */
+/* Converts the runtime's type to a dtype. Returns OPKIT_DTYPE_ANY if it is not supported. */
 static inline enum opkit_dtype opkit_find_dtype(rknn_tensor_type type)
 {
     for (int dtype = 0; dtype < OPKIT_DTYPE_ANY; dtype++) {
@@ -48,7 +48,7 @@ static inline enum opkit_dtype opkit_find_dtype(rknn_tensor_type type)
     return OPKIT_DTYPE_ANY;
 }
 
-/* The name of a type of the runtime, as numpy calls it. */
+/* Returns numpy's name of a type of the runtime. */
 static inline const char *opkit_type_name(rknn_tensor_type type)
 {
     static const char *const names[] = {
@@ -69,7 +69,7 @@ struct opkit_number {
     int64_t whole;
 };
 
-/* Returns one of an array of numbers. */
+/* Returns the number at `index` of an array. */
 static inline struct opkit_number opkit_load_number(enum opkit_dtype dtype, const void *array,
                                                     size_t index)
 {
@@ -90,7 +90,7 @@ static inline struct opkit_number opkit_load_number(enum opkit_dtype dtype, cons
     return number;
 }
 
-/* Converts to an integer from `min` to `max`; false: the number is none, or may be another one. */
+/* Converts to an integer from `min` to `max`. Returns false if that is impossible or ambiguous. */
 static inline bool opkit_to_whole(struct opkit_number number, int64_t min, int64_t max,
                                   int64_t *whole)
 {
@@ -108,7 +108,7 @@ static inline bool opkit_to_whole(struct opkit_number number, int64_t min, int64
     return min <= *whole && *whole <= max;
 }
 
-/* Converts to a float; false: float32 does not have the integer. */
+/* Converts to a float. Returns false if float32 cannot represent the integer. */
 static inline bool opkit_to_real(struct opkit_number number, float *real)
 {
     static const float PAST_INT64 = 9223372036854775808.0F;
@@ -122,8 +122,8 @@ static inline bool opkit_to_real(struct opkit_number number, float *real)
 }
 
 /*
- * Fails at a number that is not one of a type. `where` names it: "attribute 'size'". The limits are
- * those of an integer type; of a float type both are 0.
+ * Reports a number that a type cannot represent. `where` names it, for instance "attribute 'size'".
+ * `min` and `max` are the limits of an integer type; both are 0 for a float type.
  */
 static inline int opkit_fail_number(const struct opkit_operator *op, const char *where,
                                     struct opkit_number number, int64_t min, int64_t max)

@@ -1,8 +1,8 @@
 /*
- * What a generated file says of its custom operator, and messages about it.
+ * Description of a custom operator, and error messages. The generated file defines the description.
  *
- * Each function of opkit's that returns an int returns 0; or it prints one line to stderr, which
- * names the operator and the tensor or attribute, and returns OPKIT_FAILED.
+ * Functions of opkit that return an int return 0; on an error they print one line to stderr, with
+ * the names of operator and tensor or attribute, and return OPKIT_FAILED.
  */
 #ifndef OPKIT_OPERATOR_H
 #define OPKIT_OPERATOR_H
@@ -16,16 +16,16 @@
 
 enum {
     OPKIT_FAILED = -1,
-    OPKIT_ATTRIBUTE = -1 /* in the place of an input's index */
+    OPKIT_ATTRIBUTE = -1 /* instead of an input's index */
 };
 
-/* What op.yml says of the elements of a tensor. */
+/* The dtype of a tensor in op.yml. */
 enum opkit_dtype {
-    OPKIT_DTYPE_FLOAT32, /* float16, too: the runtime has no halves here */
+    OPKIT_DTYPE_FLOAT32, /* also for float16: the runtime passes no halves */
     OPKIT_DTYPE_INT32,
     OPKIT_DTYPE_INT64,
     OPKIT_DTYPE_BOOL,
-    OPKIT_DTYPE_ANY /* nothing: the math gets what the runtime hands over */
+    OPKIT_DTYPE_ANY /* not declared: the math gets the runtime's type */
 };
 
 /* An input or an output. */
@@ -35,7 +35,7 @@ struct opkit_tensor_row {
     size_t offset; /* of its member in the struct of inputs or outputs */
 };
 
-/* What a param is: the type of its member in the operator's struct of params. */
+/* The type of a param, and of its member in the operator's struct of params. */
 enum opkit_param_type {
     OPKIT_PARAM_BOOL,
     OPKIT_PARAM_CHAR,
@@ -54,18 +54,18 @@ enum opkit_param_type {
     OPKIT_PARAM_STRING
 };
 
-/* A param: where it comes from, and where it goes. */
+/* A param: its source in the model, and its member in the struct of params. */
 struct opkit_param {
     const char *name;
     enum opkit_param_type type;
     size_t offset; /* of its member in the struct of params */
-    size_t length; /* how many items a list has; 0: 1 or more */
-    const void *default_value; /* such a member; NULL: the model has to hold the param */
-    /* Which of the node's inputs is the param, if it has so many; or OPKIT_ATTRIBUTE. */
+    size_t length; /* number of items of a list; 0: 1 or more */
+    const void *default_value; /* of the member's type; NULL: the param is required */
+    /* Index of the node's input for the param, if the node has that input; or OPKIT_ATTRIBUTE. */
     int input;
 };
 
-/* An operator: whom messages are about, its tensors and its params. */
+/* An operator: its name in messages, its tensors and its params. */
 struct opkit_operator {
     const char *name;
     const struct opkit_tensor_row *inputs;
@@ -91,7 +91,7 @@ __attribute__((format(printf, 2, 3))) static inline int opkit_fail(const struct 
     return OPKIT_FAILED;
 }
 
-/* What is expected of a count, in words. */
+/* Text for an expected range of a count. */
 struct opkit_range {
     char text[48];
 };
@@ -110,7 +110,7 @@ static inline struct opkit_range opkit_range(size_t min, size_t max)
     return range;
 }
 
-/* Fails unless the node has from `min` to `max` of its `what`: "inputs". */
+/* Fails unless the node has `min` to `max` items. `what` names them in the message: "inputs". */
 static inline int opkit_check_count(const struct opkit_operator *op, const char *what, size_t count,
                                     size_t min, size_t max)
 {

@@ -1,4 +1,4 @@
-/* Params: from a node's attributes and constant inputs into the operator's struct. */
+/* Conversion of params from a node's attributes and constant inputs to the operator's struct. */
 #ifndef OPKIT_PARAMS_H
 #define OPKIT_PARAMS_H
 
@@ -9,23 +9,23 @@
 /* The values of an attribute, or of a constant input. */
 struct opkit_values {
     const char *source; /* "attribute" or "input" */
-    bool is_input; /* whose type is not the model's, but the runtime's */
+    bool is_input; /* inputs have the runtime's type, not the model's */
     rknn_tensor_type type;
     size_t count;
     const void *data;
 };
 
-/* A struct of params, and the memory of its texts and lists. */
+/* A struct of params, and the memory for strings and lists. */
 struct opkit_target {
     void *params;
     opkit_memory *memory;
 };
 
-/* How a param is stored. */
+/* The storage of a param in the struct. */
 struct opkit_storage {
     size_t size; /* bytes of the member */
-    size_t item_size; /* of a list's item, or of the number; 0: no number */
-    int64_t min; /* of an integer; floats have two zeros */
+    size_t item_size; /* of a list's item, or of the number; 0 for strings */
+    int64_t min; /* for integers; for floats both limits are 0 */
     int64_t max;
 };
 
@@ -51,7 +51,7 @@ static inline struct opkit_storage opkit_storage_of(enum opkit_param_type type)
     return storages[type];
 }
 
-/* Fails at values of another type than what is `expected`, in words. */
+/* Reports values of a wrong type; `expected` describes the right types. */
 static inline int opkit_fail_type(const struct opkit_operator *op, const struct opkit_param *param,
                                   const struct opkit_values *values, const char *expected)
 {
@@ -59,7 +59,7 @@ static inline int opkit_fail_type(const struct opkit_operator *op, const struct 
                       opkit_type_name(values->type), expected);
 }
 
-/* Fails at attributes of another type than the param, and at inputs that are no numbers. */
+/* Fails unless attributes have the param's type, and inputs are numbers. */
 static inline int opkit_check_number_type(const struct opkit_operator *op,
                                           const struct opkit_param *param,
                                           const struct opkit_values *values)
@@ -75,7 +75,7 @@ static inline int opkit_check_number_type(const struct opkit_operator *op,
     return 0;
 }
 
-/* Stores one of the numbers. */
+/* Stores the number at `index` of the values. */
 static inline int opkit_store_number(const struct opkit_operator *op,
                                      const struct opkit_param *param,
                                      const struct opkit_values *values, size_t index, char *place)
@@ -143,7 +143,7 @@ static inline int opkit_store_list(const struct opkit_operator *op, const struct
     return 0;
 }
 
-/* Stores a text: a string of JSON or, without the quotes, what it is. */
+/* Stores a string: decodes it if it is a JSON string, with quotes; otherwise copies it. */
 static inline int opkit_store_text(const struct opkit_operator *op, const struct opkit_param *param,
                                    const struct opkit_values *values, opkit_memory *memory,
                                    char *member)
@@ -152,7 +152,7 @@ static inline int opkit_store_text(const struct opkit_operator *op, const struct
     size_t length = values->count;
 
     if (values->type != RKNN_TENSOR_UINT8) {
-        return opkit_fail_type(op, param, values, "uint8, the bytes of a text");
+        return opkit_fail_type(op, param, values, "uint8, the bytes of a string");
     }
     while (length > 0 && characters[length - 1] == '\0') {
         length--;
@@ -164,7 +164,7 @@ static inline int opkit_store_text(const struct opkit_operator *op, const struct
     if (length > 0 && characters[0] == '"') {
         const char *problem = opkit_decode_json(characters, length, text);
         if (problem != NULL) {
-            return opkit_fail(op, "%s '%s' is a malformed string of JSON at byte %zu: %.*s",
+            return opkit_fail(op, "%s '%s' is a malformed JSON string at byte %zu: %.*s",
                               values->source, param->name, (size_t)(problem - characters),
                               (int)(characters + length - problem), problem);
         }
@@ -176,7 +176,7 @@ static inline int opkit_store_text(const struct opkit_operator *op, const struct
     return 0;
 }
 
-/* Stores what a model holds for a param. */
+/* Stores the values of a param. */
 static inline int opkit_store(const struct opkit_operator *op, const struct opkit_param *param,
                               const struct opkit_values *values, struct opkit_target target)
 {
@@ -192,13 +192,12 @@ static inline int opkit_store(const struct opkit_operator *op, const struct opki
     return opkit_store_scalar(op, param, values, member);
 }
 
-/* Stores the default of a param that a node does not have. Its text or items stay where they are.
- */
+/* Stores the default of a missing param. String or items are not copied. */
 static inline int opkit_store_default(const struct opkit_operator *op,
                                       const struct opkit_param *param, struct opkit_target target)
 {
     if (param->default_value == NULL) {
-        return opkit_fail(op, "the node has no %s '%s', and op.yml no default for it",
+        return opkit_fail(op, "the node has no %s '%s', and op.yml has no default for it",
                           param->input == OPKIT_ATTRIBUTE ? "attribute" : "input or attribute",
                           param->name);
     }
@@ -207,18 +206,18 @@ static inline int opkit_store_default(const struct opkit_operator *op,
     return 0;
 }
 
-/* Whether one of the inputs of a node is the param. */
+/* Whether an input of the node is the param. */
 static inline bool opkit_is_input(const struct opkit_param *param, uint32_t input_count)
 {
     return param->input != OPKIT_ATTRIBUTE && (uint32_t)param->input < input_count;
 }
 
-/* Reads a param from the attribute of its name. An empty list is none. */
+/* Reads a param from its attribute. An empty list counts as missing. */
 static inline int opkit_read_attribute(const struct opkit_operator *op,
                                        const struct opkit_param *param,
                                        rknn_custom_op_context *context, struct opkit_target target)
 {
-    /* Of a missing attribute the runtime returns no elements; it may leave this as it is. */
+    /* For a missing attribute, the runtime returns no elements; it may not write to `attr`. */
     rknn_custom_op_attr attr = {.dtype = RKNN_TENSOR_FLOAT32};
 
     rknn_custom_op_get_op_attr(context, param->name, &attr);

@@ -1,11 +1,11 @@
-/* Tensors of the runtime, and the same as the math sees them. */
+/* Conversion between the runtime's tensors and the math's tensors. */
 #ifndef OPKIT_TENSORS_H
 #define OPKIT_TENSORS_H
 
 #include "memory.h"
 #include "numbers.h"
 
-/* Fails at an element of a tensor that a dtype does not have. */
+/* Reports an element of a tensor that a dtype cannot represent. */
 static inline int opkit_fail_tensor_number(const struct opkit_operator *op, const char *name,
                                            size_t index, struct opkit_number number,
                                            enum opkit_dtype dtype)
@@ -61,7 +61,7 @@ static inline int opkit_set_shape(const struct opkit_operator *op, const char *n
         return opkit_fail(op, "tensor '%s' has %" PRIu32 " dimensions (expected %d at most)", name,
                           attr->n_dims, OPKIT_MAX_RANK);
     }
-    tensor->rank = attr->n_dims > 0 ? attr->n_dims : 1; /* a single number may have none */
+    tensor->rank = attr->n_dims > 0 ? attr->n_dims : 1; /* a scalar may have no dimensions */
     tensor->size = 1;
     for (size_t i = 0; i < OPKIT_MAX_RANK; i++) {
         tensor->shape[i] = i < attr->n_dims ? attr->dims[i] : 1;
@@ -74,15 +74,15 @@ static inline int opkit_set_shape(const struct opkit_operator *op, const char *n
     return 0;
 }
 
-/* The elements of a tensor of the runtime. */
+/* Returns the elements of a tensor of the runtime. */
 static inline void *opkit_elements(const rknn_custom_op_tensor *source)
 {
     return (char *)source->mem.virt_addr + source->mem.offset;
 }
 
 /*
- * Sets type, shape and elements of a tensor. They are used where they are; of a tensor that has
- * another dtype in op.yml, there is new memory for them, in which nothing is set.
+ * Sets type, shape and elements of a tensor. The elements are used in place. If op.yml declares
+ * another dtype, they get new, uninitialized memory.
  */
 static inline int opkit_open_tensor(const struct opkit_operator *op,
                                     const struct opkit_tensor_row *row,
@@ -107,7 +107,7 @@ static inline int opkit_open_tensor(const struct opkit_operator *op,
     return tensor->data != NULL ? 0 : OPKIT_FAILED;
 }
 
-/* Converts an input from what the runtime hands over to what op.yml says. */
+/* Converts an input from the runtime's type to the dtype of op.yml. */
 static inline int opkit_read_tensor(const struct opkit_operator *op,
                                     const struct opkit_tensor_row *row,
                                     const rknn_custom_op_tensor *source,
@@ -121,7 +121,7 @@ static inline int opkit_read_tensor(const struct opkit_operator *op,
                                elements, row->dtype, tensor->data);
 }
 
-/* Converts an output from what op.yml says to what the runtime takes. */
+/* Converts an output from the dtype of op.yml to the runtime's type. */
 static inline int opkit_write_tensor(const struct opkit_operator *op,
                                      const struct opkit_tensor_row *row,
                                      const struct opkit_tensor *tensor,

@@ -375,7 +375,7 @@ def case_wrong_number_of_inputs() -> None:
 def case_wrong_results() -> None:
     """A reference that contradicts itself stops the session with a message."""
     expected = {
-        1.0: "Several: reference has not the shapes [(1,), (3, 2)]",
+        1.0: "Several: reference must return the shapes [(1,), (3, 2)]",
         2.0: "KeyError: 'transposed'",
     }
     for wrong, message in expected.items():

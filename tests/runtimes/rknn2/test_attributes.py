@@ -328,7 +328,7 @@ MALFORMED = {
 def test_malformed_texts(operator: Operator, data: bytes, place: int) -> None:
     result = run(operator, "STRING", p_string=attribute(DTYPES["uint8"], data))
     assert (result.status, result.stage) == (-1, "init")
-    problem = f"attribute 'p_string' is a malformed string of JSON at byte {place}: "
+    problem = f"attribute 'p_string' is a malformed JSON string at byte {place}: "
     assert result.printed.startswith(f"Params: {problem}")
     assert not result.leaks
 
@@ -370,7 +370,7 @@ def test_missing_attribute_without_default(host: Path, tmp_path: Path) -> None:
         result = operator.run(inputs, params, outputs, {f"attribute:{name}": b""})
         assert (result.status, result.stage) == (-1, "init")
         assert result.printed == (
-            f"Bare: the node has no attribute '{name}', and op.yml no default for it"
+            f"Bare: the node has no attribute '{name}', and op.yml has no default for it"
         )
         assert not result.leaks  # the previously read texts are freed
     operator.close()

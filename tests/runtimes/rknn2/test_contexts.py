@@ -42,7 +42,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_contexts_share_a_node(program: Path) -> None:
     result = subprocess.run([program], capture_output=True, text=True, check=True)
     assert result.stdout == AFTER_DUP_CONTEXT
-    assert result.stderr == "Two: the node is not initialized, or destroyed already\n"
+    assert result.stderr == "Two: the node is not initialized, or already destroyed\n"
 
 
 def test_contexts_in_threads(program: Path) -> None:

@@ -63,7 +63,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("many", "Two: the node has 4 inputs (expected 2 to 3)"),
         ("outputs", "Two: the node has 2 outputs (expected 1)"),
         ("negative", "Two: a must not be negative"),
-        ("uninitialized", "Two: the node is not initialized, or destroyed already"),
+        ("uninitialized", "Two: the node is not initialized, or already destroyed"),
     ],
 )
 def test_tensor(program: Path, change: str, line: str) -> None:

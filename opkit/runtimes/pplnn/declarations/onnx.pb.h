@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-/* What protobuf generates of ONNX's NodeProto. */
+/* The part of protobuf's code for ONNX's NodeProto that operators use. */
 namespace onnx {
 
 enum AttributeProto_AttributeType : int {

@@ -1,8 +1,8 @@
 /*
- * Tensors as ppl.nn holds them, and how the math in C gets them. Nothing of ppl.nn is needed here.
+ * Conversion between ppl.nn's tensors and the math's tensors, without ppl.nn's headers.
  *
- * The math sees the memory of ppl.nn's tensors itself; only halves are converted, all of an input
- * once before the math and all of an output once after it. Plain C11 and C++11.
+ * The math computes in the memory of ppl.nn's tensors. Only halves are converted: inputs once
+ * before the math, outputs once after it. Plain C11 and C++11.
  */
 #ifndef OPKIT_PPLNN_TENSORS_H
 #define OPKIT_PPLNN_TENSORS_H
@@ -16,7 +16,7 @@
 #include "../../../compute/half.h"
 #include "../../../compute/tensor.h"
 
-/* Those values of ppl::common::datatype_t of which the math can get a tensor. */
+/* Values of ppl::common::datatype_t: the data types that the math supports. */
 enum {
     OPKIT_PPLNN_UINT8 = 1,
     OPKIT_PPLNN_UINT16 = 2,
@@ -30,25 +30,25 @@ enum {
     OPKIT_PPLNN_BOOL = 14
 };
 
-/* The rank of an output whose shape cannot be inferred yet. */
+/* The rank of an output with a shape that cannot be inferred yet. */
 #define OPKIT_PPLNN_UNKNOWN_RANK UINT32_MAX
 
-/* A tensor of ppl.nn's, in the format NDARRAY. */
+/* A tensor of ppl.nn, in the format NDARRAY. */
 struct opkit_pplnn_tensor {
     uint32_t type; /* ppl::common::datatype_t */
     uint32_t rank; /* 0: a scalar */
-    int64_t dims[OPKIT_MAX_RANK]; /* the slowest first; below 0: not known yet */
+    int64_t dims[OPKIT_MAX_RANK]; /* slowest first; below 0: unknown yet */
     void *data;
 };
 
-/* A tensor of ppl.nn's, and the same as the math sees it. */
+/* A tensor of ppl.nn, and the math's view of it. */
 struct opkit_pplnn_view {
     const struct opkit_pplnn_tensor *tensor;
     struct opkit_tensor *view;
     bool is_output;
 };
 
-/* Whether the math can get a tensor of this type, and what its elements are then. */
+/* Converts a data type to the math's element type. Returns false if it is not supported. */
 static inline bool opkit_pplnn_element(uint32_t type, enum opkit_type *element)
 {
     static const struct {
@@ -71,7 +71,7 @@ static inline bool opkit_pplnn_element(uint32_t type, enum opkit_type *element)
     return false;
 }
 
-/* Whether all dimensions of tensors are known, so that an operator's shape rule can be called. */
+/* Whether all dimensions of the tensors are known, as the operator's shape rule requires. */
 static inline bool opkit_pplnn_are_known(const struct opkit_pplnn_tensor *tensors, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -84,7 +84,7 @@ static inline bool opkit_pplnn_are_known(const struct opkit_pplnn_tensor *tensor
     return true;
 }
 
-/* Sets all of a view but its elements. A scalar has rank 1 there. */
+/* Sets type and shape of a view; data is NULL. A scalar gets rank 1. */
 static inline void opkit_pplnn_set_shape(struct opkit_tensor *view,
                                          const struct opkit_pplnn_tensor *tensor)
 {
@@ -99,7 +99,7 @@ static inline void opkit_pplnn_set_shape(struct opkit_tensor *view,
     view->data = NULL;
 }
 
-/* Sets the dimensions of a tensor to those of a view, which an operator's rule has set. */
+/* Copies a shape from a view, set by the operator's shape rule, to the tensor. */
 static inline const char *opkit_pplnn_take_shape(struct opkit_pplnn_tensor *tensor,
                                                  const struct opkit_tensor *view)
 {
@@ -114,8 +114,8 @@ static inline const char *opkit_pplnn_take_shape(struct opkit_pplnn_tensor *tens
 }
 
 /*
- * Lets the math see tensors, and reads the inputs. Returns NULL, or what is wrong; in both cases
- * the views have to be closed.
+ * Opens the views: sets types, shapes and data, and converts inputs of halves. Returns NULL, or an
+ * error message; in both cases, close the views.
  */
 static inline const char *opkit_pplnn_open(const struct opkit_pplnn_view *views, size_t count)
 {
@@ -141,7 +141,7 @@ static inline const char *opkit_pplnn_open(const struct opkit_pplnn_view *views,
     return NULL;
 }
 
-/* Writes the outputs of which the math has not written the memory itself. */
+/* Converts outputs of halves; the math has written all others in place. */
 static inline void opkit_pplnn_write(const struct opkit_pplnn_view *views, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -152,7 +152,7 @@ static inline void opkit_pplnn_write(const struct opkit_pplnn_view *views, size_
     }
 }
 
-/* Frees what opening took. */
+/* Frees the memory of the views. */
 static inline void opkit_pplnn_close(const struct opkit_pplnn_view *views, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

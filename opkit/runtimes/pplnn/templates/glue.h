@@ -1,24 +1,24 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 #ifndef ${guard}
 #define ${guard}
 
 #include "${stem}_files.h"
 
 /*
- * What is between ${lower}_compute.h
- * and ppl.nn: how the math is called with tensors in memory.
+ * Calls ${lower}_compute.h
+ * with ppl.nn's tensors in memory. Independent of ppl.nn's headers.
  */
 
 namespace ppl { namespace nn { namespace ${space} {
 
 /*
- * Sets rank and dimensions of the outputs; no data is read. Returns nullptr, or what is wrong.
- * While a dimension of an input is not known, the shape rule is not called: the rank of an output
- * that depends on it is OPKIT_PPLNN_UNKNOWN_RANK.
+ * Infers rank and dimensions of the outputs, without data. Returns nullptr, or an error message.
+ * While a dimension of an input is unknown, the shape rule is not called: outputs of that rule get
+ * the rank OPKIT_PPLNN_UNKNOWN_RANK.
  */
 ${infer}
 
-/* Computes the outputs, dense tensors in memory. Returns nullptr, or what is wrong. */
+/* Computes the outputs, dense tensors in memory. Returns nullptr, or an error message. */
 ${run}
 
 }}} // namespace ppl::nn::${space}

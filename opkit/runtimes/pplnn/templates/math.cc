@@ -1,4 +1,4 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 #include "${path}.h"
 
 #include "ppl/nn/common/logger.h"
@@ -17,12 +17,12 @@ namespace ppl { namespace nn { namespace ${space} {
 
 namespace {
 
-constexpr bool AreSame(uint32_t of_glue, datatype_t of_ppl)
+constexpr bool AreSame(uint32_t glue_type, datatype_t ppl_type)
 {
-    return of_glue == of_ppl;
+    return glue_type == ppl_type;
 }
 
-/* The glue has numbers of its own for data types, because it includes nothing of ppl.nn. */
+/* The glue defines data types itself, because it does not include ppl.nn's headers. */
 static_assert(AreSame(OPKIT_PPLNN_UINT8, ppl::common::DATATYPE_UINT8) &&
                   AreSame(OPKIT_PPLNN_FLOAT16, ppl::common::DATATYPE_FLOAT16) &&
                   AreSame(OPKIT_PPLNN_FLOAT32, ppl::common::DATATYPE_FLOAT32) &&
@@ -48,7 +48,7 @@ RetCode CheckCounts(const InputOutputInfo &info)
     return RC_SUCCESS;
 }
 
-/* Describes a tensor to the glue. */
+/* Converts a tensor's description to the glue's struct. */
 RetCode Describe(TensorImpl *from, opkit_pplnn_tensor *to)
 {
     if (from == nullptr) {
@@ -70,7 +70,7 @@ RetCode Describe(TensorImpl *from, opkit_pplnn_tensor *to)
     return RC_SUCCESS;
 }
 
-/* Whether the math can get the elements of a tensor. */
+/* Checks that the math supports the data type and format of a tensor. */
 RetCode CheckElements(const TensorImpl &tensor)
 {
     opkit_type element;
@@ -78,7 +78,7 @@ RetCode CheckElements(const TensorImpl &tensor)
 
     if (!opkit_pplnn_element(shape->GetDataType(), &element)) {
         LOG(ERROR) << "tensor[" << tensor.GetName() << "] has the data type ["
-                   << shape->GetDataType() << "], of which " << NAME << " takes no tensors";
+                   << shape->GetDataType() << "], which " << NAME << " does not support";
         return RC_UNSUPPORTED;
     }
     if (shape->GetDataFormat() != ppl::common::DATAFORMAT_NDARRAY) {
@@ -110,8 +110,8 @@ RetCode DescribeInputs(InputOutputInfo *info, opkit_pplnn_tensor *inputs)
 }
 
 /*
- * Makes dimensions of 0 unknown ones, which are -1. While a model is loaded, ppl.nn asks for shapes
- * with what is known by then, and other operators derive 0 from -1.
+ * Marks dimensions of 0 as unknown (-1). While ppl.nn loads a model, it infers shapes with partly
+ * unknown dimensions, and other operators derive 0 from -1.
  */
 void MarkDerived(opkit_pplnn_tensor *inputs)
 {
@@ -155,7 +155,7 @@ RetCode Reshape${title}(InputOutputInfo *info, const ir::Attr *arg)
     if (status != RC_SUCCESS) {
         return status;
     }
-    /* Only a running model has the context of a kernel; in it, 0 is an empty tensor. */
+    /* A running model passes a KernelExecContext; then a dimension of 0 is an empty tensor. */
     if (dynamic_cast<KernelExecContext *>(info) == nullptr) {
         MarkDerived(inputs);
     }

@@ -1,4 +1,4 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 #ifndef ${guard}
 #define ${guard}
 
@@ -7,7 +7,7 @@
 #include "ppl/nn/common/input_output_info.h"
 #include "ppl/nn/ir/attr.h"
 
-/* What the engines' ops and kernels of ${name} have in common. */
+/* Functions shared by the engines' ops and kernels of ${name}. */
 
 namespace ppl { namespace nn { namespace ${space} {
 
@@ -20,7 +20,7 @@ void InferTypesOf${title}(InputOutputInfo *info);
 /* Sets the shapes of the outputs. */
 ${reshape}
 
-/* Computes the outputs, whose memory is there already. */
+/* Computes the outputs. Their memory must be allocated. */
 ${compute}
 
 }}} // namespace ppl::nn::${space}

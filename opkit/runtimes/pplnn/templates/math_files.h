@@ -1,3 +1,3 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
-/* Where the math of ${name} is, as seen from this folder. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
+/* Path of ${name}'s math, relative to this folder. */
 #include "${root}${lower}_compute.h"

@@ -1,5 +1,5 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
-/* ${name} as the harness of `scons check` calls it. ppl.nn gets nothing of this. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
+/* ${name} for the harness of `scons check`; not compiled into ppl.nn. */
 #include "../include/opkit/runtimes/pplnn/harness/operator.h"
 #include "../pplnn/src/${glue}.h"
 

@@ -1,4 +1,4 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 #ifndef ${guard}
 #define ${guard}
 
@@ -11,11 +11,11 @@
 
 namespace ppl { namespace nn { namespace ${space} {
 
-/* The attributes of a node, with the defaults of op.yml. The parser writes it, kernels read it. */
+/* The attributes of a node, with the defaults of op.yml. Set by the parser, read by kernels. */
 struct ${title}Param final : public ir::TypedAttr<${title}Param> {
 ${members}
 
-    /* By this, ppl.nn's optimizer finds nodes that do the same. */
+    /* For ppl.nn's optimizer, which detects equal nodes. */
     bool operator==(const ${title}Param &other) const
     {
 ${equal}

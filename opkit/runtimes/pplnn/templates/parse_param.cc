@@ -1,4 +1,4 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 #include "${path}.h"
 
 #include <limits>
@@ -18,9 +18,9 @@ namespace ppl { namespace nn { namespace ${space} {
 namespace {
 
 /*
- * Finds an attribute of a node; nullptr: there is none. A required one that is missing is an error,
- * and so is one of another type, which ppl.nn's GetNodeAttr() would read as 0. ONNX holds no empty
- * lists: they are missing. After an error, nothing is found any more.
+ * Finds an attribute of a node. Returns nullptr if it is missing, or after an error. Errors are a
+ * missing required attribute, and another type, which ppl.nn's GetNodeAttr() would read as 0. An
+ * empty list counts as missing, because ONNX does not store it.
  */
 const ::onnx::AttributeProto *Find(const ::onnx::NodeProto &pb, const char *name,
                                    ::onnx::AttributeProto::AttributeType type, bool is_required,
@@ -57,7 +57,7 @@ bool IsKnown(const std::string &name)
 ${is_known}
 }
 
-/* Names the other attributes: a misspelt optional one would take its default without a word. */
+/* Warns of unknown attributes: for a misspelt optional one, the default would apply silently. */
 void WarnOfUnknown(const ::onnx::NodeProto &pb)
 {
     for (int i = 0; i < pb.attribute_size(); i++) {

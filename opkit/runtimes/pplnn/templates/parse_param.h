@@ -1,4 +1,4 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 #ifndef ${guard}
 #define ${guard}
 
@@ -10,7 +10,7 @@ namespace ppl { namespace nn { namespace ${space} {
 /* Reads the attributes of an ONNX node into a ${title}Param. */
 ${parse}
 
-/* Writes them into an ONNX node. */
+/* Writes a ${title}Param into the attributes of an ONNX node. */
 ${pack}
 
 }}} // namespace ppl::nn::${space}

@@ -1,6 +1,6 @@
 const int ANY_LENGTH = 0;
 
-/* Refuses a list of another length than op.yml says. */
+/* Checks the length of a list against op.yml. */
 bool HasLength(const ::onnx::NodeProto &pb, const char *name, int count, int length,
                RetCode *status)
 {

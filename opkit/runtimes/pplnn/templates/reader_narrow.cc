@@ -1,4 +1,4 @@
-/* ONNX has only 64-bit integers. One that does not fit is an error. */
+/* Converts ONNX's 64-bit integer to the param's type; out of range is an error. */
 template <typename T>
 T Narrow(const ::onnx::NodeProto &pb, const char *name, int64_t number, RetCode *status)
 {

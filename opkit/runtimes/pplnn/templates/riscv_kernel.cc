@@ -1,17 +1,17 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 #include "${path}.h"
 
 #include "${math}.h"
 
 namespace ppl { namespace nn { namespace riscv { namespace ${space} {
 
-/* The engine has reshaped the outputs and made room for them. */
+/* The engine has set the shapes of the outputs and allocated their memory. */
 ppl::common::RetCode ${title}Kernel::DoExecute(KernelExecContext *ctx)
 {
     return nn::${space}::Compute${title}(ctx, ${param});
 }
 
-/* By default, a kernel with an empty input is skipped in silence. Here, DoExecute() decides. */
+/* By default, ppl.nn silently skips a kernel with an empty input. Here, DoExecute() decides. */
 bool ${title}Kernel::CanDoExecute(const KernelExecContext &) const
 {
     return true;

@@ -1,4 +1,4 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 #include "${path}.h"
 
 #include "${kernel}.h"
@@ -14,7 +14,7 @@ RetCode ${title}Op::Init(const OptKernelOptions &options)
 ${init}
 }
 
-/* The math takes dense tensors. Without this, the op would get whatever format arrives. */
+/* Requests dense tensors for the math. By default, the op would get any format. */
 ${select_format}
 {
     for (auto &format : *selected_input_formats) {
@@ -27,9 +27,8 @@ ${select_format}
 }
 
 /*
- * Floats arrive in the precision that the engine computes with, everything else as it is.
- * Applications that do not set a precision leave it DATATYPE_UNKNOWN, to which nothing can be
- * converted.
+ * Requests floats in the engine's precision, and all other types unchanged. If an application sets
+ * no precision, it is DATATYPE_UNKNOWN, which has no conversions: then request float32.
  */
 ${select_types}
 {

@@ -1,9 +1,9 @@
 /*
- * The shape rule of ${name}, for runtimes that ask for it at run time.
+ * The shape rule of ${name}, for runtimes that infer shapes at run time.
  *
- * Sets `rank` and `shape` of the outputs from those of the inputs, as the reference's
- * output_shapes does: the check compares the two in every case. There is no data yet.
- * A dimension of 0 is an empty tensor: divide by none of them.
+ * Sets `rank` and `shape` of the outputs from the shapes of the inputs, like output_shapes of the
+ * reference: the check compares both in every case. Tensors have no data here.
+ * Do not divide by a dimension: it is 0 in an empty tensor.
  */
 #ifndef ${upper}_SHAPES_H
 #define ${upper}_SHAPES_H
@@ -12,7 +12,7 @@
 
 #include "../generated/${lower}.h"
 
-/* Returns NULL, or a text that says what is wrong with the inputs; it is logged. */
+/* Returns NULL, or an error message about the inputs: it is logged. */
 ${declaration}
 {
     (void)params;

@@ -1,4 +1,4 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 #include "${path}.h"
 
 #include "${math}.h"
@@ -7,8 +7,8 @@
 namespace ppl { namespace nn { namespace x86 { namespace ${space} {
 
 /*
- * The engine has reshaped the outputs. Unlike the riscv engine, it leaves it to kernels to make
- * room for them.
+ * The engine has set the shapes of the outputs. Unlike the riscv engine, it does not allocate their
+ * memory.
  */
 ppl::common::RetCode ${title}Kernel::DoExecute(KernelExecContext *ctx)
 {
@@ -19,7 +19,7 @@ ppl::common::RetCode ${title}Kernel::DoExecute(KernelExecContext *ctx)
     return nn::${space}::Compute${title}(ctx, ${param});
 }
 
-/* By default, a kernel with an empty input is skipped in silence. Here, DoExecute() decides. */
+/* By default, ppl.nn silently skips a kernel with an empty input. Here, DoExecute() decides. */
 bool ${title}Kernel::CanDoExecute(const KernelExecContext &) const
 {
     return true;

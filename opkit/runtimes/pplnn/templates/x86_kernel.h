@@ -1,4 +1,4 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 #ifndef ${guard}
 #define ${guard}
 
@@ -6,7 +6,7 @@
 ${param_include}
 namespace ppl { namespace nn { namespace x86 { namespace ${space} {
 
-/* Runs a ${name} node. There is one object for each node of a running model. */
+/* Runs a ${name} node. Each node of a running model has an object. */
 class ${title}Kernel final : public X86Kernel {
 public:
     explicit ${title}Kernel(const ir::Node *node) : X86Kernel(node)

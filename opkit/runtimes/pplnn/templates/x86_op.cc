@@ -1,4 +1,4 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 #include "${path}.h"
 
 #include "${kernel}.h"
@@ -13,7 +13,7 @@ RetCode ${title}Op::DoInit(const OptKernelOptions &options)
 ${init}
 }
 
-/* The math takes dense tensors. */
+/* Requests dense tensors for the math. */
 ${select_format}
 {
     for (auto &format : *selected_input_formats) {

@@ -1,4 +1,4 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 #ifndef ${guard}
 #define ${guard}
 
@@ -6,7 +6,7 @@
 ${param_include}
 namespace ppl { namespace nn { namespace x86 { namespace ${space} {
 
-/* What the optimizer knows of a ${name} node, before the model runs. */
+/* Describes a ${name} node to the optimizer, before the model runs. */
 class ${title}Op final : public X86OptKernel {
 public:
     explicit ${title}Op(const ir::Node *node) : X86OptKernel(node)

@@ -1,12 +1,12 @@
-/* What one work item of the VX kernel handles: 16-bit elements that fill a register of 128 bits. */
+/* Elements per work item of the VX kernel: 16-bit elements in a register of 128 bits. */
 #define ELEMENTS_PER_ITEM 8
 
 /*
- * Says how often, and in what steps, the PPU runs the VX kernel. A work item's get_global_id(i) is
- * its index times globalWorkScale[i]; with globalWorkSize[i] items, every element has its turn.
+ * Sets the launch of the VX kernel: the number of work items and their scale. In a work item,
+ * get_global_id(i) is its index * globalWorkScale[i]; globalWorkSize[i] items cover all elements.
  *
- * x is the last dimension, y the one before it, z all the others: that the driver folds a fourth
- * dimension into z is an assumption.
+ * x is the last dimension, y the second to last, z all others. Assumption: the driver folds a
+ * fourth dimension into z.
  */
 static vx_status initialize_vx_kernel(const struct opkit_call *call)
 {
@@ -20,12 +20,12 @@ $describe
         .globalWorkScale = {ELEMENTS_PER_ITEM, 1, 1},
         .globalWorkSize = {(width + ELEMENTS_PER_ITEM - 1) / ELEMENTS_PER_ITEM, height,
                            output.size / (width * height)},
-        /* localWorkSize stays 0: the driver chooses how items are grouped. */
+        /* localWorkSize stays 0: the driver chooses the size of work groups. */
     };
     return opkit_set_launch(call, &launch);
 }
 
-/* What the callbacks call, and when: opkit/runtimes/rknn/kernel_hooks.h. */
+/* The generated callbacks call these functions: opkit/runtimes/rknn/kernel_hooks.h. */
 static const struct opkit_kernel_hooks kernel_hooks = {
     .initialize_vx_kernel = initialize_vx_kernel,
 };

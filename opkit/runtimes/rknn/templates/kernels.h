@@ -1,13 +1,13 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 #ifndef ${upper}_KERNELS_H
 #define ${upper}_KERNELS_H
 
 /*
- * The kernels of ${name}, as RKNN's runtime calls them.
- * One source includes it: rknn_kernel_${lower}.c.
+ * The kernels of ${name} for RKNN's runtime.
+ * Include it only in rknn_kernel_${lower}.c.
  *
 $about
- * opkit/runtimes/rknn/kernel_hooks.h says when the callbacks here are called.
+ * opkit/runtimes/rknn/kernel_hooks.h explains the order of the callbacks.
  */
 
 #include <VX/vx_helper.h>
@@ -16,10 +16,10 @@ $about
 #include "../include/opkit/runtimes/rknn/kernel_hooks.h"
 #include "${lower}_params.h"
 
-/* The source that includes this header may define it; if it does not, every hook is NULL. */
+/* Tentative definition: the including source may define it; otherwise all hooks are NULL. */
 static const struct opkit_kernel_hooks kernel_hooks;
 
-/* What messages begin with. */
+/* The prefix of messages. */
 $operator_name
 
 /* Computes ${name} on the CPU, for every inference. */
@@ -41,13 +41,13 @@ $compute
     }
     ${lower}_release(&arguments);
     if (status != VX_SUCCESS) {
-        /* The board reports success even so. */
+        /* Mark the outputs: the board reports success even after an error. */
         ${lower}_invalidate(&call);
     }
     return status;
 }
 
-/* The runtime requires one. */
+/* Required by the runtime. */
 static vx_status VX_CALLBACK validator(vx_node node, const vx_reference parameters[],
                                        vx_uint32 parameter_count, vx_meta_format metas[])
 {
@@ -73,7 +73,7 @@ static vx_status VX_CALLBACK cpu_kernel_deinitializer(vx_node node, const vx_ref
     return opkit_call_hook(&call, kernel_hooks.deinitialize_cpu_kernel);
 }
 
-/* Not const: the runtime writes an enumeration of its own. */
+/* Not const: the runtime overwrites `enumeration`. */
 static vx_kernel_description_t cpu_kernel_description = {
     .enumeration = 0x100,
     .name = "${lower}_cpu",
@@ -85,7 +85,7 @@ static vx_kernel_description_t cpu_kernel_description = {
     .deinitialize = cpu_kernel_deinitializer,
 };
 
-$vx_kernel/* What the runtime looks up: the only exported symbol. NULL ends the list. */
+$vx_kernel/* The list for the runtime, the only exported symbol. NULL terminates it. */
 extern vx_kernel_description_t *vx_kernel_${name}_list[];
 vx_kernel_description_t *vx_kernel_${name}_list[] = {
 $list

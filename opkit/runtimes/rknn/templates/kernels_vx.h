@@ -15,7 +15,7 @@ static vx_status VX_CALLBACK vx_kernel_deinitializer(vx_node node, const vx_refe
     return opkit_call_hook(&call, kernel_hooks.deinitialize_vx_kernel);
 }
 
-/* The name is that of the function in the .vx file; the function pointer stays NULL. */
+/* `name` is the function in the .vx file; the function pointer stays NULL. */
 static vx_kernel_description_t vx_kernel_description = {
     .enumeration = 0x101,
     .name = "${lower}",

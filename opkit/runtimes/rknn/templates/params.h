@@ -1,11 +1,10 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 #ifndef ${upper}_PARAMS_H
 #define ${upper}_PARAMS_H
 
 /*
- * How OpenVX hands ${name} its parameters:
- * as one array of references, the inputs first, then the outputs, then the params, in the order of
- * op.yml.
+ * The OpenVX parameters of ${name}:
+ * one array of references in the order inputs, outputs, params; each group in the order of op.yml.
  */
 
 #include <VX/vx_helper.h>
@@ -13,21 +12,21 @@
 #include "../include/opkit/runtimes/rknn/openvx.h"
 #include "${lower}.h"
 
-/* The place of each parameter in that array. */
+/* The index of each parameter in that array. */
 enum {
 $indices
     ${upper}_PARAMETER_COUNT
 };
 
 /*
- * The description of the parameters, the same for every kernel. The runtime refuses a reference
- * that does not fit its row; every type of scalar is VX_TYPE_SCALAR here.
+ * The parameter descriptions, the same for every kernel. The runtime rejects references of another
+ * type; all scalars are VX_TYPE_SCALAR here.
  */
 static vx_param_description_t kernel_params[] = {
 $descriptions
 };
 
-/* Everything that one call of the kernel works on. */
+/* The data of one call of the kernel. */
 struct ${lower}_arguments {
     struct ${lower}_inputs inputs;
     struct ${lower}_params params;
@@ -36,9 +35,9 @@ struct ${lower}_arguments {
 $lists};
 
 /*
- * Makes room for all tensors, reads the inputs and then the params. Returns VX_SUCCESS, or the
- * status of what failed, which is then in the log: a lack of memory, or the first parameter that is
- * not what op.yml says, by name. In both cases the arguments have to be released.
+ * Allocates memory for all tensors, reads the inputs, then the params. Returns VX_SUCCESS, or logs
+ * an error and returns its status: not enough memory, or the name of the first parameter that does
+ * not match op.yml. In both cases, release the arguments.
  */
 $read
 {
@@ -52,7 +51,7 @@ $tensors
 $reads    return VX_SUCCESS;
 }
 
-/* Writes the outputs back. Returns VX_SUCCESS, or the status of the first that could not be. */
+/* Writes the outputs to the device. Returns VX_SUCCESS, or the status of the first error. */
 $write
 {
 $writes
@@ -60,15 +59,15 @@ $writes
 }
 
 /*
- * For a call that failed: makes the elements of each output NaN, or -1 or the largest number if
- * they are integers. What keeps it from doing so is in the log.
+ * Marks the outputs of a failed call: sets their elements to NaN, or, for integers, to -1 or the
+ * largest number. Logs errors.
  */
 $invalidate
 {
 $invalidates
 }
 
-/* Frees what reading took. */
+/* Frees the memory of the arguments. */
 $release
 {
     free(arguments->memory);

@@ -4,7 +4,7 @@ from rknn.api import RKNNCustomOP, IoMap, Shape
 
 
 class ${name}(RKNNCustomOP):
-    """What RKNN-Toolkit calls for each node of the type ${name}."""
+    """The operator for RKNN-Toolkit, which calls it for each node of the type ${name}."""
 
     op = "${name}"
     def_input = $def_input
@@ -25,18 +25,18 @@ $params
         self._check_outputs([np.dtype(dtype.as_numpy_dtype).name for dtype in dtypes])
 
         def run(*arrays):
-            # Copies, as the memory is TensorFlow's; half as float, as in the kernel.
+            # Copy, because TensorFlow owns the memory; float16 as float32, like the kernel.
             copies = [a.astype("float32" if a.dtype == "float16" else a.dtype) for a in arrays]
             results = self._call(reference, copies, params)
             results = [np.array(a, dtype.as_numpy_dtype) for a, dtype in zip(results, dtypes)]
             shapes = self._shapes([array.shape for array in arrays], params)
             if [result.shape for result in results] != shapes:
-                raise ValueError("{}: reference has not the shapes {}".format(self.op, shapes))
+                raise ValueError("{}: reference must return the shapes {}".format(self.op, shapes))
             return results
 
         py_func = tf.py_func if hasattr(tf, "py_func") else tf.compat.v1.py_func
         results = py_func(run, inputs_tensor, dtypes, stateful=False)
-        results = results if isinstance(results, list) else [results]  # one, if eager
+        results = results if isinstance(results, list) else [results]  # eager: one tensor
         if all(tensor.shape.is_fully_defined() for tensor in inputs_tensor):
             shapes = self._shapes([tensor.shape.as_list() for tensor in inputs_tensor], params)
             for result, shape in zip(results, shapes):
@@ -44,7 +44,7 @@ $params
         return results
 
     def _check_outputs(self, dtypes):
-        # On the board any other output of a model has the size 0, and no call fails.
+        # On the board, outputs of other dtypes have the size 0, without an error.
         taken = $output_types
         for name, dtype in zip(self._OUTPUTS, dtypes):
             if dtype not in taken:

@@ -1,5 +1,5 @@
     def _constants(self, node_def, tensor_data_map):
-        # The toolkit's keys are C:out0, C_1:out0, ... for the inputs that are not in def_input.
+        # The toolkit's keys are C:out0, C_1:out0, ... for inputs outside of def_input.
         constants = {key.split(":")[0]: value for key, value in tensor_data_map.items()}
         inputs = [name.split(":")[0] for name in node_def.input if not name.startswith("^")]
         others = inputs[len(self.def_input) :]

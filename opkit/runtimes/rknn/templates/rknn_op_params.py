@@ -21,7 +21,7 @@ $armhf            except (OverflowError, TypeError, ValueError) as error:
 $constants
     def _value(self, attribute):
         kind = attribute.WhichOneof("value")
-        if kind == "list":  # one of its fields is filled, or none
+        if kind == "list":  # at most one of its fields has items
             return [item for _, items in attribute.list.ListFields() for item in items]
         return getattr(attribute, kind or "s")
 
@@ -30,7 +30,7 @@ $constants
         result = items.astype(attributes["type"])
         if "float" not in attributes["type"] and not np.array_equal(result, items):
             raise ValueError("{} does not fit {}".format(items.tolist(), attributes["type"]))
-$finite        if "lengths" not in attributes:  # then it is one number
+$finite        if "lengths" not in attributes:  # a single number
             return result.item()
         if len(result) not in attributes["lengths"]:
             raise ValueError("{} items, not {}".format(len(result), attributes["lengths"]))

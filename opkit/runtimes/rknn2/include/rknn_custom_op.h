@@ -1,9 +1,9 @@
 /*
- * Custom operators of librknnrt, the runtime of RKNN-Toolkit2: what an operator needs of it.
+ * The interface for custom operators of librknnrt, the runtime of RKNN-Toolkit2.
  *
- * It stands in for the header of the same name in the vendor's SDK, which `scons RKNN_INCLUDE=DIR`
- * takes in its place. Values and layouts are those of the SDK, 1.6.0 and later; the assertions at
- * the end hold for each ABI. Inferred: how the enumerators are spelled, and what `version` is for.
+ * It replaces the header of the same name in the vendor's SDK; `scons RKNN_INCLUDE=DIR` selects the
+ * vendor's. Values and layouts are the same as in the SDK, 1.6.0 and later; the assertions at the
+ * end hold for each ABI. Inferred: the spelling of the enumerators, and the purpose of `version`.
  */
 #ifndef RKNN_CUSTOM_OP_H
 #define RKNN_CUSTOM_OP_H
@@ -21,7 +21,7 @@ extern "C" {
 
 #define RKNN_CUSTOM_OP_EXPORT __attribute__((visibility("default")))
 
-/* What init returns to have the runtime compute the operator itself, if it can. */
+/* Returned by init: the runtime computes the operator itself, if it can. */
 #define RKNN_WARNING_SKIP_CUSTOM_OP_COMPUTE (-14)
 
 #ifdef __arm__
@@ -65,15 +65,15 @@ typedef enum {
 typedef struct {
     uint32_t index;
     uint32_t n_dims;
-    uint32_t dims[RKNN_MAX_DIMS]; /* the slowest first */
+    uint32_t dims[RKNN_MAX_DIMS]; /* slowest dimension first */
     char name[RKNN_MAX_NAME_LEN];
     uint32_t n_elems;
     uint32_t size; /* bytes */
     rknn_tensor_format fmt;
     rknn_tensor_type type;
     rknn_tensor_qnt_type qnt_type;
-    int8_t fl; /* of DFP */
-    int32_t zp; /* of affine quantization, as the scale */
+    int8_t fl; /* for DFP */
+    int32_t zp; /* for affine quantization, like `scale` */
     float scale;
     uint32_t w_stride;
     uint32_t size_with_stride;
@@ -82,7 +82,7 @@ typedef struct {
 } rknn_tensor_attr;
 
 typedef struct {
-    void *virt_addr; /* the elements are `offset` bytes further */
+    void *virt_addr; /* the elements begin at virt_addr + offset */
     uint64_t phys_addr;
     int32_t fd;
     int32_t offset;
@@ -109,7 +109,7 @@ typedef struct {
     rknn_target_type target;
     rknn_custom_op_interal_context internal_ctx;
     rknn_gpu_op_context gpu_ctx;
-    void *priv_data; /* the operator's own */
+    void *priv_data; /* set by the operator */
 } rknn_custom_op_context;
 
 typedef struct {
@@ -124,34 +124,34 @@ typedef struct {
     void *data;
 } rknn_custom_op_attr;
 
-/* All functions return 0, or something else if they fail; those that may be NULL say so. */
+/* All functions return 0, or another value on an error. */
 typedef struct {
     uint32_t version;
     rknn_target_type target;
-    char op_type[RKNN_MAX_NAME_LEN]; /* as in the model */
+    char op_type[RKNN_MAX_NAME_LEN]; /* the same as in the model */
     char cl_kernel_name[RKNN_MAX_NAME_LEN];
     char *cl_kernel_source;
     uint64_t cl_source_size;
     char cl_build_options[RKNN_MAX_NAME_LEN];
-    /* Once, while the operator is registered. May be NULL. */
+    /* Called once, at registration. May be NULL. */
     int (*init)(rknn_custom_op_context *op_ctx, rknn_custom_op_tensor *inputs, uint32_t n_inputs,
                 rknn_custom_op_tensor *outputs, uint32_t n_outputs);
-    /* Before each compute. May be NULL. */
+    /* Called before each compute. May be NULL. */
     int (*prepare)(rknn_custom_op_context *op_ctx, rknn_custom_op_tensor *inputs, uint32_t n_inputs,
                    rknn_custom_op_tensor *outputs, uint32_t n_outputs);
     int (*compute)(rknn_custom_op_context *op_ctx, rknn_custom_op_tensor *inputs, uint32_t n_inputs,
                    rknn_custom_op_tensor *outputs, uint32_t n_outputs);
-    /* Has to be NULL: reserved. */
+    /* Reserved: must be NULL. */
     int (*compute_native)(rknn_custom_op_context *op_ctx, rknn_custom_op_tensor *inputs,
                           uint32_t n_inputs, rknn_custom_op_tensor *outputs, uint32_t n_outputs);
-    /* Once, in rknn_destroy. May be NULL. */
+    /* Called once, in rknn_destroy. May be NULL. */
     int (*destroy)(rknn_custom_op_context *op_ctx);
 } rknn_custom_op;
 
-/* Call it once for all operators of a model, after rknn_init and before the model runs. */
+/* Call it once, with all operators of a model, after rknn_init and before the model runs. */
 int rknn_register_custom_ops(rknn_context ctx, rknn_custom_op *op, uint32_t custom_op_num);
 
-/* Of an attribute that the node does not have, `n_elems` becomes 0, and `data` NULL (1.6.0). */
+/* If the node has no such attribute, sets `n_elems` to 0 and `data` to NULL (1.6.0). */
 void rknn_custom_op_get_op_attr(rknn_custom_op_context *op_ctx, const char *attr_name,
                                 rknn_custom_op_attr *op_attr);
 

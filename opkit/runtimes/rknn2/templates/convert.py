@@ -5,12 +5,12 @@
     python rknn2/convert.py MODEL.onnx --target all --quantize
     python rknn2/convert.py MODEL.onnx --custom-op ../other/rknn2/other_custom_op.py
 
-Writes MODEL_TARGET.rknn beside the model for each target, each in a process of its own. Needs
-rknn-toolkit2, with whose Python it runs. Only a model of a single node is compared; its inputs are
-random numbers. Inputs and outputs are NCHW, as in the ONNX model: inference() is told so, since it
-takes NHWC by default.
+Writes MODEL_TARGET.rknn beside the model for each target, each in its own process. Run it in a
+Python with rknn-toolkit2. Only a model of a single node is compared, with random inputs. Inputs and
+outputs are NCHW, as in the ONNX model; inference() gets data_format="nchw", because its default is
+NHWC.
 
-The file that is written has no code of the operator in it: the board needs the plugin too.
+The .rknn file contains no code of the operator: the board needs the plugin, too.
 """
 
 import argparse
@@ -35,19 +35,19 @@ DTYPES = ("float32", "float16", "int8", "uint8", "int32", "int64", "bool")
 TOLERANCE = 2e-3  # relative, of float16; the simulator rounds floats to it
 QUANTIZED_TOLERANCE = 1e-2  # of the largest output, of int8
 SMALLEST_NORMAL = 2.0**-14  # of float16
-IGNORED = ("does not exist in the final RKNN model", "Ignore this call")  # said in warnings
+IGNORED = ("does not exist in the final RKNN model", "Ignore this call")  # only warnings
 LOGGER = "rknnLogger"
 
 
 class ConversionError(Exception):
-    """The toolkit cannot convert or run a model."""
+    """An error of the toolkit in the conversion or simulation of a model."""
 
 
 class Converter:
-    """RKNN-Toolkit2 with the classes of custom operators; it converts one model in a process.
+    """RKNN-Toolkit2 with the classes of custom operators; converts one model per process.
 
-    The toolkit registers an op_type only once in a process: from then on it writes models without
-    the operator, at which librknnrt crashes.
+    The toolkit registers an op_type only once per process. Later models lack the operator, and
+    librknnrt crashes on them.
     """
 
     def __init__(self, operators):
@@ -62,8 +62,8 @@ class Converter:
         """Convert a model for a target; yield a function from input arrays to output arrays.
 
         path: the ONNX model.
-        dataset: the toolkit's list of inputs to quantize with; None: it is not quantized.
-        output: the .rknn file to write; None: none is written.
+        dataset: the toolkit's list of inputs for quantization; None: no quantization.
+        output: the .rknn file to write; None: no file.
         """
         model = onnx.load(str(path))
         check_model(model, self.op_types)
@@ -88,7 +88,7 @@ class Converter:
             rknn.release()
 
     def _call(self, function, *arguments, **options):
-        """Call the toolkit, which raises an error, logs it, or only warns; return the result."""
+        """Call the toolkit; turn raised errors, logged errors and some warnings into an error."""
         del self._records[:]
         try:
             result = function(*arguments, **options)
@@ -104,7 +104,7 @@ class Converter:
 
 
 def check_model(model, op_types):
-    """Refuse what the toolkit takes, but cannot run, and what it refuses in its own words."""
+    """Refuse models that the toolkit accepts but cannot run, or rejects without a clear message."""
     for name in op_types:
         if name not in {node.op_type for node in model.graph.node}:
             raise ConversionError(f"the model has no node of the type {name}")
@@ -117,8 +117,8 @@ def check_model(model, op_types):
             constants.update(node.output)
             if is_custom:
                 raise ConversionError(
-                    f"node '{node.name}' has no input but constants; the toolkit computes it once "
-                    "and leaves it out of the model"
+                    f"node '{node.name}' has only constant inputs; the toolkit computes it once "
+                    "and removes it from the model"
                 )
     for tensor in inputs_of(model):
         shape, dtype = signature(tensor)
@@ -133,7 +133,7 @@ def check_model(model, op_types):
 
 
 def unknown_operators(model, op_types):
-    """Return the end of a message that names operators for which a class is missing, if any."""
+    """Return the end of a message with the operators that lack a class, or an empty text."""
     nodes = {}
     for node in model.graph.node:
         if node.op_type not in op_types and not onnx.defs.has(node.op_type):
@@ -148,13 +148,13 @@ def unknown_operators(model, op_types):
 
 
 def inputs_of(model):
-    """Return the inputs of a graph, without the constants that may be among them."""
+    """Return the inputs of a graph, without constants."""
     constants = {initializer.name for initializer in model.graph.initializer}
     return [tensor for tensor in model.graph.input if tensor.name not in constants]
 
 
 def signature(tensor):
-    """Return the shape of a graph's input, with 0 for what is not fixed, and its dtype."""
+    """Return shape and dtype of a graph's input; a size that is not fixed is 0."""
     type_ = tensor.type.tensor_type
     dtype = helper.tensor_dtype_to_np_dtype(type_.elem_type)
     return [size.dim_value for size in type_.shape.dim], dtype
@@ -171,7 +171,7 @@ def plain(text):
 
 
 def difference(result, expected, quantized=False):
-    """Return how far an output is from what it should be: up to 1, it is near enough."""
+    """Return the largest error of an output relative to the tolerance: up to 1 is a pass."""
     if expected.dtype.kind != "f":
         return float("inf") if (result != expected).any() else 0.0
     with np.errstate(over="ignore"):
@@ -187,7 +187,7 @@ def difference(result, expected, quantized=False):
 
 
 def random_inputs(model):
-    """Return arrays for the inputs of a model: floats of -1 to 1, integers of 1 to 4."""
+    """Return random arrays for the inputs of a model: floats from -1 to 1, integers from 1 to 4."""
     random = np.random.default_rng(0)
     arrays = []
     for shape, dtype in map(signature, inputs_of(model)):
@@ -198,11 +198,11 @@ def random_inputs(model):
 
 
 def expected_outputs(model, inputs):
-    """Return what the reference makes of inputs; None if the model is more than its node."""
+    """Return the reference's outputs, or None if the model has more than the operator's node."""
     (node, *others) = model.graph.node
     names = [tensor.name for tensor in inputs_of(model)]
-    is_alone = not others and node.op_type == CustomOp.op_type and list(node.input) == names
-    return CustomOp().compute(node, inputs) if is_alone else None
+    is_single = not others and node.op_type == CustomOp.op_type and list(node.input) == names
+    return CustomOp().compute(node, inputs) if is_single else None
 
 
 def load_operator(path):
@@ -214,7 +214,7 @@ def load_operator(path):
 
 
 def convert(converter, path, target, quantize):
-    """Convert a model for a target, simulate and compare it; return a line about it."""
+    """Convert a model for a target, simulate it, compare; return a line with the result."""
     model = onnx.load(str(path))
     inputs = random_inputs(model)
     output = path.with_name(f"{path.stem}_{target}.rknn")
@@ -222,23 +222,23 @@ def convert(converter, path, target, quantize):
         dataset = write_dataset(Path(folder), inputs) if quantize else None
         with converter.converted(path, target, dataset, output) as simulate:
             if not all(array.shape for array in inputs):
-                return f"{output}: not simulated: the simulator takes no input without dimensions"
+                return f"{output}: not simulated: the simulator does not support scalar inputs"
             results = simulate(inputs)
     expected = expected_outputs(model, inputs)
     if expected is None:
         shapes = ", ".join(str(list(result.shape)) for result in results)
-        return f"{output}: simulated, outputs {shapes}; not compared: it is not a single node"
+        return f"{output}: simulated, outputs {shapes}; not compared: not a single node"
     for name, result, array in zip(CustomOp.OUTPUTS, results, expected):
         if result.shape != array.shape:
             raise ConversionError(f"'{name}' has shape {result.shape}, expected {array.shape}")
         if not difference(result, array, quantize) <= 1:
             error = np.abs(result.astype("float64") - array).max()
-            raise ConversionError(f"'{name}' is not the reference's: differences up to {error:g}")
-    return f"{output}: the simulator computes what the reference does"
+            raise ConversionError(f"'{name}' differs from the reference by up to {error:g}")
+    return f"{output}: the simulator and the reference agree"
 
 
 def write_dataset(folder, inputs):
-    """Write the inputs as the toolkit's dataset; return its file."""
+    """Write the inputs as a dataset for the toolkit; return its path."""
     files = [folder / f"{index}.npy" for index in range(len(inputs))]
     for file, array in zip(files, inputs):
         np.save(file, array)
@@ -256,7 +256,7 @@ def main():
     )
     parser.add_argument("--quantize", action="store_true", help="to int8, with the random inputs")
     parser.add_argument(
-        "--custom-op", nargs="+", default=[], metavar="FILE", help="of the model's other operators"
+        "--custom-op", nargs="+", default=[], metavar="FILE", help="classes of other operators"
     )
     arguments = parser.parse_args()
     targets = TARGETS if "all" in arguments.target else arguments.target

@@ -1,4 +1,4 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 
 $about
 #include "${lower}_custom_op.h"

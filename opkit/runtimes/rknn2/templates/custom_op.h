@@ -1,4 +1,4 @@
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 #ifndef ${upper}_CUSTOM_OP_H
 #define ${upper}_CUSTOM_OP_H
 
@@ -10,12 +10,12 @@ $about
 extern "C" {
 #endif
 
-/* The operator, as rknn_register_custom_ops takes it: always the same one. */
+/* Returns the operator for rknn_register_custom_ops; always the same pointer. */
 $function;
 
 /*
- * Registers the operator: for models whose only custom operator it is. Call it after rknn_init, and
- * before the model runs. Returns what rknn_register_custom_ops returns.
+ * Registers the operator, for models without other custom operators. Call it after rknn_init, and
+ * before the model runs. Returns the status of rknn_register_custom_ops.
  */
 $register;
 

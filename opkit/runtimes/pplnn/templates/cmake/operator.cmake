@@ -1,11 +1,11 @@
-# Generated from op.yml by opkit. Do not edit: the next build writes it anew.
+# Generated from op.yml by opkit. Do not edit: the next build overwrites it.
 #
-# What ppl.nn's build needs of ${name}; the other files of this folder read it.
+# Variables of ${name} for ppl.nn's build; the other files of this folder include it.
 
 get_filename_component(opkit_repository "$${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
 set(opkit_operator "${key}")
 set(opkit_function "${function}")
-set(opkit_record "${record}") # where apply.py has laid the operator over ppl.nn
+set(opkit_record "${record}") # written by apply.py into the checkout
 
 $sources
 $include

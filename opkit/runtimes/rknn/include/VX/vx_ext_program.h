@@ -1,6 +1,6 @@
 /*
- * Vivante's extension for kernels that run on the NPU's programmable unit: programs, and how often
- * a kernel is launched.
+ * Vivante's extension for VX kernels, which run on the NPU's programmable unit: programs, launch
+ * parameters, uniforms.
  */
 #ifndef OPKIT_VX_EXT_PROGRAM_H
 #define OPKIT_VX_EXT_PROGRAM_H
@@ -15,11 +15,10 @@ extern "C" {
  * The launch of a VX kernel: it runs once for each of globalWorkSize[0] * ... *
  * globalWorkSize[workDim - 1] work items.
  *
- * get_global_id(i) in the kernel is the work item's index * globalWorkScale[i] +
- * globalWorkOffset[i]: with 4 elements per work item the scale is 4, the size the number of
- * elements / 4 rounded up, and the id an element's index. Every globalWorkSize must be above 0 and
- * a multiple of its localWorkSize. The local sizes are either all 0 (the driver chooses) or all
- * given.
+ * In the kernel, get_global_id(i) = index of the work item * globalWorkScale[i] +
+ * globalWorkOffset[i]. With 4 elements per work item, the scale is 4, the size is the number of
+ * elements / 4, rounded up, and the id is an element's index. Every globalWorkSize must be above 0
+ * and a multiple of its localWorkSize. The local sizes are all 0 (the driver chooses) or all set.
  */
 typedef struct {
     vx_uint32 workDim; /* 1 to 3 */
@@ -32,7 +31,7 @@ typedef struct {
 enum vx_node_attribute_vivante_e {
     /*
      * vx_kernel_execution_parameters_t, copied; set with vxSetNodeAttribute from the VX kernel's
-     * initialize. A query of it is refused.
+     * initialize. Queries of it fail.
      */
     VX_NODE_ATTRIBUTE_KERNEL_EXECUTION_PARAMETERS = 0x780300
 };
@@ -41,22 +40,22 @@ enum vx_program_attribute_e {
     VX_PROGRAM_ATTRIBUTE_BUILD_LOG = 0x790000 /* text */
 };
 
-/* A program from OpenCL source texts: `count` of them, and their lengths in bytes. */
+/* Creates a program from `count` strings of OpenCL source, with their lengths in bytes. */
 VX_API_ENTRY vx_program VX_API_CALL vxCreateProgramWithSource(vx_context context, vx_uint32 count,
                                                               const vx_char *strings[],
                                                               vx_size lengths[]);
 /*
- * A program from a program binary of `size` bytes, which begins with SHDR (not linked yet) or
- * FULLPRGM.
+ * Creates a program from a program binary of `size` bytes. The binary begins with SHDR (not linked
+ * yet) or FULLPRGM.
  */
 VX_API_ENTRY vx_program VX_API_CALL vxCreateProgramWithBinary(vx_context context,
                                                               const vx_uint8 *binary, vx_size size);
-/* The runtime passes "-cl-viv-vx-extension" as the options. */
+/* The runtime passes the options "-cl-viv-vx-extension". */
 VX_API_ENTRY vx_status VX_API_CALL vxBuildProgram(vx_program program, const vx_char *options);
 VX_API_ENTRY vx_status VX_API_CALL vxReleaseProgram(vx_program *program);
 /*
- * `name` has room for VX_MAX_KERNEL_NAME. The board takes every function of the program whose name
- * begins with it.
+ * `name` is a buffer of VX_MAX_KERNEL_NAME bytes. The board selects every function of the program
+ * with this prefix.
  */
 VX_API_ENTRY vx_kernel VX_API_CALL vxAddKernelInProgram(vx_program program, vx_char *name,
                                                         vx_enum enumeration,
@@ -65,8 +64,8 @@ VX_API_ENTRY vx_kernel VX_API_CALL vxAddKernelInProgram(vx_program program, vx_c
                                                         vx_kernel_initialize_f initialize,
                                                         vx_kernel_deinitialize_f deinitialize);
 /*
- * Sets a _viv_uniform of the kernel. The name is kept, not copied: the text must live as long as
- * the node. Of a CPU kernel's node it crashes the board.
+ * Sets a _viv_uniform of the kernel. The pointer to the name is stored, not a copy: it must stay
+ * valid for the node's lifetime. On the node of a CPU kernel, the call crashes the board.
  */
 VX_API_ENTRY vx_status VX_API_CALL vxSetNodeUniform(vx_node node, const vx_char *name,
                                                     vx_size count, void *value);

@@ -1,9 +1,9 @@
 /*
- * How an operator describes its kernels to the runtime.
+ * Kernel descriptions: the interface between an operator's library and the runtime.
  *
  * An operator's library exports one symbol, vx_kernel_<Name>_list: pointers to kernel descriptions,
- * NULL at the end. The package's kernel_index selects one of them: 0 is the CPU kernel, anything
- * else the VX kernel.
+ * NULL at the end. The package's kernel_index selects a kernel: 0 is the CPU kernel, all other
+ * values the VX kernel.
  */
 #ifndef OPKIT_VX_HELPER_H
 #define OPKIT_VX_HELPER_H
@@ -18,8 +18,8 @@ extern "C" {
 #define dimof(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
- * One parameter of a kernel. Tensors are VX_TYPE_TENSOR, arrays VX_TYPE_ARRAY, and every number is
- * VX_TYPE_SCALAR.
+ * Description of one kernel parameter. Tensors are VX_TYPE_TENSOR, arrays VX_TYPE_ARRAY, and all
+ * numbers VX_TYPE_SCALAR.
  */
 typedef struct {
     vx_enum direction; /* VX_INPUT or VX_OUTPUT */
@@ -28,13 +28,13 @@ typedef struct {
 } vx_param_description_t;
 
 /*
- * One kernel. It must not be const: the runtime writes its own number into `enumeration`. Kernels
- * are looked up by name in the whole process, so a name that another operator has already taken
- * silently runs that one's code.
+ * Description of one kernel. It must not be const: the runtime writes its own number into
+ * `enumeration`. Kernel names are global in the process: with a name that is already registered,
+ * the other operator's code runs, without an error.
  */
 typedef struct {
     vx_enum enumeration;
-    /* Without ':' and '.', which the board reads as a target and a prefix. */
+    /* Without ':' and '.': the board parses them as a target and a prefix. */
     vx_char name[VX_MAX_KERNEL_NAME];
     vx_kernel_f function; /* the CPU kernel's code; NULL in a VX kernel */
     vx_param_description_t *parameters;

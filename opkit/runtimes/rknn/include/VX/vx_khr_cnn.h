@@ -1,6 +1,6 @@
 /*
- * The header that the vendor's kernel sources include first. They take nothing from the neural
- * network extension that it is named after, only the plain OpenVX of vx.h.
+ * The first include of the vendor's kernel sources. They use only plain OpenVX (vx.h), nothing of
+ * the neural network extension with this header's name.
  */
 #ifndef OPKIT_VX_KHR_CNN_H
 #define OPKIT_VX_KHR_CNN_H

@@ -1,9 +1,7 @@
 /*
- * The types, constants and callbacks of OpenVX 1.2 and of Vivante's extensions, as custom operators
- * use them.
+ * Types, constants and callbacks of OpenVX 1.2 and of Vivante's extensions for custom operators.
  *
- * string.h is part of it: kernel sources written for the vendor's toolkit call memset without
- * including it.
+ * Includes string.h, because kernel sources for the vendor's toolkit call memset without it.
  */
 #ifndef OPKIT_VX_TYPES_H
 #define OPKIT_VX_TYPES_H
@@ -14,7 +12,7 @@
 
 #define VX_API_ENTRY __attribute__((visibility("default"))) /* a function of the library */
 #define VX_API_CALL /* the calling convention: the platform's own */
-#define VX_CALLBACK /* the same, of a function that the library calls */
+#define VX_CALLBACK /* the same, for functions called by the library */
 
 #ifdef __cplusplus
 #define VX_STATIC_ASSERT(condition, message) static_assert(condition, message)
@@ -24,8 +22,8 @@ extern "C" {
 #endif
 
 /*
- * One of two numbers: the first where pointers have 64 bits (x64, aarch64), the second where they
- * have 32 (armhf).
+ * Selects a number by pointer size: the first for 64 bits (x64, aarch64), the second for 32 bits
+ * (armhf).
  */
 #define VX_BY_POINTER_SIZE(bits64, bits32) (sizeof(void *) == 8 ? (bits64) : (bits32))
 
@@ -43,7 +41,7 @@ typedef uint64_t vx_uint64;
 typedef float vx_float32;
 typedef double vx_float64;
 /*
- * There is no vx_float16: the elements of a VX_TYPE_FLOAT16 tensor are kept in uint16_t (see
+ * There is no vx_float16: elements of a VX_TYPE_FLOAT16 tensor are stored in uint16_t (see
  * opkit/compute/half.h).
  */
 
@@ -55,7 +53,7 @@ typedef vx_enum vx_action;
 typedef uint32_t vx_bitfield;
 typedef uint32_t vx_df_image;
 
-/* 4 bytes. A VX_TYPE_BOOL parameter of an operator is NOT one of these: see VX_TYPE_BOOL. */
+/* 4 bytes. A VX_TYPE_BOOL parameter of an operator is NOT a vx_bool: see VX_TYPE_BOOL. */
 typedef vx_enum vx_bool;
 
 enum vx_bool_e {
@@ -66,8 +64,8 @@ enum vx_bool_e {
 /* ---- Objects ---- */
 
 /*
- * Handles. Each kind of object may be cast to vx_reference, explicitly; a vx_reference to the kind
- * that it really is.
+ * Handles. Cast explicitly: every handle may become a vx_reference, and a vx_reference a handle of
+ * its actual kind.
  */
 typedef struct vx_reference_s *vx_reference;
 typedef struct vx_context_s *vx_context;
@@ -84,22 +82,21 @@ typedef struct vx_meta_format_s *vx_meta_format;
 
 /* ---- Limits ---- */
 
-#define VX_MAX_KERNEL_NAME 256 /* an operator's name: below 128, the board copies it unchecked */
+#define VX_MAX_KERNEL_NAME 256 /* use less than 128 bytes: the board copies the name unchecked */
 #define VX_MAX_LOG_MESSAGE_LEN 1024
 #define VX_MAX_LOG_NUM_ENTRIES 1024
 #define VX_MAX_IMPLEMENTATION_NAME 64
 #define VX_MAX_REFERENCE_NAME 64
 #define VX_MAX_WORK_ITEM_DIMENSIONS 3
 /*
- * Tensors have at most 6 dimensions on the board; no header of the vendor has a name for that
- * number.
+ * Tensors have at most 6 dimensions on the board. The vendor's headers define no constant for it.
  */
 
-/* ---- How constants are composed ---- */
+/* ---- Composition of constants ---- */
 
 #define VX_ID_KHRONOS 0x000
 #define VX_ID_VIVANTE 0x007
-#define VX_ID_USER 0xFFE /* for kernels of one's own, before they have an owner */
+#define VX_ID_USER 0xFFE /* for user kernels without a vendor id */
 #define VX_ID_DEFAULT 0xFFF
 
 #define VX_ENUM_BASE(vendor, id) ((vx_enum)(((uint32_t)(vendor) << 20) | ((uint32_t)(id) << 12)))
@@ -152,9 +149,9 @@ enum vx_status_e {
 /* ---- Types of data and of objects ---- */
 
 /*
- * Scalars hold any number or struct but FLOAT16 and BOOL8; the items of an array also FLOAT16 and
- * BFLOAT16. The elements of a tensor are INT8, UINT8, BOOL8 (1 byte), INT16, UINT16, FLOAT16,
- * BFLOAT16 (2), INT32, UINT32, FLOAT32 (4) or INT64 (8); the board knows no other.
+ * Scalars hold any number or struct except FLOAT16 and BOOL8; items of an array also FLOAT16 and
+ * BFLOAT16. Elements of a tensor are INT8, UINT8, BOOL8 (1 byte), INT16, UINT16, FLOAT16, BFLOAT16
+ * (2), INT32, UINT32, FLOAT32 (4) or INT64 (8); the board supports no others.
  */
 enum vx_type_e {
     VX_TYPE_INVALID = 0x000,
@@ -169,12 +166,12 @@ enum vx_type_e {
     VX_TYPE_UINT64 = 0x009,
     VX_TYPE_FLOAT32 = 0x00A,
     VX_TYPE_FLOAT64 = 0x00B,
-    VX_TYPE_ENUM = 0x00C, /* refused by the board as an operator's parameter, as is VX_TYPE_SIZE */
+    VX_TYPE_ENUM = 0x00C, /* the board rejects it as an operator's parameter; VX_TYPE_SIZE, too */
     VX_TYPE_SIZE = 0x00D,
     VX_TYPE_DF_IMAGE = 0x00E,
     /* Tensors and arrays: the driver can neither read nor write a scalar of this type. */
     VX_TYPE_FLOAT16 = 0x00F,
-    /* 4 bytes; but a BOOL parameter of an operator arrives as a VX_TYPE_UINT8 scalar, 1 byte. */
+    /* 4 bytes. But a BOOL parameter of an operator arrives as a VX_TYPE_UINT8 scalar, 1 byte. */
     VX_TYPE_BOOL = 0x010,
     VX_TYPE_BOOL8 = 0x011, /* Vivante; tensors only, 1 byte */
 
@@ -215,7 +212,7 @@ enum vx_type_e {
     VX_TYPE_OBJECT_ARRAY = 0x813,
     VX_TYPE_TENSOR = 0x815,
 
-    VX_TYPE_TARGET = 0x816, /* Vivante, as all that follow */
+    VX_TYPE_TARGET = 0x816, /* this and all following: Vivante */
     VX_TYPE_TENSOR_VIEW = 0x817,
     VX_TYPE_TENSOR_ADDRESS = 0x818,
     VX_TYPE_TENSOR_MEM = 0x819,
@@ -228,7 +225,7 @@ enum vx_type_e {
 /* ---- Values of arguments ---- */
 
 /*
- * The board refuses a parameter that is both input and output, so VX_BIDIRECTIONAL is not declared.
+ * The board rejects bidirectional parameters, so VX_BIDIRECTIONAL is not declared.
  */
 enum vx_direction_e {
     VX_INPUT = 0x0,
@@ -246,11 +243,11 @@ enum vx_convert_policy_e {
 };
 
 /*
- * What a VX kernel reads outside of a tensor. The numbers are Khronos', composed as all others are;
- * they were not verified on a board.
+ * Border mode: the values that a VX kernel reads outside of a tensor. The constants follow Khronos'
+ * composition; they were not verified on a board.
  */
 enum vx_border_e {
-    VX_BORDER_UNDEFINED = 0xC000, /* whatever the driver has there */
+    VX_BORDER_UNDEFINED = 0xC000, /* undefined values */
     VX_BORDER_CONSTANT = 0xC001,
     VX_BORDER_REPLICATE = 0xC002 /* the nearest element */
 };
@@ -267,19 +264,19 @@ typedef union {
 
 typedef struct {
     vx_enum mode; /* enum vx_border_e */
-    vx_pixel_value_t constant_value; /* of VX_BORDER_CONSTANT */
+    vx_pixel_value_t constant_value; /* for VX_BORDER_CONSTANT */
 } vx_border_t;
 
 /*
- * Pass VX_MEMORY_TYPE_HOST. vxCopyScalar requires it; vxCopyTensorPatch and vxCopyArrayRange do not
- * look at it.
+ * Pass VX_MEMORY_TYPE_HOST. vxCopyScalar requires it; vxCopyTensorPatch and vxCopyArrayRange ignore
+ * it.
  */
 enum vx_memory_type_e {
     VX_MEMORY_TYPE_NONE = 0xE000,
     VX_MEMORY_TYPE_HOST = 0xE001
 };
 
-/* What the caller does with the object's data. A vxCopy... takes one of the first two only. */
+/* Access to an object's data. vxCopy... functions accept the first two only. */
 enum vx_accessor_e {
     VX_READ_ONLY = 0x11001, /* object -> user's memory */
     VX_WRITE_ONLY = 0x11002, /* user's memory -> object */
@@ -295,7 +292,7 @@ enum vx_map_flag_e {
     VX_NOGAP_X = 1
 };
 
-/* How a tensor is quantized; the tensors of a custom operator are float16 and not quantized. */
+/* Quantization of a tensor. Tensors of a custom operator are float16, not quantized. */
 enum vx_quantized_format_e {
     VX_QUANT_NONE = 0,
     VX_QUANT_DYNAMIC_FIXED_POINT = 1,
@@ -303,7 +300,7 @@ enum vx_quantized_format_e {
     VX_QUANT_AFFINE_SCALE_PER_CHANNEL = 3
 };
 
-/* What VX_TENSOR_RANK answers: the order of the dimensions. */
+/* Values of VX_TENSOR_RANK: the order of the dimensions. */
 enum vx_tensor_rank_type_e {
     VX_TENSOR_RANK_WHCN = 0,
     VX_TENSOR_RANK_CWHN = 1,
@@ -314,11 +311,11 @@ enum vx_tensor_precision_type_e {
     VX_TENSOR_PRECISION_AUTO = 0
 };
 
-/* ---- Attributes: what vxQuery... and vxSet...Attribute name ---- */
+/* ---- Attributes for vxQuery... and vxSet...Attribute ---- */
 
 /*
- * The comment gives the type of the value. Its size must be exactly that of the type; NULL crashes
- * the board.
+ * Comments give the type of the value. The size argument must be exactly the size of the type; NULL
+ * crashes the board.
  */
 enum vx_reference_attribute_e {
     VX_REFERENCE_COUNT = 0x080000, /* vx_uint32 */
@@ -335,17 +332,17 @@ enum vx_node_attribute_e {
     VX_NODE_PERFORMANCE = 0x080301, /* 64 bytes */
     VX_NODE_BORDER = 0x080302, /* vx_border_t; set it in the VX kernel's initializer */
     /*
-     * vx_size and void *, settable while initialize or deinitialize runs. With a size and no
-     * pointer the board allocates memory, after initialize. When the node is destroyed it frees
-     * what the pointer holds, also what an operator got from malloc: after deinitialize frees it
-     * itself, it has to set the pointer to NULL.
+     * vx_size and void *, settable in initialize and deinitialize. With a size and no pointer, the
+     * board allocates memory after initialize. When the node is destroyed, the board frees the
+     * pointer, even if it came from the operator's malloc. So after freeing the memory itself,
+     * deinitialize must set the pointer to NULL.
      */
     VX_NODE_LOCAL_DATA_SIZE = 0x080303,
     VX_NODE_LOCAL_DATA_PTR = 0x080304,
     VX_NODE_PARAMETERS = 0x080305, /* vx_uint32 */
     VX_NODE_IS_REPLICATED = 0x080306, /* vx_bool */
     VX_NODE_REPLICATE_FLAGS = 0x080307, /* crashes the board */
-    VX_NODE_VALID_RECT_RESET = 0x080308 /* refused by the board */
+    VX_NODE_VALID_RECT_RESET = 0x080308 /* rejected by the board */
 };
 
 enum vx_kernel_attribute_e {
@@ -359,7 +356,7 @@ enum vx_scalar_attribute_e {
     VX_SCALAR_TYPE = 0x080D00 /* vx_enum */
 };
 
-/* NUMITEMS can be set, up to the capacity. The board sets the others too, but not the memory. */
+/* Set only NUMITEMS, up to the capacity. The board accepts the others, but keeps the memory. */
 enum vx_array_attribute_e {
     VX_ARRAY_ITEMTYPE = 0x080E00, /* vx_enum */
     VX_ARRAY_NUMITEMS = 0x080E01, /* vx_size */
@@ -368,11 +365,10 @@ enum vx_array_attribute_e {
 };
 
 /*
- * Boards differ from the OpenVX standard here: the number of dimensions and each dimension are
- * vx_uint32, not vx_size. VX_TENSOR_NUMBER_OF_DIMS requires a size of exactly 4 bytes;
- * VX_TENSOR_DIMS of 4 * rank to 24 bytes. Anything else fails with VX_ERROR_INVALID_PARAMETERS.
- * dims[0] is the dimension that varies fastest, and whether that is the width or the channels is up
- * to the model.
+ * Boards differ from the OpenVX standard: the number of dimensions and each dimension are
+ * vx_uint32, not vx_size. VX_TENSOR_NUMBER_OF_DIMS requires a size of exactly 4 bytes,
+ * VX_TENSOR_DIMS of 4 * rank to 24 bytes; other sizes fail with VX_ERROR_INVALID_PARAMETERS.
+ * dims[0] is the fastest dimension: width or channels, depending on the model.
  */
 enum vx_tensor_attribute_e {
     VX_TENSOR_NUMBER_OF_DIMS = 0x081500, /* vx_uint32 */
@@ -380,7 +376,7 @@ enum vx_tensor_attribute_e {
     VX_TENSOR_DATA_TYPE = 0x081502, /* vx_enum */
     VX_TENSOR_FIXED_POINT_POSITION = 0x081503, /* vx_int8 */
 
-    /* Vivante's own. The board refuses to set the first three. */
+    /* Vivante's extensions. The first three are read-only on the board. */
     VX_TENSOR_QUANT_FORMAT = 0x781500, /* enum vx_quantized_format_e, 4 bytes */
     VX_TENSOR_ZERO_POINT = 0x781501, /* vx_int32 */
     VX_TENSOR_SCALE = 0x781502, /* vx_float32 */
@@ -394,9 +390,9 @@ enum vx_tensor_attribute_e {
 /* ---- Callbacks of a kernel ---- */
 
 /*
- * The functions of an operator that the runtime calls. `parameters` are its references in the order
- * inputs, outputs, params; `count` says how many. Anything but VX_SUCCESS fails the node
- * (execution) or the graph (the others).
+ * Functions of an operator, called by the runtime. `parameters` are references in the order inputs,
+ * outputs, params; `count` is their number. Any status except VX_SUCCESS fails the node (execution)
+ * or the graph (other callbacks).
  */
 
 /* Executes the CPU kernel. */
@@ -413,13 +409,13 @@ typedef vx_status(VX_CALLBACK *vx_kernel_deinitialize_f)(vx_node node,
                                                          const vx_reference *parameters,
                                                          vx_uint32 count);
 /*
- * Says whether the parameters fit, and describes the outputs in `metas`, one for each parameter.
+ * Checks the parameters, and describes the outputs in `metas`, which has an item per parameter.
  * Must not be NULL.
  */
 typedef vx_status(VX_CALLBACK *vx_kernel_validate_f)(vx_node node, const vx_reference parameters[],
                                                      vx_uint32 count, vx_meta_format metas[]);
 
-/* ---- What the board's ABI relies on ---- */
+/* ---- Layouts of the board's ABI ---- */
 
 VX_STATIC_ASSERT(sizeof(vx_bool) == 4 && sizeof(vx_enum) == 4 && sizeof(vx_status) == 4,
                  "enumerations have 4 bytes");

@@ -22,7 +22,7 @@ enum {
 
 class Logger;
 
-/* A line to stderr. */
+/* Writes a line to stderr. */
 class LogMessage final {
 public:
     LogMessage(uint32_t level, Logger *, const char *, uint32_t)
@@ -34,7 +34,7 @@ public:
     {
         fprintf(stderr, "%s\n", content_.c_str());
     }
-    /* Refuses enums and classes. */
+    /* Rejects enums and classes at compile time. */
     template <typename T>
     LogMessage &operator<<(const T &value)
     {

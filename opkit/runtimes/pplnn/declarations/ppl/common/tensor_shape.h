@@ -7,7 +7,7 @@
 
 namespace ppl { namespace common {
 
-/* A tensor without dimensions is a scalar, or has a shape that is not known yet. */
+/* A tensor without dimensions is a scalar, or its shape is unknown yet. */
 class TensorShape final {
 public:
     /* 0 for a scalar. */

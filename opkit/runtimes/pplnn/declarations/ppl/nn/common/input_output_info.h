@@ -8,7 +8,7 @@
 
 namespace ppl { namespace nn {
 
-/* The tensors of a node. What is missing is nullptr; an index must be in range. */
+/* The tensors of a node. A missing tensor is nullptr; indices must be in range. */
 class InputOutputInfo {
 public:
     virtual ~InputOutputInfo()

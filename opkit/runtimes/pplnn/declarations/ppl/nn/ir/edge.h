@@ -7,7 +7,7 @@
 
 namespace ppl { namespace nn { namespace ir {
 
-/* What tensors flow along, from a node to others. */
+/* The connection for a tensor, from a node to others. */
 class Edge {
 public:
     virtual ~Edge()

@@ -5,7 +5,7 @@
 
 namespace ppl { namespace nn {
 
-/* The tensors of a node of a running model. While a model is loaded, its base alone is there. */
+/* The tensors of a node of a running model. During loading, ppl.nn passes the base class. */
 class KernelExecContext final : public InputOutputInfo {};
 
 }} // namespace ppl::nn

@@ -10,7 +10,7 @@
 
 namespace ppl { namespace nn { namespace utils {
 
-/* Both included. */
+/* A range of versions, both ends included. */
 struct VersionRange final {
     VersionRange(uint64_t first_version = 0, uint64_t last_version = 0)
         : first(first_version), last(last_version)

@@ -3,7 +3,7 @@
 
 #include "ppl/nn/common/logger.h"
 
-/* In a kernel's function that returns a RetCode. */
+/* For functions of a kernel that return a RetCode. */
 #define PPLNN_X86_REALLOC_TENSOR_BUFFER(tensor)                                  \
     do {                                                                         \
         (tensor)->SetDevice(GetX86Device());                                     \

@@ -37,7 +37,7 @@ public:
         }
         return ppl::common::RC_NOT_FOUND;
     }
-    /* By default, the formats and types of the inputs stay, and outputs get that of the first. */
+    /* By default, inputs keep formats and types, and outputs get those of the first input. */
     virtual ppl::common::RetCode SelectFormat(const InputOutputInfo &,
                                               std::vector<ppl::common::dataformat_t> *inputs,
                                               std::vector<ppl::common::dataformat_t> *outputs)

@@ -24,7 +24,7 @@ public:
         common_param_.output_formats.resize(node->GetOutputCount(),
                                             ppl::common::DATAFORMAT_NDARRAY);
     }
-    /* What the engine calls; operators have DoInit(). */
+    /* Called by the engine; operators override DoInit(). */
     ppl::common::RetCode Init(const OptKernelOptions &options)
     {
         engine_config_ = options.config;

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
+from opkit.complaint import Complaint
 from opkit.description.spec import OpSpec
 from opkit.runtimes.files import Files, RuntimeTexts
 from opkit.runtimes.rknn import skeletons
 from opkit.runtimes.rknn.describe import DESCRIBE
-from opkit.runtimes.rknn.drift import drift
 from opkit.runtimes.rknn.generated import generated_files
 from opkit.runtimes.rknn.readme import readme
 
@@ -26,9 +29,16 @@ def _texts(spec: OpSpec) -> RuntimeTexts:
     )
 
 
+def _drift(root: Path, spec: OpSpec) -> Sequence[Complaint]:
+    # A new repository, which has no drift, need not wait for the reader of VX kernels.
+    from opkit.runtimes.rknn.drift import drift
+
+    return drift(root, spec)
+
+
 FILES = Files(
     texts=_texts,
     generated=generated_files,
     required=lambda spec: tuple(skeletons.once_only_files(spec)),
-    drift=drift,
+    drift=_drift,
 )

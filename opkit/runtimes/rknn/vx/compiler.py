@@ -16,7 +16,7 @@ from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx import clang
 from opkit.runtimes.rknn.vx.reader import Broken, Reading, encoded, read
 from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
-from opkit.scratch import scratch_folder
+from opkit.scratch import scratch_folder, whole_folder
 
 _SECTIONS = Path(__file__).parent / "sections.ld"
 
@@ -81,10 +81,10 @@ def compile_vx(
         diagnostics = "\n".join((*reading.warnings, warnings)).strip("\n")
         (target / "diagnostics").write_text(diagnostics, encoding="utf-8")
 
-    header = clang.precompiled(folder, flags)
+    header = clang.precompiled_name(flags)
     names = "all" if kernels is None else ",".join(sorted(kernels))
-    key = clang.key(str(source), str(Path.cwd()), reading.key(), str(header), names, *code)
-    result = clang.cached(folder, f"{source.stem}-{key}", build)
+    key = clang.key(str(source), str(Path.cwd()), reading.key(), header, names, *code)
+    result = whole_folder(folder / f"{source.stem}-{key}", build)
     diagnostics = (result / "diagnostics").read_text(encoding="utf-8")
     return Program(source, result / "kernel.so", reading.kernels, diagnostics)
 
@@ -136,8 +136,8 @@ def _compile(text: str, source: Path, target: Path, folder: Path, flags: tuple[s
     copy = target / "kernel.cl"
     copy.write_bytes(encoded(text))
     return clang.clang(
-        *("-x", "cl", *flags, "-include-pch", str(clang.precompiled(folder, flags))),
-        *("-iquote", str(source.parent.resolve()), "-I", str(clang.PRELUDE)),
+        *("-x", "cl", *flags, *clang.prelude(folder, flags)),
+        *("-iquote", str(source.parent.resolve())),
         *("-c", str(copy), "-o", str(target / "kernel.o")),
         folder=folder,
     ).stderr

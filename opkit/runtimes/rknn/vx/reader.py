@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx.clang import (
     PRELUDE,
+    SEEN_AS,
     code,
     digest,
     key,
     language,
-    precompiled,
+    prelude,
     prelude_texts,
     run_unchecked,
     zig,
@@ -140,9 +141,9 @@ class _Reader:
     def __init__(self, source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) -> None:
         self.source = source
         self.language = language(vx_version)
-        self.header = precompiled(folder, (*self.language, *flags))
+        self.folder = folder
         self.flags = (*self.language, *flags)
-        self.include_flags = ("-iquote", str(source.parent.resolve()), "-I", str(PRELUDE))
+        self.own_folder = ("-iquote", str(source.parent.resolve()))
 
     def read(self, text: str, scratch: Path) -> Reading | Broken:
         """Return what the source declares, given its text and a folder for clang's files."""
@@ -186,17 +187,17 @@ class _Reader:
         from opkit.runtimes.rknn.vx.syntax_tree import declarations
 
         rule = copy.with_name("rule.d")
-        outline = ("-include", str(PRELUDE / "outline.h"), "-MD", "-MF", str(rule))
+        outline = ("-include", f"{SEEN_AS}/outline.h", "-MD", "-MF", str(rule))
         result = self._run(data, names, copy, (*outline, *_TREE, "-Wfatal-errors"))
         if result.returncode != 0:
             return None
-        ours = (str(PRELUDE), str(self.header.parent.parent), str(copy.parent))
+        ours = (SEEN_AS, str(self.folder))
         files = [
             each
             for each in _prerequisites(rule.read_text(encoding="utf-8"))
             if not each.startswith(ours)
         ]
-        declared = declarations(result.stdout, str(copy), str(PRELUDE))
+        declared = declarations(result.stdout, str(copy), SEEN_AS)
         return declared, _digests(files)
 
     def _errors(self, data: bytes, names: str, copy: Path) -> str:
@@ -212,8 +213,8 @@ class _Reader:
         header.write_text(names, encoding="utf-8")
         copy.write_bytes(data)
         return run_unchecked(
-            *(zig(), "clang", "-x", "cl", *self.flags, "-include-pch", str(self.header)),
-            *(*flags, "-include", str(header), *self.include_flags, str(copy)),
+            *(zig(), "clang", "-x", "cl", *self.flags, *prelude(self.folder, self.flags)),
+            *(*flags, "-include", str(header), *self.own_folder, str(copy)),
         )
 
     def _names(self, data: bytes, copy: Path) -> str:
@@ -235,7 +236,8 @@ class _Reader:
         mark = '__attribute__((annotate("kernel",1)))'
         result = run_unchecked(
             *(zig(), "clang", "-x", "cl", *self.language, *_TREE, "-ferror-limit=0"),
-            *(f"-D__kernel={mark}", f"-Dkernel={mark}", *self.include_flags, str(copy)),
+            *(f"-D__kernel={mark}", f"-Dkernel={mark}", *self.own_folder),
+            *("-I", str(PRELUDE), str(copy)),
         )
         return declared_names(result.stdout)
 

@@ -7,11 +7,13 @@ says: names that languages have reserved, and what has to be the same in two pla
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from opkit import runtimes
+from opkit.c_layout import LINE_LENGTH
 from opkit.description.any_case import words
 from opkit.description.build_keys import FLAG, PATH, SOURCE_SUFFIXES
 from opkit.description.describe import Describe, Described
@@ -233,3 +235,18 @@ _BUILD_KEYS: Schema = {
 def description_schema() -> Schema:
     """Return the JSON Schema of a description, for all runtimes."""
     return schema(runtimes.available(), runtimes.DEFAULT)
+
+
+def to_text(value: Any, indent: int = 0) -> str:
+    """Return a value as JSON: on one line where it fits in 100 columns, else an item a line."""
+    line = json.dumps(value)
+    if len(line) + indent <= LINE_LENGTH or not isinstance(value, dict | list):
+        return line
+    if isinstance(value, dict):
+        brackets = "{}"
+        items = [f"{json.dumps(key)}: {to_text(item, indent + 1)}" for key, item in value.items()]
+    else:
+        brackets = "[]"
+        items = [to_text(item, indent + 1) for item in value]
+    start = "\n" + " " * (indent + 1)
+    return f"{brackets[0]}{start}{f',{start}'.join(items)}\n{' ' * indent}{brackets[1]}"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
-from opkit.creation.schema import description_schema
+from opkit.creation.schema import description_schema, to_text
 
 
 @click.command("schema")
@@ -15,4 +13,4 @@ def command() -> None:
 
     A repository has it in generated/op.schema.json, to which the first line of its op.yml refers.
     """
-    click.echo(json.dumps(description_schema(), indent=1))
+    click.echo(to_text(description_schema()))

@@ -55,6 +55,9 @@ def construct(root: Path) -> None:
         operator = repository.load(root)
         if not changes_nothing:
             machinery.provide(root)
+        elif not (root / machinery.FOLDER).exists():
+            opkit = options.unsubstituted(str(machinery.OPKIT))
+            Script.VariantDir(machinery.FOLDER, opkit, duplicate=False)
         if cleans and not Script.COMMAND_LINE_TARGETS:
             _clean_all(root)
             return

@@ -379,7 +379,7 @@ def test_a_target_that_is_none_is_refused_with_the_reason(monkeypatch: pytest.Mo
 # ---- The rooms of opkit ----
 
 ROOMS = (
-    *("errors", "complaint", "bounded_file", "scratch", "version", "text"),
+    *("errors", "complaint", "atomic_file", "bounded_file", "locks", "scratch", "version", "text"),
     *("c_layout", "python_layout"),
     "manifest",
     *("description", "toolchains"),

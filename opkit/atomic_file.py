@@ -18,7 +18,7 @@ def write(path: Path, data: bytes) -> None:
     try:
         beside.write_bytes(data)
         beside.replace(path)
-    except OSError:
+    except BaseException:  # Ctrl-C, too
         with suppress(OSError):
             beside.unlink(missing_ok=True)
         raise

@@ -17,25 +17,23 @@ from opkit import repository, runtimes
 from opkit.build import (
     compile_commands,
     compiler,
-    compiler_output,
     debugger,
-    harness,
     host_check,
     lock,
     machinery,
     options,
-    report,
     signatures,
     user_cache,
 )
+from opkit.build.compiler_output import Output
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.toolchains import zig
 from opkit.version import VERSION
 
 COMMON_TOOLS = (
-    *(compiler, harness, host_check, report, debugger),
-    *(compile_commands, compiler_output, user_cache),
+    *(compiler, host_check, debugger),
+    *(compile_commands, user_cache),
 )
 
 
@@ -57,6 +55,9 @@ def construct(root: Path) -> None:
         operator = repository.load(root)
         if not changes_nothing:
             machinery.provide(root)
+        elif not (root / machinery.FOLDER).exists():
+            opkit = options.unsubstituted(str(machinery.OPKIT))
+            Script.VariantDir(machinery.FOLDER, opkit, duplicate=False)
         if cleans and not Script.COMMAND_LINE_TARGETS:
             _clean_all(root)
             return
@@ -69,7 +70,7 @@ def construct(root: Path) -> None:
         products = _declare(env, request)
         stale = ()
         if not changes_nothing and not cleans:
-            atexit.register(lambda: _discard_failed(map(str, env.Flatten(products))))
+            atexit.register(_discard_if_failed, [Path(str(node)) for node in env.Flatten(products)])
             for complaint in (*repository.warnings(root), *repository.drift(root, operator)):
                 print(f"warning: {complaint}", file=sys.stderr)
     except OpkitError as error:
@@ -121,6 +122,7 @@ def _arguments(
         SHELL="/bin/sh",
         ESCAPE=shlex.quote,
         LOCK=kept_files,
+        SPAWN=Output(kept_files).spawn,
         OPERATOR=operator,
         RUNTIME_INCLUDES=[
             f"#{folder}" for runtime in operator_runtimes for folder in runtime.build.includes
@@ -146,7 +148,7 @@ def _usage(operator: OpSpec, tools: list[Any], options_help: str) -> str:
     titles = ", ".join(runtime.describe.title for runtime in operator_runtimes)
     notes = "\n\n".join(runtime.build.notes(operator) for runtime in operator_runtimes)
     target = operator.target_platform
-    return f"""
+    text = f"""
 {operator.name}: an operator for {titles}
 (rknn-op-template {VERSION})
 
@@ -159,6 +161,8 @@ Options, as name=value:
 {options_help}
 {notes}
 """
+    # A path in a line may leave no room for the rest of it.
+    return "".join(f"{options.wrapped(line)}\n" for line in text.splitlines())
 
 
 def _declare(env: Any, request: options.Request) -> list[Any]:
@@ -172,10 +176,7 @@ def _declare(env: Any, request: options.Request) -> list[Any]:
             products += runtime.build.products(env, request.targets_of(runtime.describe))
     if request.commands & {"check", "report"}:
         check = host_check.declare(env, operator_runtimes, request)
-        if "report" in request.commands:
-            report.report_alias(env, needed, check)
-        else:
-            host_check.check_alias(env, needed, check)
+        host_check.check_alias(env, needed, check, "report" in request.commands)
     if debugger.COMMAND in request.commands:
         debugger.debugger(env, operator_runtimes)
     if "compiledb" in request.commands:
@@ -188,12 +189,9 @@ def _declare(env: Any, request: options.Request) -> list[Any]:
     return products
 
 
-# ---- Stale products ------------------------------------------------------------------------------
-
-
-def _discard_failed(products: Iterable[str]) -> None:
+def _discard_if_failed(products: Iterable[Path]) -> None:
     if Script.GetBuildFailures():
-        _discard(map(Path, products))
+        _discard(products)
 
 
 def _discard(products: Iterable[Path]) -> None:

@@ -13,7 +13,6 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from opkit.build.c_library import FirstLinks
 from opkit.build.command import run
@@ -23,11 +22,6 @@ _CONTEXT = re.compile(r"In file included from |\s+from |In file included|\S+: (I
 _DIAGNOSTIC = re.compile(r"\S.*?:\d+:\d+: (fatal error|error|warning): ")
 # The number of diagnostics, which counts repeated ones.
 _COUNT = re.compile(r"\d+ (warning|error)s?( and \d+ errors?)? generated\.|cc1(plus)?: some warn")
-
-
-def generate(env: Any) -> None:
-    """Let commands of the environment, and of its clones, run by one Output."""
-    env["SPAWN"] = Output(env["LOCK"]).spawn
 
 
 class Output:

@@ -25,13 +25,9 @@ RUNTIME_COMPILE = "-O2 -g -fno-omit-frame-pointer -fno-sanitize=undefined".split
 RUNTIME_LINK = "-fno-sanitize=undefined -Wl,-z,defs".split()
 
 
-def generate(env: Any) -> None:
-    """Prepare the environment for the harness."""
-    env["HARNESS"] = []  # declared once, for all runtimes
-
-
 def harness(env: Any) -> Any:
     """Return the node of the harness, which loads a runtime's library and a kernel's."""
+    env.SetDefault(HARNESS=[])  # declared once, for all runtimes
     if not env["HARNESS"]:
         env["HARNESS"] += linked(
             env,

@@ -1,9 +1,10 @@
-"""`scons check`: runs the cases of tests/, on this PC and on other executors."""
+"""`scons check` and `scons report`: run the cases of tests/, on this PC and on other executors."""
 
 from __future__ import annotations
 
 import importlib.util
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -30,6 +31,8 @@ from opkit.runtimes.interface import Runtime
 
 SESSION = Path("build/check/session.json")
 LOG = Path("build/check/log.jsonl")
+PAGE = Path("build/report.html")
+RECORDS = Path("build/results")
 # Of pytest, which takes long to import.
 NO_TESTS = 5
 USAGE_ERROR = 4
@@ -71,6 +74,7 @@ USAGE = (
     ("scons check", "run every case of tests/ on this PC: kernels against numpy"),
     ("scons target=... check", "... and on the instruction set of that target; all: on every one"),
     ("scons sanitize=... check", f"... and with the compiler's sanitizers: {','.join(SANITIZERS)}"),
+    ("scons report", "run the check and write build/report.html, a page of its results"),
 )
 
 
@@ -96,8 +100,14 @@ def check(env: Any, request: Request) -> None:
         OpkitError: `qemu=` conflicts with the targets, a sanitizer is unknown, or there can be no
             workers.
     """
-    if env["workers"]:
-        _refuse_workers(env["workers"])
+    workers = env["workers"]
+    if workers and not re.fullmatch(r"auto|[1-9][0-9]{0,2}", workers):
+        raise OpkitError(f"workers: invalid {workers!r} (expected a number up to 999, or auto)")
+    if workers and importlib.util.find_spec("xdist") is None:
+        raise OpkitError(
+            f"workers={workers} requires pytest-xdist, which is not installed: "
+            f"{sys.executable} -m pip install pytest-xdist"
+        )
     parse_sanitizers(env["sanitize"])
     if env["qemu"] and not request.abis:
         raise OpkitError(
@@ -105,16 +115,6 @@ def check(env: Any, request: Request) -> None:
         )
     if executors.is_board(env["qemu"]) and len(request.abis) > 1:
         raise OpkitError(f"qemu={env['qemu']} is one board; pass its chip with target=")
-
-
-def _refuse_workers(workers: str) -> None:
-    if not re.fullmatch(r"auto|[1-9][0-9]{0,2}", workers):
-        raise OpkitError(f"workers: invalid {workers!r} (expected a number up to 999, or auto)")
-    if importlib.util.find_spec("xdist") is None:
-        raise OpkitError(
-            f"workers={workers} requires pytest-xdist, which is not installed: "
-            f"{sys.executable} -m pip install pytest-xdist"
-        )
 
 
 def declare(env: Any, runtimes: Sequence[Runtime], request: Request) -> Check:
@@ -154,22 +154,36 @@ def declare(env: Any, runtimes: Sequence[Runtime], request: Request) -> Check:
     )
 
 
-def check_alias(env: Any, needed: Sequence[Any], check: Check) -> Any:
-    """Return the alias `check`: every case of tests/, with what was just built.
+def check_alias(env: Any, needed: Sequence[Any], check: Check, reports: bool) -> None:
+    """Declare the alias `check`: every case of tests/, with what was just built.
 
     Args:
         env: the environment.
         needed: the nodes of what the cases use on this PC.
         check: where else they run.
+        reports: whether the alias `report` is declared, which writes a page of the results too.
     """
 
     def run(target: Any, source: Any, env: Any) -> int:
-        return run_cases(env, check)
+        return _report(env, check) if reports else run_cases(env, check)
 
+    action = Action(run, f"write {PAGE}" if reports else "check tests/")
     nodes = [*needed, *(program.node for program in check.programs)]
-    alias = env.Alias("check", nodes, Action(run, "check tests/"))
+    alias = env.Alias("report" if reports else "check", nodes, action)
     env.AlwaysBuild(alias)
-    return alias
+    if reports:
+        env.Alias("check", alias)
+
+
+def _report(env: Any, check: Check) -> int:
+    """Run the cases and write the page, also if a case fails; return the status of the check."""
+    # Only the report waits for numpy to be imported.
+    from opkit.report.writer import write
+
+    shutil.rmtree(RECORDS, ignore_errors=True)
+    status = run_cases(env, check, RECORDS)
+    print(write(Path(), env["OPERATOR"], RECORDS, status != 0, PAGE))
+    return status
 
 
 def run_cases(env: Any, check: Check, records: Path | None = None) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import textwrap
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -28,6 +29,8 @@ from opkit.errors import OpkitError
 from opkit.runtimes import expected_kernels
 from opkit.toolchains import zig
 
+_LINE = 80  # characters of a line of the table
+_MIN_CASE_WIDTH = 16
 _OPTION = "--opkit-session"
 _PROPERTY = "opkit"
 _INTEGER_INPUT = "opkit_integer_input"
@@ -257,7 +260,10 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 def table(results: Iterable[Result]) -> list[str]:
-    """Return the lines of a table: kernel, case, largest error, the same in ulp, time."""
+    """Return the lines of a table: kernel, case, largest error, the same in ulp, time.
+
+    A case whose name would make a line longer than 80 characters has more than one line.
+    """
     rows = [("kernel", "case", "max error", "ulp", "time")]
     rows += [
         (
@@ -269,11 +275,15 @@ def table(results: Iterable[Result]) -> list[str]:
         )
         for result in results
     ]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [
-        "  ".join(
-            cell.ljust(width) if column < 2 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]
+    kernel_width, case_width, *widths = (
+        max(map(len, column)) for column in zip(*rows, strict=True)
+    )
+    room = _LINE - kernel_width - sum(widths) - 2 * len(widths) - 2
+    case_width = min(case_width, max(room, _MIN_CASE_WIDTH))
+    lines = []
+    for kernel, case, *numbers in rows:
+        first, *others = textwrap.wrap(case, case_width)
+        cells = [cell.rjust(width) for cell, width in zip(numbers, widths, strict=True)]
+        lines.append("  ".join([kernel.ljust(kernel_width), first.ljust(case_width), *cells]))
+        lines += [f"{'':{kernel_width}}  {other}" for other in others]
+    return lines

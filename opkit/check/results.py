@@ -53,10 +53,7 @@ class Errors:
 
 def errors(kernel: Array, reference: Array) -> Errors:
     """Count the elements of an output, which both have in one shape and dtype, by their error."""
-    return _errors(kernel, reference, ulp_distance(kernel, reference))
-
-
-def _errors(kernel: Array, reference: Array, distance: Array) -> Errors:
+    distance = ulp_distance(kernel, reference)
     nan = np.isnan(kernel) != np.isnan(reference) if kernel.dtype.kind == "f" else None
     comparable = np.ones(kernel.shape, bool) if nan is None else ~nan
     magnitude = np.searchsorted(_BIN_EDGES, distance[comparable], side="left")
@@ -93,12 +90,11 @@ def output(name: str, kernel: Array, reference: Array) -> Output:
         kernel: what the kernel computed.
         reference: what it should be; same shape and dtype.
     """
-    distance = ulp_distance(kernel, reference)
-    sample = _sample(distance.ravel())
+    sample = _sample(ulp_distance(kernel, reference).ravel())
     return Output(
         name,
         kernel.shape,
-        _errors(kernel, reference, distance),
+        errors(kernel, reference),
         kernel.ravel()[sample],
         reference.ravel()[sample],
     )

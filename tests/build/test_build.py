@@ -322,6 +322,16 @@ def test_compiledb_compiles_nothing(tmp_path: Path) -> None:
     assert not [*repository.path.rglob("*.o")]
 
 
+def test_dry_run_in_new_clone_lists_all_steps(tmp_path: Path) -> None:
+    repository = generate(tmp_path)
+    listed = repository.scons("-Q", "-n", "check").stdout.splitlines()
+    assert not (repository.path / "build").exists()
+    assert listed.pop() == "check tests/"
+    done = repository.scons("-Q", "cache=none", "check").stdout.splitlines()
+    steps = [line for line in done if line.startswith(("compile ", "link "))]
+    assert sorted(listed) == sorted(steps)
+
+
 def test_clean_deletes_build_products_only(copy_of_fresh: Repository) -> None:
     before = {file for file in copy_of_fresh.path.rglob("*") if "build" not in file.parts}
     copy_of_fresh.scons("-c", path="")

@@ -41,6 +41,10 @@ def test_second_repository_uses_cache(
         "link build/host/libOpenVX.so",
     }
     assert "compile build/host/graph.o" in made
+    # So is the prelude of VX kernels, which clang finds under the same path in every repository.
+    (prelude,) = cache.glob("prelude-*.pch")
+    used = (one.path / "build/vx" / prelude.name, two.path / "build/vx" / prelude.name)
+    assert prelude.read_bytes() == used[0].read_bytes() == used[1].read_bytes()
     for name in SHARED:
         assert (one.path / name).read_bytes() == (two.path / name).read_bytes()
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.check.target_repositories import check, messages_of, need, write_faults
-from tests.repositories import Repository
+from tests.repositories import Repository, generate
 
 # Statement of compute for tensors of 1, 2, ... floats -> its message. On a board, all tensors
 # lie in one block of memory; here each has its own guards.
@@ -224,3 +225,33 @@ def test_missing_vx_file_is_reported(small: Repository) -> None:
     run = check(small)
     assert run.returncode == 2, run.stdout + run.stderr
     assert "rknn_kernel_myoperator.vx is missing. Restore the file" in run.stderr
+
+
+LONG_NAMES = """\
+name: ResizeAreaOfAllImagesInBatch
+framework: tensorflow
+target_platform: rv1126
+inputs:
+  images_of_the_batch: {type: VX_TYPE_TENSOR}
+outputs:
+  resized: {type: VX_TYPE_TENSOR}
+params:
+  align_corners_of_the_images: {type: VX_TYPE_BOOL, default: false}
+  half_pixel_centers: {type: VX_TYPE_BOOL, default: false}
+runtimes: [rknn, pplnn]
+"""
+
+
+def test_tables_of_long_names_have_80_columns(tmp_path: Path) -> None:
+    repository = generate(tmp_path, LONG_NAMES)
+    usage = repository.scons("-Q", "-h").stdout
+    assert "libpplnn_resizeareaofallimagesinbatch.a" in usage
+    run = repository.scons("-Q", "check").stdout
+    _, _, printed = run.partition("kernels against their reference")
+    table = printed[printed.index("\n") + 1 : printed.index(" passed in ")].splitlines()[:-1]
+    for line in (*usage.splitlines(), *table):
+        assert len(line) <= 80, line
+    # A name that takes two lines is complete.
+    column = slice(table[0].index("case"), table[0].index("max error"))
+    names = "".join(line[column].strip() for line in table)
+    assert "7-uniform-align_corners_of_the_images=0-half_pixel_centers=0" in names

@@ -1,5 +1,5 @@
 """SCons tools of this runtime."""
 
-from opkit.runtimes.pplnn.scons import apply, library
+from opkit.runtimes.pplnn.scons import apply
 
-TOOLS = (library, apply)
+TOOLS = (apply,)

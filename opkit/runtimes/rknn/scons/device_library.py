@@ -13,17 +13,13 @@ from opkit.build.libraries import kernel_objects, stub
 from opkit.runtimes.rknn.sources import kernel_sources
 
 
-def generate(env: Any) -> None:
-    """Prepare the environment for libraries."""
-    env["DEVICE_LIBRARIES"] = {}  # ABI -> node, each declared once
-
-
 def device_library(env: Any, abi_name: str) -> Any:
     """Return the node of `build/<abi>/lib<operator>.so`.
 
     It exports the kernel list and nothing else, so that two operators live in one process. It is
     linked against a stub of libOpenVX.so; the board has the real one.
     """
+    env.SetDefault(DEVICE_LIBRARIES={})  # ABI -> node, each declared once
     libraries = env["DEVICE_LIBRARIES"]
     if abi_name not in libraries:
         libraries[abi_name] = _declare(env, abi_name)

@@ -1,5 +1,5 @@
 /*
- * Which memory a kernel may touch. The compiler's AddressSanitizer has each load and store of a
+ * The memory that a kernel may access. The compiler's AddressSanitizer has each load and store of a
  * kernel look into a shadow: one byte for eight bytes of memory. Here is what its instrumented code
  * calls. All that was not allowed is forbidden, memory of the runtime too: the shadow of it has no
  * access itself, so that a wild address faults before it is used.

@@ -1,4 +1,4 @@
-"""The calling convention of librknn_runtime for armhf: it changes the largest int64."""
+"""The calling convention of librknn_runtime for armhf: aarch64's, except for the largest int64."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from typing import NamedTuple
 from opkit.errors import OpkitError
 
 WORDS = 16
-SLOTS = 16  # products of one instruction, whatever its form
+SLOTS = 16  # products of one instruction, in every form
 
 # type -> its number in the configuration
 TYPES = {

@@ -92,7 +92,7 @@ def pack(package: Package) -> bytes:
     """Return the package as the bytes of a `.rknnop` file.
 
     Raises:
-        PackageError: the version is unknown, or the libraries are not those of the version.
+        PackageError: the version is unknown, or has other libraries.
     """
     if package.version not in LIBRARIES:
         raise PackageError(

@@ -29,7 +29,7 @@ static const vx_enum TYPES[] = {
 };
 
 #define RUNTIME_ENUMERATION \
-    0xFFF03080 /* what the board's runtime writes into every custom kernel */
+    0xFFF03080 /* as the board's runtime writes it into every custom kernel */
 
 static struct {
     const struct harness_invocation *invocation;

@@ -43,7 +43,7 @@ static vx_status validate(vx_node node)
 }
 
 /*
- * The driver frees the memory at LOCAL_DATA_PTR after the deinitializer, in any case: memory that
+ * The driver frees LOCAL_DATA_PTR after the deinitializer, regardless of the allocator: memory that
  * the deinitializer itself freed and left there is freed twice.
  */
 static void free_local_data(vx_node node)

@@ -52,7 +52,7 @@ class Reading:
         local_variables: the numbers of the `__local` that stand before variables, not pointers.
         problems: messages about features that are not emulated.
         warnings: messages about code that clang accepts only after a correction.
-        names: macros that rename the prelude's names where the source declares its own.
+        names: macros that free names of the prelude for the source's own declarations.
         text: the corrected text to compile; the lines are the same.
         files: the files that it includes, and a digest of each.
     """

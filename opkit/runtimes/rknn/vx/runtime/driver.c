@@ -201,7 +201,7 @@ static void *new_output(const struct harness_value *value)
 
 static void *new_param(const struct harness_value *value)
 {
-    /* A kernel reads 32 bits, whatever the size of a number. */
+    /* A kernel reads 32 bits, for a number of any size. */
     const size_t size = value->rank == 0 ? sizeof(uint64_t) : value->size;
     void *bytes = memcpy(device_memory(value->name, size), value->bytes, value->size);
 

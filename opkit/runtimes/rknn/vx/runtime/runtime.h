@@ -73,7 +73,7 @@ void __opkit_open_shadow(void);
 /* Lets a kernel touch memory, whose guards have the name of an argument, or none. */
 void __opkit_allow(const char *name, const void *memory, size_t size);
 void __opkit_allow_library(const void *start, size_t size);
-/* Forbids what a uniform's alignment leaves free behind it. */
+/* Forbids the bytes behind a uniform that its alignment leaves free. */
 void __opkit_guard_uniform(const char *name, const void *memory, size_t size);
 /* Reports bytes that a kernel has the runtime touch, if it must not; `access` is a verb. */
 void __opkit_check_access(const char *access, const void *memory, size_t size, const void *caller);

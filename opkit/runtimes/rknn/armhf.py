@@ -1,4 +1,4 @@
-"""The int64 that librknn_runtime 1.7.5 for armhf turns into another.
+"""The int64 value that librknn_runtime 1.7.5 for armhf changes.
 
 A param is a double in the model, and 2^63 is the double next to the largest int64. aarch64 converts
 it to 2^63 - 1, armhf to -2^63.
@@ -17,12 +17,12 @@ CHIPS = f"{ABI} ({', '.join(target.name for target in TARGETS.values() if target
 
 
 def is_changed(param: Param, value: Any) -> bool:
-    """Whether a kernel on armhf gets another value for a param than one on aarch64."""
+    """Return whether kernels on armhf and on aarch64 get different values of a param."""
     return param.type.name == "VX_TYPE_INT64" and float(value) >= 2.0**63
 
 
 def warnings(params: Sequence[Param], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the name of each param whose value armhf changes, and a sentence on it."""
+    """Yield (name, warning) for each param with a value that armhf changes."""
     for param in params:
         value = values[param.name]
         if value is not None and is_changed(param, value):

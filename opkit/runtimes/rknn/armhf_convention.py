@@ -1,4 +1,4 @@
-"""How librknn_runtime for armhf calls a kernel: as for aarch64, but for the largest int64."""
+"""The calling convention of librknn_runtime for armhf: aarch64's, except for the largest int64."""
 
 from __future__ import annotations
 

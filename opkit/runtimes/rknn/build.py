@@ -1,4 +1,4 @@
-"""What `scons` builds for RKNN-Toolkit 1.x: libraries, packages, and what runs the cases."""
+"""The targets of `scons` for RKNN-Toolkit 1.x: libraries, packages, and the host runtime."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _notes(spec: OpSpec) -> str:
     table = "\n".join(f"  {line}" for line in target_table.plain().splitlines())
     return (
         f"The package is build/<target>/{spec.name}.rknnop.\n\n"
-        f"What a chip must run at least, and where to look it up:\n\n{table}"
+        f"The minimum version on each chip, and where to look it up:\n\n{table}"
     )
 
 

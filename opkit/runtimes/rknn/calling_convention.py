@@ -1,4 +1,4 @@
-"""How librknn_runtime calls a kernel: what becomes of values, and what a status means."""
+"""The calling convention of librknn_runtime: marshaling of values, names of statuses."""
 
 from __future__ import annotations
 
@@ -50,38 +50,38 @@ _STATUS_NAMES = {
 def _value(param: Param, value: Any) -> Value:
     """Return a scalar or an array.
 
-    Values come out of the model as numbers of type double; what does not fit is cut, not refused.
+    A model stores values as doubles. A value out of range is cut to the range, not refused.
     """
     delivery = DELIVERIES.get(param.type.name)
     if delivery is None:
         raise RefusedError(f"param '{param.name}': the board refuses the type {param.type.name}")
-    numbers = numbers_of(param, value, LIMITS)
-    for number in numbers:
-        if not math.isfinite(number):
+    items = numbers_of(param, value, LIMITS)
+    for item in items:
+        if not math.isfinite(item):
             raise RefusedError(
-                f"param '{param.name}' is {float(number)}; RKNN-Toolkit writes params as JSON, "
+                f"param '{param.name}' is {float(item)}; RKNN-Toolkit writes params as JSON, "
                 "which has no infinity and no NaN (expected a finite number)"
             )
-    data = b"".join(_number(delivery, float(number)) for number in numbers)
-    shape = (len(numbers),) if param.type.is_list else ()
+    data = b"".join(_item_bytes(delivery, float(item)) for item in items)
+    shape = (len(items),) if param.type.is_list else ()
     return Value(param.name, delivery.element.name, shape, data)
 
 
-def _number(delivery: Delivery, number: float) -> bytes:
+def _item_bytes(delivery: Delivery, value: float) -> bytes:
     """Return the bytes of a scalar, or of an item of an array."""
     if delivery.converted is None:
         with np.errstate(over="ignore"):
-            return np.array(number, delivery.element.dtype).tobytes()
-    whole = _whole(number, delivery.converted) % 2**64
+            return np.array(value, delivery.element.dtype).tobytes()
+    whole = _whole(value, delivery.converted) % 2**64
     return whole.to_bytes(8, "little")[: delivery.element.size]
 
 
-def _whole(number: float, element: ElementType) -> int:
-    """Convert as the processor does: toward zero, saturating."""
+def _whole(value: float, element: ElementType) -> int:
+    """Convert to an integer as the processor does: toward zero, saturating."""
     limits = element.limits
     assert limits is not None
     low, high = limits
-    return min(max(int(number), low), high)
+    return min(max(int(value), low), high)
 
 
 CONVENTION = CallingConvention(

@@ -1,4 +1,4 @@
-"""How the cases run as librknn_runtime would run them: on the host runtime."""
+"""The check of RKNN-Toolkit 1.x: the host runtime runs the cases as librknn_runtime would."""
 
 from __future__ import annotations
 

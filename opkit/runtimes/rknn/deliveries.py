@@ -1,4 +1,4 @@
-"""What librknn_runtime makes of a param on its way into a kernel, as measured on version 1.7.5."""
+"""The delivery of params to kernels by librknn_runtime, as measured on version 1.7.5."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from opkit.description.types import ELEMENT_TYPES, SAME_TENSOR_TYPES, ElementTyp
 
 @dataclass(frozen=True)
 class Delivery:
-    """What a kernel gets for a param.
+    """The delivery of a param to a kernel.
 
     Attributes:
         element: the type of the scalar, or of each item of the array.
-        converted: the type to whose range the number is cut, before as many of its low bytes
-            arrive as `element` has; None: the number is rounded to `element`.
-        reference: the type of the reference that the CPU kernel gets.
+        converted: the integer type to convert to first, saturating; then the kernel gets the low
+            bytes, as many as `element` has. None: the number is rounded to `element`.
+        reference: the type of the CPU kernel's argument, an OpenVX reference.
         reader: the function of openvx.h that reads it, and its arguments after the param's name.
-        vx_type: the type under which a VX kernel gets it: of a scalar 32 bits of its storage,
-            whatever it is.
+        vx_type: the type of the VX kernel's argument; of a scalar of any size, a VX kernel gets
+            32 bits of its storage.
     """
 
     element: ElementType
@@ -68,13 +68,13 @@ DELIVERIES: dict[str, Delivery] = {
     "VX_TYPE_FLOAT32": _scalar("float32", None, "float"),
     "VX_TYPE_FLOAT64": _scalar("float64", None, "float"),
 }
-"""Name of a param type -> what a kernel gets for such a param."""
+"""Name of a param type -> its delivery to a kernel."""
 
 TENSOR_TYPES: dict[str, str] = {dtype: dtype for dtype in SAME_TENSOR_TYPES if dtype != "bool"}
 """The dtypes of a kernel's tensors. A board can hand over BOOL8; the toolkit has none."""
 
 OUTPUT_TYPES: tuple[str, ...] = ("float16", "float32", "int8", "uint8", "int16")
-"""The dtypes of a model's outputs. Of others, rknn_outputs_get returns 0 bytes, and success.
+"""The dtypes of a model's outputs. For others, rknn_outputs_get returns 0 bytes, and success.
 
 Measured for int32, uint32 and int64. uint16 is inferred: as an input it is lost.
 """
@@ -89,4 +89,4 @@ REFUSALS: dict[str, str] = {
     "VX_TYPE_SIZE": "the board's runtime refuses it while loading the model; use VX_TYPE_UINT32",
     "VX_TYPE_FLOAT16": "the board's runtime refuses it when it makes the node; use VX_TYPE_FLOAT32",
 }
-"""Name of a type -> why no param can have it."""
+"""Name of an unsupported param type -> reason and remedy."""

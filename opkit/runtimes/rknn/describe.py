@@ -1,4 +1,4 @@
-"""What a description can say to RKNN-Toolkit 1.x."""
+"""The keys, types, targets and limits of a description for RKNN-Toolkit 1.x."""
 
 from __future__ import annotations
 

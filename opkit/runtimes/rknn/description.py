@@ -11,13 +11,13 @@ from opkit.runtimes.rknn.settings import settings
 def package_description(spec: OpSpec, target: str) -> str:
     """Return the op.yml of the package for one chip, in the vendor's keys, order kept.
 
-    What only this project knows (`doc`, `default`, `source`, `length`, `dtype`, `kernels`,
-    `vx_version`, `sources`, `include`, `cflags`) is left out. The values of `out_binary`,
-    `op_py_file` and `vx_file` are the plain file names: the vendor's packages hold these keys, but
-    what RKNN-Toolkit does with the values is not published.
+    This project's own keys (`doc`, `default`, `source`, `length`, `dtype`, `kernels`, `vx_version`,
+    `sources`, `include`, `cflags`) are left out. The values of `out_binary`, `op_py_file` and
+    `vx_file` are the plain file names: the vendor's packages hold these keys, but their effect in
+    RKNN-Toolkit is not published.
 
-    `vx_file` is there for an operator without a VX kernel too. That is inferred: every package that
-    was seen has the key, none was seen of such an operator, and the file itself is in no package.
+    An operator without a VX kernel has `vx_file`, too. That is inferred: every known package has
+    the key, but none is known of such an operator. The file itself is in no package.
     """
     tensor = {"type": "VX_TYPE_TENSOR"}
     description = {

@@ -1,8 +1,8 @@
-"""Writes the configuration of a dot-product instruction, VXC_DP16x1, 8x2, 4x4 or 2x8.
+"""The configuration of a dot-product instruction, VXC_DP16x1, 8x2, 4x4 or 2x8.
 
-Such an instruction computes each of its outputs as a sum of products. Which elements of its two
-operands, or which constants, are multiplied is in 16 words of 32 bits that the kernel declares as
-`_viv_uniform VXC_512Bits` and the .c file sets with opkit_set_uniform:
+Such an instruction computes each of its outputs as a sum of products. Its configuration, 16 words
+of 32 bits, selects the factors: elements of its two operands, or constants. The kernel declares the
+words as `_viv_uniform VXC_512Bits`, and the .c file sets them with opkit_set_uniform:
 
     # Four halves of a register as floats: output i is element i of the first operand, times 1.
     words = configuration(
@@ -10,8 +10,8 @@ operands, or which constants, are multiplied is in 16 words of 32 bits that the 
     )
     print(c_array("low_halves_to_floats", words))
 
-Those that many kernels use have names, in dot_products.h beside this file. The layout of the words
-is that of the vendor's headers.
+dot_products.h beside this file has common configurations. The layout of the words is that of the
+vendor's headers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import NamedTuple
 from opkit.errors import OpkitError
 
 WORDS = 16
-SLOTS = 16  # products of one instruction, whatever its form
+SLOTS = 16  # products of one instruction, in every form
 
 # type -> its number in the configuration
 TYPES = {
@@ -42,7 +42,7 @@ MAX_SHIFT = 31
 MAX_LANE = 15
 
 _PLUS, _MINUS, _ALONE = 1, 2, 3  # the mode of a term; 0: unused
-_CONSTANT = 2  # where the second factor comes from; 0 and 1 are the operands
+_CONSTANT = 2  # the source of the second factor; 0 and 1 are the operands
 
 
 class _Form(NamedTuple):
@@ -64,7 +64,7 @@ class Bin:
 
     Attributes:
         operand: 0 for the instruction's first source register, 1 for its second.
-        lane: which element of it, 0 to 15, in elements of its own type.
+        lane: the index of the element, 0 to 15, in elements of the operand's type.
     """
 
     operand: int
@@ -73,20 +73,20 @@ class Bin:
 
 @dataclass(frozen=True)
 class Constant:
-    """A number that stands in the configuration itself, in its constant type."""
+    """A number in the configuration itself, of its constant type."""
 
     value: float
 
 
 @dataclass(frozen=True)
 class Term:
-    """What is added to an output.
+    """A summand of an output: a product, or an element alone.
 
     Attributes:
-        output: which output, 0 to one less than the form has.
+        output: the index of the output, from 0.
         a: the first factor.
-        b: the second factor; None adds `a` alone. Its lane then counts elements of the
-            accumulator's type, whatever the operand's is: with int32, lane 1 of eight uint16 is
+        b: the second factor; None adds `a` alone. Then the lane of `a` counts elements of the
+            accumulator's type, not of the operand's: with int32, lane 1 of eight uint16 is
             elements 2 and 3. That reading is very likely: many published kernels need it.
         negative: subtract the product.
     """
@@ -107,13 +107,12 @@ def configuration(
     """Return the 16 words of a configuration.
 
     Args:
-        form: "16x1", "8x2", "4x4" or "2x8": how many terms each output has, and how many outputs
-            there are.
-        terms: what is added up; the terms of an output take its slots in the order given.
-        shift: by how many bits every sum is shifted to the right, 0 to 31.
-        constant_type: of all constants: "float16", "int16", "int8", "uint16" or "uint8". Constants
-            of type float16 are rounded to it; of the others only values that they have are taken.
-        accumulator_type: what the instruction adds up in, as the word says it; one of TYPES.
+        form: "16x1", "8x2", "4x4" or "2x8": terms of each output x outputs.
+        terms: the summands; the terms of an output take its slots in the order given.
+        shift: the right shift of every sum, 0 to 31 bits.
+        constant_type: the type of all constants: "float16", "int16", "int8", "uint16" or "uint8".
+            Constants are rounded to float16; an integer type accepts exact values only.
+        accumulator_type: the type of the sums, as encoded in the words; one of TYPES.
 
     Raises:
         OpkitError: the instruction has no such form, output, lane, shift or constant.
@@ -224,7 +223,7 @@ def _check_range(form: str, what: str, value: int, low: int, high: int) -> None:
 
 
 def _pack(fields: list[int], bits: int) -> Iterable[int]:
-    """Pack fields of so many bits into words of 32, the first into the lowest bits."""
+    """Pack fields of `bits` bits into words of 32 bits, the first into the lowest bits."""
     per_word = 32 // bits
     for start in range(0, len(fields), per_word):
         word = fields[start : start + per_word]

@@ -26,7 +26,7 @@ def commands(root: Path, operator: OpSpec) -> EditorCommands:
 
 
 def _language(operator: OpSpec) -> str:
-    """Return a header that declares for clangd what the vendor's compiler has built in."""
+    """Return a header with the vendor compiler's built-ins, for clangd."""
     return (
         f'#include "{Path(NAMES).name}"\n'
         f"#include <prelude.h>\n"

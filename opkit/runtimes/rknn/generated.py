@@ -18,11 +18,11 @@ def generated_files(spec: OpSpec, reference_source: str) -> dict[str, str]:
 
     Args:
         spec: the operator.
-        reference_source: the text of `<lower>_reference.py`, which the toolkit's class carries.
+        reference_source: the text of `<lower>_reference.py`, a part of the toolkit's class.
 
     Raises:
-        OpkitError: the reference cannot run in RKNN-Toolkit's Python, or op.yml lists a source
-            that is compiled anyway.
+        OpkitError: the reference cannot run in RKNN-Toolkit's Python, or op.yml lists the file of
+            the kernel list as another source.
     """
     page = {"docs/vx.md": copies.copy("runtimes/rknn/docs/vx.md")}
     return {
@@ -64,7 +64,7 @@ def _params_header(spec: OpSpec) -> str:
 
 
 def _index(spec: OpSpec, parameter: Tensor | Param) -> str:
-    """Return the enumerator that is a parameter's place among the references."""
+    """Return the enumerator of a parameter's index among the references."""
     return f"{spec.lower.upper()}_INDEX_{parameter.name.upper()}"
 
 
@@ -86,7 +86,7 @@ def _descriptions(spec: OpSpec) -> list[str]:
 
 
 def _tensors(spec: OpSpec) -> list[str]:
-    """Return the rows that say which tensor becomes which member."""
+    """Return the rows that map each tensor to its member."""
     rows = [
         *((tensor, "VX_READ_ONLY", "inputs") for tensor in spec.inputs),
         *((tensor, "VX_WRITE_ONLY", "outputs") for tensor in spec.outputs),

@@ -16,7 +16,7 @@ from opkit.runtimes.rknn import armhf
 from opkit.runtimes.rknn.calling_convention import CONVENTION
 
 HOST = Path("build/host")
-"""Where a repository has the harness, the host runtime and the guarded library."""
+"""The folder of the harness, the host runtime and the guarded library in a repository."""
 
 
 def host_kernel(
@@ -33,11 +33,11 @@ def host_kernel(
         spec: the operator description.
         library: `lib<operator>.so`.
         host: the folder with `harness` and `libOpenVX.so`.
-        index: which kernel of the list: 0 is the CPU kernel, anything else a VX kernel, of which
-            the callbacks run, but not the program.
+        index: the kernel's index in the list: 0 is the CPU kernel. Any other is a VX kernel: its
+            callbacks run, but not its program.
         uniforms: name -> size in bytes of each _viv_uniform that a VX kernel declares; its
             initializer can set no other.
-        formats: name of a tensor -> what vxQueryTensor says of it, as driver.c reads it.
+        formats: name of a tensor -> its attributes for vxQueryTensor, as driver.c reads them.
 
     Raises:
         OpkitError: one of the files does not exist.
@@ -55,11 +55,11 @@ def host_kernel(
 
 @dataclass(frozen=True)
 class CpuKernel:
-    """The CPU kernel in both libraries for this PC. It is a Kernel.
+    """The CPU kernel in both libraries for this PC; implements Kernel.
 
     Attributes:
-        packed: the library that a package holds; it runs when the time is measured.
-        guarded: the same kernel, each of its tensors between forbidden pages.
+        packed: the kernel in the library of the package, for measuring the time.
+        guarded: the same kernel, with each of its tensors between guard pages.
     """
 
     packed: HarnessKernel
@@ -82,7 +82,7 @@ def cpu_kernel(spec: OpSpec, root: Path) -> CpuKernel:
     """Return the CPU kernel of a repository that is built for this PC.
 
     Raises:
-        OpkitError: it is not.
+        OpkitError: the repository is not built.
     """
     name = f"lib{spec.lower}.so"
     return CpuKernel(

@@ -40,7 +40,7 @@ def kernels_header(spec: OpSpec) -> str:
 
 
 def kernel_file(spec: OpSpec) -> str:
-    """Return the user's .c file, as it is written once."""
+    """Return the initial text of the user's .c file."""
     about = block_comment(_about_vx(spec) if settings(spec).has_vx_kernel else _about_cpu(spec))
     include = f'#include "{spec.lower}_compute.h"\n#include "{kernels_include(spec)}"\n'
     if not settings(spec).has_vx_kernel:

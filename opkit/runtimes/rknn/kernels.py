@@ -1,4 +1,4 @@
-"""Which kernels an operator has, and which parts of them its repository lacks."""
+"""Checks for the VX kernel: in op.yml, and for its parts in the repository."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from opkit.testing import check_vx_kernel
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
-def require_vx_kernel(spec: OpSpec, what: str, remedy: str = "") -> None:
-    """Refuse what only an operator with a VX kernel can do.
+def require_vx_kernel(spec: OpSpec, feature: str, remedy: str = "") -> None:
+    """Refuse a feature that needs a VX kernel if the operator has none.
 
     Args:
         spec: the operator.
-        what: what needs the VX kernel, as the message calls it.
-        remedy: what to do other than to add a VX kernel.
+        feature: the option, command or test that needs the VX kernel, for the message.
+        remedy: an alternative to adding a VX kernel.
 
     Raises:
         OpkitError: op.yml has no VX kernel.
@@ -35,7 +35,7 @@ def require_vx_kernel(spec: OpSpec, what: str, remedy: str = "") -> None:
     if not settings(spec).has_vx_kernel:
         add = "write `kernels: [cpu, vx]` and run scons to add one"
         raise OpkitError(
-            f"{what}: {spec.name} has no VX kernel, because op.yml has `kernels: [cpu]`; "
+            f"{feature}: {spec.name} has no VX kernel, because op.yml has `kernels: [cpu]`; "
             + (f"{remedy}, or {add}" if remedy else add)
         )
 
@@ -65,15 +65,15 @@ def _code(source: str) -> list[str]:
 
 
 def missing_vx_kernel(spec: OpSpec, source: str) -> Complaint | None:
-    """Return what the user's files lack for a VX kernel that was added to op.yml later.
+    """Return a complaint if the user's files lack a VX kernel that op.yml has.
 
     Args:
         spec: the operator, which has a VX kernel.
         source: the text of `rknn_kernel_<op>.c`.
 
     Returns:
-        A complaint with the text to add; None if the source names a function that sets up the
-        VX kernel, or has a kernel list of its own.
+        A complaint with the text to add; None if the source has a function that sets up the VX
+        kernel, or a kernel list of its own.
     """
     code = _COMMENT.sub(" ", source)
     if kernel_source.kernels_include(spec) not in code:

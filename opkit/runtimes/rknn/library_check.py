@@ -1,8 +1,8 @@
-"""Is a compiled library one that RKNN's runtime can load? Asked before it is packed.
+"""The check of a device library before it is packed: RKNN's runtime must be able to load it.
 
-The runtime writes the library to a file, opens it with dlopen and looks up the kernel list. What
-goes wrong there shows as a line on the board's standard error, or as a crash later; here it is a
-message at build time.
+The runtime writes the library to a file, opens it with dlopen and looks up the kernel list. An
+error there is a line on the board's standard error, or a crash later; here it is a message at build
+time.
 """
 
 from __future__ import annotations
@@ -21,22 +21,20 @@ BOARD_LIBRARIES = (
 
 
 def requirements(operator: str) -> elf_check.Requirements:
-    """Return what the device library of an operator of this name has to be."""
+    """Return the requirements on the device library of an operator."""
     return elf_check.Requirements((f"vx_kernel_{operator}_list",), BOARD_LIBRARIES)
 
 
 def check_library(path: Path, abi: str, operator: str, any_glibc: bool = False) -> None:
-    """Check a device library against what the boards of an ABI accept.
+    """Check that the boards of an ABI can load a device library.
 
     Args:
         path: the library.
-        abi: the name of the ABI that it has to be compiled for.
+        abi: the name of the required ABI.
         operator: the operator's name.
-        any_glibc: whether it may ask for a glibc that boards do not have, as a library that only
-            runs on this PC may.
+        any_glibc: accept a glibc newer than the boards', for a library that runs on this PC only.
 
     Raises:
-        OpkitError: it cannot be read, or it would not load, or not as it should; the message lists
-            every reason.
+        OpkitError: the library cannot be read, or violates requirements; the message lists all.
     """
     elf_check.check(path, ABIS[abi], requirements(operator), any_glibc)

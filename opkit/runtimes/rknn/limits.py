@@ -1,4 +1,4 @@
-"""How much a board takes, as measured on driver and runtime 1.7.5."""
+"""The limits of a board, as measured on driver and runtime 1.7.5."""
 
 from __future__ import annotations
 

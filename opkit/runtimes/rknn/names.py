@@ -1,4 +1,4 @@
-"""The names that an operator of this runtime, or its VX kernel, cannot have."""
+"""The reserved names of operators of this runtime and of their VX kernels."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from opkit.description.words import is_python_name, taken
 from opkit.text import shortened
 
 _CLASS = taken("", "np tf RKNNCustomOP IoMap Shape output_shapes params_from_tf reference")
-"""What rknn_op_<op>.py has besides the operator's class and Python's own names."""
+"""The names in rknn_op_<op>.py besides the operator's class and Python's own names."""
 
 _SHORTHANDS = "(native|half)_(exp2?|exp10|log2?|log10|r?sqrt|sin|cos|tan|powr|divide|recip)"
-"""Macros that are other functions in the language of VX kernels."""
+"""Macros for other functions in the language of VX kernels."""
 
 VX_KERNELS = taken("", "main cl_viv_vx_extension get_global_id", r"vxc_\w+")
-"""What the function of a VX kernel cannot be called: in lower case, as that function is."""
+"""Reserved names for the function of a VX kernel, which is in lower case."""
 
 VX_PARAMETERS = taken(
     "",
     "cl_viv_vx_extension get_global_id",
     rf"(VXC|vxc)_\w+|(CLK|HALF)_[A-Z\d_]+|{_SHORTHANDS}",
 )
-"""What a parameter of a VX kernel cannot be called: macros, and what the generated one uses."""
+"""Reserved names for parameters of a VX kernel: macros, and names in the generated kernel."""
 
 
 def operator_name_refusal(name: str) -> str:
@@ -42,15 +42,15 @@ def operator_name_refusal(name: str) -> str:
 
 
 def check_vx_names(reader: Reader, entries: Mapping[str, yaml.Node]) -> None:
-    """Refuse names that a VX kernel cannot have; what is no name, the parser refuses.
+    """Refuse names that are reserved in VX kernels; the parser refuses invalid identifiers.
 
     Raises:
-        DescriptionError: there is one.
+        DescriptionError: a name is reserved.
     """
     name = entries.get("name")
     if isinstance(name, yaml.ScalarNode) and name.value.lower() in VX_KERNELS:
         kernel = name.value.lower()
-        problem = f"{name.value!r} gives the VX kernel the name '{kernel}', which it cannot have"
+        problem = f"{name.value!r} gives the VX kernel the reserved name '{kernel}'"
         reader.fail(name, "name", f"{problem}; choose another name, or write `kernels: [cpu]`")
     for section in ("inputs", "outputs", "params"):
         members = entries.get(section)

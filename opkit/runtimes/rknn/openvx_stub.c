@@ -1,7 +1,7 @@
 /*
- * A stub of the boards' libOpenVX.so, to link device libraries against and for nothing else: it
- * defines all functions that the headers in include/VX declare, and none of them does anything. On
- * the board the real library takes its place; on the PC the host runtime does.
+ * A stub of the boards' libOpenVX.so, only for linking device libraries: it defines all functions
+ * of the headers in include/VX, with empty bodies. On the board the real library takes its place;
+ * on the PC the host runtime does.
  *
  * The linker needs names only, so the definitions do without the headers.
  */

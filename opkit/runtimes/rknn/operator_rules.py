@@ -1,4 +1,4 @@
-"""What librknn_runtime 1.7.5 would get wrong in silence, of an operator as a whole."""
+"""Complaints about errors of a whole operator that librknn_runtime 1.7.5 does not report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from opkit.runtimes.rknn.deliveries import INPUT_TYPES, OUTPUT_TYPES
 
 
 def complaints(spec: OpSpec) -> Iterator[Complaint]:
-    """Yield the tensors that get lost, as errors, and the defaults that arrive as other values."""
+    """Yield an error for each tensor that gets lost, a warning for each default that changes."""
     yield from _inputs(spec)
     yield from _outputs(spec)
     yield from _defaults(spec)

@@ -34,7 +34,7 @@ def from_file(path: Path) -> bytes:
 
 
 def from_toolkit(python: str, repository: Path, name: str, description: str, work: Path) -> bytes:
-    """Return the program binary that RKNN-Toolkit's own build command makes.
+    """Compile the program binary with RKNN-Toolkit's own build command.
 
     The command runs on a copy of the repository, because it writes beside the sources; the copy is
     removed in any case. The binary is taken from the package that the command makes.
@@ -56,7 +56,7 @@ def from_toolkit(python: str, repository: Path, name: str, description: str, wor
             f"rknn_python={python}: no such program; pass the Python of the environment that "
             "RKNN-Toolkit 1.x is installed in, such as rknn_python=/opt/rknn/bin/python3"
         )
-    # Not resolved: a virtual environment's Python is a link, and found by the link's place.
+    # Not resolved: a virtual environment's Python is a link, and the link's folder identifies it.
     program = str(Path(program).absolute())
     with scratch_folder(work) as folder:
         copy = folder / repository.absolute().name
@@ -81,16 +81,16 @@ def _copy(repository: Path, copy: Path, work: Path) -> None:
 
 def _build(program: str, copy: Path) -> None:
     arguments = ["-m", "rknn.bin.custom_op", "--action", "build", "--op_path", str(copy)]
-    shown = " ".join([program, *arguments])
+    command_line = " ".join([program, *arguments])
     try:
         # Not inside the copy: `python -m` would import the repository's files before its own.
         finished = run([program, *arguments], folder=copy.parent)
     except OSError as error:
-        raise ProgramBinaryError(f"{shown}\ncannot be run: {error.strerror}") from None
+        raise ProgramBinaryError(f"{command_line}\ncannot be run: {error.strerror}") from None
     if finished.returncode:
         last = "\n".join(f"  {line}" for line in finished.stdout.splitlines()[-_LAST_LINES:])
         raise ProgramBinaryError(
-            f"{shown}\nfailed with status {finished.returncode}. The end of its output:\n"
+            f"{command_line}\nfailed with status {finished.returncode}. The end of its output:\n"
             f"{last or '  (nothing)'}\n"
             "Check that this Python has RKNN-Toolkit 1.x: "
             f"{program} -c 'import rknn.bin.custom_op'"

@@ -1,4 +1,4 @@
-"""Whether the user's reference can run in RKNN-Toolkit's Python, 3.5 to 3.8.
+"""The check that the user's reference can run in RKNN-Toolkit's Python, 3.5 to 3.8.
 
 The toolkit gets the reference inside rknn_op_<op>.py, the only Python file of a package.
 """
@@ -20,10 +20,10 @@ REQUIRED = {
 }
 
 MODULES = {"numpy", "scipy", "tensorflow"}
-"""What RKNN-Toolkit's Python has besides the standard library, as RKNN-Toolkit needs it itself."""
+"""The modules in RKNN-Toolkit's Python besides the standard library: its own requirements."""
 
 NEWER = {
-    # Name -> the version that brought it, and what to write instead.
+    # Name -> the version that introduced it, and a replacement.
     "contextvars": ("Python 3.7", "plain arguments"),
     "dataclasses": ("Python 3.7", "a tuple or a dict"),
     "functools.cache": ("Python 3.9", "functools.lru_cache(None)"),
@@ -61,7 +61,7 @@ NEWER = {
 }
 
 Finding = tuple[int, str, str]
-"""Line, what is too new, what to write instead."""
+"""Line, the feature that is too new, a replacement."""
 
 
 def check_reference(source: str, file: str) -> None:
@@ -71,10 +71,10 @@ def check_reference(source: str, file: str) -> None:
 
     Args:
         source: the text of the reference.
-        file: the name by which messages call it.
+        file: its name, for messages.
 
     Raises:
-        OpkitError: the first thing that is wrong, with file and line, and how to write it instead.
+        OpkitError: the first error, with file, line and a replacement.
     """
     try:
         tree = ast.parse(source)
@@ -182,7 +182,7 @@ def _tokens(source: str) -> Iterator[Finding]:
 
 
 def _names(tree: ast.Module) -> Iterator[Finding]:
-    """Yield imports of unavailable modules, and names that newer modules have."""
+    """Yield imports of unavailable modules, and names of newer versions of modules."""
     modules: dict[str, str] = {}  # the name of a module here -> its full name
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

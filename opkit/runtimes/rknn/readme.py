@@ -10,8 +10,8 @@ from opkit.runtimes.rknn.settings import settings
 from opkit.text import render
 
 _ABOUT = """\
-A custom operator for Rockchip's RKNN-Toolkit: its math, its kernels, and the class by which the
-toolkit converts models that hold it."""
+A custom operator for Rockchip's RKNN-Toolkit: its math, its kernels, and the class with which the
+toolkit converts models."""
 _PRODUCT = "builds and packs build/{target}/{name}.rknnop"
 _FILE = """\
 | `rknn_kernel_{lower}.c` | {holds}; works as generated | yours |
@@ -25,7 +25,7 @@ _VX_FILE = """\
 `op.yml` | yours |
 """
 _VX_COMMANDS = """\
-| `scons vx` | compiles the VX kernel for this PC and shows what is wrong with it |
+| `scons vx` | compiles the VX kernel for this PC and prints errors and warnings |
 | `scons vx-gdb case=NAME run=1` | starts gdb at the first line of the VX kernel, in the case of \
 that name |
 """
@@ -33,14 +33,14 @@ _VX_GDB = """\
     scons vx-gdb case=NAME run=1     # the VX kernel, in the emulator
 """
 _VX_EDITOR = """\
-The `.vx` file is OpenCL C, which the editor has to be told: in VS Code
+The `.vx` file is OpenCL C. Tell the editor so: in VS Code
 `"files.associations": {"*.vx": "c"}`, in Vim `autocmd BufRead *.vx setfiletype c`.
 """
 _ADD_VX_KERNEL = """\
 ## A kernel for the NPU
 
 This operator runs on the CPU alone. To give it a kernel for the NPU, write `kernels: [cpu, vx]` in
-`op.yml` and run `scons`: it writes the file for it and says what else to add.
+`op.yml` and run `scons`: it writes the `.vx` file and prints the other parts to add.
 """
 
 

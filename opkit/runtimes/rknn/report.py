@@ -1,4 +1,4 @@
-"""What the report shows of RKNN-Toolkit 1.x: the chip, and what is in the packages."""
+"""The parts of the report for RKNN-Toolkit 1.x: the chip, and the contents of the packages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def properties(spec: OpSpec) -> Mapping[str, str]:
 
 
 def built_packages(root: Path) -> list[Product]:
-    """Return what is in the packages that a repository has built."""
+    """Return the contents of the built packages of a repository."""
     return [
         product(path.relative_to(root).as_posix(), path.read_bytes())
         for path in sorted(root.glob("build/*/*.rknnop"))
@@ -36,7 +36,7 @@ def built_packages(root: Path) -> list[Product]:
 
 
 def product(file: str, data: bytes) -> Product:
-    """Return what is in a package, or why it cannot be read."""
+    """Return the contents of a package, or the reason why it cannot be read."""
     try:
         return Product(file, cells=_cells(unpack(data, Path(file).name)))
     except PackageError as error:
@@ -53,7 +53,7 @@ def _cells(package: Package) -> dict[str, int | str]:
 
 
 def _delivery(param: Param) -> tuple[str, str]:
-    """Return what librknn_runtime makes of a param."""
+    """Return the form and the type in which a kernel gets a param."""
     type_ = DELIVERIES[param.type.name].type
     if not param.type.is_list:
         return "a scalar of", type_

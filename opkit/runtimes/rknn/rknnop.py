@@ -1,4 +1,4 @@
-"""The package (`.rknnop`): its bytes from a value, and the value from its bytes.
+"""The package format (`.rknnop`): pack and unpack.
 
 All integers are little-endian:
 
@@ -8,8 +8,8 @@ All integers are little-endian:
     8       8      container version, 1 or 2
     16             sections to the end of the file: 8 bytes of length, then that many bytes
 
-There is neither padding nor a checksum. `section_names()` has the order of the sections. All of it
-was read from packages that the vendor ships.
+There is neither padding nor a checksum. `section_names()` has the order of the sections. The
+source of all of it is the vendor's packages.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from opkit.errors import OpkitError
 
 MAGIC = b"RKNN"
 PROGRAM_BINARY_MAGICS: tuple[bytes, ...] = (b"SHDR", b"FULLPRGM")
-"""How a program binary begins: SHDR if it is not linked yet, FULLPRGM if it is."""
+"""The magic of a program binary: SHDR before linking, FULLPRGM after."""
 
 LIBRARIES: Mapping[int, tuple[str, ...]] = MappingProxyType(
     {1: ("x64", "aarch64"), 2: ("x64", "aarch64", "armhf")}
@@ -34,10 +34,10 @@ LIBRARIES: Mapping[int, tuple[str, ...]] = MappingProxyType(
 """Container version -> the ABIs of its device libraries, in the order of the file."""
 
 VERSION = 2
-"""The container version that is packed."""
+"""The container version of new packages."""
 
 ABIS: tuple[str, ...] = LIBRARIES[VERSION]
-"""The ABIs of the device libraries that every package carries."""
+"""The ABIs of the device libraries in every new package."""
 
 _HEADER = struct.Struct("<4sIQ")
 _LENGTH = struct.Struct("<Q")
@@ -51,9 +51,9 @@ _OTHER_FILES: Mapping[bytes, str] = MappingProxyType(
         **dict.fromkeys(PROGRAM_BINARY_MAGICS, "a program binary"),
     }
 )
-"""How files that are given in a package's place begin -> what they are."""
+"""The first bytes of a file that is not a package -> its kind."""
 _OTHER_SUFFIXES: Mapping[str, str] = MappingProxyType(
-    # Inferred: a model's header is like a package's, so that only its name tells.
+    # Inferred: a model's header is like a package's, so only the suffix tells them apart.
     {
         ".rknn": "an RKNN model",
         ".yml": "a YAML file",
@@ -62,20 +62,20 @@ _OTHER_SUFFIXES: Mapping[str, str] = MappingProxyType(
         ".py": "a Python file",
     }
 )
-"""The same by the file's suffix, where the beginning does not tell."""
+"""Suffix -> the kind of a file, if its first bytes are ambiguous."""
 
 
 class PackageError(OpkitError):
-    """Bytes that are not a package, or a value that a package cannot hold."""
+    """The bytes are not a package, or the value cannot be packed."""
 
 
 @dataclass(frozen=True)
 class Package:
-    """What a package holds.
+    """The contents of a package.
 
     Attributes:
         version: the container's version: 1 (toolkit 1.2.0 to 1.3.0) or 2 (1.3.2 and later).
-        program_binary: that of the VX kernel; empty when the operator runs on the CPU only.
+        program_binary: the VX kernel's; empty if the operator runs on the CPU only.
         libraries: ABI name -> device library. Version 1 has no armhf.
         description: the text of op.yml.
         python: the text of the class that RKNN-Toolkit calls.
@@ -92,7 +92,7 @@ def pack(package: Package) -> bytes:
     """Return the package as the bytes of a `.rknnop` file.
 
     Raises:
-        PackageError: the version is unknown, or the libraries are not those of the version.
+        PackageError: the version is unknown, or has other libraries.
     """
     if package.version not in LIBRARIES:
         raise PackageError(
@@ -111,7 +111,7 @@ def pack(package: Package) -> bytes:
 
 
 def read(path: Path) -> Package:
-    """Return what a `.rknnop` file holds.
+    """Read a `.rknnop` file.
 
     Raises:
         OpkitError: the file cannot be read, or is not exactly one package.
@@ -120,7 +120,7 @@ def read(path: Path) -> Package:
 
 
 def unpack(data: bytes, file: str) -> Package:
-    """Return what the bytes of a `.rknnop` file hold.
+    """Parse the bytes of a `.rknnop` file.
 
     Args:
         data: the whole file.
@@ -128,7 +128,7 @@ def unpack(data: bytes, file: str) -> Package:
 
     Raises:
         PackageError: the bytes are not exactly one package; the message names the file, the
-            offset, what is there and what should be.
+            offset, the content found and the content expected.
     """
     try:
         version = _read_version(data, file)
@@ -148,7 +148,7 @@ def unpack(data: bytes, file: str) -> Package:
 
 
 def _other_file(data: bytes, file: str) -> str | None:
-    """Return what a file is that is not a package, as far as its beginning or name tells."""
+    """Return the kind of a file that is not a package, or None if it is unknown."""
     for beginning, kind in _OTHER_FILES.items():
         if data.startswith(beginning) and (beginning or not data):
             return kind
@@ -179,7 +179,7 @@ def _read_version(data: bytes, file: str) -> int:
 
 
 def _split(data: bytes, file: str, version: int) -> dict[str, _Section]:
-    """Return the sections by name; together they are all that follows the header."""
+    """Return the sections by name; they fill the file after the header."""
     offset = _HEADER.size
     found = {}
     for name in section_names(version):
@@ -205,7 +205,7 @@ def _split(data: bytes, file: str, version: int) -> dict[str, _Section]:
 
 
 def _decode(found: Mapping[str, _Section], name: str, file: str) -> str:
-    """Return a section that is text."""
+    """Return a section as text."""
     start, data = found[name]
     try:
         return data.decode()

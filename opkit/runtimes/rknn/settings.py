@@ -1,4 +1,4 @@
-"""The keys of op.yml that only this runtime has."""
+"""The keys of op.yml for this runtime only."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ KEYS = {
 
 @dataclass(frozen=True)
 class Settings:
-    """The keys of op.yml that only this runtime has.
+    """The keys of op.yml for this runtime only.
 
     Attributes:
-        kernels: of `cpu` and `vx`, those that the operator has.
-        kernel_index: which of them the board runs.
+        kernels: the operator's kernels, `cpu` and perhaps `vx`.
+        kernel_index: the index of the kernel that the board runs.
         vx_version: VX_VERSION in the VX kernel, the generation of the hardware. 1 by default, as in
             the vendor's header: which of the two the chips have is not published.
     """
@@ -68,7 +68,7 @@ def settings(spec: OpSpec) -> Settings:
 
 
 def expected_kernels(spec: OpSpec) -> dict[CheckedKernel, str]:
-    """Return the kernels besides the CPU kernel that a check must have run, with the reason."""
+    """Return the kernels that a check must run besides the CPU kernel, with the reason."""
     if settings(spec).kernel_index == 1:
         return {VX_KERNEL: "op.yml has kernel_index: 1, so the board runs it"}
     return {}
@@ -78,7 +78,7 @@ def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
     """Read the settings of a description.
 
     Raises:
-        DescriptionError: they are invalid.
+        DescriptionError: a setting is invalid.
     """
     kernels = reader.attempt(_kernels, reader, entries.get("kernels"))
     if "vx" in (kernels or ()):

@@ -1,4 +1,4 @@
-"""The files that are the user's from the moment they are written."""
+"""The initial text of the user's files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def vx_arguments(spec: OpSpec) -> list[str]:
 
 
 def _vx_note(param: Param) -> str:
-    """What an engineer has to know of a scalar that is not 32 bits wide, or nothing."""
+    """Return a note on a scalar that is not 32 bits wide, or an empty string."""
     element = param.type.element
     if element.size == 8:
         return f"the low 32 bits of a {param.type.name}: use a 32-bit type instead"
@@ -52,14 +52,14 @@ def _vx_note(param: Param) -> str:
 
 
 def _vx_notes(spec: OpSpec) -> str:
-    """Return the lines of the file's first comment that are about single params."""
+    """Return the notes on params for the file's first comment."""
     notes = [(param.name, _vx_note(param)) for param in spec.params]
     lines = [f" *   {name}: {note}\n" for name, note in notes if note]
     return "".join([" *\n", *lines]) if lines else ""
 
 
 def _free(name: str, spec: OpSpec) -> str:
-    """Return a name for a variable that no parameter has."""
+    """Return a variable name that is not a parameter's."""
     while any(parameter.name == name for parameter in spec.parameters):
         name += "_"
     return name

@@ -14,7 +14,7 @@ def _rows() -> list[tuple[str, ...]]:
 
 
 def plain() -> str:
-    """Return the table as text with aligned columns, and where to look below it."""
+    """Return the table with aligned columns, and below it where to look up versions."""
     rows = [row[:-1] for row in (_HEADINGS, *_rows())]
     places = dict.fromkeys((row[-2].rpartition(" ")[0], row[-1]) for row in _rows())
     return "\n".join([aligned(rows), *(f"{what}:\n  {place}" for what, place in places)])

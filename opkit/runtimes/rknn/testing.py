@@ -32,7 +32,7 @@ def vx_kernel(
     """Return the VX kernel of an operator, in the emulator; see check_vx_kernel.
 
     Raises:
-        OpkitError: the operator has none, or an argument is invalid.
+        OpkitError: the operator has no VX kernel, or an argument is invalid.
     """
     require_vx_kernel(operator.spec, "this test runs the VX kernel", "delete the test")
     return _vx_kernel(operator, border or POISON, writes_outside, tuple((formats or {}).items()))
@@ -76,13 +76,12 @@ def check_vx_kernel(
     formats: Mapping[str, TensorFormat] | None = None,
     operator: Operator | None = None,
 ) -> None:
-    """Fail the test unless the VX kernel computes what the reference computes.
+    """Fail the test unless the VX kernel agrees with the reference.
 
-    Its initializer says over which work items it runs, what its uniforms hold and what it reads
-    outside of a tensor. The emulator runs the .vx file so, in both orders of the work items and
-    with two fills of uninitialized memory. The case fails on results that differ, output
-    elements that were never written, undefined behavior, a crash, a loop without end, and an
-    initializer that fails.
+    The initializer sets the work items, the uniforms and the border. With these the emulator runs
+    the .vx file, in both orders of the work items and with two fills of uninitialized memory. The
+    case fails on wrong results, output elements that were never written, undefined behavior, a
+    crash, an endless loop, and an error of the initializer.
 
     Args:
         case: the arrays and params; a tensor's last dimension is x, the one before it y, and all
@@ -90,15 +89,15 @@ def check_vx_kernel(
         max_ulp: as for check_cpu_kernel. The emulator's exp, log, rsqrt and division are not the
             device's: state what the operator tolerates.
         max_error: as for check_cpu_kernel.
-        border: what reads outside of a tensor return where the initializer sets no border, as the
-            driver is expected to have it. By default poison, on which no result may depend. A
-            border that the initializer sets has precedence, as on the board.
-        writes_outside: "dropped" where the kernel writes outside of a tensor on purpose, which a
-            board ignores; "failure" by default. Writes of work items that are there only because
-            the launch is rounded up (to whole groups; in x to a multiple of 4) never fail a case.
-            Those that are dropped are counted below the table of results.
-        formats: name of a tensor -> what the initializer learns of it from vxQueryTensor besides
-            its shape and type: its quantization, or that its elements are bfloat16.
+        border: the value of reads outside of a tensor if the initializer sets no border: the
+            driver's expected default. By default poison, on which no result may depend. The
+            initializer's border has precedence, as on the board.
+        writes_outside: "dropped" if the kernel writes outside of a tensor on purpose, because a
+            board ignores such writes; "failure" by default. Writes of padding work items, which
+            round the launch up (to whole groups; in x to a multiple of 4), never fail a case.
+            Dropped writes are counted below the table of results.
+        formats: name of a tensor -> its attributes for vxQueryTensor besides shape and type: its
+            quantization, or bfloat16 elements.
         operator: the operator of the kernel; this repository's by default.
     """
     with errors_fail_test():

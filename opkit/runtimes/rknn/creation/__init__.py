@@ -1,1 +1,1 @@
-"""What makes files of this template; no repository needs it, so that no wheel has it."""
+"""Generators of files of this template; no repository needs them, so no wheel has them."""

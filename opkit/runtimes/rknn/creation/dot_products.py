@@ -1,4 +1,4 @@
-"""The dot products that many kernels use, under names: what dot_products.h is made of.
+"""Common dot products by name: the content of dot_products.h.
 
 `python3 -m opkit.runtimes.rknn.creation.dot_products` prints that file.
 """
@@ -41,9 +41,9 @@ class DotProduct(NamedTuple):
 
     Attributes:
         form: the instruction, as in opkit.runtimes.rknn.dot_product.FORMS.
-        doc: what its outputs are.
-        terms: what is multiplied and added.
-        constant_type: of the constants in it.
+        doc: a description of its outputs.
+        terms: the products to add up.
+        constant_type: the type of its constants.
     """
 
     form: str
@@ -57,7 +57,7 @@ class DotProduct(NamedTuple):
 
 
 def _times_one(outputs: int, element: Callable[[int], Bin]) -> list[Term]:
-    """Return the terms whose outputs are elements as they are."""
+    """Return the terms that copy elements to the outputs unchanged."""
     return [Term(output, element(output), _ONE) for output in range(outputs)]
 
 

@@ -1,5 +1,5 @@
 /*
- * Drives a graph of one node as the board's runtime does: what the harness needs of this runtime.
+ * Drives a graph of one node as the board's runtime does, for the harness.
  *
  * The order of the calls was measured on librknn_runtime 1.7.5. The entry of a kernel library is
  * its list of kernels. Attachments that come in: kernel_index, 0 for the CPU kernel, anything else
@@ -29,7 +29,7 @@ static const vx_enum TYPES[] = {
 };
 
 #define RUNTIME_ENUMERATION \
-    0xFFF03080 /* what the board's runtime writes into every custom kernel */
+    0xFFF03080 /* as the board's runtime writes it into every custom kernel */
 
 static struct {
     const struct harness_invocation *invocation;
@@ -230,7 +230,7 @@ static vx_status create_node(vx_context context, struct harness_error *error)
     return VX_SUCCESS;
 }
 
-/* ---- What the harness calls ---- */
+/* ---- Calls of the harness ---- */
 
 static bool choose_kernel(vx_kernel_description_t **kernels, struct harness_error *error)
 {
@@ -244,7 +244,7 @@ static bool choose_kernel(vx_kernel_description_t **kernels, struct harness_erro
     }
     if (index >= count) {
         snprintf(error->message, sizeof error->message,
-                 "the list of kernels has %u, so kernel_index %lu is none of them", count, index);
+                 "kernel_index %lu is out of range (kernels in the list: %u)", index, count);
         return false;
     }
     run.description = kernels[index];
@@ -299,7 +299,7 @@ static int process(void)
     guarded_memory_set_active(true);
     const vx_status status = vxProcessGraph(run.graph);
     guarded_memory_set_active(false);
-    /* Of a CPU kernel that fails, vxProcessGraph says nothing, as on the board; a check does. */
+    /* vxProcessGraph does not report a failure of a CPU kernel, as on the board; a check does. */
     return status == VX_SUCCESS ? run.graph->kernel_status : status;
 }
 

@@ -43,7 +43,7 @@ static vx_status validate(vx_node node)
 }
 
 /*
- * The driver frees what LOCAL_DATA_PTR holds after the deinitializer, whoever allocated it: what
+ * The driver frees LOCAL_DATA_PTR after the deinitializer, regardless of the allocator: memory that
  * the deinitializer itself freed and left there is freed twice.
  */
 static void free_local_data(vx_node node)
@@ -135,7 +135,7 @@ static void check_border(vx_node node)
     if (mode < VX_BORDER_UNDEFINED || mode > VX_BORDER_REPLICATE) {
         hostrt_log_printf(
             HOSTRT_EVENT,
-            "the node's border has the mode 0x%X, which there is not; see enum vx_border_e",
+            "the node's border has the mode 0x%X, which is unknown; see enum vx_border_e",
             (unsigned)mode);
     }
 }
@@ -167,7 +167,7 @@ static vx_status process(vx_node node)
 
 /* ---- Graphs ---- */
 
-/* The nodes go with their graph, whoever else holds them. Their deinitializers still see it. */
+/* Destroys the nodes of a graph, even retained ones. Their deinitializers still see the graph. */
 static void destroy_graph(vx_reference reference)
 {
     vx_graph graph = (vx_graph)reference;
@@ -213,7 +213,7 @@ static vx_status for_each_node(vx_graph graph, vx_status (*step)(vx_node node))
     return status;
 }
 
-/* Does nothing for a graph that is verified. After a failure nothing is deinitialized. */
+/* Does nothing for a verified graph. After a failure nothing is deinitialized. */
 vx_status vxVerifyGraph(vx_graph graph)
 {
     if (!hostrt_is(graph, VX_TYPE_GRAPH)) {

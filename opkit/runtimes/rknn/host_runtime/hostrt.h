@@ -2,17 +2,17 @@
  * The host runtime: a small libOpenVX.so for the PC.
  *
  * It runs an operator's library as the board does. Sizes, error codes and the order in which they
- * are tested were measured on the board's driver 1.7.5. What the board accepts in silence although
- * it is a mistake (a copy that copies nothing, say) behaves as on the board and is logged as an
+ * are tested were measured on the board's driver 1.7.5. A likely bug that the board does not
+ * report (for instance a copy that copies nothing) behaves as on the board and is logged as an
  * event, so that a test can fail on it.
  *
- *     types.c      what is known of each VX_TYPE_...
- *     reference.c  what all objects have in common; contexts
+ *     types.c      the attributes of each VX_TYPE_...
+ *     reference.c  the common part of all objects; contexts
  *     tensor.c  scalar.c  array.c  kernel.c  graph.c
  *     log.c        the log of vxAddLogEntry, events and leaks
  *     driver.c     runs a graph of one node for the harness, opkit/check/harness/
  *
- * The data of tensors and arrays, and what the operator gets from malloc, is guarded memory.
+ * The data of tensors and arrays, and the operator's memory from malloc, is guarded.
  *
  * A process has one runtime and calls it from one thread at a time.
  */
@@ -32,9 +32,9 @@
 /* ---- For the program that drives the runtime ---- */
 
 enum hostrt_log {
-    HOSTRT_LOG, /* what the operator passed to vxAddLogEntry */
-    HOSTRT_EVENT, /* what the board accepts in silence although it is a mistake */
-    HOSTRT_LEAK /* what the operator did not release */
+    HOSTRT_LOG, /* the messages of vxAddLogEntry */
+    HOSTRT_EVENT, /* likely bugs that the board does not report */
+    HOSTRT_LEAK /* objects that the operator did not release */
 };
 
 /* The text of an entry and its status, in the order of writing; NULL after the last. */
@@ -42,7 +42,7 @@ VX_API_ENTRY const char *hostrt_log_entry(enum hostrt_log log, vx_size index, vx
 /* Empties all logs. */
 VX_API_ENTRY void hostrt_log_clear(void);
 
-/* Gives an object the name by which messages call it. Cut after VX_MAX_REFERENCE_NAME bytes. */
+/* Sets the name of an object for messages. Cut after VX_MAX_REFERENCE_NAME bytes. */
 VX_API_ENTRY vx_status hostrt_set_name(vx_reference reference, const char *name);
 
 /*
@@ -52,10 +52,7 @@ VX_API_ENTRY vx_status hostrt_set_name(vx_reference reference, const char *name)
  */
 VX_API_ENTRY void *hostrt_tensor_memory(const char *name, size_t size, void *unguarded);
 
-/*
- * Returns how the node's VX kernel is launched: what its initializer set. vxQueryNode does not
- * return it.
- */
+/* Returns the launch of the node's VX kernel, as its initializer set it; vxQueryNode does not. */
 VX_API_ENTRY vx_status hostrt_launch(vx_node node, vx_kernel_execution_parameters_t *launch);
 
 /*

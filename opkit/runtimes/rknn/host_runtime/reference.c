@@ -1,5 +1,5 @@
 /*
- * What all objects have in common: type, counts, name, attributes, maps; and contexts.
+ * The common part of all objects: type, counts, name, attributes, maps; and contexts.
  *
  * All objects are in one list. A handle is valid if it is in the list, so that a pointer that never
  * was one, or no longer is, gives the board's error and does not crash.
@@ -327,8 +327,8 @@ vx_kernel hostrt_find_kernel(vx_context context, const vx_char *name)
 }
 
 /*
- * Destroys what still is in the context, too: graphs first, for their nodes refer to everything
- * else.
+ * Destroys the objects left in the context, too: graphs first, because their nodes refer to all
+ * others.
  */
 vx_status vxReleaseContext(vx_context *context)
 {

@@ -51,7 +51,7 @@ vx_status vxQueryScalar(vx_scalar scalar, vx_enum attribute, void *value, vx_siz
                         VX_ERROR_NOT_SUPPORTED);
 }
 
-/* Says whether a scalar's value can be copied to or from `value`. */
+/* Returns whether a scalar's value can be copied to or from `value`. */
 static vx_status check_copy(vx_scalar scalar, const void *value)
 {
     if (value == NULL) {

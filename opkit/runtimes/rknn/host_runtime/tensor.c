@@ -470,7 +470,7 @@ vx_status vxCopyTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_s
 
 /* ---- Mapping ---- */
 
-/* Logs what the driver takes, although the mapped memory is then not what the caller expects. */
+/* Logs calls that the driver accepts, but with other mapped memory than the caller expects. */
 static void check_map(vx_tensor tensor, vx_size number_of_dims, const vx_size *strides,
                       vx_enum usage)
 {

@@ -1,4 +1,4 @@
-/* What is known of each VX_TYPE_...: as in the board's own table; 0 where the driver refuses it. */
+/* The attributes of each VX_TYPE_..., as in the board's table; 0 where the driver refuses it. */
 #include "hostrt.h"
 
 struct type {

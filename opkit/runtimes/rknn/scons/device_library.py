@@ -57,6 +57,6 @@ def _declare(env: Any, abi_name: str) -> Any:
 def _examine(target: Any, source: Any, env: Any) -> None:
     from opkit.runtimes.rknn.library_check import check_library
 
-    # What runs on this PC alone may use its glibc; the rest of the rules holds for a check, too.
+    # A library for this PC alone may use its glibc; the other rules hold for a check, too.
     path = Path(target[0].path)
     check_library(path, env["ABI_NAME"], env["OPERATOR"].name, any_glibc=True)

@@ -20,7 +20,7 @@ from opkit.runtimes.rknn.vx.clang import FOLDER as VX_FOLDER
 from opkit.runtimes.rknn.vx.clang import code, language, share_precompiled
 
 FOLDER = "build/host"
-# Each tensor that the kernel opens lies between forbidden pages, instead of all in one block.
+# Each tensor that the kernel opens lies between guard pages, instead of all in one block.
 GUARDED = ["-DOPKIT_GUARDED"]
 RUNTIME = f"{MACHINERY}/runtimes/rknn/host_runtime/*.c"
 INCLUDES = (f"#{MACHINERY}/runtimes/rknn/include",)
@@ -30,9 +30,7 @@ VX_LINK = "-Wl,-Bsymbolic -lm -ldl".split()
 
 def host(env: Any) -> list[Any]:
     """Return the nodes that the cases need besides the device library for this PC."""
-    runtime = runtime_library(
-        env, f"{FOLDER}/libOpenVX.so", RUNTIME, INCLUDES
-    )  # our own small OpenVX
+    runtime = runtime_library(env, f"{FOLDER}/libOpenVX.so", RUNTIME, INCLUDES)
     nodes = [harness(env), runtime, _guarded_library(env, runtime)]
     if settings(env["OPERATOR"]).has_vx_kernel:
         _share_prelude(env)
@@ -55,7 +53,7 @@ def _share_prelude(env: Any) -> None:
     shared = shared_folder(env)
     flags = (*language(settings(env["OPERATOR"]).vx_version), *code(sanitize=True, debug=False))
     if shared is not None:
-        # Where it cannot be compiled, or kept, whatever needs it says so, or makes its own.
+        # A failure is ignored here: the next step compiles its own prelude, or reports the error.
         with suppress(OSError, OpkitError):
             share_precompiled(VX_FOLDER.absolute(), flags, shared)
 

@@ -15,7 +15,7 @@ COMMAND = "vx-gdb"
 
 
 def usage(operator: OpSpec) -> Sequence[tuple[str, str]]:
-    """Return the command, if there is a kernel to stop in."""
+    """Return the command; none for an operator without a VX kernel."""
     if not settings(operator).has_vx_kernel:
         return ()
     text = "print the gdb command that stops in the VX kernel; run=1: start it"
@@ -26,7 +26,7 @@ def check(env: Any, request: Request) -> None:
     """Refuse to debug without a case.
 
     Raises:
-        OpkitError: none is named, or the operator has no VX kernel to stop in.
+        OpkitError: no case is named, or the operator has no VX kernel.
     """
     if COMMAND in request.commands:
         require_vx_kernel(env["OPERATOR"], f"scons {COMMAND}")
@@ -39,7 +39,7 @@ def vx_debugger(env: Any, request: Request, needed: Sequence[Any]) -> None:
     Args:
         env: the environment.
         request: what the command line requests.
-        needed: the nodes of what the VX kernel's initializer runs on.
+        needed: the nodes that the VX kernel's initializer needs.
     """
     if COMMAND in request.commands:
         debug_alias(env, COMMAND, needed, "opkit.runtimes.rknn.vx.debug")

@@ -18,10 +18,10 @@ from opkit.runtimes.rknn.skeletons import vx_file
 
 
 def usage(operator: OpSpec) -> Sequence[tuple[str, str]]:
-    """Return the command, which an operator without a VX kernel does not have."""
+    """Return the command; none for an operator without a VX kernel."""
     if not settings(operator).has_vx_kernel:
         return ()
-    return (("scons vx", "compile the VX kernel for this PC and show what is wrong with it"),)
+    return (("scons vx", "compile the VX kernel for this PC and print errors and warnings"),)
 
 
 def check(env: Any, request: Request) -> None:

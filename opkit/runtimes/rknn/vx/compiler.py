@@ -1,6 +1,6 @@
 """Compiles `.vx` sources, unchanged, for this PC: with clang as an OpenCL C compiler.
 
-The clang is the one inside of zig. What the vendor's compiler has built in comes from prelude/.
+The clang is the one inside of zig. prelude/ declares the built-ins of the vendor's compiler.
 Results are cached in a folder, under keys of their sources and flags.
 """
 
@@ -53,13 +53,13 @@ def compile_vx(
         source: the `.vx` file.
         folder: the cache.
         sanitize: check for undefined behavior while the kernel runs.
-        debug: for a debugger: not optimized.
+        debug: compile without optimization, for a debugger.
         vx_version: the generation of the hardware, VX_VERSION in the source.
-        kernels: the names of those that will run; None: all. Of others there is no code.
+        kernels: the names of the kernels to generate code for; None: all.
 
     Raises:
-        OpkitError: the source does not compile; the message has the compiler's, with the source's
-            own lines. Or this PC cannot run VX kernels.
+        OpkitError: the source does not compile (the message has the compiler's errors, with lines
+            of the source), or this PC cannot run VX kernels.
     """
     _require_x86_64_linux()
     folder = folder.resolve()
@@ -131,7 +131,7 @@ def _compile(text: str, source: Path, target: Path, folder: Path, flags: tuple[s
     """Compile a text to kernel.o in a folder; return the warnings.
 
     Raises:
-        OpkitError: it does not compile; the message has the compiler's.
+        OpkitError: the text does not compile; the message has the compiler's errors.
     """
     copy = target / "kernel.cl"
     copy.write_bytes(encoded(text))

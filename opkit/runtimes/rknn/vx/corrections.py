@@ -1,4 +1,4 @@
-"""Corrects what the board's compiler takes and clang does not, in the text that is compiled.
+"""Corrects code that the board's compiler accepts and clang rejects, in the compiled text.
 
 Clang says where: a scalar gets a cast to the type of the vector's elements, and a vector that is
 only plain, or only packed (see prelude/types.h), becomes the other one. Lines stay.
@@ -40,7 +40,7 @@ _COMPARISON = "__attribute__((ext_vector_type("  # how clang spells the type of 
 
 @dataclass(frozen=True)
 class _Edit:
-    """A pair of parentheses, by its offsets in the text, with what stands before it."""
+    """A pair of parentheses, by its offsets in the text, and the text to put before it."""
 
     begin: int
     end: int
@@ -69,7 +69,7 @@ def corrected(data: bytes, source: str, errors: Callable[[bytes], str]) -> tuple
 
 
 def _separate(edits: Iterable[_Edit]) -> Iterable[_Edit]:
-    """Yield the edits from the last to the first, without those that overlap another."""
+    """Yield the edits from the last to the first, without overlapping ones."""
     before = None
     for edit in sorted(set(edits), key=lambda each: (each.begin, each.end), reverse=True):
         if before is None or edit.end <= before:
@@ -182,7 +182,7 @@ def _operand(data: bytes, at: int) -> tuple[int, int] | None:
 
 
 def _parts(data: bytes, begin: int, separator: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the ranges between separators, up to what closes or ends the expression."""
+    """Yield the ranges between separators, up to the end of the expression."""
     depth = 0
     for index in range(begin, len(data)):
         character = data[index : index + 1]
@@ -195,22 +195,22 @@ def _parts(data: bytes, begin: int, separator: bytes) -> Iterator[tuple[int, int
         depth += (character in (b"(", b"[")) - (character in (b")", b"]"))
 
 
-def _argument(data: bytes, call: int, number: int) -> tuple[int, int] | None:
+def _argument(data: bytes, call: int, position: int) -> tuple[int, int] | None:
     """Return the range of an argument of the call at an offset; None if a macro makes the call."""
     name = _CALL.match(data, call)
     if name is None:
         return None
-    return next(itertools.islice(_parts(data, name.end(), b","), number - 1, None), None)
+    return next(itertools.islice(_parts(data, name.end(), b","), position - 1, None), None)
 
 
 def _last_choice(data: bytes, at: int) -> tuple[int, int] | None:
-    """Return the range of what stands behind the colon of the `?` at an offset."""
+    """Return the range of the operand behind the colon of the `?` at an offset."""
     choices = [*_parts(data, at + 1, b":")]
     return choices[1] if len(choices) == 2 else None
 
 
 def _closed(data: bytes, end: int) -> int:
-    """Return the end of what an offset is behind; if that is a bracket, behind its partner."""
+    """Return the offset itself, or behind a bracket the end of the bracket's partner."""
     depth = 0
     for index in range(end - 1, len(data)):
         depth += data[index : index + 1] in (b"(", b"[")

@@ -80,17 +80,17 @@ def readable(output: str, prelude: str, cache: str) -> str:
     """Return the compiler's output without its notes on the emulator's own files.
 
     Args:
-        output: what clang wrote to stderr.
+        output: clang's stderr.
         prelude: the folder of the prelude, as clang prints it.
-        cache: the folder of files that the emulator has written.
+        cache: the folder of the emulator's generated files.
     """
     lines: list[str] = []
     keep = True
     for line in output.splitlines():
         message = _MESSAGE.match(line)
         if message:
-            ours = message["file"].startswith((prelude, cache, "<"))
-            keep = not (ours and message["level"] == "note")
+            own = message["file"].startswith((prelude, cache, "<"))
+            keep = not (own and message["level"] == "note")
             for pattern, wording in _WORDING:
                 line = pattern.sub(wording, line)
         elif re.match(r"^(\d+ (warning|error)s?\b.*generated\.|In file included from )", line):

@@ -1,4 +1,4 @@
-"""Whether the VX kernel of a repository still has the parameters that op.yml describes."""
+"""Drift between the parameters of a VX kernel and op.yml."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _ANY_INTEGER = ("int", "uint", "bool")
 
 
 def drift(root: Path, spec: OpSpec) -> list[Complaint]:
-    """Return what in the .vx file no longer fits op.yml, each with the text that would.
+    """Return each mismatch between the .vx file and op.yml, with the text that op.yml requires.
 
-    It is empty for a file that does not compile, or without a compiler: the build says so itself.
+    Empty if the file does not compile or there is no compiler: the build reports both.
     """
     path = root / f"rknn_kernel_{spec.lower}.vx"
     if not path.is_file():
@@ -49,7 +49,7 @@ def drift(root: Path, spec: OpSpec) -> list[Complaint]:
 
 
 def _line(path: Path, spec: OpSpec) -> int | None:
-    """Return the line in which the kernel's name stands before its arguments."""
+    """Return the line of the kernel's declaration, by its name before a parenthesis."""
     text = path.read_text(encoding="utf-8", errors="replace")
     code = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
     found = re.search(rf"\b{spec.lower}\s*\(", code)
@@ -57,10 +57,10 @@ def _line(path: Path, spec: OpSpec) -> int | None:
 
 
 def _other_types(kernel: VxKernel, spec: OpSpec) -> list[str]:
-    """Return the scalars that a kernel takes for what op.yml no longer says they are.
+    """Return the scalars of another type than in op.yml.
 
-    An integer of fewer than 32 bits has the same value as any integer, and so has a truth value;
-    behind a pointer is what the source says.
+    An integer of fewer than 32 bits has the same value in every integer type, and so has a bool.
+    The type behind a pointer is not checked.
     """
     found = {parameter.name: parameter for parameter in kernel.parameters}
     others = []
@@ -87,7 +87,7 @@ def _expected(spec: OpSpec) -> list[tuple[str, str]]:
 
 
 def _kinds_and_names(kernel: VxKernel) -> list[tuple[str, str]]:
-    """What of a parameter has to agree with op.yml. A scalar may come by its address."""
+    """Return kind and name of each parameter. A scalar may be passed by its address."""
     return [
         ("scalar" if parameter.kind == "pointer" else parameter.kind, parameter.name)
         for parameter in kernel.parameters

@@ -1,4 +1,4 @@
-"""The VX kernel of an operator, launched on this PC as its initializer says.
+"""The VX kernel of an operator, launched on this PC with the settings of its initializer.
 
 The initializer in the .c file runs on the host runtime. The work items, the uniforms and the
 border that it sets go to the emulator, together with the .vx file.
@@ -45,13 +45,13 @@ from opkit.runtimes.rknn.vx.runner import (
     emulator,
 )
 
-# Events that a kernel may cause, as long as its results do not depend on them: rows need not be a
-# multiple of what a work item handles, what is read outside of a tensor may be thrown away, and a
-# slice is clamped, by the vendor's header, before anything is read.
+# Events that a kernel may cause, as long as its results do not depend on them: the length of a row
+# need not be a multiple of a work item's elements, a value from outside of a tensor may be
+# discarded, and the vendor's header clamps a slice before a read.
 HARMLESS = frozenset({*PAST_END, "read outside", "read of a slice outside", PADDING_WRITE})
 
-# What becomes of a write outside of its tensor by a work item that the launch needs: it fails the
-# case, or it is dropped, as the hardware does.
+# The effect of a write outside of its tensor, except by padding work items: it fails the case, or
+# it is dropped, as by the hardware.
 WRITES_OUTSIDE = ("failure", "dropped")
 
 POISON = Border()
@@ -64,7 +64,8 @@ def compiled(
     """Compile the .vx file of a repository for this PC, or take it from the cache.
 
     Raises:
-        OpkitError: it does not compile; the message has the compiler's, with the file's own lines.
+        OpkitError: the file does not compile; the message has the compiler's errors, with lines of
+            the file.
     """
     return compile_vx(
         root / vx_file(spec),
@@ -76,15 +77,15 @@ def compiled(
 
 
 class EmulatedKernel:
-    """The VX kernel of an operator's repository, in the emulator. It is a Kernel.
+    """The VX kernel of an operator's repository, in the emulator; implements Kernel.
 
     Args:
         spec: the operator description.
         root: the repository, built with `scons target=x64`.
-        border: what reads outside of a tensor return where the initializer sets no border. The
+        border: the value of reads outside of a tensor if the initializer sets no border. The
             poison differs from run to run.
         writes_outside: one of WRITES_OUTSIDE.
-        formats: what vxQueryTensor says of tensors, by name.
+        formats: name of a tensor -> its attributes for vxQueryTensor.
 
     Raises:
         OpkitError: an argument is invalid.
@@ -121,7 +122,7 @@ class EmulatedKernel:
 
     @cached_property
     def program(self) -> Program:
-        """What the .vx file declares; the library has its variables only."""
+        """The declarations of the .vx file; the library has its variables only."""
         return compiled(self.root, self.spec, kernels=())
 
     @cached_property
@@ -183,16 +184,16 @@ class EmulatedKernel:
         fill: int,
         limit: float,
     ) -> None:
-        """Run again, in reverse order and with another fill; report what the outputs depend on."""
+        """Run again, in reverse order and with another fill; report differing outputs."""
         other = (fill + 0x82) % 256  # for the first of the usual fills: 0
         again = self._emulate(invocation, result, launch, other, True, limit)
         self._merge(result, again)
         if again.fault or not first_difference(first.outputs, again.outputs):
             return
-        # One of the two is the cause: which one, a third run tells.
+        # A third run tells which of the two is the cause.
         forward = self._emulate(invocation, result, launch, other, False, limit)
         difference = first_difference(first.outputs, forward.outputs)
-        cause = "what lies outside of the tensors, or on memory that was never set"
+        cause = "values outside of the tensors, or on uninitialized memory"
         if difference is None:
             difference = first_difference(forward.outputs, again.outputs)
             cause = "the order in which the work items run; is a barrier missing?"
@@ -205,8 +206,8 @@ class EmulatedKernel:
         """Return the gdb command that stops at the kernel's first line.
 
         Args:
-            invocation: what the kernel is called with.
-            folder: where gdb's script and input are written.
+            invocation: the kernel's inputs, params and outputs.
+            folder: the folder for gdb's script and input.
 
         Raises:
             OpkitError: the kernel does not compile, its initializer fails, or the launch is wrong.
@@ -263,14 +264,14 @@ class EmulatedKernel:
         """Return the function that the board would run for the kernel.
 
         Args:
-            kernel_name: as in the .c file's vx_kernel_description.
+            kernel_name: the name in the .c file's vx_kernel_description.
 
         Raises:
-            OpkitError: there is none, or the board would run another one.
+            OpkitError: there is no such function, or the board would run another one.
         """
         name = function_of(kernel_name)
         names = list(self.program.kernels)
-        # The board compares as many characters as the name has, and takes the first that is equal.
+        # The board takes the first kernel whose name begins with this one.
         first = next((each for each in names if each.startswith(name)), None)
         if first is None:
             raise OpkitError(
@@ -298,7 +299,7 @@ def problems(result: VxRunResult, harmless: Set[str] = HARMLESS) -> list[str]:
 
 
 def notes(result: VxRunResult, harmless: Set[str] = HARMLESS) -> list[str]:
-    """Return what is shown of a run though it is no error: the writes that a board drops."""
+    """Return informational messages about a run: the writes that a board drops."""
     dropped = {PADDING_WRITE, WRITE_OUTSIDE} & harmless
     return [f"{event}; a board drops it" for event in result.events if event.kind in dropped]
 
@@ -318,8 +319,8 @@ def _problems(result: VxRunResult, harmless: Set[str]) -> Iterator[str]:
 def variables(library: Path) -> Mapping[str, int]:
     """Return the global variables of a compiled kernel and their sizes in bytes.
 
-    The initializer can set them. They are the _viv_uniform variables, including those that only a
-    function of the kernel uses.
+    The initializer can set them. They are the _viv_uniform variables, including the ones that only
+    a function of the kernel uses.
     """
     from elftools.elf.elffile import ELFFile
 

@@ -1,4 +1,4 @@
-"""How a VX kernel is launched: work items, uniforms and the border that its initializer sets."""
+"""The launch of a VX kernel by its initializer: work items, uniforms and border."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _POLICIES = ("poison", "edge", "constant")
 # Border mode -> policy
 _BORDERS = {0xC001: "constant", 0xC002: "edge"}
 _UNIFORM = "uniform:"
-# Of VX_TENSOR_QUANT_FORMAT; as_created: what vxCreateTensor gives a tensor
+# Values of VX_TENSOR_QUANT_FORMAT; as created: the default of vxCreateTensor
 _AS_CREATED, _DYNAMIC_FIXED_POINT, _AFFINE = -1, 1, 2
 
 
@@ -29,15 +29,14 @@ class Launch:
 
 @dataclass(frozen=True)
 class Border:
-    """What a VX kernel reads outside of a tensor.
+    """The value of reads outside of a tensor.
 
     Attributes:
-        policy: `poison`, which is a pattern of bits that no result may depend on; `edge`, the
-            nearest element; `constant`.
-        fill: of `poison`: the pattern, 32 bits. Outputs hold it beforehand, whatever the policy.
-        value: of `constant`: a number, which becomes the nearest of the tensor's type, or bytes,
-            of which an element is as many of the first four as it has; one of eight has the four
-            twice.
+        policy: `poison`, a pattern of bits that no result may depend on; `edge`, the nearest
+            element; `constant`.
+        fill: the pattern of `poison`, 32 bits. Under every policy, outputs hold it beforehand.
+        value: the value of `constant`: a number, rounded to the tensor's type; or bytes, of which
+            an element is the first 1, 2 or 4 (an element of 8 bytes has the first 4 twice).
 
     Raises:
         OpkitError: the policy is unknown.
@@ -55,14 +54,15 @@ class Border:
 
 @dataclass(frozen=True)
 class TensorFormat:
-    """What the board says of a tensor besides its shape and the type of its elements.
+    """The attributes of a tensor on the board, besides its shape and element type.
 
     Attributes:
         bfloat16: whether its elements are VX_TYPE_BFLOAT16; the case has their bits as int16.
-        scale: of the affine quantization: a number is scale * (element - zero_point). None: it has
+        scale: the scale of the affine quantization: number = scale * (element - zero_point). None:
             no such quantization.
         zero_point: see above.
-        fixed_point_position: of the dynamic fixed point: a number is element / 2**position.
+        fixed_point_position: the position of the dynamic fixed point: number = element /
+            2**position. None: no such quantization.
 
     Raises:
         OpkitError: it has both quantizations.
@@ -81,7 +81,7 @@ class TensorFormat:
             )
 
     def attachment(self) -> bytes:
-        """Return what the host runtime reads; see driver.c."""
+        """Return the format as text for the host runtime; see driver.c."""
         if self.scale is not None:
             quantization = f"{_AFFINE} 0 {self.zero_point} {self.scale}"
         elif self.fixed_point_position is not None:
@@ -120,7 +120,7 @@ def uniforms_of(result: RunResult) -> dict[str, bytes]:
 def border_of(result: RunResult) -> Border | None:
     """Return the border that the initializer has set; None if it has set none.
 
-    That a constant's bytes are those of an element, whatever its type, is an assumption.
+    Assumption: for every type, the bytes of a constant are the bytes of an element.
     """
     mode, constant = struct.unpack("=i16s", result.attachments["border"])
     policy = _BORDERS.get(mode)

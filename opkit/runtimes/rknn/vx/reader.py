@@ -34,7 +34,7 @@ _ERRORS = (
     *("-fsyntax-only", "-w", "-ferror-limit=0"),
     *("-fdiagnostics-print-source-range-info", "-fno-caret-diagnostics"),
 )
-# A name that the prelude has for something else; the file, and the name.
+# A name with another meaning in the prelude; the groups are file and name.
 _TAKEN = re.compile(
     r"^(.+?):\d+:\d+:\S* error: (?:redefinition of '(?=\w+' as different kind of symbol)|"
     r"redeclaration of '(?=\w+' must have the 'overloadable' attribute))(\w+)",
@@ -50,10 +50,10 @@ class Reading:
     Attributes:
         kernels: by name, in the order of the source.
         local_variables: the numbers of the `__local` that stand before variables, not pointers.
-        problems: what is not emulated.
-        warnings: what clang takes only as it is corrected.
-        names: macros that make the prelude's names the source's, where it declares them.
-        text: what is compiled in its place; the lines are the same.
+        problems: messages about features that are not emulated.
+        warnings: messages about code that clang accepts only after a correction.
+        names: macros that free names of the prelude for the source's own declarations.
+        text: the corrected text to compile; the lines are the same.
         files: the files that it includes, and a digest of each.
     """
 
@@ -66,7 +66,7 @@ class Reading:
     files: dict[str, str]
 
     def key(self) -> str:
-        """Return a cache key for this source and what it includes."""
+        """Return a cache key for this source and its included files."""
         return json.dumps([self.names, self.text, self.files], sort_keys=True)
 
 
@@ -84,23 +84,23 @@ class Broken:
 
 
 def decoded(data: bytes) -> str:
-    """Return a source as text. What is not UTF-8 in it becomes the same bytes by encoded."""
+    """Decode a source; `encoded` restores bytes that are not UTF-8."""
     return data.removeprefix(codecs.BOM_UTF8).decode(errors="surrogateescape")
 
 
 def encoded(text: str) -> bytes:
-    """Return the bytes of a text of decoded."""
+    """Encode a text from `decoded`."""
     return text.encode(errors="surrogateescape")
 
 
 def read(source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) -> Reading | Broken:
-    """Read what a source declares, or take it from the cache.
+    """Read the declarations of a source, or take them from the cache.
 
     Args:
         source: the `.vx` file.
         folder: the cache.
         vx_version: VX_VERSION in the source.
-        flags: for code generation; the prelude is precompiled with the same ones.
+        flags: the flags for code generation, also of the precompiled prelude.
 
     Raises:
         OpkitError: the source cannot be read, or there is no compiler.
@@ -146,7 +146,7 @@ class _Reader:
         self.own_folder = ("-iquote", str(source.parent.resolve()))
 
     def read(self, text: str, scratch: Path) -> Reading | Broken:
-        """Return what the source declares, given its text and a folder for clang's files."""
+        """Return the declarations of the source, given its text and a folder for clang's files."""
         from opkit.runtimes.rknn.vx.corrections import corrected
         from opkit.runtimes.rknn.vx.syntax_tree import split
 
@@ -183,7 +183,7 @@ class _Reader:
     def _parse(
         self, data: bytes, names: str, copy: Path
     ) -> tuple[Declarations, dict[str, str]] | None:
-        """Return what a text declares, and the files that it includes, with their digests."""
+        """Return the declarations of a text, and its included files with their digests."""
         from opkit.runtimes.rknn.vx.syntax_tree import declarations
 
         rule = copy.with_name("rule.d")
@@ -201,7 +201,7 @@ class _Reader:
         return declared, _digests(files)
 
     def _errors(self, data: bytes, names: str, copy: Path) -> str:
-        """Return what clang says of a text, with the source's name."""
+        """Return clang's messages about a text, with the source's name."""
         result = self._run(data, names, copy, _ERRORS)
         return result.stderr.replace(str(copy), str(self.source))
 

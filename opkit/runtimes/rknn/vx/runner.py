@@ -24,30 +24,30 @@ TYPES = (
     *("float32", "float16", "int32", "int16", "int8", "uint32", "uint16", "uint8"),
     *("int64", "uint64", "float64"),
 )
-"""The element types that a kernel can get."""
+"""The element types of a kernel's tensors."""
 
 _BITS, _EDGE, _CONSTANT = range(3)  # as in runtime/runtime.h
 _UNWRITTEN = "unwritten:"
 
 PAST_END = ("read past the row's end", "write past the row's end")
-"""The kinds of event that are normal where a row is not a multiple of what a work item handles."""
+"""Events that are normal if a row's length is not a multiple of a work item's elements."""
 
 WRITE_OUTSIDE = "write outside"
 PADDING_WRITE = "write outside by a padding work item"
-"""A write of a work item that is there only because the launch is rounded up."""
+"""A write by a work item that exists only because the launch is rounded up."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """What a kernel did that a board may do differently, or nobody can mean.
+    """A likely bug of a kernel, or an action with another effect on some boards.
 
     Attributes:
-        kind: what, for instance `write outside`.
-        tensor: of which tensor, or empty.
-        count: how many elements, or how often.
-        at: x, y, z of the first.
-        item: the work item (its global id) of the first.
-        line: the source's line of the first, or None.
+        kind: the kind, for instance `write outside`.
+        tensor: the name of the tensor, or empty.
+        count: the number of elements, or of occurrences.
+        at: x, y, z of the first occurrence.
+        item: the work item (its global id) of the first occurrence.
+        line: the source's line of the first occurrence, or None.
     """
 
     kind: str
@@ -68,16 +68,16 @@ class Event:
 
 @dataclass
 class VxRunResult:
-    """What came of a run.
+    """The result of a run.
 
     Attributes:
-        outputs: name -> array; what was never written holds the fill. Empty after a fault.
-        unwritten: output -> how many elements were never written, and the index of the first.
-        events: see Event; not in any order.
-        undefined: undefined behaviour: sentences that begin with file:line:column.
-        fault: a sentence, when the kernel crashed or did not end; otherwise empty.
+        outputs: name -> array; elements that were never written hold the fill. Empty after a fault.
+        unwritten: output -> number of elements that were never written, and index of the first.
+        events: see Event; unordered.
+        undefined: undefined behavior: sentences that begin with file:line:column.
+        fault: a sentence if the kernel crashed or did not end; otherwise empty.
         timed_out: whether it did not end.
-        printed: what the kernel printed; of a long text the beginning and the end.
+        printed: the kernel's printed text; of a long text the beginning and the end.
     """
 
     outputs: dict[str, Array] = field(default_factory=dict)
@@ -95,8 +95,8 @@ class Emulator:
 
     Attributes:
         program: the compiled source.
-        kernel: which of its kernels.
-        harness: the harness, of which the emulator is a runtime.
+        kernel: the kernel to run.
+        harness: the harness, with the emulator as its runtime.
     """
 
     program: Program
@@ -118,18 +118,18 @@ class Emulator:
         """Run the kernel.
 
         Args:
-            launch: over which work items.
+            launch: the work items.
             inputs: name -> array, in the order of the kernel's parameters.
             outputs: name -> shape and dtype; they follow the inputs.
-            params: as the board delivers them; they follow the outputs.
+            params: the values as the board delivers them; they follow the outputs.
             uniforms: the bytes of each _viv_uniform.
-            border: what lies outside of the tensors; poison by default.
+            border: the values outside of the tensors; poison by default.
             reverse: run the last work item first.
             limit: seconds after which the kernel is stopped.
 
         Raises:
-            OpkitError: the kernel cannot be called so: its parameters are others, a uniform is
-                missing, or the board would refuse the launch.
+            OpkitError: the kernel has other parameters, a uniform is missing, or the board would
+                refuse the launch.
         """
         border = border or Border()
         tensors = Invocation(inputs, {}, outputs)
@@ -149,10 +149,10 @@ class Emulator:
         border: Border,
         reverse: bool = False,
     ) -> tuple[list[Value], dict[str, bytes]]:
-        """Return what the harness gets besides the tensors: values and attachments; see run.
+        """Return the values and attachments for the harness, besides the tensors; see run.
 
         Raises:
-            OpkitError: the kernel cannot be called so.
+            OpkitError: see run.
         """
         where = f"{self.program.source}: kernel '{self.kernel.name}'"
         names = [*tensors.inputs, *tensors.outputs]
@@ -185,16 +185,16 @@ def emulator(program: Program, name: str, runtime: Path) -> Emulator:
 
     Args:
         program: the compiled source.
-        name: which of its kernels.
-        runtime: the emulator's part of the harness, which is in the same folder.
+        name: the name of the kernel.
+        runtime: the emulator's part of the harness, in the same folder as the harness.
 
     Raises:
-        OpkitError: there is no such kernel, or one of the files.
+        OpkitError: the kernel or one of the files does not exist.
     """
     kernel = program.kernels.get(name)
     if kernel is None:
         names = ", ".join(program.kernels)
-        raise OpkitError(f"{program.source}: there is no kernel '{name}'; there is: {names}")
+        raise OpkitError(f"{program.source}: no kernel '{name}' (expected {names})")
     executor = on_this_pc(
         runtime.with_name("harness"), runtime, program.library, f"__opkit_entry_{name}"
     )
@@ -202,7 +202,7 @@ def emulator(program: Program, name: str, runtime: Path) -> Emulator:
 
 
 def _border(border: Border) -> str:
-    """Return what a read outside gives: how it is found, a pattern of bits, a number."""
+    """Return the line of a border: its kind, a pattern of bits, a constant."""
     if border.policy == "edge":
         return f"{_EDGE} 0 0"
     if border.policy == "poison":
@@ -212,12 +212,12 @@ def _border(border: Border) -> str:
     return f"{_CONSTANT} 0 {border.value}"
 
 
-# ---- What the board refuses ----------------------------------------------------------------------
+# ---- Errors of the board -------------------------------------------------------------------------
 
 
 def _check_tensor(name: str, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> None:
     if dtype.name not in TYPES:
-        raise OpkitError(f"tensor '{name}': a VX kernel takes no {dtype}")
+        raise OpkitError(f"tensor '{name}': invalid dtype {dtype} for a VX kernel")
     if not shape or math.prod(shape) == 0:
         raise OpkitError(f"tensor '{name}': the shape {shape} has no elements")
 
@@ -244,7 +244,7 @@ def _check_uniforms(kernel: VxKernel, uniforms: Mapping[str, bytes], where: str)
     for name in kernel.uniforms:
         if name not in uniforms:
             raise OpkitError(
-                f"{where} uses the _viv_uniform '{name}', which nobody sets; call "
+                f"{where} uses the _viv_uniform '{name}', which is never set; call "
                 f'opkit_set_uniform(call, "{name}", ...) in initialize_vx_kernel, or '
                 "vxSetNodeUniform"
             )
@@ -302,7 +302,7 @@ def checked(launch: Launch, kernel: VxKernel, where: str) -> Launch:
     return Launch(used, filled["global_offset"], scale, local, size)
 
 
-# ---- What came back ------------------------------------------------------------------------------
+# ---- Results -------------------------------------------------------------------------------------
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -325,8 +325,9 @@ def _vx_result(program: Program, run: RunResult) -> VxRunResult:
                 Event(kind, tensor, int(count), _numbers(at), _numbers(item), place)
             )
         elif word == "undefined":
-            file, number, column, what, item = rest
-            result.undefined.append(f"{file}:{number}:{column}: {what}; work item {_numbers(item)}")
+            file, source_line, column, what, item = rest
+            place = f"{file}:{source_line}:{column}"
+            result.undefined.append(f"{place}: {what}; work item {_numbers(item)}")
         elif word == "overrun":
             what, item, address = rest
             place = line_of(program.library, int(address)) or str(program.source)

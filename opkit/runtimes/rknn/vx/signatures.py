@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# What stands before a name of the source that the prelude has for something else.
+# The prefix of a name of the source that has another meaning in the prelude.
 USER = "__opkit_user_"
 
 
@@ -14,8 +14,8 @@ class KernelParameter:
 
     Attributes:
         kind: `tensor`, `array`, `scalar`, `pointer` (to a scalar); `other` cannot be passed.
-        type: without qualifiers; a scalar's is `int`, `uint`, `float` or `bool`, whatever name the
-            source has for it.
+        type: without qualifiers; a scalar's is `int`, `uint`, `float` or `bool`, even if the source
+            has a typedef.
         name: its name.
     """
 
@@ -33,7 +33,7 @@ class VxKernel:
         parameters: in order.
         group: reqd_work_group_size, or None.
         barrier: whether it, or a function that it calls, waits at a barrier.
-        uniforms: the _viv_uniform variables that it uses, or a function that it calls.
+        uniforms: the _viv_uniform variables that it, or a function that it calls, uses.
         returns: the type of its result; the board knows `void` only.
     """
 

@@ -1,4 +1,4 @@
-"""What a `.vx` source declares, from the syntax tree that clang writes as JSON.
+"""The declarations of a `.vx` source, from the syntax tree that clang writes as JSON.
 
 The tree is that of the source with prelude/outline.h: kernels, uniforms and work group sizes have a
 mark, which is an `annotate` attribute with numbers, and the type behind a `__local` has a tag.
@@ -51,7 +51,7 @@ class Declarator:
 
 @dataclass(frozen=True)
 class Declarations:
-    """What a source declares.
+    """The declarations of a source.
 
     Attributes:
         kernels: by name, in the order of the source.
@@ -89,7 +89,7 @@ def declared_names(tree: str) -> list[str]:
 
 
 def declarations(tree: str, source: str, prelude: str) -> Declarations:
-    """Return what a source declares.
+    """Return the declarations of a source.
 
     Args:
         tree: what clang writes with -ast-dump=json for a source that has no error.
@@ -222,7 +222,7 @@ def _undefined(nodes: list[Node], functions: dict[str, _Function], source: str) 
 
 
 def _forbidden(nodes: list[Node], functions: dict[str, _Function], source: str) -> Iterator[str]:
-    """Yield warnings about what OpenCL C 1.2 forbids, and clang's newer version allows."""
+    """Yield warnings about code that clang's newer OpenCL C allows and OpenCL C 1.2 forbids."""
     for name, function in functions.items():
         if any(
             name in _reachable_functions(each, functions)
@@ -294,7 +294,7 @@ def _spelling(node: Node) -> str:
 
 
 class _Locals:
-    """Finds which `__local` stand before a variable, and which before what a pointer points to."""
+    """Finds each `__local` and whether it qualifies a variable or the target of a pointer."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -324,7 +324,7 @@ class _Locals:
                 )
 
     def mixed(self) -> Iterator[tuple[Declarator, ...]]:
-        """Yield the declarations whose `__local` stands before variables and pointers at once."""
+        """Yield the declarations with a `__local` before variables and pointers at once."""
         both = self.variables & self.pointers
         for statement in self._declarations:
             names = [node for node in _children(statement) if node["kind"] == "VarDecl"]

@@ -45,7 +45,7 @@ def reference(inputs, params):
 UNDEFINED, CONSTANT, REPLICATE = 0xC000, 0xC001, 0xC002
 FLOATS, INTEGERS, ENDLESS, CRASH = range(4)
 EDGE = 1e30  # stands for the nearest element
-DEPENDS = "depends on what lies outside of the tensors"
+DEPENDS = "depends on values outside of the tensors"
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def test_undefined_border_is_default(operator: Operator) -> None:
 
 def test_invalid_border_mode(operator: Operator) -> None:
     problem = run_vx_kernel(case(mode=0xC003), operator=operator).problem
-    assert "the node's border has the mode 0xC003, which there is not" in problem
+    assert "the node's border has the mode 0xC003, which is unknown" in problem
     with pytest.raises(
         OpkitError, match=r"unknown border 'replicate' \(expected poison, edge, con"
     ):

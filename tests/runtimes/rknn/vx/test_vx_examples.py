@@ -108,7 +108,7 @@ def test_new_repository_passes_on_both_kernels(fresh: Repository) -> None:
             "rknn_kernel_exp.c",
             'OPKIT_TRY(opkit_set_uniform(call, "pack_halves", opkit_pack_halves));',
             "",
-            "uses the _viv_uniform 'pack_halves', which nobody sets",
+            "uses the _viv_uniform 'pack_halves', which is never set",
         ),
         (
             "exp",

@@ -78,7 +78,7 @@ def test_copy_without_wait_has_no_effect(memory: Program) -> None:
         [int32_array(*range(32))],
     )
     (event,) = outcome.events
-    assert (event.kind, event.count) == ("copy of a group that nobody waits for", 4)
+    assert (event.kind, event.count) == ("copy of a group without a wait", 4)
     np.testing.assert_array_equal(outcome.outputs["y"], -1)
 
 
@@ -107,7 +107,7 @@ def test_printf_unsupported_types(memory: Program) -> None:
     outcome = run(memory, "misprints", launch((1,)), {}, {"y": ((1, 4), "f4")})
     assert {event.kind: event.count for event in outcome.events} == {
         "printf of another type": 2,
-        "printf without a value, or with a conversion that it has not": 1,
+        "printf without a value, or with an unknown conversion": 1,
     }
 
 

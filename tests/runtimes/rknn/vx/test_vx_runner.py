@@ -135,8 +135,8 @@ def test_launch_too_many_slices(launches: Program) -> None:
         ),
         ("divergent", (4,), (1,), (0,), "waits at a barrier, but localWorkSize is 0"),
         ("stale", (4,), (1,), (2,), "reqd_work_group_size asks for (4, 1, 1)"),
-        ("nothing", (4,), (1,), (2,), "there is no kernel 'nothing'; there is: copy, race, crash"),
-        ("uniform", (1,), (1,), (0,), "uses the _viv_uniform 'factor', which nobody sets"),
+        ("nothing", (4,), (1,), (2,), "no kernel 'nothing' (expected copy, race, crash"),
+        ("uniform", (1,), (1,), (0,), "uses the _viv_uniform 'factor', which is never set"),
     ],
 )
 def test_launch_refused_by_board(

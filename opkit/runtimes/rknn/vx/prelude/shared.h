@@ -3,8 +3,8 @@
 #define __OPKIT_SHARED_H
 
 /*
- * The types of elements, by the numbers that the configuration of a dot product uses; the rest is
- * ours.
+ * The types of elements, by the numbers that the configuration of a dot product uses; the rest
+ * are opkit's.
  */
 enum __opkit_type {
     __OPKIT_FLOAT32,

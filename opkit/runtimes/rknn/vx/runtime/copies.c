@@ -7,7 +7,7 @@
 
 #include "runtime.h"
 
-/* A copy that is not made yet, and those that have the same event. */
+/* A pending copy, in the list of its event. */
 struct __opkit_copy {
     struct __opkit_copy *next;
     char *to;
@@ -63,6 +63,6 @@ void __opkit_make_copies(int count, struct __opkit_copy **events)
 void __opkit_report_copies(void)
 {
     if (pending > 0) {
-        __opkit_event("copy of a group that nobody waits for", NULL, 0, 0, 0, pending, NULL);
+        __opkit_event("copy of a group without a wait", NULL, 0, 0, 0, pending, NULL);
     }
 }

@@ -1,11 +1,11 @@
 /*
- * Runs a VX kernel over the work items of a launch: what the harness needs of this runtime.
+ * Runs a VX kernel over the work items of a launch, for the harness.
  *
  * The entry is that of a kernel in a library, which is compiled by prelude/prelude.h. Attachments
- * that come in: launch, a line of numbers; border, another one: what a read outside of a tensor
- * gives, by its number, a pattern of bits, a constant; uniform:NAME, the value of a _viv_uniform.
- * One goes out for an output with elements that were never written, unwritten:NAME: how many, and
- * the index of the first. log.c has the lines of events.
+ * that come in: launch, a line of numbers; border, another one: the value of a read outside of
+ * a tensor, by its kind, a pattern of bits, a constant; uniform:NAME, the value of a _viv_uniform.
+ * One goes out for an output with elements that were never written, unwritten:NAME: their number,
+ * and the index of the first. log.c has the lines of events.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -201,7 +201,7 @@ static void *new_output(const struct harness_value *value)
 
 static void *new_param(const struct harness_value *value)
 {
-    /* A kernel reads 32 bits, whatever the size of a number. */
+    /* A kernel reads 32 bits, for a number of any size. */
     const size_t size = value->rank == 0 ? sizeof(uint64_t) : value->size;
     void *bytes = memcpy(device_memory(value->name, size), value->bytes, value->size);
 
@@ -214,7 +214,7 @@ static void *new_param(const struct harness_value *value)
     return array;
 }
 
-/* ---- What the harness calls ---- */
+/* ---- Calls of the harness ---- */
 
 static int prepare(void *entry, const struct harness_invocation *invocation,
                    harness_record_f *record, struct harness_error *error)
@@ -286,7 +286,7 @@ static int clean_up(void)
     return 0;
 }
 
-/* What a kernel does, as a verb and its object; NULL: that it crashed says it all. */
+/* Returns the action of the kernel as a verb and its object, or NULL for any other crash. */
 static const char *describe_access(const struct harness_fault *fault)
 {
     enum {

@@ -11,7 +11,7 @@ static const struct __opkit_launch *launch;
 static void (*kernel)(void **);
 static void **arguments;
 
-/* What local memory holds until it is written: as half and as float, a NaN. */
+/* The initial content of local memory: as half and as float, a NaN. */
 enum {
     LOCAL_FILL = 0xff
 };

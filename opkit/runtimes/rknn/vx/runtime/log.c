@@ -1,6 +1,6 @@
 /*
- * What a kernel does, for the harness: lines whose first word says what they are, with fields
- * separated by tabs. They name the work item that runs.
+ * Events of a kernel, for the harness: lines with fields separated by tabs, of which the first is
+ * the kind. They name the running work item.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -129,8 +129,8 @@ int __opkit_print(const struct __opkit_operand *values, int count)
         format = parse(format + 1, &conversion);
         if (next == count || conversion.letter == '\0' ||
             strchr("aAeEfFgGdiouxXcsp", conversion.letter) == NULL) {
-            __opkit_event("printf without a value, or with a conversion that it has not", NULL, 0,
-                          0, 0, 1, __builtin_return_address(0));
+            __opkit_event("printf without a value, or with an unknown conversion", NULL, 0, 0, 0, 1,
+                          __builtin_return_address(0));
             return -1;
         }
         if (!is_printable(&conversion, &values[next])) {

@@ -6,9 +6,9 @@
  *     numbers.c       elements as numbers
  *     mathematics.c   functions that kernels call
  *     printing.c      printf
- *     instructions.c  dot products and what else works on registers
+ *     instructions.c  dot products and the other instructions on registers
  *     accesses.c      reads and writes of tensors that the prelude does not inline
- *     shadow.c        which memory a kernel may touch
+ *     shadow.c        the memory that a kernel may access
  *     copies.c        copies by a whole group
  *     groups.c        work items and barriers
  *     driver.c        takes the arguments and the launch, brings back outputs, describes faults
@@ -28,7 +28,7 @@
 #define __OPKIT_MAX_ARGUMENTS 128
 #define __OPKIT_MAX_NAME 256
 
-/* What a read finds outside of a tensor. */
+/* The value of a read outside of a tensor. */
 enum __opkit_border {
     __OPKIT_BORDER_BITS, /* __opkit_fill, a pattern */
     __OPKIT_BORDER_EDGE, /* the nearest element */
@@ -73,11 +73,11 @@ void __opkit_open_shadow(void);
 /* Lets a kernel touch memory, whose guards have the name of an argument, or none. */
 void __opkit_allow(const char *name, const void *memory, size_t size);
 void __opkit_allow_library(const void *start, size_t size);
-/* Forbids what a uniform's alignment leaves free behind it. */
+/* Forbids the bytes behind a uniform that its alignment leaves free. */
 void __opkit_guard_uniform(const char *name, const void *memory, size_t size);
 /* Reports bytes that a kernel has the runtime touch, if it must not; `access` is a verb. */
 void __opkit_check_access(const char *access, const void *memory, size_t size, const void *caller);
-/* Of which argument an address is a guard, or NULL. */
+/* Returns the argument whose guard has an address, or NULL. */
 const char *__opkit_describe_argument(uintptr_t address);
 /*
  * Corrects a fault: its address is the kernel's memory, not the shadow's; its instruction is the

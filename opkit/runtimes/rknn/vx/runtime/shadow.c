@@ -1,5 +1,5 @@
 /*
- * Which memory a kernel may touch. The compiler's AddressSanitizer has each load and store of a
+ * The memory that a kernel may access. The compiler's AddressSanitizer has each load and store of a
  * kernel look into a shadow: one byte for eight bytes of memory. Here is what its instrumented code
  * calls. All that was not allowed is forbidden, memory of the runtime too: the shadow of it has no
  * access itself, so that a wild address faults before it is used.
@@ -103,7 +103,7 @@ static void open_edge(uintptr_t page)
     edges[edge_count++] = page;
 }
 
-/* Forbids what lies behind the size, up to a multiple of the granule. */
+/* Forbids the memory behind the size, up to a multiple of the granule. */
 static void forbid_end(uintptr_t start, size_t size, size_t size_with_guard)
 {
     size_t whole = size / GRANULE * GRANULE;
@@ -300,7 +300,7 @@ void __opkit_check_access(const char *access, const void *memory, size_t size, c
     }
 }
 
-/* ---- What the instrumented code calls ---- */
+/* ---- Calls of the instrumented code ---- */
 
 #define CALLED(result, name, ...)      \
     result __asan_##name(__VA_ARGS__); \

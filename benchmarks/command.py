@@ -109,13 +109,13 @@ def single_runs(command: Installed, runs: int) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Many:
-    """What many repositories in one call took.
+    """The cost of many repositories in one call.
 
     Attributes:
         count: the number of repositories.
         seconds: for each.
         copying: the seconds of `cp -r` for each, right after it.
-        megabytes: of memory that the largest process had.
+        megabytes: peak memory of the largest process.
     """
 
     count: int

@@ -141,7 +141,7 @@ def repository_of_0_1(folder: Path) -> None:
 
 
 def git(folder: Path, *arguments: str) -> bytes:
-    """Run git in a folder and return what it prints."""
+    """Run git in a folder and return its output."""
     return subprocess.run(
         ["git", "-C", folder, *arguments], stdout=subprocess.PIPE, check=True
     ).stdout
@@ -394,7 +394,7 @@ def temporary_folder(folder: Path) -> Iterator[None]:
 def main() -> int:
     """Run the interruptions and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--moments", type=int, default=12, help="of each kind")
+    parser.add_argument("--moments", type=int, default=12, help="interruptions of each kind")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=[*KINDS])
     arguments = parser.parse_args()

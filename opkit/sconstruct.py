@@ -1,4 +1,4 @@
-"""The body of SConstruct: reads op.yml and the command line, and declares the build."""
+"""The body of SConstruct: read op.yml and the command line, and declare the build."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ COMMON_TOOLS = (
 
 
 def construct(root: Path) -> None:
-    """Declare all that can be built in a repository.
+    """Declare the build of a repository.
 
-    Invalid arguments end SCons before a file is touched. Products that op.yml no longer describes,
-    or that could not be built, are deleted.
+    Invalid arguments end SCons before it writes files. Products that op.yml no longer describes,
+    and products of failed builds, are deleted.
     """
     changes_nothing = any(Script.GetOption(option) for option in ("help", "no_exec"))
     cleans = Script.GetOption("clean")
@@ -84,7 +84,7 @@ def construct(root: Path) -> None:
 
 
 def _set_up(root: Path) -> None:
-    # Else SCons' global functions create one with every tool.
+    # Otherwise SCons' global functions create one with every tool.
     Script.DefaultEnvironment(tools=[])
     # Script.SConsignFile would substitute variables in the path, and make its folder.
     SConsignFile(str(root / signatures.PATH), signatures)
@@ -94,7 +94,7 @@ def _set_up(root: Path) -> None:
 
 
 def _clean_all(root: Path) -> None:
-    """Have all that was ever built deleted, for whatever target."""
+    """Declare the deletion of all built files, for every target."""
     built = (root / "build").glob("*")
     files = [path.name for path in built if path not in (root / lock.PATH, root / signatures.PATH)]
     everything = Script.Alias("everything")
@@ -105,7 +105,7 @@ def _clean_all(root: Path) -> None:
 def _arguments(
     operator: OpSpec, tools: list[Any], kept_files: Sequence[int]
 ) -> tuple[Any, options.Request]:
-    """Return the environment, and what the command line requests.
+    """Return the environment and the request of the command line.
 
     Raises:
         OpkitError: an argument is invalid.
@@ -155,7 +155,7 @@ def _usage(operator: OpSpec, tools: list[Any], options_help: str) -> str:
   scons                     build for {target}, the target_platform of op.yml
   scons target={target:<12} ... for one target; target=all: for every one
 {options.usage_lines(operator, tools)}
-  scons -c                  delete all that was built, for every target
+  scons -c                  delete all built files, for every target
 
 Options, as name=value:
 {options_help}
@@ -166,7 +166,7 @@ Options, as name=value:
 
 
 def _declare(env: Any, request: options.Request) -> list[Any]:
-    """Declare what the request needs; return the nodes of products for targets."""
+    """Declare the nodes of the request; return the nodes of products for targets."""
     operator_runtimes = runtimes.of(env["OPERATOR"])
     products: list[Any] = []
     needed: list[Any] = []

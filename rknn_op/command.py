@@ -13,26 +13,26 @@ from rknn_op import messages
 
 VERBS = {
     "demo": "Make, build, pack and check the operator of an example.",
-    "lint": "Say all that is wrong with descriptions, or with repositories.",
+    "lint": "Report all problems of descriptions or repositories.",
     "create": "Make operator repositories from descriptions.",
-    "import": "Make a repository from one that the vendor's tool made.",
+    "import": "Make a repository from one of the vendor's tool.",
     "build": "Build and pack: `scons target=...` in repositories.",
     "check": "Compare the kernels with numpy on this PC: `scons check`.",
-    "update": "Bring opkit, and what is generated, to this version.",
-    "inspect": "Show what is in packages (.rknnop).",
-    "diff": "Show what changed from one package to another.",
-    "targets": "List what can be built for, and what it must run.",
+    "update": "Update opkit and the generated files to this version.",
+    "inspect": "Show the contents of packages (.rknnop).",
+    "diff": "Show the differences between two packages.",
+    "targets": "List the targets and the minimum version of their runtimes.",
     "schema": "Print the JSON Schema of the description, for editors.",
-    "completion": "Print what makes a shell complete the words of this command.",
+    "completion": "Print the completion script of a shell for this command.",
 }
-"""The name of each verb -> what it does, which is also the first line of its own help."""
+"""Verb -> summary, which is also the first line of its own help."""
 
 
 class _Verbs(click.Group):
-    """Imports a verb when it is called, and tells errors of the user from ours.
+    """Import a verb when it is called; tell errors of the user from bugs of the command.
 
-    The user's are one line on stderr, and exit status 1; ours a traceback, and status 70, as
-    sysexits.h has it for errors of a program.
+    An error of the user is one line on stderr and exit status 1. A bug is a traceback and status
+    70, the one of sysexits.h for internal errors.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -41,7 +41,7 @@ class _Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        # `import` is a word of Python.
+        # `import` is a keyword of Python.
         module = "import_" if cmd_name == "import" else cmd_name
         command: click.Command = importlib.import_module(f"rknn_op.verbs.{module}").command
         return command
@@ -62,17 +62,17 @@ class _Verbs(click.Group):
             done = f": {interrupt}" if str(interrupt) else ""
             click.echo(f"interrupted{done}", err=True)
             ctx.exit(128 + signal.SIGINT)
-        except OSError as error:  # a full disk, a folder that nobody may write to
+        except OSError as error:  # a full disk, a read-only folder
             where = f"{error.filename}: " if error.filename else ""
             messages.error(f"{where}{error.strerror}")
             ctx.exit(1)
-        except Exception:  # whatever else it is, the user has not made that mistake
+        except Exception:  # no mistake of the user
             import traceback  # only here, because it takes a tenth of the time of --help
 
             traceback.print_exc()
             click.echo(
                 f"\nThis is a bug of rknn-op-template {VERSION}. Please report it at\n"
-                "the issues of rknn-op-template, with all of the above and what you called.",
+                "the issues of rknn-op-template, with all of the above and the command line.",
                 err=True,
             )
             ctx.exit(70)
@@ -95,7 +95,7 @@ def main(ctx: click.Context, action: str | None, config: str | None, op_path: st
     """Custom operators for RKNN-Toolkit, RKNN-Toolkit2 and PPLNN, each from one YAML file."""
     if ctx.invoked_subcommand is not None:
         return
-    # The vendor's command line has options for both actions, and no verb.
+    # The vendor's command line has options for both actions, but no verb.
     if action is None:
         raise click.UsageError("Missing option '-a' / '--action'.")
     if op_path is None or (action == "create" and config is None):

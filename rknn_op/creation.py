@@ -1,4 +1,4 @@
-"""New operator repositories from descriptions: the whole of each, or nothing of it."""
+"""Create operator repositories from descriptions: each of them whole, or not at all."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from rknn_op.origin import Origin, origin
 
 @dataclass(frozen=True)
 class Choices:
-    """What a user may choose besides the description.
+    """The user's choices besides the description.
 
     Attributes:
-        runtimes: that execute the operator; empty: those of the description.
-        target: what to build for by default; empty: that of the description.
-        license: of the new repository, by the name that SPDX gives it, or `none`.
-        author: whom the license names; empty: the authors of the new repository.
+        runtimes: the names of the runtimes; empty: the description's.
+        target: the default target; empty: the description's.
+        license: the SPDX name of the new repository's license, or `none`.
+        author: the author in the license; empty: the authors of the new repository.
     """
 
     runtimes: Sequence[str] = ()
@@ -53,21 +53,21 @@ class Choices:
 
 
 CRUFT = ".cruft.json"
-"""The file by which cruft knows what a repository was made from."""
+"""cruft's record of a repository: the template's origin and the answers."""
 DEFAULTS = Choices()
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A repository to make.
+    """The plan of a new repository.
 
     Attributes:
         spec: the operator.
         text: the description, as it will be in op.yml, without the last newline.
-        folder: the repository; nothing is there.
-        files: path -> what is in those files of the user's that exist already.
-        choices: what the user has chosen.
-        warnings: what of the description the chosen runtimes do not have.
+        folder: the path of the repository; must not exist.
+        files: path -> content of the user's existing files.
+        choices: the user's choices.
+        warnings: of parts of the description that the chosen runtimes do not support.
     """
 
     spec: OpSpec
@@ -80,11 +80,11 @@ class Plan:
 
 @dataclass(frozen=True)
 class Created:
-    """A repository that was made, or would be.
+    """A new repository, or in a dry run its plan.
 
     Attributes:
-        folder: where it is.
-        warnings: those of its plan.
+        folder: its path.
+        warnings: of its plan.
     """
 
     folder: Path
@@ -94,16 +94,16 @@ class Created:
 def plan(
     config: Path, folder: Path | None = None, parent: Path = Path(), choices: Choices = DEFAULTS
 ) -> Plan:
-    """Check a description and the place of its repository.
+    """Check a description and the path of its repository; return the plan.
 
     Args:
         config: the file with the description.
         folder: the repository to make; None: in `parent`, with the operator's name.
-        parent: where that is.
-        choices: what else is chosen.
+        parent: the folder of the repository if `folder` is None.
+        choices: the user's other choices.
 
     Raises:
-        OpkitError: the description or a choice cannot be used, or something is in the place.
+        OpkitError: the description or a choice is invalid, or the path exists.
     """
     text = read_description(config)
     spec = runtimes.parse(text, str(config))
@@ -126,22 +126,22 @@ def plan(
 
 
 def refuse_existing(folder: Path) -> None:
-    """Refuse a place in which something is.
+    """Refuse an existing path.
 
     Raises:
-        OpkitError: there is.
+        OpkitError: it exists.
     """
     if os.path.lexists(folder):
         raise OpkitError(f"{folder} already exists; pass another folder, or delete it")
 
 
 def create(plan: Plan) -> None:
-    """Make a repository beside its place, in a folder that begins with a dot, and rename it.
+    """Make a repository in a hidden folder beside its path, and rename that folder.
 
-    What an interrupted run has left there goes with the next.
+    The next run removes the hidden folder of an interrupted one.
 
     Raises:
-        OpkitError: it cannot be made, or something is in its place now.
+        OpkitError: it cannot be made, or its path exists now.
     """
     path = _absolute(plan.folder)
     contents = _contents(plan)
@@ -158,7 +158,7 @@ def create(plan: Plan) -> None:
 
 
 def rehearse(plan: Plan) -> dict[str, list[str]]:
-    """Return owner -> the files of a repository, without making it.
+    """Return owner -> paths of a repository's files, without making it.
 
     Raises:
         OpkitError: it cannot be made.
@@ -199,7 +199,7 @@ def _encoded(texts: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def write_new_files(root: str, files: Mapping[str, bytes]) -> None:
-    """Write files that do not exist.
+    """Write new files.
 
     Args:
         root: the folder to write into.
@@ -208,7 +208,7 @@ def write_new_files(root: str, files: Mapping[str, bytes]) -> None:
     Raises:
         OSError: a file cannot be written, or exists.
     """
-    # Of thousands: as text, paths cost a third of what they cost as Path.
+    # For thousands of repositories: str paths take a third of the time of Path.
     for folder in sorted({os.path.dirname(path) for path in files} - {""}):  # noqa: PTH120
         os.makedirs(f"{root}/{folder}", exist_ok=True)  # noqa: PTH103
     for path, content in files.items():
@@ -219,18 +219,18 @@ def write_new_files(root: str, files: Mapping[str, bytes]) -> None:
 def create_all(
     configs: Sequence[Path], parent: Path, choices: Choices = DEFAULTS, dry_run: bool = False
 ) -> Iterator[Created | OpkitError]:
-    """Make a repository of each description, side by side on all processors.
+    """Make a repository of each description, in parallel on all processors.
 
     Args:
         configs: the files with the descriptions.
         parent: the folder of the repositories, which have their operators' names.
-        choices: for all of them.
-        dry_run: check all, and make nothing.
+        choices: the user's other choices, for all of them.
+        dry_run: check all; make nothing.
 
     Yields:
-        In the order of the descriptions: the repository, or why there is none.
+        In the order of the descriptions: the repository, or the error.
     """
-    # Forked, workers need no time to import what is here already.
+    # Forked workers need no time for imports.
     workers = ProcessPoolExecutor(
         min(os.cpu_count() or 1, len(configs)),
         multiprocessing.get_context("fork"),
@@ -245,7 +245,7 @@ def create_all(
 
 
 def _begin_worker() -> None:
-    """Leave Ctrl-C to the parent, and end with it: it may be killed, and then tells nobody."""
+    """Ignore SIGINT, which the parent handles; exit when the parent dies."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
 
@@ -273,7 +273,7 @@ def _absolute(path: Path) -> Path:
 
 
 def _cruft_state(plan: Plan, known: Origin, skipped: Sequence[str]) -> dict[str, Any]:
-    """Return what cruft is to know: what a repository was made from, and the user's files."""
+    """Return cruft's record: the origin of a repository, the answers and the user's files."""
     answers = {
         "config": plan.text,
         "op_name": _absolute(plan.folder).name,
@@ -299,12 +299,12 @@ def cruft_text(state: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _exclusive(folder: Path) -> Iterator[Path]:
-    """Make an empty folder that no other process has; at the end, remove it if it is still there.
+    """Make and lock an empty folder; at the end, remove it if it still exists.
 
-    The kernel frees it when the process dies: what is left belongs to whoever comes next.
+    The kernel releases the lock of a dead process: the next process takes its folder over.
 
     Raises:
-        OpkitError: another process has it.
+        OpkitError: it is a link, or another process has locked it.
     """
     folder.mkdir(exist_ok=True)
     if folder.is_symlink():

@@ -23,7 +23,7 @@ from rknn_op.creation import Plan, create, plan
 from rknn_op.repositories import scons
 
 _MARK = "RKNN_OP_DEMO"
-_MAX_ROWS = 9  # of the table of cases, its head included
+_MAX_ROWS = 9  # of the table of cases, including its header
 
 _FILES = (
     ("op.yml", "the operator description: inputs, outputs, params"),
@@ -51,11 +51,11 @@ def run(name: str, folder: Path) -> None:
 
     Raises:
         OpkitError: the folder exists, or one of the steps failed.
-        KeyboardInterrupt: it was interrupted; the text says what became of the folder.
+        KeyboardInterrupt: it was interrupted; its text says that the folder is removed.
     """
     example = template.EXAMPLES / name
     planned = plan(example / f"{name}.yml", folder)
-    os.environ[_MARK] = secrets.token_hex(8)  # what is started inherits it
+    os.environ[_MARK] = secrets.token_hex(8)  # child processes inherit it
     try:
         _run(name, example, folder, planned)
     except KeyboardInterrupt:
@@ -69,10 +69,10 @@ def _run(name: str, example: Path, folder: Path, planned: Plan) -> None:
     target = spec.target_platform
     click.echo(f"{spec.name}: from its description to a package for {target}\n")
 
-    shown = f"examples/{name}"
+    source = f"examples/{name}"
     kernels = "rknn_kernel_*," if any(example.glob("rknn_kernel_*")) else ""
-    math = f"{shown}/{{{spec.lower}_*,{kernels}tests}}"
-    _step(f"rknn-op create -c {shown}/{name}.yml -p {folder}", lambda: _create(planned))
+    math = f"{source}/{{{spec.lower}_*,{kernels}tests}}"
+    _step(f"rknn-op create -c {source}/{name}.yml -p {folder}", lambda: _create(planned))
     _step(f"cp -r {math} {folder}", lambda: _copy_files(example, folder, spec))
     _step(f"scons target={target}", lambda: _build(folder, spec))
     _step("scons check", lambda: _check(folder))
@@ -95,7 +95,7 @@ def _create(planned: Plan) -> str:
 
 def _copy_files(example: Path, folder: Path, spec: OpSpec) -> str:
     """Copy the example's files over the generated ones and return their names."""
-    others = {*runtimes.available()} - {*spec.runtimes}  # whose files are in rooms of their own
+    others = {*runtimes.available()} - {*spec.runtimes}  # their files are in folders of their own
     names = sorted(
         str(path.relative_to(example))
         for path in example.rglob("*")
@@ -150,15 +150,15 @@ def _summary(folder: Path, spec: OpSpec) -> str:
     listing = "\n".join(f"    {path.ljust(width)}  {text}" for path, text in files)
     steps = Template(runtimes.of(spec)[0].describe.next_steps)
     return f"""\
-Where things are:
+Files:
 
 {listing}
 
-What to do next:
+Next steps:
 
 {textwrap.indent(steps.substitute(product=built[0], folder=folder), "    ")}\
     rknn-op create -c YOUR.yml -p ./your_operator
 
-What each target must run at least:
+Minimum version of the runtime on each target:
 
 {textwrap.indent(targets.table(runtimes.of(spec)), "    ")}"""

@@ -1,4 +1,4 @@
-"""`rknn-op lint`: all that is wrong with a description or a repository."""
+"""`rknn-op lint`: report all problems of a description or a repository."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from opkit.errors import OpkitError
 
 
 def lint(path: Path) -> list[Complaint]:
-    """Return what is wrong with a description, or with a repository if it is a folder.
+    """Return the complaints about a description, or about a repository if it is a folder.
 
     Raises:
         OpkitError: the folder is not an operator repository.
@@ -55,7 +55,7 @@ def _repository(
     missing = repository.missing(root, spec)
     yield from missing
     if any(not each.field for each in missing):
-        return  # what follows reads them
+        return  # the checks below read these files
     if not of_opkit:
         try:
             yield from repository.stale(root, spec)
@@ -68,7 +68,7 @@ _UPDATE = "`rknn-op update` brings the repository to this version"
 
 
 def _opkit(root: Path) -> Iterator[Complaint]:
-    """Yield how a repository's opkit is not that of this version."""
+    """Yield complaints if a repository's opkit is not the one of this version."""
     from opkit import manifest, repository
     from opkit.creation.wheel import wheel
 
@@ -110,7 +110,7 @@ def _json(complaints: Iterable[Complaint]) -> str:
 
 
 def _github(complaints: Iterable[Complaint]) -> str:
-    """Return GitHub's workflow commands, by which it shows complaints beside the lines."""
+    """Return GitHub's workflow commands that annotate lines with complaints."""
     lines = []
     for each in complaints:
         properties = {
@@ -130,7 +130,7 @@ def _github(complaints: Iterable[Complaint]) -> str:
 
 
 def _escaped(text: str, more: str = "") -> str:
-    """Return a text without what ends a part of a workflow command."""
+    """Escape the delimiters of a workflow command."""
     return "".join(f"%{ord(c):02X}" if c in f"%\r\n{more}" else c for c in text)
 
 
@@ -139,4 +139,4 @@ FORMATS: dict[str, Callable[[Iterable[Complaint]], str]] = {
     "json": _json,
     "github": _github,
 }
-"""The name of a format -> what makes the text of complaints."""
+"""Name of a format -> function that renders complaints."""

@@ -1,4 +1,4 @@
-"""What is said on stderr."""
+"""Print messages on stderr."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from opkit.errors import OpkitError
 
 
 def error(problem: object) -> None:
-    """Print what is wrong; on a terminal, in color."""
+    """Print an error; in color on a terminal."""
     click.echo(f"{click.style('error:', fg='red')} {problem}", err=True)
 
 
 def warn(warnings: Iterable[object]) -> None:
-    """Print what may surprise, a line for each; on a terminal, in color."""
+    """Print warnings, one per line; in color on a terminal."""
     for warning in warnings:
         click.echo(f"{click.style('warning:', fg='yellow')} {warning}", err=True)
 
 
 def end_with(problems: Sequence[object], total: int, done: str) -> None:
-    """Print what is wrong with some of many repositories, if anything is.
+    """Print the errors of some of many repositories, if there are any.
 
     Args:
-        problems: the reasons.
-        total: how many repositories were named.
-        done: what was not done with these, such as `made`.
+        problems: the errors.
+        total: the number of all repositories.
+        done: the action that failed, as a participle, such as `made`.
 
     Raises:
         OpkitError: there are problems.

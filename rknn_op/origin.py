@@ -1,4 +1,4 @@
-"""Where the template came from, which cruft wants to know of a repository."""
+"""Find the origin of the template for cruft's record of a repository."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rknn_op import template
 
 @dataclass(frozen=True)
 class Origin:
-    """A place with the template's history.
+    """A repository with the template's history.
 
     Attributes:
-        url: of the repository, or its path.
-        commit: that this template is of, or the tag of its version.
+        url: its URL or path.
+        commit: the commit of this template, or the tag of its version.
     """
 
     url: str
@@ -27,7 +27,7 @@ class Origin:
 
 @cache
 def origin() -> Origin | None:
-    """Return the template's origin; None: it was installed from a package index or a file."""
+    """Return the template's origin, or None for an installation from a package index or a file."""
     if (template.ROOT / ".git").exists():
         url = _git("remote", "get-url", "origin") or str(template.ROOT)
         return Origin(url, _git("rev-parse", "HEAD") or f"v{VERSION}")
@@ -35,7 +35,7 @@ def origin() -> Origin | None:
 
 
 def _git(*arguments: str) -> str:
-    """Return what git prints of the template's checkout; nothing if it cannot."""
+    """Return git's output on the template's checkout; empty if git fails."""
     command = ["git", "-C", str(template.ROOT), *arguments]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
@@ -44,7 +44,7 @@ def _git(*arguments: str) -> str:
 
 
 def _installed_from(packages: Path) -> Origin | None:
-    """Return what pip has recorded of a folder or a repository that it installed (PEP 610)."""
+    """Return the origin in pip's record of an installed folder or repository (PEP 610)."""
     for record in packages.glob("rknn_op_template-*.dist-info/direct_url.json"):
         content = json.loads(record.read_text(encoding="utf-8"))
         if "vcs_info" in content:

@@ -1,6 +1,6 @@
 """The opkit of a repository: its wheel, unpacked once into the user's cache.
 
-Only bytes with the hash that the repository's manifest names are unpacked, and ever executed.
+Only bytes with the hash in the repository's manifest are unpacked and executed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def unpacked(root: Path) -> Path:
     """Return the folder that holds a repository's own opkit, for Python's path.
 
     Raises:
-        OpkitError: the repository has no wheel, or not the one that its manifest names; or a newer
+        OpkitError: the repository has no wheel, or another one than in its manifest; a newer
             version has written it; or the wheel cannot be unpacked.
     """
     try:

@@ -1,4 +1,4 @@
-"""Progress, on a terminal only."""
+"""Progress bars, on a terminal only."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import click
 Item = TypeVar("Item")
 
 
-def shown(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
-    """Yield items, with a bar on stderr if that is a terminal and there are several."""
+def track(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
+    """Yield items, with a progress bar for several items on a terminal's stderr."""
     if total == 1 or not sys.stderr.isatty():
         yield from items
         return

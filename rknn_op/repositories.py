@@ -1,4 +1,4 @@
-"""Operator repositories: what is one, and SCons in one."""
+"""Recognize operator repositories, and run SCons in them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def require(folder: Path) -> None:
     """Require an operator repository.
 
     Raises:
-        OpkitError: it is not.
+        OpkitError: the folder is not an operator repository.
     """
     for name in ("op.yml", "SConstruct"):
         if not (folder / name).is_file():
@@ -33,9 +33,9 @@ def scons(
 
     Args:
         folder: the repository.
-        arguments: what follows `scons` on its command line.
-        stdout: where what it prints goes; subprocess.PIPE: both streams are in the result's
-            `stdout`.
+        arguments: of SCons.
+        stdout: the destination of its output; subprocess.PIPE: both streams are in the
+            result's `stdout`.
 
     Raises:
         OpkitError: the folder is not an operator repository, or its opkit cannot be used.
@@ -53,7 +53,7 @@ def scons(
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Return the environment in which Python finds the opkit of a repository.
+    """Return the environment with a repository's opkit on Python's path.
 
     Raises:
         OpkitError: its opkit cannot be used.

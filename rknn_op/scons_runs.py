@@ -1,4 +1,4 @@
-"""SCons in many repositories: side by side, with a table of what came out."""
+"""Run SCons in many repositories, in parallel, with a table of the results."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Run:
 
     Attributes:
         folder: the repository.
-        arguments: what followed `scons`.
-        status: of its exit.
-        output: what it printed, or why it did not run.
-        seconds: how long it took.
+        arguments: of SCons.
+        status: the exit status.
+        output: the output of SCons, or the error that prevented the run.
+        seconds: the duration.
     """
 
     folder: Path
@@ -44,8 +44,8 @@ def run_all(folders: Sequence[Path], commands: Sequence[Sequence[str]], jobs: in
 
     Args:
         folders: the repositories.
-        commands: the arguments of each run; in one repository, they follow one another.
-        jobs: the number of repositories at a time; they share the processors.
+        commands: the arguments of each run; sequential in a repository.
+        jobs: the number of repositories in parallel; they share the processors.
 
     Yields:
         The runs, in the order of repositories and commands.
@@ -73,7 +73,7 @@ def _runs(folder: Path, commands: Sequence[Sequence[str]], share: str) -> list[R
 
 
 def table(runs: Sequence[Run]) -> str:
-    """Return a row for each run."""
+    """Return a table with a row for each run."""
     rows = [
         (
             str(run.folder),

@@ -1,4 +1,4 @@
-"""What can be built for, of every runtime."""
+"""The targets of all runtimes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HEADINGS = {
     "runtime": "runtime",
     "family": "family",
     "abis": "ABI",
-    "needs": "must run at least",
+    "needs": "minimum version",
 }
 
 
@@ -24,7 +24,7 @@ def names() -> list[str]:
 
 
 def entries(runtimes: Iterable[Runtime]) -> list[dict[str, Any]]:
-    """Return what is known of each target of runtimes; texts are empty where nothing is."""
+    """Return the properties of each target of runtimes; unknown ones are empty texts."""
     return [
         {
             "target": target.name,
@@ -40,14 +40,14 @@ def entries(runtimes: Iterable[Runtime]) -> list[dict[str, Any]]:
 
 
 def table(runtimes: Iterable[Runtime]) -> str:
-    """Return a row for each target of runtimes, and below how to look up what each must run."""
+    """Return a table of the targets of runtimes, and the commands that find their versions."""
     targets = entries(runtimes)
     rows = [
         ["/".join(entry[key]) if key == "abis" else entry[key] or "-" for key in _HEADINGS]
         for entry in targets
     ]
-    # Each in a line of its own, so that a terminal breaks no command.
+    # A line for each command: a terminal does not wrap it.
     how = {each["needs"].rpartition(" ")[0]: each["look_up"] for each in targets if each["needs"]}
     notes = "".join(f"\n{what}:\n    {look_up}" for what, look_up in how.items())
     text = aligned([[*_HEADINGS.values()], *rows])
-    return f"{text}\n\nWhere to look that up\n{notes}" if notes else text
+    return f"{text}\n\nHow to find the version on the target\n{notes}" if notes else text

@@ -1,4 +1,4 @@
-"""Where the template is, with opkit in it: beside this file when installed, else in the checkout.
+"""Locate the template with opkit: beside this file when installed, else in the checkout.
 
 Importing this module puts opkit on the path.
 """
@@ -22,11 +22,11 @@ sys.path.insert(0, str(ROOT))
 
 @cache
 def files() -> dict[str, bytes]:
-    """Return path -> content of what the template copies: all but what it renders.
+    """Return path -> content of the files that the template copies without rendering them.
 
-    That is op.yml, and the user's license, whose name in the template is a condition.
+    It renders op.yml, and the user's license, whose name in the template is a condition.
     """
-    # Paths as text, because a thousand repositories are made of them.
+    # str paths are faster, which counts for a thousand repositories.
     root, found = str(_PROJECT), dict[str, bytes]()
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if name != "__pycache__"]
@@ -34,6 +34,6 @@ def files() -> dict[str, bytes]:
         for name in names:
             path = f"{place}/{name}" if place else name
             if path != "op.yml" and not name.startswith("{%"):
-                with open(f"{root}/{path}", "rb") as file:  # noqa: PTH123  text, as above
+                with open(f"{root}/{path}", "rb") as file:  # noqa: PTH123  str, as above
                     found[path] = file.read()
     return found

@@ -1,4 +1,4 @@
-"""`rknn-op update`: a repository gets this version's wheel, and what follows from it."""
+"""`rknn-op update`: replace a repository's wheel and its generated files by this version's."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from rknn_op.repositories import require
 
 _CRUFT = ".cruft.json"
 _LEFT_ALONE = (".git", ".venv", "build", ".cache")
-"""Folders of a repository that no update changes, and that its copy does not need."""
+"""Folders of a repository that an update does not change, and a dry run does not copy."""
 
 
 @dataclass(frozen=True)
 class Update:
-    """What an update changes in a repository.
+    """The changes of an update in a repository.
 
     Attributes:
         folder: the repository.
-        version: of the template, before.
-        changed: path -> text before and after, of each file that differs; None: there is none.
-        advice: path -> diff of what the template has for a file now; the file is the user's, and
-            stays as it is.
+        version: the previous version of the template.
+        changed: path -> text before and after, of each changed file; None: no file.
+        advice: path -> diff of the template's text for a file of the user; the update does not
+            change that file.
     """
 
     folder: Path
@@ -60,18 +60,18 @@ class Update:
 def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Update:
     """Replace a repository's wheel, and bring its files in line with op.yml.
 
-    The user's files are left alone; those that op.yml newly requires are written. After an
-    interruption at any moment, the next run completes it.
+    The user's files stay as they are; missing ones that op.yml requires now are written. After an
+    interruption at any moment, the next run completes the update.
 
     Args:
         folder: the repository.
         dry_run: change nothing.
-        allow_dirty: also where git knows of changes that are not committed.
+        allow_dirty: update despite uncommitted changes.
 
     Raises:
-        OpkitError: the folder is not an operator repository, op.yml cannot be used, a newer version
-            has written the repository, there are changes that are not committed, or a file of its
-            opkit/ was changed.
+        OpkitError: the folder is not an operator repository, op.yml is invalid, a newer version
+            has written the repository, it has uncommitted changes, or a file of its opkit/ was
+            changed.
     """
     require(folder)
     op_yml = folder / "op.yml"
@@ -101,10 +101,9 @@ def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Up
 
 
 def _replace(folder: Path, spec: OpSpec) -> None:
-    """Bring everything to this version.
+    """Bring all files to this version.
 
-    What tells of an interruption, the new wheel, is written first, and what an interruption leaves
-    is removed last.
+    The new wheel, the mark of an interrupted update, is written first; old files are removed last.
     """
     own, data = wheel()
     repository.write_bytes(folder / own.name, data)
@@ -117,9 +116,9 @@ def _replace(folder: Path, spec: OpSpec) -> None:
 
 
 def _is_interrupted(folder: Path) -> bool:
-    """Whether an update to this version has begun and not ended."""
+    """Return whether an update to this version has begun but not ended."""
     own, _ = wheel()
-    if not any(folder.glob(f"*{own.name}*")):  # the whole file, or the beginning of it
+    if not any(folder.glob(f"*{own.name}*")):  # the whole file, or its partial copy
         return False
     others = [path for path in folder.glob("rknn_opkit-*.whl") if path.name != own.name]
     is_recorded = repository.read_manifest(folder).wheel == own
@@ -127,7 +126,7 @@ def _is_interrupted(folder: Path) -> bool:
 
 
 def _record(folder: Path, spec: OpSpec) -> None:
-    """Let cruft know, in a repository that it knows, what the repository is made from now."""
+    """Update cruft's record of the repository's origin, if it has one."""
     path = folder / _CRUFT
     try:
         state = json.loads(path.read_text(encoding="utf-8"))
@@ -144,10 +143,10 @@ def _record(folder: Path, spec: OpSpec) -> None:
 
 
 def _refuse_uncommitted(folder: Path) -> None:
-    """Refuse a repository with changes that are not committed: they would mix with the update's.
+    """Refuse uncommitted changes, which would mix with the update's.
 
     Raises:
-        OpkitError: git knows of some.
+        OpkitError: git reports some.
     """
     try:
         status = subprocess.run(
@@ -158,28 +157,28 @@ def _refuse_uncommitted(folder: Path) -> None:
             errors="replace",
         )
     except OSError:
-        return  # without git there is nothing to know
+        return  # without git there is nothing to check
     lines = status.stdout.splitlines() if status.returncode == 0 else []
     if lines:
         names = ", ".join(line[3:] for line in lines[:3]) + (", ..." if len(lines) > 3 else "")
         raise OpkitError(
-            f"{folder}: has changes that are not committed ({names}); commit them, so that what "
-            "the update changes can be seen and taken back, or pass --allow-dirty"
+            f"{folder}: has changes that are not committed ({names}); commit them, so that the "
+            "update can be reviewed and reverted, or pass --allow-dirty"
         )
 
 
 def _left_alone_in(folder: Path) -> Callable[[str, list[str]], list[str]]:
-    """Return what tells copytree the names of the folders that are not copied."""
+    """Return the `ignore` function of copytree for the folders that are not copied."""
 
     def ignored(directory: str, names: list[str]) -> list[str]:
-        # Deeper, such a name is the user's: sources may be in src/build.
+        # Only at the top: deeper ones are the user's, such as src/build.
         return [name for name in names if name in _LEFT_ALONE] if Path(directory) == folder else []
 
     return ignored
 
 
 def _texts(folder: Path) -> dict[str, str]:
-    """Return path -> text of every file that is there of those that an update may change."""
+    """Return path -> text of the existing files that an update may change."""
     written = repository.read_manifest(folder)
     folders = [path for path in (folder / "opkit").rglob("*") if "__pycache__" not in path.parts]
     wheels = {path.name: f"{_hash(path)}\n" for path in folder.glob("rknn_opkit-*.whl")}
@@ -202,11 +201,11 @@ def _hash(path: Path) -> str:
 def _advice(
     spec: OpSpec, skeletons: Mapping[str, str], texts: Mapping[str, str], is_older: bool
 ) -> dict[str, str]:
-    """Return path -> diff, for files of the user's, of what the template has for them now.
+    """Return path -> diff of the template's text for files of the user, from old to new.
 
     Args:
         spec: the operator.
-        skeletons: path -> text that the repository's opkit before would write once.
+        skeletons: path -> text of the skeletons by the repository's previous opkit.
         texts: path -> text of the files after the update.
         is_older: whether an older version wrote the repository, whose copied files may differ too.
     """
@@ -222,9 +221,9 @@ def _advice(
 
 
 def _own_skeletons(folder: Path) -> dict[str, str]:
-    """Return what the repository's own opkit would write once, were it new: path -> text.
+    """Return path -> text of the skeletons by the repository's own opkit.
 
-    Nothing, if that opkit is not there, or too old or too broken to say so.
+    Empty if that opkit is missing, too old or too broken to print them.
     """
     try:
         own = folder if opkit_folder.has_folder(folder) else unpacked(folder)

@@ -150,7 +150,7 @@ def test_demo_command_in_new_clone(tmp_path: Path) -> None:
     assert "resize_area/build/rv1126/ResizeArea.rknnop" in files
     for file in files:
         assert (tmp_path / "clone" / file).is_file(), file
-    table = shown.partition("What each target must run at least:\n\n")[2].splitlines()
+    table = shown.partition("Minimum version of the runtime on each target:\n\n")[2].splitlines()
     assert [line.split()[0] for line in table[1 : len(CHIPS) + 1]] == list(CHIPS)
     assert re.search(r"^ *\d+ passed", result.stdout, re.MULTILINE)
     assert "build/rv1126/ResizeArea.rknnop" in result.stdout

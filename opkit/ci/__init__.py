@@ -1,1 +1,1 @@
-"""What the repository's continuous integration runs; .github/workflows/ci.yml calls action.yml."""
+"""The steps of the repository's CI; .github/workflows/ci.yml calls action.yml."""

@@ -1,4 +1,4 @@
-"""`python -m opkit.ci.generated`: is everything that follows from op.yml committed or staged?"""
+"""`python -m opkit.ci.generated`: check that all generated files are committed or staged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from opkit.errors import OpkitError
 
 
 def main() -> int:
-    """Write the generated files of this folder; return 1 if git does not have them like that."""
+    """Write the generated files of this folder; return 1 if git has other ones, or not all."""
     try:
         repository.refuse_other_opkit(Path())
         repository.update(Path())
@@ -24,7 +24,7 @@ def main() -> int:
         return 1
     if missing:
         print(
-            f"error: {', '.join(missing)}: git has no such file, or another one than follows from "
+            f"error: {', '.join(missing)}: not in git, or differs from the file generated from "
             "op.yml and the reference; run `scons`, then `git add` it",
             file=sys.stderr,
         )

@@ -1,4 +1,4 @@
-"""`python -m opkit.ci.products`: prints what was built, one path a line."""
+"""`python -m opkit.ci.products`: print the paths of the built products, one per line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from opkit.errors import OpkitError
 
 
 def main() -> int:
-    """Print the products of this folder and return the exit status."""
+    """Print the products of this folder; return the exit status."""
     try:
         repository.refuse_other_opkit(Path())
         products = repository.products(Path(), runtimes.of(repository.load(Path())))

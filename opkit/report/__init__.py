@@ -1,1 +1,1 @@
-"""`build/report.html`: a run of the cases as one page that needs nothing besides itself."""
+"""`build/report.html`: the results of a run of the cases, as one self-contained page."""

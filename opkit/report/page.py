@@ -1,4 +1,4 @@
-"""The page as text: a pure function of what it shows. page.html says how it is shown."""
+"""Render the page, as a pure function of its contents; page.html has the layout."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _LISTED = 10  # failed cases at the top of the page; all of them are open furthe
 
 @dataclass(frozen=True)
 class Report:
-    """What the page shows.
+    """The contents of the page.
 
     Attributes:
         operator: the operator description.
-        properties: what runtimes say of the operator: term -> text.
-        deliveries: param -> what kernels get for it: in words, and the type of it.
-        products: what was built for targets.
-        records: what came of each case on each kernel.
+        properties: term -> text: the properties of the operator on its runtimes.
+        deliveries: param -> its forms in kernels: each in words, and the type of it.
+        products: the built products for targets.
+        records: the result of each case on each kernel.
         plots: for each record the plots of its outputs, in the same order.
-        check_failed: whether the check failed, be it on one of the cases or elsewhere.
-        time: when the cases were run, for people.
+        check_failed: whether the check failed, in a case or elsewhere.
+        time: the time of the run, as text.
     """
 
     operator: OpSpec
@@ -46,8 +46,8 @@ def page(report: Report) -> str:
     """Return the HTML page."""
     operator, products = report.operator, report.products
     cases = [
-        _case(_key(number), record, plots)
-        for number, (record, plots) in enumerate(zip(report.records, report.plots, strict=True))
+        _case(_key(index), record, plots)
+        for index, (record, plots) in enumerate(zip(report.records, report.plots, strict=True))
     ]
     names = {(record.test, record.result.case) for record in report.records}
     text = render(
@@ -106,7 +106,7 @@ def _parameters(
 
 
 def _titles(products: Sequence[Product]) -> list[str]:
-    """Return the columns of all products, as the one with most has them in order."""
+    """Return the columns of all products, in the order of the product with most columns."""
     longest = max((list(product.cells) for product in products), key=len, default=[])
     return list(dict.fromkeys([*longest, *(name for each in products for name in each.cells)]))
 
@@ -116,7 +116,7 @@ def _titles(products: Sequence[Product]) -> list[str]:
 
 @dataclass(frozen=True)
 class _Figure:
-    """The plots of an output, and a sentence that says what they show."""
+    """The plots of an output and their summary in one sentence."""
 
     plot: Plot
     summary: str
@@ -144,13 +144,13 @@ class _Kernel:
 
 
 def plot_key(record: int, output: int) -> str:
-    """Return what begins the ids of a plot: of the record and the output with these numbers."""
+    """Return the prefix of the ids of a plot, for the indices of its record and output."""
     return f"{_key(record)}-{output}"
 
 
-def _key(number: int) -> str:
+def _key(index: int) -> str:
     """Return the id of a case on the page."""
-    return f"case-{number}"
+    return f"case-{index}"
 
 
 def _case(key: str, record: Record, plots: Sequence[Plot]) -> _Case:
@@ -182,11 +182,11 @@ def _by_test(cases: Sequence[_Case]) -> list[tuple[str, list[_Case]]]:
 
 
 def _summary(output: Output) -> str:
-    """Return a sentence that says what the plots show."""
+    """Return a summary of the errors of an output, in one sentence."""
     errors = output.errors
     parts = [f"{_counted(errors.total, 'element')}, {errors.bins.get(0, 0)} equal"]
     size = "x".join(map(str, output.shape))
-    near = sum(errors.bins.get(number, 0) for number in (-1, 1))
+    near = sum(errors.bins.get(ulp, 0) for ulp in (-1, 1))
     far = errors.total - errors.incomparable - near - errors.bins.get(0, 0)
     parts += [f"{near} off by 1 ulp"] if near else []
     parts += [f"{far} off by more"] if far else []
@@ -195,7 +195,7 @@ def _summary(output: Output) -> str:
 
 
 def _reach(errors: Errors) -> tuple[int, int]:
-    """Sort by how far the worst element is."""
+    """Return a sort key: the count of NaN on one side, then the largest error."""
     return errors.incomparable, max(map(abs, errors.bins), default=0)
 
 
@@ -204,5 +204,5 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _printed(text: str) -> str:
-    """Return a number of a terminal's table as a printed page has it."""
+    """Return a number of a terminal's table in the typography of a page."""
     return text.replace("-", "\N{MINUS SIGN}").replace("us", "µs")

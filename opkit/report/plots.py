@@ -41,8 +41,8 @@ class Drawing:
         width: in SVG units.
         height: in the same.
         content: the elements.
-        group: the id of the group that shows the data.
-        box: left, top, width and height of the axes: where the group is.
+        group: the id of the group with the data.
+        box: left, top, width and height of the axes, which contain the group.
     """
 
     width: int
@@ -70,7 +70,7 @@ class _Tick:
 
 @dataclass(frozen=True)
 class _Axis:
-    """A range of numbers, and where it lies in the drawing, in SVG units."""
+    """A range of numbers, and its position in the drawing, in SVG units."""
 
     name: str
     numbers: _Range
@@ -78,7 +78,7 @@ class _Axis:
     ticks: Sequence[_Tick]
 
     def position(self, values: Any) -> Any:
-        """Return where numbers are, in SVG units."""
+        """Return the positions of numbers, in SVG units."""
         (low, high), (start, end) = self.numbers, self.units
         return np.round(start + (values - low) / (high - low) * (end - start), 1)
 
@@ -93,7 +93,7 @@ def plot(output: Output, key: str) -> Plot:
 
     Args:
         output: what to draw.
-        key: makes the ids of these plots different from those of all others on the page.
+        key: a prefix that makes the ids of these plots unique on the page.
     """
     return Plot(
         _histogram(output.errors, f"{key}-errors"),
@@ -107,12 +107,12 @@ def plot(output: Output, key: str) -> Plot:
 def _histogram(errors: Errors, group: str) -> Drawing:
     reach = max([3, *map(abs, errors.bins)])
     top = max(1, *errors.bins.values(), errors.incomparable)
-    floor = float(np.log10(0.5))  # a bar for one element is still a bar
+    floor = float(np.log10(0.5))  # a bar of one element stays visible
     bars = list(errors.bins.items())
     ticks = [
-        _Tick(sign * number, _bin_label(sign * number))
-        for number in range(0, reach + 1, 1 + reach // 5)
-        for sign in ((-1, 1) if number else (1,))
+        _Tick(sign * distance, _bin_label(sign * distance))
+        for distance in range(0, reach + 1, 1 + reach // 5)
+        for sign in ((-1, 1) if distance else (1,))
     ]
     end = reach
     if errors.incomparable:
@@ -126,7 +126,7 @@ def _histogram(errors: Errors, group: str) -> Drawing:
         "elements",
         (floor, float(np.log10(top)) * 1.05 + 0.3),
         _upwards(box),
-        [_Tick(power, _number(10**power)) for power in decades],
+        [_Tick(power, _number_text(10**power)) for power in decades],
     )
     path = _path(_rectangles(bars, floor), x_axis, y_axis)
     content = render(
@@ -135,11 +135,11 @@ def _histogram(errors: Errors, group: str) -> Drawing:
     return Drawing(*size, content, group, box)
 
 
-def _bin_label(number: int) -> str:
+def _bin_label(index: int) -> str:
     """Return the largest error of a bin."""
-    size = abs(number) if abs(number) < 2 else 2 ** (abs(number) - 1)
-    sign = _MINUS if number < 0 else ""
-    return sign + (str(size) if size <= 1024 else f"2{_superscript(abs(number) - 1)}")
+    size = abs(index) if abs(index) < 2 else 2 ** (abs(index) - 1)
+    sign = _MINUS if index < 0 else ""
+    return sign + (str(size) if size <= 1024 else f"2{_superscript(abs(index) - 1)}")
 
 
 def _rectangles(bars: Iterable[tuple[int, int]], floor: float) -> Array:
@@ -179,7 +179,7 @@ def _parity(kernel: Array, reference: Array, group: str) -> Drawing:
 
 
 def _unit(points: Array) -> float | None:
-    """Return the magnitude below which the scale is linear; None if all of it is to be."""
+    """Return the magnitude below which the scale is linear; None for a linear scale."""
     magnitudes = np.abs(points[points != 0])
     if not magnitudes.size or magnitudes.max() <= 300 * np.median(magnitudes):
         return None
@@ -192,7 +192,7 @@ def _scaled(values: Any, unit: float | None) -> Any:
 
 def _ticks(low: float, high: float, unit: float | None) -> list[_Tick]:
     if unit is None:
-        return [_Tick(value, _number(value)) for value in _round_numbers(low, high)]
+        return [_Tick(value, _number_text(value)) for value in _round_numbers(low, high)]
     top = int(np.floor(np.log10(unit * np.sinh(max(-low, high)))))
     bottom = int(np.ceil(np.log10(unit)))
     on_each_side = 2 if low < -1 and high > 1 else 4
@@ -209,8 +209,8 @@ def _round_numbers(low: float, high: float) -> list[float]:
     """Return the two to five multiples of a round number that lie in a range."""
     power = 10.0 ** np.floor(np.log10((high - low) / 4))
     step = next(power * factor for factor in _FACTORS if power * factor * 4 >= high - low)
-    numbers = range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)
-    return [float(number * step) for number in numbers]
+    factors = range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)
+    return [float(factor * step) for factor in factors]
 
 
 def _decade(power: int) -> str:
@@ -221,7 +221,7 @@ def _superscript(power: int) -> str:
     return str(power).translate(_SUPERSCRIPTS)
 
 
-def _number(value: float) -> str:
+def _number_text(value: float) -> str:
     return f"{value:g}".replace("-", _MINUS).replace("e+0", "e").replace("e+", "e")
 
 

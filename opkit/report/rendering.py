@@ -16,9 +16,9 @@ _ENVIRONMENT = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_ENVIRONMENT.filters["as_written"] = json.dumps  # a value as op.yml has it
+_ENVIRONMENT.filters["as_written"] = json.dumps  # a value in the notation of op.yml
 
 
 def render(template: str, **values: Any) -> Markup:
-    """Return a rendered template of this folder; it may be inserted into another one."""
+    """Render a template of this folder; the result may be inserted into another one."""
     return Markup(_ENVIRONMENT.get_template(template).render(values))

@@ -1,4 +1,4 @@
-"""Writes the page from the records of a repository."""
+"""Write the page from the records of a repository."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from opkit.report.plots import plot
 
 
 def write(root: Path, operator: OpSpec, records: Path, check_failed: bool, file: Path) -> str:
-    """Write the page, and return a line that summarizes it.
+    """Write the page; return a summary of one line.
 
     Args:
         root: the repository.
@@ -24,8 +24,8 @@ def write(root: Path, operator: OpSpec, records: Path, check_failed: bool, file:
     """
     found = load(records)
     plots = [
-        [plot(output, plot_key(number, i)) for i, output in enumerate(record.outputs)]
-        for number, record in enumerate(found)
+        [plot(output, plot_key(index, i)) for i, output in enumerate(record.outputs)]
+        for index, record in enumerate(found)
     ]
     parts = [runtime.report for runtime in runtimes.of(operator)]
     properties = {term: text for part in parts for term, text in part.properties(operator).items()}

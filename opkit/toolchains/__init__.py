@@ -1,4 +1,4 @@
-"""Which C compiler makes the device library of an ABI, and where it was found.
+"""Find the C compiler for the device library of an ABI.
 
 Nothing is run to find it: a compiler is a file in one of a few places.
 
@@ -9,8 +9,8 @@ Nothing is run to find it: a compiler is a file in one of a few places.
     gnu         gnu                gnu
     prefix      <prefix>gcc for the ABI that the prefix names, `auto` for the others
 
-The first that is there is taken. Linaro has no compiler for the other ABIs, the PC's among them, so
-those take another one even where linaro was asked for.
+The first one found is used. Linaro has no compiler for the other ABIs, such as the PC's: they use
+another toolchain even with toolchain=linaro.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from opkit.toolchains.compiler import Compiler, Missing, Options, ToolchainError
 __all__ = ["TOOLCHAINS", "Compiler", "ToolchainError", "find"]
 
 _Finder = Callable[[Abi, Options], Compiler | Missing | None]
-"""Returns None for an ABI that its toolchain has no compiler for."""
+"""Returns None if its toolchain has no compiler for the ABI."""
 
 _OTHER_ABIS: tuple[_Finder, ...] = (zig.find, gnu.find)
 _AUTO: tuple[tuple[_Finder, ...], ...] = ((linaro.find, zig.find), _OTHER_ABIS)
-# Each row is tried from the left; a group that has no compiler for the ABI leaves it to the next.
+# Each row is tried from the left; after a group without a compiler for the ABI comes the next.
 _TOOLCHAINS: dict[str, tuple[tuple[_Finder, ...], ...]] = {
     "auto": _AUTO,
     "zig": ((zig.find,),),
@@ -41,7 +41,7 @@ _TOOLCHAINS: dict[str, tuple[tuple[_Finder, ...], ...]] = {
 }
 
 TOOLCHAINS: tuple[str, ...] = tuple(_TOOLCHAINS)
-"""What `toolchain=` takes."""
+"""The values of `toolchain=`."""
 
 
 def find(
@@ -50,17 +50,17 @@ def find(
     """Return the compiler of a toolchain for an ABI.
 
     Args:
-        toolchain: one of `TOOLCHAINS`; the module's table says what each means.
-        abi: what to compile for.
+        toolchain: one of `TOOLCHAINS`; the module's table explains each.
+        abi: the ABI to compile for.
         prefix: for toolchain `prefix`: all of GCC's path or name that stands before `gcc`, such as
-            `/opt/sdk/bin/arm-buildroot-linux-gnueabihf-`. Its first word says for which ABI it is.
+            `/opt/sdk/bin/arm-buildroot-linux-gnueabihf-`. Its first word identifies the ABI.
         sysroot: for toolchain `prefix`: the folder with the target system's headers and libraries,
             if the compiler does not know it.
         home: the folder that holds `.rknn`; the user's own by default.
 
     Raises:
-        ToolchainError: there is none; the message says what was looked for, where, and the
-            command that installs it. Or the arguments do not fit together.
+        ToolchainError: it was not found, and the message has the searched paths and the command
+            for its installation; or the arguments contradict each other.
     """
     if toolchain not in _TOOLCHAINS:
         raise ToolchainError(f"unknown toolchain '{toolchain}' (expected {', '.join(TOOLCHAINS)})")
@@ -80,7 +80,7 @@ def find(
         missing = [outcome for outcome in outcomes if isinstance(outcome, Missing)]
         if None not in outcomes:
             break
-    # A prefix finds its compiler or fails by itself; what is missing is one for another ABI.
+    # A prefix finds its compiler or fails by itself; here one for another ABI is missing.
     raise _not_found("auto" if toolchain == "prefix" else toolchain, abi, missing)
 
 

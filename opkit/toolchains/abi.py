@@ -7,19 +7,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Abi:
-    """What a library is compiled for. All that tells one ABI from another is here.
+    """An ABI: processor, C library and its version. All differences between ABIs are here.
 
     Attributes:
-        name: what `build/` and messages call it, such as `aarch64`.
+        name: its name in `build/` and messages, such as `aarch64`.
         triple: the GNU triple of the ABI, without a glibc version.
-        elf: what elf.Library.architecture is for it: the machine, as the ELF standard names it,
-            word size, byte order and, where there are several, the calling convention.
-        gnu_processors: which first words of other GNU triples mean its processor, as a regular
-            expression.
-        glibc_ceiling: the newest glibc version that the library may ask for; devices are old.
+        elf: its elf.Library.architecture: the machine by its name in the ELF standard, word size,
+            byte order and, if there are several, the calling convention.
+        gnu_processors: a regular expression for the first words of GNU triples of its processor.
+        glibc_ceiling: the newest glibc version that the library may require; devices are old.
         zig_cpu: `-mcpu` of zig: the oldest core of this ABI on which the library has to run.
         gnu_flags: the same for GCC.
-        zig_compact: what makes zig compile (not link) to the ABI's more compact instructions.
+        zig_compact: zig's flags for the more compact instructions of the ABI; not for linking.
         gnu_compact: the same for GCC.
     """
 

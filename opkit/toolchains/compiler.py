@@ -1,4 +1,4 @@
-"""A C compiler for one ABI, the C++ compiler that goes with it, and how programs are looked for."""
+"""A C compiler for one ABI, its C++ compiler, and the search for programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from opkit.errors import OpkitError
 
 
 class ToolchainError(OpkitError):
-    """No compiler where one should be."""
+    """A compiler that was not found or cannot be used."""
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,10 @@ class Compiler:
     """A C compiler for one ABI.
 
     Attributes:
-        toolchain: what it is: `zig`, `linaro`, `gnu` or `prefix`.
-        abi: the name of the ABI that it compiles for.
-        command: the program and what makes it compile for the ABI, for compiling and linking.
-        flags: which processor, and what keeps the code fit for it; for compiling and linking.
+        toolchain: its kind: `zig`, `linaro`, `gnu` or `prefix`.
+        abi: the name of its ABI.
+        command: the program and the arguments that select the ABI; for compiling and linking.
+        flags: of the processor and of code generation for it; for compiling and linking.
     """
 
     toolchain: str
@@ -35,12 +35,12 @@ class Compiler:
 
 @dataclass(frozen=True)
 class Missing:
-    """A compiler that is not there.
+    """A compiler that was not found.
 
     Attributes:
-        what: what it is, for messages.
-        places: where it was looked for.
-        remedy: the command that installs it.
+        what: its name in messages.
+        places: the searched paths, for messages.
+        remedy: the command for its installation.
     """
 
     what: str
@@ -50,7 +50,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class Options:
-    """What the user says of where compilers are.
+    """The user's options for finding compilers.
 
     Attributes:
         prefix: all of GCC's path or name that stands before `gcc`; empty: not given.
@@ -64,7 +64,7 @@ class Options:
 
 
 def first_program(places: Sequence[str]) -> str | None:
-    """Return the absolute path of the first that is a program; a bare name is sought on PATH."""
+    """Return the absolute path of the first existing program; bare names are searched on PATH."""
     for place in places:
         program = shutil.which(place)
         if program is not None:
@@ -73,17 +73,17 @@ def first_program(places: Sequence[str]) -> str | None:
 
 
 def described(place: str) -> str:
-    """Return where a place is, for messages: a bare name is on PATH."""
+    """Return a place for messages: a bare name with the value of PATH."""
     if os.path.dirname(place):  # noqa: PTH120 - the text decides, as in shutil.which
         return place
     return f"{place} on PATH ({os.environ.get('PATH', '')})"
 
 
 def cxx_command(compiler: Compiler) -> tuple[str, ...]:
-    """Return the command of the C++ compiler that goes with a C compiler.
+    """Return the command of the C++ compiler that belongs to a C compiler.
 
     Raises:
-        ToolchainError: it is not there.
+        ToolchainError: it was not found.
     """
     program, *rest = compiler.command
     if compiler.toolchain == "zig":

@@ -1,9 +1,8 @@
-"""What a dynamic loader sees of a compiled library.
+"""Read the dynamic-linking facts of a compiled library.
 
-Reads the few structures of the ELF standard that decide it. A library may come from anyone: no
-count, offset or name in it makes reading last longer, or take more room, than its size allows.
-pyelftools, which reads debug information here, believes them: a file of 10 kB can keep it busy for
-ever.
+Reads the few ELF structures that hold them. A library may come from anyone: its size limits the
+time and memory of reading it, for any counts, offsets and names in it. pyelftools, which reads
+debug information here, trusts them: a file of 10 kB can keep it busy forever.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _STB_GLOBAL, _STB_WEAK, _STB_GNU_UNIQUE = 1, 2, 10
 _STRONG = frozenset({_STB_GLOBAL, _STB_GNU_UNIQUE})
 _STV_DEFAULT, _STV_PROTECTED = 0, 3
 _SHN_UNDEF = 0
-_VERSION_INDEX = 0x7FFF  # bit 15 means hidden
+_VERSION_INDEX = 0x7FFF  # bit 15: hidden
 
 
 class ElfError(OpkitError):
@@ -47,18 +46,18 @@ class ElfError(OpkitError):
 
 @dataclass(frozen=True)
 class Library:
-    """What a dynamic loader sees of a library.
+    """The dynamic-linking facts of a library.
 
     Attributes:
         architecture: machine, word size, byte order and, on ARM, the calling convention.
         shared: whether it is a shared object, not a program or an object file.
-        exports: the defined symbols that others can bind to.
-        unversioned: the undefined, not weak symbols without a version: none of them is glibc's.
+        exports: the defined symbols that other libraries can bind to.
+        unversioned: the undefined, not weak symbols without a version, so not of glibc.
         needed: the libraries that it loads.
-        versions: symbol version that it asks for -> the symbols that ask.
+        versions: required symbol version -> its symbols.
         run_paths: the folders of RPATH and RUNPATH.
-        executable_stack: whether it asks for an executable stack.
-        text_relocations: whether the loader has to write into its code.
+        executable_stack: whether it requires an executable stack.
+        text_relocations: whether the loader writes into its code.
     """
 
     architecture: str
@@ -73,13 +72,13 @@ class Library:
 
 
 def read(data: bytes) -> Library:
-    """Return what a dynamic loader sees of a library.
+    """Return the dynamic-linking facts of a library: needed libraries, symbols, versions.
 
     Args:
         data: the whole file.
 
     Raises:
-        ElfError: it is no ELF file, or a broken one.
+        ElfError: it is not an ELF file, or is damaged.
     """
     if not data.startswith(b"\x7fELF"):
         raise ElfError(f"not an ELF file: it begins with {data[:4]!r}")
@@ -90,8 +89,8 @@ def read(data: bytes) -> Library:
 
 
 def newest_glibc(library: Library) -> str | None:
-    """Return the newest glibc version that a library asks for, such as `2.17`."""
-    return max(filter(None, map(glibc_version, library.versions)), key=number, default=None)
+    """Return the newest glibc version that a library requires, such as `2.17`."""
+    return max(filter(None, map(glibc_version, library.versions)), key=version_key, default=None)
 
 
 def glibc_version(version: str) -> str | None:
@@ -100,8 +99,8 @@ def glibc_version(version: str) -> str | None:
     return match and match.group(1)
 
 
-def number(version: str) -> tuple[int, ...]:
-    """Return a dotted version as numbers that compare."""
+def version_key(version: str) -> tuple[int, ...]:
+    """Return a dotted version as integers, in the order of versions."""
     return tuple(map(int, version.split(".")))
 
 
@@ -145,7 +144,7 @@ class _Dynamic(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """The structures of a word size, as formats of struct; x is what nobody needs here."""
+    """The structures of a word size, as formats of struct; x skips a byte."""
 
     bits: int
     header: str
@@ -187,17 +186,17 @@ _BYTE_ORDERS = {1: ("<", "little-endian"), 2: (">", "big-endian")}
 
 
 class _File:
-    """An ELF file whose every read is checked against its size.
+    """An ELF file with bounds-checked reads.
 
     Raises:
-        ElfError: something is outside of the file, or its names are longer than the file.
+        ElfError: an offset is outside of the file, or its names are longer than the file.
     """
 
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._view = memoryview(data)
-        # Names may overlap: each may be all of the file. A compiler's, and the entries that refer
-        # to them, take less than the file.
+        # Names may overlap: each may be as long as the file. In a compiler's output, names and the
+        # entries that refer to them take less than the file.
         self._name_bytes = 4096 + len(data)
         if len(data) < 16 or data[4] not in _LAYOUTS or data[5] not in _BYTE_ORDERS:
             raise ElfError("its identification names no word size and byte order")
@@ -213,12 +212,12 @@ class _File:
                 raise ElfError(f"its {what} headers have {size} bytes each, not {expected}")
 
     def unpack(self, layout: str, offset: int, what: str) -> tuple[int, ...]:
-        """Return the numbers of one structure."""
+        """Return the fields of one structure."""
         layout = self._order + layout
         return struct.unpack(layout, self._bytes(offset, struct.calcsize(layout), what))
 
     def records(self, layout: str, offset: int, size: int, what: str) -> Iterator[tuple[int, ...]]:
-        """Return the numbers of structures that follow one another."""
+        """Return the fields of consecutive structures."""
         layout = self._order + layout
         size -= size % struct.calcsize(layout)
         return struct.iter_unpack(layout, self._bytes(offset, size, what))
@@ -236,7 +235,7 @@ class _File:
             yield _Segment(**dict(zip(self.layout.segment_fields, values, strict=True)))
 
     def segment(self, type_: int) -> _Segment | None:
-        """Return the segment of a type; the last counts, as for Linux."""
+        """Return the last segment of a type, as Linux does."""
         found = None
         for each in self.segments():
             if each.type == type_:
@@ -266,14 +265,14 @@ class _File:
         return _Strings(offset, offset + size)
 
     def offset(self, address: int) -> int:
-        """Return where in the file the loader takes an address from."""
+        """Return the file offset of an address."""
         for each in self.segments():
             if each.type == _PT_LOAD and each.address <= address < each.address + each.size:
                 return address - each.address + each.offset
         raise ElfError(f"no segment has address 0x{address:x}")
 
     def name(self, strings: _Strings, index: int) -> str:
-        """Return a string of a table; what cannot be shown is escaped."""
+        """Return a string of a table; unprintable characters are escaped."""
         start = strings.start + index
         end = self._data.find(b"\0", start, strings.end) if start < strings.end else -1
         if end < 0:
@@ -299,7 +298,7 @@ def _library(file: _File) -> Library:
         needed=tuple(tags.needed),
         versions=_by_name(versions.values()),
         run_paths=tuple(tags.run_paths),
-        # Linux makes the stack executable for a library that does not say.
+        # Linux makes the stack executable for a library without this segment.
         executable_stack=stack is None or bool(stack.flags & _PF_X),
         text_relocations=tags.text_relocations,
     )
@@ -369,12 +368,12 @@ def _bindings(file: _File) -> tuple[list[str], list[str], dict[int, tuple[str, l
 
 
 def _needed_versions(file: _File) -> dict[int, tuple[str, list[str]]]:
-    """Return version index -> (version name, room for the symbols that ask for it)."""
+    """Return version index -> (version name, empty list for its symbols)."""
     section = file.section(_SHT_GNU_VERNEED)
     if section is None:
         return {}
     strings = file.strings_of(section)
-    # Entries do not overlap in a compiler's file; in another they may form endless chains.
+    # Entries do not overlap in a compiler's output; in other files they may form endless chains.
     entries = min(section.size // _VERNEED_SIZE, _MAX_ENTRIES)
     versions: dict[int, tuple[str, list[str]]] = {}
     offset = section.offset

@@ -1,7 +1,7 @@
-"""Is a compiled library one that the dynamic loader of a target system accepts?
+"""Check that the dynamic loader of a target system accepts a compiled library.
 
-What goes wrong there shows as a line on the device's standard error, or as a crash later; here it
-is a message at build time.
+On the device, such an error is a line on standard error, or a crash later; here it is a message at
+build time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from opkit import bounded_file
 from opkit.toolchains.abi import Abi
-from opkit.toolchains.elf import ElfError, Library, glibc_version, number, read
+from opkit.toolchains.elf import ElfError, Library, glibc_version, read, version_key
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class SystemLibrary:
 
     Attributes:
         name: its file, such as `libm.so.6`.
-        symbols: how the symbols begin that only it can define, as a regular expression; None: none
-            but those with a version, which say themselves whose they are.
-        exports: what it defines; None leaves that unchecked.
+        symbols: a regular expression for the begin of symbols that only it can define; None: only
+            symbols with a version, which identifies their library.
+        exports: the symbols that it defines; None: not checked.
     """
 
     name: str
@@ -33,20 +33,20 @@ class SystemLibrary:
 
     @property
     def link_flag(self) -> str:
-        """The flag that links with it."""
+        """The flag for linking with it."""
         return f"-l{self.name.partition('.so')[0].removeprefix('lib')}"
 
     def has_to_define(self, symbol: str) -> bool:
-        """Whether only this library can define an undefined symbol without a version."""
+        """Return whether only this library can define an undefined symbol without a version."""
         return self.symbols is not None and re.match(self.symbols, symbol) is not None
 
 
 @dataclass(frozen=True)
 class Requirements:
-    """What a library has to be besides compiled for its ABI.
+    """The requirements on a library besides its ABI.
 
     Attributes:
-        exports: the symbols that it has to export; it may not export others.
+        exports: the symbols that it must export; it must not export others.
         libraries: the libraries that it may need.
     """
 
@@ -55,18 +55,18 @@ class Requirements:
 
 
 def check(path: Path, abi: Abi, requirements: Requirements, any_glibc: bool = False) -> None:
-    """Check a library against what the target systems of an ABI accept.
+    """Check that every target system of an ABI accepts a library.
 
     Args:
         path: the library.
-        abi: what it has to be compiled for.
-        requirements: what else it has to be.
-        any_glibc: whether it may ask for a glibc that devices do not have, as a library that only
+        abi: the ABI that it must be compiled for.
+        requirements: the other requirements.
+        any_glibc: whether it may require a newer glibc than devices have, as a library that only
             runs on this PC may.
 
     Raises:
-        OpkitError: it cannot be read, or it would not load, or not as it should; the message lists
-            every reason.
+        OpkitError: it cannot be read, or would not load correctly; the message lists every
+            reason.
     """
     try:
         library = read(bounded_file.read(path, "a library"))
@@ -116,7 +116,7 @@ def _glibc(library: Library, abi: Abi) -> Iterator[str]:
         if not version.startswith("GLIBC_"):
             continue
         glibc = glibc_version(version)
-        if glibc is None or number(glibc) > number(abi.glibc_ceiling):
+        if glibc is None or version_key(glibc) > version_key(abi.glibc_ceiling):
             yield (
                 f"it needs {version} ({_listed(symbols) or 'no symbol'}), but an {abi.name} system "
                 f"may have glibc {abi.glibc_ceiling}: build with toolchain=zig, or with a compiler "

@@ -9,7 +9,7 @@ from opkit.toolchains.compiler import Compiler, Missing, Options, described, fir
 
 
 def find(abi: Abi, options: Options) -> Compiler | Missing:
-    """Return `<triple>-gcc`; on an x86-64 PC, `gcc` does for x64."""
+    """Return `<triple>-gcc`; on an x86-64 PC, `gcc` is enough for x64."""
     places, package = [f"{abi.triple}-gcc"], f"gcc-{abi.triple.replace('_', '-')}"
     if abi.name == "x64" and platform.machine() == "x86_64":
         places, package = [*places, "gcc"], "gcc"

@@ -1,4 +1,4 @@
-"""The headers of the C library that a compiler compiles with, for other tools that read C."""
+"""Find the system headers of a compiler, for other tools that read C."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ _SEARCHED = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 
-# zig passes to libc++ what other builds of it have in a header.
-_CXX_SET_UP = re.compile(r"-D (_LIBC(?:PP|XXABI)_\w+(?:=\S+)?)")
+# zig passes macros to libc++ that other builds of it define in a header.
+_CXX_CONFIGURATION = re.compile(r"-D (_LIBC(?:PP|XXABI)_\w+(?:=\S+)?)")
 
 
 def system_folders(compiler: Compiler) -> list[str]:
     """Return the folders of the C library's headers, in the order of the compiler's search.
 
-    The folder of what the compiler itself defines, such as stddef.h, is not among them: it fits no
-    other tool.
+    Omits the folder of the compiler's own headers, such as stddef.h: it fits no other tool.
 
     Raises:
-        ToolchainError: the compiler cannot be run, or does not say where it looks.
+        ToolchainError: the compiler cannot be run, or does not print its include folders.
     """
     folders = _searched(compiler.command, "c")
     return [folder for folder in folders if not Path(folder, "stddef.h").exists()]
 
 
 def cxx_arguments(compiler: Compiler) -> list[str]:
-    """Return the arguments for the C++ library's headers: their folders, and what sets them up.
+    """Return the arguments for the C++ library's headers: folders and configuration macros.
 
     Raises:
         ToolchainError: as system_folders; or there is no C++ compiler.
@@ -45,7 +44,7 @@ def cxx_arguments(compiler: Compiler) -> list[str]:
     folders = [folder for folder in _searched(command, "c++") if folder not in of_c]
     return [
         "-nostdinc++",
-        *(f"-D{name}" for name in _CXX_SET_UP.findall(_verbose(command, "c++"))),
+        *(f"-D{name}" for name in _CXX_CONFIGURATION.findall(_verbose(command, "c++"))),
         *(part for folder in folders for part in ("-isystem", folder)),
     ]
 
@@ -55,13 +54,13 @@ def _searched(compiler: Sequence[str], language: str) -> list[str]:
     found = _SEARCHED.search(text)
     if found is None:
         raise ToolchainError(
-            f"{shlex.join(compiler)} does not list its include folders, but says\n{text.strip()}"
+            f"{shlex.join(compiler)} does not list its include folders, but prints\n{text.strip()}"
         )
     return [line.strip() for line in found[1].splitlines()]
 
 
 def _verbose(compiler: Sequence[str], language: str) -> str:
-    """Return what a compiler says of its own work on an empty file."""
+    """Return a compiler's verbose output on an empty file."""
     try:
         run = subprocess.run(
             [*compiler, "-E", "-v", "-x", language, os.devnull],
@@ -77,9 +76,10 @@ def _verbose(compiler: Sequence[str], language: str) -> str:
 
 
 def glibc_version(compiler: Compiler, abi: Abi) -> tuple[str, ...]:
-    """Return the flags that have the headers declare what the ABI's glibc has, and no more.
+    """Return the flags that limit the declarations of the headers to the ABI's glibc.
 
-    zig's headers serve every glibc, so that zig itself passes them; others are of one.
+    zig's headers serve every glibc version, so zig itself passes these flags; other headers are
+    for a single version.
     """
     minor = abi.glibc_ceiling.rpartition(".")[2]
     return (f"-D__GLIBC_MINOR__={minor}",) if compiler.toolchain == "zig" else ()

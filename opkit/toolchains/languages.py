@@ -1,4 +1,4 @@
-"""The languages that operators are written in, as compilers are told."""
+"""The flags of compilers for the languages of operators."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ CHAR = ("-funsigned-char",)
 C_LANGUAGE = ("-std=c11", *CHAR)
 
 CXX_LANGUAGE = ("-std=c++14", *CHAR, "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
-"""C++ that needs nothing of a C++ library at run time: devices may have none, or an older one."""
+"""C++ without a C++ library at run time: devices may have none, or an older one."""
 
 
 def is_cxx(path: str) -> bool:
-    """Whether a source is C++."""
+    """Return whether a source is C++."""
     return path.endswith(CXX_SUFFIXES)

@@ -1,4 +1,4 @@
-"""Linaro's GCC, unpacked into `~/.rknn` as the vendor's guide says."""
+"""Linaro's GCC, unpacked into `~/.rknn` as in the vendor's guide."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from opkit.toolchains.compiler import Compiler, Missing, Options, described, fir
 RELEASE = "gcc-linaro-6.3.1-2017.05-x86_64"
 DOWNLOADS = "https://releases.linaro.org/components/toolchain/binaries/6.3-2017.05"
 """Assumed, not evidenced: where Linaro keeps that release."""
-_TRIPLES = frozenset({"aarch64-linux-gnu", "arm-linux-gnueabihf"})  # of those in the release
+_TRIPLES = frozenset(
+    {"aarch64-linux-gnu", "arm-linux-gnueabihf"}
+)  # of the compilers in the release
 
 
 def find(abi: Abi, options: Options) -> Compiler | Missing | None:
-    """Return the compiler of the release, or None for an ABI that the release is not for."""
+    """Return the compiler of the release, or None for an ABI that the release does not support."""
     if abi.triple not in _TRIPLES:
         return None
     release = f"{RELEASE}_{abi.triple}"

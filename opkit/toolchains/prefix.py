@@ -1,4 +1,4 @@
-"""A GCC whose place the user gives, such as the one of a Buildroot or Yocto SDK."""
+"""A GCC at a path given by the user, such as that of a Buildroot or Yocto SDK."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from opkit.toolchains.compiler import (
 
 
 def find(abi: Abi, options: Options) -> Compiler | None:
-    """Return `<prefix>gcc`, or None for an ABI that is not the prefix's.
+    """Return `<prefix>gcc`, or None if the prefix is for another ABI.
 
     Raises:
-        ToolchainError: there is no compiler or no sysroot at the place that is given; or the prefix
-            does not say for which ABI it is.
+        ToolchainError: there is no compiler or no sysroot at the given path; or the prefix does
+            not identify an ABI.
     """
     prefix, sysroot = options.prefix, options.sysroot
     if _abi_of(prefix) is not abi:
@@ -47,7 +47,7 @@ def find(abi: Abi, options: Options) -> Compiler | None:
 
 
 def _abi_of(prefix: str) -> Abi:
-    """Return the ABI that a prefix's first word stands for."""
+    """Return the ABI of a prefix's first word."""
     if not prefix:
         raise ToolchainError(
             "toolchain=prefix needs prefix=, all of the compiler's path or name that stands "

@@ -1,7 +1,7 @@
-"""What compilers say of the operator's own sources, and which of it stops a build.
+"""Compiler warnings for the operator's own sources, and the errors that stop a build.
 
-What is an error here is undefined when a device runs it. gcc before 14 only warns, and compiles a
-call of a function that nobody declared, or one that ends without returning its value.
+The errors are undefined behavior on a device. gcc before 14 only warns: it compiles the call of an
+undeclared function, and a function that ends without returning its value.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CLANG_C = ("-Wno-error=incompatible-pointer-types-discards-qualifiers",)
 
 
 def c_errors(toolchain: str) -> tuple[str, ...]:
-    """Return what stops a build of C with a toolchain.
+    """Return the flags for the errors that stop a build of C with a toolchain.
 
     clang counts a lost `const` among the incompatible pointers, gcc does not.
     """

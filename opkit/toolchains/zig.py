@@ -40,7 +40,7 @@ def find(abi: Abi, options: Options) -> Compiler | Missing:
 
 @cache
 def version(program: str) -> str:
-    """Return the version of a zig; that of the package is in a name, so that zig need not start."""
+    """Return the version of a zig, for the package from a folder's name, without starting zig."""
     folder = Path(program).parent
     installed = (
         sorted(folder.parent.glob("ziglang-*.dist-info")) if folder.name == "ziglang" else []
@@ -52,9 +52,9 @@ def version(program: str) -> str:
 
 
 def place(program: str) -> str:
-    """Return what stands for the place of a zig, by which it tells its libraries from another's.
+    """Return a hash of a zig's path, on which its cached libraries depend.
 
-    That is its path, as seen from the working directory if it is in there (measured with 0.17.1).
+    The path is relative to the working directory if it is inside it (measured with 0.17.1).
     """
     path, here = Path(program).resolve(), Path.cwd().resolve()
     seen = path.relative_to(here) if path.is_relative_to(here) else path
@@ -62,7 +62,7 @@ def place(program: str) -> str:
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path | None:
-    """Return the folder in which zig keeps C libraries for everything; None: it finds none."""
+    """Return the global cache folder of zig, with its C libraries, or None if zig finds none."""
     if named := environment.get(_CACHE):
         return Path(named)
     if home := environment.get("XDG_CACHE_HOME"):
@@ -72,7 +72,7 @@ def cache_folder(environment: Mapping[str, str]) -> Path | None:
 
 
 def provide_cache(environment: MutableMapping[str, str], fallback: Path) -> None:
-    """Have zig use another folder where it cannot write to its own; a user's choice stays."""
+    """Set another cache folder if zig cannot write to its own; a user's choice stays."""
     folder = cache_folder(environment)
     if not environment.get(_CACHE) and (folder is None or not _is_writable(folder)):
         environment[_CACHE] = str(fallback)

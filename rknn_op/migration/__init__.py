@@ -1,1 +1,1 @@
-"""Brings repositories of older versions to today's form."""
+"""Migrate repositories of older versions."""

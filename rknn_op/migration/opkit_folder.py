@@ -1,7 +1,7 @@
-"""Repositories of 0.1.0, which have opkit in a folder, not in a wheel.
+"""Migrate repositories of 0.1.0, which have opkit in a folder, not in a wheel.
 
-The folder is removed if all of it is as 0.1.0 wrote it; opkit_folder.json has the hashes of that.
-In the user's files only the lines that name something in the folder are replaced.
+The folder is removed if all of it is as 0.1.0 wrote it; opkit_folder.json has the hashes of its
+files. In the user's files, only the lines that refer to the folder are replaced.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from opkit.manifest import Wheel
 
 _HASHES = Path(__file__).with_suffix(".json")
 _LAST = ("sconstruct.py", "VERSION")
-"""Files of the folder by which it is known, and which its removal leaves until the end."""
+"""Files that identify the folder; its removal deletes them last."""
 _SCONSTRUCT = '''\
 """Builds, checks and packs the operator that op.yml describes; `scons -h` says how."""
 
@@ -46,20 +46,20 @@ _INSTALL = "python3 -m venv .venv && . .venv/bin/activate && bash opkit/ci/insta
 
 
 def has_folder(root: Path) -> bool:
-    """Whether a repository has opkit in a folder, or what an interrupted removal left of it."""
+    """Return whether a repository has an opkit folder, or the rest of an interrupted removal."""
     folder = root / "opkit"
     is_known = any((folder / name).is_file() for name in _LAST)
     return is_known or (folder.is_dir() and not any(folder.iterdir()))
 
 
 def refuse_changed(root: Path) -> None:
-    """Refuse a repository whose opkit is not as it was written.
+    """Refuse an opkit folder with changes.
 
     Raises:
-        OpkitError: a file of it was changed or added; or it is a link.
+        OpkitError: a file of it was changed or added, or the folder is a link.
     """
     if (root / "opkit").is_symlink():
-        raise OpkitError(f"{root / 'opkit'}: is a link; replace it by what it leads to")
+        raise OpkitError(f"{root / 'opkit'}: is a link; replace it by its target")
     known = json.loads(_HASHES.read_text(encoding="ascii"))
     for path in _files(root):
         name = path.relative_to(root).as_posix()
@@ -71,12 +71,12 @@ def refuse_changed(root: Path) -> None:
 
 
 def rewrite_names(root: Path, template: dict[str, bytes], wheel: Wheel) -> None:
-    """Bring what names the folder in the user's files up to date.
+    """Replace the lines of the user's files that refer to the folder.
 
     Args:
         root: the repository.
         template: path -> content of the files that the template copies.
-        wheel: the repository's from now on.
+        wheel: the repository's new wheel.
 
     Raises:
         OpkitError: a file cannot be written.
@@ -88,7 +88,7 @@ def rewrite_names(root: Path, template: dict[str, bytes], wheel: Wheel) -> None:
 
 
 def remove(root: Path) -> None:
-    """Remove the folder; what it is known by goes last, so that an interrupted run can be repeated.
+    """Remove the folder, its identifying files last, so that an interrupted run can be repeated.
 
     Raises:
         OpkitError: it cannot be removed.
@@ -106,7 +106,7 @@ def remove(root: Path) -> None:
 
 
 def _replacements(template: dict[str, bytes], wheel: Wheel) -> Iterator[tuple[str, str, str]]:
-    """Yield a user's file, what 0.1.0 wrote into it, and what stands there now."""
+    """Yield a user's file, the text of 0.1.0 in it, and the replacement."""
     container, workflow = ".devcontainer/devcontainer.json", ".github/workflows/ci.yml"
     command = json.loads(template[container])["postCreateCommand"]
     yield "SConstruct", _SCONSTRUCT, template["SConstruct"].decode()
@@ -121,7 +121,7 @@ def _replacements(template: dict[str, bytes], wheel: Wheel) -> Iterator[tuple[st
 
 
 def _files(root: Path) -> list[Path]:
-    """Return the files and links of the folder; bytecode is nobody's."""
+    """Return the files and links of the folder, without bytecode."""
     found = (root / "opkit").rglob("*")
     return sorted(
         path
@@ -131,7 +131,7 @@ def _files(root: Path) -> list[Path]:
 
 
 def _is_as_written(path: Path, hashes: Sequence[str]) -> bool:
-    """Whether a file has one of these hashes, of which only the first digits are given."""
+    """Return whether a file has one of the hashes, given by their first digits."""
     if path.is_symlink() or not path.is_file():
         return False
     digest = hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,1 +1,1 @@
-"""What `rknn-op inspect` and `rknn-op diff` do with packages (.rknnop)."""
+"""Read packages (.rknnop) for `rknn-op inspect` and `rknn-op diff`."""

@@ -1,4 +1,4 @@
-"""What changed from one package to another, in words."""
+"""Compare two packages; describe the differences in words."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from opkit.toolchains import elf
 from rknn_op.packages.description import Value, fields
 
 MAX_LINES = 2000
-"""Of a text that is compared line by line, which takes the square of them."""
+"""Limit of a text for a comparison of lines, whose time is quadratic."""
 
 _PARAMETERS = {"inputs": "input", "outputs": "output", "params": "param"}
 
 
 @dataclass(frozen=True)
 class Change:
-    """What changed.
+    """A difference between two packages.
 
     Attributes:
         section: the section of the package, or `package` for the container.
-        text: the change in words, or some lines of a unified diff.
+        text: the difference in words, or lines of a unified diff.
     """
 
     section: str
@@ -40,7 +40,7 @@ class Change:
 
 
 def changes(old: Package, new: Package) -> list[Change]:
-    """Return what changed, in the order of the sections; nothing for the same bytes."""
+    """Return the differences in the order of the sections; empty for equal packages."""
     found = [Change("package", text) for text in _changed("version", old.version, new.version)]
     before, after = sections(old), sections(new)
     for name in section_names(max(LIBRARIES)):
@@ -58,7 +58,7 @@ def _section(name: str, old: bytes | None, new: bytes | None) -> Iterator[str]:
         yield f"removed, {len(old)} bytes"
     else:
         if len(old) == len(new):
-            yield f"other bytes, {len(new)} as before"
+            yield f"content differs, {len(new)} bytes as before"
         else:
             yield f"size {len(old)} -> {len(new)} bytes"
         yield from _DETAILS.get(name, _library)(old, new)
@@ -86,7 +86,7 @@ def _library(old: bytes, new: bytes) -> Iterator[str]:
 
 
 def _imports(library: elf.Library) -> dict[str, str]:
-    """Return undefined symbol -> the version that it asks for, or nothing."""
+    """Return undefined symbol -> required version, or an empty text."""
     return {
         **dict.fromkeys(library.unversioned, ""),
         **{name: version for version, names in library.versions.items() for name in names},
@@ -98,7 +98,7 @@ def _version(name: str, old: str, new: str) -> Iterator[str]:
 
 
 def _description(old: bytes, new: bytes) -> Iterator[str]:
-    """Yield what changed in an op.yml: in words, or line by line if it cannot be read."""
+    """Yield the differences of two op.yml: in words, or by lines if one cannot be read."""
     try:
         before, after = fields(old.decode()), fields(new.decode())
     except DescriptionError as error:
@@ -106,7 +106,7 @@ def _description(old: bytes, new: bytes) -> Iterator[str]:
         yield from _lines(old, new)
         return
     found = [*_keyed("", before, after, _key)]
-    yield from found or ["the same keys and values, written in another way"]
+    yield from found or ["the same keys and values in a different notation"]
 
 
 def _key(name: str, old: Value, new: Value) -> Iterator[str]:
@@ -125,14 +125,14 @@ def _parameter(name: str, old: Value, new: Value) -> Iterator[str]:
 
 
 def _order(name: str, old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
-    """Yield a change of order, which decides which parameter of the kernel is which.
+    """Yield a change of order: a kernel identifies its parameters by position.
 
-    What is added at the end, or removed there, leaves all others where they were.
+    Additions and removals at the end do not move other parameters.
     """
     if not (set(old) == set(new) or old[: len(new)] == new or new[: len(old)] == old):
-        yield f"positions of {name} changed: {_shown([*old])} -> {_shown([*new])}"
+        yield f"positions of {name} changed: {_flow_style([*old])} -> {_flow_style([*new])}"
     elif set(old) == set(new) and old != new:
-        yield f"order of {name} changed: {_shown([*old])} -> {_shown([*new])}"
+        yield f"order of {name} changed: {_flow_style([*old])} -> {_flow_style([*new])}"
 
 
 _V = TypeVar("_V")
@@ -144,7 +144,7 @@ def _keyed(
     new: Mapping[str, _V],
     compare: Callable[[str, _V, _V], Iterator[str]],
 ) -> Iterator[str]:
-    """Yield the keys that came and went, and how the values of the others changed."""
+    """Yield the added and removed keys, and the differences of the other values."""
     for key in dict.fromkeys([*old, *new]):
         name = prefix + key
         if key not in new:
@@ -162,19 +162,19 @@ def _names(prefix: str, old: Sequence[str], new: Sequence[str]) -> Iterator[str]
 
 def _changed(name: str, old: object, new: object) -> Iterator[str]:
     if old != new:
-        yield f"{name} {_shown(old)} -> {_shown(new)}"
+        yield f"{name} {_flow_style(old)} -> {_flow_style(new)}"
 
 
 def _was(value: object) -> str:
-    return f": {_shown(value)}" if value not in ("", None) else ""
+    return f": {_flow_style(value)}" if value not in ("", None) else ""
 
 
-def _shown(value: object) -> str:
-    """Return a value in YAML's flow style, as it would be written in one line."""
+def _flow_style(value: object) -> str:
+    """Return a value in YAML's flow style, on one line."""
     if isinstance(value, dict):
-        text = "{" + ", ".join(f"{key}: {_shown(item)}" for key, item in value.items()) + "}"
+        text = "{" + ", ".join(f"{key}: {_flow_style(item)}" for key, item in value.items()) + "}"
     elif isinstance(value, list):
-        text = "[" + ", ".join(map(_shown, value)) + "]"
+        text = "[" + ", ".join(map(_flow_style, value)) + "]"
     elif isinstance(value, bool):
         text = "yes" if value else "no"
     else:
@@ -183,10 +183,10 @@ def _shown(value: object) -> str:
 
 
 def _lines(old: bytes, new: bytes) -> Iterator[str]:
-    """Yield what changed in a text, as a unified diff."""
+    """Yield the differences of two texts as a unified diff."""
     before, after = old.decode().splitlines(), new.decode().splitlines()
     if before == after:
-        yield "the same lines, which end in another way"
+        yield "the same lines with different line ends"
     elif max(len(before), len(after)) > MAX_LINES:
         yield f"{len(before)} -> {len(after)} lines; more than {MAX_LINES} are not compared"
     else:
@@ -196,4 +196,4 @@ def _lines(old: bytes, new: bytes) -> Iterator[str]:
 _DETAILS: Mapping[str, Callable[[bytes, bytes], Iterator[str]]] = MappingProxyType(
     {"program binary": _program_binary, "op.yml": _description, "Python file": _lines}
 )
-"""How a section is compared that is not a library."""
+"""Section -> its comparison; all other sections are libraries."""

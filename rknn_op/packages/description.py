@@ -1,4 +1,4 @@
-"""The op.yml of a package, which any toolkit may have written, as plain values."""
+"""Read the op.yml of a package, written by any toolkit, as plain values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from opkit.complaint import Complaint
 from opkit.description.reader import DescriptionError, Reader
 
 MAX_CHARACTERS = 20_000
-"""Of an op.yml that is read; PyYAML takes up to a second, and 300 bytes for each, in the worst."""
+"""Limit of an op.yml: at worst PyYAML takes a second for it, and 300 bytes per character."""
 
 Value: TypeAlias = "str | list[Value] | dict[str, Value]"
 
@@ -21,7 +21,7 @@ def fields(text: str, file: str = "op.yml") -> dict[str, Value]:
     Keys are not checked, and values are not converted.
 
     Raises:
-        DescriptionError: it is not YAML with keys, or larger than a person writes.
+        DescriptionError: it is not a YAML mapping, or is longer than the limit.
     """
     if len(text) > MAX_CHARACTERS:
         problem = f"has {len(text):,} characters"
@@ -33,7 +33,7 @@ def fields(text: str, file: str = "op.yml") -> dict[str, Value]:
 
 
 def scalars(text: str) -> dict[str, str]:
-    """Return the top-level scalars of an op.yml; of one that cannot be read, none."""
+    """Return the top-level scalars of an op.yml; empty if it cannot be read."""
     try:
         return {key: value for key, value in fields(text).items() if isinstance(value, str)}
     except DescriptionError:

@@ -1,4 +1,4 @@
-"""Files that are made of a package: its sections, and the package again."""
+"""Extract the sections of a package into files, and repack it."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ FILES: Mapping[str, str] = {
     "op.yml": "op.yml",
     "Python file": "op.py",
 }
-"""Section -> the file that it is written to; nothing in a package has a say in that."""
+"""Section -> the name of its file, never a name from the package."""
 
 
 def extract(package: Package, folder: Path) -> list[Path]:
-    """Write each section into a file, but for an empty program binary.
+    """Write each section into a file, except an empty program binary.
 
     Args:
-        package: what is written.
-        folder: a new folder, or an empty one; not a link to one.
+        package: the package.
+        folder: a new or empty folder; not a link.
 
     Returns:
         The files, in the order of the package.
 
     Raises:
-        OpkitError: the folder has files or cannot be written to; no file of it is left then.
+        OpkitError: the folder has files or cannot be written; then no new file is left.
     """
     assert FILES.keys() >= {*section_names(package.version)}
     contents = {FILES[name]: data for name, data in sections(package).items()}
@@ -41,7 +41,7 @@ def extract(package: Package, folder: Path) -> list[Path]:
     with _errors(folder):
         with suppress(FileExistsError):
             folder.mkdir(parents=True)
-        # By a descriptor: whatever becomes of the path meanwhile, all files get into this folder.
+        # By a descriptor: all files get into this folder, even if its path changes meanwhile.
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         with os.scandir(descriptor) as entries:
@@ -54,7 +54,7 @@ def extract(package: Package, folder: Path) -> list[Path]:
 
 
 def repack(package: Package, file: Path) -> None:
-    """Write the package to a new file.
+    """Write a package to a new file.
 
     Raises:
         OpkitError: the file exists or cannot be written.
@@ -68,7 +68,7 @@ def repack(package: Package, file: Path) -> None:
 
 
 def _write(contents: Mapping[str, bytes], folder: Path, descriptor: int) -> None:
-    """Write new files into an open folder: all of them, or none."""
+    """Write new files into an open folder, all or none."""
     written: list[str] = []
     try:
         for name, data in contents.items():

@@ -1,4 +1,4 @@
-"""A package as a listing for people, and as JSON for machines."""
+"""Format a package as a listing for people, and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def as_json(package: Package, file: str) -> dict[str, Any]:
 
     file, version; operator, target_platform, kernel_index: of op.yml, as text, or null; sections:
     in the order of the file, each with name, bytes and sha256, the program binary with kind, a
-    library with what is in it, or with error; description, python: the texts.
+    library with its contents, or with error; description, python: the texts.
     """
     given = scalars(package.description)
     details: dict[str, dict[str, Any]] = {
@@ -93,7 +93,7 @@ def as_text(package: Package) -> str:
 
 
 def _rows(name: str, size: int, kind: str) -> Iterator[str]:
-    """Yield the lines of a section; where its kind is too long for one, more with only that."""
+    """Yield the lines of a section; a long kind continues on lines of its own."""
     start = f"{name:16}{size:>10}  "
     for sentence in kind.split("\n"):
         for line in wrap(sentence, 80 - len(start), break_long_words=False, break_on_hyphens=False):

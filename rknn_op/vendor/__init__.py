@@ -1,1 +1,1 @@
-"""Repositories that the vendor's tool made: what can be read of them, without running any of it."""
+"""Read repositories of the vendor's tool, without running their code."""

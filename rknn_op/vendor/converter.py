@@ -1,4 +1,4 @@
-"""`rknn_op_<op>.py` of the vendor's tool: the class that converts the operator. It is never run."""
+"""`rknn_op_<op>.py` of the vendor's tool: the operator's converter class, read but never run."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rknn_op.vendor.files import VendorFile
 
 @dataclass(frozen=True)
 class Source:
-    """Where the class takes the value of a param from.
+    """The source of a param's value in the class.
 
     Attributes:
         where: file:line.
-        constants: the names of constants that the expression reads, as `C` of `C:out0`.
-        attributes: the node's attributes that it reads.
+        constants: the names of constants in the expression, such as `C` of `C:out0`.
+        attributes: the node's attributes in the expression.
     """
 
     where: str
@@ -27,15 +27,15 @@ class Source:
 
 @dataclass(frozen=True)
 class Converter:
-    """What of the class could be read.
+    """The readable parts of the class.
 
     Attributes:
         where: file:line of the class.
-        operator: its `op`, if that is a text.
-        ports: `def_input` and `def_output` -> how many there are, where that can be read.
+        operator: its `op`, if it is a text.
+        ports: `def_input` and `def_output` -> number of ports, if it can be read.
         functions: the methods, by name.
         methods: name -> its lines.
-        sources: param -> where its value comes from.
+        sources: param -> source of its value.
     """
 
     where: str
@@ -47,7 +47,7 @@ class Converter:
 
 
 def read_converter(file: VendorFile) -> Converter | str:
-    """Return the class in a file, or why there is none."""
+    """Return the class in a file, or an error message."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # such as those of escapes in strings
@@ -56,10 +56,10 @@ def read_converter(file: VendorFile) -> Converter | str:
             if isinstance(node, ast.ClassDef) and "compute_output_tensor" in _functions(node):
                 return _converter(file, node)
     except SyntaxError as error:
-        return f"{file.shown}:{error.lineno or 1}: is not Python 3: {error.msg}"
+        return f"{file.label}:{error.lineno or 1}: is not Python 3: {error.msg}"
     except (RecursionError, MemoryError, ValueError, OverflowError):
-        return f"{file.shown}:1: cannot be read as Python"
-    return f"{file.shown}:1: has no class with a method compute_output_tensor"
+        return f"{file.label}:1: cannot be read as Python"
+    return f"{file.label}:1: has no class with a method compute_output_tensor"
 
 
 def _functions(node: ast.ClassDef) -> dict[str, ast.FunctionDef]:
@@ -79,7 +79,7 @@ def _converter(file: VendorFile, node: ast.ClassDef) -> Converter:
     operator = assigned.get("op")
     ports = ((name, assigned.get(name)) for name in ("def_input", "def_output"))
     return Converter(
-        where=f"{file.shown}:{node.lineno}",
+        where=f"{file.label}:{node.lineno}",
         operator=_text(operator) if operator is not None else None,
         ports={name: len(list_.elts) for name, list_ in ports if isinstance(list_, ast.List)},
         functions=functions,
@@ -89,15 +89,15 @@ def _converter(file: VendorFile, node: ast.ClassDef) -> Converter:
 
 
 def _lines(file: VendorFile, function: ast.FunctionDef) -> tuple[str, ...]:
-    """Return the lines of a method, without those before its name and without its indent."""
-    # Python ends lines at fewer characters than str.splitlines() does.
+    """Return the lines of a method, without decorators and indent."""
+    # str.splitlines() also splits at characters that do not end a line of Python.
     lines = file.text.split("\n")[function.lineno - 1 : function.end_lineno]
     indent = " \t" if function.col_offset == 0 else lines[0][: function.col_offset]
     return tuple(line.removeprefix(indent).rstrip() for line in lines)
 
 
 def _sources(file: VendorFile, loader: ast.FunctionDef) -> Iterator[tuple[str, Source]]:
-    """Yield each param that load_params_from_tf sets by its name, and where the value is from."""
+    """Yield each param that load_params_from_tf sets by its name, and the source of the value."""
     for node in ast.walk(loader):
         if isinstance(node, ast.Assign):
             for target in node.targets:
@@ -117,7 +117,7 @@ def _source(file: VendorFile, value: ast.expr) -> Source:
                 constants.append(name.split(":")[0])
             elif isinstance(node.value, ast.Attribute) and node.value.attr == "attr":
                 attributes.append(name)
-    return Source(f"{file.shown}:{value.lineno}", tuple(constants), tuple(attributes))
+    return Source(f"{file.label}:{value.lineno}", tuple(constants), tuple(attributes))
 
 
 def _text(node: ast.expr) -> str | None:

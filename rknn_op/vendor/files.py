@@ -1,4 +1,4 @@
-"""The files of a folder that somebody else made, read with care."""
+"""Read the files of an untrusted folder."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from opkit.errors import OpkitError
 from opkit.text import printable, shortened
 
 MAX_BYTES = 2**20
-"""What a source that people write does not reach."""
+"""Limit of a source file; people write smaller ones."""
 
 
 @dataclass(frozen=True)
 class VendorFile:
-    """A file as it was found.
+    """A file of the folder, unchanged.
 
     Attributes:
-        name: as seen from the folder.
-        shown: as messages call it.
-        data: all of it.
+        name: its path, relative to the folder.
+        label: its path in messages.
+        data: its content.
     """
 
     name: str
-    shown: str
+    label: str
     data: bytes
 
     @cached_property
     def text(self) -> str:
-        """The text with Unix line ends, which keep their numbers; it may be in any encoding."""
+        """The text, in any encoding, with Unix line ends: line numbers stay."""
         text = self.data.decode("utf-8-sig", errors="replace")
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
     def at(self, offset: int) -> str:
-        """Return file:line of a place in the text."""
-        return f"{self.shown}:{self.text.count(chr(10), 0, offset) + 1}"
+        """Return file:line of an offset in the text."""
+        return f"{self.label}:{self.text.count(chr(10), 0, offset) + 1}"
 
 
 class VendorFolder:
-    """A folder of which single files are read; nothing is followed out of it.
+    """A folder to read single files of; links out of it are refused.
 
     Args:
         path: the folder.
@@ -53,13 +53,13 @@ class VendorFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.shown = show(path)
+        self.label = show(path)
         try:
             self.root = path.resolve(strict=True)
             self.names = sorted(os.listdir(path))  # noqa: PTH208  names, not paths
         except (OSError, RuntimeError, ValueError) as error:
             problem = getattr(error, "strerror", None) or error
-            raise OpkitError(f"{self.shown}: cannot be listed: {problem}") from None
+            raise OpkitError(f"{self.label}: cannot be listed: {problem}") from None
 
     def find(self, name: str) -> str | None:
         """Return the name of a file as the folder spells it, which may differ in case.
@@ -72,7 +72,7 @@ class VendorFolder:
             return name if found else None
         if len(found) > 1:
             raise OpkitError(
-                f"{self.shown}: {listed(found)} differ in case only; delete all but one of them"
+                f"{self.label}: {listed(found)} differ in case only; delete all but one of them"
             )
         return found[0]
 
@@ -83,19 +83,19 @@ class VendorFolder:
             OpkitError: it is not a file of this folder, is too large, or cannot be read.
         """
         path = self.path / name
-        shown = show(path)
+        label = show(path)
         try:
             if not path.resolve(strict=True).is_relative_to(self.root):
-                raise OpkitError(f"{shown}: is a link out of {self.shown}; put the file there")
-            return VendorFile(name, shown, bounded_file.read(path, "a source", MAX_BYTES))
+                raise OpkitError(f"{label}: is a link out of {self.label}; put the file there")
+            return VendorFile(name, label, bounded_file.read(path, "a source", MAX_BYTES))
         except bounded_file.FileError as error:
-            raise OpkitError(f"{shown}: {error.problem}") from None
+            raise OpkitError(f"{label}: {error.problem}") from None
         except (OSError, RuntimeError) as error:
             problem = getattr(error, "strerror", None) or error
-            raise OpkitError(f"{shown}: cannot be read: {problem}") from None
+            raise OpkitError(f"{label}: cannot be read: {problem}") from None
 
     def listing(self) -> str:
-        """Return the names in it, in few words."""
+        """Return the names of its files, shortened."""
         return listed(self.names) or "nothing"
 
 
@@ -105,6 +105,6 @@ def show(path: Path | str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the first of some names, and how many more there are."""
+    """Return the first 6 names and the number of the others."""
     more = f" and {len(names) - 6} more" if len(names) > 6 else ""
     return ", ".join(shortened(show(name)) for name in names[:6]) + more

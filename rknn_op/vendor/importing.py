@@ -1,4 +1,4 @@
-"""`rknn-op import`: a repository of ours from one that the vendor's tool made."""
+"""`rknn-op import`: convert a repository of the vendor's tool."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from rknn_op.vendor.kernel import KernelFile, includes
 from rknn_op.vendor.order import GROUPS, in_order
 
 MAX_HEADERS = 64
-_OURS = tuple(template.OPKIT / "runtimes" / NAME / path for path in ("include", "vx/prelude"))
-"""Where the headers are that every repository of ours has."""
+_PROVIDED = tuple(template.OPKIT / "runtimes" / NAME / path for path in ("include", "vx/prelude"))
+"""The folders of the headers that every repository of rknn-op has."""
 
 
 @dataclass
 class Import:
-    """What is made of a repository.
+    """The plan of an import.
 
     Attributes:
         spec: the operator, in the order of its kernel.
-        folder: where it is from, as messages call it.
+        folder: the vendor's repository, as its path in messages.
         description: the text of op.yml.
-        files: path -> what is in the files that differ from those of a new repository.
-        taken: path -> how it was taken.
-        warnings: what to look at, each with file:line.
-        leftover: the names of what was not taken; the makefiles, which are generated, are not told.
+        files: path -> content of the files that differ from a new repository's.
+        taken: path -> its origin, in words.
+        warnings: the points to review, each with file:line.
+        leftover: the names of the ignored files, without the makefiles, which are generated.
     """
 
     spec: OpSpec
@@ -56,35 +56,35 @@ class Import:
     leftover: list[str] = field(default_factory=list)
 
     def keep(self, path: str, file: VendorFile) -> None:
-        """Take a file as it is."""
+        """Copy a file unchanged."""
         self.files[path] = file.data
         self.taken[path] = "as it is" if file.name == path else f"{file.name}, as it is"
 
 
 def plan(path: Path) -> Import:
-    """Return what can be made of a repository; nothing is written.
+    """Return the plan of an import; write nothing.
 
     Args:
-        path: the folder that the vendor's tool made.
+        path: the folder of the vendor's tool.
 
     Raises:
-        OpkitError: it is not such a folder, or its description cannot be used.
+        OpkitError: it is not such a folder, or its description is invalid.
     """
     if _is_file(path):
         raise OpkitError(
-            f"{show(path)} is not a folder; packages hold no C, `rknn-op inspect` says what is in "
-            "them"
+            f"{show(path)} is not a folder; a package has no C sources, `rknn-op inspect` shows "
+            "its contents"
         )
     folder = VendorFolder(path)
     description = _description(folder)
-    spec = runtimes.parse(read_description(path / description), f"{folder.shown}/{description}")
+    spec = runtimes.parse(read_description(path / description), f"{folder.label}/{description}")
     if spec.runtimes != (NAME,) or spec.sources or spec.include:
         raise OpkitError(
-            f"{folder.shown}/{description}: has `runtimes`, `sources` or `include`, which the "
+            f"{folder.label}/{description}: has `runtimes`, `sources` or `include`, which the "
             "vendor's tool does not know; `rknn-op create -c` takes it"
         )
     kernel = KernelFile(_kernel_file(folder, spec))
-    result = Import(spec, folder.shown)
+    result = Import(spec, folder.label)
     lines = _lines(folder, description)
     result.spec, result.warnings = in_order(spec, kernel, lines, _vx_file(folder, spec))
     converter = _add_converter(result, folder)
@@ -100,10 +100,10 @@ def plan(path: Path) -> Import:
 
 
 def make(planned: Import, folder: Path) -> None:
-    """Make the repository: the whole of it, or nothing.
+    """Make the repository, whole or not at all.
 
     Raises:
-        OpkitError: the folder is there or cannot be made.
+        OpkitError: the folder exists or cannot be made.
     """
     text = with_schema(planned.description.rstrip())
     creation.create(creation.Plan(planned.spec, text, folder, planned.files))
@@ -113,11 +113,11 @@ def destination(path: Path, folder: Path | None) -> Path:
     """Return the folder of the new repository.
 
     Args:
-        path: the old one.
-        folder: the one that was asked for, if one was.
+        path: the vendor's repository.
+        folder: the requested folder, or None.
 
     Raises:
-        OpkitError: it exists, is inside of the old one, or cannot have its name.
+        OpkitError: it exists, is inside the vendor's repository, or has an invalid name.
     """
     old = Path(os.path.abspath(path))  # noqa: PTH100  resolve() would follow links
     new = folder or Path(os.path.relpath(old.parent / f"{old.name}_imported"))
@@ -130,7 +130,7 @@ def destination(path: Path, folder: Path | None) -> Path:
 
 
 def report(planned: Import, folder: Path, dry_run: bool) -> str:
-    """Return what is taken from where, what to look at, and what to do next."""
+    """Return the report: origins of the files, warnings and next steps."""
     spec = planned.spec
     verb = "would be imported" if dry_run else "imported"
     lines = [f"{spec.name}, {verb} from {planned.folder} into {show(folder)}", "", "Taken:"]
@@ -143,30 +143,30 @@ def report(planned: Import, folder: Path, dry_run: bool) -> str:
     steps = [
         f"cd {shlex.quote(show(folder))}",
         "python3 -m venv .venv && .venv/bin/pip install -r requirements.lock && .venv/bin/scons",
-        *(["settle the warnings above"] if planned.warnings else []),
+        *(["resolve the warnings above"] if planned.warnings else []),
         f"write {spec.lower}_reference.py: until then every check fails",
         f"give tests/test_{spec.lower}.py the shapes and params that the operator takes, and a "
         "max_ulp",
         ".venv/bin/scons check",
     ]
-    lines += ["", "Next:", *(f"  {number}. {step}" for number, step in enumerate(steps, 1))]
+    lines += ["", "Next:", *(f"  {index}. {step}" for index, step in enumerate(steps, 1))]
     return "\n".join(lines) + "\n"
 
 
 def _description(folder: VendorFolder) -> str:
-    """Return the name of op.yml; refuse what is not a repository of the vendor's tool."""
+    """Return the name of op.yml; refuse other folders than those of the vendor's tool."""
     if {"SConstruct", "generated"} <= {*folder.names}:
         raise OpkitError(
-            f"{folder.shown} is a repository of rknn-op already; `rknn-op update` brings it to "
+            f"{folder.label} is a repository of rknn-op already; `rknn-op update` brings it to "
             "this version"
         )
     name = folder.find("op.yml")
     if name is None:
         raise OpkitError(
-            f"{folder.shown} is not a repository of the vendor's tool: op.yml not found; it has: "
+            f"{folder.label} is not a repository of the vendor's tool: op.yml not found; it has: "
             f"{folder.listing()}"
         )
-    folder.read(name)  # refuses a link out of the folder, and what is not a file
+    folder.read(name)  # refuses a link out of the folder, and other things than files
     return name
 
 
@@ -175,9 +175,9 @@ def _kernel_file(folder: VendorFolder, spec: OpSpec) -> VendorFile:
     name = folder.find(wanted)
     if name is None:
         raise OpkitError(
-            f"{folder.shown}: {wanted} not found, the kernels of the operator {spec.name} of its "
+            f"{folder.label}: {wanted} not found, the kernels of the operator {spec.name} of its "
             f"op.yml; it has: {folder.listing()}. For a new operator of that description: "
-            f"`rknn-op create -c {folder.shown}/op.yml`"
+            f"`rknn-op create -c {folder.label}/op.yml`"
         )
     return folder.read(name)
 
@@ -190,23 +190,23 @@ def _vx_file(folder: VendorFolder, spec: OpSpec) -> VendorFile | None:
 def _lines(folder: VendorFolder, name: str) -> dict[str, str]:
     """Return file:line of each group of parameters."""
     root = yaml.compose(read_description(folder.path / name), Loader=yaml.SafeLoader)
-    assert isinstance(root, yaml.MappingNode)  # else it has been refused
+    assert isinstance(root, yaml.MappingNode)  # other descriptions have been refused
     return {
-        key.value: f"{folder.shown}/{name}:{key.start_mark.line + 1}"
+        key.value: f"{folder.label}/{name}:{key.start_mark.line + 1}"
         for key, _ in root.value
         if key.value in (*GROUPS, "kernel_index")
     }
 
 
 def _add_kernels(result: Import, folder: VendorFolder, kernel: KernelFile) -> None:
-    """Take the C and VX files and the headers beside them, and say which kernels there are."""
+    """Copy the C and VX files and their headers; set the kernels of the operator."""
     spec = result.spec
     result.keep(f"rknn_kernel_{spec.lower}.c", kernel.file)
     found = kernel.kernel_list
     wanted = f"vx_kernel_{spec.name}_list"
     if found is None:
         result.warnings.append(
-            f"{kernel.file.shown}:1: {wanted} not found, which the runtime looks up"
+            f"{kernel.file.label}:1: {wanted} not found, which the runtime looks up"
         )
     elif found[0] != wanted:
         result.warnings.append(f"{found[1]}: {found[0]}, but the runtime looks up {wanted}")
@@ -223,7 +223,7 @@ def _add_kernels(result: Import, folder: VendorFolder, kernel: KernelFile) -> No
         )
     chosen = settings(spec)
     if chosen.kernel_index == 1 and not has_vx:
-        where = _lines(folder, _description(folder)).get("kernel_index", folder.shown)
+        where = _lines(folder, _description(folder)).get("kernel_index", folder.label)
         raise OpkitError(
             f"{where}: kernel_index: 1 is the VX kernel, but the folder has none: no "
             f"rknn_kernel_{spec.lower}.vx, or a kernel list without it; write `kernel_index: 0`"
@@ -235,28 +235,28 @@ def _add_kernels(result: Import, folder: VendorFolder, kernel: KernelFile) -> No
 
 
 def _add_headers(result: Import, folder: VendorFolder, file: VendorFile) -> None:
-    """Take the headers that a file includes, if the folder has them, and those that these do."""
+    """Copy the headers that a file includes, and theirs in turn, if the folder has them."""
     reserved = _reserved(result.spec)
     for text, where in includes(file):
-        # Beside the file that includes it, or where compilers look anyway.
+        # Beside the including file, or in the root, which is an include folder of the build.
         places = (posixpath.join(posixpath.dirname(file.name), text), text)
         paths = [posixpath.normpath(place) for place in places]
         path = next((path for path in paths if _is_file(folder.path / path)), paths[0])
         named = f"{where}: '{shortened(show(text))}'"
         if problem := path_problem(text):
             result.warnings.append(f"{named} was not taken: it {problem}")
-        elif path in result.files or any(_is_file(ours / text) for ours in _OURS):
+        elif path in result.files or any(_is_file(each / text) for each in _PROVIDED):
             continue
         elif path in reserved or path.split("/")[0] in reserved:
             result.warnings.append(f"{named} was not taken: a new repository has one of its own")
         elif not _is_file(folder.path / path):
-            result.warnings.append(f"{named} not found in {folder.shown}")
+            result.warnings.append(f"{named} not found in {folder.label}")
         else:
             header = folder.read(path)
             result.keep(path, header)
             _add_headers(result, folder, header)
         if len(result.files) > MAX_HEADERS or len(result.warnings) > MAX_HEADERS:
-            raise OpkitError(f"{file.shown}: includes more than {MAX_HEADERS} headers")
+            raise OpkitError(f"{file.label}: includes more than {MAX_HEADERS} headers")
 
 
 def _is_file(path: Path) -> bool:
@@ -271,12 +271,14 @@ def _reserved(spec: OpSpec) -> set[str]:
 
 
 def _add_converter(result: Import, folder: VendorFolder) -> Converter | None:
-    """Return what could be read of the Python class; warn of what does not fit op.yml."""
+    """Return the readable parts of the Python class; warn of contradictions to op.yml."""
     spec = result.spec
     wanted = f"rknn_op_{spec.lower}.py"
     name = folder.find(wanted)
     if name is None:
-        result.warnings.append(f"{folder.shown}: {wanted} not found; nothing helps the reference")
+        result.warnings.append(
+            f"{folder.label}: {wanted} not found; the reference gets no comments"
+        )
         return None
     converter = read_converter(folder.read(name))
     if isinstance(converter, str):
@@ -324,7 +326,7 @@ def _with_sources(result: Import, converter: Converter | None) -> OpSpec:
 
 
 def _add_texts(result: Import, converter: Converter | None) -> None:
-    """Write op.yml and the files that are not as in a new repository."""
+    """Write op.yml and the files that differ from a new repository's."""
     spec = result.spec
     result.description = skeletons.description(spec, settings(spec).kernels)
     assert runtimes.parse(result.description, "op.yml") == spec
@@ -342,7 +344,7 @@ def _add_texts(result: Import, converter: Converter | None) -> None:
 
 
 def _found_names(result: Import, folder: VendorFolder) -> Iterator[str]:
-    """Yield the names of the files that were used, as the folder spells them."""
+    """Yield the names of the used files, as the folder spells them."""
     for path in (*result.files, f"rknn_op_{result.spec.lower}.py"):
         if "/" in path:
             yield path

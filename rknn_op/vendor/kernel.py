@@ -40,7 +40,7 @@ class Row:
         is_output: its direction.
         type: `VX_TYPE_...`.
         where: file:line.
-        comment: what is said of it.
+        comment: the C comments on it.
     """
 
     is_output: bool
@@ -50,7 +50,7 @@ class Row:
 
     @property
     def kind(self) -> str:
-        """What it takes: an input, an output, an array or a scalar."""
+        """The kind of its parameter: input, output, array or scalar."""
         if self.type == "VX_TYPE_TENSOR":
             return "output" if self.is_output else "input"
         return "array" if self.type == "VX_TYPE_ARRAY" else "scalar"
@@ -68,7 +68,7 @@ class KernelFile:
 
     @cached_property
     def _code(self) -> str:
-        """The text with spaces for comments, so that offsets stay; strings stay, too."""
+        """The text with spaces in place of comments, so that offsets stay; strings stay, too."""
 
         def blank(match: re.Match[str]) -> str:
             text = match[0]
@@ -78,7 +78,7 @@ class KernelFile:
 
     @cached_property
     def _table(self) -> tuple[str, int, int] | None:
-        """The name of the parameter table, and where its rows begin and end."""
+        """The name of the parameter table, and the offsets of the begin and end of its rows."""
         tables = [*_TABLE.finditer(self._code)]
         tables.sort(key=lambda match: match[1] != "kernel_params")
         for match in tables[:1]:
@@ -88,7 +88,7 @@ class KernelFile:
 
     @property
     def table_name(self) -> str:
-        """What the parameter table is called, with file:line; empty if there is none."""
+        """The name of the parameter table, with file:line; empty if there is none."""
         return f"{self._table[0]}[] in {self.file.at(self._table[1])}" if self._table else ""
 
     @cached_property
@@ -112,9 +112,9 @@ class KernelFile:
         return tuple(rows)
 
     def _comments(self, begin: int, end: int, rows: list[int]) -> list[str]:
-        """Return the comments on each row: those on its line, and those alone above it."""
+        """Return the comments on each row: on its line, and alone above it."""
         text = self.file.text
-        # What follows the last row on its line is behind the end of the table at times.
+        # A comment on the line of the last row may be behind the end of the table.
         end = text.find("\n", end) if "\n" in text[end:] else len(text)
         comments = [""] * len(rows)
         for match in _COMMENT_OR_STRING.finditer(text, begin, end):
@@ -126,10 +126,10 @@ class KernelFile:
         return comments
 
     def positions(self, names: Iterable[str]) -> dict[str, int]:
-        """Return the index of those parameters of which the file says it without doubt.
+        """Return parameter -> index, as far as the file is unambiguous.
 
         Args:
-            names: those of op.yml; upper and lower case are the same.
+            names: the names in op.yml; case is ignored.
         """
         known = {name.lower(): name for name in names}
         found: dict[str, set[int]] = {}
@@ -145,7 +145,7 @@ class KernelFile:
         return {name: index for name, index in certain.items() if taken.count(index) == 1}
 
     def _variables(self) -> Iterator[tuple[str, int]]:
-        """Yield the variables that parameters are put into, and the parameters' indices."""
+        """Yield the variables that receive parameters, and the parameters' indices."""
         constants = dict(_CONSTANT.findall(self._code))
         for pattern in _TAKEN:
             for match in pattern.finditer(self._code):
@@ -156,7 +156,7 @@ class KernelFile:
 
     @cached_property
     def kernel_list(self) -> tuple[str, str, int] | None:
-        """The name of the kernel list, its file:line, and how many kernels it holds."""
+        """The name of the kernel list, its file:line, and its number of kernels."""
         match = _LIST.search(self._code)
         if match is None:
             return None
@@ -166,7 +166,7 @@ class KernelFile:
 
 
 def includes(file: VendorFile) -> Iterator[tuple[str, str]]:
-    """Yield what a C or VX file includes by quotes, and file:line of the first time."""
+    """Yield the quoted includes of a C or VX file, each with file:line of its first use."""
     seen: set[str] = set()
     for match in _INCLUDE.finditer(file.text):
         if match[1] not in seen:
@@ -175,7 +175,7 @@ def includes(file: VendorFile) -> Iterator[tuple[str, str]]:
 
 
 def _closing(code: str, begin: int) -> int:
-    """Return where a brace ends that is opened just before `begin`."""
+    """Return the offset of the brace that closes the one before `begin`."""
     depth = 1
     for match in re.compile(r"[{}]").finditer(code, begin):
         depth += 1 if match[0] == "{" else -1

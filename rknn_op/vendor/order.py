@@ -1,8 +1,8 @@
-"""In which order a vendor's kernel takes its parameters.
+"""Find the order of the parameters of a vendor's kernel.
 
 The vendor's tool writes the keys of op.yml, and even the inputs, in random order. The C file of the
-kernel was written for one order; as far as it says which, that one is taken. Where it does not, the
-names in the .vx file count: both kernels get the same list.
+kernel was written for one order, which is used as far as the file states it. Otherwise the names in
+the .vx file count: both kernels get the same list.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Parameter = Tensor | Param
 
 @dataclass(frozen=True)
 class _Slot:
-    """A place in the list of parameters; its row, if the table fits op.yml."""
+    """A position in the list of parameters, with its row if the table fits op.yml."""
 
     index: int
     row: Row | None
@@ -39,7 +39,7 @@ def in_order(
     Args:
         spec: the operator, in the order of its op.yml.
         kernel: its C file.
-        lines: the groups of op.yml -> file:line of each.
+        lines: group of op.yml -> its file:line.
         vx_file: its .vx file, if there is one.
     """
     names = [parameter.name for parameter in spec.parameters]
@@ -69,7 +69,7 @@ def in_order(
             f"{lines.get(group, '')}: {group}",
             members,
             found[group],
-            "" if not is_certain else source or kernel.file.shown,
+            "" if not is_certain else source or kernel.file.label,
             kernel,
         )
     inputs, outputs, params = (found[group] for group in GROUPS)
@@ -99,7 +99,7 @@ def _expected(spec: OpSpec) -> Counter[str]:
 def _arranged(
     members: Sequence[Parameter], slots: Sequence[_Slot], positions: Mapping[str, int]
 ) -> tuple[tuple[Parameter, ...], bool]:
-    """Return the members of a group in the order of its slots, and whether it is the only one."""
+    """Return the members of a group in the order of its slots, and whether it is unambiguous."""
     indices = {slot.index for slot in slots}
     placed = {
         positions[member.name]: member
@@ -118,12 +118,12 @@ def _arranged(
 
 
 def _fits(member: Parameter, row: Row | None) -> bool:
-    """Whether a row of the table may be that of a parameter of its group."""
+    """Return whether a row of the table may describe a parameter of its group."""
     if row is None or isinstance(member, Tensor):
         return True
     if member.type.is_list:
         return row.kind == "array"
-    # The runtime hands over a truth value as a byte.
+    # The runtime passes a bool as a byte.
     types = {"VX_TYPE_SCALAR", member.type.name}
     types |= {"VX_TYPE_UINT8"} if member.type.name == "VX_TYPE_BOOL" else set()
     return row.kind == "scalar" and row.type in types
@@ -136,12 +136,12 @@ def _order_warnings(
     source: str,
     kernel: KernelFile,
 ) -> Iterator[str]:
-    """Yield where the order is from, if it is not that of op.yml; no source: nothing says it."""
+    """Yield the source of the order if it differs from op.yml's, or is a guess: no source."""
     listed, taken = (", ".join(each.name for each in members) for members in (before, now))
     if not source:
         numbers = "" if _numbers_rise(now) else ", though their numbers say otherwise"
         yield (
-            f"{where}: the vendor's tool lists them in random order, and {kernel.file.shown} does "
+            f"{where}: the vendor's tool lists them in random order, and {kernel.file.label} does "
             f"not say in which it takes them; took {taken}{numbers}: compare with the kernel"
         )
     elif taken != listed:
@@ -151,11 +151,11 @@ def _order_warnings(
 def _conflicts(
     kernel: KernelFile, in_c: Mapping[str, int], signature: VxSignature
 ) -> Iterator[str]:
-    """Yield the parameters that the two kernels take at different places."""
+    """Yield the parameters with different positions in the two kernels."""
     for name, index in signature.positions.items():
         if in_c.get(name, index) != index:
             yield (
-                f"{signature.where}: takes {name} as parameter {index}, but {kernel.file.shown} "
+                f"{signature.where}: takes {name} as parameter {index}, but {kernel.file.label} "
                 f"says {in_c[name]}: took that of the C file; both get the same list, so that one "
                 "of them is wrong"
             )
@@ -171,7 +171,7 @@ def _type_warnings(members: Sequence[Parameter], slots: Sequence[_Slot]) -> Iter
 
 
 def _numbers_rise(members: Sequence[Parameter]) -> bool:
-    """Whether names that differ in their last digits only are in the order of these."""
+    """Return whether names that differ only in their last digits are in numeric order."""
     numbers: dict[str, list[int]] = {}
     for member in members:
         if match := re.fullmatch(r"(\w*?)(\d+)", member.name):
@@ -183,7 +183,7 @@ def _table_warnings(spec: OpSpec, kernel: KernelFile, has_same: bool) -> Iterato
     file, rows = kernel.file, kernel.rows
     if not rows:
         yield (
-            f"{file.shown}:1: no table of vx_param_description_t that can be read; how many "
+            f"{file.label}:1: no table of vx_param_description_t that can be read; how many "
             "parameters the kernel takes, and in which order, was not compared with op.yml"
         )
     elif not has_same:

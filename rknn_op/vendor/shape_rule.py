@@ -1,4 +1,4 @@
-"""The shape rule of a vendor's class as one of a reference, where that is a matter of spelling."""
+"""Translate the shape rule of a vendor's class to a reference, if only the notation differs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _LAYOUT = "nhwc"
 _FUNCTIONS = {"abs", "enumerate", "float", "int", "len", "list", "max", "min", "range", "round"} | {
     *("sorted", "sum", "tuple", "zip", "ValueError")
 }
-"""What a shape rule may call besides."""
+"""The functions that a translated shape rule may call."""
 
 
 def adapted(
     method: ast.FunctionDef, inputs: Sequence[str], outputs: Sequence[str]
 ) -> list[str] | None:
-    """Return the lines of output_shapes(input_shapes, params); None if it takes a person.
+    """Return the lines of output_shapes(input_shapes, params), or None if translation fails.
 
     Args:
         method: compute_output_shape(self, inputs_shape, params) of the class.
@@ -63,11 +63,11 @@ def _adapted(
 
 
 class _Adapter(ast.NodeTransformer):
-    """Spells what is done with the toolkit's Shape as what is done with names and tuples.
+    """Translate operations on the toolkit's Shape to operations on names and tuples.
 
     Attributes:
         result: the variable that holds the shapes of the outputs.
-        uses: how often it is used in ways that are understood.
+        uses: the number of its uses that are understood.
         given: the outputs that get a shape.
     """
 
@@ -80,7 +80,7 @@ class _Adapter(ast.NodeTransformer):
         self.given: set[str] = set()
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        """Make `results = {}` of `results = [Shape() ...]`."""
+        """Replace `results = [Shape() ...]` by `results = {}`."""
         makes = any(isinstance(each, ast.Name) and each.id == "Shape" for each in ast.walk(node))
         target = node.targets[0]
         if makes and not self.result and isinstance(target, ast.Name) and len(node.targets) == 1:
@@ -91,7 +91,7 @@ class _Adapter(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Make `list(input_shapes['input'])` of `inputs_shape[0].format('nhwc')`."""
+        """Replace `inputs_shape[0].format('nhwc')` by `list(input_shapes['input'])`."""
         self.generic_visit(node)
         name = _item(node, "format", self.shapes, self.inputs)
         if name is None or [_value(each) for each in node.args] != [_LAYOUT] or node.keywords:
@@ -99,7 +99,7 @@ class _Adapter(ast.NodeTransformer):
         return _parsed(f"list(input_shapes[{name!r}])").value
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        """Make `results['output'] = tuple(shape)` of `results[0].set_shape(shape, 'nhwc')`."""
+        """Replace `results[0].set_shape(shape, 'nhwc')` by `results['output'] = tuple(shape)`."""
         self.generic_visit(node)
         call = node.value
         if not isinstance(call, ast.Call):
@@ -118,13 +118,13 @@ class _Adapter(ast.NodeTransformer):
         return ast.Assign([target], ast.Call(function, [arguments["shape"]], []))
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
-        """Count it if it returns the shapes."""
+        """Count a return of the shapes."""
         self.uses += isinstance(node.value, ast.Name) and node.value.id == self.result
         return self.generic_visit(node)
 
 
-def _item(call: ast.Call, method: str, of: str, names: Sequence[str]) -> str | None:
-    """Return the name of the tensor of a call `of[0].method(...)`; None: it is another call."""
+def _item(call: ast.Call, method: str, variable: str, names: Sequence[str]) -> str | None:
+    """Return the tensor's name of a call `variable[0].method(...)`, or None for other calls."""
     function = call.func
     if not isinstance(function, ast.Attribute) or function.attr != method:
         return None
@@ -132,7 +132,7 @@ def _item(call: ast.Call, method: str, of: str, names: Sequence[str]) -> str | N
     if not isinstance(item, ast.Subscript) or not isinstance(item.value, ast.Name):
         return None
     index = _value(item.slice)
-    if not isinstance(index, int) or not 0 <= index < len(names) or item.value.id != of:
+    if not isinstance(index, int) or not 0 <= index < len(names) or item.value.id != variable:
         return None
     return names[index]
 

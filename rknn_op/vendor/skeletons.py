@@ -1,4 +1,4 @@
-"""The files that make an operator of the vendor's tool one of ours, beside its kernels."""
+"""Write the files of an imported operator, except its kernels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUIET = (
     *("-Wno-unused-parameter", "-Wno-unused-variable", "-Wno-unused-but-set-variable"),
     *("-Wno-unused-function", "-Wno-sign-compare", "-Wno-missing-field-initializers"),
 )
-"""Warnings that a kernel of the vendor's tool gets and that say nothing of what it computes."""
+"""Flags against frequent warnings about kernels of the vendor's tool, harmless to results."""
 
 _NO_SHAPE_RULE = """\
     raise NotImplementedError(
@@ -26,7 +26,7 @@ _NO_SHAPE_RULE = """\
 """
 
 _REFERENCE = '''\
-"""{name} in numpy: what every kernel is compared with, and what RKNN-Toolkit runs.
+"""{name} in numpy: the reference for every kernel; RKNN-Toolkit runs it, too.
 
 {to_write} Until then every check fails, and so does converting a
 model.{comments}
@@ -58,11 +58,11 @@ def reference(inputs, params):
 
 
 def description(spec: OpSpec, kernels: Sequence[str]) -> str:
-    """Return the text of op.yml, which says of the operator what `spec` does.
+    """Return the text of op.yml for an operator.
 
     Args:
         spec: the operator.
-        kernels: of `cpu` and `vx`, those that it has.
+        kernels: its kernels: `cpu`, or `cpu` and `vx`.
     """
     chosen = settings(spec)
     head: dict[str, Any] = {
@@ -83,8 +83,8 @@ def description(spec: OpSpec, kernels: Sequence[str]) -> str:
         },
     }
     about_flags = (
-        f"# rknn_kernel_{spec.lower}.c was imported as it is. Without these flags, compilers say "
-        "more of it.\n# What is undefined on a device still stops a build; "
+        f"# rknn_kernel_{spec.lower}.c was imported unchanged. These flags turn off harmless "
+        "warnings.\n# Undefined behavior on a device still stops a build; "
         "-Wno-error=int-conversion is an example of a\n# flag for kernels that need it.\n"
     )
     return (
@@ -133,12 +133,10 @@ def reference(spec: OpSpec, converter: Converter | None) -> str:
         arrays=", ".join(f"{output}: array" for output in outputs),
         inputs=", ".join(f'"{input_.name}"' for input_ in spec.inputs),
         params=f"{', '.join(params)} -> value" if spec.params else "this operator has none",
-        comments=" What the class in the imported repository does is in the comments."
-        if methods
-        else "",
+        comments=" The comments have the code of the imported class." if methods else "",
         to_write="reference() is to be written." if rule else "Both functions are to be written.",
         shape_rule=(
-            "    # compute_output_shape of the imported class, in other words: compare with it.\n"
+            "    # Translated from compute_output_shape of the imported class: compare with it.\n"
             + "".join(f"    {line}\n" for line in rule)
             if rule
             else _comment(methods.get("compute_output_shape", ()))
@@ -149,7 +147,7 @@ def reference(spec: OpSpec, converter: Converter | None) -> str:
 
 
 def shape_rule(spec: OpSpec, converter: Converter | None) -> list[str] | None:
-    """Return the lines of the shape rule, if that of the class can be spelled as ours."""
+    """Return the lines of the shape rule, if the one of the class can be translated."""
     method = converter.functions.get("compute_output_shape") if converter else None
     names = ([each.name for each in tensors] for tensors in (spec.inputs, spec.outputs))
     return adapted(method, *names) if method else None
@@ -166,7 +164,7 @@ def compute(spec: OpSpec, skeleton: str) -> str:
 
     Args:
         spec: the operator.
-        skeleton: the text of that of a new operator.
+        skeleton: the text for a new operator.
     """
     note = block_comment(
         f"Not compiled yet: rknn_kernel_{spec.lower}.c was imported with math of its own. To have "
@@ -179,5 +177,5 @@ def compute(spec: OpSpec, skeleton: str) -> str:
 
 
 def attributes(skeleton: str, unchanged: Sequence[str]) -> str:
-    """Return the text of .gitattributes, by which git keeps the bytes of some files."""
+    """Return the text of .gitattributes, with rules that keep the bytes of some files."""
     return skeleton + "".join(f"/{path} -text\n" for path in unchanged)

@@ -1,4 +1,4 @@
-"""The parameters of the kernel in `rknn_kernel_<op>.vx`, by name and in order."""
+"""Read the parameters of the kernel in `rknn_kernel_<op>.vx`: names and order."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class VxSignature:
 
 
 def vx_signature(file: VendorFile, names: Sequence[str]) -> VxSignature | None:
-    """Return the list of parameters of the kernel that takes those of op.yml.
+    """Return the list of parameters of the kernel that matches op.yml.
 
     Args:
         file: the .vx file.
-        names: of op.yml's parameters, all of them; upper and lower case are the same.
+        names: of all parameters of op.yml; case is ignored.
 
     Returns:
-        Of the kernels with as many parameters the one that names most of them; None: no kernel
-        names one, or two that do differ.
+        The list of the kernel with this number of parameters and most of the names; None if no
+        kernel has any of the names, or if the best kernels differ.
     """
     known = {name.lower(): name for name in names}
     code = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), file.text)

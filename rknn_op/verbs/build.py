@@ -29,8 +29,8 @@ from rknn_op.verbs.common import (
     type=click.Choice([*listing.names(), PC, "all"], case_sensitive=False),
     multiple=True,
     metavar="TARGET",
-    help="What to build for, of `rknn-op targets`, or all; may be repeated. "
-    "Default: what op.yml says.",
+    help="A target of `rknn-op targets`, or all; may be repeated. "
+    "Default: target_platform of op.yml.",
 )
 @jobs_option
 @click.pass_context
@@ -43,8 +43,8 @@ def command(
 ) -> None:
     """Build and pack: `scons target=...` in repositories.
 
-    stdout has the paths of the products, stderr all else. OPTIONS go to scons as they are, for
-    instance toolchain=gnu; `scons -h` lists them.
+    Prints the paths of the products on stdout, all else on stderr. OPTIONS go to scons unchanged,
+    for instance toolchain=gnu; `scons -h` lists them.
     """
     options = ctx.meta["scons"]
     commands = [[f"target={target}", *options] for target in targets] or [options]

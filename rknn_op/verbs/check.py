@@ -26,7 +26,7 @@ def command(
 ) -> None:
     """Compare the kernels with numpy on this PC: `scons check`.
 
-    OPTIONS go to scons as they are, for instance target=rv1126; `scons -h` lists them.
+    OPTIONS go to scons unchanged, for instance target=rv1126; `scons -h` lists them.
     """
     runs = run_scons([*paths, *others], [["check", *ctx.meta["scons"]]], jobs, err=False)
     ctx.exit(status(runs))

@@ -1,4 +1,4 @@
-"""What several verbs have: options, and running SCons in the repositories that they name."""
+"""Shared parts of verbs: options, and the run of SCons in the given repositories."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ jobs_option = click.option(
     "--jobs",
     type=click.IntRange(1),
     metavar="N",
-    help="How many repositories at a time; default: one for each processor.",
+    help="The number of repositories in parallel; default: one for each processor.",
 )
 
 
 class SconsCommand(click.Command):
-    """A verb whose arguments behind `--` go to SCons as they are: `ctx.meta["scons"]`."""
+    """A verb that passes arguments behind `--` to SCons, in `ctx.meta["scons"]`."""
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         """Return the parts of the usage line."""
         return [*super().collect_usage_pieces(ctx), "[-- OPTIONS...]"]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep what is behind `--`, and read the rest as usual."""
+        """Keep the arguments behind `--` for SCons; parse the others as usual."""
         end = args.index("--") if "--" in args else len(args)
         ctx.meta["scons"] = args[end + 1 :]
         return super().parse_args(ctx, args[:end])
@@ -50,20 +50,20 @@ class SconsCommand(click.Command):
 def run_scons(
     paths: Sequence[Path], commands: Sequence[Sequence[str]], jobs: int | None, err: bool
 ) -> list[Run]:
-    """Run SCons in repositories: one run is shown while it runs, several as a table at the end.
+    """Run SCons in repositories: print the output of a single run, or a table of several runs.
 
     Args:
         paths: the repositories; none: the current folder.
         commands: the arguments of each run in a repository.
-        jobs: the number of repositories at a time; None: one for each processor.
-        err: show it on stderr, not on stdout.
+        jobs: the number of repositories in parallel; None: one for each processor.
+        err: print on stderr, not on stdout.
     """
     folders = paths or [Path()]
     if len(folders) * len(commands) == 1:
         done = scons(folders[0], *commands[0], stdout=sys.stderr if err else None)
         return [Run(folders[0], commands[0], done.returncode)]
     results = run_all(folders, commands, jobs or min(len(folders), os.cpu_count() or 1))
-    runs = [*progress.shown(results, len(folders) * len(commands), "scons")]
+    runs = [*progress.track(results, len(folders) * len(commands), "scons")]
     for run in runs:
         if run.status:
             click.echo(f"{run.folder}: `{run.command}`\n{run.output}", err=True)

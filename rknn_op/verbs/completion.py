@@ -18,7 +18,7 @@ _FILES = {
 @click.argument("shell", type=click.Choice([*_FILES]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    """Print what makes a shell complete the words of this command."""
+    """Print the completion script of a shell for this command."""
     completion = get_completion_class(shell)
-    assert completion is not None  # click has all that are offered
+    assert completion is not None  # click supports all the choices
     click.echo(completion(ctx.find_root().command, {}, NAME, _VARIABLE).source())

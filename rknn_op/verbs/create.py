@@ -29,33 +29,33 @@ from rknn_op.creation import Choices, Created
     "-p",
     "--path",
     type=click.Path(path_type=Path),
-    help="The folder to make; of several descriptions, the folder in which each gets one. "
-    "Default: the operator's name, here.",
+    help="The folder to make; for several descriptions, the folder of all repositories. "
+    "Default: the operator's name, in the current folder.",
 )
 @click.option(
     "--runtime",
     "runtimes",
     multiple=True,
-    help="What executes the operator, instead of what the description says; may be repeated.",
+    help="A runtime, instead of the description's; may be repeated.",
     metavar="NAME",
 )
 @click.option(
-    "--target", default="", metavar="NAME", help="What to build for, instead of what it says."
+    "--target", default="", metavar="NAME", help="The target, instead of the description's."
 )
 @click.option(
     "--license",
     default=NONE,
     show_default=True,
     metavar="NAME",
-    help="Of the new repository, by its SPDX name, such as MIT.",
+    help="The SPDX name of the new repository's license, such as MIT.",
 )
 @click.option(
     "--author",
     default="",
     metavar="NAME",
-    help="Whom the license names; default: the authors of the repository.",
+    help="The author in the license; default: the authors of the repository.",
 )
-@click.option("--dry-run", is_flag=True, help="Check all, and say what would be made.")
+@click.option("--dry-run", is_flag=True, help="Check all and print the plan; make nothing.")
 def command(
     config: tuple[Path, ...],
     others: tuple[Path, ...],
@@ -68,9 +68,9 @@ def command(
 ) -> None:
     """Make operator repositories from descriptions.
 
-    op.yml has the text of the description, but for what the options change; what of it other
-    runtimes do not have is left out, and said. A description that
-    cannot be used stops no other; all that is wrong is listed at the end.
+    op.yml has the text of the description, except for changes by the options: parts that the
+    chosen runtimes do not support are omitted with a warning. An invalid description does not stop
+    the others; all errors are listed at the end.
     """
     configs = [*config, *others]
     if not configs:
@@ -101,9 +101,9 @@ def command(
 
 
 def _create_all(configs: Sequence[Path], parent: Path, choices: Choices, dry_run: bool) -> None:
-    """Make the repositories, print their paths, and then what is wrong with the others."""
+    """Make the repositories; print their paths, then the errors of the others."""
     results = creation.create_all(configs, parent, choices, dry_run)
-    done = [*progress.shown(results, len(configs), "creating")]
+    done = [*progress.track(results, len(configs), "creating")]
     problems = [result for result in done if isinstance(result, OpkitError)]
     created = [result for result in done if isinstance(result, Created)]
     messages.warn(warning for each in created for warning in each.warnings)

@@ -22,10 +22,10 @@ _SAME, _DIFFERENT, _TROUBLE = 0, 1, 2
 @click.option("--json", "as_json", is_flag=True, help="Print the changes as a JSON object.")
 @click.pass_context
 def command(ctx: click.Context, old: Path, new: Path, as_json: bool) -> None:
-    """Show what changed from one package to another.
+    """Show the differences between two packages.
 
     Each section is compared in words: symbols, keys of op.yml, lines of Python. The exit status is
-    0 if they are the same, 1 if they differ, and 2 if one cannot be read.
+    0 if the packages are equal, 1 if they differ, and 2 if one cannot be read.
     """
     from rknn_op.packages.comparison import changes
 

@@ -17,12 +17,12 @@ from rknn_op.vendor import importing
     type=click.Path(path_type=Path),
     help="The folder to make; default: DIR_imported.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be taken; make nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the plan; make nothing.")
 def command(folder: Path, path: Path | None, dry_run: bool) -> None:
-    """Make a repository from one that the vendor's tool made.
+    """Make a repository from one of the vendor's tool.
 
-    DIR stays as it is. Its kernels are kept byte for byte; the reference in numpy, with which
-    `scons check` compares them, is yours to write. None of DIR's code is run.
+    DIR is not changed, and none of its code is run. Its kernels are copied byte for byte. You write
+    the reference in numpy, with which `scons check` compares them.
     """
     planned = importing.plan(folder)
     new = importing.destination(folder, path)

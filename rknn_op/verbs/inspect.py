@@ -25,12 +25,12 @@ from opkit.text import printable
     "--repack",
     type=click.Path(path_type=Path),
     metavar="OUT",
-    help="Write the package again, from its parts, to OUT: the same bytes.",
+    help="Write the package, rebuilt from its parts, to OUT: the same bytes.",
 )
 def command(
     files: tuple[Path, ...], as_json: bool, extract: Path | None, repack: Path | None
 ) -> None:
-    """Show what is in packages (.rknnop)."""
+    """Show the contents of packages (.rknnop)."""
     from rknn_op.packages import listing
 
     if (extract or repack) and len(files) > 1:

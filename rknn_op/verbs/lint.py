@@ -19,15 +19,15 @@ from rknn_op.lint import FORMATS, lint
     type=click.Choice([*FORMATS]),
     default="text",
     show_default=True,
-    help="For people, for programs, or for GitHub to show beside the lines.",
+    help="For people, for programs, or for annotations of lines on GitHub.",
 )
 @click.pass_context
 def command(ctx: click.Context, paths: tuple[Path, ...], format_: str) -> None:
-    """Say all that is wrong with descriptions, or with repositories.
+    """Report all problems of descriptions or repositories.
 
-    Of a repository that is also: files of yours that op.yml no longer fits, generated files that a
-    build would change, missing files, and a wheel of opkit that is missing, changed or old. The
-    exit status is 1 if there is anything.
+    In a repository also: files of yours that no longer fit op.yml, generated files that a build
+    would change, missing files, and a missing, changed or old wheel of opkit. The exit status is 1
+    if there are problems.
     """
     complaints = [each for path in paths for each in lint(path)]
     click.echo(FORMATS[format_](complaints), nl=False)

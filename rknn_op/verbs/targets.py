@@ -15,10 +15,10 @@ from rknn_op import targets
     "--json", "as_json", is_flag=True, help="Print a JSON list, one item for each target."
 )
 def command(as_json: bool) -> None:
-    """List what can be built for, and what it must run."""
+    """List the targets and the minimum version of their runtimes."""
     runtimes = available().values()
     if as_json:
         click.echo(json.dumps(targets.entries(runtimes), indent=2))
         return
     click.echo(targets.table(runtimes))
-    click.echo("\nWhat is built for a target runs on all of its family, and on no other.")
+    click.echo("\nA product runs on all targets of its family, and on no others.")

@@ -16,22 +16,20 @@ from rknn_op.verbs.common import more_repositories, repositories
 @click.command("update")
 @repositories
 @more_repositories
-@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
-@click.option("--diff", is_flag=True, help="Print what changes as a diff.")
-@click.option(
-    "--allow-dirty", is_flag=True, help="Also where git has changes that are not committed."
-)
+@click.option("--dry-run", is_flag=True, help="Print the changed files; change nothing.")
+@click.option("--diff", is_flag=True, help="Print the changes as a diff.")
+@click.option("--allow-dirty", is_flag=True, help="Update despite uncommitted changes.")
 def command(
     paths: tuple[Path, ...], others: tuple[Path, ...], dry_run: bool, diff: bool, allow_dirty: bool
 ) -> None:
-    """Bring opkit, and what is generated, to this version.
+    """Update opkit and the generated files to this version.
 
-    A runtime that op.yml names and a repository does not have yet comes with it. Your own files are
-    left alone; where the template has other ones now, the difference is printed.
+    Adds the files of a runtime that is new in op.yml. Your own files stay as they are; if the
+    template's version of one has changed, the diff is printed.
     """
     folders = [*paths, *others] or [Path()]
     problems: list[OpkitError] = []
-    for folder in progress.shown(folders, len(folders), "updating"):
+    for folder in progress.track(folders, len(folders), "updating"):
         try:
             _print(update(folder, dry_run, allow_dirty), diff)
         except OpkitError as error:
@@ -46,7 +44,7 @@ def _print(done: Update, with_diff: bool) -> None:
         click.echo(f"{done.folder}: up to date with {VERSION}")
         return
     if done.version == VERSION:
-        click.echo(f"{done.folder}: as in {VERSION} again")
+        click.echo(f"{done.folder}: restored to {VERSION}")
     else:
         click.echo(f"{done.folder}: from {done.version} to {VERSION}")
     kinds = {

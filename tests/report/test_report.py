@@ -159,7 +159,7 @@ def test_kernels_have_separate_tables() -> None:
 
 def test_failed_check_without_failed_case() -> None:
     assert "all passed</span></p>" in render_page(record("a"))
-    assert "the check failed</span>; its output says on what" in render_page(
+    assert "the check failed</span>; its output has the reason" in render_page(
         record("a"), check_failed=True
     )
 

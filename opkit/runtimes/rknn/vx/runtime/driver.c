@@ -112,7 +112,7 @@ static void read_launch(const char *line)
 
     launch->dimensions = (unsigned)strtoul(line, &rest, 10);
     launch->reverse = strtoul(rest, &rest, 10) != 0;
-    launch->barrier = strtoul(rest, &rest, 10) != 0;
+    launch->has_barrier = strtoul(rest, &rest, 10) != 0;
     for (size_t i = 0; i < 12; i++) {
         sizes[i / 3][i % 3] = strtoul(rest, &rest, 10);
     }

@@ -203,11 +203,11 @@ void __opkit_run(const struct __opkit_launch *run_launch, void (*run_kernel)(voi
         items *= launch->local_size[i];
     }
     allow_stack();
-    if (items == 1 && !launch->barrier && __opkit_local_size == 0) {
+    if (items == 1 && !launch->has_barrier && __opkit_local_size == 0) {
         run_groups_of_one();
         return;
     }
-    if (launch->barrier) {
+    if (launch->has_barrier) {
         fibers = new_fibers(items);
     }
     for (unsigned long k = 0; k < total; k++) {
@@ -218,7 +218,7 @@ void __opkit_run(const struct __opkit_launch *run_launch, void (*run_kernel)(voi
         if (__opkit_local_size > 0) {
             memset(__opkit_local_start, LOCAL_FILL, __opkit_local_size);
         }
-        if (launch->barrier) {
+        if (launch->has_barrier) {
             run_interleaved(fibers, items);
         } else {
             run_sequentially(items);

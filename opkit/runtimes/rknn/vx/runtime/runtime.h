@@ -39,7 +39,7 @@ struct __opkit_launch {
     unsigned int dimensions;
     unsigned long global_size[3], global_scale[3], global_offset[3], local_size[3];
     bool reverse; /* the last work item first */
-    bool barrier; /* the kernel has a barrier: the work items of a group are interleaved */
+    bool has_barrier; /* the kernel has a barrier: the work items of a group are interleaved */
 };
 
 /* log.c: for the harness, and the library of the kernel. */

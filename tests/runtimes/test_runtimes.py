@@ -344,7 +344,7 @@ def parsed(names: str, params: str) -> OpSpec:
             "p: {type: VX_TYPE_ARRAY, length: 5}",
             "(expected 1 to 4, the limit of the runtime stick)",
         ),
-        ("p: {type: VX_TYPE_INT8}, q: {type: VX_TYPE_INT8}", "the stick takes 3 parameters"),
+        ("p: {type: VX_TYPE_INT8}, q: {type: VX_TYPE_INT8}", "the stick takes at most 3 parameters"),
         ("position_x: {type: VX_TYPE_INT8}", "has 10 characters; the stick allows 9"),
     ],
 )

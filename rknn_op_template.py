@@ -1,8 +1,8 @@
-"""The part of the template that runs while cookiecutter asks, before anything is on disk.
+"""Checks the answers to cookiecutter's questions, before any file is written.
 
-Filters check the answers as they come in, each right after its question (cookiecutter.json).
-An error ends the run with one line: a hook would be too late, because by then the folder
-exists, and cookiecutter's clean-up after a failing hook deletes it.
+A Jinja filter checks each answer right after its question (cookiecutter.json). An error ends the
+run with one line. A hook would be too late: the folder exists by then, and cookiecutter deletes it
+when a hook fails.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from jinja2.ext import Extension
 
 ROOT = Path(__file__).resolve().parent
 PROJECT = "{{cookiecutter.op_name}}"
-"""The name of the folder that is the generated repository, as a template."""
+"""The template of the generated repository's folder name."""
 
 _write_no_bytecode = sys.dont_write_bytecode
-sys.dont_write_bytecode = True  # the clone stays as it is
+sys.dont_write_bytecode = True  # keep the clone clean
 sys.path.insert(0, str(ROOT))
 try:
     from opkit.creation.adaptation import adapted
@@ -53,8 +53,8 @@ inputs:
 outputs:
   output: {type: VX_TYPE_TENSOR}
 
-# A param comes from the model's attribute of its name, or from the constant input that `source`
-# names; `default` is for models that do not have it. To add one, take the # away and run `scons`.
+# A param is the model's attribute of its name, or the constant input in `source`; `default` is for
+# models without it. To add one, remove the # and run `scons`.
 params:
   # size: {type: VX_TYPE_ARRAY, length: 2, source: "const:size", doc: "height and width"}
   # align_corners: {type: VX_TYPE_BOOL, default: false}
@@ -62,11 +62,11 @@ params:
 
 
 class Answers(Extension):
-    """Checks the answers, and keeps Jinja from running them.
+    """Checks the answers, and prevents Jinja from executing them.
 
-    Adds the filters `operator_name`, `runtimes`, `description` and `license`, which take all
-    answers given so far, and the global `opkit_parent`, the folder from which a hook imports this
-    template's opkit.
+    Adds the filters `operator_name`, `runtimes`, `description` and `license`; each gets all answers
+    so far. Adds the global `opkit_parent`, the folder from which hooks import this template's
+    opkit.
     """
 
     def __init__(self, environment: Environment) -> None:
@@ -79,10 +79,10 @@ class Answers(Extension):
         self._own_sources = _own_sources()
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
-        """Return the source to compile: sources that are not the template's own are quoted.
+        """Return the source to compile; quote a source that is not the template's own.
 
         cookiecutter renders answers from the command line, and paths, as if they were templates.
-        A file of the template has a name; of nameless sources, the template's own are known.
+        Files of the template have a name; the template's own nameless sources are known.
         """
         if name is not None or source in self._own_sources:
             return source
@@ -92,8 +92,8 @@ class Answers(Extension):
 def operator_name(answers: dict[str, Any]) -> str:
     """Check the answer to `config` and return the operator's name.
 
-    The description's text takes the place of its path in the answers, so that a replay or an update
-    does not depend on a file that may have moved or changed.
+    In the answers, the description's text replaces its path, so that a replay or an update does not
+    depend on a file that may have moved or changed.
     """
     _warn_of_unknown_variables()
     config = _text_answer(answers, "config").strip()
@@ -132,7 +132,7 @@ def description(answers: dict[str, Any]) -> str:
 
 
 def _adapted(text: str, runtimes: Sequence[str]) -> str:
-    """Return a description for other runtimes; say what of it they do not have."""
+    """Adapt a description to other runtimes; print a warning for each lost value."""
     try:
         text, warnings = adapted(text, runtimes, "config")
     except OpkitError as error:
@@ -165,7 +165,7 @@ def _starter(operator: str, runtimes: Sequence[str]) -> str:
 
 
 def _framework(runtimes: Sequence[str]) -> str:
-    """Return the usual framework of the first runtime that all of them take."""
+    """Return the first runtime's first framework that all of the runtimes have."""
     taken = [RUNTIMES[name].frameworks for name in runtimes or [DEFAULT]]
     return next((each for each in taken[0] if all(each in others for others in taken)), taken[0][0])
 
@@ -181,7 +181,7 @@ def _check_starter(text: str) -> OpSpec:
 def _own_sources() -> frozenset[str]:
     """Return the template's own strings that cookiecutter renders: file names, defaults, hooks.
 
-    Read anew for every environment: an update of a project runs two versions in one process.
+    Read for every environment: an update of a project runs two versions in one process.
     """
     questions = json.loads((ROOT / "cookiecutter.json").read_text(encoding="utf-8"))
     defaults = (value for value in questions.values() if isinstance(value, str))
@@ -191,7 +191,7 @@ def _own_sources() -> frozenset[str]:
 
 
 def _warn_of_unknown_variables() -> None:
-    """Name the variables of cookiecutter's command line that no question has: it drops them."""
+    """Warn of unknown variables on the command line; cookiecutter ignores them silently."""
     command = click.get_current_context(silent=True)
     given = command.params.get("extra_context") if command else None
     questions = [*json.loads((ROOT / "cookiecutter.json").read_text(encoding="utf-8"))]
@@ -242,5 +242,5 @@ def _parse(text: str, file: str) -> OpSpec:
 
 
 def _refuse(message: str) -> NoReturn:
-    """End the run: of the exceptions that cookiecutter shows as one line, this takes any text."""
+    """End the run with a message; cookiecutter prints this exception as one line."""
     raise FailedHookException(message)

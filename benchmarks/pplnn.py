@@ -91,7 +91,7 @@ def described(name: str) -> OpSpec:
 def write(name: str, folder: Path) -> OpSpec:
     """Write the files of an example for PPLNN into a folder."""
     spec = described(name)
-    chosen = runtimes.of(spec)
+    chosen = runtimes.selected(spec)
     for path, text in {
         **once_only_files(spec, chosen),
         **generated_files(spec, "", chosen),

@@ -15,7 +15,7 @@ OUTPUT_DIR = json.loads(r""" {{ cookiecutter._output_dir | default("") | tojson 
 
 _ADVICE = """\
 This repository is older than 0.2.0, and has its opkit in a folder. If cruft leaves conflicts, run
-`git stash -u`, which takes its changes back, and `rknn-op update`, which has none.
+`git stash -u`, which undoes its changes, and `rknn-op update`, which has no conflicts.
 """
 
 
@@ -23,7 +23,7 @@ def main() -> int:
     """Complete the repository and return the exit status."""
     _delete_own_file()
     project = Path.cwd()
-    # cruft's update of a repository of 0.1.0 has that version's parent, which is a folder below.
+    # cruft's update of a repository of 0.1.0 passes that version's parent, one folder below.
     is_of_0_1 = not (Path(OPKIT_PARENT) / "opkit").is_dir()
     sys.path.insert(0, str(Path(OPKIT_PARENT).parent) if is_of_0_1 else OPKIT_PARENT)
     from opkit.creation.completion import complete

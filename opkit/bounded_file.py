@@ -1,4 +1,4 @@
-"""Reads files that a user names, and that need not be what they should be."""
+"""Reads files named by a user, up to a maximum size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class FileError(OpkitError):
     """A file cannot be read.
 
     Attributes:
-        problem: why, without the path.
+        problem: the reason, without the path.
     """
 
     def __init__(self, path: Path, problem: str) -> None:
@@ -25,17 +25,17 @@ class FileError(OpkitError):
 
 
 def read(path: Path, expected: str, max_bytes: int = MAX_BYTES) -> bytes:
-    """Return all of a file.
+    """Return the content of a regular file.
 
-    A device or a pipe is not read, because it may have no end; nor is one waited for.
+    Devices and pipes are refused without waiting: reading them may never end.
 
     Args:
         path: the file.
-        expected: what it should be, for messages, such as `a library`.
-        max_bytes: the size that it may have.
+        expected: the expected content, for messages, such as `a library`.
+        max_bytes: the maximum size.
 
     Raises:
-        FileError: it cannot be read, is not a regular file, or is too large.
+        FileError: the file cannot be read, is not a regular file, or is too large.
     """
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:

@@ -1,4 +1,4 @@
-"""A complaint: one thing that is wrong with the user's files, and where."""
+"""A complaint: one problem of the user's files, with its place."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True)
 class Complaint:
-    """One thing that is wrong with a file.
+    """One problem of a file.
 
     Attributes:
-        file: its name, as messages have it.
-        problem: what is wrong.
-        line: of the file, from 1; None: the file as a whole.
-        column: of the line, from 1; None: not known.
-        field: the part of the operator description.
-        hint: what to do about it.
-        expected: what could stand there.
-        severity: a warning is of what still builds.
+        file: the name of the file, for messages.
+        problem: the problem, such as `invalid 'x'`.
+        line: the line in the file, from 1; None: the file as a whole.
+        column: the column in the line, from 1; None: unknown.
+        field: the key in the operator description, such as `params.size.type`.
+        hint: the remedy.
+        expected: the valid values.
+        severity: a warning does not stop the build.
     """
 
     file: str
@@ -34,7 +34,7 @@ class Complaint:
 
     @property
     def message(self) -> str:
-        """What is wrong and what was expected, without the place and the hint."""
+        """The problem and the expected values, without place and hint."""
         return f"{self.problem} (expected {self.expected})" if self.expected else self.problem
 
     def __str__(self) -> str:

@@ -18,11 +18,11 @@ _WHEEL = re.compile(r"rknn_opkit-([0-9.]+\+[0-9a-f]{12})-py3-none-any\.whl")
 
 @dataclass(frozen=True)
 class Wheel:
-    """The file with opkit that a repository carries.
+    """The wheel with opkit in a repository.
 
     Attributes:
-        name: of the file, at the top of the repository.
-        sha256: of its content, in hexadecimal.
+        name: the name of the file, at the top of the repository.
+        sha256: the digest of its content, in hexadecimal.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Wheel:
 
     @property
     def version(self) -> str:
-        """The version that pip installs; what follows its `+` names the content."""
+        """The version that pip installs; the part after `+` identifies the content."""
         return self.name.split("-")[1]
 
 
@@ -39,10 +39,10 @@ class Manifest:
     """The files that opkit has written into a repository.
 
     Attributes:
-        version: of the template that wrote the generated files last.
-        once: path -> the version that wrote it, of each file that is the user's since then.
-        generated: the paths of the files that are written at every build.
-        wheel: the repository's; None: it was made before 0.2.0, with opkit in a folder.
+        version: the version of the template that last wrote the generated files.
+        once: path of a user's file -> the version that wrote it.
+        generated: the paths of the files that every build writes.
+        wheel: the repository's wheel; None before 0.2.0, when opkit was in a folder.
     """
 
     version: str = VERSION
@@ -52,7 +52,7 @@ class Manifest:
 
 
 def to_text(manifest: Manifest) -> str:
-    """Return the file's text."""
+    """Return the manifest as the text of its file."""
     wheel = {"wheel": asdict(manifest.wheel)} if manifest.wheel else {}
     content = {
         "version": manifest.version,
@@ -64,10 +64,10 @@ def to_text(manifest: Manifest) -> str:
 
 
 def from_text(text: str) -> Manifest:
-    """Read the file's text.
+    """Parse the text of the file.
 
     Raises:
-        OpkitError: it is invalid, or a newer version has written it.
+        OpkitError: the manifest is invalid, or of a newer version.
     """
     try:
         content = json.loads(text)

@@ -22,31 +22,31 @@ from opkit.version import BUILD, VERSION
 
 _MAX_FOLDER_NAME = 127  # as an operator's name, which the folder is by default
 _FOLDER_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.-]{{0,{_MAX_FOLDER_NAME - 1}}}")
-# Quotes and newlines end a path in `#line` and `#include`; surrogates are bytes that are no UTF-8.
+# Quotes and newlines end a path in `#line` and `#include`; surrogates are bytes that are not UTF-8.
 _UNUSABLE = re.compile(r'["\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]')
 
 
 def refuse_folder_name(name: str) -> None:
-    """Refuse what cannot be the name of a repository's folder.
+    """Refuse an invalid name for a repository's folder.
 
     Raises:
-        OpkitError: it cannot; the message says which can.
+        OpkitError: the name is invalid; the message has the rule.
     """
     if not _FOLDER_NAME.fullmatch(name):
         raise OpkitError(
-            f"{name!r} cannot be the new folder's name; allowed are 1 to {_MAX_FOLDER_NAME} "
+            f"invalid folder name {name!r}; allowed are 1 to {_MAX_FOLDER_NAME} "
             "letters (a to z), digits, '_', '-' and '.', beginning with a letter, a digit or '_'"
         )
 
 
 def refuse_path(root: Path) -> None:
-    """Refuse a folder that compilers cannot name.
+    """Refuse a folder with a path that would break `#line` and `#include`.
 
     Raises:
-        OpkitError: its path holds such a character.
+        OpkitError: the path has an unusable character.
     """
     if found := _UNUSABLE.search(str(root.absolute())):
-        what = "is no UTF-8" if found[0] >= "\ud800" else f"holds {found[0]!a}"
+        what = "is not UTF-8" if found[0] >= "\ud800" else f"holds {found[0]!a}"
         raise OpkitError(
             f"{str(root.absolute())!a}: the folder's path {what}, which compilers cannot "
             "read; rename the folder"
@@ -63,10 +63,10 @@ def load(root: Path) -> OpSpec:
 
 
 def refuse_other_opkit(root: Path) -> None:
-    """Refuse to work in a repository whose wheel is not the one that this opkit is from.
+    """Refuse to work in a repository with the wheel of another opkit.
 
     Raises:
-        OpkitError: it is another one, or as own_wheel does.
+        OpkitError: the wheel has another version; or as own_wheel does.
     """
     wheel = own_wheel(root)
     if wheel.version != BUILD:
@@ -77,10 +77,10 @@ def refuse_other_opkit(root: Path) -> None:
 
 
 def own_wheel(root: Path) -> Wheel:
-    """Return what the manifest says of the repository's wheel.
+    """Return the name and digest of the repository's wheel, from the manifest.
 
     Raises:
-        OpkitError: it says nothing, or is not there; or a newer version has written it.
+        OpkitError: the manifest is missing, names no wheel, or is of a newer version.
     """
     wheel = read_manifest(root).wheel
     if wheel is not None:
@@ -110,31 +110,30 @@ def update(root: Path) -> OpSpec:
 def write(root: Path, spec: OpSpec, wheel: Wheel | None = None) -> None:
     """Bring the repository's files in line with the operator.
 
-    A file that is the user's is written if no build has written it before and it does not exist:
-    the first time all of them, later those that op.yml newly requires, for a runtime or a kernel
-    that it did not have. Otherwise they are only read.
+    A user's file is written only if no build has written it before and it does not exist: all
+    files the first time, later the files of a runtime or a kernel that is new in op.yml.
 
     Args:
         root: the repository.
-        spec: what its op.yml says.
-        wheel: what the manifest says of the repository's wheel from now on; None: as before.
+        spec: the operator of its op.yml.
+        wheel: the repository's new wheel, for the manifest; None: the wheel stays.
 
     Raises:
-        OpkitError: the reference is wrong, or a file of the user's is missing; or a newer version
-            has written the repository.
+        OpkitError: the reference is invalid, or a user's file is missing; or a newer version has
+            written the repository.
     """
     refuse_path(root)
     before = read_manifest(root)
     is_new = not before.once
     required = _required_files(spec)
     if not is_new:
-        if not all((root / path).is_file() for path in _math(spec)):  # it has another name
+        if not all((root / path).is_file() for path in _math(spec)):  # a new name
             _require_files(root, spec, required)
         _require_sources(root, spec)
     once = _write_once(root, spec, before.once, is_new)
     _require_files(root, spec, required)
     reference = (root / f"{spec.lower}_reference.py").read_text(encoding="utf-8")
-    generated = generated_files(spec, reference, runtimes.of(spec))
+    generated = generated_files(spec, reference, runtimes.selected(spec))
     stale = {*before.generated} - {*generated}
     now = Manifest(VERSION, once, tuple(generated), wheel or before.wheel)
     texts = {**generated, manifest.PATH: manifest.to_text(now)}
@@ -153,7 +152,7 @@ def _write_once(root: Path, spec: OpSpec, before: Mapping[str, str], quiet: bool
         path -> the version that wrote it, of all files that were ever written.
     """
     once = dict(before)
-    for path, text in once_only_files(spec, runtimes.of(spec)).items():
+    for path, text in once_only_files(spec, runtimes.selected(spec)).items():
         if path not in once and not os.path.lexists(root / path):
             _refuse_links(root, path)
             write_text(root / path, text)
@@ -165,7 +164,7 @@ def _write_once(root: Path, spec: OpSpec, before: Mapping[str, str], quiet: bool
 
 def drift(root: Path, spec: OpSpec) -> list[Complaint]:
     """Return the mismatches of the user's files and op.yml; the hints have the right text."""
-    parts = [runtime.files for runtime in runtimes.of(spec)]
+    parts = [runtime.files for runtime in runtimes.selected(spec)]
     return [
         *unknown_names(root, spec),
         *(each for part in parts for each in part.drift(root, spec)),
@@ -179,7 +178,7 @@ def warnings(root: Path) -> list[Complaint]:
 
 
 def missing(root: Path, spec: OpSpec) -> list[Complaint]:
-    """Return the user's files that are not there, those that op.yml lists included."""
+    """Return a complaint about each missing file of the user's, sources in op.yml included."""
     return [
         *(
             Complaint(path, "not found", hint=_HOW_TO_RESTORE)
@@ -191,14 +190,14 @@ def missing(root: Path, spec: OpSpec) -> list[Complaint]:
 
 
 def stale(root: Path, spec: OpSpec) -> list[Complaint]:
-    """Return the generated files that are not as op.yml and the reference make them.
+    """Return a complaint about each generated file that is missing or out of date.
 
     Raises:
         OpkitError: the reference cannot be used.
     """
     reference = (root / f"{spec.lower}_reference.py").read_text(encoding="utf-8")
     found = []
-    for path, text in generated_files(spec, reference, runtimes.of(spec)).items():
+    for path, text in generated_files(spec, reference, runtimes.selected(spec)).items():
         file = root / path
         if not file.is_file():
             found.append(Complaint(path, "not found", hint="run `scons`, which writes it"))
@@ -209,18 +208,18 @@ def stale(root: Path, spec: OpSpec) -> list[Complaint]:
 
 
 def products(
-    root: Path, of: Iterable[Described], targets: Collection[str] | None = None
+    root: Path, selected: Iterable[Described], targets: Collection[str] | None = None
 ) -> list[Path]:
-    """Return what runtimes have built.
+    """Return the paths of runtimes' built products.
 
     Args:
         root: the repository.
-        of: the runtimes.
-        targets: for what, as patterns of folders' names; None: for all targets of each runtime.
+        selected: the runtimes.
+        targets: patterns of the targets' names; None: all targets of each runtime.
     """
     found = {
         path
-        for runtime in (each.describe for each in of)
+        for runtime in (each.describe for each in selected)
         if runtime.product_pattern
         for target in (runtime.targets if targets is None else targets)
         for path in root.glob(f"build/{target}/{runtime.product_pattern}")
@@ -229,7 +228,7 @@ def products(
 
 
 def read_manifest(root: Path) -> Manifest:
-    """Return the manifest of the repository; an empty one if there is none.
+    """Return the manifest of the repository, empty if the file does not exist.
 
     Raises:
         OpkitError: the manifest is invalid, or a newer version has written it.
@@ -239,10 +238,10 @@ def read_manifest(root: Path) -> Manifest:
 
 
 def _refuse_links(root: Path, path: str) -> None:
-    """Refuse a path on which a link leads out of the repository.
+    """Refuse a path through a symbolic link.
 
     Raises:
-        OpkitError: a folder of it is such a link, or the file itself is a link.
+        OpkitError: a folder of it leads out of the repository, or the file itself is a link.
     """
     folder = (root / path).parent
     if not folder.resolve().is_relative_to(root.resolve()) or (root / path).is_symlink():
@@ -258,12 +257,10 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write the content unless the file has it already, so that time stamps stay.
-
-    The file is complete at every moment: an interruption leaves the one before.
+    """Write a file atomically, unless its content is the same: then its time stamp stays.
 
     Raises:
-        OpkitError: it cannot be written.
+        OpkitError: the file cannot be written.
     """
     try:
         if path.is_file() and path.read_bytes() == data:
@@ -279,14 +276,14 @@ def _math(spec: OpSpec) -> tuple[str, str]:
 
 
 def _required_files(spec: OpSpec) -> list[str]:
-    """Return the user's files without which nothing can be built."""
-    required = [runtime.files.required(spec) for runtime in runtimes.of(spec)]
+    """Return the paths of the user's files that every build requires."""
+    required = [runtime.files.required(spec) for runtime in runtimes.selected(spec)]
     return [*_math(spec), *chain.from_iterable(required)]
 
 
 _HOW_TO_RESTORE = (
     "Restore the file (`git checkout`), or rename yours if the operator has a new name "
-    "(`git mv`), or delete the folder generated/ to have missing files written afresh"
+    "(`git mv`), or delete the folder generated/ to have missing files written again"
 )
 
 

@@ -61,7 +61,7 @@ def construct(root: Path) -> None:
         if cleans and not Script.COMMAND_LINE_TARGETS:
             _clean_all(root)
             return
-        tools = [tool for runtime in runtimes.of(operator) for tool in runtime.build.tools]
+        tools = [tool for runtime in runtimes.selected(operator) for tool in runtime.build.tools]
         stale = ()
         env, request = _arguments(operator, [*tools, *COMMON_TOOLS], kept_files)
         stale = request.targets
@@ -110,7 +110,7 @@ def _arguments(
     Raises:
         OpkitError: an argument is invalid.
     """
-    operator_runtimes = runtimes.of(operator)
+    operator_runtimes = runtimes.selected(operator)
     described = [runtime.describe for runtime in operator_runtimes]
     targets = {name: target for each in described for name, target in each.targets.items()}
     options.refuse_target(Script.ARGUMENTS.get("target", ""), targets, described)
@@ -144,7 +144,7 @@ def _arguments(
 
 
 def _usage(operator: OpSpec, tools: list[Any], options_help: str) -> str:
-    operator_runtimes = runtimes.of(operator)
+    operator_runtimes = runtimes.selected(operator)
     titles = ", ".join(runtime.describe.title for runtime in operator_runtimes)
     notes = "\n\n".join(runtime.build.notes(operator) for runtime in operator_runtimes)
     target = operator.target_platform
@@ -167,7 +167,7 @@ Options, as name=value:
 
 def _declare(env: Any, request: options.Request) -> list[Any]:
     """Declare the nodes of the request; return the nodes of products for targets."""
-    operator_runtimes = runtimes.of(env["OPERATOR"])
+    operator_runtimes = runtimes.selected(env["OPERATOR"])
     products: list[Any] = []
     needed: list[Any] = []
     for runtime in operator_runtimes:

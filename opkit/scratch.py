@@ -1,4 +1,4 @@
-"""Temporary folders that do not stay even if the process is killed."""
+"""Temporary folders that are deleted later if their process is killed."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ _PREFIX = ".scratch-"
 
 @contextmanager
 def scratch_folder(parent: Path) -> Iterator[Path]:
-    """Make a folder inside of another, which is made if need be; delete it at the end.
+    """Make a temporary folder in a parent folder; delete it at the end of the context.
 
-    Each is locked by the process that has it; those of processes that died are deleted too.
+    The parent is made if it does not exist. A process locks its own folders; the folders that dead
+    processes left are deleted too.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: the folder cannot be made.
     """
     parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as own:
-        with locks.opened(parent) as all_of_them:
-            # Else a new folder could be taken for one that was left, before it is locked.
-            _lock(all_of_them)
+        with locks.opened(parent) as parent_lock:
+            # Without this lock, another process could delete a new folder before it is locked.
+            _lock(parent_lock)
             for left in parent.glob(f"{_PREFIX}*"):
                 _delete_if_left(left)
             folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent.absolute()))
@@ -38,14 +39,14 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
 
 
 def whole_folder(path: Path, fill: Callable[[Path], object]) -> Path:
-    """Return a folder; if absent it is made beside its place and renamed: never incomplete.
+    """Return a folder; if it does not exist, fill a temporary one and rename it: never incomplete.
 
     Args:
         path: the folder. Several processes may make it at the same time.
-        fill: makes its content in an empty folder.
+        fill: writes the content into an empty folder.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: the folder cannot be made.
     """
     if not path.is_dir():
         with scratch_folder(path.parent) as aside:

@@ -43,7 +43,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return what a runtime exports for tests under this name."""
+    """Return a runtime's test function of this name."""
     for runtime in available().values() if not name.startswith("_") else ():
         if name in runtime.check.test_functions:
             return runtime.check.test_functions[name]

@@ -1,4 +1,4 @@
-"""Text templates with $placeholders, tables, and user's text in messages and in C."""
+"""Text templates with $placeholders, tables, and escaping for messages and C."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def render(template: str, /, **values: str) -> str:
     """Return the text of a template, with every placeholder replaced.
 
     Args:
-        template: its path, as seen from opkit.
+        template: its path, relative to opkit.
         **values: name of each placeholder -> its text.
     """
     return _parsed(template).substitute(values)
@@ -38,13 +38,13 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
 
 
 def closest(name: str, known: Iterable[str], count: int = 1, cutoff: float = 0.6) -> list[str]:
-    """Return the known words that are most like a name, the closest first.
+    """Return the known words most similar to a name, the closest first.
 
     Args:
-        name: what a user wrote.
+        name: the name in the user's text.
         known: the words.
-        count: how many are returned at most.
-        cutoff: how much they have to be alike, from 0 to 1.
+        count: the maximum count of words.
+        cutoff: the minimum similarity, from 0 to 1.
     """
     import difflib  # only for mistakes
 
@@ -52,29 +52,33 @@ def closest(name: str, known: Iterable[str], count: int = 1, cutoff: float = 0.6
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a hint at the closest of the known words; empty if none is close."""
+    """Return a hint at the closest known word, or an empty text if none is similar."""
     return "".join(f"did you mean '{word}'?" for word in closest(name, known))
 
 
-def shortened(text: str, most: int = 60) -> str:
-    """Return a text that fits into a message."""
-    return text if len(text) <= most else f"{text[: most - 10]}... ({len(text)} characters)"
+def shortened(text: str, max_length: int = 60) -> str:
+    """Shorten a text for a message."""
+    return (
+        text
+        if len(text) <= max_length
+        else f"{text[: max_length - 10]}... ({len(text)} characters)"
+    )
 
 
 def printable(text: str) -> str:
-    """Return a text in which a terminal finds no commands: control characters are shown."""
-    return _UNUSUAL.sub(lambda found: _shown(found[0]), text)
+    """Escape the control characters of a text, so that a terminal does not execute them."""
+    return _UNUSUAL.sub(lambda found: _escaped(found[0]), text)
 
 
 _UNUSUAL = re.compile(r"[^\n\t -~]")
 
 
-def _shown(character: str) -> str:
+def _escaped(character: str) -> str:
     return character if character.isprintable() else ascii(character)[1:-1]
 
 
 def c_string(text: str) -> str:
-    """Return a C string literal of the text in UTF-8; what cannot be shown is written in octal."""
+    """Return a C string literal of the text in UTF-8; other than printable ASCII, in octal."""
     escapes = {ord('"'): '\\"', ord("\\"): "\\\\", ord("?"): "\\?"}
     characters = (
         escapes.get(byte) or (chr(byte) if 0x20 <= byte < 0x7F else f"\\{byte:03o}")
@@ -84,12 +88,12 @@ def c_string(text: str) -> str:
 
 
 def c_float(value: float, bits: int, suffix: str) -> str:
-    """Return a floating-point literal in C; what a float is too small for, as the 0 it becomes.
+    """Return a floating-point literal in C; a value that underflows in 32 bits is written as 0.
 
     Args:
         value: a finite number in the range of its type.
-        bits: those of the type: 32 or 64.
-        suffix: of a literal of 32 bits.
+        bits: the bits of the type, 32 or 64.
+        suffix: the suffix of a literal of 32 bits.
     """
     if bits == 64:
         return repr(value)
@@ -98,10 +102,10 @@ def c_float(value: float, bits: int, suffix: str) -> str:
 
 
 def c_comment(text: str) -> str:
-    """Return a C comment with the text, escaped."""
+    """Return a C comment with the escaped text."""
     return f"/* {escape_comment(text)} */"
 
 
 def escape_comment(text: str) -> str:
-    """Return the text without what would begin or end a C comment, or a trigraph in it."""
+    """Escape the text for a C comment: comment marks and trigraphs."""
     return text.replace("*/", "* /").replace("/*", "/ *").replace("??/", "?? /")

@@ -173,7 +173,7 @@ def _contents(plan: Plan) -> dict[str, dict[str, bytes]]:
         OpkitError: it cannot be made.
     """
     repository.refuse_path(plan.folder)
-    spec, chosen = plan.spec, runtimes.of(plan.spec)
+    spec, chosen = plan.spec, runtimes.selected(plan.spec)
     own, data = wheel()
     skeletons = once_only_files(spec, chosen)
     of_operator = {

@@ -117,7 +117,7 @@ def _build(folder: Path, spec: OpSpec) -> str:
 
 
 def _products(folder: Path, spec: OpSpec) -> list[Path]:
-    return repository.products(folder, runtimes.of(spec), [spec.target_platform])
+    return repository.products(folder, runtimes.selected(spec), [spec.target_platform])
 
 
 def _check(folder: Path) -> str:
@@ -148,7 +148,7 @@ def _summary(folder: Path, spec: OpSpec) -> str:
     files += [(str(path), f"built: {path.stat().st_size:,} bytes") for path in built]
     width = max(len(path) for path, _ in files)
     listing = "\n".join(f"    {path.ljust(width)}  {text}" for path, text in files)
-    steps = Template(runtimes.of(spec)[0].describe.next_steps)
+    steps = Template(runtimes.selected(spec)[0].describe.next_steps)
     return f"""\
 Files:
 
@@ -161,4 +161,4 @@ Next steps:
 
 Minimum version of the runtime on each target:
 
-{textwrap.indent(targets.table(runtimes.of(spec)), "    ")}"""
+{textwrap.indent(targets.table(runtimes.selected(spec)), "    ")}"""

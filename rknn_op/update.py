@@ -210,7 +210,7 @@ def _advice(
         is_older: whether an older version wrote the repository, whose copied files may differ too.
     """
     copied = {name: data.decode() for name, data in template.files().items()}
-    now = once_only_files(spec, runtimes.of(spec)) | copied
+    now = once_only_files(spec, runtimes.selected(spec)) | copied
     old = {**skeletons, **({name: texts.get(name, "") for name in copied} if is_older else {})}
     diffs = {
         name: _diff(name, text, now[name])
@@ -251,7 +251,7 @@ sys.path.insert(0, sys.argv[1])
 from opkit import repository, runtimes
 from opkit.files.skeletons import once_only_files
 spec = repository.load(Path())
-print(json.dumps(once_only_files(spec, runtimes.of(spec))))
+print(json.dumps(once_only_files(spec, runtimes.selected(spec))))
 """
 
 

@@ -120,7 +120,7 @@ class Operator:
     @cached_property
     def runtimes(self) -> list[Runtime]:
         """What the operator runs on."""
-        return runtimes.of(self.spec)
+        return runtimes.selected(self.spec)
 
     @cached_property
     def cpu_kernel(self) -> Kernel:

@@ -13,7 +13,7 @@ def main() -> int:
     """Print the products of this folder; return the exit status."""
     try:
         repository.refuse_other_opkit(Path())
-        products = repository.products(Path(), runtimes.of(repository.load(Path())))
+        products = repository.products(Path(), runtimes.selected(repository.load(Path())))
     except OpkitError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -1,1 +1,1 @@
-"""What makes a repository: only the template and `rknn-op` need it, so that no wheel has it."""
+"""Creation of repositories: for the template and `rknn-op` only, and not in the wheel."""

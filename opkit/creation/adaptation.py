@@ -1,4 +1,4 @@
-"""A description for other runtimes than its own."""
+"""Adaptation of a description to other runtimes."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _REWRITE = {"target_platform": with_target, "framework": with_framework}
 def adapted(
     text: str, names: Sequence[str], file: str = "op.yml", target: str = ""
 ) -> tuple[str, list[Complaint]]:
-    """Return a description for other runtimes, and warnings of what they do not take over.
+    """Adapt a description to other runtimes; return its text and a warning for each lost value.
 
-    Keys that only other runtimes have are left out. A target or a framework that is not one of
-    these runtimes' becomes their default.
+    Keys of other runtimes are removed. A target or a framework that these runtimes do not have is
+    replaced by their default.
 
     Args:
-        text: a description that can be used.
-        names: the runtimes.
-        file: the name of the description in messages.
-        target: what to build for; empty: the target of the description, if they have it.
+        text: a valid description.
+        names: the names of the runtimes.
+        file: the name of the description, for messages.
+        target: the target; empty: the description's target, if the runtimes have it.
 
     Raises:
         DescriptionError: the runtimes, or they and the rest of the description, are invalid.
@@ -34,7 +34,7 @@ def adapted(
     if target:
         changed = with_target(changed, target)
     if not names or not set(names) <= set(available()):
-        parse(changed, file)  # which says so
+        parse(changed, file)  # raises the error
     chosen = [available()[name].describe for name in names]
     foreign = dict(_foreign_keys(changed, chosen))
     changed = without(changed, foreign)
@@ -62,7 +62,7 @@ def adapted(
 
 
 def _foreign_keys(text: str, chosen: Sequence[Describe]) -> Iterator[tuple[str, str]]:
-    """Yield the keys of a description that only other runtimes have, and whose they are."""
+    """Yield each key of a description that belongs to other runtimes only, with its runtime."""
     owners = {key: name for name, each in available().items() for key in _keys(each.describe)}
     known = {key for each in chosen for key in _keys(each)}
     return ((key, owners[key]) for key in entries(text) if key in owners and key not in known)
@@ -73,7 +73,7 @@ def _keys(runtime: Describe) -> list[str]:
 
 
 def _allowed(chosen: Sequence[Describe]) -> dict[str, list[str]]:
-    """Return key -> its values that runtimes take."""
+    """Return key -> the values that the runtimes accept."""
     targets = [target for runtime in chosen for target in runtime.targets]
     frameworks = set.intersection(*(set(runtime.frameworks) for runtime in chosen))
     return {"target_platform": targets or [PC], "framework": [*frameworks]}

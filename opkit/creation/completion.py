@@ -1,4 +1,4 @@
-"""Completes a repository that has its op.yml: the wheel, what pip installs, and all other files."""
+"""Completes a repository with an op.yml: the wheel, requirements, and all other files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOCK = "requirements.lock"
 
 
 def complete(root: Path, spec: OpSpec) -> None:
-    """Write a repository's wheel and all files that follow from it; remove other wheels.
+    """Write a repository's wheel and all files that depend on it; remove other wheels.
 
     Raises:
         OpkitError: as repository.write does, or a file cannot be written.
@@ -24,7 +24,7 @@ def complete(root: Path, spec: OpSpec) -> None:
 
 
 def write(root: Path, spec: OpSpec) -> None:
-    """Write a repository's wheel, and bring all other files in line with it and with the operator.
+    """Write a repository's wheel, and update all files that depend on it and on the operator.
 
     Raises:
         OpkitError: as repository.write does, or a file cannot be written.

@@ -1,4 +1,4 @@
-"""The license of a new repository: the user's choice, and the user's file from then on."""
+"""The license of a new repository: the user's choice; opkit writes its file only once."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from string import Template
 from opkit.errors import OpkitError
 
 NONE = "none"
-"""The choice of those who do not say how others may use the operator: no license."""
+"""The choice of no license: no statement on the use by others."""
 _MAX_AUTHOR = 200  # characters
 
 
 def license_text(texts: Path, choice: str, author: str, folder: str) -> str:
-    """Return the text of LICENSE; empty if there is none.
+    """Return the text of LICENSE; empty for NONE.
 
     Args:
-        texts: the folder with the texts: files with the names that SPDX gives to licenses.
+        texts: the folder with the licenses' texts; the files have SPDX identifiers as names.
         choice: one of these names, in any case, or NONE.
-        author: whose the operator is; empty: "the authors of" the new repository.
+        author: the copyright holder; empty: "the authors of" the new repository.
         folder: the name of the new repository.
 
     Raises:
-        OpkitError: the license is unknown, or the author cannot be written in a line.
+        OpkitError: the license is unknown, or the author is too long or unprintable.
     """
     names = {path.name.lower(): path for path in sorted(texts.iterdir())}
     if choice.lower() not in {NONE, *names}:

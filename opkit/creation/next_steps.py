@@ -1,4 +1,4 @@
-"""What is printed when a repository is new."""
+"""The message after the creation of a repository."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def next_steps(spec: OpSpec, folder: Path, math_is_old: bool = False) -> str:
     Args:
         spec: the operator.
         folder: the new repository.
-        math_is_old: it was there before, and so was the user's math, which nothing overwrites.
+        math_is_old: whether the repository existed before, with the user's math, which stays.
     """
     math = f"{spec.lower}_compute.h"
-    does = "what it does so far is copy its first input"
-    does = f"what it does is what {math} did before" if math_is_old else does
+    does = "so far, it copies its first input"
+    does = f"{math} is unchanged" if math_is_old else does
     write = "Go on with the math" if math_is_old else "Write the math"
     return f"""
 {spec.name} is ready. It builds as it is; {does}.
@@ -27,5 +27,5 @@ def next_steps(spec: OpSpec, folder: Path, math_is_old: bool = False) -> str:
     python3 -m venv .venv && .venv/bin/pip install -r requirements.lock
     .venv/bin/scons check
 
-{write} in {math} and {spec.lower}_reference.py; README.md says the rest.
+{write} in {math} and {spec.lower}_reference.py; README.md has the rest.
 """

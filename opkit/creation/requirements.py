@@ -1,4 +1,4 @@
-"""requirements.txt and requirements.lock of a repository: what pip installs."""
+"""requirements.txt and requirements.lock of a repository."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from opkit.manifest import Wheel
 
 _PIN = re.compile(rf"^{DISTRIBUTION}==\S+$", re.MULTILINE)
 _TEXT = """\
-# What `scons` needs; add what your reference and tests import. rknn-opkit is the wheel beside this
-# file: `rknn-op update` renews its line.
+# The packages for `scons`; add the imports of your reference and tests. rknn-opkit is the wheel
+# beside this file: `rknn-op update` renews its line.
 --find-links .
 {pin}
 """
@@ -29,8 +29,8 @@ def requirements_text(wheel: Wheel, before: str = "") -> str:
     """Return the text of requirements.txt.
 
     Args:
-        wheel: the repository's.
-        before: the text of the existing file, whose other lines stay.
+        wheel: the repository's wheel.
+        before: the text of the existing file; its other lines stay.
     """
     if _PIN.search(before):
         return _PIN.sub(_pin(wheel), before)

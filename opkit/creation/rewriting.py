@@ -1,4 +1,4 @@
-"""Changes to the text of a description: all else in it stays as the user wrote it."""
+"""Changes to single keys in the text of a description; the rest of the text stays."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from opkit.creation.schema import MODELINE, MODELINE_0_1
 
 
 def with_schema(text: str) -> str:
-    """Return a description whose first line names the schema to editors, unless a line does."""
+    """Add the line with the schema for editors to a description, unless it has one."""
     text = text.replace(MODELINE_0_1, MODELINE)
     return text if "yaml-language-server:" in text else MODELINE + text
 
 
 def with_runtimes(text: str, names: Sequence[str]) -> str:
-    """Return a description with other runtimes."""
+    """Set the runtimes of a description."""
     return _with_entry(text, "runtimes", f"[{', '.join(names)}]")
 
 
 def with_target(text: str, name: str) -> str:
-    """Return a description with another target to build for by default."""
+    """Set the default target of a description."""
     return _with_entry(text, "target_platform", name)
 
 
 def with_framework(text: str, name: str) -> str:
-    """Return a description with another framework."""
+    """Set the framework of a description."""
     return _with_entry(text, "framework", name)
 
 
 def entries(text: str) -> dict[str, tuple[int, str]]:
-    """Return key -> its line, from 1, and its value, of a description; empty for a collection."""
+    """Return key -> line, from 1, and value of each entry; the value of a collection is empty."""
     return {
         key.value: (
             key.start_mark.line + 1,
@@ -42,11 +42,11 @@ def entries(text: str) -> dict[str, tuple[int, str]]:
 
 
 def without(text: str, keys: Container[str]) -> str:
-    """Return a description without some keys; a comment behind a value goes with it.
+    """Remove keys from a description; a comment behind a value is removed with it.
 
     Args:
-        text: a description that can be used.
-        keys: not all that it has.
+        text: a valid description.
+        keys: the keys; at least one other key must remain.
     """
     root = _root(text)
     if root.flow_style:  # all in braces
@@ -62,14 +62,14 @@ def without(text: str, keys: Container[str]) -> str:
     for key, value in reversed(root.value):
         if key.value in keys:
             start = text.rfind("\n", 0, key.start_mark.index) + 1
-            # A text block ends behind its last line, other values inside of it.
+            # A text block ends after its last line, other values within it.
             line_end = text.find("\n", _end(value) - 1) + 1
             text = text[:start] + (text[line_end:] if line_end else "")
     return text
 
 
 def _end(node: yaml.Node) -> int:
-    """Return where the text of a node ends; a block's own mark is where the next text begins."""
+    """Return the end of a node's text; the end mark of a block is the start of the next text."""
     while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         node = last[1] if isinstance(node, yaml.MappingNode) else last
@@ -79,15 +79,15 @@ def _end(node: yaml.Node) -> int:
 
 def _root(text: str) -> yaml.MappingNode:
     root = yaml.compose(text, Loader=yaml.SafeLoader)
-    assert isinstance(root, yaml.MappingNode)  # else it has been refused
+    assert isinstance(root, yaml.MappingNode)  # other nodes were refused
     return root
 
 
 def _with_entry(text: str, name: str, value: str) -> str:
-    """Return a description with another value of a key, which follows the first one if new.
+    """Set the value of a key in a description; a new key goes after the first one.
 
     Args:
-        text: a description that can be used.
+        text: a valid description.
         name: the key.
         value: YAML on one line.
     """

@@ -1,8 +1,8 @@
-"""The JSON Schema of an operator description, by which editors complete and check op.yml.
+"""The JSON Schema of an operator description, for completion and checks in editors.
 
-It is made of the tables that the parser reads, and refuses nothing that the parser takes, but for
-names and words which other versions of YAML read as truth values. It cannot say all that the parser
-says: names that languages have reserved, and what has to be the same in two places.
+It is made from the parser's tables, and accepts all valid descriptions, except for names and words
+that other versions of YAML read as truth values. It is weaker than the parser: it knows neither
+reserved words of languages nor relations between two places.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from opkit.description.types import ONNX_WORDS, PARAM_TYPES, TENSOR, ParamType
 Schema = dict[str, Any]
 
 FILE = "generated/op.schema.json"
-"""Where a repository has it."""
+"""The path of the schema in a repository."""
 MODELINE = f"# yaml-language-server: $schema={FILE}\n"
-"""The first line of an op.yml, by which editors find it."""
+"""The first line of an op.yml: the path of the schema for editors."""
 MODELINE_0_1 = "# yaml-language-server: $schema=opkit/op.schema.json\n"
 """The same in repositories of 0.1.0."""
 
@@ -39,8 +39,8 @@ def schema(runtimes: Mapping[str, Described], default: str) -> Schema:
     """Return the schema of descriptions.
 
     Args:
-        runtimes: those that there are, by name.
-        default: the runtime of a description that names none.
+        runtimes: the available runtimes by name.
+        default: the runtime of a description without `runtimes`.
     """
     parts = [runtime.describe for runtime in runtimes.values()]
     own_keys = {key: value for each in parts for key, value in each.keys.items()}
@@ -66,16 +66,16 @@ def schema(runtimes: Mapping[str, Described], default: str) -> Schema:
 
 
 def _operator_keys(runtimes: Sequence[Describe], default: str) -> Schema:
-    """Return the schemas of what an operator is, and what it is for."""
+    """Return the schemas of name, framework, target and runtimes."""
     targets = [target for each in runtimes for target in each.targets]
     frameworks = dict.fromkeys(framework for each in runtimes for framework in each.frameworks)
     names = [each.name for each in runtimes]
     return {
         "name": {"description": "The operator's name, and its type in models.", **_NAME},
-        "framework": {"description": "Whose models have the operator.", **words(frameworks)},
-        "target_platform": {"description": "What is built for by default.", **words(targets)},
+        "framework": {"description": "The framework of the models.", **words(frameworks)},
+        "target_platform": {"description": "The default target of builds.", **words(targets)},
         "runtimes": {
-            "description": f"What executes the operator; by default [{default}].",
+            "description": f"The runtimes of the operator; by default [{default}].",
             **_list({"enum": names}, min_items=1),
             "examples": [[name] for name in names],
         },
@@ -124,7 +124,7 @@ def _param_properties() -> Schema:
 
 
 def _of_type(row: ParamType) -> Schema:
-    """Return what a param of one type may have besides."""
+    """Return the conditional schema of `default` and `length` for params of one type."""
     aliases = [word.lower() for word, name in ONNX_WORDS.items() if name == row.name]
     default: Schema = _value(row)
     if row.is_list:
@@ -149,7 +149,7 @@ def _value(row: ParamType) -> Schema:
 
 
 def _conditions(runtime: Describe, is_default: bool) -> list[Schema]:
-    """Return what holds for descriptions with a runtime, and for those without."""
+    """Return the conditions for descriptions with and without a runtime."""
     named: Schema = {
         "required": ["runtimes"],
         "properties": {"runtimes": {"contains": {"const": runtime.name}}},
@@ -211,7 +211,7 @@ _PARAMETER_KEYS: Schema = {
         **_entries(_OUTPUT, ["type"], minProperties=1),
     },
     "params": {
-        "description": "Everything else that the kernels get, in order.",
+        "description": "The other arguments of the kernels, in order.",
         **_entries(_param_properties(), ["type"]),
         "type": ["object", "null"],
     },
@@ -222,7 +222,7 @@ _BUILD_KEYS: Schema = {
         **_list_or_nothing({"type": "string", "pattern": _SOURCE_PATH}),
     },
     "include": {
-        "description": "Folders that are searched for headers.",
+        "description": "Include folders for headers.",
         **_list_or_nothing({"type": "string", "pattern": f"^{_NO_WAY_OUT}{PATH}$"}),
     },
     "cflags": {

@@ -1,9 +1,9 @@
-"""opkit as one file, which every repository carries: a wheel that is the same bytes everywhere.
+"""opkit as a reproducible wheel, which every repository contains.
 
-Entries are sorted and stored, not deflated: deflated bytes differ from one zlib to another, and git
-packs stored ones better. The version names the content, because pip and uv do not replace a package
-by another of the same version. A local version (`+...`) cannot be on a package index, so that no
-other package of that name is ever installed in its place.
+Entries are sorted and stored, not deflated: deflated bytes depend on the version of zlib, and git
+packs stored entries better. The version has a digest of the content, because pip and uv do not
+replace a package by another of the same version. A local version (`+...`) cannot be on a package
+index, so that no other package of that name is ever installed in its place.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from opkit.version import VERSION
 DISTRIBUTION = "rknn-opkit"
 _OPKIT = Path(__file__).resolve().parents[1]
 _LEFT_OUT = ("creation", "__pycache__")
-"""Folders that no repository needs."""
+"""Folders that are not in the wheel."""
 _DIGITS = 12
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
@@ -32,7 +32,7 @@ _MODE = 0o100644 << 16
 
 @cache
 def wheel() -> tuple[Wheel, bytes]:
-    """Return the wheel of this opkit: what the manifest says of it, and its bytes."""
+    """Return the wheel of this opkit: its entry for the manifest, and its bytes."""
     files = dict(_files())
     digest = hashlib.sha256()
     for name, content in files.items():
@@ -51,14 +51,14 @@ def wheel() -> tuple[Wheel, bytes]:
 
 
 def requirements() -> list[str]:
-    """Return what opkit requires, as lines of a requirements file without comments."""
+    """Return opkit's requirements: lines of a requirements file without comments."""
     text = (Path(__file__).parent / "requirements.txt").read_text(encoding="utf-8")
     return [stripped for line in text.splitlines() if (stripped := line.partition("#")[0].strip())]
 
 
 def _files() -> Iterator[tuple[str, bytes]]:
-    """Yield the paths and contents of opkit's files, sorted by path; not what editors leave."""
-    # Paths as text, because hundreds of Path take as long as all the reading does.
+    """Yield path and content of opkit's files, sorted by path; skip hidden files and backups."""
+    # Paths as text: hundreds of Path objects take as long as reading the files.
     root = str(_OPKIT)
     paths = []
     for folder, folders, names in os.walk(root):

@@ -1,4 +1,4 @@
-"""JSON Schemas of words that may be written in any case."""
+"""JSON Schemas of case-insensitive words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def words(names: Iterable[str]) -> dict[str, Any]:
-    """Return the schema of one of some words, in any case."""
+    """Return the schema of one word of a list, in any case."""
     names = list(names)
     pattern = "|".join("".join(map(_either_case, name)) for name in names)
     return {"anyOf": [{"enum": names}, {"type": "string", "pattern": f"^(?:{pattern})$"}]}

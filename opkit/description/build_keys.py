@@ -1,4 +1,4 @@
-"""The keys of a description that say what is compiled besides the generated files."""
+"""The keys of a description for the user's own sources, include folders and flags."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from pathlib import PurePosixPath
 SOURCE_SUFFIXES = (".c", ".cc", ".cpp", ".cxx")
 
 PATH = r"[A-Za-z0-9_./+-]+"
-"""What a path looks like, as a regular expression."""
+"""The regular expression of a path."""
 FLAG = (
     r"-(D[A-Za-z_]\w*(=[\w.+-]*)?|U[A-Za-z_]\w*|O[0-3s]|f(?!sanitize)[a-z][a-z0-9=-]*"
     r"|W[a-z][a-z0-9=+-]*)"
 )
-"""What a flag looks like."""
+"""The regular expression of a flag."""
 
 
 @dataclass(frozen=True)
 class RepositoryPath:
-    """A file or folder of the repository that the description names.
+    """A file or folder of the repository, named in the description.
 
     Attributes:
-        path: as seen from the repository.
-        file: the description that names it, as messages call it.
-        line: where in that file.
-        key: which of its fields.
+        path: the path, relative to the repository.
+        file: the name of the description, for messages.
+        line: the line in the description, from 1.
+        key: the field, such as `sources[0]`.
     """
 
     path: str
@@ -35,30 +35,30 @@ class RepositoryPath:
 
     @property
     def where(self) -> str:
-        """File, line and field that name it, for messages."""
+        """File, line and field in the description, for messages."""
         return f"{self.file}:{self.line}: {self.key}"
 
 
 def path_problem(text: str) -> str | None:
-    """Return why a text cannot be a path in the repository, or None."""
+    """Return the problem of a path in the repository, or None if it is valid."""
     if text.startswith(("/", "~")):
-        return "is absolute; write it as seen from the repository, and have the file in it"
+        return "is absolute; put the file into the repository, and write its path from there"
     if ".." in PurePosixPath(text).parts:
-        return "may lead out of the repository; have the file in it, and write no '..'"
+        return "may lead out of the repository; put the file into the repository, and write no '..'"
     if not re.fullmatch(PATH, text):
-        return "has a character that makefiles cannot take (expected letters, digits and _ . / + -)"
+        return "has a character that would break makefiles (expected letters, digits and _ . / + -)"
     return None
 
 
 def source_problem(text: str) -> str | None:
-    """Return why a text cannot be the path of a C or C++ source, or None."""
+    """Return the problem of the path of a C or C++ source, or None if it is valid."""
     if not text.endswith(SOURCE_SUFFIXES):
         return f"is not a C or C++ source (expected {', '.join(SOURCE_SUFFIXES)})"
     return path_problem(text)
 
 
 def flag_problem(text: str) -> str | None:
-    """Return why a text cannot be a flag for the compilers, or None."""
+    """Return the problem of a flag for the compilers, or None if it is valid."""
     if text.startswith("-I"):
         return "is an include folder; write it under `include`"
     if text.startswith("-fsanitize"):

@@ -1,4 +1,4 @@
-"""The kernels of an operator that tests check."""
+"""The kernels that an operator's tests check."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ class CheckedKernel:
     """A kernel that tests check.
 
     Attributes:
-        name: its name in the table of cases.
-        check: the function of opkit.testing that checks it.
+        name: the name in the table of cases.
+        check: the name of its check function in opkit.testing.
     """
 
     name: str
     check: str
 
     def on(self, executor: str) -> str:
-        """Return its name in the table of cases on another executor than this PC."""
+        """Return the name in the table of cases for another executor than this PC."""
         return f"{self.name}, {executor}"
 
 

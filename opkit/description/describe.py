@@ -1,6 +1,6 @@
-"""The first part of a runtime's interface: what a description can say to it.
+"""The first part of a runtime's interface: names, targets, limits, types and keys of op.yml.
 
-Asked whenever an op.yml is read: while cookiecutter asks, in editors' schema, at every build. May
+Used by cookiecutter's questions, by the editors' schema and at the start of every build. May
 import PyYAML and opkit.description, nothing else: cookiecutter's own Python has no numpy.
 A runtime returns, in its module `describe`:
 
@@ -38,12 +38,12 @@ class Target:
     """A build target: a chip, for instance.
 
     Attributes:
-        name: what `scons target=` takes.
+        name: the name for `scons target=`.
         abi: the ABI of the processor that runs the CPU kernel.
-        other_abis: those that `abi=` can choose in its place.
+        other_abis: the alternatives for `abi=`.
         family: targets of one family run the same products.
         needs: the minimum version of the target's runtime or driver.
-        look_up: how to find the version on the target.
+        look_up: the command that prints that version on the target.
     """
 
     name: str
@@ -56,35 +56,35 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Describe:
-    """What a description can say to a runtime, and what the runtime is.
+    """A runtime's names, targets, limits, types and keys of op.yml.
 
     Attributes:
-        name: what `runtimes` in a description calls it; the name of its package.
-        title: its name for people.
-        frameworks: whose models it takes, the usual one first.
-        converter: what converts models for it and runs the reference meanwhile; empty: nothing.
-        next_steps: lines on what to do with a product, `$product`, of the repository `$folder`.
-        starter: lines of a new operator's description, each with its newline.
+        name: the name in op.yml's `runtimes`, and of the package.
+        title: the name for people.
+        frameworks: the frameworks of its models, the usual one first.
+        converter: the tool that converts models and runs the reference meanwhile; empty: none.
+        next_steps: lines on the use of a product, `$product`, of the repository `$folder`.
+        starter: lines for a new operator's description, each with its newline.
 
         targets: its targets by name.
         default_target: the target of a description without one.
         refused_targets: unsupported target -> reason.
-        product_pattern: which files in `build/<target>/` are built for a target.
+        product_pattern: the glob pattern of products in `build/<target>/`.
 
-        limits: how much it takes.
-        tensor_types: the dtypes of tensors that it takes -> the dtype of what a kernel gets.
+        limits: its limits.
+        tensor_types: supported dtype of a tensor -> the dtype of the kernel's argument.
         lost_outputs: the dtypes among them that no output of a model has.
 
-        keys: the keys of a description that it reads itself -> the JSON Schema of their values.
+        keys: its own keys of a description -> the JSON Schema of their values.
         foreign_keys: keys that its vendor's tools write into a description; they are ignored.
-        settings: (reader, entries of the description) -> what its keys say, for OpSpec.settings.
-            Raises DescriptionError: they are invalid.
-        name_refusal: (name) -> why an operator cannot have this name; empty if it can.
-        type_refusal: (name of a type) -> why a param cannot have it; empty if it can.
-        complaints: (operator) -> what is wrong with it as a whole; warnings are of what still
-            builds. The field says where, such as `outputs.y.dtype`; the parser adds the line.
-        expected_kernels: (operator) -> the kernels besides the CPU kernel that a check must have
-            run, each with the reason.
+        settings: (reader, entries of the description) -> the values of its keys, for
+            OpSpec.settings. Raises DescriptionError: they are invalid.
+        name_refusal: (name of an operator) -> the reason against it; empty: it is valid.
+        type_refusal: (name of a param type) -> the reason against it; empty: it is supported.
+        complaints: (operator) -> the complaints about the whole operator; a warning does not stop
+            the build. Each has a field such as `outputs.y.dtype`; the parser adds the line.
+        expected_kernels: (operator) -> kernel that a check must run, besides the CPU kernel -> the
+            reason.
     """
 
     name: str
@@ -112,13 +112,13 @@ class Describe:
     expected_kernels: Callable[[OpSpec], Mapping[CheckedKernel, str]] = lambda spec: {}
 
     def target_of(self, spec: OpSpec) -> str:
-        """Return the target of an operator, or the default if that is another runtime's."""
+        """Return the operator's target, or the default if that is a target of another runtime."""
         return spec.target_platform if spec.target_platform in self.targets else self.default_target
 
 
 class Described(Protocol):
-    """A runtime, as the parser knows it: it may import the part only when that is asked for."""
+    """A runtime for the parser, with its first part, which may be imported at the first access."""
 
     @property
     def describe(self) -> Describe:
-        """What a description can say to it."""
+        """The first part of its interface."""

@@ -8,14 +8,14 @@ from opkit import bounded_file
 from opkit.complaint import Complaint
 from opkit.description.reader import MAX_CHARACTERS, DescriptionError
 
-_MAX_BYTES = 4 * MAX_CHARACTERS  # as UTF-8 has them at most
+_MAX_BYTES = 4 * MAX_CHARACTERS  # a character has at most 4 bytes in UTF-8
 
 
 def read_description(path: Path) -> str:
     """Return the text of an operator description, normalized.
 
     Raises:
-        DescriptionError: the file cannot be read, or is larger than any description.
+        DescriptionError: the file cannot be read, is too large, or is not UTF-8.
     """
     try:
         data = bounded_file.read(path, "an operator description", _MAX_BYTES)
@@ -28,5 +28,5 @@ def read_description(path: Path) -> str:
 
 
 def normalized(text: str) -> str:
-    """Return the text as in op.yml: without byte-order mark, with Unix line ends."""
+    """Normalize a text as in op.yml: without byte-order mark, with Unix line ends."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip()

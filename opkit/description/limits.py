@@ -1,4 +1,4 @@
-"""How much a runtime takes; what goes beyond is refused where a description or a case says it."""
+"""The limits of runtimes; descriptions and cases beyond them are refused."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 MAX_RANK = 6
-"""The dimensions of a tensor for which opkit/compute/tensor.h has room."""
+"""The maximum rank of a tensor, OPKIT_MAX_RANK in opkit/compute/tensor.h."""
 MAX_ITEMS = 20_000
-"""The items of a list: as many values as a description may have."""
+"""The maximum count of a list's items, the same as of all values in a description."""
 MAX_TEXT = 255
-"""The bytes of a text, in UTF-8."""
+"""The maximum bytes of a text, in UTF-8."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a runtime takes at most.
+    """The limits of a runtime.
 
     Attributes:
-        device: who has these limits, as messages call it.
-        name_length: characters of a name.
-        parameters: inputs, outputs and params together.
-        rank: dimensions of a tensor.
-        items: numbers in a list.
+        device: the owner of the limits, for messages.
+        name_length: the maximum characters of a name.
+        parameters: the maximum count of inputs, outputs and params together.
+        rank: the maximum dimensions of a tensor.
+        items: the maximum count of numbers in a list.
     """
 
     device: str = "the device"
@@ -34,11 +34,11 @@ class Limits:
 
 
 def lowest(limits: Iterable[Limits], what: str) -> tuple[int, str]:
-    """Return the lowest of some runtimes' limits, and the device that has it.
+    """Return the lowest value of one limit, and its device.
 
     Args:
-        limits: those of each runtime.
-        what: the name of an attribute that is a number.
+        limits: the limits of each runtime.
+        what: the name of a numeric attribute.
     """
     first = min(limits, key=attrgetter(what))
     return getattr(first, what), first.device

@@ -1,7 +1,7 @@
 """op.yml -> OpSpec: the operator description, parsed and checked.
 
-What a runtime would refuse, or silently get wrong, is refused here, with the file and line. What
-only one runtime wants to know, it reads itself.
+Input that a runtime would refuse, or silently get wrong, is refused here, with file and line. A
+runtime reads its own keys itself.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from opkit.description.reader import (
     ConsequenceError,
     DescriptionError,
     Reader,
+    as_written,
     is_key,
     is_null,
     node_at,
-    shown,
 )
 from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, ParamValue, Tensor
 from opkit.description.types import (
@@ -59,28 +59,28 @@ def parse(text: str, file: str, runtimes: Mapping[str, Described], default: str)
 
     Args:
         text: the YAML.
-        file: the name by which messages call it.
-        runtimes: those that there are, by name.
-        default: the runtime of a description that names none.
+        file: the name of the file, for messages.
+        runtimes: the available runtimes by name.
+        default: the runtime of a description without `runtimes`.
 
     Raises:
-        DescriptionError: the first thing that is wrong, with file, line and field.
+        DescriptionError: the first error, with file, line and field.
     """
     return _OperatorReader(file, runtimes, default).operator(text)
 
 
 MAX_COMPLAINTS = 100
-"""Nobody reads more of them."""
+"""The maximum count of complaints in one run: no one reads more."""
 
 
 def complaints(
     text: str, file: str, runtimes: Mapping[str, Described], default: str
 ) -> tuple[OpSpec | None, list[Complaint]]:
-    """Read an operator description and go on after what is wrong; see parse.
+    """Read an operator description and continue after errors; see parse.
 
     Returns:
-        The operator, or None; and all that is wrong, in the order of the lines, of which nothing
-        is there only because of something else. Warnings do not keep the operator from being read.
+        The operator, or None after an error; and all complaints in the order of the lines, without
+        consequential errors. Warnings do not stop the reading.
     """
     reader = _OperatorReader(file, runtimes, default, MAX_COMPLAINTS)
     spec = None
@@ -100,9 +100,9 @@ _PARAM_KEYS = ("type", "doc", "default", "source", "length")
 _Parameter = TypeVar("_Parameter", Tensor, Param)
 
 IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
-"""What a name looks like, as a regular expression."""
+"""The regular expression of a name."""
 SOURCE = r"const:\S+"
-"""What `source` of a param looks like."""
+"""The regular expression of a param's `source`."""
 LARGEST = {"float32": 3.4028234663852886e38, "float64": sys.float_info.max}
 """The largest finite value of each floating-point type."""
 
@@ -118,7 +118,7 @@ class _OperatorReader(Reader):
         self.default_runtime = default
         self.chosen: list[Describe] = []
         self.all_chosen = False
-        self.called = ""  # the operator, once its name is read
+        self.called = ""  # the name of the operator, once it is read
         self.warnings: list[Complaint] = []
 
     def operator(self, text: str) -> OpSpec:
@@ -162,7 +162,7 @@ class _OperatorReader(Reader):
         return spec
 
     def judge(self, root: yaml.Node, complaint: Complaint) -> None:
-        """Add file, line and column to a runtime's complaint; keep a warning, fail for an error."""
+        """Add file, line and column to a runtime's complaint; collect a warning, raise an error."""
         mark = node_at(root, complaint.field).start_mark
         placed = replace(complaint, file=self.file, line=mark.line + 1, column=mark.column + 1)
         if placed.severity == "error":
@@ -183,7 +183,7 @@ class _OperatorReader(Reader):
         return names
 
     def runtime(self, node: yaml.Node | None, where: str, name: str, before: Sequence[str]) -> str:
-        """Return the name of a runtime that is there, and not named before."""
+        """Return the name of a runtime; refuse an unknown one and a duplicate."""
         known = list(self.runtimes)
         if name not in known:
             problem = f"unknown runtime {shortened(name)!r}"
@@ -194,7 +194,7 @@ class _OperatorReader(Reader):
         return name
 
     def refuse_unknown_key(self, key: yaml.Node) -> None:
-        """Refuse a key of the description that nobody reads."""
+        """Refuse a key that is neither common nor of a chosen runtime."""
         name = key.value
         known = [*_COMMON_KEYS, *(key for runtime in self.chosen for key in runtime.keys)]
         foreign = {key for runtime in self.chosen for key in runtime.foreign_keys}
@@ -207,7 +207,7 @@ class _OperatorReader(Reader):
             self.fail(
                 key,
                 name,
-                f"is a key of the runtime {owners[name]}, which `runtimes` does not name",
+                f"is a key of the runtime {owners[name]}, which is not in `runtimes`",
                 hint="add it there, or delete the key",
             )
 
@@ -239,16 +239,16 @@ class _OperatorReader(Reader):
         return self.choice(entries, "target_platform", targets, default)
 
     def require_runtimes(self) -> None:
-        """Leave out what cannot be judged without all runtimes that the description means."""
+        """Stop reading a part that depends on all runtimes, if one of them is invalid."""
         if not self.all_chosen:
             raise ConsequenceError(self.complaint(None, "runtimes", "are not known"))
 
     def limit(self, what: str) -> tuple[int, str]:
-        """Return the lowest limit of the chosen runtimes, and the device that has it."""
+        """Return the lowest value of a limit among the chosen runtimes, and its device."""
         return lowest([runtime.limits for runtime in self.chosen] or [Limits()], what)
 
     def item_limit(self) -> tuple[int, str]:
-        """Return how many items a list may have, and the runtime that has this limit."""
+        """Return the maximum count of a list's items, and the runtime with this limit."""
         limit, device = self.limit("items")
         names = (f"the runtime {r.name}" for r in self.chosen if r.limits.items == limit)
         return limit, next(names, device)
@@ -299,7 +299,7 @@ class _OperatorReader(Reader):
         seen: dict[str, str],
         read: Callable[[str, str, dict[str, yaml.Node]], _Parameter],
     ) -> tuple[_Parameter, ...]:
-        """Return what is read of each input, output or param: of its name, field and keys."""
+        """Read each input, output or param with `read(name, field, keys)`; return the results."""
 
         def entry(key: yaml.Node, name: str, value: yaml.Node) -> _Parameter:
             path = f"{where}.{name}"
@@ -312,16 +312,16 @@ class _OperatorReader(Reader):
         return tuple(self.attempt(entry, *each) for each in self.entries_of(node, where, None))
 
     def parameter_name(self, node: yaml.Node, where: str, name: str, seen: dict[str, str]) -> None:
-        """Refuse a name that cannot be, or is that of another input, output or param."""
+        """Refuse an invalid name, or one of another input, output or param."""
         self.name(node, where, name)
         before = seen.get(name.lower())
         if before is not None:
-            how = "is there already" if before.endswith(f".{name}") else "differs only in case"
+            how = "duplicate name" if before.endswith(f".{name}") else "differs only in case"
             self.fail(node, where, f"{how}: {before}", hint="choose another name")
         seen[name.lower()] = where
         limit, device = self.limit("parameters")
         if len(seen) == limit + 1:
-            self.fail(node, where, f"{device} takes {limit} parameters at most")
+            self.fail(node, where, f"{device} takes at most {limit} parameters")
 
     def tensors(
         self,
@@ -330,7 +330,7 @@ class _OperatorReader(Reader):
         seen: dict[str, str],
         inputs: yaml.Node | None = None,
     ) -> tuple[Tensor, ...]:
-        """Return the inputs, or the outputs, which may have the shapes of inputs."""
+        """Return the inputs or the outputs; `same_as` of outputs must name one of `inputs`."""
         if is_null(node) or (isinstance(node, yaml.MappingNode) and not node.value):
             self.fail(node, group, "is empty", hint=f"write `{EXAMPLES[group]}`")
 
@@ -354,11 +354,11 @@ class _OperatorReader(Reader):
     def same_as(
         self, node: yaml.Node | None, group: str, where: str, inputs: yaml.Node | None
     ) -> str | None:
-        """Return the input whose shape an output has."""
+        """Return `same_as` of an output: the name of the input with the same shape."""
         if node is None:
             return None
         if group != "outputs":
-            self.fail(node, where, "only an output has it")
+            self.fail(node, where, "is for outputs only")
         name = self.text(node, where)
         if isinstance(inputs, yaml.MappingNode) and inputs.value:
             known = [str(key.value) for key, _ in inputs.value]
@@ -398,7 +398,7 @@ class _OperatorReader(Reader):
         length = default = None
         if "type" in details:
             type_ = self.attempt(self.param_type, details["type"], f"{where}.type")
-        if type_ is not None:  # else nobody knows what they have to be
+        if type_ is not None:  # without a type they cannot be checked
             length = self.attempt(self.length, details.get("length"), f"{where}.length", type_)
         doc = self.attempt(self.doc, details, where)
         if type_ is not None:
@@ -442,7 +442,7 @@ class _OperatorReader(Reader):
         return PARAM_TYPES[name]
 
     def type_hint(self, name: str, allowed: Sequence[str]) -> str:
-        """Return a hint at the type that somebody means by another word."""
+        """Return a hint at the type behind another word for it."""
         word = name.removeprefix(PREFIX)
         meant = OTHER_WORDS.get(word, f"{PREFIX}{word}")
         known_as = meant if meant.startswith(PREFIX) else f"`{meant.lower()}`"
@@ -457,7 +457,7 @@ class _OperatorReader(Reader):
         return "".join(f"did you mean {words[near]}?" for near in closest(word, words))
 
     def type_refusal(self, name: str) -> str:
-        """Return why a runtime does not take the param type of this name; empty if all do."""
+        """Return a chosen runtime's reason against a param type; empty if all support it."""
         refusals = (runtime.type_refusal(name) for runtime in self.chosen)
         return next(filter(None, refusals), "")
 
@@ -466,7 +466,7 @@ class _OperatorReader(Reader):
             return ""
         doc = " ".join(self.text(details["doc"], f"{where}.doc").split())
         if not doc.isprintable():
-            self.fail(details["doc"], f"{where}.doc", "holds a character that cannot be printed")
+            self.fail(details["doc"], f"{where}.doc", "has an unprintable character")
         return doc
 
     def source(self, node: yaml.Node | None, where: str) -> str | None:
@@ -489,7 +489,7 @@ class _OperatorReader(Reader):
         limit, runtime = self.item_limit()
         if type(length) is not int or not 1 <= length <= limit:
             expected = f"1 to {limit:,}, the limit of {runtime}"
-            self.fail(node, where, f"invalid {shown(node)}", expected=expected)
+            self.fail(node, where, f"invalid {as_written(node)}", expected=expected)
         return length
 
     def default(
@@ -504,7 +504,7 @@ class _OperatorReader(Reader):
         if not type_.is_list:
             return read(self, node, where, type_, value)
         if not isinstance(node, yaml.SequenceNode):
-            self.fail(node, where, f"must be a list of {expected}, not {shown(node)}")
+            self.fail(node, where, f"must be a list of {expected}, not {as_written(node)}")
         limit, runtime = self.item_limit()
         if not 1 <= len(node.value) <= limit:
             self.fail(node, where, f"has {len(node.value)} items; {runtime} takes 1 to {limit:,}")
@@ -518,10 +518,10 @@ class _OperatorReader(Reader):
     def characters(self, node: yaml.Node, where: str) -> str:
         text = self.value(node, where)
         if not isinstance(text, str):
-            problem = f"must be a text, not {shown(node)}"
+            problem = f"must be a text, not {as_written(node)}"
             self.fail(node, where, problem, hint="put it between quotes")
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
-            self.fail(node, where, "holds a character that no C string can have")
+            self.fail(node, where, "has a character that a C string cannot hold")
         if len(text.encode()) > MAX_TEXT:
             problem = f"has {len(text.encode())} bytes"
             self.fail(node, where, problem, expected=f"{MAX_TEXT} at most")
@@ -529,17 +529,17 @@ class _OperatorReader(Reader):
 
     def truth(self, node: yaml.Node, where: str, type_: ParamType, value: Any) -> bool:
         if type(value) is not bool:
-            self.fail(node, where, f"must be true or false, not {shown(node)}")
+            self.fail(node, where, f"must be true or false, not {as_written(node)}")
         return value
 
     def real(self, node: yaml.Node, where: str, type_: ParamType, value: Any) -> float:
         if isinstance(value, str) and _is_number(value):
-            number = yaml.safe_dump(float(value)).split()[0]
-            self.fail(node, where, f"YAML reads {value} as text", hint=f"write {number}")
+            valid = yaml.safe_dump(float(value)).split()[0]
+            self.fail(node, where, f"YAML reads {value} as text", hint=f"write {valid}")
         if type(value) not in (int, float):
-            self.fail(node, where, f"must be a number, not {shown(node)}")
+            self.fail(node, where, f"must be a number, not {as_written(node)}")
         if not abs(value) <= LARGEST[type_.element.name]:
-            self.fail(node, where, f"{shown(node)} is out of range for {type_.name}")
+            self.fail(node, where, f"{as_written(node)} is out of range for {type_.name}")
         return float(value)
 
     def whole(self, node: yaml.Node, where: str, type_: ParamType, value: Any) -> int:
@@ -548,7 +548,7 @@ class _OperatorReader(Reader):
         low, high = limits
         if type(value) is not int or not low <= value <= high:
             self.fail(
-                node, where, f"must be a whole number from {low} to {high}, not {shown(node)}"
+                node, where, f"must be a whole number from {low} to {high}, not {as_written(node)}"
             )
         return value
 
@@ -561,7 +561,7 @@ _NUMBERS: dict[Kind, tuple[_ReadNumber, str]] = {
     "uint": (_OperatorReader.whole, "whole numbers"),
     "float": (_OperatorReader.real, "numbers"),
 }
-"""Kind of number -> what reads one, and what a list of them is called."""
+"""Kind of number -> its reader, and the name of a list of them."""
 
 
 def _is_number(text: str) -> bool:

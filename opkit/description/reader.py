@@ -1,4 +1,4 @@
-"""Reads YAML with the line of every key and value, so that messages can name them."""
+"""Reads YAML; complaints have the line and the column of the key or value."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ EXAMPLES = {
     "runtimes": "runtimes: [rknn]",
     "cflags": "cflags: [-DSTEPS=4, -ffast-math]",
 }
-"""A line of a description for each key that a message may ask for."""
+"""Key of a description -> an example of its line, for hints."""
 
 
 MAX_CHARACTERS = 200_000
-"""The size of a description; PyYAML takes a second for it."""
+"""The maximum size of a description; PyYAML takes a second for it."""
 MAX_NODES = MAX_ITEMS
-"""The keys and values in it, each as often as aliases repeat it."""
+"""The maximum count of keys and values, with the repetitions by aliases."""
 MAX_DEPTH = 20
-"""How deep lists and mappings are in one another."""
+"""The maximum nesting depth of lists and mappings."""
 
 
 class DescriptionError(OpkitError):
-    """The operator description cannot be used.
+    """The operator description is invalid.
 
     Attributes:
-        complaint: where and why.
+        complaint: the problem and its place.
     """
 
     def __init__(self, complaint: Complaint) -> None:
@@ -49,15 +49,15 @@ class DescriptionError(OpkitError):
 
 
 class ConsequenceError(DescriptionError):
-    """A part cannot be read, because of what another complaint is about."""
+    """A part cannot be read because of another error; it is not reported."""
 
 
 class Reader:
     """Walks the YAML tree.
 
     Args:
-        file: the name by which messages call the file.
-        max_complaints: how many complaints there may be until reading ends with an error.
+        file: the name of the file, for messages.
+        max_complaints: the count of errors after which reading stops.
     """
 
     def __init__(self, file: str, max_complaints: int = 1) -> None:
@@ -73,13 +73,13 @@ class Reader:
         *arguments: _Arguments.args,
         **keywords: _Arguments.kwargs,
     ) -> _Value | Any:
-        """Return what a function reads; if it complains, keep that and return None.
+        """Call a reading function and return its result; record its error and return None.
 
-        Parts that do not depend on one another are attempted one by one, so that there is a
-        complaint about each. Nobody gets what was read then: see end.
+        Independent parts are attempted one by one, so that each error is reported. After an error,
+        `end` raises it, so that no incomplete result is used.
 
         Raises:
-            DescriptionError: there are as many complaints as there may be.
+            DescriptionError: the maximum count of errors is reached.
         """
         try:
             return read(*arguments, **keywords)
@@ -95,7 +95,7 @@ class Reader:
         """End reading.
 
         Raises:
-            DescriptionError: the first that was attempted in vain.
+            DescriptionError: the first recorded error.
         """
         if self.errors:
             raise self.errors[0]
@@ -109,7 +109,7 @@ class Reader:
         hint: str = "",
         expected: str = "",
     ) -> NoReturn:
-        """Complain about a node: the field, what is wrong, what to do, what could be there."""
+        """Raise an error at a node; see complaint."""
         raise DescriptionError(self.complaint(node, where, problem, hint, expected))
 
     def complaint(
@@ -120,7 +120,7 @@ class Reader:
         hint: str = "",
         expected: str = "",
     ) -> Complaint:
-        """Return a complaint about a node; about the whole text without one."""
+        """Return a complaint about a node, or about the whole text if the node is None."""
         mark = node.start_mark if node is not None else None
         return Complaint(
             self.file,
@@ -135,13 +135,13 @@ class Reader:
     def required(
         self, node: yaml.Node, entries: Mapping[str, yaml.Node], where: str, example: str
     ) -> yaml.Node:
-        """Return the value of a key that must be there, the last part of a field.
+        """Return the value of a required key.
 
         Args:
-            node: where it is missed.
-            entries: the entries of which it is one.
-            where: the field.
-            example: how to write it.
+            node: the node for the complaint if the key is missing.
+            entries: the entries that must have the key.
+            where: the field; its last part is the key.
+            example: an example of the line, for the hint.
         """
         key = where.rpartition(".")[2]
         if key in entries:
@@ -150,7 +150,7 @@ class Reader:
         raise error(self.complaint(node, where, "is missing", f"write `{example}`"))
 
     def root(self, text: str) -> yaml.Node:
-        """Return the tree of a text, which must be YAML of a size that a person writes."""
+        """Parse a text as YAML; refuse texts and trees beyond the limits."""
         if len(text) > MAX_CHARACTERS:
             problem = f"has {len(text):,} characters"
             self.fail(None, "description", problem, expected=f"{MAX_CHARACTERS:,} at most")
@@ -176,15 +176,15 @@ class Reader:
 
     def _no_yaml(self, problem: str, line: int = 1, column: int | None = None) -> DescriptionError:
         return DescriptionError(
-            Complaint(self.file, f"this is not YAML: {printable(problem)}", line, column)
+            Complaint(self.file, f"invalid YAML: {printable(problem)}", line, column)
         )
 
     def _count(self, node: yaml.Node, where: str, depth: int, counts: dict[int, int]) -> int:
-        """Return the size of a tree; refuse what only a machine writes, or an attacker."""
+        """Return the count of nodes in a tree; refuse cycles, deep nesting and too many nodes."""
         if isinstance(node, yaml.ScalarNode):
             return 1
         if counts.get(id(node)) == 0:
-            self.fail(node, where, "is an item of itself")
+            self.fail(node, where, "contains itself")
         if depth > MAX_DEPTH:
             self.fail(node, where, "is nested too deeply", expected=f"{MAX_DEPTH} levels at most")
         if id(node) not in counts:
@@ -205,15 +205,15 @@ class Reader:
     def mapping(
         self, node: yaml.Node, where: str, known: Sequence[str] | None
     ) -> dict[str, yaml.Node]:
-        """Return the entries in order; refuse a duplicate key and an unknown one."""
+        """Return the entries in order; refuse duplicate and unknown keys."""
         return {name: value for _, name, value in self.entries_of(node, where, known)}
 
     def entries_of(
         self, node: yaml.Node, where: str, known: Sequence[str] | None
     ) -> list[tuple[yaml.Node, str, yaml.Node]]:
-        """Return key, name and value of the entries in order. See mapping."""
+        """Return key node, name and value of the entries in order; see mapping."""
         if not isinstance(node, yaml.MappingNode):
-            self.fail(node, where, f"must be `key: value` lines, not {shown(node)}")
+            self.fail(node, where, f"must be `key: value` lines, not {as_written(node)}")
         names: set[str] = set()
         entries: list[tuple[yaml.Node, str, yaml.Node]] = []
         for key, value in node.value:
@@ -226,9 +226,9 @@ class Reader:
     def _key(
         self, key: yaml.Node, where: str, known: Sequence[str] | None, before: Container[str]
     ) -> str:
-        """Return the name of a key."""
+        """Return the name of a key; refuse a duplicate and an unknown one."""
         if not isinstance(key, yaml.ScalarNode):
-            self.fail(key, where, f"a key must be a name, not {shown(key)}")
+            self.fail(key, where, f"a key must be a name, not {as_written(key)}")
         name = str(key.value)
         if key.tag != "tag:yaml.org,2002:str":
             kind = key.tag.rpartition(":")[2]
@@ -242,7 +242,7 @@ class Reader:
         return name
 
     def unknown_key(self, node: yaml.Node, where: str, name: str, known: Sequence[str]) -> NoReturn:
-        """Refuse a key that nobody knows; name the nearest that there is."""
+        """Refuse an unknown key; the hint names the closest known one."""
         self._meant |= {where.removesuffix(name) + meant for meant in closest(name.lower(), known)}
         self.fail(
             node,
@@ -253,15 +253,15 @@ class Reader:
         )
 
     def text(self, node: yaml.Node, where: str) -> str:
-        """Return the text of a node that must be one."""
+        """Return the text of a node, which must be a scalar."""
         if not isinstance(node, yaml.ScalarNode) or is_null(node):
-            self.fail(node, where, f"must be one word or text, not {shown(node)}")
+            self.fail(node, where, f"must be one word or text, not {as_written(node)}")
         return str(node.value)
 
     def choice(
         self, entries: Mapping[str, yaml.Node], key: str, allowed: Sequence[str], default: str
     ) -> str:
-        """Return the value of a key, in lower case; it must be one of those allowed."""
+        """Return the value of a key in lower case; it must be one of the allowed values."""
         if key not in entries:
             return default
         value = self.text(entries[key], key)
@@ -273,11 +273,13 @@ class Reader:
     def items(
         self, node: yaml.Node | None, where: str, problem_of: Callable[[str], str | None]
     ) -> Iterator[tuple[yaml.Node, str, str]]:
-        """Yield node, field and text of each item of a list of texts; no key is an empty list."""
+        """Yield node, field and text of each item of a list of texts; None is an empty list."""
         if node is None or is_null(node):
             return
         if not isinstance(node, yaml.SequenceNode):
-            self.fail(node, where, f"must be a list, as `{EXAMPLES[where]}`, not {shown(node)}")
+            self.fail(
+                node, where, f"must be a list, as `{EXAMPLES[where]}`, not {as_written(node)}"
+            )
         for index, item in enumerate(node.value):
             place = f"{where}[{index}]"
             text = self.attempt(self._item, item, place, problem_of)
@@ -291,15 +293,15 @@ class Reader:
         return text
 
     def value(self, node: yaml.Node, where: str) -> Any:
-        """Return what YAML makes of a node."""
+        """Return the Python value of a node."""
         try:
             return yaml.SafeLoader("").construct_document(node)
         except (yaml.YAMLError, ValueError, OverflowError, LookupError, TypeError, AttributeError):
-            self.fail(node, where, f"{shown(node)} cannot be read as a value")
+            self.fail(node, where, f"{as_written(node)} cannot be read as a value")
 
 
 def _parts(node: yaml.Node, where: str) -> Iterator[tuple[yaml.Node, str]]:
-    """Yield what is in a list or a mapping, and the field that it is."""
+    """Yield the items of a list, or the keys and values of a mapping, each with its field."""
     if isinstance(node, yaml.SequenceNode):
         for index, item in enumerate(node.value):
             yield item, f"{where}[{index}]"
@@ -311,7 +313,7 @@ def _parts(node: yaml.Node, where: str) -> Iterator[tuple[yaml.Node, str]]:
 
 
 def node_at(root: yaml.Node, field: str) -> yaml.Node:
-    """Return the value of a field such as `outputs.y.dtype`, or of the part that is there."""
+    """Return the value of a field such as `outputs.y.dtype`, or of its deepest existing part."""
     node = root
     for name in field.split("."):
         entries = node.value if isinstance(node, yaml.MappingNode) else ()
@@ -320,17 +322,17 @@ def node_at(root: yaml.Node, field: str) -> yaml.Node:
 
 
 def is_key(node: yaml.Node) -> bool:
-    """Whether a node can be the key of an entry."""
+    """Whether a node is a string, as keys must be."""
     return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:str"
 
 
 def is_null(node: yaml.Node) -> bool:
-    """Whether there is nothing behind a key."""
+    """Whether a node is null, such as the value of a key with nothing behind it."""
     return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
 
 
-def shown(node: yaml.Node) -> str:
-    """Return the value as the user wrote it, in few words."""
+def as_written(node: yaml.Node) -> str:
+    """Return a short text of a value, as in the user's file, for messages."""
     if isinstance(node, yaml.ScalarNode):
         return repr(shortened(node.value)) if node.value else "nothing"
     return "a list" if isinstance(node, yaml.SequenceNode) else "`key: value` lines"

@@ -1,4 +1,4 @@
-"""What an operator is: the operator description, as a value."""
+"""The operator description as a value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from opkit.description.types import TENSOR_TYPES, ParamType
 ParamValue = bool | int | float | str | tuple[int | float, ...]
 
 TENSOR_DTYPES = tuple(row.name for row in TENSOR_TYPES)
-"""What the elements of a tensor may be, by numpy's names."""
+"""The dtypes of tensors, by numpy's names."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Tensor:
     Attributes:
         name: its name, a C identifier.
         doc: one sentence for the reader of the generated code.
-        dtype: what the elements are in the model, one of TENSOR_DTYPES; None: of an input, whatever
-            the runtime hands over; of an output, that of the first input.
-        same_as: of an output, the input whose shape it has; None: a rule in code says its shape.
+        dtype: the dtype in the model, one of TENSOR_DTYPES; None: of an input, any dtype that the
+            runtime hands over; of an output, the dtype of the first input.
+        same_as: of an output, the input with the same shape; None: code sets the shape.
     """
 
     name: str
@@ -39,11 +39,11 @@ class Param:
 
     Attributes:
         name: its name, a C identifier.
-        type: what it is.
+        type: its type.
         doc: one sentence for the reader of the generated code.
-        default: used when the model does not hold the param; None: the model must.
-        source: `const:<name>` when the value is the constant input of that name.
-        length: how many items a list has; None: from 1 to as many as the runtimes take.
+        default: the value for models without the param; None: the model must have it.
+        source: `const:<name>` if the value is the constant input of that name.
+        length: the count of a list's items; None: from 1 to the limit of the runtimes.
     """
 
     name: str
@@ -60,15 +60,15 @@ class OpSpec:
 
     Attributes:
         name: the operator's name.
-        framework: whose models have it.
-        target_platform: the target that is built by default.
+        framework: the framework of its models.
+        target_platform: the default target of builds.
         inputs: the input tensors.
         outputs: the output tensors.
-        params: everything else that the kernels get.
-        runtimes: the names of what executes the operator.
-        settings: runtime -> what it has read of its own keys.
-        sources: what is compiled besides the operator's kernels.
-        include: the folders that are searched for headers.
+        params: the other arguments of the kernels.
+        runtimes: the names of its runtimes.
+        settings: runtime -> the values of its own keys.
+        sources: the C and C++ sources besides the kernels.
+        include: the include folders.
         cflags: the flags for the compilers.
     """
 
@@ -86,10 +86,10 @@ class OpSpec:
 
     @property
     def lower(self) -> str:
-        """The name in lower case: of the files, the C identifiers and the kernels."""
+        """The name in lower case, for files, C identifiers and kernels."""
         return self.name.lower()
 
     @property
     def parameters(self) -> tuple[Tensor | Param, ...]:
-        """Inputs, outputs and params in the order in which the kernel gets them."""
+        """Inputs, outputs and params, in the order of the kernel's arguments."""
         return (*self.inputs, *self.outputs, *self.params)

@@ -1,12 +1,12 @@
-"""THE table of types: what an element of a tensor and the value of a param can be.
+"""THE table of types: element types of tensors, and types of params.
 
-Whatever knows a type by name or number (the description, the generated C, the class that a
-converter calls, the check) reads it here; tables in C are tested against this one. A row says what
-a type is, not who takes it, nor what a kernel gets for it: each runtime has a table of that, by
-name, and refuses what is not in it.
+All code that needs a type's name or number (the description, the generated C, the converter's
+class, the check) reads it here; tables in C are tested against this one. A row does not say which
+runtimes support the type, or as which type a kernel gets it: each runtime has its own table of
+that, by name, and refuses all other types.
 
-`VX_TYPE_...` are op.yml's words for types, whatever the runtimes are. They are OpenVX's, so that
-names and numbers have a column here.
+`VX_TYPE_...` are op.yml's names of types for all runtimes. They are OpenVX's names, so that
+OpenVX's names and numbers have a column here.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from typing import Literal
 Kind = Literal["bool", "uint", "int", "float"]
 
 PREFIX = "VX_TYPE_"
-"""What op.yml's names of types begin with."""
+"""The prefix of op.yml's names of types."""
 TENSOR = f"{PREFIX}TENSOR"
 """The type of an input or an output."""
 
 
 @dataclass(frozen=True)
 class ElementType:
-    """What one number is.
+    """The type of one number.
 
     Attributes:
-        name: numpy's word for it, where numpy has one.
-        kind: what sort of number it is, by numpy's word.
-        bits: how many bits hold its value.
-        c_type: the C type of such a number; of what C cannot compute with, its storage.
+        name: numpy's name for it, where numpy has one.
+        kind: the kind of number, by numpy's word.
+        bits: the bits of its value.
+        c_type: the C type; for a type without C arithmetic, the C type of its storage.
         vx_name: OpenVX's name for it, `VX_TYPE_...`; None: OpenVX has none.
         vx_number: the value of that name; 0: OpenVX has none.
         onnx: the name of its TensorProto data type; None: ONNX has none.
-        computed_as: the name of the element type as which `<op>_compute.h` gets a tensor of it;
-            None: no kernel gets such a tensor.
+        computed_as: the name of the element type of such a tensor in `<op>_compute.h`; None: no
+            kernel gets such a tensor.
     """
 
     name: str
@@ -60,17 +60,17 @@ class ElementType:
 
     @property
     def size(self) -> int:
-        """The bytes that hold one value by itself."""
+        """The bytes of one value outside of a tensor."""
         return (self.bits + 7) // 8
 
     @property
     def dtype(self) -> str | None:
-        """The name of the numpy dtype that has these values; None: numpy has none."""
+        """The name of the numpy dtype for these values; None: numpy has none."""
         return _OTHER_DTYPES.get(self.name, self.name)
 
 
 _OTHER_DTYPES = {"bfloat16": None, "int4": None, "uint4": None, "char": "uint8"}
-"""What numpy has for the element types of which it has no dtype by name."""
+"""Element type without a numpy dtype of its name -> the dtype for its values, or None."""
 
 ELEMENT_TYPES: dict[str, ElementType] = {
     row.name: row
@@ -110,19 +110,19 @@ ELEMENT_TYPES: dict[str, ElementType] = {
 TENSOR_TYPES: tuple[ElementType, ...] = tuple(
     row for row in ELEMENT_TYPES.values() if row.computed_as is not None
 )
-"""The element types of which a kernel can get a tensor."""
+"""The element types of kernels' tensors."""
 
 SAME_TENSOR_TYPES: dict[str, str] = {row.name: row.name for row in TENSOR_TYPES}
-"""dtype -> itself: what runtimes hand to kernels that take every tensor as it is."""
+"""dtype -> itself, for runtimes that hand over tensors without conversion."""
 
 
 @dataclass(frozen=True)
 class ParamType:
-    """A type that a param may have.
+    """A type of params.
 
     Attributes:
         name: as in op.yml, for instance `VX_TYPE_BOOL`.
-        element: what the value is, or each value of a list, or each byte of a text.
+        element: the type of the value, of each value of a list, or of each byte of a text.
         is_list: whether the param is a list of numbers.
         c_type: the type of the member in the operator's params struct.
         is_text: whether the param is a text.
@@ -171,20 +171,20 @@ PARAM_TYPES: dict[str, ParamType] = {
         ParamType("STRING", ELEMENT_TYPES["char"], False, "const char *", is_text=True),
     )
 }
-"""Name -> type; `FLOATS` and `STRING` are ONNX's words for what OpenVX has none."""
+"""Name -> type; `FLOATS` and `STRING` are ONNX's words, as OpenVX has no such types."""
 
 NO_PARAM_TYPES: dict[str, str] = {
     TENSOR: "a tensor is an input or an output, not a param",
     "VX_TYPE_SCALAR": "name the scalar's own type, for instance VX_TYPE_INT32",
 }
-"""A type of OpenVX's that no param has -> the reason."""
+"""OpenVX's name of an unsupported param type -> the reason."""
 
 ONNX_WORDS: dict[str, str] = {
     "INT": "VX_TYPE_INT64",
     "FLOAT": "VX_TYPE_FLOAT32",
     "INTS": "VX_TYPE_ARRAY",
 }
-"""ONNX's word for a kind of attribute -> the name of the param type that it is."""
+"""ONNX's word for a kind of attribute -> the name of the param type."""
 
 OTHER_WORDS: dict[str, str] = {
     **dict.fromkeys(("INT", "INTEGER", "I32"), "VX_TYPE_INT32"),
@@ -202,4 +202,4 @@ OTHER_WORDS: dict[str, str] = {
     **dict.fromkeys(("FLOATS",), "FLOATS"),
     **dict.fromkeys(("STRING", "STR", "TEXT"), "STRING"),
 }
-"""What people write for a type, after `VX_TYPE_` or alone -> the param type that they mean."""
+"""Common word for a type, after `VX_TYPE_` or alone -> the param type for the hint."""

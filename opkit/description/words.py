@@ -1,4 +1,4 @@
-"""The names that nothing in a description can have, because something else has them already."""
+"""The names that are reserved in languages, headers or the generated code."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Taken:
     """Names that are taken.
 
     Attributes:
-        by: what has them, as messages say it.
+        by: their owner, for messages.
         words: the names.
-        pattern: a regular expression of more of them.
+        pattern: a regular expression of more names.
     """
 
     by: str
@@ -27,7 +27,7 @@ class Taken:
 
 
 def taken(by: str, words: str, pattern: str = "") -> Taken:
-    """Return names that are taken, of words with blanks between them."""
+    """Return taken names from a text of words separated by blanks."""
     return Taken(by, frozenset(words.split()), pattern)
 
 
@@ -116,16 +116,16 @@ _OTHERS = (
 
 
 def keyword_of(name: str) -> str | None:
-    """Return the language of which the name is a reserved word, or None."""
+    """Return the first language that reserves the word, or None."""
     return next((language.by for language in _LANGUAGES if name in language), None)
 
 
 def taken_by(name: str, operator: str = "") -> str:
-    """Return what has the name already, as messages say it; empty if nothing has.
+    """Return the owner of a taken name, for messages; empty: the name is free.
 
     Args:
-        name: that of an operator, or of an input, an output or a param.
-        operator: the name of the operator that has the latter.
+        name: the name of an operator, an input, an output or a param.
+        operator: the name of the operator of an input, an output or a param.
     """
     language = keyword_of(name)
     if language:
@@ -136,5 +136,5 @@ def taken_by(name: str, operator: str = "") -> str:
 
 
 def is_python_name(name: str) -> bool:
-    """Whether Python has something of this name that every module sees."""
+    """Whether a name is a built-in of Python."""
     return hasattr(builtins, name)

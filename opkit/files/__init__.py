@@ -1,1 +1,1 @@
-"""The text of the files that every operator has, whatever its runtimes are."""
+"""The text of the files that are common to all runtimes."""

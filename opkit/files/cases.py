@@ -1,11 +1,11 @@
-"""The dtypes of tensors in generated cases, and what the generated math makes of them."""
+"""The dtypes of tensors in generated cases, and of the generated math."""
 
 from __future__ import annotations
 
 from opkit.description.spec import OpSpec, Tensor
 
 CASE_DTYPE = "float16"
-"""The dtype of tensors in generated cases, where op.yml declares none."""
+"""The dtype of tensors in generated cases, if op.yml declares none."""
 
 
 def first_dtype(spec: OpSpec) -> str:
@@ -14,7 +14,7 @@ def first_dtype(spec: OpSpec) -> str:
 
 
 def is_copy(spec: OpSpec, output: Tensor) -> bool:
-    """Whether an output can begin as a copy of the first input."""
+    """Whether the generated math can copy the first input to an output."""
     return (output.dtype or first_dtype(spec)) == first_dtype(spec)
 
 

@@ -1,4 +1,4 @@
-"""Files of opkit that a repository has as text: C for devices, and documents."""
+"""Copies of opkit's files in a repository: C for devices, and documents."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _NOTICES = {
 
 @cache
 def headers(*patterns: str) -> Mapping[str, str]:
-    """Return path -> text of headers of opkit, in the folder include/opkit of a repository.
+    """Return path -> text of opkit's headers, in the folder include/opkit of a repository.
 
-    Sources include them as `opkit/...`, by the path that they have in opkit.
+    Sources include them as `opkit/...`, by their path in opkit.
 
     Args:
-        *patterns: of paths, as seen from opkit.
+        *patterns: glob patterns of the headers, relative to opkit.
     """
     found = sorted(path for pattern in patterns for path in _OPKIT.glob(pattern))
     return {f"include/opkit/{path.relative_to(_OPKIT).as_posix()}": _text(path) for path in found}
@@ -34,8 +34,8 @@ def declarations(folder: str, to: str) -> Mapping[str, str]:
     """Return path -> text of the headers that declare a vendor's interface.
 
     Args:
-        folder: where they are in opkit.
-        to: where they are in a repository.
+        folder: their folder in opkit.
+        to: their folder in a repository.
     """
     root = _OPKIT / folder
     return {f"{to}/{path.relative_to(root).as_posix()}": _text(path) for path in root.rglob("*.h")}
@@ -43,10 +43,10 @@ def declarations(folder: str, to: str) -> Mapping[str, str]:
 
 @cache
 def copy(path: str) -> str:
-    """Return the text of a file of opkit as a repository has it.
+    """Return the text of a file of opkit, with the notice of generated files.
 
     Args:
-        path: as seen from opkit.
+        path: the path of the file, relative to opkit.
     """
     return _text(_OPKIT / path)
 

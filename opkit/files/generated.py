@@ -1,4 +1,4 @@
-"""The files that follow from op.yml and the reference, at every build."""
+"""The files that every build generates from op.yml and the reference."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from opkit.runtimes.interface import Runtime
 
 
 def generated_files(spec: OpSpec, reference: str, runtimes: Iterable[Runtime]) -> dict[str, str]:
-    """Return path -> text of every file that a build writes, those of the runtimes included.
+    """Return path -> text of all generated files, with the runtimes' files.
 
     Args:
         spec: the operator.
         reference: the text of `<op>_reference.py`.
-        runtimes: the operator's.
+        runtimes: the operator's runtimes.
 
     Raises:
-        OpkitError: the reference cannot be used.
+        OpkitError: the reference is invalid.
     """
     files = {
         f"generated/{spec.lower}.h": operator_header(spec),

@@ -1,4 +1,4 @@
-"""generated/<op>.h: the structs that the math in C computes with."""
+"""generated/<op>.h: the structs of inputs, outputs and params for the math in C."""
 
 from __future__ import annotations
 

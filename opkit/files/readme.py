@@ -1,4 +1,4 @@
-"""The README of a generated repository, and what git is told of its files."""
+"""README.md and .gitattributes of a generated repository."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from opkit.version import VERSION
 
 
 def readme(spec: OpSpec, parts: Sequence[Readme]) -> str:
-    """Return the text of README.md: what holds for every operator, and what its runtimes add."""
+    """Return the text of README.md: the common parts and the runtimes' parts."""
     generated = ["generated/", *(name for part in parts for name in part.generated)]
     suffixes = [".c", ".h", *(suffix for part in parts for suffix in part.suffixes)]
     text = render(
@@ -33,7 +33,7 @@ def readme(spec: OpSpec, parts: Sequence[Readme]) -> str:
 
 
 def _product(spec: OpSpec, part: Readme) -> str:
-    """Return the line that builds for a runtime; empty if there is nothing to build."""
+    """Return the command that builds for a runtime; empty if it builds nothing."""
     if not part.product:
         return ""
     is_default = part.target == spec.target_platform
@@ -42,7 +42,7 @@ def _product(spec: OpSpec, part: Readme) -> str:
 
 
 def gitattributes(parts: Sequence[Readme]) -> str:
-    """Return the text of .gitattributes: line ends, and what is not written by hand."""
+    """Return the text of .gitattributes: line ends, and marks of generated files."""
     generated = [name for part in parts for name in part.generated]
     lines = [
         "* text=auto eol=lf",

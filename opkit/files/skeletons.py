@@ -1,4 +1,4 @@
-"""The files that every operator has and that are the user's once they are written."""
+"""The user's files that are common to all operators; opkit writes them only once."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from opkit.runtimes.interface import Runtime
 from opkit.text import escape_comment, render
 
 _SAMPLES: dict[Kind, bool | int | float] = {"bool": True, "int": 1, "uint": 1, "float": 0.5}
-"""Some value of each kind, whose type is what numpy's reference gets."""
+"""Kind -> a sample value, of the Python type that the reference gets."""
 
 
 def once_only_files(spec: OpSpec, runtimes: Iterable[Runtime]) -> dict[str, str]:
-    """Return path -> text of every file that is written once, those of the runtimes included."""
+    """Return path -> text of all files that are written once, with the runtimes' files."""
     return _files(spec, [runtime.files.texts(spec) for runtime in runtimes])
 
 
 def _files(spec: OpSpec, parts: Sequence[RuntimeTexts]) -> dict[str, str]:
-    """Put the parts together: a working operator, whose outputs are copies of the first input."""
+    """Assemble the files of a working operator: its outputs are copies of the first input."""
     readmes = [part.readme for part in parts]
     files = {
         ".gitattributes": gitattributes(readmes),
@@ -80,14 +80,14 @@ def _compute(spec: OpSpec) -> str:
 
 
 def _member(tensor: Tensor) -> str:
-    """Return the member of a tensor's union by which the math gets at its elements."""
+    """Return the union member for the elements of a tensor."""
     member = ELEMENT_TYPES[tensor.dtype or CASE_DTYPE].computed_as
     assert member is not None
     return member
 
 
 def _so_far(spec: OpSpec) -> str:
-    """Return what the math does until it is written."""
+    """Describe the generated math, which the user replaces."""
     copies = sum(is_copy(spec, output) for output in spec.outputs)
     if copies == len(spec.outputs):
         return "each output is a copy of the first input"
@@ -144,7 +144,7 @@ def _described(param: Param) -> str:
 
 
 def _comment_lines(start: str, text: str) -> str:
-    """Return lines in a comment, all indented as the text is in the first, up to a limit."""
+    """Wrap a text into comment lines, indented like the first line up to a limit."""
     margin = " *".ljust(min(len(start), LINE_LENGTH // 2))
     lines = textwrap.wrap(
         escape_comment(text),
@@ -182,21 +182,21 @@ def _reference(spec: OpSpec, parts: Iterable[RuntimeTexts]) -> str:
 
 
 def _dict(before: str, entries: dict[str, str], after: str = "") -> str:
-    """Return a line of Python with a dict, or several if it is too long for one."""
+    """Return a dict in Python, on several lines if it is too long for one."""
     start = before.lstrip()
     items = [f'"{key}": {value}' for key, value in entries.items()]
     return f"{before}{bracketed(items, start, len(before) - len(start), '{}')}{after}"
 
 
 def _purpose(parts: Iterable[RuntimeTexts]) -> str:
-    """Return what the reference is for, and what its readers allow in it."""
-    converting = [part for part in parts if part.converter]
-    purpose = "what every kernel is compared with"
-    if converting:
-        verb = "runs" if len(converting) == 1 else "run"
-        purpose += f", and what {' and '.join(each.converter for each in converting)} {verb}"
-    rules = [textwrap.fill(each.reference_rules, LINE_LENGTH) for each in converting]
-    paragraphs = [f"{purpose}.", *filter(None, rules)]
+    """Return the purpose of the reference, and the rules of the converters that run it."""
+    uses = [
+        f"{part.converter} runs this file while it converts a model. {part.reference_rules}"
+        for part in parts
+        if part.converter
+    ]
+    paragraphs = ["the expected outputs for every kernel."]
+    paragraphs += [textwrap.fill(use, LINE_LENGTH) for use in uses]
     return "\n\n".join(paragraphs) + ("\n" if len(paragraphs) > 1 else "")
 
 
@@ -214,7 +214,7 @@ def _test(spec: OpSpec, others: Sequence[TestText]) -> str:
     params = {param.name: literal(_sample(param), "") for param in spec.params}
     dtypes = {each.name: f'"{each.dtype}"' for each in spec.inputs if each.dtype}
     are_floats = all(_member(each) == "float32" for each in spec.inputs)
-    # Special integers are the limits of their type, which not every runtime can hand over.
+    # Not every runtime can hand over special integers, the limits of their type.
     values = ("uniform(-1, 1)", "special()") if are_floats else ("uniform(0, 9)", "ramp()")
     makers = ["uniform", values[1].removesuffix("()")]
     checks = ["check_cpu_kernel", *(check for other in others for check in other.checks)]
@@ -233,7 +233,7 @@ def _test(spec: OpSpec, others: Sequence[TestText]) -> str:
 
 
 def _sample(param: Param) -> ParamValue | list[int | float]:
-    """Some value that the param may have."""
+    """Return a sample value of the param."""
     if isinstance(param.default, tuple):
         return list(param.default)
     if param.default is not None:

@@ -1,4 +1,4 @@
-"""Names in the user's math that op.yml no longer has: of inputs, outputs and params."""
+"""Inputs, outputs and params in the user's math that op.yml does not have."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _HINT = "op.yml has no such name; delete it here, or add it there"
 
 
 def unknown_names(root: Path, spec: OpSpec) -> list[Complaint]:
-    """Return what the math uses and op.yml does not have, where it is certain that this is meant.
+    """Return a complaint about each unknown name in the math; skip uses that are not certain.
 
-    A file that is missing, or that its own language refuses, has none.
+    A file that is missing, or has syntax errors, has no complaints.
     """
     names = {
         "inputs": [each.name for each in spec.inputs],
@@ -32,7 +32,7 @@ def unknown_names(root: Path, spec: OpSpec) -> list[Complaint]:
             text = (root / file).read_text(encoding="utf-8", errors="replace")
             for line, column, group, name in read(text):
                 if name not in names[group]:
-                    problem = f"{name!r} is none of the {group}"
+                    problem = f"{name!r} is not in the {group}"
                     expected = ", ".join(names[group]) or "none"
                     found.append(
                         Complaint(file, problem, line, column, hint=_HINT, expected=expected)
@@ -41,17 +41,17 @@ def unknown_names(root: Path, spec: OpSpec) -> list[Complaint]:
 
 
 _Use = tuple[int, int, str, str]
-"""Line, column, which of `inputs`, `outputs` and `params`, and the name."""
+"""Line, column, the group (`inputs`, `outputs` or `params`) and the name."""
 
 _NO_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
 _MEMBER = re.compile(r"(?<![\w.>])(inputs|outputs|params)\s*->\s*(\w+)")
 
 
 def _members(text: str, lower: str) -> Iterator[_Use]:
-    """Yield the members of the operator's structs that a C file uses.
+    """Yield the uses of members of the operator's structs in a C file.
 
-    It is read without a compiler: nothing is yielded of a name that some declaration, or what
-    looks like one, gives another type.
+    The file is read without a compiler: a name that may have another type, by anything that looks
+    like a declaration, is skipped.
     """
     code = _NO_CODE.sub(lambda part: re.sub(r"[^\n]", " ", part[0]), text)
     certain = [
@@ -68,11 +68,11 @@ def _members(text: str, lower: str) -> Iterator[_Use]:
 
 
 _FUNCTIONS = ("output_shapes", "reference")
-"""The functions of a reference; their arguments are about inputs and params."""
+"""The functions of a reference; their arguments are inputs and params."""
 
 
 def _keys(text: str) -> Iterator[_Use]:
-    """Yield the keys with which the functions of a reference read their arguments."""
+    """Yield the constant keys by which the functions of a reference index their arguments."""
     try:
         module = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -88,7 +88,7 @@ def _keys(text: str) -> Iterator[_Use]:
 
 
 def _changed(body: Collection[ast.AST]) -> Iterator[str]:
-    """Yield the names that get another value, or a key, or are tested for a key."""
+    """Yield the names that are assigned, modified, or tested for a key."""
     for node in body:
         if isinstance(node, ast.arg):
             yield node.arg

@@ -27,7 +27,7 @@ def write(root: Path, operator: OpSpec, records: Path, check_failed: bool, file:
         [plot(output, plot_key(index, i)) for i, output in enumerate(record.outputs)]
         for index, record in enumerate(found)
     ]
-    parts = [runtime.report for runtime in runtimes.of(operator)]
+    parts = [runtime.report for runtime in runtimes.selected(operator)]
     properties = {term: text for part in parts for term, text in part.properties(operator).items()}
     deliveries = {
         param.name: list(dict.fromkeys(part.delivery(param) for part in parts))

@@ -1,12 +1,12 @@
-"""What executes an operator in the end: a folder for each runtime; interface.py has the rest."""
+"""The runtimes of operators: a folder for each; interface.py has the common interface."""
 
 from opkit.runtimes.interface import (
     DEFAULT,
     available,
     complaints,
     expected_kernels,
-    of,
     parse,
+    selected,
 )
 
-__all__ = ["DEFAULT", "available", "complaints", "expected_kernels", "of", "parse"]
+__all__ = ["DEFAULT", "available", "complaints", "expected_kernels", "parse", "selected"]

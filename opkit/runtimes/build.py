@@ -1,8 +1,8 @@
-"""The third part of a runtime's interface: what `scons` builds.
+"""The third part of a runtime's interface: the products and tools of `scons`.
 
-Asked by SConstruct, after the generated files are written. May import SCons, opkit.build and
-opkit.toolchains, but not numpy, for which every build would wait. `env` is SCons' environment, with
-the OpSpec in env["OPERATOR"]; `request` is an opkit.build.options.Request.
+Used by SConstruct, after the generated files are written. May import SCons, opkit.build and
+opkit.toolchains, but not numpy, which would slow down every build. `env` is SCons' environment,
+with the OpSpec in env["OPERATOR"]; `request` is an opkit.build.options.Request.
 A runtime returns, in its module `build`:
 
     BUILD = Build(
@@ -26,22 +26,22 @@ from opkit.runtimes.executor import Executor
 
 @dataclass(frozen=True, kw_only=True)
 class Build:
-    """What SCons builds for a runtime.
+    """A runtime's part of the build.
 
     Attributes:
-        tools: its SCons tools; opkit.build.options says what a tool may declare.
+        tools: its SCons tools; opkit.build.options has their interface.
         notes: (operator) -> the text of `scons -h` on its products and targets.
-        includes: the folders of a repository, besides include/, that are searched for headers.
-        cxx_folders: the folders whose headers are C++, and that C++ searches for headers.
-        declare: (env, request) -> the nodes of what the cases need on this PC; declares its
-            commands, too.
-        products: (env, target -> ABI) -> the nodes of what is built for targets of its own.
-        harness_parts: (env) -> its parts of static harnesses, an opkit.build.static_harness.Parts;
-            None: it has none.
-        simulators: (env, targets for which models are converted; empty: any) -> what starts its
-            converter's simulator for each, and a sentence that says why it cannot run here.
+        includes: the include folders of a repository besides include/.
+        cxx_folders: the include folders for C++, with C++ headers.
+        declare: (env, request) -> the nodes that the cases require on this PC; declares the
+            runtime's commands, too.
+        products: (env, target -> ABI) -> the nodes of the products for its own targets.
+        harness_parts: (env) -> its parts of static harnesses, an opkit.build.static_harness.Parts,
+            or None.
+        simulators: (env, targets of the conversion; empty: any) -> the executors of its converter's
+            simulator, one for each target; or none, and the reason why it cannot run here.
         editor_commands: (repository, operator) -> the editors' commands for its files, an
-            opkit.build.compile_commands.EditorCommands; None: it has none.
+            opkit.build.compile_commands.EditorCommands, or None.
     """
 
     declare: Callable[[Any, Any], Sequence[Any]]

@@ -1,6 +1,6 @@
-"""The fourth part of a runtime's interface: how the cases run.
+"""The fourth part of a runtime's interface: the execution of the cases.
 
-Asked by the tests of a repository, in pytest's process, after the build. May import numpy,
+Used by the tests of a repository, in pytest's process, after the build. May import numpy,
 opkit.check and opkit.toolchains, but not SCons.
 A runtime returns, in its module `check`:
 
@@ -30,18 +30,19 @@ def _no_simulated_kernel(spec: OpSpec, executor: Executor, root: Path) -> Simula
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """How the cases run as a runtime would run them.
+    """A runtime's part of the check: its kernels and calling conventions.
 
     Attributes:
-        convention: how it calls kernels.
-        conventions: ABI -> how it calls them there, where that differs.
-        cpu_kernel: (operator, repository) -> the math in C as this runtime calls it, on this PC.
-            Raises OpkitError: it is not built.
-        simulated_kernel: (operator, one of its simulators, repository) -> the reference in it.
+        convention: its calling convention.
+        conventions: ABI -> its calling convention there, if that differs.
+        cpu_kernel: (operator, repository) -> the math in C, called by its convention on this PC.
+            Raises OpkitError: the kernel is not built.
+        simulated_kernel: (operator, one of its simulators, repository) -> the reference in the
+            simulator.
         test_functions: name -> function that opkit.testing exports for this runtime.
-        lost_tensors: what becomes of a model's inputs and outputs of other dtypes, if no call
-            fails.
-        integer_note: (input) -> what a kernel gets in place of integers; empty if it gets them.
+        lost_tensors: the effect of unsupported dtypes of a model's inputs and outputs, if no call
+            fails; for messages.
+        integer_note: (input) -> a note on the conversion of integers; empty: kernels get integers.
     """
 
     convention: CallingConvention
@@ -53,5 +54,5 @@ class Check:
     integer_note: Callable[[Tensor], str] = lambda input_: ""
 
     def convention_on(self, abi: str) -> CallingConvention:
-        """Return how kernels are called on an ABI."""
+        """Return the calling convention on an ABI."""
         return self.conventions.get(abi, self.convention)

@@ -1,4 +1,4 @@
-"""An executor: where a program with a kernel runs, and how it is started."""
+"""An executor: the start command of a program with a kernel, on this PC or elsewhere."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Executor:
-    """How the harness is started; check/harness/protocol.c has the protocol.
+    """The start command of a harness; check/harness/protocol.c has the protocol.
 
     Attributes:
-        name: its name in the table of cases, for instance "armhf".
-        command: what starts it.
-        environment: variables added to its environment.
-        measures: whether the time of the kernel is meaningful there.
+        name: the name in the table of cases, for instance "armhf".
+        command: the start command.
+        environment: variables added to the environment of the process.
+        measures: whether the kernel's time is meaningful there.
         runtime: the name of the runtime that calls the kernel there; empty: any.
         abi: the ABI of the program; empty: this PC's.
     """

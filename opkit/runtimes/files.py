@@ -1,6 +1,6 @@
 """The second part of a runtime's interface: the files of a repository.
 
-Asked when a repository is made and at every build, before SCons declares anything. May import
+Used at the creation of a repository and at every build, before SCons declares anything. May import
 PyYAML, opkit.description and opkit's text modules, nothing else: cookiecutter's own Python has no
 numpy. All but `drift` are pure functions: opkit.repository reads and writes the files.
 A runtime returns, in its module `files`:
@@ -29,15 +29,15 @@ class Readme:
     """A runtime's parts of a generated repository's README.
 
     Attributes:
-        about: a sentence: what the operator is for it.
-        target: the target that README.md builds for: the operator's, if it is one of the runtime's.
-        product: what building for it makes, as a comment; empty: nothing is built.
+        about: a sentence about the operator in this runtime.
+        target: the target in the example of a build: the operator's, or else the runtime's default.
+        product: the comment on the build's products; empty: nothing is built.
         files: the rows of the table of the user's files.
         generated: the generated files outside of generated/.
         commands: the rows of the table of commands.
-        debugging: lines of the block on debuggers, besides that on the math in C.
-        suffixes: of the source files that editors understand.
-        sections: appended after the common sections.
+        debugging: lines for the block on debuggers, after the math in C.
+        suffixes: the suffixes of source files for editors.
+        sections: the text after the common sections.
     """
 
     about: str
@@ -56,7 +56,7 @@ class TestText:
     """The parts of a generated test file besides the test of the CPU kernel.
 
     Attributes:
-        checks: the functions of opkit.testing that it imports.
+        checks: the imported functions of opkit.testing.
         text: the tests.
     """
 
@@ -66,14 +66,14 @@ class TestText:
 
 @dataclass(frozen=True)
 class RuntimeTexts:
-    """What a runtime adds to the texts of a new repository.
+    """A runtime's parts of the texts of a new repository.
 
     Attributes:
         readme: its parts of README.md.
         tests: its parts of the test file.
-        once_only: path -> text of its own files that are the user's once they are written.
-        converter: what runs `<op>_reference.py` while it converts a model; empty: nothing.
-        reference_rules: what that file says of what it may use there.
+        once_only: path -> text of its own files that are written once, and then the user's.
+        converter: the tool that runs `<op>_reference.py` while it converts a model; empty: none.
+        reference_rules: the restrictions of that file in the converter.
     """
 
     readme: Readme
@@ -90,8 +90,8 @@ class Files:
     Attributes:
         texts: (operator) -> its parts of the texts that are written once.
         generated: (operator, text of `<op>_reference.py`) -> path -> text of the files that every
-            build writes. Raises OpkitError: the reference cannot be used.
-        required: (operator) -> the user's files without which nothing can be built.
+            build writes. Raises OpkitError: the reference is invalid.
+        required: (operator) -> the paths of the user's files that every build requires.
         drift: (repository, operator) -> the mismatches of user's files and op.yml; the hints have
             the right text.
     """

@@ -1,13 +1,13 @@
 """The interface of a runtime: one object of five parts, and the table of all runtimes.
 
-    describe    what op.yml can say to it           opkit/description/describe.py
+    describe    names, targets, limits, types, keys opkit/description/describe.py
     files       the files of a repository           opkit/runtimes/files.py
-    build       what `scons` builds                 opkit/runtimes/build.py
-    check       how the cases run                   opkit/runtimes/check.py
-    report      what `scons report` shows           opkit/runtimes/report.py
+    build       the products and tools of `scons`   opkit/runtimes/build.py
+    check       the execution of the cases          opkit/runtimes/check.py
+    report      the contents of `scons report`      opkit/runtimes/report.py
 
-A runtime is a folder beside this file. The module of a part's name holds the part, a value of that
-name in capitals: stick/check.py has CHECK. A part is imported when it is first asked for, because
+A runtime is a folder beside this file. Each part is a value in the module of its name, with that
+name in capitals: stick/check.py has CHECK. A part is imported at the first access, because
 cookiecutter's own Python has neither SCons nor numpy.
 """
 
@@ -24,7 +24,7 @@ from opkit.description import parser
 from opkit.description.checked_kernels import CPU_KERNEL, CheckedKernel
 from opkit.description.spec import OpSpec
 
-# The import of a part brings its class along; until then its dataclasses would only cost time.
+# A part imports its class; importing the dataclasses earlier would only cost time.
 if TYPE_CHECKING:
     from opkit.description.describe import Describe
     from opkit.runtimes.build import Build
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 DEFAULT = "rknn"
-"""The runtime of a description that names none."""
+"""The runtime of a description without `runtimes`."""
 
 
 def _part(name: str) -> Any:
-    """Return a property of a runtime: the part of this name, imported at the first access."""
+    """Return a property with the part of this name, imported at the first access."""
     return cached_property(
         lambda runtime: getattr(
             import_module(f"opkit.runtimes.{runtime.name}.{name}"), name.upper()
@@ -47,7 +47,7 @@ def _part(name: str) -> Any:
 
 
 class Runtime:
-    """A runtime, by the name of its folder; what `runtimes` in a description calls it."""
+    """A runtime; its name is that of its folder, and the one in op.yml's `runtimes`."""
 
     describe: Describe = _part("describe")
     files: Files = _part("files")
@@ -66,7 +66,7 @@ def available() -> Mapping[str, Runtime]:
     return {name: Runtime(name) for name in sorted(names, key=lambda name: (name != DEFAULT, name))}
 
 
-def of(spec: OpSpec) -> list[Runtime]:
+def selected(spec: OpSpec) -> list[Runtime]:
     """Return the runtimes of an operator."""
     return [available()[name] for name in spec.runtimes]
 
@@ -76,7 +76,7 @@ def parse(text: str, file: str = "op.yml") -> OpSpec:
 
     Args:
         text: the YAML.
-        file: its name in messages.
+        file: the name of the file, for messages.
 
     Raises:
         DescriptionError: the first error, with file, line and field.
@@ -85,16 +85,16 @@ def parse(text: str, file: str = "op.yml") -> OpSpec:
 
 
 def complaints(text: str, file: str = "op.yml") -> tuple[OpSpec | None, list[Complaint]]:
-    """Return the operator of a description, or None, and all that is wrong with it; see parse."""
+    """Return the operator of a description, or None after an error, and all complaints."""
     return parser.complaints(text, file, available(), DEFAULT)
 
 
 def expected_kernels(spec: OpSpec) -> dict[CheckedKernel, str]:
-    """Return the kernels that a check must have run, each with the reason."""
+    """Return kernel that a check must run -> the reason."""
     kernels = {CPU_KERNEL: "every operator has one"}
     for name in spec.runtimes[1:]:
         kernel = CheckedKernel(CPU_KERNEL.on(name), CPU_KERNEL.check)
         kernels[kernel] = f"op.yml has the runtime {name}"
-    for runtime in of(spec):
+    for runtime in selected(spec):
         kernels |= runtime.describe.expected_kernels(spec)
     return kernels

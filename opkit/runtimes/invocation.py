@@ -1,4 +1,4 @@
-"""What a kernel is called with, what comes of it, and who runs it."""
+"""The invocation of a kernel: arguments, result, calling convention and protocol."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Invocation:
-    """What a kernel is called with.
+    """The arguments of a kernel.
 
     Attributes:
         inputs: name -> array, in numpy's order of dimensions (slowest first), ranks 1 to 6.
@@ -33,21 +33,21 @@ class Invocation:
 
 @dataclass
 class RunResult:
-    """What came of running a kernel.
+    """The result of a kernel's run.
 
     Attributes:
         status: 0, or the first error.
-        stage: which of the operator's functions gave the status.
+        stage: the name of the operator's function that returned the status.
         outputs: name -> array; empty unless the status is 0 and there is no fault.
-        seconds: the shortest time that the kernel function took.
-        fault: a sentence, when the kernel did not come back by itself.
-        timed_out: whether that is because it took longer than it may.
-        log: the lines that the operator has logged for its runtime.
-        events: what a device accepts in silence, but nobody can mean.
-        notes: sentences about what is no error, but to be known.
-        leaks: what the operator took and did not give back.
-        printed: what it wrote to stdout and stderr; of a long text the beginning and the end.
-        attachments: data that only the runtime's own code reads.
+        seconds: the minimum time of the kernel function.
+        fault: the problem, if the kernel did not return, such as a crash; else empty.
+        timed_out: whether the fault is a timeout.
+        log: the lines that the operator logged by its runtime.
+        events: likely bugs that the device does not report.
+        notes: informational messages.
+        leaks: the resources that the operator did not release.
+        printed: its output on stdout and stderr; of a long text, the beginning and the end.
+        attachments: data for the runtime's own code.
     """
 
     status: int = 0
@@ -65,20 +65,20 @@ class RunResult:
 
 
 class RefusedError(OpkitError):
-    """The runtime would not run the operator with this value."""
+    """The runtime refuses to run the operator with this value."""
 
 
 class LeftOutError(OpkitError):
-    """A case is one that cannot be run, although nothing is wrong with it."""
+    """A valid case cannot be run by this kernel."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """A value that a kernel gets besides its tensors.
+    """A kernel's argument besides its tensors.
 
     Attributes:
-        name: of a param, or of what the runtime makes of several.
-        type: the type of a number, as the runtime's part of the harness calls it.
+        name: the name of a param, or of the runtime's argument for several params.
+        type: the type of a number, by its name in the runtime's part of the harness.
         shape: () for a single number.
         data: the bytes, little endian.
     """
@@ -91,16 +91,16 @@ class Value:
 
 @dataclass(frozen=True)
 class CallingConvention:
-    """How a runtime calls kernels.
+    """The calling convention of a runtime: marshaling of values, names of statuses.
 
     Attributes:
-        tensor_types: the dtypes of tensors that it takes -> the dtype that a kernel gets for one.
-        input_types: the dtypes of the inputs that a model of it can have.
-        output_types: the dtypes of the outputs that a model of it can have.
-        value: (param, value) -> what a kernel gets for it. Raises RefusedError: the runtime would
-            not run the operator with it.
+        tensor_types: supported dtype of a tensor -> the dtype of the kernel's argument.
+        input_types: the dtypes of inputs in its models.
+        output_types: the dtypes of outputs in its models.
+        value: (param, value) -> the kernel's argument. Raises RefusedError: the runtime refuses to
+            run the operator with this value.
         statuses: status -> its name.
-        has_shape_rule: whether a rule in C says the shapes of outputs, which a check compares too.
+        has_shape_rule: whether a rule in C sets the shapes of outputs; a check compares them, too.
     """
 
     tensor_types: Mapping[str, str]
@@ -111,19 +111,19 @@ class CallingConvention:
     has_shape_rule: bool = False
 
     def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
-        """Return what a kernel gets for the values of params.
+        """Convert the values of params to a kernel's arguments.
 
         Args:
-            params: all of the operator's.
+            params: all params of the operator.
             values: name -> value, of every param.
 
         Raises:
-            RefusedError: the runtime would not run the operator with one of them.
+            RefusedError: the runtime refuses to run the operator with one of them.
         """
         return [self.value(param, values[param.name]) for param in params]
 
     def status_name(self, status: int) -> str:
-        """Return a status as messages show it."""
+        """Return the name of a status, for messages."""
         name = self.statuses.get(status)
         return f"{name} ({status})" if name else f"status {status}"
 
@@ -132,7 +132,7 @@ def numbers_of(param: Param, value: Any, limits: Limits) -> list[Any]:
     """Return the numbers in a param's value.
 
     Raises:
-        RefusedError: a list has no items, or more than the runtime takes.
+        RefusedError: a list is empty, or longer than the runtime's limit.
     """
     numbers = list(value) if param.type.is_list else [value]
     if not 1 <= len(numbers) <= limits.items:
@@ -144,28 +144,28 @@ def numbers_of(param: Param, value: Any, limits: Limits) -> list[Any]:
 
 
 def check_integers(param: Param, numbers: Sequence[Any], largest: float = math.inf) -> None:
-    """Refuse numbers that are not integers of a param's type, or greater than `largest`.
+    """Refuse numbers that are not integers in the range of a param's type, up to `largest`.
 
     Raises:
-        RefusedError: one of them is such.
+        RefusedError: a number is invalid.
     """
     assert param.type.element.limits is not None
     low, limit = param.type.element.limits
     high = min(limit, largest)
-    for number in numbers:
-        if not low <= number <= high or number != int(number):
+    for each in numbers:
+        if not low <= each <= high or each != int(each):
             raise RefusedError(
-                f"param '{param.name}' is {number} (expected a whole number from {low} to {high})"
+                f"param '{param.name}' is {each} (expected a whole number from {low} to {high})"
             )
 
 
 class Kernel(Protocol):
-    """One kernel of one operator, wherever it runs.
+    """A kernel of an operator, on any executor.
 
     Attributes:
-        convention: how it is called.
-        keeps_state: whether a run can depend on the one before in the same process, so that it is
-            worth while to repeat it.
+        convention: its calling convention.
+        keeps_state: whether a run can depend on an earlier run in the same process; only then a
+            repetition is useful.
     """
 
     @property
@@ -182,22 +182,22 @@ class Kernel(Protocol):
         """Run the kernel on arrays.
 
         Args:
-            invocation: what with.
-            fill: the byte that outputs, and memory that the operator takes, hold beforehand; the
-                memory then is guarded as well. None: at full speed, for measuring time.
-            repeat: how often the kernel function runs.
-            limit: seconds that each of the operator's functions may take.
+            invocation: the arguments.
+            fill: the initial byte of outputs and of allocated memory, which are then guarded, too;
+                None: run at full speed, for measuring time.
+            repeat: the count of runs of the kernel function.
+            limit: the timeout of each of the operator's functions, in seconds.
         """
 
 
 class SimulatedKernel(Kernel, Protocol):
-    """The reference as part of a model that a runtime's converter has converted and simulates.
+    """The reference in a model that a runtime's converter converts and simulates.
 
     Its run may raise LeftOutError.
 
     Attributes:
         precision: dtype of an output -> the dtype to which the simulator rounds it.
-        max_ulp: how far an output may be from the reference, in values of that dtype.
+        max_ulp: the maximum difference from the reference, in units of that dtype's last place.
     """
 
     @property

@@ -1,7 +1,7 @@
-"""The fifth part of a runtime's interface: what `scons report` shows.
+"""The fifth part of a runtime's interface: its contents of `scons report`.
 
-Asked once for a report, after the cases have run. May import numpy and opkit.toolchains. Nothing
-here fails a build: a product that cannot be read is a row with a problem.
+Used once for a report, after the cases have run. May import numpy and opkit.toolchains. Nothing
+here fails a build: an unreadable product is a row with a problem.
 A runtime returns, in its module `report`:
 
     REPORT = Report(
@@ -21,12 +21,12 @@ from opkit.description.spec import OpSpec, Param
 
 @dataclass(frozen=True)
 class Product:
-    """A row of the report's table of products: what is wrong with a file, or what is in it.
+    """A row of the report's table of products: the facts of a file, or its problem.
 
     Attributes:
-        file: its path, as seen from the repository.
-        problem: why it cannot be read.
-        cells: title of a column -> what is in it; numbers are sizes in bytes.
+        file: the path, relative to the repository.
+        problem: the reason why it cannot be read; empty: it can.
+        cells: title of a column -> text, or a size in bytes.
     """
 
     file: str
@@ -36,12 +36,12 @@ class Product:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """What the report shows of a runtime.
+    """A runtime's part of the report.
 
     Attributes:
-        delivery: (param) -> what a kernel gets for it: in words, and the type of it.
-        properties: (operator) -> its properties at the top of the report: term -> text.
-        built_products: (repository) -> what is in the built products.
+        delivery: (param) -> the kernel's argument: a description, and the type.
+        properties: (operator) -> term -> text, for the top of the report.
+        built_products: (repository) -> the rows of the table of products.
     """
 
     delivery: Callable[[Param], tuple[str, str]] = lambda param: ("", param.type.c_type)

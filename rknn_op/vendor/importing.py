@@ -267,7 +267,7 @@ def _reserved(spec: OpSpec) -> set[str]:
     """Return the files and folders that every new repository has."""
     copied = {path.split("/")[0] for path in template.files()}
     written = {"op.yml", ".cruft.json", "generated", "tests", "build"}
-    return {*copied, *written, *once_only_files(spec, runtimes.of(spec))}
+    return {*copied, *written, *once_only_files(spec, runtimes.selected(spec))}
 
 
 def _add_converter(result: Import, folder: VendorFolder) -> Converter | None:
@@ -331,7 +331,7 @@ def _add_texts(result: Import, converter: Converter | None) -> None:
     result.description = skeletons.description(spec, settings(spec).kernels)
     assert runtimes.parse(result.description, "op.yml") == spec
     result.taken = {"op.yml": "with the order of the kernel", **result.taken}
-    once = once_only_files(spec, runtimes.of(spec))
+    once = once_only_files(spec, runtimes.selected(spec))
     unchanged = [path for path, data in result.files.items() if b"\r" in data]
     compute = f"{spec.lower}_compute.h"
     texts = {

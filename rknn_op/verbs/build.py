@@ -56,6 +56,6 @@ def command(
             named = [w.removeprefix(prefix) for w in run.arguments if w.startswith(prefix)]
             target = named[0] if named else spec.target_platform
             built = {"all": None, PC: ()}.get(target, (target,))
-            for product in repository.products(run.folder, runtimes.of(spec), built):
+            for product in repository.products(run.folder, runtimes.selected(spec), built):
                 click.echo(product)
     ctx.exit(status(runs))

@@ -167,7 +167,7 @@ REFUSED = {
     "sources: [a.c, ../a.c]": "op.yml:4: sources[1]: '../a.c' may lead out of the repository",
     "sources: [src/../../a.c]": "may lead out of the repository",
     "sources: [a.s]": "'a.s' is not a C or C++ source (expected .c, .cc, .cpp, .cxx",
-    "sources: [a b.c]": "'a b.c' has a character that makefiles cannot take",
+    "sources: [a b.c]": "'a b.c' has a character that would break makefiles",
     "sources: [a.c, ./a.c]": "op.yml:4: sources[1]: duplicate './a.c'",
     "sources: [[a.c]]": "op.yml:4: sources[0]: must be one word or text, not a list",
     "include: [/usr/include]": "op.yml:4: include[0]: '/usr/include' is absolute",

@@ -145,7 +145,7 @@ def test_op_name_invalid_folder_name(op_name: str, folder: Path) -> None:
     victim.mkdir()
     (victim / "work").write_text("of years")
     message = ask("-o", "new", f"op_name={op_name}")
-    assert message.startswith(f"op_name: {op_name!r} cannot be the new folder's name; allowed are ")
+    assert message.startswith(f"op_name: invalid folder name {op_name!r}; allowed are ")
     assert (victim / "work").read_text() == "of years"
 
 
@@ -198,7 +198,7 @@ def test_invalid_utf8(folder: Path) -> None:
 )
 def test_deep_nesting(text: str, folder: Path) -> None:
     (folder / "bad.yml").write_text(text)
-    assert ask("config=bad.yml") == "bad.yml:1: this is not YAML: nested too deeply"
+    assert ask("config=bad.yml") == "bad.yml:1: invalid YAML: nested too deeply"
 
 
 def test_non_string_user_settings(folder: Path) -> None:
@@ -218,6 +218,6 @@ def test_process_exits_1_with_one_line(folder: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     assert done.returncode == 1
     assert done.stderr == ""
-    assert done.stdout.startswith("op_name: '../victim' cannot be the new folder's name")
+    assert done.stdout.startswith("op_name: invalid folder name '../victim'")
     assert done.stdout.count("\n") == 1
     assert not [*folder.iterdir()]

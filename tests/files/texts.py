@@ -10,12 +10,12 @@ from tests.compiling import OPKIT
 
 def once_only_files(spec: OpSpec) -> dict[str, str]:
     """Return path -> text of the user's files."""
-    return skeletons.once_only_files(spec, runtimes.of(spec))
+    return skeletons.once_only_files(spec, runtimes.selected(spec))
 
 
 def generated_files(spec: OpSpec, reference: str) -> dict[str, str]:
     """Return path -> text of the generated files."""
-    return generated.generated_files(spec, reference, runtimes.of(spec))
+    return generated.generated_files(spec, reference, runtimes.selected(spec))
 
 
 STUB = "generated/openvx_stub.c"

@@ -56,7 +56,7 @@ def test_different_packages(folder: Path) -> None:
         "  kind FULLPRGM -> SHDR",
         "op.yml",
         f"  size {len(OP_YML)} -> {len(OP_YML) + 16} bytes",
-        "  cannot be compared by its keys: op.yml:10: this is not YAML: the character 27 is not "
+        "  cannot be compared by its keys: op.yml:10: invalid YAML: the character 27 is not "
         "allowed",
         "  --- old",
         "  +++ new",

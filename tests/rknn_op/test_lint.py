@@ -158,7 +158,7 @@ def test_param_that_op_yml_no_longer_has(repo: Path) -> None:
     stale, (math, numpy) = found()[:-2], found()[-2:]
     assert {each["file"] for each in stale} >= {"repo/generated/copy.h"}
     assert all("run `scons`" in each["hint"] for each in stale)
-    problem = "'gain' is none of the params (expected scale)"
+    problem = "'gain' is not in the params (expected scale)"
     line = (repo / "copy_compute.h").read_text().split("(void)params->gain")[0].count("\n")
     assert brief([math]) == [("repo/copy_compute.h", line + 1, "error", problem)]
     assert brief([numpy])[0][0::3] == ("repo/copy_reference.py", problem)

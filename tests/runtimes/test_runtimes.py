@@ -205,7 +205,9 @@ def test_key_of_other_runtime_is_refused(plain: Repository) -> None:
     description.write_text(before.replace("[rknn, plain]", "[plain]") + "\nkernel_index: 0\n")
     refused = plain.scons("target=x64", check=False)
     description.write_text(before)
-    assert "kernel_index: is a key of the runtime rknn, which `runtimes` does not" in refused.stderr
+    assert (
+        "kernel_index: is a key of the runtime rknn, which is not in `runtimes`" in refused.stderr
+    )
 
 
 # ---- A template with one more runtime ----
@@ -342,7 +344,10 @@ def parsed(names: str, params: str) -> OpSpec:
             "p: {type: VX_TYPE_ARRAY, length: 5}",
             "(expected 1 to 4, the limit of the runtime stick)",
         ),
-        ("p: {type: VX_TYPE_INT8}, q: {type: VX_TYPE_INT8}", "the stick takes 3 parameters"),
+        (
+            "p: {type: VX_TYPE_INT8}, q: {type: VX_TYPE_INT8}",
+            "the stick takes at most 3 parameters",
+        ),
         ("position_x: {type: VX_TYPE_INT8}", "has 10 characters; the stick allows 9"),
     ],
 )
@@ -369,7 +374,7 @@ def test_text_params_need_support_of_the_runtime() -> None:
     assert "    const char *p;\n" in operator_header(spec)
     for wrong, problem in (
         ("1", "must be a text, not '1'; put it between quotes"),
-        ('"\\0"', "holds a character that no C string can have"),
+        ('"\\0"', "has a character that a C string cannot hold"),
         (f'"{"é" * 128}"', "has 256 bytes (expected 255 at most)"),
     ):
         with pytest.raises(DescriptionError, match=re.escape(problem)):

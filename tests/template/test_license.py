@@ -12,7 +12,7 @@ from opkit.creation.license import NONE, license_text
 from opkit.errors import OpkitError
 from opkit.files.generated import generated_files
 from opkit.files.skeletons import once_only_files
-from opkit.runtimes import available, of, parse
+from opkit.runtimes import available, parse, selected
 from tests.repositories import EXAMPLES, ROOT
 
 TEXTS = ROOT / "licenses"
@@ -48,8 +48,8 @@ def test_user_files_have_no_project_license() -> None:
     spec = parse(
         (EXAMPLES / "exp/exp.yml").read_text() + f"\nruntimes: [{', '.join(available())}]\n"
     )
-    once = once_only_files(spec, of(spec))
-    written = once | generated_files(spec, once[f"{spec.lower}_reference.py"], of(spec))
+    once = once_only_files(spec, selected(spec))
+    written = once | generated_files(spec, once[f"{spec.lower}_reference.py"], selected(spec))
     for name, text in written.items():
         assert not re.search(r"SPDX|Copyright|rknn-op-template authors", text), name
     assert "opkit is under the MIT license" in once["README.md"]

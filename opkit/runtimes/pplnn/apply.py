@@ -1,16 +1,16 @@
 """Lays an operator over a source checkout of ppl.nn, and takes it out again.
 
     python3 pplnn/apply.py PPLNN_CHECKOUT             lay it over, or bring it up to date
-    python3 pplnn/apply.py PPLNN_CHECKOUT --check     say what that would change, and change nothing
-    python3 pplnn/apply.py PPLNN_CHECKOUT --revert    give the checkout back as it was
+    python3 pplnn/apply.py PPLNN_CHECKOUT --check     print the changes without making them
+    python3 pplnn/apply.py PPLNN_CHECKOUT --revert    restore the checkout
 
 The operator is in overlay.json beside this file. Its sources go to the same paths in the checkout;
 the headers of the repository that they include go below the operator's own folder there. Lines are
-inserted into ppl.nn's registration files; each ends with a comment that names the operator, by
-which a later run finds it. A record in the checkout, written before anything else, says which files
-are the operator's, and what they may hold: whatever ends a run, the next one mends it.
+inserted into ppl.nn's registration files; each ends with a comment that names the operator, so that
+a later run finds it. A record in the checkout, written first, lists the operator's files with the
+digests of their possible contents: the next run repairs an interrupted one.
 
-Python 3.8 is enough. The status is 0; 1 when --check sees something to change; 2 at an error.
+Requires Python 3.8. The exit status is 0; 1 if --check finds a change; 2 after an error.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MARKED = re.compile(rb"// opkit: ([\w.-]+)\s*$")
 
 
 class RefusalError(Exception):
-    """Why nothing is done. The message is complete."""
+    """The command refuses to run; nothing was changed. The message is complete."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Insertion:
 
     Attributes:
         file: its path in the checkout.
-        before: the lines go before the first line that begins so.
-        inside: if not empty: they go to the end of the function whose first line begins so.
+        before: the start of a line; the lines go before the first such line.
+        inside: if not empty: the start of a function's first line; the lines go to its end.
         lines: the lines, without the marking comment.
     """
 
@@ -62,17 +62,17 @@ class Insertion:
 
 @dataclass(frozen=True)
 class Overlay:
-    """What is laid over a checkout: the content of overlay.json.
+    """The content of overlay.json: files and lines for a checkout.
 
     Attributes:
-        operator: domain and type, which mark its lines.
+        operator: domain and type, the mark of its lines.
         folder: the operator's own folder in the checkout.
         record: the path of the record in the checkout.
         files: the paths of its files, both in the checkout and in the repository's pplnn/.
         sources: the paths of other C++ sources in the repository.
         insertions: the lines for ppl.nn's files.
         registered: a regular expression of other code that registers the same operator.
-        refusal: why the operator cannot be laid over any checkout; empty: it can.
+        refusal: the reason why the operator cannot be laid over a checkout; empty: it can.
     """
 
     operator: str
@@ -92,11 +92,11 @@ class Overlay:
 
 @dataclass(frozen=True)
 class Record:
-    """What an operator has in a checkout.
+    """The files and folders of an operator in a checkout.
 
     Attributes:
         operator: domain and type.
-        files: path -> SHA-256 of each content that it may have; it may also not exist.
+        files: path -> SHA-256 of each possible content; the file may also be missing.
         folders: the folders that did not exist before.
     """
 
@@ -105,7 +105,7 @@ class Record:
     folders: Sequence[str] = ()
 
     def text(self) -> bytes:
-        """Return the content of its file."""
+        """Return the record as the content of its file."""
         return (json.dumps(asdict(self), indent=2, sort_keys=True) + "\n").encode()
 
 
@@ -113,7 +113,7 @@ def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) 
     """Run the command; return its status.
 
     Args:
-        arguments: of the command line; None: of this process.
+        arguments: the command-line arguments; None: the arguments of this process.
         repository: the operator's repository.
     """
     about, usage, *_ = str(__doc__).split("\n\n")
@@ -122,7 +122,7 @@ def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) 
     )
     parser.add_argument("root", type=Path, metavar="PPLNN_CHECKOUT")
     mode = parser.add_mutually_exclusive_group()
-    mode.add_argument("--check", action="store_true", help="say what would change")
+    mode.add_argument("--check", action="store_true", help="print the changes without making them")
     mode.add_argument("--revert", action="store_true", help="take the operator out again")
     options = parser.parse_args(arguments)
     try:
@@ -142,7 +142,7 @@ def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) 
 
 
 def read_overlay(repository: Path) -> Overlay:
-    """Return what a repository lays over a checkout.
+    """Read overlay.json of a repository.
 
     Raises:
         RefusalError: overlay.json is missing or invalid.
@@ -152,7 +152,7 @@ def read_overlay(repository: Path) -> Overlay:
         insertions = [Insertion(**insertion) for insertion in content.pop("insertions")]
         return Overlay(insertions=insertions, **content)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise RefusalError(f"{DATA}: {error}; run `scons`, which writes it anew") from None
+        raise RefusalError(f"{DATA}: {error}; run `scons`, which writes it again") from None
 
 
 # ---- The two commands ----------------------------------------------------------------------------
@@ -162,8 +162,8 @@ def apply(repository: Path, root: Path, overlay: Overlay, dry_run: bool) -> int:
     """Lay the operator over a checkout; return the status.
 
     Raises:
-        RefusalError: it cannot be; nothing is changed.
-        OSError: a file cannot be written; the next run mends it.
+        RefusalError: the operator cannot be laid over it; nothing is changed.
+        OSError: a file cannot be written; the next run repairs it.
     """
     print(f"{root}: ppl.nn {seen_version(root)}")
     if overlay.refusal:
@@ -187,19 +187,19 @@ def apply(repository: Path, root: Path, overlay: Overlay, dry_run: bool) -> int:
     )
     changes = {p: data for p, data in {**wanted, **hosts}.items() if _read(root / p) != data}
     if not changes and not stale and record == after:
-        print(f"{overlay.operator} is there already; nothing to do")
+        print(f"{overlay.operator} is up to date in the checkout; nothing to do")
         return 0
     for path in [*changes, *stale]:
         print("edit " if path in hosts else "write" if path in changes else "remove", path)
     if dry_run:
-        print(f"{overlay.operator} is not there as it is here; nothing was changed")
+        print(f"{overlay.operator} is not up to date in the checkout; nothing was changed")
         return 1
-    _write(root / overlay.record, _journal(record, after).text())
+    _write(root / overlay.record, _transition(record, after).text())
     for path, data in changes.items():
         _write(root / path, data)
     _remove(root, stale, record.folders)
     _write(root / overlay.record, after.text())
-    print(f"{overlay.operator} is in the checkout; run cmake anew: it finds new files only then")
+    print(f"{overlay.operator} is in the checkout; run cmake again, which finds new files")
     return 0
 
 
@@ -207,8 +207,8 @@ def revert(root: Path, overlay: Overlay) -> int:
     """Take the operator out of a checkout; return the status.
 
     Raises:
-        RefusalError: a file of the operator's was changed there; nothing is changed.
-        OSError: a file cannot be written; the next run mends it.
+        RefusalError: a file of the operator was changed there; nothing is changed.
+        OSError: a file cannot be written; the next run repairs it.
     """
     record = read_record(root, overlay)
     hosts = {}
@@ -230,14 +230,14 @@ def revert(root: Path, overlay: Overlay) -> int:
     return 0
 
 
-# ---- What goes where -----------------------------------------------------------------------------
+# ---- Files and lines of the operator -------------------------------------------------------------
 
 
 def overlay_files(repository: Path, overlay: Overlay) -> dict[str, bytes]:
-    """Return path in the checkout -> content of every file that is laid over.
+    """Return path in the checkout -> content, for all files of the operator.
 
-    They are the operator's sources and, from wherever in the repository, the headers that these
-    include by a path relative to themselves or to include/.
+    These are the operator's sources, and all headers of the repository that they include by a path
+    relative to themselves or to include/.
 
     Raises:
         RefusalError: a file is missing, or a header is outside of the repository.
@@ -269,35 +269,35 @@ def _place(path: str, overlay: Overlay) -> str:
 
 
 def _header(repository: Path, path: str, include: str) -> str:
-    """Return the path in the repository of what a file includes; empty: it is not in there."""
+    """Return the path in the repository of an included header; empty: it is not there."""
     candidates = (_beside(path, include), posixpath.normpath(HEADERS + include))
     header = next((each for each in candidates if (repository / each).is_file()), "")
     if header.startswith(("../", "/")):
         raise RefusalError(
-            f"{path}: includes {include}, which is outside of the repository and cannot come along;"
-            " have the header in the repository"
+            f"{path}: includes {include}, which is outside of the repository and cannot be copied;"
+            " put the header into the repository"
         )
     return header
 
 
 def _beside(path: str, include: str) -> str:
-    """Return the path of what a file includes by a path relative to itself."""
+    """Return the path of a header included by a path relative to the file."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(path), include))
 
 
 def _with_include(data: bytes, include: bytes, path: str, header: str, overlay: Overlay) -> bytes:
-    """Return a file that includes the header at its place in the checkout."""
+    """Return a file with the path of an included header changed to its place in the checkout."""
     is_beside = _beside(path, include.decode()) == header
     if is_beside and path.startswith(SOURCES) == header.startswith(SOURCES):
-        return data  # they lie to one another as in the repository
+        return data  # the relative path stays the same
     place = _place(header, overlay)[len("src/") :].encode()
     return _INCLUDE.sub(lambda m: m[1] + (place if m[2] == include else m[2]), data)
 
 
 def with_lines(root: Path, path: str, overlay: Overlay) -> bytes:
-    """Return a file of ppl.nn's with the operator's lines, whether or not it has them already.
+    """Return a file of ppl.nn's with the operator's lines, each exactly once.
 
-    Where several operators have lines, they are in the order of the operators' names.
+    The lines of several operators are in the order of the operators' names.
 
     Raises:
         RefusalError: there is no place for a line.
@@ -317,7 +317,7 @@ def with_lines(root: Path, path: str, overlay: Overlay) -> bytes:
 
 
 def without_lines(data: bytes, operator: str = "") -> bytes:
-    """Return a file without the lines of an operator, or without those of all."""
+    """Return a file without the lines of an operator, or of all operators if none is named."""
     owners = {operator.encode()}
     lines = data.splitlines(keepends=True)
     if not operator:
@@ -326,13 +326,13 @@ def without_lines(data: bytes, operator: str = "") -> bytes:
 
 
 def _owner(line: bytes) -> bytes:
-    """Return the operator that has inserted a line; empty: none."""
+    """Return the operator of an inserted line; empty: the line is not an inserted one."""
     found = _MARKED.search(line)
     return found[1] if found else b""
 
 
 def _index(lines: Sequence[bytes], insertion: Insertion) -> int:
-    """Return the index of the line before which lines are inserted."""
+    """Return the index at which lines are inserted."""
     start = (insertion.inside or insertion.before).encode()
     found = (
         index
@@ -343,16 +343,16 @@ def _index(lines: Sequence[bytes], insertion: Insertion) -> int:
     if first is not None and insertion.inside:
         first = next((i for i in range(first, len(lines)) if lines[i].rstrip() == b"}"), None)
     if first is None:
-        end = " and, after it, no line that is }" if insertion.inside else ""
+        end = " with a line } after it" if insertion.inside else ""
         raise RefusalError(
             f"{insertion.file}: no line that begins with '{start.decode()}'{end}; this is not a "
-            "ppl.nn that the operator is made for (v0.9.2 to v0.10.0 and later). The CMake "
-            "injection does without such lines: see README.md"
+            "supported ppl.nn (v0.9.2 to v0.10.0 and later). The CMake injection does not need "
+            "such lines: see README.md"
         )
     return first
 
 
-# ---- The checkout as it is -----------------------------------------------------------------------
+# ---- The state of the checkout -------------------------------------------------------------------
 
 _PARSERS = "src/ppl/nn/models/onnx/param_parser_manager"
 _SIGNS = (
@@ -361,16 +361,16 @@ _SIGNS = (
     (f"{_PARSERS}.h", "ParamParserExtraArgs", "v0.6.3"),
     (f"{_PARSERS}.h", "PackParamFunc", "v0.7.1"),
 )
-"""(file, word that is in it, the last release in which it is not; empty: it is in every one)."""
+"""(file, word in it, the last release without that word; empty: all releases have it)."""
 _OLD_KERNELS = "src/ppl/nn/engines/riscv/impls"
 _NEW_SOURCE = "src/ppl/nn/models/onnx/register_resources.cc"
 
 
 def seen_version(root: Path) -> str:
-    """Return the release of a checkout, as far as its files show it, and what git calls it.
+    """Return the release of a checkout, by its files, and its name by git.
 
     Raises:
-        RefusalError: it is older than v0.9.2, or not of ppl.nn.
+        RefusalError: the checkout is older than v0.9.2, or not of ppl.nn.
     """
     for path, word, last in _SIGNS:
         if word.encode() not in (_read(root / path) or b""):
@@ -386,13 +386,13 @@ def seen_version(root: Path) -> str:
 
 def _too_old(root: Path, last: str, sign: str) -> str:
     return (
-        f"{root} is ppl.nn {last} or older, by its files: {sign}. The operator is made for v0.9.2 "
+        f"{root} is ppl.nn {last} or older, by its files: {sign}. The operator supports v0.9.2 "
         "to v0.10.0 and later; check one of these out"
     )
 
 
 def read_record(root: Path, overlay: Overlay) -> Record:
-    """Return what an operator has in a checkout; nothing, if there is no record.
+    """Read the record of an operator in a checkout; empty if the file does not exist.
 
     Raises:
         RefusalError: the record is invalid, or of another operator.
@@ -409,42 +409,42 @@ def read_record(root: Path, overlay: Overlay) -> Record:
         ) from None
     if record.operator != overlay.operator:
         raise RefusalError(
-            f"{overlay.record}: is of {record.operator}, whose files have the same names as those "
-            f"of {overlay.operator}; one checkout cannot hold both"
+            f"{overlay.record}: belongs to {record.operator}, which has the same names of files as "
+            f"{overlay.operator}; one checkout cannot hold both"
         )
     return record
 
 
 def _dirty_hosts(root: Path, hosts: Iterable[str]) -> Iterator[str]:
-    """Return the problems of files that differ from git's in more than lines of operators."""
+    """Yield the problems of files with uncommitted changes besides operators' lines."""
     for path in hosts:
         committed = _git(root, "cat-file", "blob", f"HEAD:./{path}")
         if committed is None:
             continue  # not in git, or not a repository
-        ours = without_lines(_read(root / path) or b"")
+        current = without_lines(_read(root / path) or b"")
         there = _git(root, "hash-object", "--stdin", stdin=without_lines(committed))
-        if _git(root, "hash-object", "--stdin", f"--path={path}", stdin=ours) != there:
+        if _git(root, "hash-object", "--stdin", f"--path={path}", stdin=current) != there:
             yield f"{path}: has changes that are not committed; commit or stash them (`git stash`)"
 
 
 def _other_registrations(root: Path, overlay: Overlay) -> Iterator[str]:
     for path in overlay.hosts:
-        for number, line in enumerate((_read(root / path) or b"").splitlines(), 1):
+        for index, line in enumerate((_read(root / path) or b"").splitlines(), 1):
             if re.search(overlay.registered.encode(), line) and not _owner(line):
-                yield f"{path}:{number}: registers {overlay.operator} already; delete the line"
+                yield f"{path}:{index}: registers {overlay.operator} already; delete the line"
 
 
 def _foreign_files(
     root: Path, record: Record, paths: Iterable[str], overlay: Overlay
 ) -> Iterator[str]:
-    """Return the problems of files that hold what the operator did not write."""
+    """Yield the problems of files with content that the operator did not write."""
     for path in sorted(paths):
         data = _read(root / path)
         if data is None or _digest(data) in record.files.get(path, ()):
             continue
         if path in record.files:
             yield (
-                f"{path}: was changed since {overlay.operator} was laid there; bring the change "
+                f"{path}: was changed since {overlay.operator} was laid there; move the change "
                 "into the operator's repository, and delete the file"
             )
         else:
@@ -452,7 +452,7 @@ def _foreign_files(
 
 
 def _obstacles(root: Path, paths: Iterable[str]) -> Iterator[str]:
-    """Return the problems of paths that cannot be written or removed."""
+    """Yield the problems of paths that cannot be written or removed."""
     for path in paths:
         place = root / path
         if place.resolve() != root.resolve() / path:
@@ -475,7 +475,7 @@ def _refuse(*problems: str) -> None:
 
 
 def _new_folders(root: Path, paths: Iterable[str], record: Record) -> list[str]:
-    """Return the folders of these files that ppl.nn does not have, the deepest last."""
+    """Return the folders of these files that are not ppl.nn's own, the deepest last."""
     made = {*record.folders}
     for other in root.glob(RECORDS):
         try:
@@ -490,8 +490,8 @@ def _new_folders(root: Path, paths: Iterable[str], record: Record) -> list[str]:
     )
 
 
-def _journal(before: Record, after: Record) -> Record:
-    """Return a record of everything that is there at any moment between two."""
+def _transition(before: Record, after: Record) -> Record:
+    """Return the record during a change: all files, contents and folders of two records."""
     files = {
         path: sorted({*before.files.get(path, ()), *after.files.get(path, ())})
         for path in {*before.files, *after.files}
@@ -507,12 +507,12 @@ def _digest(data: bytes) -> str:
 
 
 def _read(path: Path) -> bytes | None:
-    """Return the content of a file; None: it is none."""
+    """Return the file's bytes, or None if it is not a regular file."""
     return path.read_bytes() if path.is_file() else None
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Replace a file at once, unless it has this content already."""
+    """Replace a file atomically, unless it has this content already."""
     if _read(path) == data:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -524,12 +524,12 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _partial(overlay: Overlay, files: Iterable[str]) -> list[str]:
-    """Return the paths of what a run that was killed may have left half written."""
+    """Return the paths of the partial files that a killed run may have left."""
     return [path + PARTIAL for path in (*overlay.hosts, *files, overlay.record)]
 
 
 def _remove(root: Path, paths: Iterable[str], folders: Iterable[str] = ()) -> None:
-    """Remove files, and those of the folders that are empty then."""
+    """Remove files, and then the empty ones of the folders."""
     for path in paths:
         if (root / path).exists():
             (root / path).unlink()
@@ -539,7 +539,7 @@ def _remove(root: Path, paths: Iterable[str], folders: Iterable[str] = ()) -> No
 
 
 def _git(root: Path, *arguments: str, stdin: bytes = b"") -> bytes | None:
-    """Return what git prints; None: it fails, or there is none."""
+    """Return git's output, or None if git fails or is not installed."""
     environment = {key: text for key, text in os.environ.items() if not key.startswith("GIT_")}
     try:
         done = subprocess.run(

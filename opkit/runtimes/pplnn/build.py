@@ -1,4 +1,4 @@
-"""What `scons` builds for PPLNN: libraries, and what runs the cases."""
+"""PPLNN's part of `scons`: libraries, and the runtime for the cases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _notes(spec: OpSpec) -> str:
 
 
 def _libraries(env: Any, targets: Mapping[str, str]) -> Sequence[Any]:
-    """Return the nodes of the libraries, and of the sources that were compiled."""
+    """Return the nodes of the libraries for the targets."""
     return [library(env, target, abi) for target, abi in targets.items()]
 
 

@@ -1,4 +1,4 @@
-"""How ppl.nn calls a kernel: what an ONNX model can hold of a param, and what a status means."""
+"""ppl.nn's calling convention: conversion of params by ONNX attributes, names of statuses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LIMITS = Limits("PPLNN")
 
 
 def _value(param: Param, value: Any) -> Value:
-    """Return what the parser of attributes makes of a param."""
+    """Return the kernel's argument for a param, as ppl.nn's parser reads its attribute."""
     if param.type.is_text:
         data = value.encode()
         return Value(param.name, "char", (len(data),), data)
@@ -25,7 +25,7 @@ def _value(param: Param, value: Any) -> Value:
         check_integers(param, numbers)
     array = np.array(numbers, element.dtype)
     if element.kind == "float" and value != param.default:
-        array = array.astype(np.float32).astype(element.dtype)  # what an attribute holds
+        array = array.astype(np.float32).astype(element.dtype)  # the precision of an attribute
     shape = array.shape if param.type.is_list else ()
     return Value(param.name, element.name, shape, array.tobytes())
 

@@ -1,4 +1,4 @@
-"""How the cases run as PPLNN would run them."""
+"""PPLNN's part of the check."""
 
 from __future__ import annotations
 

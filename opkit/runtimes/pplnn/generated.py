@@ -1,4 +1,4 @@
-"""The files that follow from op.yml, at every build."""
+"""The files that every build generates from op.yml."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from opkit.runtimes.pplnn.sources import sources
 from opkit.text import render
 
 _KINDS = {"ints": "INTS", "floats": "FLOATS", "string": "STRING"}
-"""Kind of an attribute in ONNX -> what the harness calls the param; others are scalars."""
+"""Kind of an attribute in ONNX -> the harness' kind of param; all others are SCALAR."""
 
 
 def generated_files(spec: OpSpec) -> dict[str, str]:
-    """Return path -> text of the sources for ppl.nn, their ways into it, and the harness' table."""
+    """Return path -> text of ppl.nn's sources, their registration, and the harness' table."""
     files = sources(spec)
     return {
         **copies.headers("runtimes/pplnn/glue/*.h", "runtimes/pplnn/harness/*.h"),
@@ -26,7 +26,7 @@ def generated_files(spec: OpSpec) -> dict[str, str]:
 
 
 def operator_source(spec: OpSpec) -> str:
-    """Return the path of the source with the table that the harness calls."""
+    """Return the path of the source with the harness' table of functions."""
     return f"generated/{spec.lower}_pplnn.cc"
 
 

@@ -11,10 +11,10 @@ from opkit.runtimes.pplnn.calling_convention import CONVENTION
 
 
 def host_kernel(spec: OpSpec, root: Path) -> HarnessKernel:
-    """Return the kernel of a repository that is built for this PC.
+    """Return a repository's kernel for this PC.
 
     Raises:
-        OpkitError: it is not.
+        OpkitError: the kernel is not built.
     """
     host = root / "build/pplnn/host"
     library = host / f"lib{spec.lower}.so"

@@ -1,6 +1,6 @@
-"""How files, classes and functions in ppl.nn's tree are called.
+"""The names of files, classes and functions in ppl.nn's tree.
 
-Paths are ppl.nn's own: what is `src/ppl/nn/...` there is `pplnn/src/ppl/nn/...` in a repository.
+Paths are ppl.nn's own: `src/ppl/nn/...` there is `pplnn/src/ppl/nn/...` in a repository.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Names:
     """The names of an operator in ppl.nn's tree.
 
     Attributes:
-        stem: what files are called.
-        title: what classes and functions are called.
+        stem: the stem of the files' names.
+        title: the name in classes and functions.
         folder: the folder of the domain, and its C++ namespace.
     """
 
@@ -46,22 +46,22 @@ class Names:
 
     @property
     def math(self) -> str:
-        """The path of what engines call, without suffix."""
+        """The path of the source with the functions for the engines, without suffix."""
         return f"ppl/nn/oputils/{self.folder}/{self.stem}"
 
     @property
     def glue(self) -> str:
-        """The path of what calls the math in C, without suffix; it knows nothing of ppl.nn."""
+        """The path of the glue to the math in C, without suffix; it does not depend on ppl.nn."""
         return f"ppl/nn/oputils/{self.folder}/{self.stem}_glue"
 
     @property
     def files(self) -> str:
-        """The path of the header that says where the structs of the math are."""
+        """The path of the header that includes the structs of the math."""
         return f"ppl/nn/oputils/{self.folder}/{self.stem}_files.h"
 
     @property
     def math_files(self) -> str:
-        """The path of the header that says where the math itself is."""
+        """The path of the header that includes the math."""
         return f"ppl/nn/oputils/{self.folder}/{self.stem}_math_files.h"
 
     def op(self, engine: str) -> str:
@@ -80,7 +80,7 @@ def names(spec: OpSpec) -> Names:
 
 
 def domain_folder(domain: str) -> str:
-    """Return the folder and namespace of a domain: an identifier that means nothing else."""
+    """Return the folder and namespace of a domain: an identifier that is not taken."""
     folder = re.sub(r"\W", "_", domain) or "ai_onnx"
     is_taken = folder in _PPL_NAMESPACES or taken_by(folder)
     return f"{folder}_domain" if is_taken else folder

@@ -6,7 +6,7 @@ from opkit.description.spec import Param, ParamValue
 from opkit.text import c_float, c_string
 
 READ_AS = {"VX_TYPE_CHAR": "uint8_t"}
-"""Name of a param type -> the C type of its numbers, if that of the member may have a sign."""
+"""Name of a param type -> the C type of its numbers, if the member's type may be signed."""
 
 _ATTRIBUTE_TYPES = {"int": "int64_t", "float": "float"}
 """Kind of an attribute with one number -> its C++ type in ONNX."""
@@ -22,15 +22,15 @@ def cxx_type(param: Param) -> str:
 
 
 def cxx_default(param: Param) -> str:
-    """Return the initializer of the member: nothing for what constructs itself without default."""
+    """Return the initializer of the member; empty for a string or a list without default."""
     default = param.default
     if default is None:
-        return "" if param.type.is_text or param.type.is_list else f" = {_number(param, 0)}"
+        return "" if param.type.is_text or param.type.is_list else f" = {_literal(param, 0)}"
     if isinstance(default, str):
         return f" = {c_string(default)}"
     if isinstance(default, tuple):
-        return f" = {{{', '.join(_number(param, item) for item in default)}}}"
-    return f" = {_number(param, default)}"
+        return f" = {{{', '.join(_literal(param, item) for item in default)}}}"
+    return f" = {_literal(param, default)}"
 
 
 def packed(param: Param, member: str) -> str:
@@ -43,8 +43,8 @@ def packed(param: Param, member: str) -> str:
     return f"static_cast<{attribute}>({member})"
 
 
-def _number(param: Param, value: ParamValue) -> str:
-    """Return a number as C++ writes it."""
+def _literal(param: Param, value: ParamValue) -> str:
+    """Return a number as a literal in C++."""
     assert isinstance(value, (bool, int, float))
     element = param.type.element
     if element.kind == "bool":

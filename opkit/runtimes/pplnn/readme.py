@@ -12,11 +12,11 @@ from opkit.runtimes.pplnn.sources import has_shape_rule
 from opkit.text import render
 
 _ABOUT = """\
-A custom operator for PPLNN, the runtime of OpenPPL: its math, and the sources that make it one of
+A custom operator for PPLNN, the runtime of OpenPPL: its math, and the sources for
 ppl.nn's riscv and x86 engines."""
 _PRODUCT = "compiles all of it for {target}"
 _FILE = """\
-| `pplnn/{lower}_shapes.h` | the shape rule in C, which PPLNN asks for while a model runs | yours |
+| `pplnn/{lower}_shapes.h` | the shape rule in C, which PPLNN calls while a model runs | yours |
 """
 _COMMANDS = """\
 | `scons target=riscv64` | compiles the sources in `pplnn/` for riscv64, and packs the math into \
@@ -68,8 +68,8 @@ The shapes of its outputs are not in an ONNX file, but inferred when a model run
 
 _CONSTANTS = """
 
-Here, {names} {are} of that name, too: `source: const:...` in `op.yml` is for converters of models
-in which it is a constant input, and PPLNN's parser sees attributes only."""
+Here, {names} {are} of that name, too: PPLNN's parser sees attributes only. `source: const:...` in
+`op.yml` is for converters of models with a constant input."""
 
 
 def _attributes(params: tuple[Param, ...]) -> str:
@@ -85,7 +85,7 @@ def _attributes(params: tuple[Param, ...]) -> str:
 
 
 def _constants(params: tuple[Param, ...]) -> str:
-    """Return what becomes of params that other converters take from constants."""
+    """Return the note on params that other converters read from constant inputs; or nothing."""
     found = [f"`{param.name}`" for param in params if param.source]
     if not found:
         return ""

@@ -1,4 +1,4 @@
-"""How ppl.nn learns of the operator: lines for its own files, or sources beside them."""
+"""The registration with ppl.nn: lines for its own files, or sources beside them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from opkit.text import render
 
 
 def key(spec: OpSpec) -> str:
-    """Return what tells the operator from others: the domain and the type of its nodes."""
+    """Return the unique name of the operator: the domain and the type of its nodes."""
     return f"{settings(spec).domain}.{spec.name}".lstrip(".")
 
 
 def function(spec: OpSpec) -> str:
-    """Return what the function is called that registers the operator, in each table."""
+    """Return the name of the registration function, the same for each table."""
     return f"Register_{_identifier(spec)}"
 
 

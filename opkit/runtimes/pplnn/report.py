@@ -1,4 +1,4 @@
-"""What the report shows of PPLNN: the sizes of the libraries."""
+"""PPLNN's part of the report: the sizes of the libraries."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import yaml
 
-from opkit.description.reader import Reader, shown
+from opkit.description.reader import Reader, as_written
 from opkit.description.spec import OpSpec
 
 NAME = "pplnn"
@@ -21,7 +21,7 @@ KEYS = {
         "pattern": f"^{_DOMAIN}$",
     },
     "opset": {
-        "description": "The first and the last version of the domain's operator set that has it.",
+        "description": "The first and the last version of the domain's operator set with it.",
         "type": "array",
         "items": {"type": "integer", "minimum": 1, "maximum": _MAX_VERSION},
         "minItems": 2,
@@ -69,7 +69,7 @@ def _domain(reader: Reader, node: yaml.Node | None) -> str:
     domain = reader.text(node, "domain")
     if not re.fullmatch(_DOMAIN, domain):
         expected = "letters, digits, '_', '-' and '.'"
-        reader.fail(node, "domain", f"invalid {shown(node)}", expected=expected)
+        reader.fail(node, "domain", f"invalid {as_written(node)}", expected=expected)
     return domain
 
 
@@ -79,7 +79,7 @@ def _opset(reader: Reader, node: yaml.Node | None) -> tuple[int, int]:
     versions = reader.value(node, "opset")
     are_two = isinstance(versions, list) and len(versions) == 2
     if not are_two or not all(type(version) is int for version in versions):
-        reader.fail(node, "opset", f"invalid {shown(node)}", expected=_EXPECTED)
+        reader.fail(node, "opset", f"invalid {as_written(node)}", expected=_EXPECTED)
     first, last = versions
     if not 1 <= first <= last <= _MAX_VERSION:
         expected = f"{_EXPECTED}, the lower one first"

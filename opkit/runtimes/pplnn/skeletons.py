@@ -1,4 +1,4 @@
-"""The file that is the user's from the moment it is written: the shape rule."""
+"""The user's file with the shape rule; opkit writes it only once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from opkit.text import render
 
 
 def once_only_files(spec: OpSpec) -> dict[str, str]:
-    """Return path -> text of the shape rule; nothing if op.yml says all shapes."""
+    """Return path -> text of the shape rule; empty if op.yml has all shapes."""
     if not has_shape_rule(spec):
         return {}
     first = spec.inputs[0].name

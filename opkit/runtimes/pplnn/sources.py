@@ -21,7 +21,7 @@ _PPL_TYPES = {
 
 
 def sources(spec: OpSpec) -> dict[str, str]:
-    """Return path -> text of the files at ppl.nn's own paths below SOURCES."""
+    """Return path -> text of the files; the paths are ppl.nn's own, below SOURCES."""
     where = names(spec)
     root = "../" * len(PurePosixPath(SOURCES, where.files).parent.parts)
     files = {
@@ -43,11 +43,11 @@ def sources(spec: OpSpec) -> dict[str, str]:
 
 
 def file_headers(spec: OpSpec, root: str) -> dict[str, str]:
-    """Return path -> text of the headers that say where the operator's own files are.
+    """Return path -> text of the headers that include the operator's own files.
 
     Args:
         spec: the operator.
-        root: the folder with them, as seen from the headers, with a slash at its end.
+        root: the folder of these files, relative to the headers, with a slash at its end.
     """
     where = names(spec)
     values = {"name": spec.name, "lower": spec.lower, "root": root}
@@ -59,7 +59,7 @@ def file_headers(spec: OpSpec, root: str) -> dict[str, str]:
 
 
 def has_shape_rule(spec: OpSpec) -> bool:
-    """Whether an output has a shape of its own, so that the user writes a rule."""
+    """Whether an output has no `same_as`, so that the user writes a shape rule."""
     return any(output.same_as is None for output in spec.outputs)
 
 
@@ -76,7 +76,7 @@ def _param_struct(spec: OpSpec, where: Names) -> str:
         with_comment(f"    {cxx_type(param)} {param.name}{cxx_default(param)};", param.doc)
         for param in spec.params
     ]
-    own = {"other": "this->other"}  # as the operator's argument is called
+    own = {"other": "this->other"}  # the name of operator=='s argument
     equal = [f"{own.get(name, name)} == other.{name}" for name in [p.name for p in spec.params]]
     return render(
         "runtimes/pplnn/templates/param.h",
@@ -244,8 +244,8 @@ def _type_of(spec: OpSpec) -> str:
 
 
 def _params_of(spec: OpSpec, where: Names) -> str:
-    """Return the function that makes the math's struct of the attributes."""
-    head = comment("The attributes as the math gets them. Texts and lists stay where they are.")
+    """Return the function that converts the attributes to the math's struct."""
+    head = comment("Converts the attributes to the math's params. Texts and lists are not copied.")
     if not spec.params:
         return (
             f"{comment('The operator has no attributes.')}\n"
@@ -431,7 +431,7 @@ _SET_PARAM = """
 
 
 def _init(where: Names, has_params: bool) -> str:
-    """Return the body of the op's function that comes first."""
+    """Return the body of the op's Init function."""
     space, title = f"nn::{where.folder}", where.title
     capture, param = ("this", "param_.get()") if has_params else ("", "nullptr")
     infer = f"""\
@@ -451,7 +451,7 @@ def _init(where: Names, has_params: bool) -> str:
 
 
 def _select(where: Names, function: str, what: str, arguments: list[str]) -> str:
-    """Return the declaration of a function that selects something for inputs and outputs."""
+    """Return the declaration of an op's Select function, for formats or data types."""
     item = {"format": "dataformat_t", "type": "datatype_t"}[what]
     selected = [f"std::vector<{item}> *selected_{side}_{what}s" for side in ("input", "output")]
     return wrapped(f"RetCode {where.title}Op::Select{function}(", [*arguments, *selected], ")")

@@ -9,7 +9,7 @@ import yaml
 
 from opkit.description.any_case import words
 from opkit.description.checked_kernels import CheckedKernel
-from opkit.description.reader import Reader, shown
+from opkit.description.reader import Reader, as_written
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn.names import check_vx_names
 
@@ -95,13 +95,13 @@ def _kernels(reader: Reader, node: yaml.Node | None) -> tuple[str, ...]:
         return KERNELS
     expected = "[cpu] or [cpu, vx]"
     if not isinstance(node, yaml.SequenceNode):
-        reader.fail(node, "kernels", f"must be a list, not {shown(node)}", expected=expected)
+        reader.fail(node, "kernels", f"must be a list, not {as_written(node)}", expected=expected)
     found: list[str] = []
     for index, item in enumerate(node.value):
         where = f"kernels[{index}]"
         kernel = reader.text(item, where).lower()
         if kernel not in KERNELS:
-            problem = f"unknown kernel {shown(item)}"
+            problem = f"unknown kernel {as_written(item)}"
             reader.fail(item, where, problem, expected=", ".join(KERNELS))
         if kernel in found:
             reader.fail(item, where, f"duplicate kernel '{kernel}'", hint="delete one of them")

@@ -1,4 +1,4 @@
-"""What `scons` builds for RKNN-Toolkit2: plugins, static libraries, and what runs the cases."""
+"""RKNN-Toolkit2's part of `scons`: plugins, static libraries, and the host runtime."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _notes(spec: OpSpec) -> str:
 
 
 def _declare(env: Any, request: Any) -> Sequence[Any]:
-    """Declare the plugin for this PC, what runs it, and `deploy`."""
+    """Declare the plugin for this PC, its host runtime, and `deploy`."""
     if "deploy" in request.commands:
         deploy(env, _products(env, request.targets_of(DESCRIBE)))
     library, _ = plugin(env, PC, debug=True)

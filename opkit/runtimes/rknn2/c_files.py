@@ -1,4 +1,4 @@
-"""The generated C files: the operator as librknnrt calls it, its plugin, and its registration."""
+"""The generated C files: the operator's callbacks for librknnrt, plugin and registration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from opkit.text import c_float, c_string, render
 
 _REGISTRATION = """\
 Registers all custom operators of an application, in one call: librknnrt fails at the first \
-operator of a model that is not registered yet, so that there is no second one.
+operator of a model that is not registered yet, so a second call would be too late.
 
 An application with more operators than {name} copies this file, and adds a line for each."""
 TENSOR_TYPES_IN_C: dict[str | None, str] = {
@@ -24,7 +24,7 @@ TENSOR_TYPES_IN_C: dict[str | None, str] = {
     "int64": "INT64",
     "bool": "BOOL",
 }
-"""The dtype of a tensor in op.yml -> the end of the name of its opkit_dtype."""
+"""The dtype of a tensor in op.yml -> the suffix of its OPKIT_DTYPE_ constant."""
 
 _LIST_TYPES = {"int32": "INT32_ARRAY", "float32": "FLOAT_ARRAY"}
 _INT64_MIN = -(2**63)
@@ -60,7 +60,7 @@ def c_files(spec: OpSpec) -> dict[str, str]:
 
 
 def constant_inputs(spec: OpSpec) -> list[Param]:
-    """Return the params that are constant inputs of a node: those after its tensors, in order."""
+    """Return the params that are constant inputs of a node; they follow the tensors, in order."""
     return [param for param in spec.params if param.source]
 
 
@@ -92,14 +92,14 @@ def _custom_op(spec: OpSpec) -> str:
     )
 
 
-# ---- What the operator is ------------------------------------------------------------------------
+# ---- The operator's description ------------------------------------------------------------------
 
 
 def _description(spec: OpSpec) -> Iterator[str]:
     """Yield the definitions of the tensors, of the params and of the operator."""
     first = spec.inputs[0].dtype
     outputs = [replace(output, dtype=output.dtype or first) for output in spec.outputs]
-    yield comment("Its tensors: the name, what the math gets, and where in its structs.")
+    yield comment("Its tensors: name, data type for the math, and offset in the math's struct.")
     for group, tensors in (("input", spec.inputs), ("output", outputs)):
         yield f"static const struct opkit_tensor_row custom_op_{group}s[] = {{"
         yield from (_tensor_row(spec, group, tensor) for tensor in tensors)
@@ -126,14 +126,14 @@ def _description(spec: OpSpec) -> Iterator[str]:
 
 
 def _tensor_row(spec: OpSpec, group: str, tensor: Tensor) -> str:
-    """Return the row that says what the math gets for a tensor, and where."""
+    """Return the row of a tensor: name, data type for the math, offset in the math's struct."""
     offset = f"offsetof(struct {spec.lower}_{group}s, {tensor.name})"
     dtype = TENSOR_TYPES_IN_C[tensor.dtype]
     return wrapped("    {", [f'"{tensor.name}"', f"OPKIT_DTYPE_{dtype}", offset], "},")
 
 
 def _row(spec: OpSpec, param: Param) -> str:
-    """Return the row that says where a param comes from and goes."""
+    """Return the row of a param: its source in the model and its place in the math's struct."""
     items = [
         f'"{param.name}"',
         f"OPKIT_PARAM_{_param_type(param)}",
@@ -150,7 +150,7 @@ def _input_index(spec: OpSpec, param: Param) -> int:
 
 
 def _param_type(param: Param) -> str:
-    """Return the end of the name of its opkit_param_type."""
+    """Return the suffix of the param's OPKIT_PARAM_ constant."""
     if param.type.is_list:
         return _LIST_TYPES[param.type.element.name]
     return param.type.name.removeprefix("VX_TYPE_")
@@ -177,7 +177,7 @@ def _default(param: Param) -> str:
 
 
 def _literal(param: Param, value: ParamValue) -> str:
-    """Return a value in C."""
+    """Return a value as a literal in C."""
     if isinstance(value, str):
         return c_string(value)
     if isinstance(value, bool):

@@ -1,7 +1,7 @@
-"""How librknnrt calls an operator: what becomes of values, and what a status means.
+"""librknnrt's calling convention: marshaling of values, names of statuses.
 
-CONVENTION is that of librknnrt 1.6.0, where every tensor is float32; LATER is that of later
-versions, by the vendor's guide.
+CONVENTION is for librknnrt 1.6.0, where every tensor is float32; LATER is for later versions, by
+the vendor's guide.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from opkit.runtimes.rknn2.limits import (
     unreadable_numbers,
 )
 
-_CONSTANT = "const:"  # before the name of a param that is a constant input; driver.c has it, too
+_CONSTANT = "const:"  # the prefix of constant inputs' names; the same as in driver.c
 
 
 def _value(param: Param, value: Any, tensor_types: Mapping[str, str]) -> Value:
@@ -45,7 +45,7 @@ def _value(param: Param, value: Any, tensor_types: Mapping[str, str]) -> Value:
     array = _array(param, numbers_of(param, value, LIMITS)).reshape(np.shape(value))
     if param.source:
         array = array.astype(tensor_types[array.dtype.name])
-    elif not np.array_equal(np.asarray(value), np.asarray(param.default)):  # which nodes leave out
+    elif not np.array_equal(np.asarray(value), np.asarray(param.default)):  # nodes omit a default
         _refuse_unreadable(param, array)
     return Value(name, array.dtype.name, array.shape, array.tobytes())
 
@@ -59,14 +59,14 @@ def _array(param: Param, numbers: list[Any]) -> Array:
 
 
 def _refuse_unreadable(param: Param, array: Array) -> None:
-    """Refuse an attribute with which no model can be loaded.
+    """Refuse an attribute that librknnrt cannot load.
 
     Raises:
-        RefusedError: a number of it is such.
+        RefusedError: a number of it is out of range.
     """
-    for number in unreadable_numbers(tuple(array.ravel().tolist()))[:1]:
+    for each in unreadable_numbers(tuple(array.ravel().tolist()))[:1]:
         raise RefusedError(
-            f"param '{param.name}' is {number}, at which librknnrt aborts (expected {READABLE})"
+            f"param '{param.name}' is {each}, at which librknnrt aborts (expected {READABLE})"
         )
 
 

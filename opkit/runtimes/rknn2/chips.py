@@ -1,4 +1,4 @@
-"""The chips: those of the runtime, and those that are taken for them."""
+"""The runtime's chips, and the unsupported chips that users may take for them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TARGETS: dict[str, Target] = {
     )
     for name in ("rk3588", "rk3576", "rk3568", "rk3566", "rk3562", "rv1126b")
 }
-"""One library serves them all: it runs on the CPU."""
+"""One library is for all chips: it runs on the CPU."""
 
 
 def _without(chip: str, library: str) -> str:
@@ -36,4 +36,4 @@ _LIBRARIES = {
 REFUSED_TARGETS: dict[str, str] = {
     chip: _without(chip, library) for chip, library in _LIBRARIES.items()
 }
-"""Name of a chip -> why it is no target."""
+"""Unsupported chip -> reason."""

@@ -1,4 +1,4 @@
-"""What RKNN-Toolkit2 gets on a PC: the operator's class, and the scripts that use it."""
+"""The files for RKNN-Toolkit2 on a PC: the operator's class, and the scripts that use it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from opkit.runtimes.rknn2.settings import settings
 from opkit.text import render
 
 FOLDER = "rknn2"
-"""Where a repository has these files; they run on Python 3.8 and later, without opkit."""
+"""The folder of these files in a repository; they run on Python 3.8 and later, without opkit."""
 
 
 def files(spec: OpSpec) -> dict[str, str]:

@@ -1,15 +1,15 @@
-"""How a plugin gets onto a board."""
+"""The commands to copy a plugin to a board."""
 
 from __future__ import annotations
 
 from pathlib import PurePosixPath
 
 PLUGINS = "/usr/lib/rknpu/op_plugins"
-"""Where rknn_server looks for plugins on Linux."""
+"""rknn_server's folder of plugins on Linux."""
 
 
 def lines(plugin: str) -> str:
-    """Return the commands, and what else is to be known.
+    """Return the commands, and notes on them.
 
     Args:
         plugin: the path of the plugin, in the folder of its target.
@@ -21,7 +21,7 @@ For a {folder.name.upper()} board that runs rknn_server and librknnrt 1.6.0 or l
 
     adb shell mkdir -p {PLUGINS}
     adb push {plugin} {PLUGINS}/{name}
-    adb shell restart_rknn.sh    # or whatever starts rknn_server on the board
+    adb shell restart_rknn.sh    # or another command that restarts rknn_server
 
 or, without adb:
 
@@ -32,8 +32,8 @@ or, without adb:
 rknn_server loads plugins when it starts: restart it after every copy. It takes one plugin for each
 model; an application takes {folder}/{archive(name)} instead.
 
-On Android plugins are in /vendor/lib64 (32-bit: /vendor/lib), and have to be compiled with the NDK:
-this one needs the C library of Linux."""
+On Android, plugins are in /vendor/lib64 (32-bit: /vendor/lib), and must be compiled with the NDK:
+this one requires the C library of Linux."""
 
 
 def archive(plugin: str) -> str:

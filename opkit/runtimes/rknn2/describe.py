@@ -1,4 +1,4 @@
-"""What a description can say to RKNN-Toolkit2."""
+"""RKNN-Toolkit2's names, targets, limits, types and keys of op.yml."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from opkit.runtimes.rknn2.limits import LIMITS, TENSOR_TYPES, unreadable_numbers
 
 
 def _complaints(spec: OpSpec) -> Iterator[Complaint]:
-    """Warn of defaults that no attribute of a model can be."""
+    """Warn of defaults that librknnrt cannot read as an attribute."""
     for param in spec.params:
-        for number in unreadable_numbers(param.default)[:1]:
+        for each in unreadable_numbers(param.default)[:1]:
             yield Complaint(
                 "",
-                f"{number} is out of range for an attribute, at which librknnrt aborts; it "
-                "works only where nodes leave the attribute out",
+                f"{each} is out of range for an attribute, at which librknnrt aborts; it "
+                "works only where nodes omit the attribute",
                 field=f"params.{param.name}.default",
                 severity="warning",
             )
 
 
 def _name_refusal(name: str) -> str:
-    """Refuse what would be a file, a type or a function of librknnrt's."""
+    """Refuse the name of a file, a type or a function of librknnrt's."""
     is_taken = name.lower() in ("rknn", "get_rknn", "rknn_custom_op")
     return "is taken by the generated code; choose another name" if is_taken else ""
 
@@ -38,7 +38,7 @@ DESCRIBE = Describe(
     converter="RKNN-Toolkit2",
     next_steps=(
         "python $folder/rknn2/convert.py MODEL.onnx, with a Python that has RKNN-Toolkit2\n"
-        "scons deploy, in $folder: how $product gets onto a board\n"
+        "scons deploy, in $folder: print the commands to copy $product to a board\n"
     ),
     starter=f"target_platform: RK3588  # {', '.join(TARGETS)}\n",
     targets=TARGETS,

@@ -1,4 +1,4 @@
-"""The plugin for this PC, on the stand-in for librknnrt."""
+"""The plugin for this PC, on the host runtime in place of librknnrt."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from opkit.runtimes.rknn2.calling_convention import CONVENTION, LATER
 
 @dataclass(frozen=True)
 class EveryVersion:
-    """The CPU kernel as librknnrt 1.6.0 calls it and, where that differs, as later versions do.
+    """The CPU kernel, called like librknnrt 1.6.0 and, where that differs, like later versions.
 
-    It is a Kernel.
+    Implements Kernel.
     """
 
     first: HarnessKernel
@@ -31,7 +31,7 @@ class EveryVersion:
     def run(
         self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
     ) -> RunResult:
-        """Run the kernel; see Kernel. What only later versions find is said to be theirs."""
+        """Run the kernel; see Kernel. Messages tell errors that only later versions have."""
         result = self.first.run(invocation, fill, repeat, limit)
         if _fails(result) or not _has_int64(self.first.spec, invocation):
             return result
@@ -50,7 +50,7 @@ class EveryVersion:
 
 
 def _has_int64(spec: OpSpec, invocation: Invocation) -> bool:
-    """Whether a tensor of the node is int64, or a constant input, as which integers come."""
+    """Whether the node has int64 tensors, as which integers in constant inputs arrive, too."""
     dtypes = [array.dtype for array in invocation.inputs.values()]
     dtypes += [np.dtype(dtype) for _, dtype in invocation.outputs.values()]
     constants = [param for param in spec.params if param.source]
@@ -66,7 +66,7 @@ def _fails(result: RunResult) -> bool:
 def every_version(
     spec: OpSpec, executor: Executor, root: Path, library: Path | None = None
 ) -> EveryVersion:
-    """Return the kernel in a harness, as every version of librknnrt calls it; see HarnessKernel."""
+    """Return the kernel in a harness, for all versions of librknnrt; see HarnessKernel."""
     first, later = (
         HarnessKernel(spec, executor, root, convention, library=library)
         for convention in (CONVENTION, LATER)
@@ -75,10 +75,10 @@ def every_version(
 
 
 def cpu_kernel(spec: OpSpec, root: Path) -> EveryVersion:
-    """Return the CPU kernel of a repository that is built for this PC.
+    """Return a repository's CPU kernel for this PC.
 
     Raises:
-        OpkitError: it is not.
+        OpkitError: the kernel is not built.
     """
     build = root / "build"
     library = build / f"rknn2/x64/librkcst_{spec.lower}.so"

@@ -1,4 +1,4 @@
-"""Is a plugin one that rknn_server can load? Asked before it is delivered."""
+"""Checks that rknn_server can load a plugin, before the plugin is delivered."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ REQUIREMENTS = elf_check.Requirements(
         elf_check.SystemLibrary("libm.so.6"),
     ),
 )
-"""What a plugin has to be."""
+"""The required exports and libraries of a plugin."""
 
 
 def check_plugin(path: Path, abi: str) -> None:
-    """Check a plugin against what the boards of an ABI accept; on this PC, any glibc does.
+    """Check that the boards of an ABI can load a plugin; on this PC, any glibc is accepted.
 
     Raises:
-        OpkitError: it cannot be read, or it would not load, or not as it should; the message lists
-            every reason.
+        OpkitError: the plugin cannot be read, or violates a requirement; the message lists every
+            reason.
     """
     elf_check.check(path, ABIS[abi], REQUIREMENTS, any_glibc=abi not in ("aarch64", "armhf"))

@@ -13,19 +13,19 @@ from opkit.runtimes.rknn2.settings import settings
 from opkit.text import render
 
 _ABOUT = """\
-A custom operator for Rockchip's RKNN-Toolkit2: its math, the plugin and the static library by which
-librknnrt runs it on the board's CPU, and the class by which the toolkit converts models that hold
-it."""
+A custom operator for Rockchip's RKNN-Toolkit2: its math, the plugin and the static library for
+librknnrt, which runs it on the board's CPU, and the class for the toolkit, which converts models
+with it."""
 _PRODUCT = "builds build/{target}/librkcst_{lower}.so, and a static library"
 _COMMANDS = """\
 | `scons target={target}` | builds the plugin and the static library for that chip; \
 `abi=armhf`: for a 32-bit system |
-| `scons deploy target={target}` | builds them and says how they get onto a board |
+| `scons deploy target={target}` | builds them and prints the commands to copy them to a board |
 """
 
 
 _SAMPLES = {"int": "1", "float": "0.5", "ints": "4,4", "floats": "0.5,1", "string": "text"}
-"""Kind of attribute -> some value."""
+"""Kind of attribute -> a sample value."""
 
 
 def readme(spec: OpSpec) -> Readme:
@@ -53,7 +53,7 @@ def readme(spec: OpSpec) -> Readme:
 
 
 def _example(spec: OpSpec) -> Iterator[str]:
-    """Yield arguments of make_onnx.py: what has no default."""
+    """Yield arguments of make_onnx.py, for inputs and for params without default."""
     for tensor in spec.inputs:
         yield f"{tensor.name}=1x3x4x5"
     for param in spec.params:

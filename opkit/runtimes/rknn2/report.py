@@ -1,4 +1,4 @@
-"""What the report shows of RKNN-Toolkit2: the operator's name in models, and the plugins."""
+"""RKNN-Toolkit2's part of the report: the operator's name in models, and the plugins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from opkit.toolchains import elf
 
 
 def built_plugins(root: Path) -> list[Product]:
-    """Return what is in the plugins that a repository has built."""
+    """Return the report's rows of the built plugins of a repository."""
     return [
         product(path.relative_to(root).as_posix(), path.read_bytes())
         for path in sorted(root.glob("build/*/librkcst_*.so"))
@@ -19,7 +19,7 @@ def built_plugins(root: Path) -> list[Product]:
 
 
 def product(file: str, data: bytes) -> Product:
-    """Return what is in a plugin, or why it cannot be read."""
+    """Return the report's row of a plugin: size, architecture and glibc, or the problem."""
     try:
         library = elf.read(data)
     except elf.ElfError as error:
@@ -31,7 +31,7 @@ def product(file: str, data: bytes) -> Product:
 
 
 def _delivery(param: Param) -> tuple[str, str]:
-    """Return where a kernel gets a param from, and of which type."""
+    """Return the source of a param in the model, and its C type."""
     kind = f"an attribute of kind {param.type.onnx}"
     return "a constant input" if param.source else kind, param.type.c_type
 

@@ -1,4 +1,4 @@
-"""The key of op.yml that only this runtime has, and what it cannot take of the others."""
+"""This runtime's own key of op.yml, and its restrictions of the common keys."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from opkit.text import shortened
 
 NAME = "rknn2"
 MAX_OP_TYPE = 255
-"""The characters for which the runtime's struct has room."""
+"""The maximum characters in the runtime's struct."""
 PREFIX = "cst"
 KEYS = {
     "op_type": {
@@ -31,7 +31,7 @@ KEYS = {
 
 @dataclass(frozen=True)
 class Settings:
-    """The key of op.yml that only this runtime has.
+    """The value of this runtime's own key of op.yml.
 
     Attributes:
         op_type: the operator's name in models.
@@ -51,7 +51,7 @@ def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
     """Read the settings of a description.
 
     Raises:
-        DescriptionError: they are invalid, or a param is one that no node can have.
+        DescriptionError: they are invalid, or a param cannot be an attribute or input of a node.
     """
     params = entries.get("params")
     for key, value in params.value if isinstance(params, yaml.MappingNode) else ():
@@ -88,7 +88,7 @@ def _op_type(reader: Reader, entries: Mapping[str, yaml.Node]) -> str:
 
 
 def _check_param(reader: Reader, key: yaml.Node, value: yaml.Node) -> None:
-    """Refuse a param that no node can have; what is no param at all, the parser refuses."""
+    """Refuse a param that cannot be an attribute or input of a node; the parser checks the rest."""
     where = f"params.{key.value}"
     if key.value == "name":
         reader.fail(

@@ -1,4 +1,4 @@
-"""The reference in RKNN-Toolkit2: as part of a model that it converts and simulates."""
+"""The reference in RKNN-Toolkit2: in a model that the toolkit converts and simulates."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from opkit.runtimes.rknn2.converter import FOLDER
 from opkit.scratch import scratch_folder
 
 TIMEOUT = 120.0  # seconds for a case, and for importing the toolkit before the first
-SHOWN_LINES = 12  # of what the toolkit wrote before it ended
+OUTPUT_LINES = 12  # the last lines of the toolkit's output, for a message
 
-_PROGRESS = "I "  # begins the toolkit's lines that are no warning
+_PROGRESS = "I "  # the prefix of the toolkit's informational lines
 _TENSOR_TYPES = {
     "float16": "float32",
     **{name: name for name in ("float32", "int8", "uint8", "int32", "int64", "bool")},
@@ -35,14 +35,14 @@ _TENSOR_TYPES = {
 
 @dataclass(eq=False)
 class SimulatedReference:
-    """The reference in a converted model of one node. It is a SimulatedKernel.
+    """The reference in a converted model of one node. Implements SimulatedKernel.
 
-    The simulator rounds floats to float16; what that is off by is two of its representable values,
-    which is 2e-3 relative.
+    The simulator rounds floats to float16; the error is up to two units in the last place, which is
+    2e-3 relative.
 
     Attributes:
         spec: the operator description.
-        executor: how the simulator is started.
+        executor: the start command of the simulator.
         root: the repository.
     """
 
@@ -63,7 +63,7 @@ class SimulatedReference:
 
     @cached_property
     def _folder(self) -> Path:
-        """What the worker's files are in, as long as this exists."""
+        """The folder of the worker's files; it is deleted with this object."""
         scratch = ExitStack()
         weakref.finalize(self, scratch.close)
         return scratch.enter_context(scratch_folder(self.root / "build/rknn2"))
@@ -73,10 +73,10 @@ class SimulatedReference:
     ) -> RunResult:
         """Convert a model for the arrays and simulate it; see Kernel.
 
-        Nothing that it holds beforehand can be filled: the same call again has the same result.
+        `fill` and `repeat` have no effect: a second call with the same arrays has the same result.
 
         Raises:
-            LeftOutError: the toolkit cannot convert such a model.
+            LeftOutError: the toolkit cannot convert the model, although the case is valid.
         """
         if self._last is None or self._last[0] is not invocation:
             self._last = invocation, self._simulate(invocation)
@@ -123,8 +123,8 @@ class SimulatedReference:
 
         Raises:
             BrokenPipeError: the process has ended.
-            EOFError: it ends meanwhile.
-            TimeoutError: it has not answered in time.
+            EOFError: the process ends meanwhile.
+            TimeoutError: there is no answer in time.
         """
         if self._worker is None:
             command = (*self.executor.command, str(self.root / FOLDER))
@@ -133,15 +133,15 @@ class SimulatedReference:
         return dict(json.loads(self._worker.line()))
 
     def _ended(self, timed_out: bool) -> RunResult:
-        """Return what is known of a process that has not answered; the next case gets a new one."""
+        """End a process that has not answered; return its fault and its last output."""
         worker = self._worker
         assert worker is not None
         self.close()
         lines = (line.strip() for line in worker.stderr().splitlines())
         last = [line for line in lines if line and not line.startswith(_PROGRESS)]
         how = f"took longer than {TIMEOUT:g} s" if timed_out else "ended without an answer"
-        shown = "".join(f"\n  {line}" for line in last[-SHOWN_LINES:])
-        return RunResult(fault=f"RKNN-Toolkit2 {how}{shown}", timed_out=timed_out)
+        output = "".join(f"\n  {line}" for line in last[-OUTPUT_LINES:])
+        return RunResult(fault=f"RKNN-Toolkit2 {how}{output}", timed_out=timed_out)
 
     def close(self) -> None:
         """End the process; the next case starts another one."""
@@ -151,5 +151,5 @@ class SimulatedReference:
 
 
 def _plain(value: Any) -> Any:
-    """Return a number or an array of numpy's, which a case may have as a param, for JSON."""
+    """Convert a number or an array of numpy's, the value of a param, for JSON."""
     return value.tolist()

@@ -1,4 +1,4 @@
-"""Converts and simulates one model after the other; runs in the Python of RKNN-Toolkit2.
+"""Converts and simulates models one by one; runs in the Python of RKNN-Toolkit2.
 
     python simulator_worker.py TARGET FOLDER
 
@@ -10,11 +10,11 @@ FOLDER has the operator's class and scripts. Each line of stdin is a request in 
 
 Each line of stdout is an answer in JSON, which is empty, or has one of
 
-    problem   why the model cannot be converted or simulated
-    left_out  why the toolkit cannot convert such a model, although nothing is wrong with it
+    problem   the reason why the model cannot be converted or simulated
+    left_out  the reason why the toolkit cannot convert the model, although the case is valid
 
-What the toolkit prints goes to stderr. Ends without an answer when a model ends the process that
-converts it.
+The toolkit's output goes to stderr. If a model ends the process that converts it, this process ends
+without an answer.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class Worker:
         self.operator = self.convert.CustomOp()
 
     def forked_answer(self, request: str) -> str:
-        """Run a case in a child: the toolkit converts one model in a process.
+        """Run a case in a child process: the toolkit converts only one model in a process.
 
         Returns:
-            The answer; empty if the child has ended without one.
+            The answer; empty if the child ended without one.
         """
         reader, writer = os.pipe()
         if os.fork() == 0:
@@ -56,11 +56,11 @@ class Worker:
         return answer
 
     def answer(self, request: dict[str, Any]) -> dict[str, str]:
-        """Run a case."""
+        """Run a case; return its answer."""
         try:
             self._run(**request)
         except (self.convert.ConversionError, OSError, ValueError) as error:
-            # While it builds, the toolkit tries numbers of its own.
+            # During the build, the toolkit runs the reference on its own numbers.
             is_of_build = str(error).startswith(f"build: {self.operator.op_type}: reference: ")
             return {"left_out" if is_of_build else "problem": str(error)}
         return {}

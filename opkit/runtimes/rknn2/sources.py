@@ -7,10 +7,10 @@ from opkit.errors import OpkitError
 
 
 def operator_sources(spec: OpSpec) -> list[str]:
-    """Return the paths of what plugin and application both have.
+    """Return the paths of the common sources of plugins and applications.
 
     Raises:
-        OpkitError: op.yml lists a file that is compiled anyway.
+        OpkitError: op.yml lists a generated file, which is compiled anyway.
     """
     own = [f"rknn2/{spec.lower}_custom_op.c"]
     generated = [*own, *plugin_sources(spec), *application_sources()]
@@ -23,10 +23,10 @@ def operator_sources(spec: OpSpec) -> list[str]:
 
 
 def plugin_sources(spec: OpSpec) -> list[str]:
-    """Return the paths of what only the plugin has."""
+    """Return the paths of the plugin's own sources."""
     return [f"rknn2/{spec.lower}_plugin.c"]
 
 
 def application_sources() -> list[str]:
-    """Return the paths of what only applications have."""
+    """Return the paths of the applications' own sources."""
     return ["rknn2/register_all.c"]

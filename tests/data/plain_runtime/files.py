@@ -6,7 +6,7 @@ from opkit.description.spec import OpSpec
 from opkit.runtimes.files import Files, Readme, RuntimeTexts
 
 GLUE = """\
-/* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
+/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 #include "../{lower}_compute.h"
 #include "../build/opkit/check/harness/runtime.h"
 

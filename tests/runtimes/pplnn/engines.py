@@ -50,7 +50,7 @@ def example(name: str) -> tuple[OpSpec, Path]:
 
 def write(spec: OpSpec, folder: Path, files: Path | None = None) -> Path:
     """Write an operator's files, with the user's from a folder, without a repository."""
-    chosen = runtimes.of(spec)
+    chosen = runtimes.selected(spec)
     texts = {**once_only_files(spec, chosen), **generated_files(spec, "", chosen)}
     for path, text in texts.items():
         target = folder / path

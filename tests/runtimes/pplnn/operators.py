@@ -41,7 +41,7 @@ OPERATORS = {
 def files(text: str) -> dict[str, str]:
     """Return path -> text of the files of an operator."""
     spec = runtimes.parse(text)
-    of_operator = runtimes.of(spec)
+    of_operator = runtimes.selected(spec)
     return once_only_files(spec, of_operator) | generated_files(spec, "", of_operator)
 
 

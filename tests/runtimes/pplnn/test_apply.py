@@ -282,7 +282,7 @@ def test_missing_brace_is_refused(
 ) -> None:
     text = checkout.read(RISCV_OPS)
     checkout.write(RISCV_OPS, text.replace("\n}\n\n}}}", "\n} }}}"))
-    assert "and, after it, no line that is }" in refused(repository, checkout, capsys)
+    assert "with a line } after it" in refused(repository, checkout, capsys)
 
 
 @pytest.mark.parametrize("staged", [False, True])

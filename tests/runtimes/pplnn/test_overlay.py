@@ -24,7 +24,7 @@ FILES = {
 def files(text: str) -> dict[str, str]:
     """Return path -> text of the generated files, except the ones at ppl.nn's own paths."""
     spec = runtimes.parse(text)
-    generated = generated_files(spec, "", runtimes.of(spec))
+    generated = generated_files(spec, "", runtimes.selected(spec))
     return {path: text for path, text in generated.items() if re.match("pplnn/(?!src/)", path)}
 
 
@@ -59,7 +59,7 @@ def test_command_and_readme(tmp_path: Path) -> None:
     assert refused.returncode == 2
     assert "pplnn-apply changes a checkout of ppl.nn; name it with root=" in refused.stderr
     applied = repository.scons("pplnn-apply", f"root={checkout.root}")
-    assert "custom.ResizeArea is in the checkout; run cmake anew" in applied.stdout
+    assert "custom.ResizeArea is in the checkout; run cmake again" in applied.stdout
     assert "src/ppl/nn/oputils/custom.resizearea.overlay.json" in checkout.content()
 
     readme = (repository.path / "README.md").read_text()

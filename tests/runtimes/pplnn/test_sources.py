@@ -86,7 +86,7 @@ def test_default_at_the_edge_of_a_type(type_: str, default: int, written: str) -
 )
 def test_line_length(text: str) -> None:
     spec = example(text)[0] if "\n" not in text else runtimes.parse(text)
-    chosen = runtimes.of(spec)
+    chosen = runtimes.selected(spec)
     for path, content in (
         generated_files(spec, "", chosen) | once_only_files(spec, chosen)
     ).items():
@@ -126,7 +126,7 @@ def test_settings() -> None:
 
 
 def readme(spec: OpSpec) -> str:
-    return once_only_files(spec, runtimes.of(spec))["README.md"]
+    return once_only_files(spec, runtimes.selected(spec))["README.md"]
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_default_out_of_range_for_an_attribute(param: str, number: str) -> None:
     assert spec == parse(description)
     assert [str(each) for each in found] == [
         f"op.yml:5: params.p.default: {number} is out of range for an attribute, at which "
-        "librknnrt aborts; it works only where nodes leave the attribute out"
+        "librknnrt aborts; it works only where nodes omit the attribute"
     ][: bool(number)]
     assert all(each.severity == "warning" for each in found)
     assert runtimes.complaints(description.replace("[rknn2]", "[pplnn]"))[1] == []

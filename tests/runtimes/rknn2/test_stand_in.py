@@ -52,8 +52,8 @@ def test_operator_copies(library: Path, host: Path, dtype: str) -> None:
     [
         ("no_operator", "get_rknn_custom_op returns NULL"),
         ("for_gpu", "target is not RKNN_TARGET_TYPE_CPU"),
-        ("without_type", "op_type is empty, or has no end"),
-        ("endless_type", "op_type is empty, or has no end"),
+        ("without_type", "op_type is empty, or not terminated"),
+        ("endless_type", "op_type is empty, or not terminated"),
         ("without_compute", "compute is NULL"),
         ("with_compute_native", "compute_native is not NULL"),
     ],

@@ -1,9 +1,9 @@
 /*
- * Calls an operator's glue as ppl.nn's kernels do: what the harness needs of this runtime.
+ * Calls an operator's glue like ppl.nn's kernels, for the harness.
  *
- * The entry of the operator's library is a struct opkit_pplnn_operator. The shapes of the outputs
- * come from the model there; here they are those of the reference, with which the first stage
- * compares what the operator infers.
+ * The entry of the operator's library is a struct opkit_pplnn_operator. In ppl.nn, the shapes of
+ * the outputs come from the model; here they come from the reference, and the first stage compares
+ * the operator's inferred shapes with them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "operator.h"
 
 enum {
-    INVALID_VALUE = 1 /* a status, for whatever is wrong */
+    INVALID_VALUE = 1 /* the status of all errors */
 };
 
 static struct {
@@ -96,7 +96,7 @@ static int prepare(void *entry, const struct harness_invocation *invocation,
     run.record = record;
     if (operator_->input_count + operator_->output_count + operator_->param_count !=
         invocation->count) {
-        return refuse(error, "it has another number of parameters");
+        return refuse(error, "it has another count of parameters");
     }
     guarded_memory_begin(invocation->guarded, invocation->fill, record);
     run.values = guarded_values_new(invocation);
@@ -116,7 +116,7 @@ static int prepare(void *entry, const struct harness_invocation *invocation,
     return 0;
 }
 
-/* Writes dimensions as Python does. */
+/* Formats dimensions as Python does. */
 static void print_shape(char *text, size_t size, const struct opkit_pplnn_tensor *tensor)
 {
     size_t used = (size_t)snprintf(text, size, "(");
@@ -136,8 +136,8 @@ static bool is_same_shape(const struct opkit_pplnn_tensor *a, const struct opkit
 }
 
 /*
- * Calls the shape rule as ppl.nn may: with a dimension that is not known while a model is loaded,
- * which is -1, or with an empty tensor. What it answers does not matter here; a fault does.
+ * Calls the shape rule as ppl.nn may: with an unknown dimension (-1) while a model is loaded, or
+ * with an empty tensor. The result does not matter here, but a fault does.
  */
 static void infer_unusual_shapes(struct opkit_pplnn_tensor *inferred)
 {
@@ -164,7 +164,7 @@ static void infer_unusual_shapes(struct opkit_pplnn_tensor *inferred)
     }
 }
 
-/* The operator infers the shapes of its outputs; those of the reference are the right ones. */
+/* Infers the shapes of the outputs and compares them with the reference's. */
 static int infer_shapes(void)
 {
     const unsigned count = run.operator_->output_count;

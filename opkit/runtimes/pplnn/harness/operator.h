@@ -1,6 +1,6 @@
 /*
- * An operator as the harness sees it: how its glue is called, and where its params are. The file
- * generated/<op>_pplnn.cc has the table of it. Plain C11 and C++11.
+ * The harness' table of an operator: functions of its glue, and layout of its params. The file
+ * generated/<op>_pplnn.cc has the table. Plain C11 and C++11.
  */
 #ifndef OPKIT_PPLNN_OPERATOR_H
 #define OPKIT_PPLNN_OPERATOR_H
@@ -28,7 +28,7 @@ struct opkit_pplnn_operator {
     unsigned param_count;
     size_t params_size;
     const struct opkit_pplnn_param *params;
-    /* Both return NULL, or what is wrong. `params` is the operator's own struct. */
+    /* Both return NULL, or an error message. `params` is the operator's own struct. */
     const char *(*infer_shapes)(const struct opkit_pplnn_tensor *inputs, const void *params,
                                 struct opkit_pplnn_tensor *outputs);
     const char *(*run)(const struct opkit_pplnn_tensor *inputs, const void *params,

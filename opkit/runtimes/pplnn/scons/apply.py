@@ -17,15 +17,15 @@ USAGE = ((f"scons {COMMAND} root=DIR", "lay the operator over the checkout of pp
 
 
 def options(variables: Any, operator: OpSpec) -> None:
-    """Add where the checkout is."""
+    """Add the option for the checkout's path."""
     variables.Add("root", f"with {COMMAND}: the checkout of ppl.nn", "")
 
 
 def check(env: Any, request: Request) -> None:
-    """Refuse to lay the operator over nothing.
+    """Refuse the command without root=.
 
     Raises:
-        OpkitError: no checkout is named.
+        OpkitError: root= is missing.
     """
     if COMMAND in request.commands and not env["root"]:
         raise OpkitError(f"{COMMAND} changes a checkout of ppl.nn; name it with root=")

@@ -1,4 +1,4 @@
-"""What runs the operator's cases: on this PC, and elsewhere."""
+"""The driver and the library for the operator's cases, on this PC and in static harnesses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DRIVER = f"{ROOM}/harness/*.c"
 
 
 def host(env: Any) -> list[Any]:
-    """Return the nodes of what runs the cases on this PC, in `build/pplnn/host/`."""
+    """Return the nodes of harness, driver and library for this PC, in `build/pplnn/host/`."""
     driver = runtime_library(env, f"{FOLDER}/host/libpplnn_driver.so", DRIVER)
     return [harness(env), driver, _library(env, driver)]
 

@@ -1,17 +1,16 @@
 /*
- * A stand-in for librknnrt that drives one node: what the harness needs of this runtime.
+ * The host runtime in place of librknnrt: runs one node for the harness.
  *
- * The entry of a plugin is get_rknn_custom_op. The order of the calls, and what they are called
- * with, is what the vendor documents: init once, without elements of tensors; prepare and compute
- * for every inference, on buffers that begin at an offset in larger memory; destroy once, but not
- * where init has failed. Integers of a model are attributes of type int64, floats float32, texts
- * uint8. A tensor is what comes in: calling_convention.py says of which type each version hands
- * tensors over.
+ * The entry of a plugin is get_rknn_custom_op. Order and arguments of the calls are as the vendor
+ * documents: init once, without elements of tensors; prepare and compute for every inference, on
+ * buffers that begin at an offset in larger memory; destroy once, but not after init has failed.
+ * Integers of a model are attributes of type int64, floats float32, texts uint8. Tensors keep the
+ * type of the incoming values; calling_convention.py has the types of each version.
  *
- * Values come in as inputs, outputs and params. A param "const:NAME" is a constant input, behind
- * the others; any other one is an attribute. The attachment "attribute:NAME" takes the place of
- * a param: an attribute with the numbers of its rknn_tensor_type and of its elements, as 32 bits
- * each, and then its bytes; nothing at all for a node that does not have the param.
+ * Values come in as inputs, outputs and params. A param "const:NAME" is a constant input, after
+ * the others; any other one is an attribute. The attachment "attribute:NAME" replaces a param: it
+ * has rknn_tensor_type and count of the elements, 32 bits each, and then the bytes; it is empty for
+ * a node without the param.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +33,8 @@ static const char CONSTANT[] = "const:";
 
 /* The inputs or the outputs of the node. */
 struct tensors {
-    rknn_custom_op_tensor *items; /* what the operator gets */
-    rknn_custom_op_tensor *before; /* the same, to compare with */
+    rknn_custom_op_tensor *items; /* for the operator */
+    rknn_custom_op_tensor *before; /* a copy, for comparison */
     const struct harness_value **values;
     uint32_t count;
 };
@@ -83,7 +82,7 @@ static uint32_t count_of(const struct harness_value *value)
     return (uint32_t)count;
 }
 
-/* ---- What operators call ---- */
+/* ---- librknnrt's functions for operators ---- */
 
 RKNN_CUSTOM_OP_EXPORT void rknn_custom_op_get_op_attr(rknn_custom_op_context *op_ctx,
                                                       const char *attr_name,
@@ -96,7 +95,7 @@ static void describe_attribute(const void *owner, char *text, size_t size)
     snprintf(text, size, "attribute '%s'", (const char *)owner);
 }
 
-/* Hands over an attribute, whose data is there until the function returns that asks for it. */
+/* Hands over an attribute; its data is valid until the calling function returns. */
 static void set_attribute(rknn_custom_op_attr *attr, const char *name, uint32_t type,
                           uint32_t count, const void *data, size_t size)
 {
@@ -154,13 +153,13 @@ void rknn_custom_op_get_op_attr(rknn_custom_op_context *op_ctx, const char *attr
         const struct harness_value *value = &run.invocation->values[i];
         if (value->role == HARNESS_PARAM &&
             strncmp(value->name, attr_name, HARNESS_MAX_NAME - 1) == 0 &&
-            find_type(value->type, &type)) { /* a long name comes without its end */
+            find_type(value->type, &type)) { /* a long name is truncated */
             set_attribute(op_attr, value->name, type, count_of(value), value->bytes, value->size);
         }
     }
 }
 
-/* For applications, which register operators themselves; here nothing does. */
+/* For applications, which register operators themselves; unused here. */
 int rknn_register_custom_ops(rknn_context ctx, rknn_custom_op *op, uint32_t custom_op_num)
 {
     (void)ctx;
@@ -169,9 +168,9 @@ int rknn_register_custom_ops(rknn_context ctx, rknn_custom_op *op, uint32_t cust
     return FAILED;
 }
 
-/* ---- Preparing ---- */
+/* ---- Preparation ---- */
 
-/* Why the board would not run an operator; NULL: it would. */
+/* Returns the reason why the board would refuse an operator, or NULL. */
 static const char *find_problem(const rknn_custom_op *op)
 {
     if (op == NULL) {
@@ -181,7 +180,7 @@ static const char *find_problem(const rknn_custom_op *op)
         return "target is not RKNN_TARGET_TYPE_CPU";
     }
     if (op->op_type[0] == '\0' || memchr(op->op_type, '\0', sizeof op->op_type) == NULL) {
-        return "op_type is empty, or has no end";
+        return "op_type is empty, or not terminated";
     }
     if (op->compute == NULL) {
         return "compute is NULL";
@@ -237,7 +236,7 @@ static bool add_tensors(struct tensors *tensors, bool is_output, struct harness_
     return true;
 }
 
-/* Lets the tensors begin at an offset in their memory. */
+/* Sets the offset of the tensors in their memory. */
 static void add_memory(struct tensors *tensors)
 {
     for (uint32_t i = 0; i < tensors->count; i++) {
@@ -280,7 +279,7 @@ static int prepare(void *entry, const struct harness_invocation *invocation,
 typedef int function_f(rknn_custom_op_context *context, rknn_custom_op_tensor *inputs,
                        uint32_t input_count, rknn_custom_op_tensor *outputs, uint32_t output_count);
 
-/* Calls one of the operator's functions, if it has that one. */
+/* Calls one of the operator's functions, unless it is NULL. */
 static int call(const char *name, function_f *function)
 {
     phase = name;
@@ -318,7 +317,7 @@ static void record_change(const char *what, const char *name)
     run.record("event", text, strlen(text));
 }
 
-/* Finds what the operator has changed of the runtime's own. */
+/* Reports the operator's changes to the runtime's own data. */
 static void compare(const struct tensors *tensors)
 {
     for (uint32_t i = 0; i < tensors->count; i++) {

@@ -1,4 +1,4 @@
-"""deploy(env, products): `scons deploy` says how a plugin gets onto a board."""
+"""deploy(env, products): `scons deploy` prints the commands to copy a plugin to a board."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from opkit.build.options import Request
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn2.deployment import lines
 
-USAGE = (("scons deploy target=...", "build the plugin and print how it gets onto a board"),)
+USAGE = (("scons deploy target=...", "build the plugin and print how to copy it to a board"),)
 
 
 def check(env: Any, request: Request) -> None:
     """Refuse to deploy to this PC.
 
     Raises:
-        OpkitError: no target is named that has plugins.
+        OpkitError: the targets have no chip of this runtime.
     """
     from opkit.runtimes.rknn2.chips import TARGETS
 
@@ -29,11 +29,11 @@ def check(env: Any, request: Request) -> None:
 
 
 def deploy(env: Any, products: Sequence[Any]) -> Any:
-    """Return the alias `deploy`, which prints the lines for what is built for targets.
+    """Return the alias `deploy`, which builds the products and prints the commands for plugins.
 
     Args:
         env: the environment.
-        products: the nodes of what is built.
+        products: the nodes of the products.
     """
 
     def show(target: Any, source: Any, env: Any) -> None:

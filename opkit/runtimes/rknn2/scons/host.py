@@ -1,4 +1,4 @@
-"""What runs the operator's cases: on this PC, and elsewhere."""
+"""The host runtime for the operator's cases, on this PC and in static harnesses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INCLUDES = (f"#{ROOM}/include",)
 
 
 def host_runtime(env: Any) -> Any:
-    """Return the node of the stand-in for librknnrt.so, in `build/rknn2/host/`."""
+    """Return the node of the host runtime, librknnrt.so in `build/rknn2/host/`."""
     return runtime_library(env, f"{FOLDER}/host/librknnrt.so", HOST_RUNTIME, INCLUDES)
 
 

@@ -1,4 +1,4 @@
-"""plugin(env, abi): compiles, links and examines the plugin, and the library beside it."""
+"""plugin(env, abi): compile, link and check the plugin; archive the static library."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ HEADERS = ("rknn_custom_op.h", "rknn_api.h")
 
 
 def options(variables: Any, operator: OpSpec) -> None:
-    """Add where the vendor's headers are."""
-    text = "a folder with the vendor's rknn_custom_op.h and rknn_api.h, in place of ours"
+    """Add the option for the folder of the vendor's headers."""
+    text = "a folder with the vendor's rknn_custom_op.h and rknn_api.h, in place of opkit's"
     variables.Add("RKNN_INCLUDE", text, "")
 
 
@@ -33,7 +33,7 @@ def check(env: Any, request: Request) -> None:
     """Refuse a folder without the headers.
 
     Raises:
-        OpkitError: one of them is not there.
+        OpkitError: a header is missing.
     """
     folder = env["RKNN_INCLUDE"]
     for header in HEADERS if folder else ():
@@ -45,19 +45,19 @@ def check(env: Any, request: Request) -> None:
 
 
 def objects(env: Any, sources: Sequence[str], folder: str, **flags: list[str]) -> list[Any]:
-    """Return the nodes of the operator's objects, with the headers that the options choose.
+    """Return the nodes of the operator's objects, compiled with the headers of the options.
 
     Args:
         env: the environment of an ABI's compiler, compiler_for(env, abi).
         sources: the paths of the sources.
-        folder: where the objects are made.
+        folder: the folder of the objects.
         flags: appended to construction variables for these objects, such as CCFLAGS.
     """
     if env["RKNN_INCLUDE"]:
         env = env.Clone()
-        ours = env.Dir(f"#{INCLUDE}").path
-        env.Replace(CPPPATH=[each for each in env["CPPPATH"] if env.Dir(each).path != ours])
-        # As a system's header: what compilers warn of in it, nobody here can change.
+        own = env.Dir(f"#{INCLUDE}").path
+        env.Replace(CPPPATH=[each for each in env["CPPPATH"] if env.Dir(each).path != own])
+        # As system headers: compilers must not warn of the vendor's code.
         env.Append(CCFLAGS=words(["-isystem", Path(env["RKNN_INCLUDE"]).absolute()]))
     return kernel_objects(env, sources, folder, **flags)
 
@@ -66,12 +66,12 @@ def plugin(env: Any, abi_name: str, debug: bool = False) -> list[Any]:
     """Return the nodes of `librkcst_<op>.so` and `lib<op>_custom_op.a` in `build/rknn2/<abi>/`.
 
     The plugin exports get_rknn_custom_op and nothing else. It is linked against a stub of
-    librknnrt.so, by which the loader finds the runtime however it was loaded.
+    librknnrt.so: so the loader finds the runtime, no matter how that was loaded.
 
     Args:
         env: the environment.
         abi_name: the ABI.
-        debug: whether it keeps debug information, for messages that name lines.
+        debug: whether to keep debug information, for messages with source lines.
     """
     operator = env["OPERATOR"]
     folder = f"{FOLDER}/{abi_name}"
@@ -105,7 +105,7 @@ def plugin(env: Any, abi_name: str, debug: bool = False) -> list[Any]:
 
 
 def deliver(env: Any, target: str, built: Sequence[Any]) -> list[Any]:
-    """Return the nodes of what is built for a target, copied to `build/<target>/`."""
+    """Return the nodes of built files, copied to `build/<target>/`."""
     return [
         node
         for source in built

@@ -1,4 +1,4 @@
-"""Writes files that are complete at every moment."""
+"""Atomic writes: a file is complete at every moment."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 
 
 def write(path: Path, data: bytes) -> None:
-    """Replace a file's content in one step; an interruption leaves the content before.
+    """Replace a file's content in one step; an interruption leaves the old content.
 
-    Of two processes that write a file, one has to wait for the other; see locks.
+    Two processes must not write the same file at once; see locks.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     beside = path.with_name(f".{path.name}.new")
     try:

@@ -1,6 +1,6 @@
 """Locks on files and folders.
 
-The system frees a lock when the last process that holds it ends, however it ends.
+The system releases a lock at the end of the last process that holds it, even a killed one.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pathlib import Path
 
 @contextmanager
 def opened(folder: Path) -> Iterator[int]:
-    """Open a folder, to lock it; the end of the context frees the lock.
+    """Open a folder for locking; the end of the context releases the lock.
 
     Raises:
-        OSError: it is not a folder.
+        OSError: the path is not a folder.
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -27,7 +27,7 @@ def opened(folder: Path) -> Iterator[int]:
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock what is open unless another process has; return whether it is locked.
+    """Lock an open file or folder without waiting; return False if another process holds the lock.
 
     Raises:
         OSError: the file system has no locks.
@@ -40,7 +40,7 @@ def try_lock(descriptor: int) -> bool:
 
 
 def lock(descriptor: int) -> None:
-    """Lock what is open, once no other process has.
+    """Lock an open file or folder; wait while another process holds the lock.
 
     Raises:
         OSError: the file system has no locks.
@@ -49,7 +49,7 @@ def lock(descriptor: int) -> None:
 
 
 def is_at(descriptor: int, path: Path) -> bool:
-    """Whether what is open is still at its place: it may have been deleted or renamed meanwhile."""
+    """Return whether a path still names an open file: it may be deleted or renamed meanwhile."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Temporary folders that do not stay even if the process is killed."""
+"""Temporary folders; those of killed processes are deleted, too."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _PREFIX = ".scratch-"
 
 @contextmanager
 def scratch_folder(parent: Path) -> Iterator[Path]:
-    """Make a folder inside of another, which is made if need be; delete it at the end.
+    """Make a temporary folder in a parent folder, and the parent if absent; delete it at the end.
 
-    Each is locked by the process that has it; those of processes that died are deleted too.
+    The owning process locks its folder. Unlocked folders of ended processes are deleted, too.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: the folder cannot be made.
     """
     parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as own:
-        with locks.opened(parent) as all_of_them:
-            # Else a new folder could be taken for one that was left, before it is locked.
-            _lock(all_of_them)
-            for left in parent.glob(f"{_PREFIX}*"):
-                _delete_if_left(left)
+        with locks.opened(parent) as parent_lock:
+            # Otherwise another process could delete the new folder before it is locked.
+            _lock(parent_lock)
+            for existing in parent.glob(f"{_PREFIX}*"):
+                _delete_if_unlocked(existing)
             folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent.absolute()))
             _lock(own.enter_context(locks.opened(folder)))
         try:
@@ -38,14 +38,14 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
 
 
 def whole_folder(path: Path, fill: Callable[[Path], object]) -> Path:
-    """Return a folder; if absent it is made beside its place and renamed: never incomplete.
+    """Return a folder; make it if absent, under another name first, so that it is never incomplete.
 
     Args:
         path: the folder. Several processes may make it at the same time.
         fill: makes its content in an empty folder.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: the folder cannot be made.
     """
     if not path.is_dir():
         with scratch_folder(path.parent) as aside:
@@ -65,8 +65,8 @@ def _lock(descriptor: int) -> None:
         locks.lock(descriptor)
 
 
-def _delete_if_left(folder: Path) -> None:
-    # Its process may be deleting it; or the file system has no locks.
+def _delete_if_unlocked(folder: Path) -> None:
+    # Its owner may be deleting it, or the file system has no locks.
     with suppress(OSError), locks.opened(folder) as descriptor:
         if locks.try_lock(descriptor):
             shutil.rmtree(folder, ignore_errors=True)

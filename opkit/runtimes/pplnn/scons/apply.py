@@ -1,4 +1,4 @@
-"""`scons pplnn-apply root=PPLNN_CHECKOUT`: lays the operator over a checkout of ppl.nn."""
+"""`scons pplnn-apply root=PPLNN_CHECKOUT` overlays the operator onto a checkout of ppl.nn."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 
 COMMAND = "pplnn-apply"
-USAGE = ((f"scons {COMMAND} root=DIR", "lay the operator over the checkout of ppl.nn there"),)
+USAGE = ((f"scons {COMMAND} root=DIR", "overlay the operator onto the checkout of ppl.nn in DIR"),)
 
 
 def options(variables: Any, operator: OpSpec) -> None:
-    """Add where the checkout is."""
+    """Add the option for the checkout."""
     variables.Add("root", f"with {COMMAND}: the checkout of ppl.nn", "")
 
 
 def check(env: Any, request: Request) -> None:
-    """Refuse to lay the operator over nothing.
+    """Refuse the command without a checkout.
 
     Raises:
-        OpkitError: no checkout is named.
+        OpkitError: `root=` is missing.
     """
     if COMMAND in request.commands and not env["root"]:
         raise OpkitError(f"{COMMAND} changes a checkout of ppl.nn; name it with root=")

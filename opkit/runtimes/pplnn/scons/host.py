@@ -1,4 +1,4 @@
-"""What runs the operator's cases: on this PC, and elsewhere."""
+"""host(env), harness_parts(env): the programs and libraries that run the operator's cases."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from opkit.build.harness import harness, runtime_library
 from opkit.build.libraries import kernel_objects, with_debug_info
 from opkit.build.static_harness import Parts
 from opkit.runtimes.pplnn.generated import operator_source
-from opkit.runtimes.pplnn.scons.library import FOLDER, ROOM, math_objects
+from opkit.runtimes.pplnn.scons.library import FOLDER, RUNTIME, math_objects
 from opkit.runtimes.pplnn.settings import NAME
 
-DRIVER = f"{ROOM}/harness/*.c"
+DRIVER = f"{RUNTIME}/harness/*.c"
 
 
 def host(env: Any) -> list[Any]:
-    """Return the nodes of what runs the cases on this PC, in `build/pplnn/host/`."""
+    """Return the nodes of the harness and its libraries for this PC, in `build/pplnn/host/`."""
     driver = runtime_library(env, f"{FOLDER}/host/libpplnn_driver.so", DRIVER)
     return [harness(env), driver, _library(env, driver)]
 
 
 def _library(env: Any, driver: Any) -> Any:
-    """Return the node of the library that the driver calls, with debug information."""
+    """Return the node of the operator's library for the driver, with debug information."""
     folder = f"{FOLDER}/host"
     host_env = with_debug_info(compiler_for(env, "x64", cxx=True))
     library = host_env.Command(

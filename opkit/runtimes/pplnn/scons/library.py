@@ -1,4 +1,4 @@
-"""library(env, target, abi): compiles all sources, and packs the math as kernels call it."""
+"""library(env, target, abi): compiles all sources, and archives the math for the kernels."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from opkit.runtimes.pplnn.names import SOURCES, names
 from opkit.toolchains.languages import CHAR
 from opkit.toolchains.warnings import ERRORS, WARNINGS
 
-ROOM = f"{MACHINERY}/runtimes/pplnn"
+RUNTIME = f"{MACHINERY}/runtimes/pplnn"
 FOLDER = "build/pplnn"
-# As ppl.nn's own: what the sources include of it is declared in our include/. They are compiled to
-# be checked, and never linked: ppl.nn's build compiles them anew.
+# The flags of ppl.nn itself. The sources include opkit's declarations of ppl.nn. They are compiled
+# as a check and never linked: ppl.nn's build compiles them again.
 CXX = ("-std=c++11", *CHAR)
 CHECKED = ("-O0",)
 
@@ -29,12 +29,12 @@ def math_sources(env: Any) -> list[str]:
 
 
 def math_objects(env: Any, folder: str, flags: Sequence[str] = ()) -> list[Any]:
-    """Return the nodes of the glue's objects and of those of the user's sources.
+    """Return the nodes of the objects of the glue and of the user's sources.
 
     Args:
         env: the environment of an ABI's compiler for C++.
-        folder: where the objects are made.
-        flags: more flags, for C and C++.
+        folder: the folder of the objects.
+        flags: additional flags, for C and C++.
     """
     math_env = env.Clone()
     math_env.Append(CPPPATH=[f"#{SOURCES}"])
@@ -42,7 +42,7 @@ def math_objects(env: Any, folder: str, flags: Sequence[str] = ()) -> list[Any]:
 
 
 def library(env: Any, target: str, abi_name: str) -> Any:
-    """Return the node of `build/<target>/libpplnn_<op>.a`, once everything else compiles, too."""
+    """Return the node of `build/<target>/libpplnn_<op>.a`; the other sources must compile, too."""
     operator = env["OPERATOR"]
     folder = f"{FOLDER}/{abi_name}"
     abi_env = compiler_for(env, abi_name, cxx=True)
@@ -53,10 +53,10 @@ def library(env: Any, target: str, abi_name: str) -> Any:
 
 
 def _checked_objects(env: Any, folder: str) -> list[Any]:
-    """Return the nodes of the objects of the sources that include ppl.nn's headers."""
+    """Return the nodes of the objects of all sources with ppl.nn's headers."""
     source_env = env.Clone()
     source_env.Replace(CXXFLAGS=list(CXX), CCFLAGS=[*env["CCFLAGS"], *CHECKED, *WARNINGS, *ERRORS])
-    source_env.Append(CPPPATH=[f"#{SOURCES}", f"#{ROOM}/declarations"])
+    source_env.Append(CPPPATH=[f"#{SOURCES}", f"#{RUNTIME}/declarations"])
     compiled = math_sources(env)
     return [
         node

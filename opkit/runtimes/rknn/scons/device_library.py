@@ -1,4 +1,4 @@
-"""device_library(env, abi): compiles, links and examines the library that a board loads."""
+"""device_library(env, abi): compiles, links and checks the library for a board."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from opkit.runtimes.rknn.sources import kernel_sources
 def device_library(env: Any, abi_name: str) -> Any:
     """Return the node of `build/<abi>/lib<operator>.so`.
 
-    It exports the kernel list and nothing else, so that two operators live in one process. It is
-    linked against a stub of libOpenVX.so; the board has the real one.
+    It exports only the kernel list, so that one process can load two operators. It is linked
+    against a stub of libOpenVX.so; the board has the real one.
     """
     env.SetDefault(DEVICE_LIBRARIES={})  # ABI -> node, each declared once
     libraries = env["DEVICE_LIBRARIES"]
@@ -57,6 +57,6 @@ def _declare(env: Any, abi_name: str) -> Any:
 def _examine(target: Any, source: Any, env: Any) -> None:
     from opkit.runtimes.rknn.library_check import check_library
 
-    # What runs on this PC alone may use its glibc; the rest of the rules holds for a check, too.
+    # A library for this PC may use any glibc; the other rules apply to it, too.
     path = Path(target[0].path)
     check_library(path, env["ABI_NAME"], env["OPERATOR"].name, any_glibc=True)

@@ -20,7 +20,7 @@ from opkit.runtimes.rknn.vx.clang import FOLDER as VX_FOLDER
 from opkit.runtimes.rknn.vx.clang import code, language, share_precompiled
 
 FOLDER = "build/host"
-# Each tensor that the kernel opens lies between forbidden pages, instead of all in one block.
+# Each open tensor lies between guard pages, instead of all in one block.
 GUARDED = ["-DOPKIT_GUARDED"]
 RUNTIME = f"{MACHINERY}/runtimes/rknn/host_runtime/*.c"
 INCLUDES = (f"#{MACHINERY}/runtimes/rknn/include",)
@@ -29,10 +29,10 @@ VX_LINK = "-Wl,-Bsymbolic -lm -ldl".split()
 
 
 def host(env: Any) -> list[Any]:
-    """Return the nodes that the cases need besides the device library for this PC."""
+    """Return the nodes for the cases besides the device library for this PC."""
     runtime = runtime_library(
         env, f"{FOLDER}/libOpenVX.so", RUNTIME, INCLUDES
-    )  # our own small OpenVX
+    )  # opkit's small OpenVX
     nodes = [harness(env), runtime, _guarded_library(env, runtime)]
     if settings(env["OPERATOR"]).has_vx_kernel:
         _share_prelude(env)
@@ -51,11 +51,11 @@ def host(env: Any) -> list[Any]:
 
 
 def _share_prelude(env: Any) -> None:
-    """Take the precompiled prelude of VX kernels from the user's cache, or put it there."""
+    """Load the precompiled prelude of VX kernels from the user's cache, or store it there."""
     shared = shared_folder(env)
     flags = (*language(settings(env["OPERATOR"]).vx_version), *code(sanitize=True, debug=False))
     if shared is not None:
-        # Where it cannot be compiled, or kept, whatever needs it says so, or makes its own.
+        # After a failure, the VX compiler makes its own prelude, or reports the error.
         with suppress(OSError, OpkitError):
             share_precompiled(VX_FOLDER.absolute(), flags, shared)
 
@@ -79,8 +79,8 @@ def _kernel(env: Any, folder: str, flags: list[str]) -> list[Any]:
 def _guarded_library(env: Any, host_runtime: Any) -> Any:
     """Return the node of `lib<operator>.so`.
 
-    It is compiled as the device library is, but with debug information, and has the host runtime
-    guard its tensors. It is never packed.
+    It is compiled like the device library, but with debug information and guarded tensors. It is
+    never packed.
     """
     operator = env["OPERATOR"]
     exports = f"generated/{operator.lower}.exports"

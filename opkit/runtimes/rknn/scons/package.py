@@ -25,7 +25,7 @@ NO_VX_KERNEL = (
 
 
 def options(variables: Any, operator: OpSpec) -> None:
-    """Add where the program binary of a VX kernel comes from."""
+    """Add the options for the program binary of a VX kernel."""
     variables.AddVariables(
         ("vx_binary", "the program binary of the VX kernel to put into the package", ""),
         ("rknn_python", "a Python that has RKNN-Toolkit, to compile the VX kernel", ""),
@@ -36,7 +36,7 @@ def check(env: Any, request: Request) -> None:
     """Refuse an invalid program binary.
 
     Raises:
-        OpkitError: it is invalid, or the operator has no VX kernel.
+        OpkitError: the program binary is invalid, or the operator has no VX kernel.
     """
     operator = env["OPERATOR"]
     for option in ("vx_binary", "rknn_python"):
@@ -55,7 +55,7 @@ def package(env: Any, target: str, libraries: list[Any]) -> Any:
         libraries: the nodes of the device libraries, in the order of rknnop.ABIS.
 
     Raises:
-        OpkitError: op.yml has kernel_index: 1, and no option says where the program binary is.
+        OpkitError: op.yml has kernel_index: 1, but no option names a program binary.
     """
     operator = env["OPERATOR"]
     binary = _program_binary(env, target)
@@ -111,5 +111,5 @@ def _pack(target: Any, source: Any, env: Any) -> None:
     atomic_file.write(path, rknnop.pack(package))
     kernel = f", {'with' if binary else 'without'} a program binary"
     has_vx_kernel = settings(env["OPERATOR"]).has_vx_kernel
-    # A line in one piece: other targets are packed meanwhile.
+    # One write per line: other targets are packed in parallel.
     print(f"{path}: {path.stat().st_size} bytes{kernel if has_vx_kernel else ''}\n", end="")

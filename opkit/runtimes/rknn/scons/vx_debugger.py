@@ -1,4 +1,4 @@
-"""vx_debugger(env): `scons vx-gdb` stops in the VX kernel, in one case."""
+"""vx_debugger(env): `scons vx-gdb` stops in the VX kernel at one case."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COMMAND = "vx-gdb"
 
 
 def usage(operator: OpSpec) -> Sequence[tuple[str, str]]:
-    """Return the command, if there is a kernel to stop in."""
+    """Return the command if the operator has a VX kernel."""
     if not settings(operator).has_vx_kernel:
         return ()
     text = "print the gdb command that stops in the VX kernel; run=1: start it"
@@ -26,7 +26,7 @@ def check(env: Any, request: Request) -> None:
     """Refuse to debug without a case.
 
     Raises:
-        OpkitError: none is named, or the operator has no VX kernel to stop in.
+        OpkitError: `case=` is missing, or the operator has no VX kernel.
     """
     if COMMAND in request.commands:
         require_vx_kernel(env["OPERATOR"], f"scons {COMMAND}")
@@ -38,8 +38,8 @@ def vx_debugger(env: Any, request: Request, needed: Sequence[Any]) -> None:
 
     Args:
         env: the environment.
-        request: what the command line requests.
-        needed: the nodes of what the VX kernel's initializer runs on.
+        request: the request on the command line.
+        needed: the nodes that the VX kernel's initializer requires.
     """
     if COMMAND in request.commands:
         debug_alias(env, COMMAND, needed, "opkit.runtimes.rknn.vx.debug")

@@ -18,10 +18,10 @@ from opkit.runtimes.rknn.skeletons import vx_file
 
 
 def usage(operator: OpSpec) -> Sequence[tuple[str, str]]:
-    """Return the command, which an operator without a VX kernel does not have."""
+    """Return the command if the operator has a VX kernel."""
     if not settings(operator).has_vx_kernel:
         return ()
-    return (("scons vx", "compile the VX kernel for this PC and show what is wrong with it"),)
+    return (("scons vx", "compile the VX kernel for this PC and print the diagnostics"),)
 
 
 def check(env: Any, request: Request) -> None:
@@ -35,7 +35,7 @@ def check(env: Any, request: Request) -> None:
 
 
 def vx_kernel(env: Any) -> Any:
-    """Return the alias `vx`, which prints the compiler's diagnostics of the .vx file."""
+    """Return the alias `vx`, which prints the compiler's diagnostics for the .vx file."""
     source = vx_file(env["OPERATOR"])
     alias = env.Alias("vx", source, Action(print_errors(_compile), f"compile {source}"))
     env.AlwaysBuild(alias)

@@ -1,4 +1,4 @@
-"""SCons tools of this runtime, and what they declare."""
+"""SCons tools of this runtime."""
 
 from opkit.runtimes.rknn2.scons import deploy, plugin, simulator
 

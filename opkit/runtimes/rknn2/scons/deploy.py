@@ -1,4 +1,4 @@
-"""deploy(env, products): `scons deploy` says how a plugin gets onto a board."""
+"""deploy(env, products): `scons deploy` prints how to install a plugin on a board."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from opkit.build.options import Request
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn2.deployment import lines
 
-USAGE = (("scons deploy target=...", "build the plugin and print how it gets onto a board"),)
+USAGE = (("scons deploy target=...", "build the plugin and print how to install it on a board"),)
 
 
 def check(env: Any, request: Request) -> None:
     """Refuse to deploy to this PC.
 
     Raises:
-        OpkitError: no target is named that has plugins.
+        OpkitError: no target with plugins is named.
     """
     from opkit.runtimes.rknn2.chips import TARGETS
 
     if "deploy" in request.commands and not any(name in TARGETS for name in request.targets):
         raise OpkitError(
-            f"deploy is for a board; name its chip with target= (expected {', '.join(TARGETS)})"
+            f"deploy requires a board; pass its chip with target= (expected {', '.join(TARGETS)})"
         )
 
 
 def deploy(env: Any, products: Sequence[Any]) -> Any:
-    """Return the alias `deploy`, which prints the lines for what is built for targets.
+    """Return the alias `deploy`, which prints the commands to install the plugins.
 
     Args:
         env: the environment.
-        products: the nodes of what is built.
+        products: the nodes of the files built for targets.
     """
 
     def show(target: Any, source: Any, env: Any) -> None:

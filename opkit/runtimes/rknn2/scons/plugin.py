@@ -1,4 +1,4 @@
-"""plugin(env, abi): compiles, links and examines the plugin, and the library beside it."""
+"""plugin(env, abi): compiles, links and checks the plugin, and archives its static library."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn2.sources import application_sources, operator_sources, plugin_sources
 
-ROOM = f"{MACHINERY}/runtimes/rknn2"
+RUNTIME = f"{MACHINERY}/runtimes/rknn2"
 INCLUDE = "include/librknnrt"
 FOLDER = "build/rknn2"
 HEADERS = ("rknn_custom_op.h", "rknn_api.h")
 
 
 def options(variables: Any, operator: OpSpec) -> None:
-    """Add where the vendor's headers are."""
-    text = "a folder with the vendor's rknn_custom_op.h and rknn_api.h, in place of ours"
+    """Add the option for the folder of the vendor's headers."""
+    text = "a folder with the vendor's rknn_custom_op.h and rknn_api.h, to replace opkit's"
     variables.Add("RKNN_INCLUDE", text, "")
 
 
@@ -33,7 +33,7 @@ def check(env: Any, request: Request) -> None:
     """Refuse a folder without the headers.
 
     Raises:
-        OpkitError: one of them is not there.
+        OpkitError: a header is missing.
     """
     folder = env["RKNN_INCLUDE"]
     for header in HEADERS if folder else ():
@@ -45,19 +45,19 @@ def check(env: Any, request: Request) -> None:
 
 
 def objects(env: Any, sources: Sequence[str], folder: str, **flags: list[str]) -> list[Any]:
-    """Return the nodes of the operator's objects, with the headers that the options choose.
+    """Return the nodes of the operator's objects, with the headers selected by the options.
 
     Args:
         env: the environment of an ABI's compiler, compiler_for(env, abi).
         sources: the paths of the sources.
-        folder: where the objects are made.
+        folder: the folder of the objects.
         flags: appended to construction variables for these objects, such as CCFLAGS.
     """
     if env["RKNN_INCLUDE"]:
         env = env.Clone()
-        ours = env.Dir(f"#{INCLUDE}").path
-        env.Replace(CPPPATH=[each for each in env["CPPPATH"] if env.Dir(each).path != ours])
-        # As a system's header: what compilers warn of in it, nobody here can change.
+        own = env.Dir(f"#{INCLUDE}").path
+        env.Replace(CPPPATH=[each for each in env["CPPPATH"] if env.Dir(each).path != own])
+        # As system headers: users cannot fix warnings in the vendor's headers.
         env.Append(CCFLAGS=words(["-isystem", Path(env["RKNN_INCLUDE"]).absolute()]))
     return kernel_objects(env, sources, folder, **flags)
 
@@ -65,13 +65,13 @@ def objects(env: Any, sources: Sequence[str], folder: str, **flags: list[str]) -
 def plugin(env: Any, abi_name: str, debug: bool = False) -> list[Any]:
     """Return the nodes of `librkcst_<op>.so` and `lib<op>_custom_op.a` in `build/rknn2/<abi>/`.
 
-    The plugin exports get_rknn_custom_op and nothing else. It is linked against a stub of
-    librknnrt.so, by which the loader finds the runtime however it was loaded.
+    The plugin exports only get_rknn_custom_op. It is linked against a stub of librknnrt.so, so that
+    the loader finds the runtime however it was loaded.
 
     Args:
         env: the environment.
         abi_name: the ABI.
-        debug: whether it keeps debug information, for messages that name lines.
+        debug: whether to keep debug information, for source lines in messages.
     """
     operator = env["OPERATOR"]
     folder = f"{FOLDER}/{abi_name}"
@@ -79,7 +79,7 @@ def plugin(env: Any, abi_name: str, debug: bool = False) -> list[Any]:
     if debug:
         abi_env = with_debug_info(abi_env)
     common = objects(abi_env, operator_sources(operator), folder)
-    exports = f"{ROOM}/plugin.exports"
+    exports = f"{RUNTIME}/plugin.exports"
     library = abi_env.Command(
         f"{folder}/librkcst_{operator.lower}.so",
         [*common, *objects(abi_env, plugin_sources(operator), folder)],
@@ -98,14 +98,14 @@ def plugin(env: Any, abi_name: str, debug: bool = False) -> list[Any]:
             "-lm",
         ],
     )
-    librknnrt = stub(abi_env, f"{folder}/stub/librknnrt.so", f"{ROOM}/librknnrt_stub.c")
+    librknnrt = stub(abi_env, f"{folder}/stub/librknnrt.so", f"{RUNTIME}/librknnrt_stub.c")
     abi_env.Depends(library, [librknnrt, exports])
     application = [*common, *objects(abi_env, application_sources(), folder)]
     return [*library, *archive(abi_env, f"{folder}/lib{operator.lower}_custom_op.a", application)]
 
 
 def deliver(env: Any, target: str, built: Sequence[Any]) -> list[Any]:
-    """Return the nodes of what is built for a target, copied to `build/<target>/`."""
+    """Copy built files to `build/<target>/`; return the nodes of the copies."""
     return [
         node
         for source in built
@@ -124,5 +124,5 @@ def _examine(target: Any, source: Any, env: Any) -> None:
 def _deliver(target: Any, source: Any, env: Any) -> None:
     path = Path(target[0].path)
     path.write_bytes(Path(source[0].path).read_bytes())
-    # A line in one piece: other targets are built meanwhile.
+    # One write per line: other targets are built in parallel.
     print(f"{path}: {path.stat().st_size} bytes\n", end="")

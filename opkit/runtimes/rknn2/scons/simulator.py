@@ -1,4 +1,4 @@
-"""The option rknn2_python=: which Python has RKNN-Toolkit2, for the simulator."""
+"""The option rknn2_python=: a Python with RKNN-Toolkit2, for the simulator."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from opkit.runtimes.rknn2.settings import NAME
 
 OPTION = "rknn2_python"
 ENVIRONMENT = Path(".venv-rknn2")
-"""The virtual environment of a repository that is found by itself."""
+"""A repository's virtual environment, the default of the option."""
 
 WORKER = Path(__file__).parents[1] / "simulator_worker.py"
 _DISTRIBUTION = "rknn-toolkit2"
 _PROBE = f"from importlib.metadata import version; print(version({_DISTRIBUTION!r}))"
 _MISSING = (
-    "RKNN-Toolkit2 has not converted and simulated the cases: it is not there. To install it: "
+    "simulation skipped: RKNN-Toolkit2 is not installed. To install it: "
     f"python3 -m venv {ENVIRONMENT} && {ENVIRONMENT}/bin/pip install rknn-toolkit2==2.5.0 "
     f"'setuptools<81', with Python 3.8 to 3.12; or name a Python that has it with {OPTION}="
 )
@@ -40,7 +40,7 @@ def check(env: Any, request: Request) -> None:
     """Refuse a Python without the toolkit.
 
     Raises:
-        OpkitError: it cannot be started, or has no toolkit.
+        OpkitError: the Python cannot be started, or has no toolkit.
     """
     if python := env[OPTION]:
         try:
@@ -54,7 +54,7 @@ def check(env: Any, request: Request) -> None:
 
 
 def simulators(env: Any, targets: Sequence[str]) -> tuple[Sequence[Executor], str]:
-    """Return what starts the simulator for each target; see Runtime."""
+    """Return an executor of the simulator for each target; see Runtime."""
     python = env[OPTION] or _found()
     if not python:
         return (), _MISSING
@@ -62,13 +62,13 @@ def simulators(env: Any, targets: Sequence[str]) -> tuple[Sequence[Executor], st
 
 
 def executor(target: str, python: str) -> Executor:
-    """Return how the simulator for a target is started in a Python that has the toolkit."""
+    """Return an executor of the simulator for a target, in a Python with the toolkit."""
     command = (python, "-B", str(WORKER), target)
     return Executor(f"simulator, {target}", command, runtime=NAME)
 
 
 def _found() -> str:
-    """Return a Python that has the toolkit; empty if none is found."""
+    """Return a Python with the toolkit; empty if there is none."""
     in_environment = ENVIRONMENT / "bin/python"
     if in_environment.exists():
         return str(in_environment.absolute())

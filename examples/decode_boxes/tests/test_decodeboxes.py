@@ -28,18 +28,18 @@ CASES = cases(
 )
 
 
-def detection_head(number, params):
+def detection_head(seed, params):
     """Return a realistic case: anchors all over the image, and one large delta in ten."""
-    random = np.random.default_rng(number)
+    random = np.random.default_rng(seed)
     corners, sizes = random.uniform(-20, 300, (137, 2)), random.uniform(4, 250, (137, 2))
     deltas = random.normal(0, 0.2, (2, 137, 4))
     deltas[:, ::10] *= 20
     inputs = {"deltas": deltas, "anchors": np.concatenate([corners, corners + sizes], axis=1)}
     halves = {name: array.astype(np.float16) for name, array in inputs.items()}
-    return Case(f"detection-head-{number}", halves, params)
+    return Case(f"detection-head-{seed}", halves, params)
 
 
-CASES += [detection_head(number, params) for number, params in enumerate(PARAMS)]
+CASES += [detection_head(seed, params) for seed, params in enumerate(PARAMS)]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -66,8 +66,8 @@ def _lock(descriptor: int) -> None:
         locks.lock(descriptor)
 
 
-def _delete_if_left(folder: Path) -> None:
-    # Its process may be deleting it; or the file system has no locks.
+def _delete_if_unlocked(folder: Path) -> None:
+    # Its owner may be deleting it, or the file system has no locks.
     with suppress(OSError), locks.opened(folder) as descriptor:
         if locks.try_lock(descriptor):
             shutil.rmtree(folder, ignore_errors=True)

@@ -32,7 +32,7 @@ ORDERS = {
 
 
 def symbols(source: Path, folder: Path) -> tuple[set[str], set[str]]:
-    """Compile a file; return the global symbols that it defines and those that it uses."""
+    """Compile a file; return (defined global symbols, used global symbols)."""
     made = build(folder / f"{source.stem}.o", "-c", "-O0", "-D_GNU_SOURCE=", *HEADERS, source)
     with made.open("rb") as file:
         table: Any = ELFFile(file).get_section_by_name(".symtab")

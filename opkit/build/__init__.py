@@ -1,1 +1,1 @@
-"""SCons tools of an operator repository, one file each, and what they share."""
+"""SCons tools of an operator repository, one file each, and their helpers."""

@@ -1,7 +1,7 @@
-"""Says which step takes a minute: zig's first link for an ABI, which compiles a C library.
+"""Announces zig's first link for an ABI, which compiles a C library and takes a minute.
 
-zig keeps the library in its cache for all repositories that have zig in the same place. Beside the
-library, a file says that it has been linked.
+zig caches the library for all repositories with zig at the same path. A marker file beside the
+library records the finished link.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ _LANGUAGES = {"cc": "C", "c++": "C++"}
 
 
 class FirstLinks:
-    """The libraries that one run of SCons has announced."""
+    """The C libraries that one run of SCons has announced."""
 
     def __init__(self) -> None:
         self._announced: set[str] = set()
         self._lock = threading.Lock()
 
     def announce(self, arguments: Sequence[str], environment: Mapping[str, str]) -> Path | None:
-        """Say what a command waits for, if it is such a link.
+        """Print the reason for the delay if a command is a first link.
 
         Args:
             arguments: the command, as words of a shell.
             environment: its environment.
 
         Returns:
-            The file to make once the command has succeeded; None: it is no such link.
+            The marker file to make after the command succeeds, or None if it is not a first link.
         """
         library = linked_library(arguments)
         caches = zig.cache_folder(environment)
@@ -54,7 +54,7 @@ class FirstLinks:
 
 
 def linked_library(arguments: Sequence[str]) -> tuple[str, str] | None:
-    """Return zig's language and target if the arguments are those of one of its links."""
+    """Return the language and the target of a link by zig, or None if it is another command."""
     _, *rest = arguments
     if rest[:1] and rest[0] in _LANGUAGES and rest[1:2] == ["-target"] and "-c" not in rest:
         return rest[0], rest[2]
@@ -62,7 +62,7 @@ def linked_library(arguments: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _abi(target: str) -> str:
-    """Return the ABI of a target; that with musl is for programs that need no library."""
+    """Return the name of a target's ABI for messages; musl is for static programs."""
     for abi in ABIS.values():
         if target.startswith(abi.triple):
             return abi.name

@@ -1,4 +1,4 @@
-"""Runs a command of a build."""
+"""Commands of a build."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ def run(
     environment: Mapping[str, str] | None = None,
     kept_files: Sequence[int] = (),
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command that gets no input; `stdout` is all that it prints, errors in their place.
+    """Run a command without input; `stdout` has its output and its errors, in order.
 
     Args:
         command: the program and its arguments.
-        folder: where it runs; None: here.
-        environment: its environment; None: ours.
-        kept_files: our open files that stay open in it.
+        folder: the working directory; None: the current one.
+        environment: its environment; None: this process's.
+        kept_files: open files of this process, which stay open in the command.
 
     Raises:
-        OSError: it cannot be started.
+        OSError: the command cannot be started.
     """
     return subprocess.run(
         command,

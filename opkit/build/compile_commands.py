@@ -1,7 +1,7 @@
 """compile_commands(env, ...): `scons compiledb` writes compile_commands.json for editors.
 
-Its commands are for clangd. They match the compiler of this PC's library, and
-name the folders of that compiler's headers, so that clangd needs none that are installed.
+Its commands are for clangd. They match the compiler of this PC's library, and name the folders of
+that compiler's headers. clangd requires no installed headers.
 """
 
 from __future__ import annotations
@@ -47,9 +47,8 @@ class EditorCommands:
     """clangd's commands for the files of a runtime.
 
     Attributes:
-        commands: file -> the arguments that clangd compiles it with, for files that are not like
-            any other C file.
-        headers: file -> the text of a header that the commands include and that must be written.
+        commands: file -> its arguments for clangd, for files with other arguments than the rest.
+        headers: file -> text of a generated header that the commands include.
     """
 
     commands: Mapping[str, Sequence[str]]
@@ -57,19 +56,19 @@ class EditorCommands:
 
 
 CommandSource = Callable[[Path, OpSpec], EditorCommands | None]
-"""Takes the repository and its operator."""
+"""(repository, operator) -> the commands of a runtime, or None if it has none."""
 
 
 USAGE = (("scons compiledb", "write compile_commands.json for editors"),)
 
 
 def compile_commands(env: Any, sources: Sequence[CommandSource], cxx_folders: Sequence[str]) -> Any:
-    """Return the alias `compiledb`. Nothing is compiled for it.
+    """Return the alias `compiledb`, which compiles nothing.
 
     Args:
         env: the environment.
-        sources: return the commands of each runtime's files.
-        cxx_folders: the folders whose headers are C++, and that C++ searches for headers.
+        sources: the runtimes' functions for the commands of their files.
+        cxx_folders: the folders of C++ headers, on the include path of C++ sources.
     """
     database = env.Command(
         DATABASE,
@@ -106,7 +105,7 @@ def database_entries(
     """Return the entries of compile_commands.json.
 
     Args:
-        root: the folder that files and folders in the commands are relative to.
+        root: the folder to which paths in the commands are relative.
         commands: file -> the arguments of its command, without the compiler and the file.
     """
     return [
@@ -151,7 +150,7 @@ def _commands(root: Path, env: Any, compiler: Compiler) -> Iterator[tuple[str, t
 
 
 def _language(file: str, cxx_folders: Sequence[str]) -> tuple[str, ...]:
-    """Return the arguments that say what a file is written in."""
+    """Return the arguments for a file's language."""
     path = PurePosixPath(file)
     is_cxx = any(path.is_relative_to(folder) for folder in cxx_folders)
     return _CXX_HEADER if is_cxx and path.suffix == ".h" else _LANGUAGES[path.suffix]
@@ -163,11 +162,11 @@ def _system(compiler: Compiler) -> tuple[str, ...]:
 
 
 def _arguments(env: Any, compiler: Compiler, cxx: Sequence[str]) -> tuple[str, ...]:
-    """Return the arguments for every file."""
+    """Return the arguments common to all files."""
     abi = ABIS["x64"]
     return (
         *(f"--target={abi.triple}", *abi.gnu_flags, *CHAR, *_WARNINGS),
-        # clangd has headers of its own for what the compiler defines, such as stddef.h.
+        # clangd has its own copies of the compiler's headers, such as stddef.h.
         "-nostdlibinc",
         *cxx,
         *glibc_version(compiler, abi),

@@ -1,4 +1,4 @@
-"""compiler_for(env, abi): the compiler of an ABI, with what all libraries are compiled with."""
+"""compiler_for(env, abi): the compiler of an ABI, with the flags of all libraries."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from opkit.toolchains.compiler import cxx_command
 from opkit.toolchains.languages import C_LANGUAGE, CXX_LANGUAGE, is_cxx
 from opkit.toolchains.warnings import c_errors
 
-# Optimized for speed, but without what a C library of a few kilobytes does not need: unrolled
-# loops, tables for unwinding, unused functions.
+# Optimized for speed, but without unrolled loops, unwind tables and unused functions: a library has
+# a few kilobytes.
 COMPILE = (
     "-O2 -g0 -fPIC -fno-unroll-loops -fomit-frame-pointer"
     " -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections"
@@ -38,16 +38,20 @@ def options(variables: Any, operator: OpSpec) -> None:
             "auto",
             allowed_values=toolchains.TOOLCHAINS,
         ),
-        ("prefix", "what stands before gcc, for instance /opt/sdk/bin/arm-linux-gnueabihf-", ""),
+        (
+            "prefix",
+            "the path of gcc up to its name, for instance /opt/sdk/bin/arm-linux-gnueabihf-",
+            "",
+        ),
         ("sysroot", "with prefix: the folder with the device's headers and libraries", ""),
     )
 
 
 def check(env: Any, request: Request) -> None:
-    """Refuse a toolchain that has no compiler for what is built.
+    """Refuse a toolchain without a compiler for the requested ABIs.
 
     Raises:
-        ToolchainError: it has none, or its options are invalid.
+        ToolchainError: a compiler is missing, or the options of the toolchain are invalid.
     """
     is_prefix = env["toolchain"] == "prefix"
     for abi in ABIS if is_prefix else dict.fromkeys([PC, *request.targets.values()]):
@@ -60,7 +64,7 @@ def compiler_for(env: Any, abi_name: str, cxx: bool = False) -> Any:
     Args:
         env: the environment.
         abi_name: the name of the ABI.
-        cxx: whether it has to compile C++ even if op.yml lists no such source.
+        cxx: whether to compile C++ even if op.yml lists no C++ source.
 
     Raises:
         ToolchainError: the compiler is not found.
@@ -70,7 +74,7 @@ def compiler_for(env: Any, abi_name: str, cxx: bool = False) -> Any:
     compact = abi.zig_compact if compiler.toolchain == "zig" else abi.gnu_compact
     has_cxx = cxx or any(is_cxx(source.path) for source in env["OPERATOR"].sources)
     is_zig = compiler.toolchain == "zig"
-    # Another zig rebuilds everything; its version, among the flags, saves SCons reading 180 MB.
+    # With its version among the flags, another zig rebuilds everything; SCons need not read 180 MB.
     version = {"ZIG_VERSION": zig.version(compiler.command[0])} if is_zig else {}
     return env.Clone(
         IMPLICIT_COMMAND_DEPENDENCIES=not is_zig,
@@ -91,15 +95,15 @@ def compiler_for(env: Any, abi_name: str, cxx: bool = False) -> Any:
 
 
 def words(command: Iterable[object]) -> list[Any]:
-    """Return the words of a command for SCons, which takes nothing in a path for a variable."""
+    """Return the words of a command for SCons; a `$` in a path is not a variable."""
     return [Literal(str(word)) if os.sep in str(word) else word for word in command]
 
 
 def _link_command(compiler: Compiler, kind: str) -> str:
-    """Return the command that links a shared library or, with no kind, a program.
+    """Return the link command of a shared library, or of a program if `kind` is empty.
 
-    zig compiles its run-time library again for every ABI, which takes seconds and is rarely
-    needed. So it is added only where the link fails without it, and that link's messages are shown.
+    zig compiles its run-time library for every ABI, which takes seconds and is rarely needed. So
+    the first link is without it; only if that fails, a second link adds it and prints its messages.
     """
     link = f"$CC {kind} $LINKFLAGS -o $TARGET $SOURCES $LIBRARIES"
     if compiler.toolchain != "zig":

@@ -1,7 +1,7 @@
 """Output of compilers and linkers: not interleaved, and every diagnostic once.
 
-The same source is compiled for several ABIs, several of them at the same time. As SCons runs the
-commands, their output would be interleaved, and each warning repeated for each ABI.
+A source is compiled for several ABIs in parallel. SCons alone would interleave the output of the
+commands and repeat each warning for each ABI.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from opkit.build.command import run
 # The lines above a diagnostic: the including file, or the function.
 _CONTEXT = re.compile(r"In file included from |\s+from |In file included|\S+: (In|At) ")
 _DIAGNOSTIC = re.compile(r"\S.*?:\d+:\d+: (fatal error|error|warning): ")
-# The number of diagnostics, which counts repeated ones.
+# The count of diagnostics, which includes repeated ones.
 _COUNT = re.compile(r"\d+ (warning|error)s?( and \d+ errors?)? generated\.|cc1(plus)?: some warn")
 
 
 class Output:
-    """The diagnostics that one run of SCons has printed.
+    """Prints the new diagnostics of the commands of one run of SCons.
 
     Args:
         kept_files: open files that stay open in the commands, such as the repository's lock.
@@ -45,8 +45,8 @@ class Output:
         arguments: Sequence[str],
         environment: Mapping[str, str],
     ) -> int:
-        """Run a command as SCons' SPAWN does, print its output, and return its status."""
-        linked = self._first_links.announce(arguments, environment)
+        """Run a command in place of SCons' SPAWN, print its output, and return its status."""
+        marker = self._first_links.announce(arguments, environment)
         line = [shell, "-c", " ".join(arguments)]
         finished = run(line, environment=environment, kept_files=self._kept_files)
         with self._lock:
@@ -54,13 +54,13 @@ class Output:
             if finished.returncode:
                 sys.stderr.write(self.unprinted(_full_disk()))
             sys.stderr.flush()
-        if linked is not None and finished.returncode == 0:
+        if marker is not None and finished.returncode == 0:
             with suppress(OSError):
-                linked.touch()
+                marker.touch()
         return finished.returncode
 
     def unprinted(self, text: str) -> str:
-        """Return the part of a command's output that is new, and remember it as printed."""
+        """Return the diagnostics of a command not printed before; record them as printed."""
         new = []
         for context, diagnostic in _diagnostics(text):
             if diagnostic not in self._printed:
@@ -70,14 +70,14 @@ class Output:
 
 
 def _full_disk() -> str:
-    """Return a message if the disk is full: zig does not say why it ends then."""
+    """Return a message if the disk is full: zig then fails without a reason."""
     if shutil.disk_usage(Path.cwd()).free >= 1 << 20:
         return ""
     return f"error: {Path.cwd()}: less than 1 MB is left on the disk\n"
 
 
 def _diagnostics(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each diagnostic, with the notes below it, after the lines above that belong to it."""
+    """Yield (context lines above, diagnostic with the notes below) for each diagnostic."""
     context, diagnostic = "", ""
     for line in text.splitlines(keepends=True):
         if _COUNT.match(line):

@@ -1,4 +1,4 @@
-"""debugger(env): `scons gdb` stops in the math in C, in one case."""
+"""debugger(env): `scons gdb` stops in the math in C at one case."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ USAGE = (
 
 
 def options(variables: Any, operator: OpSpec) -> None:
-    """Add which case to stop in."""
+    """Add the options that select the case and start gdb."""
     variables.AddVariables(
-        ("case", "with gdb: the case to stop in, by its name in the table of check", ""),
+        ("case", "with gdb: the name of the case, as in the table of check", ""),
         BoolVariable("run", "with gdb: start gdb instead of printing its command", False),
     )
 
@@ -35,45 +35,45 @@ def check(env: Any, request: Request) -> None:
     """Refuse to debug without a case.
 
     Raises:
-        OpkitError: none is named.
+        OpkitError: `case=` is missing.
     """
     require_case(env, request, COMMAND)
 
 
 def require_case(env: Any, request: Request, command: str) -> None:
-    """Refuse a command that stops in one case, if it is requested and none is named.
+    """Refuse a requested debugger command without a case.
 
     Raises:
-        OpkitError: none is named.
+        OpkitError: `case=` is missing.
     """
     if command in request.commands and not env["case"]:
         raise OpkitError(
-            f"{command} stops in one case; name it with case=, as the table of scons check"
+            f"{command} stops in one case; pass its name in the table of scons check with case="
         )
 
 
 def debugger(env: Any, runtimes: Iterable[Runtime]) -> None:
-    """Declare the alias `gdb`: in the math as the first of the runtimes calls it.
+    """Declare the alias `gdb`, which debugs the math as called by the first runtime.
 
     Raises:
-        OpkitError: that runtime has no program for gdb.
+        OpkitError: the first runtime has no program for gdb.
     """
     first, *_ = runtimes
     parts = first.build.harness_parts(env)
     if parts is None:
         raise OpkitError(
-            f"{COMMAND}: {first.describe.title}, the first of op.yml's runtimes, has none"
+            f"{COMMAND}: not available for {first.describe.title}, the first of op.yml's runtimes"
         )
     debug_alias(env, COMMAND, [debugged_harness(env, parts)], "opkit.check.debug")
 
 
 def debug_alias(env: Any, command: str, needed: Sequence[Any], module: str) -> None:
-    """Declare an alias that runs a module with the name of the case.
+    """Declare an alias that runs a debugger module with the name of the case.
 
     Args:
         env: the environment.
         command: the alias.
-        needed: the nodes of what the kernel runs on.
+        needed: the nodes of the libraries and programs that run the kernel.
         module: see opkit.check.debug.main.
     """
     alias = env.Alias(command, needed, Action(_debug, None), DEBUG_MODULE=module)

@@ -1,4 +1,4 @@
-"""Errors of the user in SCons actions: the message alone, without a traceback."""
+"""User errors in SCons actions: the message without a traceback."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from opkit.errors import OpkitError
 
 
 def print_errors(action: Callable[..., None]) -> Callable[..., int]:
-    """Turn a function that raises OpkitError into a SCons action that prints it and fails."""
+    """Return a SCons action that calls a function, and prints an OpkitError and fails."""
 
     def run(target: Any, source: Any, env: Any) -> int:
         try:

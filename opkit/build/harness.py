@@ -1,7 +1,7 @@
 """harness(env): the program that runs kernels on this PC, in `build/host/`.
 
-Beside it is a runtime's part of the harness: runtime_library() links it for this PC, together with
-GUARDED_MEMORY; build/static_harness.py has the programs that hold all of it.
+runtime_library() links a runtime's part of the harness for this PC, with GUARDED_MEMORY.
+build/static_harness.py makes the programs with all parts in one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GUARDED_MEMORY = f"{FOLDER}/check/harness/memory/*.c"
 GUARDED_MALLOC = ["-include", f"{FOLDER}/check/harness/memory/guarded_malloc.h"]
 PROGRAM = "build/host/harness"
 COMPILE = "-O2 -g -fno-sanitize=undefined".split()
-# zig would check for undefined behavior by default, and compile a library for that.
+# By default zig checks for undefined behavior, and compiles a library for it.
 RUNTIME_COMPILE = "-O2 -g -fno-omit-frame-pointer -fno-sanitize=undefined".split()
 RUNTIME_LINK = "-fno-sanitize=undefined -Wl,-z,defs".split()
 
@@ -43,13 +43,13 @@ def harness(env: Any) -> Any:
 
 
 def runtime_library(env: Any, target: str, sources: str, includes: Sequence[str] = ()) -> Any:
-    """Return the node of a runtime's part of the harness, which guards memory.
+    """Return the node of a runtime's part of the harness, with guarded memory.
 
     Args:
         env: the environment.
-        target: the library that is made; kernels find it by its name.
+        target: the library; its file name is its soname, which kernels link to.
         sources: the pattern of its C sources.
-        includes: the folders of more headers, those of a vendor's interface.
+        includes: additional folders of headers: the vendor's interface.
     """
     folder, _, name = target.rpartition("/")
     return linked(
@@ -74,15 +74,15 @@ def linked(
     objects: str,
     **variables: list[str],
 ) -> Any:
-    """Return the node of a program or a library for this PC that no operator changes.
+    """Return the node of a program or a library for this PC, the same for all operators.
 
     Args:
         env: the environment.
-        command: what links it: `$PROGRAMCOM` or `$SHAREDCOM`.
-        target: the file that is made.
+        command: the link command: `$PROGRAMCOM` or `$SHAREDCOM`.
+        target: the file.
         sources: the patterns of its C sources.
-        objects: what the paths of the object files begin with.
-        **variables: the construction variables that are other than for a device library.
+        objects: the prefix of the paths of the object files.
+        **variables: the construction variables that differ from those of a device library.
     """
     link_env = compiler_for(env, "x64")
     link_env.Replace(**{"CPPPATH": INCLUDES, **variables})

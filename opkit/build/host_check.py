@@ -1,4 +1,4 @@
-"""`scons check` and `scons report`: run the cases of tests/, on this PC and on other executors."""
+"""`scons check` and `scons report` run the cases of tests/ on this PC and on other executors."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ SESSION = Path("build/check/session.json")
 LOG = Path("build/check/log.jsonl")
 PAGE = Path("build/report.html")
 RECORDS = Path("build/results")
-# Of pytest, which takes long to import.
+# pytest's exit codes; its import is slow.
 NO_TESTS = 5
 USAGE_ERROR = 4
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program that runs the cases elsewhere.
+    """A program that runs the cases for a target or with sanitizers.
 
     Attributes:
-        name: in the table of cases.
+        name: the executor's name in the table of cases.
         node: SCons' node of the program.
         runtime: the name of the runtime that calls the kernel in it.
-        abi: what it is compiled for; empty: this PC, with sanitizers.
+        abi: the ABI of the program; empty: this PC, with sanitizers.
     """
 
     name: str
@@ -57,12 +57,12 @@ class Program:
 
 @dataclass(frozen=True)
 class Check:
-    """What a check runs besides the cases on this PC.
+    """The executors of a check besides this PC.
 
     Attributes:
-        programs: those for targets, and with sanitizers.
-        simulators: what runs the reference as part of a converted model.
-        missing_simulators: why simulators cannot run here, a sentence each.
+        programs: for targets, and with sanitizers.
+        simulators: run the reference as part of a converted model.
+        missing_simulators: a sentence for each simulator that cannot run here, with the reason.
     """
 
     programs: Sequence[Program]
@@ -83,13 +83,15 @@ def options(variables: Any, operator: OpSpec) -> None:
     names = ",".join(SANITIZERS)
     variables.AddVariables(
         ("qemu", "with check: runs the target's programs; a command, or ssh:HOST for a board", ""),
-        BoolVariable("require_target", "with check: fail if they cannot run on this PC", True),
+        BoolVariable(
+            "require_target", "with check: fail if the target's programs cannot run", True
+        ),
         (
             "sanitize",
-            f"with check: compile with sanitizers, of {names}; needs gcc or clang",
+            f"with check: compile with sanitizers ({names}); requires gcc or clang",
             "",
         ),
-        ("workers", "with check: processes that run cases side by side; a number, or auto", ""),
+        ("workers", "with check: processes that run cases in parallel; a number, or auto", ""),
     )
 
 
@@ -97,8 +99,8 @@ def check(env: Any, request: Request) -> None:
     """Refuse invalid executors.
 
     Raises:
-        OpkitError: `qemu=` conflicts with the targets, a sanitizer is unknown, or there can be no
-            workers.
+        OpkitError: `qemu=` conflicts with the targets, a sanitizer is unknown, or `workers=` is
+            invalid or pytest-xdist is missing.
     """
     workers = env["workers"]
     if workers and not re.fullmatch(r"auto|[1-9][0-9]{0,2}", workers):
@@ -118,31 +120,31 @@ def check(env: Any, request: Request) -> None:
 
 
 def declare(env: Any, runtimes: Sequence[Runtime], request: Request) -> Check:
-    """Declare the programs that run the cases elsewhere.
+    """Declare the programs for targets and with sanitizers; find the simulators.
 
     Args:
         env: the environment.
-        runtimes: the operator's.
-        request: on which instruction sets the cases run as well.
+        runtimes: the operator's runtimes.
+        request: the requested targets.
 
     Raises:
         OpkitError: a compiler is missing.
     """
     sanitizers = parse_sanitizers(env["sanitize"])
     programs = []
-    for number, runtime in enumerate(runtimes):
-        # The first runtime's name is left out, as in the name of its kernel on this PC.
-        of_runtime = f"{runtime.name} " if number else ""
+    for index, runtime in enumerate(runtimes):
+        # Without the first runtime's name, as in the name of its kernel on this PC.
+        prefix = f"{runtime.name} " if index else ""
         parts = runtime.build.harness_parts(env)
         if not parts:
             continue
         if sanitizers:
             node = static_harness.sanitized_harness(env, sanitizers, parts)
-            programs.append(Program(of_runtime + ",".join(sanitizers), node, runtime.name))
+            programs.append(Program(prefix + ",".join(sanitizers), node, runtime.name))
         for abi in request.abis_of(runtime.describe):
             if abi != PC:
                 node = static_harness.target_harness(env, abi, parts)
-                programs.append(Program(of_runtime + abi, node, runtime.name, abi))
+                programs.append(Program(prefix + abi, node, runtime.name, abi))
     simulators = [
         runtime.build.simulators(env, [*request.targets_of(runtime.describe)])
         for runtime in runtimes
@@ -155,13 +157,13 @@ def declare(env: Any, runtimes: Sequence[Runtime], request: Request) -> Check:
 
 
 def check_alias(env: Any, needed: Sequence[Any], check: Check, reports: bool) -> None:
-    """Declare the alias `check`: every case of tests/, with what was just built.
+    """Declare the alias `check`, which runs every case of tests/ with the current build.
 
     Args:
         env: the environment.
-        needed: the nodes of what the cases use on this PC.
-        check: where else they run.
-        reports: whether the alias `report` is declared, which writes a page of the results too.
+        needed: the nodes of the libraries and programs for the cases on this PC.
+        check: the other executors.
+        reports: whether to declare the alias `report`, too, which writes a page of the results.
     """
 
     def run(target: Any, source: Any, env: Any) -> int:
@@ -176,8 +178,8 @@ def check_alias(env: Any, needed: Sequence[Any], check: Check, reports: bool) ->
 
 
 def _report(env: Any, check: Check) -> int:
-    """Run the cases and write the page, also if a case fails; return the status of the check."""
-    # Only the report waits for numpy to be imported.
+    """Run the cases and write the page, even if a case fails; return the status of the check."""
+    # Only the report imports numpy, which is slow.
     from opkit.report.writer import write
 
     shutil.rmtree(RECORDS, ignore_errors=True)
@@ -187,15 +189,15 @@ def _report(env: Any, check: Check) -> int:
 
 
 def run_cases(env: Any, check: Check, records: Path | None = None) -> int:
-    """Run the cases on this PC, and where the check says.
+    """Run the cases on this PC and on the other executors of the check.
 
     Args:
         env: the environment.
-        check: where else they run.
-        records: the folder for the records of `scons report`.
+        check: the other executors.
+        records: the folder for the records of `scons report`; None: no records.
 
     Returns:
-        0 if no case failed, and all required cases ran.
+        0 if all required cases ran and passed.
     """
     prepared = []
     not_run = []
@@ -222,15 +224,15 @@ def run_cases(env: Any, check: Check, records: Path | None = None) -> int:
         print(f"note: {problem}")
     required = env["require_target"]
     for problem in not_run:
-        hint = "; require_target=0 does without" if required else ""
+        hint = "; to check without them, pass require_target=0" if required else ""
         print(f"{'error' if required else 'warning'}: {problem}{hint}", file=sys.stderr)
     return status or int(required and bool(not_run))
 
 
 def _run_pytest(session: Session, operator: OpSpec, workers: str, kept_files: Sequence[int]) -> int:
-    """Run the tests, and print a summary and what is missing; return 0 if nothing is.
+    """Run the tests, print a summary and an error for each missing result; return the status.
 
-    Should we be killed, pytest still holds the repository's lock, among the kept files.
+    If this process is killed, pytest still holds the repository's lock, one of the kept files.
     """
     LOG.unlink(missing_ok=True)
     session.write(SESSION)
@@ -246,7 +248,7 @@ def _run_pytest(session: Session, operator: OpSpec, workers: str, kept_files: Se
     simulators = [executor.name for executor in session.simulators]
     on_executors = {CPU_KERNEL.name: [*map(CPU_KERNEL.on, elsewhere), *simulators]}
     files = sorted(path.as_posix() for path in Path("tests").rglob("test_*.py"))
-    # Where pytest itself has failed, it has printed the reason.
+    # If pytest itself failed, it has printed the reason.
     failed_to_start = status == USAGE_ERROR and not log.collected
     has_reason = failed_to_start or log.status not in (None, 0, NO_TESTS)
     missing = (

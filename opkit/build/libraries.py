@@ -1,4 +1,4 @@
-"""What libraries are made of: an operator's own objects, archives, stubs of a vendor's library."""
+"""Parts of libraries: an operator's objects, archives, stubs of a vendor's library."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def kernel_objects(env: Any, sources: Sequence[str], folder: str, **flags: list[
     Args:
         env: the environment of an ABI's compiler, compiler_for(env, abi).
         sources: the paths of the sources.
-        folder: where the objects are made.
+        folder: the folder of the objects.
         flags: appended to construction variables for these objects, such as CCFLAGS.
     """
     operator = env["OPERATOR"]
@@ -38,7 +38,7 @@ def kernel_objects(env: Any, sources: Sequence[str], folder: str, **flags: list[
 
 
 def with_debug_info(env: Any) -> Any:
-    """Return a copy of the environment of a compiler that leaves debug information in."""
+    """Return a copy of a compiler's environment that keeps debug information."""
     flags, link_flags = (
         ["-g" if flag in ("-g0", "-s") else flag for flag in env[name]]
         for name in ("CCFLAGS", "LINKFLAGS")
@@ -47,7 +47,7 @@ def with_debug_info(env: Any) -> Any:
 
 
 def archive(env: Any, target: str, objects: Sequence[Any]) -> Any:
-    """Return the node of a static library, by the archiver that comes with the compiler."""
+    """Return the node of a static library, made by the archiver of the compiler."""
     program, *rest = env["CC"]
     is_zig = rest[:1] == ["cc"]
     archiver = [program, "ar"] if is_zig else [re.sub("(gcc|clang)$", "ar", str(program))]
@@ -56,7 +56,7 @@ def archive(env: Any, target: str, objects: Sequence[Any]) -> Any:
 
 
 def stub(env: Any, target: str, source: str) -> Any:
-    """Return the node of a stub of a device's library, to link operators against."""
+    """Return the node of a stub of a device's library, for linking operators."""
     folder, _, name = target.rpartition("/")
     stub_env = user_cache(env)
     return stub_env.Command(

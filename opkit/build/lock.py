@@ -1,7 +1,7 @@
-"""The lock of a repository, by which a second `scons` waits for the first.
+"""The lock of a repository: a second `scons` waits for the first.
 
-The compilers and the check hold it too, so that what a killed `scons` has left behind does not
-write into the files of the next.
+The compilers and the check hold it, too: processes of a killed `scons` that still run cannot write
+into the files of the next.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ def acquire(root: Path) -> int:
     """Wait until no other process builds in a repository.
 
     Returns:
-        The open file that is the lock; it is freed when it is closed.
+        The open file of the lock; closing it releases the lock.
 
     Raises:
-        OpkitError: nothing can be written in the repository.
+        OpkitError: the lock file cannot be written.
     """
     path = root / PATH
     while True:

@@ -1,7 +1,7 @@
-"""build/opkit: opkit's own sources, by the same paths in every repository and environment.
+"""build/opkit: opkit's own sources, at the same paths in every repository and environment.
 
-What is compiled of them has no path of an environment in it, so that every repository of a user can
-share it.
+Their object files contain no path of an environment, so that all repositories of a user can share
+them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from opkit.errors import OpkitError
 
 FOLDER = "build/opkit"
 INCLUDES = ("#build",)
-"""Where its sources find `opkit/...`."""
+"""The include path of opkit's sources, for `opkit/...`."""
 OPKIT = Path(__file__).resolve().parents[1]
 
 
@@ -23,7 +23,7 @@ def provide(root: Path) -> None:
     """Make build/opkit a link to this opkit.
 
     Raises:
-        OpkitError: it cannot be made.
+        OpkitError: the link cannot be made.
     """
     link = root / FOLDER
     beside = link.with_name(".opkit.new")

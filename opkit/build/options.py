@@ -1,11 +1,11 @@
-"""The options and commands of `scons`: every tool declares its own, and `scons -h` is made of them.
+"""The options and commands of `scons`; each tool declares its own for `scons -h`.
 
-A tool is a module that may have
+A tool is a module with any of
 
     generate(env)                  prepares SCons' environment
-    options(variables, operator)   adds the options that it reads
-    USAGE, or usage(operator)      (command, what it does) for each command that it has
-    check(env, request)            raises OpkitError at wrong arguments, before anything is touched
+    options(variables, operator)   adds the tool's options
+    USAGE, or usage(operator)      (command, description) for each of the tool's commands
+    check(env, request)            raises OpkitError for invalid arguments, before any change
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _WIDTH = 24  # of the column of commands, and of options
 
 @dataclass(frozen=True)
 class Request:
-    """What the command line requests.
+    """The request on the command line.
 
     Attributes:
-        commands: the targets of SCons that are named, such as `check`.
-        targets: what to build for: target -> ABI; empty: this PC.
+        commands: the SCons targets on the command line, such as `check`.
+        targets: target to build for -> ABI; empty: this PC.
         is_named: whether the command line, not op.yml, names the target: only then do the cases
             run on other executors than this PC.
     """
@@ -43,27 +43,27 @@ class Request:
     is_named: bool
 
     def targets_of(self, runtime: Describe) -> dict[str, str]:
-        """Return those of its targets that are a runtime's: name -> ABI."""
+        """Return the requested targets of a runtime: name -> ABI."""
         return {name: abi for name, abi in self.targets.items() if name in runtime.targets}
 
     def abis_of(self, runtime: Describe) -> list[str]:
-        """Return the ABIs of a runtime's targets on which the cases run as well."""
+        """Return the ABIs of a runtime's targets for the cases, besides this PC."""
         named = self.targets_of(runtime).values() if self.is_named else ()
         return list(dict.fromkeys(named))
 
     @property
     def abis(self) -> list[str]:
-        """The ABIs on which the cases run as well."""
+        """The ABIs for the cases, besides this PC."""
         return list(dict.fromkeys(self.targets.values())) if self.is_named else []
 
     @property
     def for_this_pc(self) -> bool:
-        """Whether nothing is built for a target: a command, such as check, is for this PC."""
+        """Whether to build for this PC: no target, or a command for this PC, such as check."""
         return not self.targets or any("/" not in command for command in self.commands)
 
     @property
     def names_intermediate(self) -> bool:
-        """Whether files are named, and none of them is in a target's folder."""
+        """Whether the command line names files, all of them outside of the targets' folders."""
         folders = tuple(f"build/{target}/" for target in self.targets)
         return bool(self.commands) and not any(
             f"{command}/".startswith(folders) for command in self.commands
@@ -79,14 +79,14 @@ def declare(
     """Return the options, with their values on the command line.
 
     Raises:
-        OpkitError: one of a few choices has a `$`.
+        OpkitError: the value of an option with fixed choices contains a `$`.
     """
     # SCons itself substitutes values, and would evaluate `${...}` as Python.
     variables = Variables(None, {name: unsubstituted(value) for name, value in arguments.items()})
     variables.Add(
         EnumVariable(
             "target",
-            f"what to build for; all: everything; {PC}: this PC",
+            f"the target to build for; all: every target; {PC}: this PC",
             operator.target_platform,
             allowed_values=(*targets, PC, "all"),
             ignorecase=2,
@@ -96,12 +96,12 @@ def declare(
         abi for t in targets.values() if t.other_abis for abi in (t.abi, *t.other_abis)
     )
     if choices:
-        text = f"what to compile for, where a target has several: {' or '.join(choices)}"
+        text = f"the ABI, for a target with several: {' or '.join(choices)}"
         variables.Add("abi", text, "")
     for tool in tools:
         if hasattr(tool, "options"):
             tool.options(variables, operator)
-    variables.Add(BoolVariable("verbose", "show whole commands", False))
+    variables.Add(BoolVariable("verbose", "print whole commands", False))
     variables.FormatVariableHelpText = _option_help
     for option in variables.options:
         value = arguments.get(option.key, "")
@@ -111,12 +111,12 @@ def declare(
 
 
 def unsubstituted(text: str) -> str:
-    """Return what SCons makes the text of when it substitutes variables."""
+    """Return the text with `$` escaped; SCons' substitution of variables restores it."""
     return text.replace("$", "$$")
 
 
 def set_values(env: Any, variables: Any, arguments: Mapping[str, str]) -> None:
-    """Give the options that hold any text their values as they are on the command line."""
+    """Set options of free text to their values on the command line, unsubstituted."""
     for option in variables.options:
         if "$" in arguments.get(option.key, ""):
             env[option.key] = arguments[option.key]
@@ -132,7 +132,7 @@ def refuse_unknown(variables: Any) -> None:
     """Refuse unknown options.
 
     Raises:
-        OpkitError: there is one; the message suggests the closest name.
+        OpkitError: an option is unknown; the message suggests the closest name.
     """
     known = [option.key for option in variables.options]
     for name in variables.UnknownVariables():
@@ -143,10 +143,10 @@ def refuse_unknown(variables: Any) -> None:
 def refuse_target(
     name: str, targets: Mapping[str, Target], operator_runtimes: Iterable[Describe]
 ) -> None:
-    """Refuse what users may take for a target, with the reason.
+    """Refuse an unsupported target, with the reason.
 
     Raises:
-        OpkitError: a runtime knows why it is none.
+        OpkitError: a runtime lists the target as unsupported.
     """
     for runtime in operator_runtimes:
         reason = runtime.refused_targets.get(name.lower())
@@ -160,7 +160,7 @@ def read_request(
     targets: Mapping[str, Target],
     names_target: bool,
 ) -> Request:
-    """Return what the command line requests.
+    """Return the request on the command line.
 
     Args:
         env: the environment.
@@ -185,7 +185,7 @@ def read_request(
 
 
 def usage_lines(operator: OpSpec, tools: Iterable[ModuleType]) -> str:
-    """Return the lines of `scons -h` on the commands of tools."""
+    """Return the lines of `scons -h` for the commands of the tools."""
     rows = [
         _row(command, text)
         for tool in tools

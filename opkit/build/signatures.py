@@ -1,6 +1,6 @@
-"""SCons' signatures in `build/.sconsign`: what everything was built of.
+"""SCons' signatures in `build/.sconsign`: the inputs of each built file.
 
-SCons' own module for that file ends in a traceback where the disk is full.
+SCons' own module for this file fails with a traceback if the disk is full.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ class Signatures(dict[str, bytes]):
     """Folder -> the signatures in it; see SCons.SConsign.
 
     Args:
-        path: the file. One that cannot be read is as none: everything is built again.
+        path: the file. If it cannot be read, everything is built again.
     """
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self._path = path
-        with suppress(Exception):  # what unpickling a damaged file raises is not defined
+        with suppress(Exception):  # unpickling a damaged file raises any exception
             self.update(pickle.loads(path.read_bytes()))
 
     def sync(self) -> None:
-        """Write the file, which is complete at every moment, or end SCons with a message."""
+        """Write the file atomically, or end SCons with a message."""
         try:
             atomic_file.write(self._path, pickle.dumps(dict(self)))
         except OSError as error:
@@ -38,5 +38,5 @@ class Signatures(dict[str, bytes]):
 
 
 def open(path: str, mode: str) -> Signatures:
-    """Return the signatures in a file, as SCons asks its database modules."""
+    """Return the signatures in a file; SCons calls it as a database module."""
     return Signatures(Path(path))

@@ -1,7 +1,7 @@
-"""The programs that run the cases elsewhere, with sanitizers, or in gdb.
+"""Static programs that run the cases for a target, with sanitizers, or in gdb.
 
-Each is the kernel, a runtime's part of the harness and the harness in one, in a folder of its own
-below `build/check/`; nothing of it is ever delivered.
+Each contains the kernel, a runtime's part of the harness and the harness, in its own folder in
+`build/check/`. None of them is delivered.
 """
 
 from __future__ import annotations
@@ -25,24 +25,23 @@ from opkit.toolchains.warnings import C_ERRORS
 
 FOLDER = "build/check"
 COMPILE = "-O2 -g0 -DHARNESS_STATIC".split()
-# The lines in a report are those of the source only where little is optimized.
+# With more optimization, the lines in a report differ from the source.
 SANITIZED = "-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all -DHARNESS_STATIC".split()
-# Unoptimized, every line can hold a breakpoint, and every variable can be printed.
+# Without optimization, every line takes a breakpoint, and every variable can be printed.
 DEBUGGED = "-O0 -g -fno-omit-frame-pointer -DHARNESS_STATIC".split()
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What a runtime adds to the harness.
+    """A runtime's part of the static harness, and its kernel.
 
     Attributes:
-        prefix: what the names of its folders begin with; there is one for gdb alone.
+        prefix: the prefix of the names of its folders, except for gdb's.
         entry: the symbol by which the runtime finds the kernel.
-        kernel: returns the nodes of the kernel's objects: for an environment, in a folder, with
-            more flags.
-        sources: the patterns of the sources of its part.
-        includes: the folders of more headers for these.
-        cxx: whether the kernel has C++ even if op.yml lists no such source.
+        kernel: (environment, folder, additional flags) -> the nodes of the kernel's objects.
+        sources: the patterns of the sources of the runtime's part.
+        includes: additional folders of headers for these sources.
+        cxx: whether the kernel has C++ even if op.yml lists no C++ source.
     """
 
     prefix: str
@@ -56,8 +55,8 @@ class Parts:
 def target_harness(env: Any, abi_name: str, parts: Parts) -> Any:
     """Return the node of a static program for an ABI.
 
-    The kernel in it is compiled as for the device. zig has no static glibc, so that the libc, and
-    with it functions like expf, is musl's there.
+    Its kernel is compiled as for the device. zig has no static glibc, so the program has the libc
+    of musl, and its functions such as expf.
     """
     abi = ABIS[abi_name]
     abi_env = compiler_for(env, abi_name, parts.cxx)
@@ -74,20 +73,20 @@ def sanitized_harness(env: Any, names: Sequence[str], parts: Parts) -> Any:
     """Return the node of a program for this PC with sanitizers.
 
     Raises:
-        OpkitError: there is neither gcc nor clang; zig comes without the sanitizers' libraries.
+        OpkitError: neither gcc nor clang is on PATH; zig has no libraries of sanitizers.
     """
     compiler = shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         raise OpkitError(
-            f"sanitize={','.join(names)} needs gcc or clang, and neither is on PATH; "
-            "install one with sudo apt install gcc"
+            f"sanitize={','.join(names)} requires gcc or clang, but neither is on PATH; "
+            "install gcc with sudo apt install gcc"
         )
     print(f"sanitize={','.join(names)}: compiled with {compiler}")
     flags = [flag for name in names for flag in FLAGS[name]]
     pc_env = compiler_for(env, "x64", parts.cxx)
     pc_env.Replace(CC=words([compiler]), CXX=words([beside(compiler)]), C_ERRORS=C_ERRORS)
     pc_env.Replace(CCFLAGS=[*SANITIZED, *flags], LINKFLAGS=flags)
-    # AddressSanitizer has guards of its own, which know where memory was allocated.
+    # AddressSanitizer has its own guards, which report the line of the allocation.
     malloc = [] if "address" in names else GUARDED_MALLOC
     return _harness(pc_env, f"{parts.prefix}{','.join(names)}", parts, malloc)
 
@@ -95,7 +94,7 @@ def sanitized_harness(env: Any, names: Sequence[str], parts: Parts) -> Any:
 def debugged_harness(env: Any, parts: Parts) -> Any:
     """Return the node of `build/check/gdb/harness`, a program for this PC and gdb."""
     pc_env = compiler_for(env, "x64", parts.cxx)
-    # zig leaves debug information out once it has been told to, whatever comes later.
+    # After -g0 or -s, zig ignores a later -g.
     flags, link_flags = (
         [flag for flag in pc_env[name] if flag not in ("-g0", "-s")]
         for name in ("CCFLAGS", "LINKFLAGS")

@@ -1,4 +1,4 @@
-"""user_cache(env): a user's cache of objects that do not depend on the operator."""
+"""user_cache(env): a user's cache of objects independent of the operator."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ NAME = "rknn-op-template"
 
 def options(variables: Any, operator: OpSpec) -> None:
     """Add the option for the cache's folder."""
-    text = "a folder for what every operator shares, or none; default: in the user's cache folder"
+    text = "a folder of objects for all operators, or none; default: in the user's cache folder"
     variables.Add("cache", text, "")
 
 
 def user_cache(env: Any) -> Any:
-    """Return a copy of this environment that reads from the user's cache.
+    """Return a copy of the environment that uses the user's cache.
 
-    Only what zig compiles is shared: every repository has its zig in another folder, so that its
-    version, which is among the flags, stands for its path.
+    Only objects of zig are shared. Every repository has its zig in another folder, so the cache
+    identifies zig by its version, one of the flags, not by its path.
     """
     cached = env.Clone()
     if env["TOOLCHAIN"] != "zig":
         return cached
     program, *rest = env["CC"]
     cached.Replace(CC=["$(", program, "$)", *rest])
-    # Else all debug information would have the folder of the first repository.
+    # Otherwise all debug information would name the folder of the first repository.
     cached.Append(CCFLAGS=["-fdebug-compilation-dir=."])
     folder = shared_folder(env)
     if folder is not None:
@@ -40,7 +40,7 @@ def user_cache(env: Any) -> Any:
 
 
 def shared_folder(env: Any) -> Path | None:
-    """Return the folder of the user's cache; None: nothing can be shared, or nothing is built.
+    """Return the folder of the user's cache, or None if there is no cache or nothing is built.
 
     Raises:
         OpkitError: the folder that `cache=` names cannot be written to.
@@ -51,11 +51,11 @@ def shared_folder(env: Any) -> Path | None:
 
 
 def cache_folder(option: str, environment: Mapping[str, str]) -> Path | None:
-    """Return the folder of the user's cache, made if need be; None: nothing can be shared.
+    """Return the folder of the user's cache, made if absent, or None if there is no cache.
 
     Args:
-        option: what `cache=` says: a folder, `none`, or nothing for the user's own.
-        environment: where XDG_CACHE_HOME and HOME may be set.
+        option: the value of `cache=`: a folder, `none`, or empty for the user's own.
+        environment: the variables, such as XDG_CACHE_HOME and HOME.
 
     Raises:
         OpkitError: the folder that the option names cannot be written to.

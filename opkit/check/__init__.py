@@ -1,1 +1,1 @@
-"""What a check is made of: the operator under test, its cases, and what came of them."""
+"""A check: the operator under test, its cases, and their results."""

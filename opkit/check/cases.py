@@ -26,7 +26,7 @@ class Values:
     Attributes:
         name: the part of a case's name.
         full_name: the same, with arguments.
-        make: (shape, dtype, random generator, number of the input) -> array.
+        make: (shape, dtype, random generator, index of the input) -> array.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Values:
 
 
 def uniform(low: float, high: float) -> Values:
-    """Values from low to high, all equally likely; whole numbers for an integer tensor."""
+    """Return uniformly distributed values from low to high; integers for an integer tensor."""
 
     def make(
         shape: tuple[int, ...], dtype: np.dtype[Any], random: np.random.Generator, _: int
@@ -50,7 +50,7 @@ def uniform(low: float, high: float) -> Values:
 
 
 def integers(low: int, high: int) -> Values:
-    """Whole numbers from low to high, both included, whatever the tensor's type."""
+    """Return integers from low to high, both included, for tensors of any dtype."""
 
     def make(
         shape: tuple[int, ...], dtype: np.dtype[Any], random: np.random.Generator, _: int
@@ -65,11 +65,11 @@ _PERIODS: Mapping[str, Callable[[np.dtype[Any]], int]] = {
     "f": lambda dtype: 1024,
     **dict.fromkeys("iu", lambda dtype: min(1024, np.iinfo(dtype).max)),
 }
-"""Kind of dtype -> after how many elements a ramp begins anew."""
+"""Kind of dtype -> the period of a ramp, in elements."""
 
 
 def ramp() -> Values:
-    """0, 1, 2, ... in memory order, beginning anew after 1024; after 2 for truth values."""
+    """Return 0, 1, 2, ... in memory order, with a period of 1024, or 2 for bool."""
 
     def make(
         shape: tuple[int, ...], dtype: np.dtype[Any], _: np.random.Generator, __: int
@@ -82,17 +82,17 @@ def ramp() -> Values:
 
 
 def special() -> Values:
-    """Edge cases: zeros, subnormals, the largest, infinities and NaN, in turn.
+    """Return edge cases in turn: zeros, subnormals, the largest numbers, infinities and NaN.
 
-    Two inputs run through them at different speeds, so that many pairs meet.
+    Each input steps through them at a different speed, so that the inputs form many pairs.
     """
 
     def make(
-        shape: tuple[int, ...], dtype: np.dtype[Any], _: np.random.Generator, number: int
+        shape: tuple[int, ...], dtype: np.dtype[Any], _: np.random.Generator, input_index: int
     ) -> Array:
         values = _special_values(dtype)
         index: Array = np.arange(np.prod(shape))
-        turn: Array = (index + number * (index // len(values))) % len(values)
+        turn: Array = (index + input_index * (index // len(values))) % len(values)
         array: Array = values[turn].reshape(shape)
         return array
 
@@ -129,8 +129,8 @@ class Case:
         name: the case's name in the table and on the command line.
         inputs: name of each input -> array, slowest dimension first.
         params: name of each param -> value; params with a default in op.yml may be left out.
-        output_dtypes: name of an output -> dtype; by default that of op.yml, or else that of the
-            first input. It may differ from these only in the size of a float.
+        output_dtypes: name of an output -> dtype; default: the dtype in op.yml, or else that of the
+            first input. It may differ from the default only in the size of a float.
         origin: file:line that created the case, for messages.
     """
 
@@ -152,14 +152,14 @@ def cases(
 ) -> list[Case]:
     """Return one case for each combination of shapes, values and params.
 
-    The values of a case depend on its name alone: they are the same in every run.
+    The values of a case depend only on its name: they are the same in every run.
 
     Args:
-        shapes: for each combination the shape of every input, slowest dimension first.
-        values: what the inputs hold: makers like `uniform(-1, 1)`, for all inputs or by name.
-        params: for each combination the value of every param.
-        dtype: of all tensors, or by name of inputs and outputs; float16 for an input that is not
-            named, for such an output op.yml's, or else the first input's.
+        shapes: the shapes of all inputs for each combination, slowest dimension first.
+        values: the values of the inputs, such as `uniform(-1, 1)`, for all inputs or by name.
+        params: the values of the params for each combination.
+        dtype: of all tensors, or by name of inputs and outputs. Default of an input: float16; of an
+            output: the dtype in op.yml, or else that of the first input.
 
     Raises:
         CheckError: an argument is invalid; the message begins with the caller's line.
@@ -182,11 +182,11 @@ def cases(
         parts.extend(f"{name}={_formatted(value)}" for name, value in settings.items())
         case_name = _unique("-".join(parts), taken)
         inputs = {}
-        for number, (name, shape) in enumerate(sizes.items()):
+        for input_index, (name, shape) in enumerate(sizes.items()):
             values_of = maker if isinstance(maker, Values) else maker[name]
             random = np.random.default_rng(zlib.crc32(f"{case_name} {name}".encode()))
-            with np.errstate(all="ignore"):  # what a type cannot hold becomes infinite
-                inputs[name] = values_of.make(shape, np.dtype(dtypes[name]), random, number)
+            with np.errstate(all="ignore"):  # out of range becomes infinite
+                inputs[name] = values_of.make(shape, np.dtype(dtypes[name]), random, input_index)
         outputs = (
             {}
             if isinstance(dtype, str)
@@ -197,7 +197,7 @@ def cases(
 
 
 def _as_list(values: Any) -> Any:
-    """Return an argument of cases() as a list; unchanged, if it is invalid."""
+    """Return an argument of cases() as a list; an invalid one unchanged."""
     if isinstance(values, (str, Mapping)) or not isinstance(values, Iterable):
         return values
     return list(values)
@@ -238,12 +238,12 @@ def _problems_of_arguments(shapes: Any, makers: Any, params: Any, dtype: Any) ->
     by_name = dtype if isinstance(dtype, Mapping) else {"": dtype}
     for name, type_ in by_name.items():
         if type_ not in TENSOR_DTYPES:
-            of = f" of '{name}'" if name else ""
-            yield f"unknown dtype {type_!r}{of} (expected {', '.join(TENSOR_DTYPES)})"
+            location = f" of '{name}'" if name else ""
+            yield f"unknown dtype {type_!r}{location} (expected {', '.join(TENSOR_DTYPES)})"
 
 
-def _is_size(number: Any) -> bool:
-    return isinstance(number, Integral) and not isinstance(number, bool) and int(number) >= 0
+def _is_size(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0
 
 
 def _kind(value: Any) -> str:
@@ -251,7 +251,7 @@ def _kind(value: Any) -> str:
 
 
 def dtype_and_shape(array: Array) -> str:
-    """Return a tensor's dtype and shape for messages, for instance `float16 1x6x5x3`."""
+    """Return a tensor's dtype and shape for messages, such as `float16 1x6x5x3`."""
     return f"{array.dtype} {'x'.join(map(str, array.shape))}"
 
 
@@ -260,7 +260,7 @@ def _dtype(dtype: str | Mapping[str, str], name: str) -> str:
 
 
 def _names(makers: Sequence[Values | Mapping[str, Values]]) -> list[str]:
-    """Return the short names of the values, or the full ones where the short ones are alike."""
+    """Return the short names of the values, or the full names if two short names are equal."""
 
     def name(maker: Values | Mapping[str, Values], attribute: str) -> str:
         parts = [maker] if isinstance(maker, Values) else maker.values()
@@ -281,7 +281,7 @@ def _formatted(value: Any, separator: str = ",") -> str:
 
 
 def _unique(name: str, taken: set[str]) -> str:
-    candidates = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
+    candidates = itertools.chain([name], (f"{name}-{suffix}" for suffix in itertools.count(2)))
     unique = next(candidate for candidate in candidates if candidate not in taken)
     taken.add(unique)
     return unique

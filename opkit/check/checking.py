@@ -1,4 +1,4 @@
-"""Checks kernels on a case: runs them, compares their outputs with the reference, keeps results."""
+"""Checks kernels on a case: runs them, compares outputs with the reference, records results."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ from opkit.check.comparison import (
     wrong_elements,
 )
 from opkit.check.mistakes import CheckError, caller_location
-from opkit.check.operators import Operator, Prepared, operator_of, untaken
+from opkit.check.operators import Operator, Prepared, operator_of, unsupported_tensors
 from opkit.check.results import Result, RunningTest, running_test
 from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import Array, Kernel, LeftOutError, RefusedError, RunResult
 
-# float16: NaN and -1.18; unwritten output differs between two runs, and between the signs of every
-# number that it could be. In a timed run it is mostly 0.
+# float16: NaN and -1.18. Unwritten output differs between the two runs, in value and sign. In a
+# timed run it is mostly 0.
 FILLS = (0x7E, 0xBC)
 TIMED_RUNS = 3
-TIME_LIMIT = 10.0  # seconds that a kernel may take
-SHORT_LIMIT = 0.2  # seconds, after it has timed out in another case
+TIME_LIMIT = 10.0  # seconds for a kernel
+SHORT_LIMIT = 0.2  # seconds, after a timeout in another case
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A kernel that is checked against the reference.
+    """A kernel to check against the reference.
 
     Attributes:
         name: the kernel's name in the table of cases.
         kernel: the kernel.
-        tolerance: how far an element may be from the reference.
+        tolerance: the tolerated difference from the reference.
         precision: dtype of an output -> the dtype to which the kernel rounds it.
     """
 
@@ -64,20 +64,20 @@ def check_cpu_kernel(
     operator: Operator | None = None,
     changes_reference: bool = False,
 ) -> None:
-    """Fail the test unless the CPU kernel computes what the reference computes.
+    """Fail the test unless the outputs of the CPU kernel match the reference.
 
-    An element is right if it is within max_ulp of the reference's, counted in representable
-    values of the output's dtype, or within max_error, an absolute difference, if that is given.
-    NaN equals NaN. The case also fails on: a crash, a loop without end, an access outside of the
-    tensors and of allocated memory, leaked memory or references, a status that is not 0, an output
-    element that was never written.
+    An element matches if its distance from the reference is at most max_ulp, in representable
+    values of the output's dtype, or at most max_error, an absolute difference, if given. NaN equals
+    NaN. The case also fails on: a crash, an infinite loop, an access outside of the tensors and of
+    allocated memory, leaked memory or references, a status other than 0, an unwritten output
+    element.
 
     The kernel runs on this PC and on the executors of `scons check`: with target= on the target's
-    instruction set, with sanitize= with the compiler's sanitizers. Where a runtime's converter has
-    a simulator, the reference runs there, with the tolerance of the simulator.
+    instruction set, with sanitize= with the compiler's sanitizers. If a runtime's converter has a
+    simulator, the reference runs there, with the tolerance of the simulator.
 
-    A test that changes the reference says changes_reference=True. Simulators, which read its file,
-    and runtimes with a shape rule in C leave its cases out.
+    A test that changes the reference passes changes_reference=True. Simulators, which read its
+    file, and runtimes with a shape rule in C skip its cases.
     """
     with errors_fail_test():
         tolerance = read_tolerance(case, max_ulp, max_error)
@@ -109,7 +109,7 @@ def run_cpu_kernel(
     """Run the CPU kernel on a case; see run_kernel.
 
     Raises:
-        OpkitError: the repository is not built, or its op.yml is wrong.
+        OpkitError: the repository is not built, or its op.yml is invalid.
     """
     operator = operator or operator_of(running_test().root)
     tolerance = Tolerance(max_ulp, max_error)
@@ -118,7 +118,7 @@ def run_cpu_kernel(
 
 @contextmanager
 def errors_fail_test() -> Iterator[None]:
-    """Fail the test of pytest at an OpkitError, with its message and no traceback."""
+    """Fail the pytest test on an OpkitError, with its message and no traceback."""
     import pytest
 
     try:
@@ -134,8 +134,8 @@ def read_tolerance(case: Any, max_ulp: Any, max_error: Any) -> Tolerance:
     """Return the tolerance of a test.
 
     Raises:
-        CheckError: an argument is not a case or a tolerance; the message begins with the line of
-            the test.
+        CheckError: `case` is not a Case, or a tolerance is invalid; the message begins with the
+            line of the test.
     """
     if not isinstance(case, Case):
         raise CheckError(
@@ -148,7 +148,7 @@ def read_tolerance(case: Any, max_ulp: Any, max_error: Any) -> Tolerance:
 
 
 def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Case) -> list[str]:
-    """Check kernels on a case; add the results to those of the running test.
+    """Check kernels on a case; add the results to the running test.
 
     Returns:
         The errors, as lines.
@@ -169,7 +169,7 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
     problems = []
     for candidate in candidates:
         try:
-            _refuse_untaken(candidate.kernel, prepared)
+            _refuse_unsupported(candidate.kernel, prepared)
             result, outputs = _check(operator, candidate, prepared)
         except LeftOutError as error:
             note = f"{candidate.name} leaves out {error}"
@@ -187,10 +187,10 @@ def _is_integer(case: Case, name: str) -> bool:
     return isinstance(array, np.ndarray) and array.dtype.kind in "biu"
 
 
-def _refuse_untaken(kernel: Kernel, prepared: Prepared) -> None:
-    """Refuse a case that has dtypes of which the kernel's runtime has no inputs or outputs."""
+def _refuse_unsupported(kernel: Kernel, prepared: Prepared) -> None:
+    """Leave out a case with inputs or outputs of dtypes that the kernel's runtime lacks."""
     outputs = {name: array.dtype for name, array in prepared.expected.items()}
-    found = list(untaken(kernel.convention, prepared.case, outputs))
+    found = list(unsupported_tensors(kernel.convention, prepared.case, outputs))
     if found:
         names = " and ".join(dict.fromkeys(each.dtype for each in found))
         raise LeftOutError(f"cases with {names}: its runtime has no such {found[0].role}s")
@@ -201,11 +201,11 @@ def _indented(text: str) -> list[str]:
 
 
 _Compared = Mapping[str, tuple[Array, Array]]
-"""Output -> the arrays of the kernel and of the reference."""
+"""Output -> (array of the kernel, array of the reference)."""
 
 
 def _record(test: RunningTest, case: Case, result: Result, compared: _Compared) -> None:
-    """Add a result to those of the test, and to the records of the session."""
+    """Add a result to the test and to the records of the session."""
     test.results.append(result)
     if test.session.records is not None:
         record = results.Record(
@@ -230,15 +230,15 @@ def run_kernel(
 ) -> Result:
     """Run a kernel on a case, compare it with the reference, and measure its time.
 
-    It runs twice on guarded memory that is filled with different bytes, then at full speed. What
-    it prints goes to stdout.
+    It runs twice on guarded memory filled with different bytes, then at full speed. Its output goes
+    to stdout.
 
     Args:
-        kernel: what to run.
+        kernel: the kernel.
         operator: the operator of the kernel.
         case: the arrays and params.
         name: the kernel's name in messages.
-        tolerance: how far an element may be from the reference.
+        tolerance: the tolerated difference from the reference.
     """
     try:
         prepared = operator.prepare(case)
@@ -251,7 +251,7 @@ def run_kernel(
 def _check(
     operator: Operator, candidate: Candidate, prepared: Prepared
 ) -> tuple[Result, _Compared]:
-    """Return the result of a kernel on a case, and its outputs as far as they were compared."""
+    """Return the result of a kernel on a case, and its compared outputs."""
     prepared = prepared.rounded(candidate.precision)
     result = Result(candidate.name, prepared.case.name)
     compared: _Compared = {}
@@ -262,7 +262,7 @@ def _check(
             raise CheckError(problem)
         compared = {name: (first.outputs[name], array) for name, array in prepared.expected.items()}
         _compare(candidate.tolerance, prepared, compared, result)
-        for timed in runs:  # none, of a kernel that keeps no state
+        for timed in runs:  # empty for a kernel without state
             if unwritten(first.outputs, timed.outputs):
                 raise CheckError(
                     f"output is not deterministic over {TIMED_RUNS} runs: does the kernel keep "
@@ -279,23 +279,23 @@ def _runs(
 ) -> Iterator[RunResult]:
     """Run a kernel with each fill, then several times in a row at full speed; yield each run.
 
-    What it prints is shown once, and where it fails. A kernel that hangs costs one time limit in a
-    session, not one for each case.
+    The output of the first run and of a failing run is printed. After a timeout, later cases of the
+    session have the short time limit.
 
     Raises:
-        CheckError: a run fails, for other reasons than its outputs.
+        CheckError: a run fails for another reason than wrong outputs.
     """
     name, case, kernel = candidate.name, prepared.case.name, candidate.kernel
     timeouts = operator.first_timeouts
     limit = min(SHORT_LIMIT, TIME_LIMIT) if name in timeouts else TIME_LIMIT
-    is_shown = False
+    has_printed = False
     timed = [(None, TIMED_RUNS)] if kernel.keeps_state else []
     for fill, repeat in [*((fill, 1) for fill in FILLS), *timed]:
         run = kernel.run(prepared.invocation, fill, repeat, limit)
         problem = _problem(run, kernel)
-        if run.printed and (problem or not is_shown):
+        if run.printed and (problem or not has_printed):
             sys.stdout.write(run.printed + "\n")
-            is_shown = True
+            has_printed = True
         if run.notes:
             result.note = f"{name}, case {case}: {'; '.join(run.notes)}"
         if run.timed_out:
@@ -310,7 +310,7 @@ def _runs(
 
 
 def _problem(run: RunResult, kernel: Kernel) -> str:
-    """Return the errors of a run, except for wrong outputs; empty if there are none."""
+    """Return the errors of a run except wrong outputs; empty for a successful run."""
     if run.fault:
         return run.fault
     lines = [*run.events, *run.leaks]
@@ -321,7 +321,7 @@ def _problem(run: RunResult, kernel: Kernel) -> str:
 
 
 def _compare(tolerance: Tolerance, prepared: Prepared, compared: _Compared, result: Result) -> None:
-    """Compare outputs with the reference, and add the differences to the result.
+    """Compare outputs with the reference; add the differences to the result.
 
     Raises:
         CheckError: elements are wrong.

@@ -13,11 +13,11 @@ from opkit.runtimes.invocation import Array
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far an element may be from the reference. It is right if either holds.
+    """The tolerated difference of an element from the reference; one of the limits suffices.
 
     Attributes:
         max_ulp: in representable values of the output's dtype.
-        max_error: an absolute difference; None: it does not count.
+        max_error: the absolute difference; None: max_ulp alone counts.
     """
 
     max_ulp: int = 0
@@ -33,14 +33,14 @@ EXACT = Tolerance()
 
 @dataclass(frozen=True)
 class Difference:
-    """How far an output is from the reference.
+    """The difference of an output from the reference.
 
     Attributes:
         max_error: the largest absolute difference.
-        max_ulp: the same, counted in representable values of the output's dtype.
-        wrong: how many elements are too far away.
-        first: index of the first of them.
-        first_ulp: its distance.
+        max_ulp: the largest difference in representable values of the output's dtype.
+        wrong: the number of elements outside of the tolerance.
+        first: the index of the first wrong element.
+        first_ulp: the difference of the first wrong element.
     """
 
     max_error: float
@@ -54,9 +54,9 @@ _NOT_COMPARABLE = 2**63  # ulp between a number and NaN
 
 
 def ulp_distance(actual: Array, expected: Array) -> Array:
-    """Return for each element how many representable values lie between, as uint64.
+    """Return the distance of each pair of elements in representable values, as uint64.
 
-    0 and -0 are the same, and so are all NaN. Between NaN and a number it is 2**63.
+    0 and -0 are equal, and so are all NaN. The distance between NaN and a number is 2**63.
     """
 
     def ordered(array: Array) -> Array:
@@ -93,7 +93,7 @@ def compare(actual: Array, expected: Array, tolerance: Tolerance = EXACT) -> Dif
 
 
 def _first(mask: Array) -> tuple[int, ...]:
-    """The index of the first element that is true."""
+    """Return the index of the first true element."""
     return tuple(int(i) for i in np.unravel_index(int(np.argmax(mask)), mask.shape))
 
 
@@ -104,7 +104,7 @@ def _index(name: str, index: tuple[int, ...]) -> str:
 def wrong_elements(
     name: str, actual: Array, expected: Array, difference: Difference, tolerance: Tolerance
 ) -> str:
-    """Return a message with the number of wrong elements of an output, and the first of them."""
+    """Return a message with the number of wrong elements of an output, and the first one."""
     first = difference.first
     distance = (
         "NaN is only equal to NaN"
@@ -124,7 +124,7 @@ def context(
     shape: tuple[int, ...],
     index: tuple[int, ...],
 ) -> Iterator[str]:
-    """Yield the kernel's inputs and params, at one element of an output of this shape."""
+    """Yield lines with the kernel's inputs and params at one index of an output's shape."""
     for name, array in inputs.items():
         try:
             element = np.broadcast_to(array, shape)[index]
@@ -137,7 +137,7 @@ def context(
 
 
 def _range(array: Array) -> str:
-    """Return the smallest and the largest number, and how many are none."""
+    """Return the smallest and the largest number, and the count of NaN."""
     numbers = array[~np.isnan(array)]
     if numbers.size == 0:
         return "all NaN"
@@ -152,8 +152,8 @@ def first_difference(
     """Compare two runs bit by bit.
 
     Returns:
-        The first element that differs, as messages show it, and how many differ in that output;
-        None if all are equal.
+        The first different element, formatted for messages, and the number of different elements in
+        that output; None if all are equal.
     """
     for name, array in first.items():
         bits = [
@@ -167,10 +167,10 @@ def first_difference(
 
 
 def unwritten(first: Mapping[str, Array], second: Mapping[str, Array]) -> str:
-    """Compare two runs with different fills bit by bit; return a message if an output differs."""
+    """Compare two runs with different fills bit by bit; return a message for a different output."""
     difference = first_difference(first, second)
     if difference is None:
         return ""
     element, count = difference
     more = f", nor were {count - 1} more" if count > 1 else ""
-    return f"output {element} was never written{more} (or it depends on memory that was never set)"
+    return f"output {element} was never written{more} (or it depends on uninitialized memory)"

@@ -1,6 +1,6 @@
 """Prints a gdb command that stops in the math in C: python -m opkit.check.debug CASE [run].
 
-`scons gdb case=CASE run=1` calls it. Cases are those of tests/, by the names in the table.
+`scons gdb case=CASE run=1` calls it. CASE is the name of a case of tests/ in the table of check.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pytest
 
 from opkit.check.cases import Case
 from opkit.check.checking import FILLS
-from opkit.check.harness.client import carried, request
+from opkit.check.harness.client import marshal_tensors, request
 from opkit.check.harness.gdb import gdb_command
 from opkit.check.mistakes import REPOSITORY
 from opkit.check.operators import Operator
@@ -27,7 +27,7 @@ from opkit.runtimes.invocation import Invocation
 from opkit.text import closest
 
 FOLDER = Path("build/check/gdb")
-"""Where the harness for gdb is built."""
+"""The folder of the harness for gdb."""
 
 _TIMEOUT = 10**6  # seconds: a kernel may stay at a breakpoint
 
@@ -47,10 +47,10 @@ class _Collector:
 
 
 def find_case(root: Path, name: str) -> Case:
-    """Return the case of this name of a repository's tests.
+    """Return the case with a name from a repository's tests.
 
     Raises:
-        OpkitError: no test has it, or the tests cannot be read.
+        OpkitError: no test has such a case, or the tests cannot be read.
     """
     collector = _Collector()
     output = io.StringIO()
@@ -70,13 +70,13 @@ def find_case(root: Path, name: str) -> Case:
 def math_command(operator: Operator, invocation: Invocation) -> list[str]:
     """Return the gdb command that stops at the first line of `<operator>_compute`.
 
-    Memory is guarded and filled as in the first run of a check: without another breakpoint, gdb
-    stops where the kernel reads or writes outside of a tensor.
+    Memory is guarded and filled as in the first run of a check: gdb also stops at an access outside
+    of a tensor.
     """
     folder = operator.root / FOLDER
     convention = operator.runtimes[0].check.convention
     values = convention.marshal(operator.spec.params, invocation.params)
-    tensors = carried(operator.spec, invocation, convention.tensor_types)
+    tensors = marshal_tensors(operator.spec, invocation, convention.tensor_types)
     requested = b"".join(request(tensors, values, {}, FILLS[0], 1, _TIMEOUT))
     compute = f"{operator.spec.lower}_compute"
     return gdb_command([str(folder / "harness")], requested, f"{compute}.h:{compute}", folder)
@@ -88,8 +88,8 @@ def main(
     """Print the command, or run it if requested; return its status.
 
     Args:
-        arguments: the name of the case and, to run the command, one more.
-        command_of: returns the command that stops in a kernel of an operator.
+        arguments: the name of the case; a second argument runs the command.
+        command_of: returns the gdb command for a kernel of an operator.
     """
     name, *run = arguments
     try:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 @cache
 def _table(library: Path) -> tuple[list[int], list[str | None]]:
-    """Return the addresses at which lines begin, in order, and the lines."""
-    from elftools.elf.elffile import ELFFile  # only a run with something to report needs it
+    """Return the start addresses of lines, sorted, and the lines."""
+    from elftools.elf.elffile import ELFFile  # imported only for a report
 
     rows: list[tuple[int, str | None]] = []
     with library.open("rb") as file:
@@ -31,15 +31,15 @@ def _table(library: Path) -> tuple[list[int], list[str | None]]:
                     continue
                 if state.end_sequence:
                     line = None
-                elif state.line:  # 0: of several lines at once, as an optimized loop may be
+                elif state.line:  # 0: several lines at once, as in an optimized loop
                     line = f"{names[state.file - first]}:{state.line}"
                 rows.append((state.address, line))
     rows.sort(key=lambda row: row[0])
     return [address for address, _ in rows], [line for _, line in rows]
 
 
-def line_of(library: Path, address: int) -> str | None:
-    """Return file:line of the instruction before a return address; None if it is not known."""
+def addr2line(library: Path, address: int) -> str | None:
+    """Return file:line of the instruction before a return address, or None if unknown."""
     if address == 0:
         return None
     addresses, lines = _table(library)

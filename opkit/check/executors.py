@@ -1,6 +1,6 @@
-"""Where the harness runs: on this PC, under an emulator, on a board, with sanitizers.
+"""Executors of the harness: this PC, an emulator, a board, sanitizers.
 
-`scons check` prepares the executors and names them to the tests in the file of the session.
+`scons check` prepares the executors and passes them to the tests in the file of the session.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from opkit.runtimes.executor import Executor
 from opkit.toolchains.abi import ABIS
 
 GREETING = b"opkit harness 1\n"
-"""The first line of every harness: the version of the protocol."""
+"""The first line of a harness's output: the version of the protocol."""
 
-PROBE_TIMEOUT = 30.0  # seconds to start, and to end at the end of its input
+PROBE_TIMEOUT = 30.0  # seconds to start, and to exit at the end of the input
 
 _BOARD = "ssh:"
 _SSH = ("ssh", "-o", "ConnectTimeout=10")
-# On the board: /tmp is there even where the rest cannot be written.
+# On the board: /tmp is writable even if the other folders are not.
 _RECEIVE = (
     'program=$(mktemp /tmp/opkit.XXXXXX) && cat >"$program" && chmod 700 "$program"'
     ' && echo "$program"'
@@ -36,7 +36,7 @@ class ExecutorError(OpkitError):
 
 
 def is_board(qemu: str) -> bool:
-    """Whether `qemu=` names a board rather than an emulator."""
+    """Return whether `qemu=` names a board, not an emulator."""
     return qemu.startswith(_BOARD)
 
 
@@ -48,7 +48,8 @@ def emulator(abi: str, qemu: str = "") -> tuple[str, ...]:
         qemu: the command; empty: the ABI's emulator on PATH.
 
     Raises:
-        ExecutorError: it is not found; the message has the names searched, and how to install it.
+        ExecutorError: the emulator is not found; the message lists the searched names and how to
+            install one.
     """
     command = shlex.split(qemu)
     qemu_name = f"qemu-{ABIS[abi].processor}"
@@ -68,9 +69,9 @@ def on_this_pc(harness: Path, runtime: Path, library: Path, symbol: str) -> Exec
 
     Args:
         harness: the program.
-        runtime: the runtime's part of it, a library.
-        library: the kernel's.
-        symbol: by which the runtime finds the kernel there.
+        runtime: the library with the runtime's part of the harness.
+        library: the kernel's library.
+        symbol: the kernel's symbol in its library.
 
     Raises:
         OpkitError: one of the files does not exist.
@@ -84,7 +85,7 @@ def on_this_pc(harness: Path, runtime: Path, library: Path, symbol: str) -> Exec
 
 @contextmanager
 def launch(abi: str, program: Path, qemu: str = "") -> Iterator[Executor]:
-    """Yield an executor for a static harness; the context removes it from a board.
+    """Yield an executor for a static harness; delete its copy on a board at the end.
 
     Args:
         abi: the ABI of the program.
@@ -92,7 +93,7 @@ def launch(abi: str, program: Path, qemu: str = "") -> Iterator[Executor]:
         qemu: the option of scons: a command, `ssh:HOST`, or empty.
 
     Raises:
-        ExecutorError: it cannot run.
+        ExecutorError: the harness cannot run.
     """
     if not is_board(qemu):
         executor = Executor(abi, (*emulator(abi, qemu), str(program)), abi=abi)
@@ -118,10 +119,10 @@ def launch(abi: str, program: Path, qemu: str = "") -> Iterator[Executor]:
 
 
 def probe(executor: Executor) -> None:
-    """Start a harness, which greets and ends at once without input.
+    """Start a harness without input; expect its greeting and its exit.
 
     Raises:
-        ExecutorError: it does not; the message has what it wrote to stderr.
+        ExecutorError: the harness does not run; the message has its stderr.
     """
     command = shlex.join(executor.command)
     greeting = _run(

@@ -1,4 +1,4 @@
-"""Errors of the user as one message, which begins with a line of the user's own files."""
+"""User errors as one message that begins with a line of the user's own files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _repository() -> Path:
 
 
 REPOSITORY = _repository()
-"""The repository that this process works in: that of its working directory."""
+"""The repository of this process's working directory."""
 
 
 class CheckError(OpkitError):
@@ -26,31 +26,31 @@ class CheckError(OpkitError):
 
 
 def caller_location(root: Path = REPOSITORY) -> str:
-    """Return file:line of the nearest caller that is not opkit's; the file relative to root."""
+    """Return file:line of the nearest caller outside of opkit; the file relative to root."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_not_the_users(frame.f_code.co_filename):
+    while frame is not None and _is_machinery(frame.f_code.co_filename):
         frame = frame.f_back
     if frame is None:
         return ""
     file = Path(frame.f_code.co_filename)
-    shown = file.relative_to(root) if file.is_relative_to(root) else file
-    return f"{shown.as_posix()}:{frame.f_lineno}"
+    path = file.relative_to(root) if file.is_relative_to(root) else file
+    return f"{path.as_posix()}:{frame.f_lineno}"
 
 
-def _is_not_the_users(file: str) -> bool:
+def _is_machinery(file: str) -> bool:
     return file.startswith("<") or Path(file).is_relative_to(OPKIT)
 
 
 def user_message(error: BaseException, root: Path, default: str = "") -> str:
-    """Return `file:line: what is wrong` for an exception that the user's code has caused.
+    """Return `file:line: problem` for an exception caused by the user's code.
 
     Args:
-        error: the exception. The message of an OpkitError is complete, and returned as it is.
-        root: the repository, whose files are the user's.
-        default: file:line for an exception that no line of the user's has raised.
+        error: the exception. The message of an OpkitError is returned unchanged.
+        root: the repository, which holds the user's files.
+        default: file:line for an exception without a line in the user's files.
 
     Returns:
-        The message; empty if the exception has no line of the user's.
+        The message; empty for an exception without a line and a default.
     """
     if isinstance(error, OpkitError):
         return str(error)
@@ -59,7 +59,7 @@ def user_message(error: BaseException, root: Path, default: str = "") -> str:
 
 
 def _location(error: BaseException, root: Path) -> str:
-    """Return the line of a syntax error, else the innermost line of the user's that ran."""
+    """Return file:line of a syntax error, else of the innermost frame in the user's files."""
     if isinstance(error, SyntaxError) and (file := _users_file(error.filename or "", root)):
         return f"{file}:{error.lineno or 1}"
     frames = [
@@ -71,7 +71,7 @@ def _location(error: BaseException, root: Path) -> str:
 
 
 def _users_file(file: str, root: Path) -> str:
-    """Return the file relative to the repository; empty if it is not the user's."""
+    """Return the path relative to the repository; empty for a file of others."""
     path = Path(file).resolve()
     is_elsewhere = (
         not path.is_relative_to(root.resolve())

@@ -1,4 +1,4 @@
-"""The operator that a repository holds: its description, its reference, its kernels."""
+"""A repository's operator: its description, its reference, its kernels."""
 
 from __future__ import annotations
 
@@ -34,44 +34,44 @@ from opkit.runtimes.invocation import (
 
 
 @dataclass(frozen=True)
-class Untaken:
-    """A tensor of a case that no model of a runtime can have.
+class UnsupportedTensor:
+    """A tensor of a case with a dtype that a runtime's models do not support.
 
     Attributes:
         role: "input" or "output".
         name: its name.
         dtype: its dtype.
-        taken: the dtypes that it could have.
+        supported: the supported dtypes.
     """
 
     role: str
     name: str
     dtype: str
-    taken: Collection[str]
+    supported: Collection[str]
 
 
-def untaken(
+def unsupported_tensors(
     convention: CallingConvention, case: Case, output_dtypes: Mapping[str, np.dtype[Any]]
-) -> Iterator[Untaken]:
-    """Yield the inputs of a case and the outputs that no model of the runtime can have."""
+) -> Iterator[UnsupportedTensor]:
+    """Yield the inputs and outputs of a case with dtypes that the runtime does not support."""
     inputs = {name: array.dtype for name, array in case.inputs.items()}
-    for role, dtypes, taken in (
+    for role, dtypes, supported in (
         ("input", inputs, convention.input_types),
         ("output", output_dtypes, convention.output_types),
     ):
         for name, dtype in dtypes.items():
-            if dtype.name not in taken:
-                yield Untaken(role, name, dtype.name, taken)
+            if dtype.name not in supported:
+                yield UnsupportedTensor(role, name, dtype.name, supported)
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A case, ready for every kernel.
+    """A case with its invocation and its expected outputs.
 
     Attributes:
         case: the case.
-        invocation: what a kernel is called with.
-        expected: name of each output -> what the reference computes, in the output's dtype.
+        invocation: the arguments of a kernel.
+        expected: name of each output -> array of the reference, in the output's dtype.
     """
 
     case: Case
@@ -79,7 +79,7 @@ class Prepared:
     expected: Mapping[str, Array]
 
     def rounded(self, precision: Mapping[str, str]) -> Prepared:
-        """Return the case with outputs of other dtypes; see SimulatedKernel."""
+        """Return the case with outputs of another precision; see SimulatedKernel."""
         with np.errstate(over="ignore"):
             expected = {
                 name: array.astype(precision.get(array.dtype.name, array.dtype), copy=False)
@@ -98,10 +98,10 @@ class Operator:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.first_timeouts: dict[str, str] = {}  # name of a kernel -> the case that hung first
+        self.first_timeouts: dict[str, str] = {}  # name of a kernel -> first case with a timeout
         self._executed: dict[str, HarnessKernel] = {}
         self._simulated: dict[str, SimulatedKernel] = {}
-        self._first_case: dict[str, str] = {}  # line of a mistake -> the first case that met it
+        self._first_case: dict[str, str] = {}  # line of an error -> the first case with it
 
     @cached_property
     def spec(self) -> OpSpec:
@@ -119,19 +119,19 @@ class Operator:
 
     @cached_property
     def runtimes(self) -> list[Runtime]:
-        """What the operator runs on."""
+        """The runtimes of the operator."""
         return runtimes.selected(self.spec)
 
     @cached_property
     def cpu_kernel(self) -> Kernel:
-        """The CPU kernel on this PC, as the first of the runtimes calls it."""
+        """The CPU kernel on this PC, called by the first runtime."""
         return self.runtimes[0].check.cpu_kernel(self.spec, self.root)
 
     def cpu_kernels(self, executors: Sequence[Executor] = ()) -> dict[str, Kernel]:
-        """Return the CPU kernel on this PC, as every runtime calls it, and wherever else it runs.
+        """Return the CPU kernel on this PC with every runtime, and on other executors, by name.
 
         Args:
-            executors: what starts a harness with this operator's kernel in it.
+            executors: the executors of harnesses with this operator's kernel.
         """
         kernels: dict[str, Kernel] = {CPU_KERNEL.name: self.cpu_kernel}
         for runtime in self.runtimes[1:]:
@@ -146,7 +146,7 @@ class Operator:
         return kernels
 
     def simulated_kernels(self, simulators: Sequence[Executor]) -> dict[str, SimulatedKernel]:
-        """Return the reference in each of the simulators, by the simulator's name."""
+        """Return the reference in each simulator, by the simulator's name."""
         for executor in simulators:
             if executor.name not in self._simulated:
                 runtime = runtimes.available()[executor.runtime]
@@ -155,18 +155,18 @@ class Operator:
         return {executor.name: self._simulated[executor.name] for executor in simulators}
 
     def check(self, case: Case) -> dict[str, Any]:
-        """Refuse a case that op.yml does not fit, or that no tensor can hold.
+        """Refuse a case that does not match op.yml, or that tensors cannot hold.
 
         Returns:
-            The value of every param: the case's, or the default in op.yml.
+            The value of every param, from the case or the default in op.yml.
 
         Raises:
-            CheckError: the case is wrong; the message begins with the line that made it.
+            CheckError: the case is invalid; the message begins with the line of the case.
         """
         try:
             self._check_inputs(case)
             self._check_output_dtypes(case)
-            self._check_taken(case, self._output_dtypes(case))
+            self._check_supported(case, self._output_dtypes(case))
             return self._params(case)
         except (CheckError, RefusedError) as error:
             raise CheckError(f"{case.origin}: {error}") from None
@@ -199,10 +199,10 @@ class Operator:
                 raise CheckError(f"output '{name}' has the unknown dtype {dtype!r}") from None
 
     def _output_dtypes(self, case: Case) -> dict[str, np.dtype[Any]]:
-        """Return the dtype of each output: that of the converted model, or another float.
+        """Return the dtype of each output in the case: as in the converted model, or another float.
 
         Raises:
-            CheckError: the case names one that the converted model does not have.
+            CheckError: the converted model does not have the dtype of the case.
         """
         first = case.inputs[self.spec.inputs[0].name].dtype
         dtypes = {}
@@ -223,10 +223,10 @@ class Operator:
             dtypes[output.name] = dtype
         return dtypes
 
-    def _check_taken(self, case: Case, output_dtypes: Mapping[str, np.dtype[Any]]) -> None:
-        """Refuse a case with a dtype that no runtime takes; else those that do not leave it out."""
+    def _check_supported(self, case: Case, output_dtypes: Mapping[str, np.dtype[Any]]) -> None:
+        """Refuse a case with dtypes that none of the runtimes supports."""
         found = [
-            next(untaken(runtime.check.convention, case, output_dtypes), None)
+            next(unsupported_tensors(runtime.check.convention, case, output_dtypes), None)
             for runtime in self.runtimes
         ]
         if found[0] and all(found):
@@ -234,7 +234,7 @@ class Operator:
             reason = f", {lost}" if (lost := runtime.check.lost_tensors) else ""
             raise CheckError(
                 f"{first.role} '{first.name}' is {first.dtype}; {runtime.describe.title} has no "
-                f"such {first.role}s{reason} (expected {', '.join(first.taken)})"
+                f"such {first.role}s{reason} (expected {', '.join(first.supported)})"
             )
 
     def _params(self, case: Case) -> dict[str, Any]:
@@ -252,19 +252,19 @@ class Operator:
                 )
             params[param.name] = _param_value(param, value)
         for runtime in self.runtimes:
-            # It may refuse a value.
+            # Raises for a value that the runtime refuses.
             runtime.check.convention.marshal(self.spec.params, params)
         return params
 
     def prepare(self, case: Case) -> Prepared:
-        """Compute what every kernel should make of a case.
+        """Compute the expected outputs of a case.
 
         Raises:
-            CheckError: the case or the reference is wrong. A mistake of the reference is told in
-                full once for each line of it.
+            CheckError: the case or the reference is invalid. For each line of the reference, only
+                the first message has the inputs and params.
         """
         params = self.check(case)
-        _ = self.reference.module  # that it cannot be imported has nothing to do with the case
+        _ = self.reference.module  # an import error is independent of the case
         try:
             expected = self._expected(case, params)
         except CheckError as error:
@@ -280,20 +280,20 @@ class Operator:
         return Prepared(case, Invocation(case.inputs, params, shapes), expected)
 
     def _expected(self, case: Case, params: Mapping[str, Any]) -> dict[str, Array]:
-        """Return what the reference computes, rounded to the outputs' dtypes."""
+        """Return the outputs of the reference, rounded to the outputs' dtypes."""
         shapes = self.reference.output_shapes(
             {name: tuple(array.shape) for name, array in case.inputs.items()}, params
         )
-        inputs = {name: _as_reference_sees(array) for name, array in case.inputs.items()}
-        # What numpy warns of there is what the case is for.
+        inputs = {name: _reference_input(array) for name, array in case.inputs.items()}
+        # The case tests exactly these values, so numpy must not warn of them.
         is_extreme = any(map(_is_extreme, case.inputs.values()))
         with np.errstate(all="ignore") if is_extreme else nullcontext():
             results = self.reference.reference(inputs, params)
-        place = self.reference.line_of(self.reference.module.reference)
+        place = self.reference.location(self.reference.module.reference)
         for name, array in case.inputs.items():
-            if inputs[name].tobytes() != _as_reference_sees(array).tobytes():
+            if inputs[name].tobytes() != _reference_input(array).tobytes():
                 raise CheckError(
-                    f"{place}: the reference changes its input '{name}'; let it copy first"
+                    f"{place}: the reference changes its input '{name}'; copy the input first"
                 )
         dtypes = self._output_dtypes(case)
         expected = {}
@@ -323,7 +323,7 @@ class Operator:
 
 
 def _check_declared(tensor: Tensor, dtype: np.dtype[Any]) -> None:
-    """Refuse an input of another dtype than op.yml declares; floats may differ in their size."""
+    """Refuse an input with another dtype than in op.yml; floats may differ in size."""
     declared = np.dtype(tensor.dtype or dtype)
     if dtype != declared and not dtype.kind == declared.kind == "f":
         raise CheckError(
@@ -334,7 +334,7 @@ def _check_declared(tensor: Tensor, dtype: np.dtype[Any]) -> None:
 
 
 def _param_value(param: Param, value: Any) -> Any:
-    """The value as the reference gets it: a number, a list of numbers, or a text."""
+    """Return a param's value for the reference: a number, a list of numbers, or a string."""
     if param.type.is_text:
         if not isinstance(value, str):
             raise CheckError(f"param '{param.name}' is {value!r}; op.yml wants a text")
@@ -359,14 +359,14 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_extreme(array: Array) -> bool:
-    """Whether an input has NaN, infinities or the largest numbers of its dtype."""
+    """Return whether an input has NaN, infinities or the largest numbers of its dtype."""
     if array.dtype.kind != "f":
         return False
     return not bool((np.abs(array) < np.finfo(array.dtype).max).all())
 
 
-def _as_reference_sees(array: Array) -> Array:
-    """A copy; of half-precision tensors as float32, which is what kernels compute with."""
+def _reference_input(array: Array) -> Array:
+    """Return a copy for the reference: float16 as float32, the type of the math in kernels."""
     with np.errstate(all="ignore"):  # a signaling NaN
         return array.astype(np.float32) if array.dtype == np.float16 else array.copy()
 
@@ -376,13 +376,13 @@ def _rounded(what: str, name: str, result: Array, dtype: np.dtype[Any]) -> Array
         rounded = result.astype(dtype)
     if dtype.kind in "biu" and not np.array_equal(rounded, result):
         raise CheckError(
-            f"{what} returns '{name}' as {result.dtype} with values that {dtype} does not "
-            f"have; round them, or write the output's dtype in op.yml: outputs.{name}.dtype"
+            f"{what} returns '{name}' as {result.dtype} with values that {dtype} cannot "
+            f"represent; round them, or write the output's dtype in op.yml: outputs.{name}.dtype"
         )
     return rounded
 
 
 @cache
 def operator_of(root: Path) -> Operator:
-    """Return the operator of a repository, loaded once in a process."""
+    """Return the operator of a repository, loaded once per process."""
     return Operator(root)

@@ -1,4 +1,4 @@
-"""Workers: processes that answer one request after the other; and how to kill what they start."""
+"""Workers, processes that answer requests; and the killing of their descendants."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from typing import Any
 
 @dataclass(eq=False)
 class Worker:
-    """A process that answers requests on its stdout, until its stdin ends; see start_worker.
+    """A process that answers requests on its stdout until its stdin ends; see start_worker.
 
     Attributes:
         process: the process.
-        mark: NAME=value in its environment, which all that it starts inherits.
+        mark: NAME=value in its environment; its descendants inherit it.
     """
 
     process: subprocess.Popen[bytes]
@@ -33,7 +33,7 @@ class Worker:
     _received: bytearray = field(default_factory=bytearray)
 
     def send(self, request: bytes, timeout: float) -> None:
-        """Send a request; `timeout` is the seconds until the end of its answer.
+        """Send a request; `timeout` is in seconds, until the end of the answer.
 
         Raises:
             TimeoutError: the process does not read it in time.
@@ -57,7 +57,7 @@ class Worker:
         """Return the next bytes of the answer.
 
         Raises:
-            TimeoutError: they do not come in time.
+            TimeoutError: they do not arrive in time.
             EOFError: the process has ended.
         """
         while len(self._received) < size:
@@ -79,21 +79,21 @@ class Worker:
         return max(0.0, self._deadline - time.monotonic())
 
     def stderr(self) -> str:
-        """Return what the process has written to stderr."""
+        """Return the stderr of the process."""
         file = self._errors.fileno()
         return os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace")
 
     def kill_strays(self) -> None:
-        """Kill what the process has started."""
+        """Kill the descendants of the process."""
         kill_marked(self.mark, but=self.process.pid)
 
     def kill(self) -> None:
-        """Kill the process, and what it has started."""
+        """Kill the process and its descendants."""
         self.process.kill()
         self.close()
 
     def close(self) -> None:
-        """End the process by the end of its input, or else by force, and what it has started."""
+        """Close the input of the process, kill it if it does not exit, and kill its descendants."""
         atexit.unregister(self.close)
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -111,10 +111,10 @@ class Worker:
 def start_worker(
     command: Sequence[str], environment: Mapping[str, str] = {}, folder: Path | None = None
 ) -> Worker:
-    """Start a worker, which is closed at the end of this process at the latest.
+    """Start a worker; this process closes it at exit.
 
     Args:
-        command: what starts it.
+        command: the command line.
         environment: variables added to its environment.
         folder: its working directory.
     """
@@ -137,14 +137,14 @@ def start_worker(
 
 
 def kill_marked(mark: str, but: int = 0) -> None:
-    """Kill every process that was started with a mark in its environment.
+    """Kill every process with a mark in its initial environment.
 
-    What a kernel starts inherits it, whatever session or parent it gives itself: an emulator does
-    not pass on to the system that orphans are to come back to the harness.
+    Descendants of a kernel inherit the mark, even with another session or parent. The harness alone
+    cannot find them under an emulator, which does not forward PR_SET_CHILD_SUBREAPER.
 
     Args:
-        mark: as NAME=value.
-        but: a process that is not killed.
+        mark: NAME=value.
+        but: the id of a process to spare.
     """
     for environment in Path("/proc").glob("[0-9]*/environ"):
         process = int(environment.parent.name)

@@ -1,8 +1,8 @@
-"""pytest plugin of an operator repository: builds before the tests, and shows a table after them.
+"""pytest plugin of an operator repository: builds before the tests, prints a table after them.
 
-`pytest.ini` loads it. It keeps a bare `pytest` from testing a library that is older than its
-sources, and from passing when no case has run. `scons check` has built already; it names the
-file of its session with --opkit-session, and reads the log that is written here.
+`pytest.ini` loads it. It keeps a bare `pytest` from testing a library older than its sources, and
+from passing without a case. `scons check` has built already; it passes its session with
+--opkit-session, and reads the log of this plugin.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SESSION = pytest.StashKey[Session]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option by which `scons check` passes its session."""
+    """Add the option for the session of `scons check`."""
     parser.getgroup("opkit").addoption(
         _OPTION, metavar="FILE", help="written by `scons check`, which has built before"
     )
@@ -54,12 +54,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _is_worker(config: pytest.Config) -> bool:
-    """Whether this is one of pytest-xdist's processes, which report to the first one."""
+    """Return whether this is a worker of pytest-xdist, which reports to the controller."""
     return hasattr(config, "workerinput")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Build the library for this PC, unless that is done or nothing will run; load the operator."""
+    """Build the library for this PC if tests will run and it is not built; load the operator."""
     config = session.config
     if _is_worker(config):
         return
@@ -68,13 +68,13 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         if problem:
             pytest.exit(f"`scons target=x64` failed:\n{problem}", returncode=1)
     try:
-        _ = operator_of(REPOSITORY).reference.module  # so an error in it is reported once
+        _ = operator_of(REPOSITORY).reference.module  # reports an import error once
     except OpkitError as error:
         raise pytest.UsageError(str(error)) from None
 
 
 def build(root: Path) -> str:
-    """Run `scons target=x64` in a repository; return its output if it failed, else nothing."""
+    """Run `scons target=x64` in a repository; return its output if it failed, else ''."""
     run = subprocess.run(
         [sys.executable, "-m", "SCons", "-Q", "-s", "target=x64"],
         cwd=root,
@@ -90,7 +90,7 @@ def build(root: Path) -> str:
 
 
 class _TestFile(pytest.Module):
-    """A file of tests/; an error in it is one message, without a traceback through opkit."""
+    """A file of tests/; its error is one message, without a traceback through opkit."""
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         try:
@@ -105,14 +105,14 @@ class _TestFile(pytest.Module):
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:
-    """Collect a file."""
+    """Return the collector of a test file."""
     module: pytest.Module = _TestFile.from_parent(parent, path=module_path)
     return module
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pycollect_makeitem(collector: pytest.Collector) -> Generator[None, Any, Any]:
-    """Refuse cases that do not match op.yml: once, before any of them runs."""
+    """Refuse cases that do not match op.yml, once, before any case runs."""
     collected = yield
     items = collected if isinstance(collected, list) else [collected]
     errors = dict.fromkeys(_case_errors(repository_of(collector.path), items))
@@ -138,7 +138,7 @@ def _case_errors(root: Path, items: Iterable[Any]) -> Iterator[str]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """Attach the results of a test to its report, which crosses process borders."""
+    """Attach the results of a test to its report, which reaches other processes."""
     function = getattr(item, "originalname", item.name)
     root = repository_of(item.path)
     session = item.config.stash[_SESSION]
@@ -158,11 +158,11 @@ def _results(report: Any) -> list[Result]:
 
 
 class _Logger:
-    """Logs the run; fails a complete run that has checked nothing.
+    """Logs the run; fails a complete run without a checked case.
 
     Args:
-        config: pytest's.
-        file: the log for `scons check`; None: not written.
+        config: pytest's configuration.
+        file: the log for `scons check`; None: no log.
     """
 
     def __init__(self, config: pytest.Config, file: Path | None) -> None:
@@ -178,19 +178,19 @@ class _Logger:
             run_log.append(self.file, line)
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
-        """Log a test, which an option may deselect afterwards."""
+        """Log a test; an option may deselect it later."""
         self.add(collected=item.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Log a file that skips itself; of pytest-xdist's processes, only those that collect know.
+        """Log a file that skips itself.
 
-        The same is true of tests: they are logged several times then.
+        Only the workers of pytest-xdist collect, so files and tests may be logged several times.
         """
         if report.skipped:
             self.add(skipped=report.nodeid)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Log that a test starts: it may not finish."""
+        """Log the start of a test, which may not finish."""
         if not _is_worker(self.config):
             self.add(started=nodeid)
 
@@ -206,7 +206,7 @@ class _Logger:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Log the end."""
+        """Log the end of the run."""
         if _is_worker(self.config):
             return
         if self.file is None and self._is_complete_run(session):
@@ -218,22 +218,22 @@ class _Logger:
         self.add(complete=int(session.exitstatus))
 
     def _is_complete_run(self, session: pytest.Session) -> bool:
-        """Whether all tests ran and none failed; arguments of a bare pytest may select a few."""
+        """Return whether all tests ran and passed; arguments of a bare pytest may select a few."""
         passed = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
         is_whole = self.config.args_source is not pytest.Config.ArgsSource.ARGS
         return passed and is_whole and self.log.collected.keys() == self.log.finished.keys()
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Print what is missing."""
+        """Print an error for each missing kernel."""
         for sentence in self.missing:
             terminalreporter.write_line(f"error: {sentence}", red=True)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print the table of cases, and notes on them."""
+    """Print the table of cases and its notes."""
     log = terminalreporter.config.stash[_SESSION].log
     # With several processes, tests end in another order than they were collected.
-    order = {test: number for number, test in enumerate(run_log.read(log).collected if log else ())}
+    order = {test: index for index, test in enumerate(run_log.read(log).collected if log else ())}
 
     def position(report: Any) -> int:
         return order.get(getattr(report, "nodeid", ""), 0)
@@ -262,7 +262,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 def table(results: Iterable[Result]) -> list[str]:
     """Return the lines of a table: kernel, case, largest error, the same in ulp, time.
 
-    A case whose name would make a line longer than 80 characters has more than one line.
+    The name of a case wraps at 80 characters.
     """
     rows = [("kernel", "case", "max error", "ulp", "time")]
     rows += [
@@ -278,8 +278,8 @@ def table(results: Iterable[Result]) -> list[str]:
     kernel_width, case_width, *widths = (
         max(map(len, column)) for column in zip(*rows, strict=True)
     )
-    room = _LINE - kernel_width - sum(widths) - 2 * len(widths) - 2
-    case_width = min(case_width, max(room, _MIN_CASE_WIDTH))
+    available = _LINE - kernel_width - sum(widths) - 2 * len(widths) - 2
+    case_width = min(case_width, max(available, _MIN_CASE_WIDTH))
     lines = []
     for kernel, case, *numbers in rows:
         first, *others = textwrap.wrap(case, case_width)

@@ -1,4 +1,4 @@
-"""An operator's `<operator>_reference.py`; errors in it become one message."""
+"""An operator's `<operator>_reference.py`; its errors become one message."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from opkit.runtimes.invocation import Array
 class Reference:
     """The operator's math and shape rule in numpy.
 
-    A warning of the reference is shown once, not in every case.
+    A warning of the reference is printed once, not in every case.
 
     Args:
         path: the file.
@@ -38,11 +38,11 @@ class Reference:
 
     @cached_property
     def module(self) -> ModuleType:
-        """The module, the same that the repository's tests import.
+        """The module, shared with the repository's tests.
 
         Raises:
-            CheckError: it cannot be imported.
-            OpkitError: it does not exist.
+            CheckError: the module cannot be imported.
+            OpkitError: the file does not exist.
         """
         name = self.path.stem
         module = sys.modules.get(name)
@@ -72,7 +72,7 @@ class Reference:
         return {name: _shape(name, shapes[name], location) for name in shapes}
 
     def reference(self, inputs: Mapping[str, Array], params: Mapping[str, Any]) -> dict[str, Array]:
-        """Return the array of each output, in the dtype that the function gives it.
+        """Return the array of each output, in the dtype of the function's result.
 
         Raises:
             CheckError: the function is missing, fails, or returns an invalid value.
@@ -88,7 +88,7 @@ class Reference:
         if not callable(function):
             arguments = "input_shapes, params" if name == "output_shapes" else "inputs, params"
             raise CheckError(f"{self.path.name}: function {name}({arguments}) not found")
-        location = self.line_of(function)
+        location = self.location(function)
         try:
             result = self._warn_once(lambda: function(tensors, params))
         except (Exception, SystemExit) as error:
@@ -118,7 +118,7 @@ class Reference:
                 )
         return {output: result[output] for output in expected}
 
-    def line_of(self, function: Callable[..., Any]) -> str:
+    def location(self, function: Callable[..., Any]) -> str:
         """Return file:line of a function of the reference, or the file alone."""
         code = getattr(inspect.unwrap(function), "__code__", None)
         return f"{self.path.name}:{code.co_firstlineno}" if code else self.path.name

@@ -1,6 +1,6 @@
-"""The records of a run: the result of each kernel on each case, one file each, for `scons report`.
+"""The records of a run for `scons report`: one file for each kernel on each case.
 
-Processes may write into one folder at the same time.
+Several processes may write into a folder at the same time.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from opkit.check.mistakes import REPOSITORY
 from opkit.check.session import Session
 from opkit.runtimes.invocation import Array
 
-SAMPLE = 2048  # elements of an output that are kept; a plot of a few hundred pixels shows no more
-WORST = 64  # of them, those that are farthest from the reference
+SAMPLE = 2048  # recorded elements of an output, enough for a plot of a few hundred pixels
+WORST = 64  # of these, the elements with the largest errors
 
 _BIN_EDGES = np.array([0, *(2**power for power in range(64))], np.uint64)
 
@@ -35,11 +35,11 @@ class Errors:
     """A histogram of the errors of an output's elements.
 
     Attributes:
-        bins: number of a bin -> how many elements are in it, without the empty bins. Bin 0 holds
-            those that are equal, bin 1 an error of 1 ulp, bin 2 of 2, bin 3 of 3 and 4, bin k of
-            more than 2**(k-2) and up to 2**(k-1); the bins of a kernel that is too low are
-            negative.
-        incomparable: how many elements are NaN on one side alone.
+        bins: index of a bin -> count of its elements, without empty bins. Bin 0 counts equal
+            elements, bin 1 errors of 1 ulp, bin 2 of 2 ulp, bin 3 of 3 and 4 ulp, bin k of more
+            than 2**(k-2) and up to 2**(k-1) ulp. An element below the reference has a negative
+            index.
+        incomparable: the count of elements with NaN on one side only.
     """
 
     bins: Mapping[int, int]
@@ -47,19 +47,19 @@ class Errors:
 
     @property
     def total(self) -> int:
-        """How many elements there are."""
+        """The number of elements."""
         return sum(self.bins.values()) + self.incomparable
 
 
 def errors(kernel: Array, reference: Array) -> Errors:
-    """Count the elements of an output, which both have in one shape and dtype, by their error."""
+    """Count the elements of an output by their error; both arrays have one shape and dtype."""
     distance = ulp_distance(kernel, reference)
     nan = np.isnan(kernel) != np.isnan(reference) if kernel.dtype.kind == "f" else None
     comparable = np.ones(kernel.shape, bool) if nan is None else ~nan
     magnitude = np.searchsorted(_BIN_EDGES, distance[comparable], side="left")
     sign = np.where(kernel[comparable] < reference[comparable], -1, 1)
-    numbers, counts = np.unique(magnitude * sign, return_counts=True)
-    bins = {int(number): int(count) for number, count in zip(numbers, counts, strict=True)}
+    indices, counts = np.unique(magnitude * sign, return_counts=True)
+    bins = {int(index): int(count) for index, count in zip(indices, counts, strict=True)}
     return Errors(bins, kernel.size - int(comparable.sum()))
 
 
@@ -71,7 +71,7 @@ class Output:
         name: as in op.yml.
         shape: slowest dimension first.
         errors: of all elements.
-        kernel: what the kernel computed; at most SAMPLE elements, in one dimension.
+        kernel: the kernel's elements, at most SAMPLE, in one dimension.
         reference: the reference's elements at the same indices.
     """
 
@@ -83,12 +83,12 @@ class Output:
 
 
 def output(name: str, kernel: Array, reference: Array) -> Output:
-    """Return a sample of an output; the same elements in every run.
+    """Return a sample of an output, with the same elements in every run.
 
     Args:
         name: as in op.yml.
-        kernel: what the kernel computed.
-        reference: what it should be; same shape and dtype.
+        kernel: the output of the kernel.
+        reference: the output of the reference, with the same shape and dtype.
     """
     sample = _sample(ulp_distance(kernel, reference).ravel())
     return Output(
@@ -113,13 +113,13 @@ class Result:
     """The result of a kernel on a case.
 
     Attributes:
-        kernel: which kernel it was, for instance "CPU kernel".
+        kernel: the kernel's name, for instance "CPU kernel".
         case: the case's name.
-        problem: why it fails; empty if it does not.
-        max_error: the largest absolute difference, of all outputs; None if none was computed.
-        max_ulp: the same in representable values.
-        seconds: how long the kernel function takes; None if it was not measured.
-        note: a sentence below the table, which is shown once for equal notes.
+        problem: the reason of a failure; empty if the case passes.
+        max_error: the largest absolute difference of all outputs; None if not compared.
+        max_ulp: the largest difference in representable values; None if not compared.
+        seconds: the time of the kernel function; None if not measured.
+        note: a sentence below the table; equal notes are printed once.
         left_out: whether the kernel did not run, because its runtime has no such tensors.
     """
 
@@ -133,7 +133,7 @@ class Result:
     left_out: bool = False
 
     def add(self, difference: Difference) -> None:
-        """Take the difference of one more output into account."""
+        """Add the difference of another output."""
         self.max_error = max(self.max_error or 0, difference.max_error)
         self.max_ulp = max(self.max_ulp or 0, difference.max_ulp)
 
@@ -144,10 +144,10 @@ class Record:
 
     Attributes:
         result: the result.
-        test: the function of tests/ that ran the case; empty if none did.
+        test: the function of tests/ that ran the case; empty if unknown.
         inputs: name of each input -> dtype and shape, for instance "float16 1x6x5x3".
-        params: name of each param that the case sets -> value.
-        outputs: what was computed; empty if the kernel did not get that far.
+        params: name of each param set in the case -> value.
+        outputs: samples of the outputs; empty if the kernel failed before.
     """
 
     result: Result
@@ -159,15 +159,15 @@ class Record:
 
 @dataclass
 class RunningTest:
-    """The test that pytest runs now, as the plugin has set it up.
+    """The running pytest test, set up by the plugin.
 
     Attributes:
-        session: where the cases run.
-        root: the repository that it belongs to.
+        session: the executors and the folder of records.
+        root: the repository of the test.
         function: the function of tests/, without its parameters.
-        results: of its cases until now.
-        integer_inputs: the inputs of its cases that are integers, as `name: dtype`, each with what
-            a kernel gets in place of them.
+        results: the results of its cases so far.
+        integer_inputs: (`name: dtype`, note on the type in the kernel) for each integer input of
+            its cases.
     """
 
     session: Session = field(default_factory=Session)
@@ -181,13 +181,13 @@ _RUNNING: ContextVar[RunningTest] = ContextVar("running test")
 
 
 def running_test() -> RunningTest:
-    """Return the test that runs now; without the plugin, a new one."""
+    """Return the running test; without the plugin, a new one."""
     return _RUNNING.get(None) or RunningTest()
 
 
 @contextmanager
 def running(test: RunningTest) -> Iterator[None]:
-    """Make this the running test inside of the context."""
+    """Make this the running test in the context."""
     token = _RUNNING.set(test)
     try:
         yield
@@ -196,16 +196,16 @@ def running(test: RunningTest) -> Iterator[None]:
 
 
 def save(folder: Path, record: Record) -> None:
-    """Write a record into the folder, which is created if needed."""
+    """Write a record into a folder; create the folder if absent."""
     about = asdict(record)
     arrays = {}
-    for number, (kept, fields) in enumerate(zip(record.outputs, about["outputs"], strict=True)):
+    for index, (kept, fields) in enumerate(zip(record.outputs, about["outputs"], strict=True)):
         for side in ("kernel", "reference"):
             del fields[side]
-            arrays[f"{side}{number}"] = getattr(kept, side)
+            arrays[f"{side}{index}"] = getattr(kept, side)
         fields["errors"]["bins"] = sorted(kept.errors.bins.items())
     folder.mkdir(parents=True, exist_ok=True)
-    # Names sort by time, so that records are read in the order in which they were made.
+    # Names sort by time, so that records are read in the order of writing.
     content = io.BytesIO()
     np.savez(content, about=np.array(json.dumps(about, default=_plain)), **arrays)
     name = f"{time.time_ns():020}-{os.getpid()}.npz"
@@ -213,12 +213,12 @@ def save(folder: Path, record: Record) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Numpy's numbers and arrays, which a case may have as params, as JSON knows them."""
+    """Return a JSON value for numpy's numbers and arrays, which a case may have as params."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def load(folder: Path) -> list[Record]:
-    """Return the records in a folder in the order in which they were written."""
+    """Return the records in a folder, in the order of writing."""
     return [_read(path) for path in sorted(folder.glob("*.npz"))]
 
 
@@ -230,29 +230,29 @@ def _read(path: Path) -> Record:
                 name=fields["name"],
                 shape=tuple(fields["shape"]),
                 errors=Errors(dict(fields["errors"]["bins"]), fields["errors"]["incomparable"]),
-                kernel=file[f"kernel{number}"],
-                reference=file[f"reference{number}"],
+                kernel=file[f"kernel{index}"],
+                reference=file[f"reference{index}"],
             )
-            for number, fields in enumerate(about["outputs"])
+            for index, fields in enumerate(about["outputs"])
         )
         about["result"] = Result(**about["result"])
     return Record(**about)
 
 
 def error_text(error: float | None) -> str:
-    """Return a largest difference as tables show it."""
+    """Return a largest difference, formatted for tables."""
     return "-" if error is None else f"{error:.3g}"
 
 
 def ulp_text(ulp: int | None) -> str:
-    """Return a number of representable values as tables show it."""
+    """Return a number of representable values, formatted for tables."""
     if ulp is None:
         return "-"
     return str(ulp) if ulp < 10**6 else f"{ulp:.0e}"
 
 
 def time_text(seconds: float | None) -> str:
-    """Return a duration as tables show it."""
+    """Return a duration, formatted for tables."""
     if seconds is None:
         return "-"
     for factor, unit in ((1e6, "us"), (1e3, "ms")):

@@ -1,11 +1,11 @@
-"""The log of a run of pytest, and what is missing in it of a complete check.
+"""The log of a run of pytest, and its gaps compared to a complete check.
 
-`scons check` relies on the log, not on pytest's exit status: a test or a reference that exits
-sets any status, but does not write the last line of the log.
+`scons check` relies on the log, not on pytest's exit status: a test or a reference that exits can
+set any status, but does not write the last line of the log.
 
 A line is a JSON object with one of these keys, in this order:
 
-    collected   the id of a test, before options deselect it
+    collected   the id of a test, before deselection by options
     skipped     the id of a file that skips itself
     started     the id of a test
     finished    the id of a test, with `outcome`, `results`: [kernel, whether it failed] each, and
@@ -31,8 +31,8 @@ class FinishedTest:
 
     Attributes:
         outcome: `passed`, `failed`, `skipped` or `xfailed`.
-        results: of each case that it has checked: the kernel, and whether it failed.
-        left_out: the kernels that could not run one of its cases, once for each case.
+        results: (kernel, whether it failed) for each checked case.
+        left_out: the kernel of each case that could not run.
     """
 
     outcome: str
@@ -47,7 +47,7 @@ class RunLog:
     Attributes:
         collected: the ids of all tests, in order.
         skipped_files: the test files that skip themselves.
-        started: the test that started last.
+        started: the id of the last started test.
         finished: id -> the outcome of the test.
         status: pytest's exit status; None if it did not finish.
     """
@@ -80,13 +80,13 @@ class RunLog:
                 self.status = status
 
     def results(self) -> Iterator[tuple[str, bool]]:
-        """Yield the kernel of each case that was checked, and whether it failed."""
+        """Yield (kernel, whether it failed) for each checked case."""
         for test in self.finished.values():
             yield from test.results
 
 
 def append(file: Path, line: Mapping[str, Any]) -> None:
-    """Add a line to a log; several processes may write into one."""
+    """Add a line to a log; several processes may write into the same log."""
     with file.open("a", encoding="utf-8") as log:
         log.write(json.dumps(line) + "\n")
 
@@ -104,11 +104,11 @@ def read(file: Path) -> RunLog:
 
 
 def missing_kernels(log: RunLog, kernels: Mapping[CheckedKernel, str]) -> Iterator[str]:
-    """Yield a sentence for each kernel that no case has run on.
+    """Yield a sentence for each kernel without a checked case.
 
     Args:
         log: the run.
-        kernels: those that should have run, each with the reason.
+        kernels: the required kernels, each with the reason.
     """
     ran = {name for name, _ in log.results()}
     skipped = [test for test, finished in log.finished.items() if finished.outcome == "skipped"]
@@ -128,14 +128,13 @@ def missing(
     on_executors: Mapping[str, Sequence[str]],
     files: Sequence[str],
 ) -> list[str]:
-    """Return a sentence for each thing that the log of a complete check would have.
+    """Return a sentence for each gap in the log, compared to a complete check.
 
     Args:
         log: the run.
-        kernels: those that should have run, each with the reason.
-        on_executors: kernel -> its names in the table of cases on the executors where it had to
-            run.
-        files: the test files of the repository, as the ids of tests name them.
+        kernels: the required kernels, each with the reason.
+        on_executors: kernel -> its names in the table of cases on the required executors.
+        files: the test files of the repository, by their names in the ids of tests.
     """
     if log.status is None:
         return [_interrupted(log)]
@@ -204,7 +203,7 @@ def _swallowed_failures(log: RunLog) -> Iterator[str]:
 
 
 def summary(log: RunLog) -> str:
-    """Return a line with the number of cases on each kernel, and what was skipped."""
+    """Return a line with the number of cases on each kernel, and the skipped tests."""
     cases = Counter(name for name, _ in log.results())
     failed = Counter(name for name, has_failed in log.results() if has_failed)
     left_out = Counter(name for test in log.finished.values() for name in test.left_out)
@@ -221,5 +220,5 @@ def summary(log: RunLog) -> str:
     return f"checked {'; '.join(parts)}"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

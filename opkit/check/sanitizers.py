@@ -1,4 +1,4 @@
-"""The reports of the compiler's sanitizers, shortened."""
+"""Short reports of the compiler's sanitizers."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from pathlib import Path
 from opkit.errors import OpkitError
 
 SANITIZERS = ("address", "undefined")
-"""What `sanitize=` takes."""
+"""The values of `sanitize=`."""
 
 FLAGS = {
     "address": ("-fsanitize=address", "-DHARNESS_ADDRESS_SANITIZER"),
-    # A number that its integer type does not have is no part of gcc's `undefined`; it saturates on
-    # the devices' processors, and does not on a PC's.
+    # gcc's `undefined` does not include the conversion of a float to an integer out of range, which
+    # saturates on the devices' processors, but not on a PC's.
     "undefined": ("-fsanitize=undefined,float-cast-overflow",),
 }
 """Sanitizer -> its flags for compiling and linking."""
 
 ENVIRONMENT = {
-    # The sanitizer, not the host runtime, explains faults: it knows the line.
+    # The sanitizer, not the host runtime, explains faults, with the line.
     "ASAN_OPTIONS": "detect_leaks=0:handle_segv=2:handle_sigbus=2:handle_sigfpe=2:handle_sigill=2",
     "UBSAN_OPTIONS": "print_stacktrace=0",
 }
@@ -31,11 +31,11 @@ _ADDRESS = re.compile(
     r"^==\d+==ERROR: AddressSanitizer: (?P<what>.*?)(?: on (?:\w+ )*0x|: 0x| \(|$)", re.MULTILINE
 )
 _FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in (?P<function>\S+) (?P<location>.+?:\d+)(:\d+)?$")
-_MAX_FRAMES = 5  # of a recursion without end there are hundreds
-# Files outside of the repository, of the harness, and in the folders of a runtime's room.
+_MAX_FRAMES = 5  # an infinite recursion has hundreds
+# Files outside of the repository, of the harness, and in subfolders of a runtime's folder.
 _MACHINERY = re.compile(r"/|\.\.|(?:build/)?opkit/(check/harness|runtimes/\w+/\w+)/")
-# The other lines of AddressSanitizer's report that are shown.
-_SHOWN = (
+# The other lines of AddressSanitizer's report for the message.
+_DETAILS = (
     (re.compile(r"((?:READ|WRITE) of size \d+)"), r"\1"),
     (re.compile(r"==\d+==(The signal is .*|Hint: .*)"), r"\1"),
     (re.compile(r"0x\w+ is located (.* region) "), r"the address is \1"),
@@ -44,7 +44,7 @@ _SHOWN = (
 
 
 def parse_sanitizers(text: str) -> list[str]:
-    """Return the sanitizers that `sanitize=` names, each once, in the order of the table.
+    """Return the sanitizers of `sanitize=`, without duplicates, in the order of the table.
 
     Raises:
         OpkitError: a name is unknown.
@@ -57,12 +57,11 @@ def parse_sanitizers(text: str) -> list[str]:
 
 
 def explain(text: str, root: Path) -> str:
-    """Return a sanitizer's report, shortened; empty if there is none.
+    """Return a short form of a sanitizer's report; empty if there is no report.
 
     Args:
         text: a process' stderr.
-        root: the repository, whose files are named as seen from there, and whose functions alone
-            are listed.
+        root: the repository. Paths are relative to it; only its functions are listed.
     """
     undefined = _UNDEFINED.search(text)
     if undefined:
@@ -84,10 +83,10 @@ def _shortened(report: str, root: Path) -> Iterator[str]:
             if not _MACHINERY.match(location) and (frames := frames + 1) <= _MAX_FRAMES:
                 yield f"  in {frame['function']}, {location}"
             continue
-        for pattern, shown in _SHOWN:
+        for pattern, replacement in _DETAILS:
             if match := pattern.match(line):
-                frames = 0  # those of another stack follow
-                yield match.expand(shown)
+                frames = 0  # another stack follows
+                yield match.expand(replacement)
 
 
 def _relative(location: str, root: Path) -> str:

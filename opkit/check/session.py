@@ -1,4 +1,4 @@
-"""The session that `scons check` passes to pytest, in the file of the option --opkit-session."""
+"""The session of `scons check` for pytest, in the file of the option --opkit-session."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from opkit.runtimes.executor import Executor
 
 @dataclass(frozen=True)
 class Session:
-    """Where the cases run, and what is recorded.
+    """The executors of the cases, and the files for the results.
 
     Attributes:
-        executors: where the CPU kernel runs besides this PC.
+        executors: the executors of the CPU kernel besides this PC.
         log: the file for the collected tests and their outcomes; see run_log.
-        records: the folder for the records of `scons report`; None: nothing is recorded.
-        simulators: where the reference runs as part of a converted model.
+        records: the folder for the records of `scons report`; None: no records.
+        simulators: the executors of the reference as part of a converted model.
     """
 
     executors: tuple[Executor, ...] = ()
@@ -27,13 +27,13 @@ class Session:
     simulators: tuple[Executor, ...] = ()
 
     def write(self, file: Path) -> None:
-        """Write the session to a file, whose folder is created if needed."""
+        """Write the session to a file; create its folder if absent."""
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(asdict(self), default=str), encoding="utf-8")
 
     @classmethod
     def read(cls, file: Path) -> Session:
-        """Return the session that write has written."""
+        """Return the session in a file of write()."""
         fields = json.loads(file.read_text(encoding="utf-8"))
         executors, simulators = (
             tuple(Executor(**executor) for executor in fields[name])
@@ -44,5 +44,5 @@ class Session:
 
 
 def repository_of(path: Path) -> Path:
-    """Return the operator repository that a test's file is in; this one if it is in none."""
+    """Return the operator repository of a test's file, by default this process's."""
     return next((folder for folder in path.parents if (folder / "op.yml").is_file()), REPOSITORY)

@@ -41,7 +41,7 @@ __extension__ typedef _Float16 opkit_half;
 #endif
 #endif
 
-/* Optimize rarely executed functions for size. */
+/* Optimizes rarely executed functions for size. */
 #if defined(__clang__)
 #define OPKIT_SMALL __attribute__((minsize, noinline, unused)) static
 #else
@@ -50,7 +50,7 @@ __extension__ typedef _Float16 opkit_half;
 
 /* Loops are never inlined: in a caller optimized for size they would be slow. */
 #define OPKIT_LOOP __attribute__((noinline, hot, unused)) static
-/* Hot only where the portable loop does most of the work; compilers vectorize it. */
+/* Hot only if the portable loop does most of the work; compilers vectorize it. */
 #if defined(__riscv)
 #define OPKIT_PORTABLE_LOOP OPKIT_LOOP
 #else
@@ -73,8 +73,8 @@ static inline float opkit_float_from_bits(uint32_t bits)
 }
 
 /*
- * Converts a half to the float of the same value. Computes with no subnormal float, so the result
- * does not depend on a flush-to-zero mode of the processor.
+ * Converts a half to the float of the same value. The computation has no subnormal float, so the
+ * result does not depend on a flush-to-zero mode of the processor.
  */
 static inline float opkit_half_to_float(uint16_t half)
 {
@@ -153,7 +153,7 @@ static inline uint16x4_t opkit_neon_to_halves(float32x4_t floats)
 
 #elif defined(OPKIT_HALF_F16C)
 
-/* Whether processor and system support F16C. Cached: cpuid is slow in a virtual machine. */
+/* Returns whether processor and system support F16C. Cached: cpuid is slow in virtual machines. */
 OPKIT_SMALL int opkit_has_f16c(void)
 {
     static int answer; /* 0: unknown; 1: no; 2: yes */
@@ -173,7 +173,7 @@ OPKIT_SMALL int opkit_has_f16c(void)
     return known == 2;
 }
 
-/* Both convert as many whole vectors as fit, and return the number of converted elements. */
+/* Both convert only whole vectors, and return the number of converted elements. */
 
 OPKIT_F16C_LOOP size_t opkit_f16c_to_floats(const uint16_t *halves, float *floats, size_t count)
 {

@@ -48,9 +48,9 @@ def reference(inputs, params):
 """
 
 _EXIT = "the kernel ends its process with status 0: an operator must not exit"
-_LATE = "the kernel is not done after {limit} s, and SIGALRM does not stop it"
-_SIGNAL = "the kernel changes what the process does on signal"
-_UNSET = "(or it depends on memory that"
+_LATE = "the kernel timed out after {limit} s, and SIGALRM does not stop it"
+_SIGNAL = "the kernel changes the action of the process on signal"
+_UNSET = "(or it depends on uninitialized memory)"
 _CHILD = "the kernel starts a process and does not wait for its end (fork)"
 
 MISDEEDS = {
@@ -69,10 +69,10 @@ MISDEEDS = {
     "IGNORE_ALARM_AND_LOOP": _LATE,
     "STOP_ALARM_AND_LOOP": _LATE,
     "TRAP_FLOATS": "floating-point",
-    "ROUND_UP": "the kernel changes how floating-point numbers are rounded",
+    "ROUND_UP": "the kernel changes the floating-point rounding mode",
     "LIMIT_MEMORY": "",  # the first failing allocation depends on libc
     "LIMIT_FILES": "the kernel changes the process's resource limit 1 (setrlimit)",
-    "SMASH_STACK": "the kernel function touches an address that is not aligned, or none at all",
+    "SMASH_STACK": "the kernel function accesses a misaligned or invalid address",
     "KILL": "the kernel ends its process with SIGKILL",
     "KILL_GROUP": "the kernel ends its process with SIGKILL",
     "KILL_PARENT": "the harness ended with SIGKILL",
@@ -93,10 +93,10 @@ MISDEEDS = {
 
 LIBRARY_MISDEEDS = {
     "CONSTRUCTOR_EXITS": "a constructor of the library ends its process with status 0",
-    "CONSTRUCTOR_LOOPS": "a constructor of the library is not done after {limit} s",
+    "CONSTRUCTOR_LOOPS": "a constructor of the library timed out after {limit} s",
     "CONSTRUCTOR_CRASHES": "a constructor of the library writes through a NULL pointer",
     "DESTRUCTOR_EXITS": "a destructor of the library ends its process with status 0",
-    "DESTRUCTOR_LOOPS": "a destructor of the library is not done after {limit} s",
+    "DESTRUCTOR_LOOPS": "a destructor of the library timed out after {limit} s",
     "DESTRUCTOR_CRASHES": "a destructor of the library writes through a NULL pointer",
 }
 
@@ -272,9 +272,9 @@ def test_hanging_kernel_costs_one_timeout(
     monkeypatch.setattr(checking, "TIME_LIMIT", 1.0)
     monkeypatch.setattr(checking, "SHORT_LIMIT", 0.1)
     first = run_cpu_kernel(deed_case("STOP_ALARM_AND_LOOP"), operator=operator)
-    assert "is not done after 1 s" in first.problem
+    assert "timed out after 1 s" in first.problem
     again = run_cpu_kernel(deed_case("BLOCK_ALARM_AND_LOOP"), operator=operator)
-    assert "is not done after 0.1 s" in again.problem
+    assert "timed out after 0.1 s" in again.problem
     assert again.note == first.note
     assert "in case stop_alarm_and_loop" in first.note
     assert "the timeout of later cases is 0.1 s" in first.note

@@ -47,7 +47,7 @@ def test_out_of_bounds_access_has_source_line(copy_of_fresh: Repository) -> None
         line += 1
     for text, message in zip(on_target, STATEMENTS.values(), strict=True):
         # An ARM processor does not report whether the access was a read or a write.
-        assert text.startswith(f"  {re.sub(' (reads|writes) ', ' touches ', message)}")
+        assert text.startswith(f"  {re.sub(' (reads|writes) ', ' accesses ', message)}")
 
 
 # ---- A check passes only after a complete run ----------------------------------------------------

@@ -113,7 +113,7 @@ def test_fault_kinds(tmp_path: Path) -> None:
 def test_missing_compiler_error(fresh: Repository) -> None:
     run = check(fresh, "sanitize=address", path="/nonexistent")
     assert run.returncode == 2
-    assert "sanitize=address needs gcc or clang" in run.stderr
+    assert "sanitize=address requires gcc or clang" in run.stderr
     assert "sudo apt install gcc" in run.stderr
 
 

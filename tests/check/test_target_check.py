@@ -93,7 +93,7 @@ def failures(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], 
 
 def arm_message(message: str) -> str:
     """Return the message of a processor that does not report whether an access was a read."""
-    return re.sub(r"\b(reads|writes)\b", "touches", message)
+    return re.sub(r"\b(reads|writes)\b", "accesses", message)
 
 
 @pytest.mark.usefixtures("qemu")

@@ -67,16 +67,16 @@ MESSAGES = {
     "WRITE_PAST_END": f"{KERNEL} writes 4 bytes past the end of a block of 80 bytes (allocation 3)",
     "WRITE_BEFORE_START": "the operator wrote up to 2 bytes before the start of a block of 80",
     "UNWRITTEN": "output output[0, 0, 1] was never written, nor were 29 more (or it depends on",
-    "UNSET_MEMORY": "output output[0, 0, 3] was never written (or it depends on memory that",
-    "UNSET_HUGE_MEMORY": "output output[0, 0, 3] was never written (or it depends on memory that",
-    "UNSET_STACK": "output output[0, 0, 1] was never written (or it depends on memory that",
+    "UNSET_MEMORY": "output output[0, 0, 3] was never written (or it depends on uninitialized",
+    "UNSET_HUGE_MEMORY": "output output[0, 0, 3] was never written (or it depends on uninitialized",
+    "UNSET_STACK": "output output[0, 0, 1] was never written (or it depends on uninitialized",
     "LEAK_MEMORY": "a block of 80 bytes (allocation 4) was never freed",
     "LEAK_MAP": "'input' was mapped and not unmapped",
     "LEAK_REFERENCE": "an object of type VX_TYPE_SCALAR was made and not released",
     "RELEASE_PARAMETER": "'input' had 1 references before the call and has 0 after it",
     "RELEASE_SCALAR": "'fault' is released, but only the runtime holds it",
     "DIVIDE_BY_ZERO": f"{KERNEL} divides an integer by zero",
-    "LOOP": f"{KERNEL} is not done after 0.2 s: a loop without end?",
+    "LOOP": f"{KERNEL} timed out after 0.2 s: an infinite loop?",
     "STACK_OVERFLOW": f"{KERNEL} overflows the stack of ",
     "USE_AFTER_FREE": f"{KERNEL} reads byte 6 of a block of 10 bytes (allocation 4) after it was",
     "USE_AFTER_REALLOC": f"{KERNEL} reads byte 0 of a block of 10 bytes (allocation 4) after it",
@@ -131,7 +131,7 @@ def test_fault_is_explained_and_next_case_runs(faults: Operator, fault: str) -> 
         return str(failure.value)
 
     if fault == "LOOP":
-        limit, message = with_growing_limit(explained, lambda text: f"{KERNEL} is not done" in text)
+        limit, message = with_growing_limit(explained, lambda text: f"{KERNEL} timed out" in text)
     else:
         limit, message = LONG, explained(LONG)
     assert message.startswith(f"CPU kernel of Faults, case {fault.lower()}:\n  ")

@@ -20,10 +20,10 @@ DESCRIPTION = EXAMPLES / "exp/exp.yml"
 
 
 class Environment:
-    """A virtual environment, and what both distributions require in a folder beside it.
+    """A virtual environment, and a folder with the dependencies of both distributions.
 
     Args:
-        folder: where both are made.
+        folder: the parent of both.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -53,7 +53,7 @@ class Environment:
         return done.stdout if done.returncode == 0 else done.stderr
 
     def packages(self) -> set[str]:
-        """Return what is installed."""
+        """Return the names of the installed packages."""
         (site,) = self.path.glob("lib/python*/site-packages")
         return {path.name for path in site.iterdir()}
 

@@ -1,1 +1,1 @@
-"""The harness: one C program that runs a kernel on arrays, wherever that is, and its client."""
+"""The harness, a C program that runs a kernel on arrays on any executor, and its client."""

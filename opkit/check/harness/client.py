@@ -1,7 +1,7 @@
-"""Runs a kernel in the harness: on this PC or elsewhere; protocol.c is its side.
+"""Runs a kernel in the harness, on this PC or another executor; protocol.c is the other side.
 
-The harness is started once and answers one invocation after the other, each in a process of its
-own. When it ends itself, the next invocation gets a new one.
+The harness starts once and answers one invocation after the other, each in its own process. If the
+harness itself ends, the next invocation starts a new one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
-from opkit.check.debug_info import line_of
+from opkit.check.debug_info import addr2line
 from opkit.check.executors import GREETING
 from opkit.check.processes import Worker, start_worker
 from opkit.check.sanitizers import explain
@@ -25,20 +25,20 @@ from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Array, CallingConvention, Invocation, RunResult, Value
 
 TIMEOUT = 40.0  # seconds for everything but the kernel: start, copying, the network
-STAGES = 4  # that have a time limit besides the kernel: loading, setting up, cleaning up, unloading
-GRACE = 1.0  # seconds that each may take longer before the harness ends it
-LONGEST_NAME = 63  # bytes, as the harness has it; messages cut what is longer
-SHOWN_LINES = 12  # of what the harness wrote to stderr before it ended
+STAGES = 4  # with a time limit besides the kernel: loading, setting up, cleaning up, unloading
+GRACE = 1.0  # seconds after the time limit of a stage before the harness kills it
+LONGEST_NAME = 63  # bytes, HARNESS_MAX_NAME without the zero; longer names are cut
+MAX_STDERR_LINES = 12  # of an ended harness, in a message
 
 
 @dataclass
 class Harness:
-    """The harness with a kernel in it, started when it first runs.
+    """The harness with a kernel; the first run starts it.
 
     Attributes:
-        executor: how it is started.
+        executor: the executor.
         root: the repository.
-        library: the kernel's library on this PC, if its debug information knows the lines.
+        library: the kernel's library on this PC, if it has debug information.
     """
 
     executor: Executor
@@ -58,21 +58,21 @@ class Harness:
         """Run the kernel; see request, and Kernel.
 
         Raises:
-            OpkitError: the kernel cannot be loaded, or the runtime would not run it so.
+            OpkitError: the kernel cannot be loaded, or the runtime refuses to run it.
         """
-        asked = b"".join(request(tensors, values, attachments, fill, repeat, limit))
+        requested = b"".join(request(tensors, values, attachments, fill, repeat, limit))
         timeout = TIMEOUT + (limit + GRACE) * (repeat + STAGES)
         try:
-            answer = self._ask(asked, timeout)
+            answer = self._ask(requested, timeout)
         except _EndedError as end:
             return RunResult(fault=explain(end.stderr, self.root) or str(end))
         return self._result(answer, tensors, limit)
 
     def _ask(self, request: bytes, timeout: float) -> list[tuple[str, bytes]]:
-        """Return the answer to a request, what and bytes, without its end.
+        """Return the records of the answer to a request, (kind, bytes), without the last.
 
         Raises:
-            _EndedError: there was none.
+            _EndedError: the harness ended or timed out.
         """
         is_new = self._worker is None
         worker = self._worker or start_worker(self.executor.command, self.executor.environment)
@@ -145,9 +145,9 @@ class Harness:
         return result
 
     def _line(self, instruction: int) -> str:
-        """Return "file:line: " of an instruction of the library, if the library knows it."""
-        # One further: a fault is at the instruction itself.
-        line = line_of(self.library, instruction + 1) if self.library else None
+        """Return "file:line: " of an instruction of the library; empty if unknown."""
+        # + 1 because a fault has the address of the instruction, not a return address.
+        line = addr2line(self.library, instruction + 1) if self.library else None
         return f"{line}: " if line else ""
 
     def close(self) -> None:
@@ -158,15 +158,15 @@ class Harness:
 
 
 class HarnessKernel:
-    """A kernel of an operator in the harness. It is a Kernel.
+    """A kernel of an operator in the harness; implements Kernel.
 
     Args:
         spec: the operator description.
-        executor: how the harness is started.
+        executor: the executor of the harness.
         root: the repository.
-        convention: how the runtime calls the kernel.
-        attachments: what the runtime's part of the harness gets besides the values.
-        library: the kernel's library on this PC, if its debug information knows the lines.
+        convention: the runtime's calling convention.
+        attachments: name -> bytes for the runtime's part of the harness, besides the values.
+        library: the kernel's library on this PC, if it has debug information.
     """
 
     keeps_state = True
@@ -191,13 +191,13 @@ class HarnessKernel:
         """Run the kernel; see Kernel.
 
         Raises:
-            OpkitError: the library does not fit op.yml, or cannot be loaded.
-            RefusedError: the runtime would not run the operator with these values.
+            OpkitError: the library does not match op.yml, or cannot be loaded.
+            RefusedError: the runtime refuses to run the operator with these values.
         """
-        tensors = carried(self.spec, invocation, self.convention.tensor_types)
+        tensors = marshal_tensors(self.spec, invocation, self.convention.tensor_types)
         values = self.convention.marshal(self.spec.params, invocation.params)
         result = self.harness.run(tensors, values, self.attachments, fill, repeat, limit)
-        with np.errstate(all="ignore"):  # what a type cannot hold becomes infinite
+        with np.errstate(all="ignore"):  # out of range becomes infinite
             for name, array in result.outputs.items():
                 output = array.astype(invocation.outputs[name][1], copy=False)
                 if array.dtype.kind == "f" and output.dtype.kind != "f":
@@ -210,8 +210,10 @@ class HarnessKernel:
         self.harness.close()
 
 
-def carried(spec: OpSpec, invocation: Invocation, tensor_types: Mapping[str, str]) -> Invocation:
-    """Return the call with the tensors that its runtime makes of those of a case, in order."""
+def marshal_tensors(
+    spec: OpSpec, invocation: Invocation, tensor_types: Mapping[str, str]
+) -> Invocation:
+    """Return the invocation with tensors of the runtime's types, in the order of op.yml."""
 
     def type_of(dtype: DTypeLike) -> str:
         return tensor_types[np.dtype(dtype).name]
@@ -228,13 +230,13 @@ def carried(spec: OpSpec, invocation: Invocation, tensor_types: Mapping[str, str
 
 
 def _inexact(name: str, array: Array, output: Array) -> Iterator[str]:
-    """Yield an event if an output of integers, which the runtime has as floats, is inexact."""
+    """Yield an event if an integer output, a float tensor in the runtime, is inexact."""
     wrong = array[output != array]
     if wrong.size:
-        yield f"output '{name}' holds {wrong[0]:g}, which {output.dtype} does not have"
+        yield f"output '{name}' holds {wrong[0]:g}, which {output.dtype} cannot represent"
 
 
-# ---- What goes over the line ---------------------------------------------------------------------
+# ---- The protocol --------------------------------------------------------------------------------
 
 
 def request(
@@ -245,15 +247,15 @@ def request(
     repeat: int,
     limit: float,
 ) -> Iterator[bytes]:
-    """Yield what the harness reads to run the kernel once.
+    """Yield the parts of a request to run the kernel; see protocol.c.
 
     Args:
-        tensors: the inputs and outputs as the kernel gets them, in its order.
-        values: what it gets behind them.
-        attachments: what the runtime's part of the harness gets: name -> bytes.
-        fill: as of Kernel.run, like the others.
-        repeat: see there.
-        limit: see there.
+        tensors: the inputs and outputs in the runtime's types and order.
+        values: the values after the tensors.
+        attachments: name -> bytes for the runtime's part of the harness.
+        fill: see Kernel.run.
+        repeat: see Kernel.run.
+        limit: see Kernel.run.
     """
 
     def value(role: str, value: Value) -> bytes:
@@ -276,29 +278,29 @@ def request(
 
 
 def _how_it_ended(stage: str, ended: str, limit: float) -> str:
-    how, _, number = ended.partition(" ")
+    how, _, code = ended.partition(" ")
     match how:
         case "late":
-            return f"{stage} is not done after {limit:g} s, and SIGALRM does not stop it"
+            return f"{stage} timed out after {limit:g} s, and SIGALRM does not stop it"
         case "exit":
-            return f"{stage} ends its process with status {number}: an operator must not exit"
+            return f"{stage} ends its process with status {code}: an operator must not exit"
         case "stopped":
-            return f"{stage} stops its process with {_signal_name(int(number))}"
+            return f"{stage} stops its process with {_signal_name(int(code))}"
         case _:
-            return f"{stage} ends its process with {_signal_name(int(number))}"
+            return f"{stage} ends its process with {_signal_name(int(code))}"
 
 
-def _signal_name(number: int) -> str:
+def _signal_name(code: int) -> str:
     with suppress(ValueError):
-        return signal.Signals(number).name
-    return f"signal {number}"
+        return signal.Signals(code).name
+    return f"signal {code}"
 
 
 class _EndedError(Exception):
-    """The harness is gone; `stderr` is what it wrote there meanwhile."""
+    """The harness ended or timed out; `stderr` has its messages."""
 
     def __init__(self, how: str, stderr: str) -> None:
-        last = stderr.strip().splitlines()[-SHOWN_LINES:]
+        last = stderr.strip().splitlines()[-MAX_STDERR_LINES:]
         super().__init__("\n".join([how, *(f"  {line}" for line in last)]))
         self.stderr = stderr
 

@@ -1,4 +1,4 @@
-/* Explains the signals by which a kernel's stage ends, in a sentence. */
+/* Explains the signal that ends a kernel's stage, in a sentence. */
 #include "harness.h"
 
 #include <signal.h>
@@ -14,11 +14,11 @@ static const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT,
 
 enum {
     ALTERNATE_STACK_SIZE = 1 << 16,
-    STACK_REACH = 1 << 16, /* how far beyond the stack pointer a function touches */
+    STACK_REACH = 1 << 16, /* bytes that a function accesses beyond the stack pointer */
     NULL_PAGE = 1 << 12,
     X86_WRITE = 2, /* in a page fault's error code */
-    GRACE = 1000, /* milliseconds that the supervisor waits for an alarm to come through */
-    PREPARE_TIMEOUT = 30000 /* milliseconds for what is not the kernel's */
+    GRACE = 1000, /* milliseconds that the supervisor waits for the alarm to take effect */
+    PREPARE_TIMEOUT = 30000 /* milliseconds for the runtime's preparation */
 };
 
 static const struct harness_kernel *kernel;
@@ -28,7 +28,7 @@ static struct {
     const char *name;
     const char *const *phase;
     double limit;
-    uintptr_t stack; /* an address in the frame that the stage runs in */
+    uintptr_t stack; /* an address in the frame of the stage */
 } stage;
 
 /* ---- The clock ---- */
@@ -73,7 +73,7 @@ static struct harness_fault read_fault(int number, const siginfo_t *information,
         .signal = number,
         .code = information->si_code,
         .address = (uintptr_t)information->si_addr,
-        .verb = "touches",
+        .verb = "accesses",
     };
 #if defined(__x86_64__)
     fault.stack_pointer = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
@@ -103,31 +103,31 @@ static void explain_access(const struct harness_fault *fault, char *text, size_t
     struct rlimit stack;
 
     if (fault->code != SEGV_MAPERR && fault->code != SEGV_ACCERR) {
-        snprintf(text, size, "touches an address that is not aligned, or none at all");
+        snprintf(text, size, "accesses a misaligned or invalid address");
     } else if (kernel->runtime->explain != NULL &&
                kernel->runtime->explain((const void *)fault->address, where, sizeof where)) {
         snprintf(text, size, "%s %s", fault->verb, where);
     } else if (is_stack_overflow(fault)) {
         getrlimit(RLIMIT_STACK, &stack);
         snprintf(text, size,
-                 "overflows the stack of %lu KiB: a recursion without end, or too large an array?",
+                 "overflows the stack of %lu KiB: an infinite recursion, or too large an array?",
                  (unsigned long)(stack.rlim_cur / 1024));
     } else if (fault->address < NULL_PAGE) {
         snprintf(text, size, "%s through a NULL pointer", fault->verb);
     } else {
-        snprintf(text, size, "%s the address 0x%lx, where it has no memory", fault->verb,
+        snprintf(text, size, "%s the unmapped address 0x%lx", fault->verb,
                  (unsigned long)fault->address);
     }
 }
 
-/* What happened, in the third person: "reads ..." */
+/* Describes a fault in the third person: "reads ..." */
 static void explain(const struct harness_fault *fault, char *text, size_t size)
 {
     const char *sentence = NULL;
 
     switch (fault->signal) {
     case SIGALRM:
-        snprintf(text, size, "is not done after %g s: a loop without end?", stage.limit);
+        snprintf(text, size, "timed out after %g s: an infinite loop?", stage.limit);
         return;
     case SIGFPE:
         sentence = fault->code == FPE_INTDIV || fault->code == FPE_INTOVF
@@ -152,7 +152,7 @@ static void explain(const struct harness_fault *fault, char *text, size_t size)
 
 /* ---- Signals ---- */
 
-/* A second fault, while this one is written down, ends the process. */
+/* A second fault, during the report of the first, ends the process. */
 static void reset_handlers(void)
 {
     for (size_t i = 0; i < LENGTH(SIGNALS); i++) {
@@ -186,13 +186,13 @@ static void on_signal(int number, siginfo_t *information, void *context)
     finish();
 }
 
-void catch_faults(const struct harness_kernel *of_kernel, void (*after_fault)(void))
+void catch_faults(const struct harness_kernel *loaded_kernel, void (*after_fault)(void))
 {
     static uint8_t alternate[ALTERNATE_STACK_SIZE];
     const stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 
-    kernel = of_kernel;
+    kernel = loaded_kernel;
     finish = after_fault;
     sigemptyset(&action.sa_mask);
     sigaltstack(&stack, NULL);

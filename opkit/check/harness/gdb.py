@@ -11,10 +11,10 @@ def gdb_command(command: Sequence[str], request: bytes, location: str, folder: P
     """Write the request and a script for gdb; return the gdb command.
 
     Args:
-        command: what starts the harness.
-        request: what it reads.
-        location: where gdb stops: a function, as gdb names it.
-        folder: where the files are written.
+        command: the command line of the harness.
+        request: the stdin of the harness.
+        location: the breakpoint: a function, in gdb's syntax.
+        folder: the folder for the request and the script.
     """
     folder.mkdir(parents=True, exist_ok=True)
     job, answer, script = folder / "job", folder / "answer", folder / "job.gdb"
@@ -22,7 +22,7 @@ def gdb_command(command: Sequence[str], request: bytes, location: str, folder: P
     job.write_bytes(request)
     run = shlex.join(["run", *arguments])
     script.write_text(
-        # A library of the kernel's is loaded later.
+        # "pending": the kernel's library is loaded later.
         "set breakpoint pending on\nset confirm off\nset follow-fork-mode child\n"
         f"break {location}\n{run} < {shlex.quote(str(job))} > {shlex.quote(str(answer))}\n",
         encoding="utf-8",

@@ -1,4 +1,4 @@
-/* What happens in the process of one invocation, from loading the kernel to unloading it. */
+/* Runs in the process of one invocation, from loading the kernel to unloading it. */
 #include "harness.h"
 
 #include <errno.h>
@@ -19,12 +19,12 @@ static const char *const UNLOADING = "a destructor of the library";
 
 static const struct harness_runtime *runtime;
 static pid_t this_process;
-static bool prepared; /* the runtime has something to report */
-static bool done; /* only the end of the process is left */
+static bool prepared; /* the runtime can report */
+static bool done; /* only the exit of the process is left */
 
 /* ---- Stages ---- */
 
-/* Leaves the fill where the kernel's local variables will be. */
+/* Writes the fill to the stack that the kernel's local variables will use. */
 static __attribute__((noinline)) void paint_stack(uint8_t fill)
 {
     uint8_t painted[PAINTED_STACK];
@@ -39,7 +39,7 @@ static double seconds_now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* A kernel that forks returns twice; the second return is in the new process, which ends here. */
+/* A kernel that forks also returns in the new process, which ends here. */
 static void exit_if_forked(void)
 {
     if (getpid() != this_process) {
@@ -47,7 +47,7 @@ static void exit_if_forked(void)
     }
 }
 
-/* Runs a stage; returns its status, and how long it took. */
+/* Runs a stage; returns its status and its time. */
 static int run_stage(enum harness_stage stage, const struct harness_invocation *invocation,
                      double *seconds)
 {
@@ -127,11 +127,11 @@ static void prepare_memory(const struct harness_invocation *invocation)
 {
     static char buffers[2][OUTPUT_BUFFER];
 
-    /* Static buffers, so that stdio allocates none from the kernel's heap. */
+    /* Static buffers, so that stdio does not allocate from the kernel's heap. */
     setvbuf(stdout, buffers[0], _IOFBF, sizeof buffers[0]);
     setvbuf(stderr, buffers[1], _IOFBF, sizeof buffers[1]);
 #ifdef __GLIBC__
-    /* Memory that libc allocates for its callers, in strdup for instance, holds the fill, too. */
+    /* Memory that libc allocates for its callers, such as strdup, holds the fill, too. */
     if (invocation->guarded) {
         mallopt(M_PERTURB, (uint8_t)~invocation->fill);
     }
@@ -139,7 +139,7 @@ static void prepare_memory(const struct harness_invocation *invocation)
     (void)invocation;
 }
 
-/* The last of all destructors. */
+/* Runs last of all destructors. */
 __attribute__((destructor(101))) static void complete(void)
 {
     if (done && getpid() == this_process) {
@@ -147,7 +147,7 @@ __attribute__((destructor(101))) static void complete(void)
     }
 }
 
-/* Ends the process after a fault in a stage: reports what the runtime has logged. */
+/* Reports the runtime's log after a fault in a stage, and ends the process. */
 static _Noreturn void finish_after_fault(void)
 {
     shared->fault = true;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#ifdef HARNESS_ENTRY /* all is linked into this program */
+#ifdef HARNESS_ENTRY /* runtime and kernel are linked into this program */
 
 extern char HARNESS_ENTRY[];
 extern const struct harness_runtime harness_runtime;
@@ -49,7 +49,7 @@ static void *load(char *problem, size_t size)
 {
     Dl_info information;
 
-    /* Deep binding: it takes malloc from the runtime, its first dependency, not from libc. */
+    /* Deep binding: malloc is that of the runtime, its first dependency, not of libc. */
     library = dlopen(path, RTLD_NOW | RTLD_DEEPBIND);
     if (library == NULL) {
         snprintf(problem, size, "%s cannot be loaded: %s", path, dlerror());
@@ -81,7 +81,7 @@ static ptrdiff_t offset(uintptr_t address)
 
 static const struct harness_runtime *load_runtime(char **arguments)
 {
-    /* Global, so that the kernel's library finds it under its soname. */
+    /* Global, so that the kernel's library finds it by its soname. */
     void *runtime_library = dlopen(arguments[1], RTLD_NOW | RTLD_GLOBAL);
     void *runtime = runtime_library != NULL ? dlsym(runtime_library, HARNESS_RUNTIME) : NULL;
     if (runtime == NULL) {

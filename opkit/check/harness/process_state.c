@@ -1,6 +1,4 @@
-/*
- * What a kernel must leave as it finds it: on a board its process is the application's.
- */
+/* The process state that a kernel must not change: on a board its process is the application's. */
 #include "harness.h"
 
 #include <errno.h>
@@ -11,7 +9,7 @@
 #include <unistd.h>
 
 enum {
-    SIGNAL_COUNT = 32, /* those after it are libc's, and without a meaning of their own */
+    SIGNAL_COUNT = 32, /* real-time signals follow: they are libc's, or have no meaning */
     LIMIT_COUNT = 16,
     STANDARD_COUNT = 3
 };
@@ -25,7 +23,7 @@ static struct state {
     bool has_children;
 } snapshot;
 
-/* The processor's register for rounding and traps, without the flags that computing sets. */
+/* Returns the register of rounding mode and traps, without the flags set by arithmetic. */
 static unsigned long floating_point(void)
 {
 #if defined(__x86_64__)
@@ -95,13 +93,13 @@ void compare_process(const char *name)
     if (now.floating_point != snapshot.floating_point) {
         set_floating_point(snapshot.floating_point);
         record_text("event",
-                    "%s changes how floating-point numbers are rounded, or which exceptions trap",
+                    "%s changes the floating-point rounding mode, or the exceptions that trap",
                     name);
         now.floating_point = snapshot.floating_point;
     }
     for (int i = 1; i < SIGNAL_COUNT; i++) {
         if (now.handlers[i] != snapshot.handlers[i]) {
-            record_text("event", "%s changes what the process does on signal %d (%s)", name, i,
+            record_text("event", "%s changes the action of the process on signal %d (%s)", name, i,
                         strsignal(i));
         }
         if (sigismember(&now.blocked, i) != sigismember(&snapshot.blocked, i)) {

@@ -2,18 +2,19 @@
  * The protocol on stdin and stdout. Every <size> is followed by a newline and that many bytes. A
  * request:
  *
- *     run <fill, -1: none> <how often> <seconds per stage> <number of values> <of attachments>\n
+ *     run <fill; -1: no guards> <runs> <seconds per stage> <values> <attachments>
  *     <input | output | param> <type> <name> <rank> <dimension> ... <size>
  *     <name of an attachment> <size>
  *
- * Values come in the order of the description; an output has size 0, because its bytes are the
- * fill. The answer is a sequence of records:
+ * <values> and <attachments> are counts; the lines that describe them follow. Values are in the
+ * order of the description; an output has size 0, because its bytes are the fill. The answer is a
+ * sequence of records:
  *
  *     <what> <size>
  *     end 0
  *
- * `what` is status, stage, seconds, fault, instruction, log, event, leak, output, printed, ended,
- * refused, or attachment and its name. Outputs come in order, when the status is 0.
+ * `what` is status, stage, seconds, fault, timeout, instruction, log, event, leak, output, printed,
+ * ended, refused, or attachment and its name. Outputs follow in order if the status is 0.
  */
 #include "harness.h"
 
@@ -43,7 +44,7 @@ void *allocate(size_t count, size_t size)
 
 /* ---- Requests ---- */
 
-/* Splits a line at its blanks; how many words there are. */
+/* Splits a line at its blanks; returns the number of words. */
 static unsigned read_words(char *line, char **words, unsigned max_count)
 {
     char *rest = NULL;

@@ -1,15 +1,15 @@
 /*
- * What the harness needs of a runtime, in order to run a kernel as that runtime would.
+ * The interface of a runtime for the harness, which runs a kernel like that runtime.
  *
  * A runtime is one table of functions, `harness_runtime`: in a library that the harness loads
- * before the kernel's, or linked with both into one static program. For each invocation there is a
- * process of its own, in which the functions are called in the order of the table: prepare, set_up,
- * process as often as asked for, clean_up, report. After prepare fails, or a fault, only report
- * follows. What the kernel does to the process in one of the three stages, set_up, process and
- * clean_up, is the harness's business: faults, loops without end, exit.
+ * before the kernel's, or linked with both into one static program. Each invocation has its own
+ * process, which calls the functions in the order of the table: prepare, set_up, process with its
+ * repetitions, clean_up, report. After a failure of prepare, or a fault, only report follows. The
+ * harness handles the effects of the kernel on the process in the three stages, set_up, process and
+ * clean_up: faults, infinite loops, exit.
  *
- * A runtime has its kernels guarded, so that an access beside a tensor or a block from malloc is a
- * fault with a name, and leaks are found, as follows (see memory/guarded_memory.h):
+ * A runtime guards its kernels as follows (see memory/guarded_memory.h): an access beside a tensor
+ * or a block from malloc is then a fault with a name, and leaks are detected.
  *
  *     prepare:   guarded_memory_begin(invocation->guarded, invocation->fill, record);
  *                values = guarded_values_new(invocation);
@@ -20,10 +20,9 @@
  *                guarded_memory_end();
  *     .explain = guarded_memory_explain,
  *
- * The sources in memory/ are part of its library, which has a soname and is the first that the
- * kernel's library is linked with. A static program has them among its own, all compiled with
- * -DHARNESS_STATIC; its kernel is compiled with -include
- * opkit/check/harness/memory/guarded_malloc.h.
+ * The sources in memory/ are part of its library, which has a soname and is the first dependency of
+ * the kernel's library. A static program contains them, all compiled with -DHARNESS_STATIC; its
+ * kernel is compiled with -include opkit/check/harness/memory/guarded_malloc.h.
  */
 #ifndef OPKIT_HARNESS_RUNTIME_H
 #define OPKIT_HARNESS_RUNTIME_H
@@ -36,7 +35,7 @@
 #define HARNESS_MAX_NAME 64
 #define HARNESS_RUNTIME "harness_runtime"
 
-/* The types of elements: the names are numpy's, but for the char of a text; sizes in bytes. */
+/* The types of elements: numpy's names, and char for strings; sizes in bytes. */
 #define HARNESS_TYPES(X)     \
     X(BOOL, "bool", 1)       \
     X(CHAR, "char", 1)       \
@@ -72,21 +71,21 @@ struct harness_value {
     unsigned rank; /* 0: a single value */
     size_t shape[HARNESS_MAX_RANK]; /* the slowest dimension first */
     size_t size; /* bytes */
-    void *bytes; /* an output's hold the fill; clean_up writes them */
+    void *bytes; /* those of an output hold the fill until clean_up writes them */
 };
 
-/* What the runtime's room in Python sends to this side, besides the values. */
+/* Data from the runtime's Python code for its part of the harness, besides the values. */
 struct harness_attachment {
     char name[2 * HARNESS_MAX_NAME];
     size_t size;
-    char *bytes; /* and a zero behind them */
+    char *bytes; /* followed by a zero */
 };
 
 struct harness_invocation {
-    bool guarded; /* accesses beside the operator's memory are to be found; else speed counts */
-    uint8_t fill; /* what memory holds until it is written */
-    unsigned repeat; /* how often the kernel runs */
-    double limit; /* seconds that each stage may take */
+    bool guarded; /* detect accesses beside the operator's memory; else run at full speed */
+    uint8_t fill; /* the value of unwritten bytes */
+    unsigned repeat; /* the number of runs of the kernel */
+    double limit; /* seconds for each stage */
     unsigned count;
     struct harness_value *values; /* inputs, outputs, params: in the order of the description */
     unsigned attachment_count;
@@ -94,16 +93,16 @@ struct harness_invocation {
 };
 
 /*
- * Adds a record to the answer. `what` is "log", a line of the operator's; "event", a sentence about
- * what no operator should do; "leak", a sentence about what it did not give back; or "attachment"
- * and a name, for the runtime's room in Python.
+ * Adds a record to the answer. `what` is "log", a line of the operator's log; "event", a sentence
+ * about an error of the operator; "leak", a sentence about unreleased memory or references; or
+ * "attachment" and a name, data for the runtime's Python code.
  */
 typedef void harness_record_f(const char *what, const void *bytes, size_t size);
 
-/* Why prepare fails. */
+/* The reason of a failed prepare. */
 struct harness_error {
-    const char *function; /* of the runtime, that has returned the status */
-    char message[512]; /* or: what does not fit, and what to do */
+    const char *function; /* the runtime's function that returned the status */
+    char message[512]; /* or: the mismatch, and its solution */
 };
 
 enum harness_stage {
@@ -113,36 +112,36 @@ enum harness_stage {
     HARNESS_STAGES
 };
 
-/* The signal by which a stage ends. */
+/* The signal that ends a stage. */
 struct harness_fault {
     int signal;
     int code; /* as in siginfo_t */
     uintptr_t address;
-    uintptr_t stack_pointer; /* 0: not known on this machine, as the instruction's */
-    uintptr_t instruction;
-    const char *verb; /* what is done to the address: "reads" */
+    uintptr_t stack_pointer; /* 0: unknown on this processor */
+    uintptr_t instruction; /* 0: unknown on this processor */
+    const char *verb; /* of the access: "reads", "writes" or "accesses" */
 };
 
 struct harness_runtime {
-    /* Makes the objects; `entry` is the address of the kernel library's symbol. 0, or a status. */
+    /* Makes the runtime's objects; `entry` is the address of the kernel's symbol. 0 or a status. */
     int (*prepare)(void *entry, const struct harness_invocation *invocation,
                    harness_record_f *record, struct harness_error *error);
     /* The stages, in which the operator's functions run. Each returns 0 or a status. */
     int (*stages[HARNESS_STAGES])(void);
-    /* Records what was written down meanwhile: log, events, leaks. Comes after a fault as well. */
+    /* Records the collected log, events and leaks; also called after a fault. */
     void (*report)(void);
-    /* Says where an address is, that cannot be touched: "just past the end of ..."; or false. */
+    /* Describes an inaccessible address: "just past the end of ..."; or returns false. */
     bool (*explain)(const void *address, char *text, size_t size);
     /*
      * Describes a fault in the third person, "overflows its stack", in place of the harness, and
-     * corrects the instruction to that of the kernel's. NULL: the harness describes it.
+     * sets the instruction to the kernel's. NULL: the harness describes the fault.
      */
     void (*describe_fault)(struct harness_fault *fault, char *text, size_t size);
-    /* What messages call the stages. */
+    /* The names of the stages in messages. */
     const char *stage_names[HARNESS_STAGES];
-    /* What runs in this moment: "the initializer"; NULL: messages call it as its stage. */
+    /* The name of the current phase: "the initializer"; NULL: messages use the stage's name. */
     const char *const *phase;
-    /* Which of the runtime's own functions touches the operator's memory, if any. May be NULL. */
+    /* The runtime's function that currently accesses the operator's memory; or NULL. */
     const char *const *function;
 };
 

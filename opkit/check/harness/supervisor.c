@@ -1,7 +1,7 @@
 /*
- * Runs each invocation in a process of its own, so that whatever a kernel does to its process is
- * one failed case: waits for its end, but not longer than the limits; reads what it prints, but
- * keeps the beginning and the end alone; and ends what it has left running.
+ * Runs each invocation in its own process, so that any damage to the process is one failed case.
+ * Waits for its end within the limits; reads its output, of which it keeps the beginning and the
+ * end; and kills its descendants.
  */
 #include "harness.h"
 
@@ -19,13 +19,13 @@
 
 enum {
     MAX_KEPT = 16 << 10, /* bytes of the output, at its beginning and at its end */
-    RECORDS_SIZE = 8 << 20, /* besides the outputs: untouched, it takes no memory */
+    RECORDS_SIZE = 8 << 20, /* besides the outputs; unwritten pages take no memory */
     START_TIMEOUT = 30000 /* milliseconds, until the first stage begins */
 };
 
 static sigset_t original_mask;
 
-/* The beginning of what was printed, and the end, in a ring. */
+/* The beginning of the output, and its end, in a ring buffer. */
 static struct {
     char head[MAX_KEPT];
     char tail[MAX_KEPT];
@@ -62,7 +62,7 @@ static void append_output(const char *bytes, size_t size)
     }
 }
 
-/* Reads what is there; false at the end. */
+/* Reads the available output; returns false at its end. */
 static bool read_output(int output)
 {
     char bytes[1 << 16];
@@ -114,7 +114,7 @@ static struct shared_state *map_shared(const struct harness_invocation *invocati
     return memory;
 }
 
-/* Only what is printed connects the process with this one, and it ends with it. */
+/* Leaves the output as the process's only open file, and ends it with this process. */
 static void enter_child(const int *output)
 {
     const int nothing = open("/dev/null", O_RDONLY);
@@ -122,7 +122,7 @@ static void enter_child(const int *output)
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGCHLD, SIG_DFL);
-    signal(SIGHUP, SIG_DFL); /* which nohup ignores: a kernel that sends it would not end */
+    signal(SIGHUP, SIG_DFL); /* nohup ignores it, and a kernel that sends it would not end */
     sigprocmask(SIG_SETMASK, &original_mask, NULL);
     dup2(nothing, STDIN_FILENO);
     dup2(output[1], STDOUT_FILENO);
@@ -137,7 +137,7 @@ static bool is_overdue(void)
     return (int32_t)(milliseconds() - shared->deadline) >= 0;
 }
 
-/* Waits for the end of the process, or makes it; returns whether it came in time. */
+/* Waits for the end of the process; kills it at the deadline and returns false. */
 static bool wait_until_deadline(pid_t process, int output, int *status)
 {
     /* The process moves its deadline. */
@@ -153,7 +153,7 @@ static bool wait_until_deadline(pid_t process, int output, int *status)
             continue;
         }
         if (ppoll(&poll, 1, &POLL_INTERVAL, &original_mask) > 0 && !read_output(output)) {
-            poll.fd = -1; /* no process has it open; the kernel's may still run */
+            poll.fd = -1; /* all writers have closed it; the process may still run */
         }
     }
     return in_time;
@@ -194,7 +194,7 @@ static bool kill_children(void)
     return found;
 }
 
-/* Ends what a kernel has started, whatever session or group it is in. */
+/* Kills all descendants of the kernel, in any session or group. */
 static void kill_descendants(void)
 {
     pid_t ended;
@@ -248,7 +248,7 @@ void supervise(const struct harness_invocation *invocation, const struct harness
     close(output[1]);
     printed.size = 0;
     const bool in_time = wait_until_deadline(process, output[0], &status);
-    kill(-process, SIGKILL); /* and what it has started */
+    kill(-process, SIGKILL); /* its process group */
     kill_descendants();
     for (size_t before = printed.size + 1; before != printed.size;) {
         before = printed.size;

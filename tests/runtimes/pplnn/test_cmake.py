@@ -18,7 +18,7 @@ from tests.runtimes.pplnn.checkouts import STRAY, Checkout, make_checkout, run
 from tests.runtimes.pplnn.engines import STRICT, cxx
 from tests.runtimes.pplnn.operators import description, make_repository
 
-ROOM = ROOT / "opkit/runtimes/pplnn"
+RUNTIME = ROOT / "opkit/runtimes/pplnn"
 TABLES = {
     "onnx": "src/ppl/nn/models/onnx",
     "riscv": "src/ppl/nn/engines/riscv",
@@ -275,7 +275,7 @@ def test_operators_are_registered(repository: Path, tmp_path: Path) -> None:
     # In one translation unit, as with CMAKE_UNITY_BUILD: the headers take most of the time.
     program = tmp_path / "program.cc"
     program.write_text("".join(f'#include "{path}"\n' for path in sources) + PROGRAM)
-    folders = [f"{repository}/pplnn/src", f"{exp}/pplnn/src", f"{ROOM}/declarations"]
+    folders = [f"{repository}/pplnn/src", f"{exp}/pplnn/src", f"{RUNTIME}/declarations"]
     options = [f"-I{folder}" for folder in folders]
     command = [*cxx(), *STRICT, *options, str(program), "-o", str(tmp_path / "program")]
     result = subprocess.run(command, capture_output=True, text=True, check=False)

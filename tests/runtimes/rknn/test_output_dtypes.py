@@ -128,9 +128,9 @@ def test_runtime_with_other_tensors_keeps_case(tmp_path: Path) -> None:
         convention = rknn.check.convention
 
     with pytest.raises(LeftOutError, match="cases with int64: its runtime has no such inputs"):
-        checking._refuse_untaken(Kernel(), prepared)  # type: ignore[arg-type]
+        checking._refuse_unsupported(Kernel(), prepared)  # type: ignore[arg-type]
     Kernel.convention = pplnn.check.convention
-    checking._refuse_untaken(Kernel(), prepared)  # type: ignore[arg-type]
+    checking._refuse_unsupported(Kernel(), prepared)  # type: ignore[arg-type]
 
 
 def test_inexact_result_error_names_dtype_key(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from opkit.runtimes.rknn2.c_files import c_files
 from opkit.runtimes.rknn2.calling_convention import CONVENTION
 from tests.compiling import OPKIT, build
 
-ROOM = OPKIT / "runtimes/rknn2"
-HEADERS = f"-I{ROOM / 'include'}"
+RUNTIME = OPKIT / "runtimes/rknn2"
+HEADERS = f"-I{RUNTIME / 'include'}"
 HARNESS = OPKIT / "check/harness"
 
 
@@ -29,7 +29,7 @@ def build_host(folder: Path) -> Path:
     """Build the harness and the stand-in for librknnrt in a folder, and return it."""
     harness = sorted(HARNESS.glob("*.c"))
     build(folder / "harness", *harness, "-D_GNU_SOURCE", "-ldl")
-    sources = [*(ROOM / "host_runtime").glob("*.c"), *(HARNESS / "memory").glob("*.c")]
+    sources = [*(RUNTIME / "host_runtime").glob("*.c"), *(HARNESS / "memory").glob("*.c")]
     build(
         folder / "librknnrt.so",
         *sources,

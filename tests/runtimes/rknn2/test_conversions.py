@@ -260,7 +260,7 @@ static const char *copy_compute(const struct copy_inputs *inputs, const struct c
         (
             TWO_WAYS.replace("FLOAT;", "0.5F;"),
             "int32",
-            "output 'y' holds 0.5, which int32 does not have",
+            "output 'y' holds 0.5, which int32 cannot represent",
         ),
     ],
 )

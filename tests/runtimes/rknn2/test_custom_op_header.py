@@ -8,7 +8,7 @@ import pytest
 
 from opkit.toolchains.abi import ABIS
 from tests.compiling import LANGUAGES, compile_c
-from tests.runtimes.rknn2.support import HEADERS, ROOM
+from tests.runtimes.rknn2.support import HEADERS, RUNTIME
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -31,7 +31,7 @@ def test_header_compiles(abi: str, language: str, tmp_path: Path) -> None:
     ],
 )
 def test_other_layout_is_an_error(line: str, message: str, tmp_path: Path) -> None:
-    text = (ROOM / "include/rknn_custom_op.h").read_text()
+    text = (RUNTIME / "include/rknn_custom_op.h").read_text()
     assert text.count(line) == 1
     source = tmp_path / "source.c"
     source.write_text(text.replace(line, ""))
@@ -43,6 +43,6 @@ def test_other_layout_is_an_error(line: str, message: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("abi", ABIS)
 def test_helpers_compile(abi: str, tmp_path: Path) -> None:
     source = tmp_path / "source.c"
-    source.write_text(f'#include "{ROOM / "custom_op.h"}"\n')
+    source.write_text(f'#include "{RUNTIME / "custom_op.h"}"\n')
     result = compile_c(tmp_path / "o", "-c", source, HEADERS, abi=ABIS[abi])
     assert (result.returncode, result.stderr) == (0, "")

@@ -15,7 +15,7 @@ from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS
 from tests.check.target_repositories import need
 from tests.repositories import Repository, generate
-from tests.runtimes.rknn2.support import ROOM
+from tests.runtimes.rknn2.support import RUNTIME
 
 DESCRIPTION = """\
 name: Blend
@@ -171,7 +171,7 @@ typedef not_ours* (*function_without_prototype)();
 @pytest.fixture
 def vendor(tmp_path: Path) -> Path:
     """Return a folder with other headers of the same interface, as in the SDK."""
-    text = (ROOM / "include/rknn_custom_op.h").read_text()
+    text = (RUNTIME / "include/rknn_custom_op.h").read_text()
     body = text[text.index("#define RKNN_MAX_DIMS") : text.index("/* ---- Layouts")]
     types, operators = body.split("/* ---- Operators ---- */")
     end = "\n#ifdef __cplusplus\n}\n#endif\n"

@@ -1,9 +1,9 @@
 /*
- * malloc, free and the like, as the operator calls them.
+ * malloc, free and related functions for the operator.
  *
- * An operator's library names the runtime's first among the libraries that it needs; loaded with
- * RTLD_DEEPBIND it therefore takes these functions, while everything else in the process keeps
- * libc's. In a static program the operator's objects call them by the names of guarded_malloc.h.
+ * The runtime's library is the first dependency of an operator's library. Loaded with
+ * RTLD_DEEPBIND, the operator calls these functions; the rest of the process calls libc's. In a
+ * static program the operator's objects call them by the names in guarded_malloc.h.
  */
 #include <errno.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /*
- * Sends a kernel's calls for memory to the runtime that is linked with it, which guards it. Macros
- * would not do: C++ headers bring malloc into the namespace std, and undefine macros of its name.
+ * Redirects a kernel's memory functions to the guarded ones of the linked runtime. Macros would not
+ * work: C++ headers declare malloc in the namespace std, and undefine macros of its name.
  */
 #pragma redefine_extname malloc guarded_malloc
 #pragma redefine_extname calloc guarded_calloc

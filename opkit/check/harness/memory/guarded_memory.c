@@ -1,12 +1,12 @@
 /*
  * Blocks of memory between guard pages.
  *
- * A block ends where an inaccessible page begins: the first byte read or written past its end is a
- * fault. The page before it is inaccessible, too; the few bytes between that page and the block
- * hold a pattern, which is checked when the block is freed. A freed block of the operator's becomes
+ * A block ends at an inaccessible page: reading or writing the first byte past its end is a fault.
+ * The page before it is inaccessible, too; the few bytes between that page and the block hold a
+ * pattern, which is checked when the block is freed. A freed block of the operator becomes
  * inaccessible as a whole.
  *
- * A huge block is filled at its ends alone: an operator may touch little of what it allocates.
+ * A huge block is filled only at its ends: an operator may access little of its memory.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,8 +21,8 @@
 
 enum {
     GUARD = 1 << 16, /* inaccessible bytes on both sides; a multiple of every page size */
-    FILLED = 1 << 24, /* bytes at each end of a block; what is between stays 0, and untouched */
-    MAX_FREED = 1 << 12, /* freed blocks that stay in the table, to find uses of them */
+    FILLED = 1 << 24, /* bytes at each end of a block; the rest stays 0 and uncommitted */
+    MAX_FREED = 1 << 12, /* freed blocks in the table, to detect their use */
     LARGEST_ALIGNMENT = 1 << 12
 };
 
@@ -32,8 +32,8 @@ struct block {
     uint8_t *start;
     size_t size;
     size_t number; /* of a block from malloc: 1, 2, ... in the order of allocation */
-    uint8_t fill; /* what the bytes around it were filled with */
-    guarded_describe_f *describe; /* NULL: the block is from malloc, the operator's */
+    uint8_t fill; /* the value of the bytes around it */
+    guarded_describe_f *describe; /* NULL: a block of the operator, from malloc */
     const void *owner; /* for `describe` */
     bool for_stage; /* freed when the stage ends */
     bool freed;
@@ -59,8 +59,8 @@ static size_t page_size(void)
 }
 
 /*
- * The largest power of two that divides the size, at most 16: what an element of the block may
- * need.
+ * Returns the largest power of two that divides the size, at most 16: the alignment of an element
+ * of the block.
  */
 static size_t natural_alignment(size_t size)
 {
@@ -88,7 +88,7 @@ static void remove_block(struct block *block)
     *block = blocks[--block_count];
 }
 
-/* A new row of the table, or NULL. */
+/* Returns a new row of the table, or NULL if out of memory. */
 static struct block *add_block(void)
 {
     if (block_count == block_capacity) {
@@ -103,7 +103,7 @@ static struct block *add_block(void)
     return &blocks[block_count];
 }
 
-/* The accessible pages, from start to end: the bytes around the block in them were filled. */
+/* The first and the last + 1 of the accessible bytes; those around the block hold the fill. */
 static uint8_t *filled_start(const struct block *block)
 {
     return block->map + GUARD;
@@ -124,7 +124,7 @@ void guarded_memory_set(uint8_t *start, uint8_t byte, size_t size)
     }
 }
 
-/* A block of the operator's, for the time being; NULL: there is no memory. */
+/* Returns a block without owner, which is the operator's by default, or NULL if out of memory. */
 static struct block *allocate(size_t size, size_t alignment)
 {
     if (size > PTRDIFF_MAX - 2 * GUARD - LARGEST_ALIGNMENT - page_size()) {
@@ -189,7 +189,7 @@ __attribute__((format(printf, 2, 3))) static void record_text(const char *what, 
     }
 }
 
-/* Records writes into the bytes around a block that no guard page covers. */
+/* Records writes to the bytes between a block and its guard pages. */
 static void check_guards(const struct block *block)
 {
     const uint8_t *first = filled_start(block);
@@ -226,7 +226,7 @@ static void remove_oldest_freed(void)
     }
 }
 
-/* ---- The operator's ---- */
+/* ---- The operator's blocks ---- */
 
 void *guarded_memory_new(size_t size, size_t alignment)
 {
@@ -270,7 +270,7 @@ bool guarded_memory_free(void *start)
         return true;
     }
     check_guards(block);
-    /* Inaccessible pages replace the old ones, which return to the system. */
+    /* Inaccessible pages replace the old pages, which return to the system. */
     mmap(block->map, block->map_size, PROT_NONE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     block->freed = true;
@@ -293,7 +293,7 @@ void *guarded_memory_resize(void *start, size_t size)
         errno = 0;
         return NULL;
     }
-    const size_t old_size = block->size; /* `block` moves when the table grows */
+    const size_t old_size = block->size; /* `block` is invalid after the table grows */
     void *moved = guarded_memory_new(size, 0);
     if (moved != NULL) {
         memcpy(moved, start, old_size < size ? old_size : size);
@@ -302,10 +302,10 @@ void *guarded_memory_resize(void *start, size_t size)
     return moved;
 }
 
-/* ---- The runtime's ---- */
+/* ---- The runtime's blocks ---- */
 
 #ifdef HARNESS_ADDRESS_SANITIZER
-/* AddressSanitizer guards what malloc returns, and reports the line that allocated it. */
+/* AddressSanitizer guards the memory of malloc, and reports the line of the allocation. */
 static struct block *allocate_for_runtime(size_t size)
 {
     struct block *block = add_block();

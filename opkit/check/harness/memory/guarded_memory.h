@@ -1,20 +1,20 @@
 /*
- * Memory between inaccessible pages, for runtimes: an access beside a kernel's tensors, or beside
- * what it gets from malloc, is a fault, which guarded_memory_explain names.
+ * Memory between inaccessible pages, for runtimes: an access outside of a kernel's tensors, or of
+ * its memory from malloc, is a fault, which guarded_memory_explain describes.
  *
  *     guarded_memory.c  the blocks
  *     guarded_values.c  the values of an invocation, each in such a block
- *     guarded_malloc.c  malloc, free and the like for the operator, which allocate such blocks
+ *     guarded_malloc.c  malloc, free and related functions for the operator, on such blocks
  *
- * The files are part of the runtime's library, or of the static program that has it linked in: a
- * process has them once. runtime.h shows what a runtime does to have its kernels guarded.
+ * The files are part of the runtime's library, or of the static program with the runtime: a process
+ * has them once. runtime.h has the calls by which a runtime guards its kernels.
  *
- * An operator's library takes malloc and free from the runtime's if it is linked with that library
- * before any other, by its soname. The objects of a static program take them if they are compiled
- * with `-include opkit/check/harness/memory/guarded_malloc.h`. What a runtime allocates and keeps
- * while a stage is active it allocates by libc's names in libc_memory.h, or it would count as a
- * leak of the operator's; in C++, where new calls malloc, it does so before. What the operator
- * allocates for it, it frees with guarded_free.
+ * An operator's library uses malloc and free of the runtime's library if that is its first
+ * dependency, by its soname. The objects of a static program use them if compiled with
+ * `-include opkit/check/harness/memory/guarded_malloc.h`. While a stage is active, a runtime
+ * allocates its own memory by libc's names in libc_memory.h, or the memory counts as a leak of the
+ * operator; a runtime in C++, where new calls malloc, allocates before the stage. It frees memory
+ * from the operator with guarded_free.
  */
 #ifndef OPKIT_GUARDED_MEMORY_H
 #define OPKIT_GUARDED_MEMORY_H
@@ -30,45 +30,45 @@ extern "C" {
 /* ---- The run of an operator ---- */
 
 /*
- * Begins a run: from now on blocks are filled with `fill`, and `record` gets an "event" for each
- * write beside a block and each wrong free, a "leak" at the end. Only with `guard` malloc is
- * guarded.
+ * Begins a run: new blocks are filled with `fill`, and `record` gets an "event" for each write
+ * beside a block and each invalid free, and a "leak" at the end. malloc is guarded only with
+ * `guard`.
  */
 void guarded_memory_begin(bool guard, uint8_t fill, harness_record_f *record);
-/* While a stage of the operator's is active, its malloc is guarded. */
+/* Begins or ends a stage of the operator, in which its malloc is guarded. */
 void guarded_memory_set_active(bool active);
 /* Whether malloc is guarded now. */
 bool guarded_memory_is_guarding(void);
 uint8_t guarded_memory_fill(void);
 /* Whether the operator allocated this block and has freed it. */
 bool guarded_memory_is_freed(const void *start);
-/* Ends a run: records the leaks, and frees what the operator did not. */
+/* Ends a run: records the leaks, and frees them. */
 void guarded_memory_end(void);
-/* Says where an address is, if in or beside a block; as in struct harness_runtime. */
+/* Describes an address in or beside a block; else returns false. See struct harness_runtime. */
 bool guarded_memory_explain(const void *address, char *text, size_t size);
 
 /* ---- The runtime's blocks ---- */
 
-/* Writes what a block is, for messages: "input 'x'". */
+/* Writes the name of a block for messages: "input 'x'". */
 typedef void guarded_describe_f(const void *owner, char *text, size_t size);
 
 /*
- * Returns memory that ends where an inaccessible page begins, or NULL. `describe` is called with
- * the owner when a message names the block, so both outlive it.
+ * Returns memory that ends at an inaccessible page, or NULL if out of memory. Messages about the
+ * block call `describe` with the owner, so both must outlive the block.
  */
 void *guarded_block_new(guarded_describe_f *describe, const void *owner, size_t size);
-/* The same, which is freed when the stage ends. */
+/* The same, but the end of the stage frees the block. */
 void *guarded_block_new_for_stage(guarded_describe_f *describe, const void *owner, size_t size);
 /* Checks and frees a block of guarded_block_new; NULL: nothing. */
 void guarded_block_delete(void *start);
 
 /*
- * Returns the invocation's values, in the same order: if it is guarded, with each value's bytes in
- * a block of its own, called "input 'x'", "output 'y'", "param 'p'"; else as they are. NULL: there
- * is no memory.
+ * Returns the invocation's values, in the same order, or NULL if out of memory. In a guarded
+ * invocation each value's bytes are in their own block, named "input 'x'", "output 'y'", "param
+ * 'p'"; else the values are unchanged.
  */
 struct harness_value *guarded_values_new(const struct harness_invocation *invocation);
-/* Gives the outputs' bytes to the invocation, and frees the blocks. */
+/* Copies the outputs' bytes to the invocation, and frees the blocks. */
 void guarded_values_delete(const struct harness_invocation *invocation,
                            struct harness_value *values);
 
@@ -81,13 +81,13 @@ void guarded_free(void *memory);
 void *guarded_aligned_alloc(size_t alignment, size_t size);
 int guarded_posix_memalign(void **memory, size_t alignment, size_t size);
 
-/* Between the files: new memory; an alignment of 0 is that of malloc here. */
+/* Internal: returns new memory; an alignment of 0 means the natural one of the size. */
 void *guarded_memory_new(size_t size, size_t alignment);
-/* Sets the bytes of a block; of a huge one those at its ends, what is between is untouched. */
+/* Sets the bytes of a block; of a huge block only those at its ends. */
 void guarded_memory_set(uint8_t *start, uint8_t byte, size_t size);
-/* NULL with errno 0: not allocated here. */
+/* Returns NULL with errno 0 for a pointer that guarded_memory_new did not return. */
 void *guarded_memory_resize(void *start, size_t size);
-/* False: not allocated here. */
+/* Returns false for a pointer outside of all blocks. */
 bool guarded_memory_free(void *start);
 
 #pragma GCC visibility pop

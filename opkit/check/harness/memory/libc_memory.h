@@ -1,11 +1,11 @@
-/* libc's own allocator, whatever the runtime's library exports under the names of malloc, free. */
+/* libc's own allocator: the runtime's library exports other functions named malloc and free. */
 #ifndef OPKIT_LIBC_MEMORY_H
 #define OPKIT_LIBC_MEMORY_H
 
 #include <stddef.h>
 #include <stdlib.h>
 
-#ifdef HARNESS_STATIC /* in an executable, where nothing takes libc's names */
+#ifdef HARNESS_STATIC /* in an executable, malloc is libc's */
 #define __libc_malloc malloc
 #define __libc_calloc calloc
 #define __libc_realloc realloc

@@ -1,4 +1,4 @@
-"""`scons pplnn-apply root=PPLNN_CHECKOUT`: lays the operator over a checkout of ppl.nn."""
+"""`scons pplnn-apply root=PPLNN_CHECKOUT` overlays the operator onto a checkout of ppl.nn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 
 COMMAND = "pplnn-apply"
-USAGE = ((f"scons {COMMAND} root=DIR", "lay the operator over the checkout of ppl.nn there"),)
+USAGE = ((f"scons {COMMAND} root=DIR", "overlay the operator onto the checkout of ppl.nn in DIR"),)
 
 
 def options(variables: Any, operator: OpSpec) -> None:

@@ -12,10 +12,10 @@ from opkit.build.harness import harness, runtime_library
 from opkit.build.libraries import kernel_objects, with_debug_info
 from opkit.build.static_harness import Parts
 from opkit.runtimes.pplnn.generated import operator_source
-from opkit.runtimes.pplnn.scons.library import FOLDER, ROOM, math_objects
+from opkit.runtimes.pplnn.scons.library import FOLDER, RUNTIME, math_objects
 from opkit.runtimes.pplnn.settings import NAME
 
-DRIVER = f"{ROOM}/harness/*.c"
+DRIVER = f"{RUNTIME}/harness/*.c"
 
 
 def host(env: Any) -> list[Any]:
@@ -25,7 +25,7 @@ def host(env: Any) -> list[Any]:
 
 
 def _library(env: Any, driver: Any) -> Any:
-    """Return the node of the library that the driver calls, with debug information."""
+    """Return the node of the operator's library for the driver, with debug information."""
     folder = f"{FOLDER}/host"
     host_env = with_debug_info(compiler_for(env, "x64", cxx=True))
     library = host_env.Command(

@@ -13,7 +13,7 @@ from opkit.runtimes.pplnn.names import SOURCES, names
 from opkit.toolchains.languages import CHAR
 from opkit.toolchains.warnings import ERRORS, WARNINGS
 
-ROOM = f"{MACHINERY}/runtimes/pplnn"
+RUNTIME = f"{MACHINERY}/runtimes/pplnn"
 FOLDER = "build/pplnn"
 # ppl.nn's own options. The sources include opkit's declarations of its headers. They are compiled
 # as a check, and never linked: ppl.nn's build compiles them again.
@@ -56,7 +56,7 @@ def _checked_objects(env: Any, folder: str) -> list[Any]:
     """Return the nodes of the objects from sources with ppl.nn's headers."""
     source_env = env.Clone()
     source_env.Replace(CXXFLAGS=list(CXX), CCFLAGS=[*env["CCFLAGS"], *CHECKED, *WARNINGS, *ERRORS])
-    source_env.Append(CPPPATH=[f"#{SOURCES}", f"#{ROOM}/declarations"])
+    source_env.Append(CPPPATH=[f"#{SOURCES}", f"#{RUNTIME}/declarations"])
     compiled = math_sources(env)
     return [
         node

@@ -1,4 +1,4 @@
-"""device_library(env, abi): compiles, links and examines the library that a board loads."""
+"""device_library(env, abi): compiles, links and checks the library for a board."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from opkit.runtimes.rknn.sources import kernel_sources
 def device_library(env: Any, abi_name: str) -> Any:
     """Return the node of `build/<abi>/lib<operator>.so`.
 
-    It exports the kernel list and nothing else, so that two operators live in one process. It is
-    linked against a stub of libOpenVX.so; the board has the real one.
+    It exports only the kernel list, so that one process can load two operators. It is linked
+    against a stub of libOpenVX.so; the board has the real one.
     """
     env.SetDefault(DEVICE_LIBRARIES={})  # ABI -> node, each declared once
     libraries = env["DEVICE_LIBRARIES"]

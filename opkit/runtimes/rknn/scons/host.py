@@ -49,7 +49,7 @@ def host(env: Any) -> list[Any]:
 
 
 def _share_prelude(env: Any) -> None:
-    """Take the precompiled prelude of VX kernels from the user's cache, or put it there."""
+    """Load the precompiled prelude of VX kernels from the user's cache, or store it there."""
     shared = shared_folder(env)
     flags = (*language(settings(env["OPERATOR"]).vx_version), *code(sanitize=True, debug=False))
     if shared is not None:
@@ -77,8 +77,8 @@ def _kernel(env: Any, folder: str, flags: list[str]) -> list[Any]:
 def _guarded_library(env: Any, host_runtime: Any) -> Any:
     """Return the node of `lib<operator>.so`.
 
-    It is compiled as the device library is, but with debug information, and has the host runtime
-    guard its tensors. It is never packed.
+    It is compiled like the device library, but with debug information and guarded tensors. It is
+    never packed.
     """
     operator = env["OPERATOR"]
     exports = f"generated/{operator.lower}.exports"

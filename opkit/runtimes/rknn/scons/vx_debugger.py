@@ -1,4 +1,4 @@
-"""vx_debugger(env): `scons vx-gdb` stops in the VX kernel, in one case."""
+"""vx_debugger(env): `scons vx-gdb` stops in the VX kernel at one case."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def check(env: Any, request: Request) -> None:
 
 
 def vx_kernel(env: Any) -> Any:
-    """Return the alias `vx`, which prints the compiler's diagnostics of the .vx file."""
+    """Return the alias `vx`, which prints the compiler's diagnostics for the .vx file."""
     source = vx_file(env["OPERATOR"])
     alias = env.Alias("vx", source, Action(print_errors(_compile), f"compile {source}"))
     env.AlwaysBuild(alias)

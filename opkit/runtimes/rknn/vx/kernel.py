@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from opkit.check.comparison import first_difference
-from opkit.check.harness.client import HarnessKernel, carried, request
+from opkit.check.harness.client import HarnessKernel, marshal_tensors, request
 from opkit.check.harness.gdb import gdb_command
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -229,7 +229,7 @@ class EmulatedKernel:
         return gdb_command(kernel.harness.executor.command, requested, location, folder)
 
     def _arguments(self, invocation: Invocation) -> tuple[Invocation, list[Value]]:
-        tensors = carried(self.spec, invocation, self.convention.tensor_types)
+        tensors = marshal_tensors(self.spec, invocation, self.convention.tensor_types)
         return tensors, self.convention.marshal(self.spec.params, invocation.params)
 
     def _emulate(

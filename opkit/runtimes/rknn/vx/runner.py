@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
-from opkit.check.debug_info import line_of
+from opkit.check.debug_info import addr2line
 from opkit.check.executors import on_this_pc
 from opkit.check.harness.client import Harness
 from opkit.errors import OpkitError
@@ -320,7 +320,7 @@ def _vx_result(program: Program, run: RunResult) -> VxRunResult:
         word, *rest = line.split("\t")
         if word == "event":
             kind, tensor, count, at, item, address = rest
-            place = line_of(program.library, int(address))
+            place = addr2line(program.library, int(address))
             result.events.append(
                 Event(kind, tensor, int(count), _numbers(at), _numbers(item), place)
             )
@@ -330,7 +330,7 @@ def _vx_result(program: Program, run: RunResult) -> VxRunResult:
             result.undefined.append(f"{place}: {what}; work item {_numbers(item)}")
         elif word == "overrun":
             what, item, address = rest
-            place = line_of(program.library, int(address)) or str(program.source)
+            place = addr2line(program.library, int(address)) or str(program.source)
             result.undefined.append(f"{place}: {what}; work item {_numbers(item)}")
     return result
 

@@ -24,7 +24,7 @@ def check(env: Any, request: Request) -> None:
 
     if "deploy" in request.commands and not any(name in TARGETS for name in request.targets):
         raise OpkitError(
-            f"deploy is for a board; name its chip with target= (expected {', '.join(TARGETS)})"
+            f"deploy requires a board; pass its chip with target= (expected {', '.join(TARGETS)})"
         )
 
 

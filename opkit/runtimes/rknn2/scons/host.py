@@ -6,12 +6,12 @@ from typing import Any
 
 from opkit.build.harness import runtime_library
 from opkit.build.static_harness import Parts
-from opkit.runtimes.rknn2.scons.plugin import FOLDER, ROOM, objects
+from opkit.runtimes.rknn2.scons.plugin import FOLDER, RUNTIME, objects
 from opkit.runtimes.rknn2.settings import NAME
 from opkit.runtimes.rknn2.sources import operator_sources, plugin_sources
 
-HOST_RUNTIME = f"{ROOM}/host_runtime/*.c"
-INCLUDES = (f"#{ROOM}/include",)
+HOST_RUNTIME = f"{RUNTIME}/host_runtime/*.c"
+INCLUDES = (f"#{RUNTIME}/include",)
 
 
 def host_runtime(env: Any) -> Any:

@@ -17,7 +17,7 @@ from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn2.sources import application_sources, operator_sources, plugin_sources
 
-ROOM = f"{MACHINERY}/runtimes/rknn2"
+RUNTIME = f"{MACHINERY}/runtimes/rknn2"
 INCLUDE = "include/librknnrt"
 FOLDER = "build/rknn2"
 HEADERS = ("rknn_custom_op.h", "rknn_api.h")
@@ -79,7 +79,7 @@ def plugin(env: Any, abi_name: str, debug: bool = False) -> list[Any]:
     if debug:
         abi_env = with_debug_info(abi_env)
     common = objects(abi_env, operator_sources(operator), folder)
-    exports = f"{ROOM}/plugin.exports"
+    exports = f"{RUNTIME}/plugin.exports"
     library = abi_env.Command(
         f"{folder}/librkcst_{operator.lower}.so",
         [*common, *objects(abi_env, plugin_sources(operator), folder)],
@@ -98,7 +98,7 @@ def plugin(env: Any, abi_name: str, debug: bool = False) -> list[Any]:
             "-lm",
         ],
     )
-    librknnrt = stub(abi_env, f"{folder}/stub/librknnrt.so", f"{ROOM}/librknnrt_stub.c")
+    librknnrt = stub(abi_env, f"{folder}/stub/librknnrt.so", f"{RUNTIME}/librknnrt_stub.c")
     abi_env.Depends(library, [librknnrt, exports])
     application = [*common, *objects(abi_env, application_sources(), folder)]
     return [*library, *archive(abi_env, f"{folder}/lib{operator.lower}_custom_op.a", application)]
@@ -124,5 +124,5 @@ def _examine(target: Any, source: Any, env: Any) -> None:
 def _deliver(target: Any, source: Any, env: Any) -> None:
     path = Path(target[0].path)
     path.write_bytes(Path(source[0].path).read_bytes())
-    # A line in one piece: other targets are built meanwhile.
+    # One write per line: other targets are built in parallel.
     print(f"{path}: {path.stat().st_size} bytes\n", end="")

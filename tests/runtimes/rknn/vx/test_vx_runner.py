@@ -216,7 +216,7 @@ def test_endless_loop_ignoring_sigalrm(launches: Program) -> None:
         lambda outcome: "in work item" not in outcome.fault,
     )
     assert outcome.fault == (
-        f"the kernel is not done after {limit:g} s, and SIGALRM does not stop it"
+        f"the kernel timed out after {limit:g} s, and SIGALRM does not stop it"
     )
     assert outcome.timed_out
 

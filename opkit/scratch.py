@@ -29,7 +29,7 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
             # Without this lock, another process could delete a new folder before it is locked.
             _lock(parent_lock)
             for left in parent.glob(f"{_PREFIX}*"):
-                _delete_if_left(left)
+                _delete_if_unlocked(left)
             folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent.absolute()))
             _lock(own.enter_context(locks.opened(folder)))
         try:

@@ -26,11 +26,11 @@ _MARK = "RKNN_OP_DEMO"
 _MAX_ROWS = 9  # of the table of cases, including its header
 
 _FILES = (
-    ("op.yml", "the operator description: inputs, outputs, params"),
+    ("op.yml", "the description: inputs, outputs, params"),
     ("{lower}_compute.h", "the math in C"),
     ("{lower}_reference.py", "the math in numpy, and the output shapes"),
     ("tests/test_{lower}.py", "the cases: shapes, values, params"),
-    ("rknn_kernel_{lower}.c", "the launch of the VX kernel, tables, set-up; works as generated"),
+    ("rknn_kernel_{lower}.c", "the launch of the VX kernel"),
     ("rknn_kernel_{lower}.vx", "the kernel for the NPU's PPU"),
 )
 
@@ -105,7 +105,7 @@ def _copy_files(example: Path, folder: Path, spec: OpSpec) -> str:
     )
     for name in names:
         shutil.copyfile(example / name, folder / name)
-    return f"the math: {', '.join(names)}"
+    return "\n".join(names)
 
 
 def _build(folder: Path, spec: OpSpec) -> str:
@@ -140,17 +140,19 @@ def _scons(folder: Path, *arguments: str) -> str:
 
 def _summary(folder: Path, spec: OpSpec) -> str:
     files = [
-        (str(path), text)
+        (path, text)
         for name, text in _FILES
-        if (path := folder / name.format(lower=spec.lower)).exists()
+        if (folder / (path := name.format(lower=spec.lower))).exists()
     ]
     built = _products(folder, spec)
-    files += [(str(path), f"built: {path.stat().st_size:,} bytes") for path in built]
+    files += [
+        (str(path.relative_to(folder)), f"built: {path.stat().st_size:,} bytes") for path in built
+    ]
     width = max(len(path) for path, _ in files)
     listing = "\n".join(f"    {path.ljust(width)}  {text}" for path, text in files)
     steps = Template(runtimes.selected(spec)[0].describe.next_steps)
     return f"""\
-Files:
+Files in {folder}:
 
 {listing}
 

@@ -16,7 +16,8 @@ DESCRIBE = Describe(
     converter="RKNN-Toolkit",
     next_steps=(
         "rknn-op inspect $product\n"
-        'rknn.register_op("$product"), in RKNN-Toolkit, before rknn.load_tensorflow(...)\n'
+        'rknn.register_op("$product")\n'
+        "    in RKNN-Toolkit, before rknn.load_tensorflow(...)\n"
     ),
     starter=(
         f"target_platform: RK1808  # {', '.join(CHIPS)}\n"

@@ -26,9 +26,9 @@ _MARK = "RKNN_OP_DEMO"
 _MAX_ROWS = 9  # of the table of cases, including its header
 
 _FILES = (
-    ("op.yml", "the description: inputs, outputs, params"),
+    ("op.yml", "inputs, outputs, params"),
     ("{lower}_compute.h", "the math in C"),
-    ("{lower}_reference.py", "the math in numpy, and the output shapes"),
+    ("{lower}_reference.py", "the math in numpy"),
     ("tests/test_{lower}.py", "the cases: shapes, values, params"),
     ("rknn_kernel_{lower}.c", "the launch of the VX kernel"),
     ("rknn_kernel_{lower}.vx", "the kernel for the NPU's PPU"),

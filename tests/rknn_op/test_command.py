@@ -106,7 +106,7 @@ def test_create_refuses_existing_folder(make: Callable[[Path], None], folder: Pa
 
 @pytest.mark.parametrize("path", ["a b", "-", ".hidden", "ü", "{{x}}"])
 def test_create_refuses_invalid_folder_name(path: str, folder: Path) -> None:
-    assert_error(rknn_op("create", "-c", EXP, "-p", f"./{path}"), repr(path), "folder's name")
+    assert_error(rknn_op("create", "-c", EXP, "-p", f"./{path}"), f"invalid folder name {path!r}")
     assert not [*folder.iterdir()]
 
 
@@ -572,7 +572,9 @@ def test_demo_of_other_runtimes(folder: Path) -> None:
     listing = done.stdout.partition("Files in piecewise_linear:\n\n")[2].partition("\n\n")[0]
     for line in listing.splitlines():
         assert (folder / "piecewise_linear" / line.split()[0]).is_file(), line
-    assert "scons deploy, in piecewise_linear: how piecewise_linear/build/rk3588" in done.stdout
+    assert "scons deploy\n        in piecewise_linear: print the commands" in done.stdout
+    summary = done.stdout[done.stdout.index("Files in ") :]
+    assert max(map(len, summary.splitlines())) <= 80
     assert "rknnop" not in done.stdout
 
 

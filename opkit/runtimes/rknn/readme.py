@@ -40,7 +40,7 @@ _ADD_VX_KERNEL = """\
 ## A kernel for the NPU
 
 This operator runs on the CPU alone. To give it a kernel for the NPU, write `kernels: [cpu, vx]` in
-`op.yml` and run `scons`: it writes the `.vx` file and prints the other parts to add.
+`op.yml` and run `scons`: it writes the kernel and prints the other parts to add.
 """
 
 

@@ -37,8 +37,10 @@ DESCRIBE = Describe(
     frameworks=("onnx", "tensorflow"),
     converter="RKNN-Toolkit2",
     next_steps=(
-        "python $folder/rknn2/convert.py MODEL.onnx, with a Python that has RKNN-Toolkit2\n"
-        "scons deploy, in $folder: print the commands to copy $product to a board\n"
+        "python $folder/rknn2/convert.py MODEL.onnx\n"
+        "    with a Python that has RKNN-Toolkit2\n"
+        "scons deploy\n"
+        "    in $folder: print the commands to copy the plugin to a board\n"
     ),
     starter=f"target_platform: RK3588  # {', '.join(TARGETS)}\n",
     targets=TARGETS,

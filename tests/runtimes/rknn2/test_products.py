@@ -125,7 +125,7 @@ def test_damaged_plugin_in_report(copy: Repository) -> None:
 
 def test_deploy_needs_chip(built: Repository) -> None:
     refused = built.scons("deploy", "target=x64", check=False)
-    assert "name its chip with target= (expected rk3588, " in refused.stderr
+    assert "pass its chip with target= (expected rk3588, " in refused.stderr
 
 
 def test_check_and_clean(copy: Repository) -> None:

@@ -83,7 +83,7 @@ def test_failing_function(library: Path, host: Path, entry: str, status: int, st
         ("aborting_in_destroy", "destroy calls abort"),
         ("reading_in_init", "init reads through a NULL pointer"),
         ("writing_too_much", "compute writes just past the end of output 'y' (96 bytes)"),
-        ("keeping_attribute", "compute reads the address 0x"),
+        ("keeping_attribute", "compute reads the unmapped address 0x"),
         ("reading_beyond_attribute", "init reads just past the end of attribute 'p' (8 bytes)"),
     ],
 )

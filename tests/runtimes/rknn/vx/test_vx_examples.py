@@ -263,4 +263,4 @@ def test_vx_gdb_suggests_case_names(example: Callable[[str], Repository]) -> Non
 def test_vx_gdb_requires_case(fresh: Repository) -> None:
     refused = fresh.scons("vx-gdb", check=False)
     assert refused.returncode == 2
-    assert "name it with case=" in refused.stderr
+    assert "pass its name in the table of scons check with case=" in refused.stderr

@@ -29,7 +29,7 @@ _FILES = (
     ("op.yml", "inputs, outputs, params"),
     ("{lower}_compute.h", "the math in C"),
     ("{lower}_reference.py", "the math in numpy"),
-    ("tests/test_{lower}.py", "the cases: shapes, values, params"),
+    ("tests/test_{lower}.py", "the cases"),
     ("rknn_kernel_{lower}.c", "the launch of the VX kernel"),
     ("rknn_kernel_{lower}.vx", "the kernel for the NPU's PPU"),
 )

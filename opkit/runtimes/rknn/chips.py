@@ -20,9 +20,3 @@ TARGETS: dict[str, Target] = {
 
 CHIPS: tuple[str, ...] = tuple(TARGETS)
 """The targets that get a package."""
-
-FAMILIES: dict[str, tuple[str, ...]] = {
-    family: tuple(name for name in CHIPS if TARGETS[name].family == family)
-    for family in dict.fromkeys(TARGETS[name].family for name in CHIPS)
-}
-"""The chips that can run one another's program binaries."""

@@ -13,7 +13,8 @@ from clang_format import get_executable
 
 from tests.repositories import ROOT, TEMPLATE
 
-MAX_FUNCTION_LINES = 50
+MAX_FUNCTION_LINES = 80
+"""An alarm, not an aim: a function does one thing at one level, however long that is."""
 
 
 def tracked(*patterns: str) -> list[Path]:
@@ -57,7 +58,7 @@ def test_lines_of_c_have_at_most_100_columns() -> None:
             assert len(line) <= 100, f"{path}:{number}: {line}"
 
 
-def test_c_functions_have_at_most_50_lines() -> None:
+def test_c_functions_are_not_too_long() -> None:
     """By the code style only a function's braces are alone in the first column."""
     for path in c_files():
         text = path.read_text()
@@ -77,7 +78,7 @@ def lines_without_docstring(function: ast.FunctionDef) -> int:
     return lines
 
 
-def test_python_functions_have_at_most_50_lines() -> None:
+def test_python_functions_are_not_too_long() -> None:
     for path in tracked("*.py"):
         if path.parent.name == "templates":
             continue

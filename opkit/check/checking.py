@@ -124,10 +124,7 @@ def errors_fail_test() -> Iterator[None]:
     try:
         yield
     except OpkitError as error:
-        message = str(error)
-    else:
-        return
-    pytest.fail(message, pytrace=False)
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
 
 
 def read_tolerance(case: Any, max_ulp: Any, max_error: Any) -> Tolerance:

@@ -88,7 +88,7 @@ def _set_up(root: Path) -> None:
     Script.DefaultEnvironment(tools=[])
     # Script.SConsignFile would substitute variables in the path, and make its folder.
     SConsignFile(str(root / signatures.PATH), signatures)
-    Script.Decider("content-timestamp")
+    Script.Decider("content")  # timestamps have whole seconds, in which a file may change twice
     Script.SetOption("num_jobs", os.cpu_count() or 1)
     zig.provide_cache(os.environ, root / "build/zig-cache")
 

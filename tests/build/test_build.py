@@ -79,6 +79,18 @@ def test_second_build_is_noop(fresh: Repository) -> None:
     assert again == [f"scons: `build/{chip}/MyOperator.rknnop' is up to date." for chip in CHIPS]
 
 
+def test_change_with_equal_timestamp_is_built(copy_of_fresh: Repository) -> None:
+    """SCons keeps whole seconds, in which a build and two changes may be."""
+    copy_of_fresh.scons("target=x64")
+    (library,) = copy_of_fresh.path.glob("build/x64/lib*.so")
+    (math,) = copy_of_fresh.path.glob("*_compute.h")
+    before, times = library.read_bytes(), math.stat()
+    edit(math, "return NULL;", 'return "no result";')
+    os.utime(math, ns=(times.st_atime_ns, times.st_mtime_ns))
+    copy_of_fresh.scons("target=x64")
+    assert library.read_bytes() != before
+
+
 def test_build_is_reproducible_across_folders(fresh: Repository, tmp_path: Path) -> None:
     other = generate(tmp_path / "it's a $HOME `id` 100%s; ü")
     other.scons("target=all")

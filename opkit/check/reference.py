@@ -9,8 +9,9 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,17 @@ from opkit.check.mistakes import CheckError, user_message
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import Array
+
+
+class _UncachedLoader(SourceFileLoader):
+    """Compiles a source file at each import.
+
+    Bytecode files keep whole seconds, in which a file of the same size may change twice.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Return the code of the file as it is now."""
+        return self.source_to_code(self.get_data(self.path), self.path)
 
 
 class Reference:
@@ -48,7 +60,8 @@ class Reference:
         module = sys.modules.get(name)
         if module is not None and Path(str(module.__file__)).resolve() == self.path.resolve():
             return module
-        spec = importlib.util.spec_from_file_location(name, self.path)
+        loader = _UncachedLoader(name, str(self.path))
+        spec = importlib.util.spec_from_file_location(name, self.path, loader=loader)
         if spec is None or spec.loader is None or not self.path.is_file():
             raise OpkitError(f"{self.path} not found; run `scons target=x64` to create it")
         module = importlib.util.module_from_spec(spec)

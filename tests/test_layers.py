@@ -44,6 +44,8 @@ LAYERS = (
     # A repository, and who works in it.
     ("opkit.repository",),
     ("opkit.testing", "opkit.sconstruct", "opkit.ci"),
+    # Models with operators that a target lacks.
+    ("opkit.models",),
     # New repositories.
     ("opkit.creation",),
     ("hooks", "rknn_op_template"),

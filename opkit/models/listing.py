@@ -1,0 +1,199 @@
+"""The result of a scan as text, JSON, and GitHub's annotations."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from opkit.models.model import Node, Tensor, Value
+from opkit.models.scan import Missing, Refusal, Scan, shape_text
+from opkit.text import aligned, printable, shortened
+
+_WIDTH = 80
+_MAX_NODES = 8
+"""The nodes of an operator that the text shows; JSON has all."""
+
+WAYS = {
+    "rename": "rename the node: `op_type` of op.yml is a name of your own (the default)",
+    "keep": "keep the name: `op_type` of op.yml is the name in the model",
+}
+_KEEP_STANDARD = "keep the name: librknnrt 2.x only; 1.6.0 aborts in rknn_init"
+
+
+def as_text(scan: Scan) -> str:
+    """Return the result as text, at most 80 columns wide but for names."""
+    missing = len(scan.missing)
+    count = f"{missing or 'no'} operator{'s' * (missing != 1)}"
+    head = (
+        f"{printable(str(scan.model.file))} for {scan.target} ({scan.operators.source}):\n"
+        f"{count} need{'s' * (missing == 1)} a custom one"
+    )
+    parts = [head, *map(_missing_text, scan.missing), *_cpu_text(scan), *_refused_text(scan)]
+    return "\n\n".join(parts) + "\n"
+
+
+def as_json(scan: Scan) -> dict[str, Any]:
+    """Return the result as a value for JSON; its keys are documented in docs/scan.md."""
+    return {
+        "model": str(scan.model.file),
+        "target": scan.target,
+        "missing": [
+            {
+                "op_type": each.op_type,
+                "domain": each.domain,
+                "reason": each.reason,
+                "nodes": [*map(_node_json, each.nodes)],
+                "ways": [*each.ways],
+            }
+            for each in scan.missing
+        ],
+        "cpu": [
+            {
+                "op_type": each.op_type,
+                "nodes": [node.name for node in each.nodes],
+                "bytes": each.bytes,
+            }
+            for each in scan.cpu
+        ],
+        "refused": [
+            {
+                "nodes": [node.name for node in each.nodes],
+                "problem": each.problem,
+                "remedy": each.remedy,
+            }
+            for each in scan.refused
+        ],
+    }
+
+
+def as_github(scan: Scan) -> str:
+    """Return the result as annotations of the model's file on GitHub."""
+    lines = [
+        ("error", f"{each.op_type}: {_node_count(each.nodes)}; {each.reason}")
+        for each in scan.missing
+    ]
+    lines += [("error", f"{each.problem}; {each.remedy}") for each in scan.refused]
+    file = _escaped(str(scan.model.file), {",": "%2C", ":": "%3A"})
+    return "".join(f"::{kind} file={file}::{_escaped(text, {})}\n" for kind, text in lines)
+
+
+def _escaped(text: str, more: dict[str, str]) -> str:
+    for character, escape in {"%": "%25", "\r": "%0D", "\n": "%0A", **more}.items():
+        text = text.replace(character, escape)
+    return text
+
+
+# ---- Text ----------------------------------------------------------------------------------------
+
+
+def _missing_text(missing: Missing) -> str:
+    domain = f"{missing.domain}." if missing.domain else ""
+    title = f"{printable(domain + missing.op_type)} ({_node_count(missing.nodes)})"
+    reason = _indented(f"{missing.reason}", 2)
+    nodes = [line for node in missing.nodes[:_MAX_NODES] for line in _node_lines(node)]
+    if len(missing.nodes) > _MAX_NODES:
+        nodes.append(f"  ... and {len(missing.nodes) - _MAX_NODES} more (--json lists all)")
+    return "\n".join([title, reason, *nodes])
+
+
+def _node_lines(node: Node) -> Iterator[str]:
+    yield f"  {printable(shortened(node.name))}"
+    for role, tensors in (("in ", node.inputs), ("out", node.outputs)):
+        for tensor in tensors:
+            if tensor is not None:
+                constant = " constant" if tensor.constant else ""
+                name = printable(shortened(tensor.name, 40))
+                yield f"    {role} {name}: {_type_text(tensor)}{constant}"
+    for name, value in node.attributes.items():
+        yield f"    {printable(name)} = {printable(shortened(_value_text(value)))}"
+
+
+def _type_text(tensor: Tensor) -> str:
+    return f"{tensor.dtype or 'unknown'}{shape_text(tensor.shape)}"
+
+
+def _value_text(value: Value) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_value_text, value))}]"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _cpu_text(scan: Scan) -> Iterator[str]:
+    if not scan.cpu:
+        return
+    rows = [["operator", "nodes", "moves"]]
+    rows += [
+        [printable(each.op_type), str(len(each.nodes)), _bytes_text(each.bytes)]
+        for each in scan.cpu
+    ]
+    yield (
+        "On the runtime's CPU, with a conversion of the layout each way:\n"
+        + textwrap.indent(aligned(rows), "  ")
+    )
+
+
+def _bytes_text(count: int | None) -> str:
+    if count is None:
+        return "unknown"
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} bytes"
+
+
+def _refused_text(scan: Scan) -> Iterator[str]:
+    if scan.refused:
+        lines = [line for each in scan.refused for line in _refusal_lines(each)]
+        yield "\n".join(["The converter refuses:", *lines])
+
+
+def _refusal_lines(refusal: Refusal) -> Iterator[str]:
+    names = ", ".join(printable(shortened(node.name)) for node in refusal.nodes[:3])
+    more = len(refusal.nodes) - 3
+    where = f" ({names}{f' and {more} more' if more > 0 else ''})" if names else ""
+    yield _indented(printable(refusal.problem) + where, 2)
+    yield _indented(refusal.remedy, 4)
+
+
+def _indented(text: str, spaces: int) -> str:
+    indent = " " * spaces
+    return textwrap.fill(
+        text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False
+    )
+
+
+def _node_count(nodes: Iterable[Node]) -> str:
+    count = len([*nodes])
+    return f"{count} node{'s' * (count != 1)}"
+
+
+def _node_json(node: Node) -> dict[str, Any]:
+    return {
+        "name": node.name,
+        "inputs": [*map(_tensor_json, node.inputs)],
+        "outputs": [*map(_tensor_json, node.outputs)],
+        "attributes": {name: _finite(value) for name, value in node.attributes.items()},
+    }
+
+
+def _tensor_json(tensor: Tensor | None) -> dict[str, Any] | None:
+    if tensor is None:
+        return None
+    return {
+        "name": tensor.name,
+        "shape": None if tensor.shape is None else [*tensor.shape],
+        "dtype": tensor.dtype,
+        "constant": tensor.constant,
+    }
+
+
+def _finite(value: Value) -> Any:
+    """Return a value for JSON, which has neither NaN nor infinity: those become texts."""
+    if isinstance(value, tuple):
+        return [_finite(each) for each in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+FORMATS: dict[str, Callable[[Scan], str]] = {"text": as_text, "github": as_github}

@@ -1,0 +1,83 @@
+"""`rknn-op scan`: choose the reader of a model and the list of a target."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from opkit.errors import OpkitError
+from opkit.models import graph_def, onnx_model, operator_lists
+from opkit.models.model import Model
+from opkit.models.operator_lists import OperatorList
+from opkit.models.scan import Scan, scan
+from opkit.runtimes import available
+from opkit.text import did_you_mean, printable, shortened
+
+READERS: dict[str, Callable[[Path], Model]] = {
+    ".onnx": onnx_model.read,
+    ".pb": graph_def.read,
+}
+"""Suffix of a model's file -> its reader."""
+
+_DEFAULT_RUNTIMES = {".onnx": "rknn2", ".pb": "rknn"}
+_CHECKOUT = "PPLNN_SRC"
+
+
+def scan_file(file: Path, target: str | None) -> Scan:
+    """Return the operators of a model that a target lacks.
+
+    Args:
+        file: an .onnx or .pb file.
+        target: the target; None: the default of the runtime for such files.
+
+    Raises:
+        OpkitError: the model cannot be read, or the target is unknown or takes no such models.
+    """
+    if file.suffix not in READERS:
+        raise OpkitError(
+            f"{printable(str(file))}: invalid file name (expected a model: *.onnx, or *.pb for a "
+            "frozen graph of TensorFlow)"
+        )
+    target = target or available()[_DEFAULT_RUNTIMES[file.suffix]].describe.default_target
+    operators = _operators(target)
+    model = READERS[file.suffix](file)
+    if model.framework != operators.framework:
+        raise OpkitError(
+            f"{printable(str(file))}: a model of {model.framework}; custom operators of {target} "
+            f"are for models of {operators.framework}"
+        )
+    return scan(model, target, operators)
+
+
+def _operators(target: str) -> OperatorList:
+    for runtime in available().values():
+        describe = runtime.describe
+        if target in describe.refused_targets:
+            raise OpkitError(describe.refused_targets[target])
+        if target in describe.targets:
+            return _LISTS[runtime.name](target)
+    names = [name for runtime in available().values() for name in runtime.describe.targets]
+    hint = did_you_mean(target, names)
+    expected = f"expected {', '.join(names)}"
+    raise OpkitError(
+        f"--target: invalid {printable(shortened(target))!r} ({expected})"
+        + (f"; {hint}" if hint else "")
+    )
+
+
+def _pplnn(target: str) -> OperatorList:
+    checkout = os.environ.get(_CHECKOUT)
+    if not checkout:
+        raise OpkitError(
+            f"--target {target}: the list of operators is in ppl.nn's source; set {_CHECKOUT} to a "
+            "checkout of ppl.nn"
+        )
+    return operator_lists.pplnn(target, Path(checkout))
+
+
+_LISTS: dict[str, Callable[[str], OperatorList]] = {
+    "rknn": operator_lists.rknn,
+    "rknn2": operator_lists.rknn2,
+    "pplnn": _pplnn,
+}

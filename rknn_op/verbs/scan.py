@@ -1,0 +1,49 @@
+"""`rknn-op scan`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from opkit.errors import OpkitError
+from opkit.models.listing import FORMATS, as_json
+from rknn_op import messages, scanning
+
+
+@click.command("scan")
+@click.argument("model", type=click.Path(path_type=Path), metavar="MODEL")
+@click.option(
+    "--target",
+    metavar="CHIP",
+    help="The chip; by default rk3588 for .onnx, rk1808 for .pb. `rknn-op targets` lists all.",
+)
+@click.option("--json", "is_json", is_flag=True, help="Print the result as JSON.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice([*FORMATS]),
+    default="text",
+    show_default=True,
+    help="For people, or for annotations on GitHub.",
+)
+@click.pass_context
+def command(
+    ctx: click.Context, model: Path, target: str | None, is_json: bool, format_: str
+) -> None:
+    """Show the operators of a model that a chip lacks.
+
+    MODEL is an .onnx file, or a frozen graph of TensorFlow (.pb) for the chips of RKNN-Toolkit 1.x.
+    The exit status is 0 if nothing is missing, 1 if something is, 2 if the model cannot be read.
+    """
+    try:
+        result = scanning.scan_file(model, target)
+    except OpkitError as error:
+        messages.error(error)
+        ctx.exit(2)
+    if is_json:
+        click.echo(json.dumps(as_json(result), indent=2))
+    else:
+        click.echo(FORMATS[format_](result), nl=False)
+    ctx.exit(1 if result.missing else 0)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from opkit.errors import OpkitError
 from opkit.models import graph_def, onnx_model, operator_lists
 from opkit.models.model import Model
 from opkit.models.operator_lists import OperatorList
-from opkit.models.scan import Scan, scan
+from opkit.models.scan import Scan, ToolkitReport, scan
+from opkit.models.toolkit import ask, differences
 from opkit.runtimes import available
 from opkit.text import did_you_mean, printable, shortened
 
@@ -24,12 +26,13 @@ _DEFAULT_RUNTIMES = {".onnx": "rknn2", ".pb": "rknn"}
 _CHECKOUT = "PPLNN_SRC"
 
 
-def scan_file(file: Path, target: str | None) -> Scan:
+def scan_file(file: Path, target: str | None, toolkit: Path | None = None) -> Scan:
     """Return the operators of a model that a target lacks.
 
     Args:
         file: an .onnx or .pb file.
         target: the target; None: the default of the runtime for such files.
+        toolkit: a Python with RKNN-Toolkit2 to ask, too; see toolkit.ask.
 
     Raises:
         OpkitError: the model cannot be read, or the target is unknown or takes no such models.
@@ -47,7 +50,13 @@ def scan_file(file: Path, target: str | None) -> Scan:
             f"{printable(str(file))}: a model of {model.framework}; custom operators of {target} "
             f"are for models of {operators.framework}"
         )
-    return scan(model, target, operators)
+    result = scan(model, target, operators)
+    if toolkit is None:
+        return result
+    if target not in available()["rknn2"].describe.targets:
+        raise OpkitError(f"--toolkit: RKNN-Toolkit2 has no target {target}")
+    answer = ask(toolkit, file, target)
+    return replace(result, toolkit=ToolkitReport(answer.version, differences(result, answer)))
 
 
 def _operators(target: str) -> OperatorList:

@@ -15,12 +15,6 @@ _WIDTH = 80
 _MAX_NODES = 8
 """The nodes of an operator that the text shows; JSON has all."""
 
-WAYS = {
-    "rename": "rename the node: `op_type` of op.yml is a name of your own (the default)",
-    "keep": "keep the name: `op_type` of op.yml is the name in the model",
-}
-_KEEP_STANDARD = "keep the name: librknnrt 2.x only; 1.6.0 aborts in rknn_init"
-
 
 def as_text(scan: Scan) -> str:
     """Return the result as text, at most 80 columns wide but for names."""
@@ -31,7 +25,7 @@ def as_text(scan: Scan) -> str:
         f"{count} need{'s' * (missing == 1)} a custom one"
     )
     parts = [head, *map(_missing_text, scan.missing), *_cpu_text(scan), *_refused_text(scan)]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, *_toolkit_text(scan)]) + "\n"
 
 
 def as_json(scan: Scan) -> dict[str, Any]:
@@ -65,6 +59,9 @@ def as_json(scan: Scan) -> dict[str, Any]:
             }
             for each in scan.refused
         ],
+        "toolkit": None
+        if scan.toolkit is None
+        else {"version": scan.toolkit.version, "differences": [*scan.toolkit.differences]},
     }
 
 
@@ -155,6 +152,13 @@ def _refusal_lines(refusal: Refusal) -> Iterator[str]:
     where = f" ({names}{f' and {more} more' if more > 0 else ''})" if names else ""
     yield _indented(printable(refusal.problem) + where, 2)
     yield _indented(refusal.remedy, 4)
+
+
+def _toolkit_text(scan: Scan) -> Iterator[str]:
+    if scan.toolkit is not None:
+        title = f"RKNN-Toolkit2 {scan.toolkit.version}".rstrip()
+        lines = scan.toolkit.differences or ("it leaves the same operators",)
+        yield "\n".join([f"{title}, asked:", *(_indented(line, 2) for line in lines)])
 
 
 def _indented(text: str, spaces: int) -> str:

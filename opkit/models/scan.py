@@ -61,8 +61,21 @@ class Refusal:
 
 
 @dataclass(frozen=True)
+class ToolkitReport:
+    """The result of asking an installed toolkit.
+
+    Attributes:
+        version: its version; empty if it refuses the model.
+        differences: where its answer differs from the lists, as sentences.
+    """
+
+    version: str
+    differences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Scan:
-    """The result for a model and a target."""
+    """The result for a model and a target; `toolkit` is None if no toolkit was asked."""
 
     model: Model
     target: str
@@ -70,6 +83,7 @@ class Scan:
     missing: tuple[Missing, ...]
     cpu: tuple[OnCpu, ...]
     refused: tuple[Refusal, ...]
+    toolkit: ToolkitReport | None = None
 
 
 def scan(model: Model, target: str, operators: OperatorList) -> Scan:

@@ -28,9 +28,21 @@ from rknn_op import messages, scanning
     show_default=True,
     help="For people, or for annotations on GitHub.",
 )
+@click.option(
+    "--toolkit",
+    type=click.Path(path_type=Path),
+    metavar="PYTHON",
+    help="Ask RKNN-Toolkit2 too, in the Python that has it: build the model, and show the "
+    "differences from the lists.",
+)
 @click.pass_context
 def command(
-    ctx: click.Context, model: Path, target: str | None, is_json: bool, format_: str
+    ctx: click.Context,
+    model: Path,
+    target: str | None,
+    is_json: bool,
+    format_: str,
+    toolkit: Path | None,
 ) -> None:
     """Show the operators of a model that a chip lacks.
 
@@ -38,7 +50,7 @@ def command(
     The exit status is 0 if nothing is missing, 1 if something is, 2 if the model cannot be read.
     """
     try:
-        result = scanning.scan_file(model, target)
+        result = scanning.scan_file(model, target, toolkit)
     except OpkitError as error:
         messages.error(error)
         ctx.exit(2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -386,3 +387,29 @@ def test_large_models(tmp_path: Path) -> None:
     start = time.process_time()
     assert scan(file).exit_code == 0
     assert time.process_time() - start < 2 + loading
+
+
+# ---- The toolkit itself --------------------------------------------------------------------------
+
+TOOLKIT = os.environ.get("RKNN_OP_RKNN2_PYTHON", "")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not TOOLKIT, reason="RKNN_OP_RKNN2_PYTHON names no Python")
+def test_the_toolkit_is_asked(tmp_path: Path) -> None:
+    file = saved(detection_head(), tmp_path)
+    report = scanned(file, "--toolkit", TOOLKIT)["toolkit"]
+    assert report["version"]
+    assert report["differences"] == []
+    # The lists know that a sum may be left; one of two inputs is not.
+    node = helper.make_node("Sum", ["x", "z"], ["y"])
+    proto = model([node], [value("x", [1, 4]), value("z", [1, 4])], [value("y", [1, 4])])
+    other = saved(proto, tmp_path, "sum.onnx")
+    [difference] = scanned(other, "--toolkit", TOOLKIT)["toolkit"]["differences"]
+    assert difference == "Sum needs a custom operator by the lists, but the toolkit leaves none"
+
+
+def test_a_python_without_the_toolkit(tmp_path: Path) -> None:
+    result = scan(saved(detection_head(), tmp_path), "--toolkit", sys.executable)
+    assert result.exit_code == 2
+    assert "RKNN-Toolkit2 is not installed for this Python" in result.stderr

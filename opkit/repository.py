@@ -46,9 +46,9 @@ def refuse_path(root: Path) -> None:
         OpkitError: the path has an unusable character.
     """
     if found := _UNUSABLE.search(str(root.absolute())):
-        what = "is not UTF-8" if found[0] >= "\ud800" else f"holds {found[0]!a}"
+        defect = "is not UTF-8" if found[0] >= "\ud800" else f"holds {found[0]!a}"
         raise OpkitError(
-            f"{str(root.absolute())!a}: the folder's path {what}, which compilers cannot "
+            f"{str(root.absolute())!a}: the folder's path {defect}, which compilers cannot "
             "read; rename the folder"
         )
 

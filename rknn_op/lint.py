@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -71,6 +70,7 @@ def _opkit(root: Path) -> Iterator[Complaint]:
     """Yield complaints if a repository's opkit is not the one of this version."""
     from opkit import manifest, repository
     from opkit.creation.wheel import wheel
+    from rknn_op import own_opkit
 
     try:
         own = repository.read_manifest(root).wheel
@@ -81,18 +81,13 @@ def _opkit(root: Path) -> Iterator[Complaint]:
         yield Complaint("opkit", "a folder, as of 0.1.0", hint=_UPDATE, severity="warning")
         return
     try:
-        data = (root / own.name).read_bytes()
-    except OSError as error:
-        yield Complaint(own.name, f"cannot be read: {error.strerror}", hint=_RESTORE)
+        own_opkit.content(root, own)
+    except OpkitError as error:
+        yield Complaint(own.name, str(error), hint=own_opkit.RESTORE)
         return
-    if hashlib.sha256(data).hexdigest() != own.sha256:
-        yield Complaint(own.name, "is not the file that the manifest names", hint=_RESTORE)
-    elif own != wheel()[0]:
+    if own != wheel()[0]:
         problem = f"is of version {own.version}; this command is of {wheel()[0].version}"
         yield Complaint(own.name, problem, hint=_UPDATE, severity="warning")
-
-
-_RESTORE = "restore it (`git checkout`), or run `rknn-op update`"
 
 
 # ---- Formats -------------------------------------------------------------------------------------

@@ -27,7 +27,14 @@ from opkit.check.operators import Operator, Prepared, operator_of, unsupported_t
 from opkit.check.results import Result, RunningTest, running_test
 from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.errors import OpkitError
-from opkit.runtimes.invocation import Array, Kernel, LeftOutError, RefusedError, RunResult
+from opkit.runtimes.invocation import (
+    Array,
+    CallingConvention,
+    Kernel,
+    LeftOutError,
+    RefusedError,
+    RunResult,
+)
 
 # float16: NaN and -1.18. Unwritten output differs between the two runs, in value and sign. In a
 # timed run it is mostly 0.
@@ -166,7 +173,7 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
     problems = []
     for candidate in candidates:
         try:
-            _refuse_unsupported(candidate.kernel, prepared)
+            refuse_unsupported(candidate.kernel.convention, prepared)
             result, outputs = _check(operator, candidate, prepared)
         except LeftOutError as error:
             note = f"{candidate.name} leaves out {error}"
@@ -184,10 +191,18 @@ def _is_integer(case: Case, name: str) -> bool:
     return isinstance(array, np.ndarray) and array.dtype.kind in "biu"
 
 
-def _refuse_unsupported(kernel: Kernel, prepared: Prepared) -> None:
-    """Leave out a case with inputs or outputs of dtypes that the kernel's runtime lacks."""
+def refuse_unsupported(convention: CallingConvention, prepared: Prepared) -> None:
+    """Leave out a case with inputs or outputs of dtypes that the kernel's runtime lacks.
+
+    Args:
+        convention: the calling convention of the kernel's runtime.
+        prepared: the case with its expected outputs.
+
+    Raises:
+        LeftOutError: the runtime lacks one of the dtypes.
+    """
     outputs = {name: array.dtype for name, array in prepared.expected.items()}
-    found = list(unsupported_tensors(kernel.convention, prepared.case, outputs))
+    found = list(unsupported_tensors(convention, prepared.case, outputs))
     if found:
         names = " and ".join(dict.fromkeys(each.dtype for each in found))
         raise LeftOutError(f"cases with {names}: its runtime has no such {found[0].role}s")

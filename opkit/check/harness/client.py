@@ -84,13 +84,13 @@ class Harness:
             answer = list(iter(lambda: _record(worker), ("end", b"")))
         except TimeoutError:
             self._worker = None
-            worker.kill()
-            raise _EndedError(f"no answer after {timeout:g} s", worker.stderr()) from None
+            raise _EndedError(f"no answer after {timeout:g} s", worker.kill()) from None
         except (EOFError, BrokenPipeError, ValueError):
-            self.close()
+            self._worker = None
+            stderr = worker.close()
             status = worker.process.returncode
             how = f"status {status}" if status >= 0 else _signal_name(-status)
-            raise _EndedError(f"the harness ended with {how}", worker.stderr()) from None
+            raise _EndedError(f"the harness ended with {how}", stderr) from None
         if any(what in ("fault", "event", "ended") for what, _ in answer):
             worker.kill_strays()
         return answer

@@ -14,8 +14,8 @@ from opkit.runtimes.rknn.generated import generated_files
 from opkit.runtimes.rknn.readme import readme
 
 _REFERENCE_RULES = (
-    "The toolkit runs this file in its own Python, 3.5 to 3.8: no f-strings, no annotations, "
-    "and nothing but numpy and the standard library."
+    "Its own Python is 3.5 to 3.8: no f-strings, no annotations, and nothing but numpy and the "
+    "standard library."
 )
 
 

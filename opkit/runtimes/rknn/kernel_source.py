@@ -69,17 +69,17 @@ def vx_launch(spec: OpSpec) -> str:
 
 def _about_cpu(spec: OpSpec) -> str:
     return (
-        f"The kernels of {spec.name}: the callbacks and the list that RKNN's runtime looks up are "
-        f"in {kernels_include(spec)}, the math is in {spec.lower}_compute.h.\n\n"
-        "A function that has to run once, before the first inference, goes below the include and "
-        "into a struct `kernel_hooks`: opkit/runtimes/rknn/kernel_hooks.h says how."
+        f"The CPU kernel of {spec.name}: the callbacks and the kernel list are in "
+        f"{kernels_include(spec)}, the math is in {spec.lower}_compute.h.\n\n"
+        "For a set-up before the first inference, define a struct `kernel_hooks` below the "
+        "include; see include/opkit/runtimes/rknn/kernel_hooks.h."
     )
 
 
 def _about_vx(spec: OpSpec) -> str:
     return (
-        f"The kernels of {spec.name}: how the VX kernel in rknn_kernel_{spec.lower}.vx is "
-        "launched, and what else has to be done before the first inference.\n\n"
-        f"The callbacks and the list that RKNN's runtime looks up are in {kernels_include(spec)}, "
-        f"the math is in {spec.lower}_compute.h."
+        f"The kernels of {spec.name}: launch and set-up of the VX kernel in "
+        f"rknn_kernel_{spec.lower}.vx.\n\n"
+        f"The callbacks and the kernel list are in {kernels_include(spec)}, the math is in "
+        f"{spec.lower}_compute.h."
     )

@@ -136,8 +136,8 @@ class SimulatedReference:
         """End a process that has not answered; return its fault and its last output."""
         worker = self._worker
         assert worker is not None
-        self.close()
-        lines = (line.strip() for line in worker.stderr().splitlines())
+        self._worker = None
+        lines = (line.strip() for line in worker.kill().splitlines())
         last = [line for line in lines if line and not line.startswith(_PROGRESS)]
         how = f"took longer than {TIMEOUT:g} s" if timed_out else "ended without an answer"
         output = "".join(f"\n  {line}" for line in last[-OUTPUT_LINES:])

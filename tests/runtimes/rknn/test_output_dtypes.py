@@ -123,14 +123,9 @@ def test_runtime_with_other_tensors_keeps_case(tmp_path: Path) -> None:
     operator = Operator(tmp_path)
     prepared = operator.prepare(case)
     rknn, pplnn = operator.runtimes
-
-    class Kernel:
-        convention = rknn.check.convention
-
     with pytest.raises(LeftOutError, match="cases with int64: its runtime has no such inputs"):
-        checking._refuse_unsupported(Kernel(), prepared)  # type: ignore[arg-type]
-    Kernel.convention = pplnn.check.convention
-    checking._refuse_unsupported(Kernel(), prepared)  # type: ignore[arg-type]
+        checking.refuse_unsupported(rknn.check.convention, prepared)
+    checking.refuse_unsupported(pplnn.check.convention, prepared)
 
 
 def test_inexact_result_error_names_dtype_key(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The opkit of a repository: its wheel, unpacked once into the user's cache.
 
-Only bytes with the hash in the repository's manifest are unpacked and executed.
+Only bytes with the hash in the repository's manifest are unpacked; only `build` and `check` execute
+them.
 """
 
 from __future__ import annotations

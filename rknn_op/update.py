@@ -6,8 +6,6 @@ import difflib
 import hashlib
 import json
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,10 +20,10 @@ from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.skeletons import once_only_files
 from opkit.version import VERSION
-from rknn_op import creation, template
+from rknn_op import creation, git, template
 from rknn_op.migration import opkit_folder
+from rknn_op.old_skeletons import old_skeletons
 from rknn_op.origin import origin
-from rknn_op.own_opkit import unpacked
 from rknn_op.repositories import require
 
 _CRUFT = ".cruft.json"
@@ -75,14 +73,15 @@ def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Up
     """
     require(folder)
     op_yml = folder / "op.yml"
-    spec = runtimes.parse(read_description(op_yml), str(op_yml))
+    description = read_description(op_yml)
+    spec = runtimes.parse(description, str(op_yml))
     version = repository.read_manifest(folder).version
     if not (dry_run or allow_dirty or _is_interrupted(folder)):
         _refuse_uncommitted(folder)
     if opkit_folder.has_folder(folder):
         opkit_folder.refuse_changed(folder)
     before = _texts(folder)
-    skeletons = _own_skeletons(folder)
+    skeletons = old_skeletons(folder, description)
     if dry_run:
         with tempfile.TemporaryDirectory() as scratch:
             copy = Path(scratch) / "repository"
@@ -148,19 +147,9 @@ def _refuse_uncommitted(folder: Path) -> None:
     Raises:
         OpkitError: git reports some.
     """
-    try:
-        status = subprocess.run(
-            ["git", "-C", folder, "status", "--porcelain", "--", "."],
-            check=False,
-            capture_output=True,
-            text=True,
-            errors="replace",
-        )
-    except OSError:
-        return  # without git there is nothing to check
-    lines = status.stdout.splitlines() if status.returncode == 0 else []
-    if lines:
-        names = ", ".join(line[3:] for line in lines[:3]) + (", ..." if len(lines) > 3 else "")
+    paths = git.uncommitted(folder)
+    if paths:
+        names = ", ".join(paths[:3]) + (", ..." if len(paths) > 3 else "")
         raise OpkitError(
             f"{folder}: has changes that are not committed ({names}); commit them, so that the "
             "update can be reviewed and reverted, or pass --allow-dirty"
@@ -205,7 +194,7 @@ def _advice(
 
     Args:
         spec: the operator.
-        skeletons: path -> text of the skeletons by the repository's previous opkit.
+        skeletons: path -> text of the skeletons with the previous version's templates.
         texts: path -> text of the files after the update.
         is_older: whether an older version wrote the repository, whose copied files may differ too.
     """
@@ -218,41 +207,6 @@ def _advice(
         if name in now and name in texts
     }
     return {name: diff for name, diff in diffs.items() if diff}
-
-
-def _own_skeletons(folder: Path) -> dict[str, str]:
-    """Return path -> text of the skeletons by the repository's own opkit.
-
-    Empty if that opkit is missing, too old or too broken to print them.
-    """
-    try:
-        own = folder if opkit_folder.has_folder(folder) else unpacked(folder)
-    except OpkitError:
-        return {}
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", _PRINT_SKELETONS, own.absolute()],
-        cwd=folder,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    try:
-        texts = json.loads(done.stdout)
-        return {str(name): str(text) for name, text in texts.items()}
-    except (ValueError, AttributeError):
-        return {}
-
-
-_PRINT_SKELETONS = """
-import json, sys
-from pathlib import Path
-sys.dont_write_bytecode = True
-sys.path.insert(0, sys.argv[1])
-from opkit import repository, runtimes
-from opkit.files.skeletons import once_only_files
-spec = repository.load(Path())
-print(json.dumps(once_only_files(spec, runtimes.selected(spec))))
-"""
 
 
 def _diff(path: str, before: str, after: str) -> str:

@@ -197,7 +197,10 @@ def test_generated_files_of_another_version_are_not_compared(repo: Path) -> None
     ("change", "message"),
     [
         (Path.unlink, "cannot be read: No such file or directory"),
-        (lambda wheel: wheel.write_bytes(b""), "is not the file that the manifest names by its hash"),
+        (
+            lambda wheel: wheel.write_bytes(b""),
+            "is not the file that the manifest names by its hash",
+        ),
     ],
 )
 def test_lost_wheel(repo: Path, change: Callable[[Path], object], message: str) -> None:

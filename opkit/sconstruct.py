@@ -28,9 +28,12 @@ from opkit.build import (
 from opkit.build.compiler_output import Output
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.repository_files import refuse_links_in
 from opkit.toolchains import zig
 from opkit.version import VERSION
 
+BUILD = "build"
+ZIG_CACHE = f"{BUILD}/zig-cache"
 COMMON_TOOLS = (
     *(compiler, host_check, debugger),
     *(compile_commands, user_cache),
@@ -50,6 +53,8 @@ def construct(root: Path) -> None:
         repository.refuse_path(root)
         repository.refuse_other_opkit(root)
         kept_files = () if changes_nothing else (lock.acquire(root),)
+        if not changes_nothing:
+            refuse_links_in(root, BUILD, but=machinery.FOLDER)
         _set_up(root)
         stale = ("*",)
         operator = repository.load(root)
@@ -71,7 +76,8 @@ def construct(root: Path) -> None:
         stale = ()
         if not changes_nothing and not cleans:
             atexit.register(_discard_if_failed, [Path(str(node)) for node in env.Flatten(products)])
-            for complaint in (*repository.warnings(root), *repository.drift(root, operator)):
+            drift = repository.drift(root, operator, root / BUILD)
+            for complaint in (*repository.warnings(root), *drift):
                 print(f"warning: {complaint}", file=sys.stderr)
     except OpkitError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -90,13 +96,14 @@ def _set_up(root: Path) -> None:
     SConsignFile(str(root / signatures.PATH), signatures)
     Script.Decider("content")  # timestamps have whole seconds, in which a file may change twice
     Script.SetOption("num_jobs", os.cpu_count() or 1)
-    zig.provide_cache(os.environ, root / "build/zig-cache")
+    zig.provide_cache(os.environ, root / ZIG_CACHE)
 
 
 def _clean_all(root: Path) -> None:
     """Declare the deletion of all built files, for every target."""
-    built = (root / "build").glob("*")
-    files = [path.name for path in built if path not in (root / lock.PATH, root / signatures.PATH)]
+    in_use = (lock.PATH, signatures.PATH, Path(machinery.UNPACKED))
+    built = [path.relative_to(root) for path in (root / BUILD).glob("*")]
+    files = [path.name for path in built if path not in in_use]
     everything = Script.Alias("everything")
     Script.Clean(everything, [Script.DefaultEnvironment().fs.Entry(f"build/{n}") for n in files])
     Script.Default(everything)

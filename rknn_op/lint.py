@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from opkit import runtimes
 from opkit.complaint import Complaint
@@ -60,7 +63,18 @@ def _repository(
             yield from repository.stale(root, spec)
         except OpkitError as error:
             yield Complaint(f"{spec.lower}_reference.py", str(error))
-    yield from repository.drift(root, spec)
+    with _cache() as cache:
+        yield from repository.drift(root, spec, cache)
+
+
+@contextmanager
+def _cache() -> Iterator[Path]:
+    """Yield the user's cache, or else a temporary folder: nothing is written into a repository."""
+    from opkit.build.user_cache import cache_folder
+
+    shared = cache_folder("", os.environ)
+    with nullcontext(str(shared)) if shared else TemporaryDirectory() as folder:
+        yield Path(folder)
 
 
 _UPDATE = "`rknn-op update` brings the repository to this version"

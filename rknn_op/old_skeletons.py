@@ -13,6 +13,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from opkit import repository
@@ -28,7 +29,8 @@ def old_skeletons(root: Path, description: str) -> dict[str, str]:
     """Return path -> text of the skeletons with the templates of a repository's wheel.
 
     Changes in the code around the templates are not in these texts. Empty if the wheel is missing
-    or invalid, if all its templates are this version's, or if their placeholders are other ones.
+    or invalid, if all its templates are this version's, if their placeholders are other ones, or
+    without space for a temporary folder.
 
     Args:
         root: the repository.
@@ -40,11 +42,13 @@ def old_skeletons(root: Path, description: str) -> dict[str, str]:
         changed = {name: text for name, text in found.items() if text != now[name]}
         if not changed:
             return {}
-        with tempfile.TemporaryDirectory() as folder:
+        # The texts are only advice: a full disk does not stop the update here.
+        with suppress(OSError), tempfile.TemporaryDirectory() as folder:
             archive.extractall(folder)
             for name, text in changed.items():
                 (Path(folder) / name).write_bytes(text)
             return _rendered(folder, description)
+    return {}
 
 
 def _entries(root: Path, names: Collection[str]) -> Mapping[str, bytes]:

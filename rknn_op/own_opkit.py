@@ -13,9 +13,11 @@ import zipfile
 from pathlib import Path
 
 from opkit import repository
+from opkit.build.machinery import UNPACKED
 from opkit.build.user_cache import cache_folder
 from opkit.errors import OpkitError
 from opkit.manifest import Wheel
+from opkit.repository_files import refuse_links
 from opkit.scratch import whole_folder
 
 RESTORE = "restore it (`git checkout`), or run `rknn-op update`"
@@ -36,8 +38,9 @@ def unpacked(root: Path) -> Path:
     except OpkitError as error:
         raise OpkitError(f"{root}: {error}") from None
     shared = cache_folder("", os.environ)
-    parent = (shared / _SHARED) if shared else (root / "build" / _SHARED)
-    folder = parent / wheel.sha256
+    if shared is None:
+        refuse_links(root, UNPACKED)
+    folder = (shared / _SHARED if shared else root / UNPACKED) / wheel.sha256
     try:
         data = content(root, wheel)
     except OpkitError as error:

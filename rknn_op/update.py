@@ -19,6 +19,7 @@ from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.skeletons import once_only_files
+from opkit.repository_files import refuse_links, write_bytes, write_text
 from opkit.version import VERSION
 from rknn_op import creation, git, template
 from rknn_op.migration import opkit_folder
@@ -26,7 +27,6 @@ from rknn_op.old_skeletons import old_skeletons
 from rknn_op.origin import origin
 from rknn_op.repositories import require
 
-_CRUFT = ".cruft.json"
 _LEFT_ALONE = (".git", ".venv", "build", ".cache")
 """Folders of a repository that an update does not change, and a dry run does not copy."""
 
@@ -68,14 +68,18 @@ def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Up
 
     Raises:
         OpkitError: the folder is not an operator repository, op.yml is invalid, a newer version
-            has written the repository, it has uncommitted changes, or a file of its opkit/ was
-            changed.
+            has written the repository, it has uncommitted changes, a file of its opkit/ was
+            changed, or a file to write is a link.
     """
     require(folder)
     op_yml = folder / "op.yml"
     description = read_description(op_yml)
     spec = runtimes.parse(description, str(op_yml))
-    version = repository.read_manifest(folder).version
+    own, _ = wheel()
+    written = repository.read_manifest(folder)
+    refuse_links(
+        folder, *(own.name, REQUIREMENTS, LOCK, creation.CRUFT, manifest.PATH), *written.generated
+    )
     if not (dry_run or allow_dirty or _is_interrupted(folder)):
         _refuse_uncommitted(folder)
     if opkit_folder.has_folder(folder):
@@ -96,7 +100,8 @@ def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Up
         for path in sorted({*before, *after})
         if before.get(path) != after.get(path)
     }
-    return Update(folder, version, changed, _advice(spec, skeletons, after, version != VERSION))
+    advice = _advice(spec, skeletons, after, written.version != VERSION)
+    return Update(folder, written.version, changed, advice)
 
 
 def _replace(folder: Path, spec: OpSpec) -> None:
@@ -105,7 +110,7 @@ def _replace(folder: Path, spec: OpSpec) -> None:
     The new wheel, the mark of an interrupted update, is written first; old files are removed last.
     """
     own, data = wheel()
-    repository.write_bytes(folder / own.name, data)
+    write_bytes(folder, own.name, data)
     opkit_folder.rewrite_names(folder, template.files(), own)
     completion.write(folder, spec)
     _record(folder, spec)
@@ -126,9 +131,8 @@ def _is_interrupted(folder: Path) -> bool:
 
 def _record(folder: Path, spec: OpSpec) -> None:
     """Update cruft's record of the repository's origin, if it has one."""
-    path = folder / _CRUFT
     try:
-        state = json.loads(path.read_text(encoding="utf-8"))
+        state = json.loads((folder / creation.CRUFT).read_text(encoding="utf-8"))
         answers = state["context"]["cookiecutter"]
         known = origin()
         if known is not None:
@@ -138,7 +142,7 @@ def _record(folder: Path, spec: OpSpec) -> None:
         answers["runtimes"] = ", ".join(spec.runtimes)
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return
-    repository.write_text(path, creation.cruft_text(state))
+    write_text(folder, creation.CRUFT, creation.cruft_text(state))
 
 
 def _refuse_uncommitted(folder: Path) -> None:
@@ -174,7 +178,7 @@ def _texts(folder: Path) -> dict[str, str]:
     names = {
         *(path.relative_to(folder).as_posix() for path in folders),
         *(*written.once, *written.generated, *template.files()),
-        *(manifest.PATH, _CRUFT, REQUIREMENTS, LOCK, "op.yml"),
+        *(manifest.PATH, creation.CRUFT, REQUIREMENTS, LOCK, "op.yml"),
     }
     return wheels | {
         name: (folder / name).read_text(encoding="utf-8", errors="replace")

@@ -41,7 +41,7 @@ def command(
     targets: tuple[str, ...],
     jobs: int | None,
 ) -> None:
-    """Build and pack: `scons target=...` in repositories.
+    """Build and pack with the repository's own code: `scons target=...`.
 
     Prints the paths of the products on stdout, all else on stderr. OPTIONS go to scons unchanged,
     for instance toolchain=gnu; `scons -h` lists them.

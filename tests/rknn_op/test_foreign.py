@@ -43,7 +43,7 @@ VERBS = (
 
 
 class Foreign:
-    """A repository of an older version whose code and git programs each leave a file in `ran`."""
+    """A repository of an older version; its code and its git programs leave files in `ran`."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "made"
@@ -183,3 +183,10 @@ def test_update_fetches_no_missing_objects(foreign: Foreign) -> None:
         path.unlink()
     foreign.run("update")
     assert foreign.left() == []
+
+
+@pytest.mark.parametrize("verb", ["build", "check"])
+def test_help_names_the_code_that_runs(verb: str) -> None:
+    usage, _, first, *_ = rknn_op(verb, "--help").stdout.splitlines()
+    assert usage.startswith("Usage:")
+    assert "the repository's own code" in first

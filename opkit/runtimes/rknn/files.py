@@ -29,11 +29,11 @@ def _texts(spec: OpSpec) -> RuntimeTexts:
     )
 
 
-def _drift(root: Path, spec: OpSpec) -> Sequence[Complaint]:
+def _drift(root: Path, spec: OpSpec, cache: Path) -> Sequence[Complaint]:
     # A new repository, which has no drift, need not wait for the reader of VX kernels.
     from opkit.runtimes.rknn.drift import drift
 
-    return drift(root, spec)
+    return drift(root, spec, cache)
 
 
 FILES = Files(

@@ -19,16 +19,21 @@ _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _ANY_INTEGER = ("int", "uint", "bool")
 
 
-def drift(root: Path, spec: OpSpec) -> list[Complaint]:
+def drift(root: Path, spec: OpSpec, cache: Path) -> list[Complaint]:
     """Return each mismatch between the .vx file and op.yml, with the text that op.yml requires.
 
     Empty if the file does not compile or there is no compiler: the build reports both.
+
+    Args:
+        root: the repository.
+        spec: its operator.
+        cache: the parent of the folder for the compiler's files.
     """
     path = root / f"rknn_kernel_{spec.lower}.vx"
     if not path.is_file():
         return []
     try:
-        kernels = read_kernels(path, root / FOLDER, settings(spec).vx_version)
+        kernels = read_kernels(path, cache / FOLDER.name, settings(spec).vx_version)
     except OpkitError:
         return []
     if kernels is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import signal
 
 import click
 
@@ -58,10 +57,6 @@ class _Verbs(click.Group):
             ctx.exit(1)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
-        except KeyboardInterrupt as interrupt:
-            done = f": {interrupt}" if str(interrupt) else ""
-            click.echo(f"interrupted{done}", err=True)
-            ctx.exit(128 + signal.SIGINT)
         except OSError as error:  # a full disk, a read-only folder
             where = f"{error.filename}: " if error.filename else ""
             messages.error(f"{where}{error.strerror}")

@@ -135,10 +135,14 @@ def refuse_existing(folder: Path) -> None:
         raise OpkitError(f"{folder} already exists; pass another folder, or delete it")
 
 
-def create(plan: Plan) -> None:
+def create(plan: Plan, more: Mapping[str, bytes] = {}) -> None:
     """Make a repository in a hidden folder beside its path, and rename that folder.
 
     The next run removes the hidden folder of an interrupted one.
+
+    Args:
+        plan: the repository.
+        more: path -> content of files that are not a part of it.
 
     Raises:
         OpkitError: it cannot be made, or its path exists now.
@@ -148,7 +152,7 @@ def create(plan: Plan) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with _exclusive(path.with_name(f".{path.name}.new")) as made:
-            for files in contents.values():
+            for files in (*contents.values(), more):
                 write_new_files(str(made), files)
             refuse_existing(plan.folder)
             made.rename(path)

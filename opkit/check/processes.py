@@ -137,8 +137,8 @@ def start_worker(
     return worker
 
 
-def kill_marked(mark: str, but: int = 0) -> None:
-    """Kill every process with a mark in its initial environment.
+def kill_marked(mark: str, but: int = 0) -> bool:
+    """Kill every process with a mark in its initial environment; return whether there were any.
 
     Descendants of a kernel inherit the mark, even with another session or parent. The harness alone
     cannot find them under an emulator, which does not forward PR_SET_CHILD_SUBREAPER.
@@ -147,8 +147,11 @@ def kill_marked(mark: str, but: int = 0) -> None:
         mark: NAME=value.
         but: the id of a process to spare.
     """
+    found = False
     for environment in Path("/proc").glob("[0-9]*/environ"):
         process = int(environment.parent.name)
         with suppress(OSError):
             if process != but and mark.encode() in environment.read_bytes().split(b"\0"):
+                found = True
                 os.kill(process, SIGKILL)
+    return found

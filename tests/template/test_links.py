@@ -13,6 +13,7 @@ from opkit import repository_files
 from opkit.build import lock, machinery
 from opkit.errors import OpkitError
 from rknn_op import repositories
+from rknn_op.processes import Processes
 from tests.repositories import EXAMPLES, Repository
 from tests.rknn_op.command import rknn_op, snapshot
 from tests.rknn_op.older import age
@@ -166,6 +167,8 @@ def test_repository_is_built_without_a_cache_of_the_user(
     root = tmp_path / "made"
     rknn_op("create", "-c", str(EXAMPLES / "exp/exp.yml"), "-p", str(root))
     for options in ([], ["-c"], []):
-        done = repositories.scons(root, "target=x64", *options, stdout=subprocess.PIPE)
+        with Processes() as processes:
+            arguments = ("target=x64", *options)
+            done = repositories.scons(processes, root, *arguments, stdout=subprocess.PIPE)
         assert done.returncode == 0, done.stdout
     assert (root / machinery.FOLDER).readlink().is_relative_to(root / machinery.UNPACKED)

@@ -45,6 +45,7 @@ def vx_kernel(env: Any) -> Any:
 def _compile(target: Any, source: Any, env: Any) -> None:
     from opkit.runtimes.rknn.vx.kernel import compiled
 
-    program = compiled(Path(), env["OPERATOR"])
+    spec = env["OPERATOR"]
+    program = compiled(Path(), spec, kernels=(spec.lower,))
     if program.diagnostics:
         print(program.diagnostics, file=sys.stderr)

@@ -72,7 +72,7 @@ def compile_vx(
 
     def build(target: Path) -> None:
         text = _translation_unit(source, reading, kernels)
-        warnings = _compile(text, source, target, folder, flags)
+        warnings = _compile(text, source, target, folder, (*flags, *_messages(reading)))
         clang.run(
             *(clang.zig(), "ld.lld", "-shared", "-Bsymbolic", "-z", "now", "-T", str(_SECTIONS)),
             *("kernel.o", "-o", "kernel.so"),
@@ -121,10 +121,15 @@ def _compiler_errors(source: Path, broken: Broken, folder: Path, flags: tuple[st
     with scratch_folder(folder) as target:
         try:
             text = f"{broken.names}{_with_line_marker(source, broken.text)}"
-            _compile(text, source, target, folder, flags)
+            _compile(text, source, target, folder, (*flags, *_messages(broken)))
         except OpkitError as error:
             return str(error)
     return f"{source}: its declarations cannot be read"
+
+
+def _messages(text: Reading | Broken) -> tuple[str, ...]:
+    """Return flags for messages: the columns of expanded macros are not those of the source."""
+    return ("-fno-show-column", "-fno-caret-diagnostics") if text.expanded else ()
 
 
 def _compile(text: str, source: Path, target: Path, folder: Path, flags: tuple[str, ...]) -> str:
@@ -146,6 +151,9 @@ def _compile(text: str, source: Path, target: Path, folder: Path, flags: tuple[s
 # ---- The translation unit ------------------------------------------------------------------------
 
 _ENTRY = '__attribute__((no_sanitize("undefined", "address")))'
+_BEGIN_STATIC = (
+    "#pragma clang attribute push(__attribute__((internal_linkage)), apply_to = function)"
+)
 _LOADS = {
     "tensor": "*(struct __opkit_image *)__opkit_arguments[{index}]",
     "array": "*({type} *)__opkit_arguments[{index}]",
@@ -157,11 +165,11 @@ _LOADS = {
 def _translation_unit(source: Path, reading: Reading, kernels: Collection[str] | None) -> str:
     """Return the source with the reader's macros and the runtime's entry points."""
     lines = [reading.names]
-    if kernels is not None:  # clang makes no code of static functions that nothing calls
-        lines += ["#undef __kernel", "#define __kernel static __attribute__((unused))"]
     lines += [f"#define __OPKIT_VARIABLE_{n} , __OPKIT_STATIC" for n in reading.local_variables]
-    lines += [_with_line_marker(source, reading.text), '#line 1 "entry points"']
-    return "\n".join((*lines, *_entry_points(reading, kernels), ""))
+    text = [_with_line_marker(source, reading.text), '#line 1 "entry points"']
+    if kernels is not None:  # clang makes no code of static functions that nothing calls
+        text = [_BEGIN_STATIC, *text, "#pragma clang attribute pop"]
+    return "\n".join((*lines, *text, *_entry_points(reading, kernels), ""))
 
 
 def _with_line_marker(source: Path, text: str) -> str:

@@ -35,8 +35,9 @@ enum __opkit_mark {
 #define __OPKIT_WRITE(image, coord, plane, color, info) \
     ((void)(image), (void)(coord), (void)(color), (void)(info))
 #undef __OPKIT_DOT
-#define __OPKIT_DOT(outputs, destination, source0, source1, info, configuration) \
-    ((void)(destination), (void)(source0), (void)(source1), (void)(info), (void)(configuration))
+#define __OPKIT_DOT(form, outputs, destination, source0, source1, source2, info, configuration) \
+    ((void)(destination), (void)(source0), (void)(source1), (void)(source2), (void)(info),      \
+     (void)(configuration))
 #undef __OPKIT_LANEWISE
 #define __OPKIT_LANEWISE(instruction, destination, source0, source1, source2, info) \
     ((void)(destination), (void)(source0), (void)(source1), (void)(source2), (void)(info))
@@ -45,6 +46,10 @@ enum __opkit_mark {
     ((void)(destination), (void)(address), (void)(offset))
 #undef __OPKIT_VSTORE
 #define __OPKIT_VSTORE(address, offset, data) ((void)(address), (void)(offset), (void)(data))
+#undef __OPKIT_VLOAD3
+#define __OPKIT_VLOAD3 __OPKIT_VLOAD
+#undef __OPKIT_VSTORE3
+#define __OPKIT_VSTORE3 __OPKIT_VSTORE
 #undef __OPKIT_CONVERT
 #define __OPKIT_CONVERT(T, value, saturates, rounding) __OPKIT_VALUE(T, value)
 #undef __OPKIT_AS

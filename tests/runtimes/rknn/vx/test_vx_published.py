@@ -350,7 +350,7 @@ def test_dot_products_over_three_registers(vx_folder: Path, first: int) -> None:
         _packed(5, 4, {k: k % 8 for k in range(16)}),
     )
     program = compiled(vx_folder, "wide", WIDE)
-    inputs = {"a": a, "b": weights}
+    inputs: dict[str, Array] = {"a": a, "b": weights}
     got = outputs(program, "wide", inputs, (1, 4), "int32", uniforms={"table": table})
     elements = a[0].astype(int)
     sums = [int(elements[s : s + 8] @ weights[0]) for s in (first, first + 2)]

@@ -23,9 +23,7 @@ import numpy as np
 
 from benchmarks import results_file
 from opkit.runtimes.rknn.vx.compiler import compile_vx
-from opkit.runtimes.rknn.vx.runner import run_vx
-from tests.runtimes.rknn.host_build import vx_runtime
-from tests.runtimes.rknn.vx.support import INTEGERS, launch
+from tests.runtimes.rknn.vx.support import INTEGERS, launch, run_vx
 
 COMMAND = "python -m benchmarks.opencl --output benchmarks"
 LANES = (1, 2, 3, 4, 8, 16)
@@ -266,7 +264,7 @@ def ours(folder: Path) -> Implementation:
         program = compile_vx(source, folder / "cache")
         shape = (len(expressions(element, lanes)), SLOT)
         outputs = {"result": (shape, np.uint32)}
-        result = run_vx(program, "k", launch((1,)), {}, outputs, [], runtime=vx_runtime())
+        result = run_vx(program, "k", launch((1,)), {}, outputs)
         if result.fault:
             raise RuntimeError(f"{source}: {result.fault}")
         return result.outputs["result"]

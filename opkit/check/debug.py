@@ -20,6 +20,7 @@ import pytest
 from opkit.check.cases import Case
 from opkit.check.checking import FILLS
 from opkit.check.harness.client import carried, request
+from opkit.check.harness.gdb import gdb_command
 from opkit.check.mistakes import REPOSITORY
 from opkit.check.operators import Operator
 from opkit.errors import OpkitError
@@ -73,23 +74,12 @@ def math_command(operator: Operator, invocation: Invocation) -> list[str]:
     stops where the kernel reads or writes outside of a tensor.
     """
     folder = operator.root / FOLDER
-    job, answer, script = folder / "job", folder / "answer", folder / "job.gdb"
     convention = operator.runtimes[0].calling_convention()
     values = convention.marshal(operator.spec.params, invocation.params)
-    tensors = carried(invocation, convention.tensor_types)
-    requested = request(operator.spec, tensors, values, {}, FILLS[0], 1, _TIMEOUT)
-    job.write_bytes(b"".join(requested))
+    tensors = carried(operator.spec, invocation, convention.tensor_types)
+    requested = b"".join(request(tensors, values, {}, FILLS[0], 1, _TIMEOUT))
     compute = f"{operator.spec.lower}_compute"
-    script.write_text(
-        "set confirm off\nset follow-fork-mode child\n"
-        f"break {compute}.h:{compute}\nrun < {_quoted(job)} > {_quoted(answer)}\n",
-        encoding="utf-8",
-    )
-    return ["gdb", "-q", "-x", str(script), str(folder / "harness")]
-
-
-def _quoted(path: Path) -> str:
-    return shlex.quote(str(path))
+    return gdb_command([str(folder / "harness")], requested, f"{compute}.h:{compute}", folder)
 
 
 def main(

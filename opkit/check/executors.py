@@ -84,6 +84,25 @@ def emulator(abi: str, qemu: str = "") -> tuple[str, ...]:
     )
 
 
+def on_this_pc(harness: Path, runtime: Path, library: Path, symbol: str) -> Executor:
+    """Return an executor for a kernel's library on this PC.
+
+    Args:
+        harness: the program.
+        runtime: the runtime's part of it, a library.
+        library: the kernel's.
+        symbol: by which the runtime finds the kernel there.
+
+    Raises:
+        OpkitError: one of the files does not exist.
+    """
+    files = [path.absolute() for path in (harness, runtime, library)]
+    for path in files:
+        if not path.is_file():
+            raise OpkitError(f"{path} not found; run `scons target=x64`")
+    return Executor("x64", (*map(str, files), symbol), measures=True)
+
+
 @contextmanager
 def launch(abi: str, program: Path, qemu: str = "") -> Iterator[Executor]:
     """Yield an executor for a static harness; the context removes it from a board.

@@ -1,86 +1,139 @@
-"""Runs a program with a timeout and a limit for its output."""
+"""Workers: processes that answer one request after the other; and how to kill what they start."""
 
 from __future__ import annotations
 
+import atexit
 import os
+import secrets
 import select
-import selectors
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from signal import SIGKILL
-
-KEPT_BYTES = 16 << 10
-"""Bytes of stderr that are kept, at the beginning and at the end."""
+from typing import Any
 
 
-@dataclass(frozen=True)
-class ProcessResult:
-    """The result of a program.
+@dataclass(eq=False)
+class Worker:
+    """A process that answers requests on its stdout, until its stdin ends; see start_worker.
 
     Attributes:
-        status: its exit status; negative: the signal that ended it.
-        stdout: all of it.
-        stderr: of a long text the beginning and the end.
-        timed_out: whether it was killed at the timeout.
+        process: the process.
+        mark: NAME=value in its environment, which all that it starts inherits.
     """
 
-    status: int
-    stdout: str
-    stderr: str
-    timed_out: bool
+    process: subprocess.Popen[bytes]
+    mark: str
+    _errors: Any
+    _deadline: float = 0.0
+    _received: bytearray = field(default_factory=bytearray)
 
+    def send(self, request: bytes, timeout: float) -> None:
+        """Send a request; `timeout` is the seconds until the end of its answer.
 
-class _HeadAndTail:
-    """The beginning and the end of a text."""
+        Raises:
+            TimeoutError: the process does not read it in time.
+            BrokenPipeError: the process has ended.
+        """
+        self._deadline = time.monotonic() + timeout
+        assert self.process.stdin is not None
+        rest = memoryview(request)
+        while rest:
+            if not select.select([], [self.process.stdin], [], self._left())[1]:
+                raise TimeoutError
+            rest = rest[os.write(self.process.stdin.fileno(), rest) :]
 
-    def __init__(self) -> None:
-        self.head = b""
-        self.tail = b""
-        self.size = 0
+    def line(self) -> bytes:
+        """Return the next line of the answer, with its newline; see take."""
+        while (end := self._received.find(b"\n")) < 0:
+            self._receive()
+        return self.take(end + 1)
 
-    def add(self, data: bytes) -> None:
-        self.size += len(data)
-        free = KEPT_BYTES - len(self.head)
-        self.head += data[:free]
-        self.tail = (self.tail + data[free:])[-KEPT_BYTES:]
+    def take(self, size: int) -> bytes:
+        """Return the next bytes of the answer.
 
-    def text(self) -> str:
-        omitted = self.size - len(self.head) - len(self.tail)
-        separator = f"\n... {omitted} bytes left out ...\n" if omitted else ""
-        return self.head.decode(errors="replace") + separator + self.tail.decode(errors="replace")
+        Raises:
+            TimeoutError: they do not come in time.
+            EOFError: the process has ended.
+        """
+        while len(self._received) < size:
+            self._receive()
+        taken = bytes(self._received[:size])
+        del self._received[:size]
+        return taken
 
+    def _receive(self) -> None:
+        assert self.process.stdout is not None
+        if not select.select([self.process.stdout], [], [], self._left())[0]:
+            raise TimeoutError
+        data = os.read(self.process.stdout.fileno(), 1 << 20)
+        if not data:
+            raise EOFError
+        self._received += data
 
-def run(command: Sequence[str | Path], stdin: str, timeout: float) -> ProcessResult:
-    """Run a program; at the timeout, or if we are interrupted, kill it and all its children.
+    def _left(self) -> float:
+        return max(0.0, self._deadline - time.monotonic())
 
-    Raises:
-        FileNotFoundError: the program does not exist.
-    """
-    stderr = _HeadAndTail()
-    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as stdout:
-        source.write(stdin.encode())
-        source.seek(0)
-        process = subprocess.Popen(
-            command, stdin=source, stdout=stdout, stderr=subprocess.PIPE, start_new_session=True
-        )
-        end = time.monotonic() + timeout
+    def stderr(self) -> str:
+        """Return what the process has written to stderr."""
+        file = self._errors.fileno()
+        return os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace")
+
+    def kill_strays(self) -> None:
+        """Kill what the process has started."""
+        kill_marked(self.mark, but=self.process.pid)
+
+    def kill(self) -> None:
+        """Kill the process, and what it has started."""
+        self.process.kill()
+        self.close()
+
+    def close(self) -> None:
+        """End the process by the end of its input, or else by force, and what it has started."""
+        atexit.unregister(self.close)
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        with suppress(BrokenPipeError):
+            self.process.stdin.close()
         try:
-            timed_out = not _read(process, stderr, end)
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, SIGKILL)
-        status = process.wait()
-        assert process.stderr is not None
-        process.stderr.close()
-        stdout.seek(0)
-        return ProcessResult(
-            status, stdout.read().decode(errors="replace"), stderr.text(), timed_out
-        )
+            self.process.wait(2)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        kill_marked(self.mark)
+        self.process.stdout.close()
+
+
+def start_worker(
+    command: Sequence[str], environment: Mapping[str, str] = {}, folder: Path | None = None
+) -> Worker:
+    """Start a worker, which is closed at the end of this process at the latest.
+
+    Args:
+        command: what starts it.
+        environment: variables added to its environment.
+        folder: its working directory.
+    """
+    name, value = "OPKIT_WORKER", secrets.token_hex(8)
+    errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, **environment, name: value},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        cwd=folder,
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    os.set_blocking(process.stdin.fileno(), False)
+    worker = Worker(process, f"{name}={value}", errors)
+    atexit.register(worker.close)
+    return worker
 
 
 def kill_marked(mark: str, but: int = 0) -> None:
@@ -98,31 +151,3 @@ def kill_marked(mark: str, but: int = 0) -> None:
         with suppress(OSError):
             if process != but and mark.encode() in environment.read_bytes().split(b"\0"):
                 os.kill(process, SIGKILL)
-
-
-def _read(process: subprocess.Popen[bytes], stderr: _HeadAndTail, end: float) -> bool:
-    """Read a process' stderr until it ends; return whether that was before the end time."""
-    assert process.stderr is not None
-    with selectors.DefaultSelector() as selector:
-        selector.register(process.stderr, selectors.EVENT_READ)
-        while (remaining := end - time.monotonic()) > 0:
-            if selector.select(remaining):
-                data = os.read(process.stderr.fileno(), 1 << 16)
-                if not data:
-                    return _wait(process, end)
-                stderr.add(data)
-    return False
-
-
-def _wait(process: subprocess.Popen[bytes], end: float) -> bool:
-    """Wait for a process that has closed stderr; return whether it ended before the end time."""
-    try:
-        descriptor = os.pidfd_open(process.pid)
-    except OSError:  # an old Linux kernel: poll
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(max(0.0, end - time.monotonic()))
-        return process.poll() is not None
-    try:
-        return bool(select.select([descriptor], [], [], max(0.0, end - time.monotonic()))[0])
-    finally:
-        os.close(descriptor)

@@ -11,6 +11,15 @@
 
 #define OPKIT_MAX_RANK 6 /* dimensions of a tensor; a runtime may take less */
 
+/* Returns from a function at the first call that fails: whose status is not 0. */
+#define OPKIT_TRY(call)                  \
+    do {                                 \
+        const int opkit_status = (call); \
+        if (opkit_status != 0) {         \
+            return opkit_status;         \
+        }                                \
+    } while (0)
+
 /* The types of a tensor's elements. */
 enum opkit_type {
     OPKIT_FLOAT32,

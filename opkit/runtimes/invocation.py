@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from numpy.typing import DTypeLike, NDArray
 
+from opkit.description.limits import Limits
 from opkit.description.spec import Param
 from opkit.errors import OpkitError
 
@@ -88,24 +89,26 @@ class Value:
     data: bytes
 
 
-class CallingConvention(Protocol):
-    """How a runtime calls kernels; a module with these names is one."""
+@dataclass(frozen=True)
+class CallingConvention:
+    """How a runtime calls kernels.
 
-    @property
-    def tensor_types(self) -> Mapping[str, str]:
-        """The dtypes of tensors that it takes -> the dtype of what a kernel gets for one."""
+    Attributes:
+        tensor_types: the dtypes of tensors that it takes -> the dtype that a kernel gets for one.
+        input_types: the dtypes of the inputs that a model of it can have.
+        output_types: the dtypes of the outputs that a model of it can have.
+        value: (param, value) -> what a kernel gets for it. Raises RefusedError: the runtime would
+            not run the operator with it.
+        statuses: status -> its name.
+        has_shape_rule: whether a rule in C says the shapes of outputs, which a check compares too.
+    """
 
-    @property
-    def input_types(self) -> Collection[str]:
-        """The dtypes of the inputs that a model of it can have."""
-
-    @property
-    def output_types(self) -> Collection[str]:
-        """The dtypes of the outputs that a model of it can have."""
-
-    @property
-    def has_shape_rule(self) -> bool:
-        """Whether a rule in C says the shapes of outputs, which a check compares as well."""
+    tensor_types: Mapping[str, str]
+    input_types: Collection[str]
+    output_types: Collection[str]
+    value: Callable[[Param, Any], Value]
+    statuses: Mapping[int, str] = field(default_factory=dict)
+    has_shape_rule: bool = False
 
     def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
         """Return what a kernel gets for the values of params.
@@ -117,9 +120,43 @@ class CallingConvention(Protocol):
         Raises:
             RefusedError: the runtime would not run the operator with one of them.
         """
+        return [self.value(param, values[param.name]) for param in params]
 
     def status_name(self, status: int) -> str:
         """Return a status as messages show it."""
+        name = self.statuses.get(status)
+        return f"{name} ({status})" if name else f"status {status}"
+
+
+def numbers_of(param: Param, value: Any, limits: Limits) -> list[Any]:
+    """Return the numbers in a param's value.
+
+    Raises:
+        RefusedError: a list has no items, or more than the runtime takes.
+    """
+    numbers = list(value) if param.type.is_list else [value]
+    if not 1 <= len(numbers) <= limits.items:
+        raise RefusedError(
+            f"param '{param.name}' has {len(numbers)} items (expected 1 to {limits.items:,}, the "
+            f"limit of {limits.device})"
+        )
+    return numbers
+
+
+def check_integers(param: Param, numbers: Sequence[Any], largest: float = math.inf) -> None:
+    """Refuse numbers that are not integers of a param's type, or greater than `largest`.
+
+    Raises:
+        RefusedError: one of them is such.
+    """
+    assert param.type.element.limits is not None
+    low, limit = param.type.element.limits
+    high = min(limit, largest)
+    for number in numbers:
+        if not low <= number <= high or number != int(number):
+            raise RefusedError(
+                f"param '{param.name}' is {number} (expected a whole number from {low} to {high})"
+            )
 
 
 class Kernel(Protocol):

@@ -13,7 +13,7 @@ from opkit.errors import OpkitError
 from tests.compiling import C_SOURCES, build
 from tests.repositories import Repository, generate, installed_opkit
 
-SHARED = ("build/host/libOpenVX.so", "build/host/vx_runtime", "build/x64/openvx/libOpenVX.so")
+SHARED = ("build/host/libOpenVX.so", "build/host/vx_runtime.so", "build/x64/openvx/libOpenVX.so")
 
 
 def test_second_repository_uses_cache(

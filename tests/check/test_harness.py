@@ -20,7 +20,7 @@ from opkit.check.results import Result
 from opkit.errors import OpkitError
 from opkit.runtimes import parse
 from opkit.runtimes.invocation import Invocation
-from opkit.runtimes.rknn import calling_convention
+from opkit.runtimes.rknn.calling_convention import CONVENTION
 from opkit.runtimes.rknn.host_kernels import CpuKernel
 from opkit.testing import Case, Operator, run_cpu_kernel
 from tests.check import target_repositories
@@ -156,7 +156,7 @@ def test_constructors_and_destructors(root: Path, deed: str) -> None:
     kernel = operator.cpu_kernel
     assert isinstance(kernel, CpuKernel)
     guarded = kernel.guarded
-    executor = replace(guarded.executor, environment={"MISDEED": deed})
+    executor = replace(guarded.harness.executor, environment={"MISDEED": deed})
     operator.__dict__["cpu_kernel"] = HarnessKernel(
         operator.spec, executor, root, guarded.convention, guarded.attachments
     )
@@ -307,7 +307,7 @@ def plain_kernel(folder: Path, symbol: str, library: str = "libplain_kernel.so")
     libraries = [folder / "libplain_runtime.so", folder / library]
     command = (str(harness()), *map(str, libraries), symbol)
     executor = Executor("plain", command)
-    return HarnessKernel(parse(PLAIN), executor, folder, calling_convention, library=libraries[1])
+    return HarnessKernel(parse(PLAIN), executor, folder, CONVENTION, library=libraries[1])
 
 
 def plain_invocation(divisor: int) -> Invocation:
@@ -356,7 +356,7 @@ def test_memory_is_guarded_without_openvx(symbol: str, plain_folder: Path) -> No
 
 def test_fastest_run_is_measured(plain_folder: Path) -> None:
     kernel = plain_kernel(plain_folder, "slow_at_first", "libplain_faults.so")
-    kernel.executor = replace(kernel.executor, measures=True)
+    kernel.harness.executor = replace(kernel.harness.executor, measures=True)
     assert kernel.run(plain_invocation(1), limit=LONG).seconds >= 1
     assert kernel.run(plain_invocation(1), repeat=9, limit=LONG).seconds < 1
 

@@ -17,7 +17,7 @@ from opkit.check.harness import client
 from opkit.check.harness.client import HarnessKernel
 from opkit.runtimes import parse
 from opkit.runtimes.invocation import Invocation
-from opkit.runtimes.rknn import calling_convention
+from opkit.runtimes.rknn.calling_convention import CONVENTION
 from tests.check.target_repositories import (
     DESCRIPTION,
     FAULTS,
@@ -235,7 +235,7 @@ CALL = Invocation({"input": np.zeros(3, np.float16)}, {"fault": 0}, {"output": (
 def outcome_of(tmp_path: Path, python: str) -> str:
     greeting = "print('opkit harness 1', flush=True); "
     executor = Executor("here", (sys.executable, "-c", greeting + python))
-    kernel = HarnessKernel(parse(DESCRIPTION), executor, tmp_path, calling_convention)
+    kernel = HarnessKernel(parse(DESCRIPTION), executor, tmp_path, CONVENTION)
     return kernel.run(CALL, limit=0).fault
 
 

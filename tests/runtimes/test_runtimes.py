@@ -138,7 +138,7 @@ def test_dtypes_that_a_runtime_carries_or_leaves_out(plain: Repository, tmp_path
     note = "CPU kernel, plain leaves out cases with int8: its runtime has no such inputs"
     assert f"note: {note}\n" in checked
     room = Path(both.opkit) / "opkit/runtimes/plain/__init__.py"
-    rule = "has_shape_rule = "
+    rule = "has_shape_rule="
     room.write_text(room.read_text().replace(f"{rule}False", f"{rule}True"))
     with tests.open("a") as file:
         file.write(CHANGED)

@@ -6,18 +6,10 @@ own. When it ends itself, the next invocation gets a new one.
 
 from __future__ import annotations
 
-import atexit
-import os
-import secrets
-import select
 import signal
-import subprocess
-import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +17,7 @@ from numpy.typing import DTypeLike
 
 from opkit.check.debug_info import line_of
 from opkit.check.executors import GREETING, Executor
-from opkit.check.processes import kill_marked
+from opkit.check.processes import Worker, start_worker
 from opkit.check.sanitizers import explain
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -38,67 +30,69 @@ LONGEST_NAME = 63  # bytes, as the harness has it; messages cut what is longer
 SHOWN_LINES = 12  # of what the harness wrote to stderr before it ended
 
 
-class HarnessKernel:
-    """A kernel of an operator in the harness. It is a Kernel.
+@dataclass
+class Harness:
+    """The harness with a kernel in it, started when it first runs.
 
-    Args:
-        spec: the operator description.
-        executor: how the harness is started.
+    Attributes:
+        executor: how it is started.
         root: the repository.
-        convention: how the runtime calls the kernel.
-        attachments: what the runtime's part of the harness gets besides the values.
         library: the kernel's library on this PC, if its debug information knows the lines.
     """
 
-    keeps_state = True
-
-    def __init__(
-        self,
-        spec: OpSpec,
-        executor: Executor,
-        root: Path,
-        convention: CallingConvention,
-        attachments: Mapping[str, bytes] | None = None,
-        library: Path | None = None,
-    ) -> None:
-        self.spec = spec
-        self.executor = executor
-        self.root = root
-        self.convention = convention
-        self.attachments = attachments or {}
-        self.library = library
-        self._process: _Process | None = None
+    executor: Executor
+    root: Path
+    library: Path | None = None
+    _worker: Worker | None = None
 
     def run(
-        self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
+        self,
+        tensors: Invocation,
+        values: Sequence[Value],
+        attachments: Mapping[str, bytes],
+        fill: int | None = None,
+        repeat: int = 1,
+        limit: float = 10,
     ) -> RunResult:
-        """Run the kernel; see Kernel.
+        """Run the kernel; see request, and Kernel.
 
         Raises:
-            OpkitError: the library does not fit op.yml, or cannot be loaded.
-            RefusedError: the runtime would not run the operator with these values.
+            OpkitError: the kernel cannot be loaded, or the runtime would not run it so.
         """
-        tensors = carried(invocation, self.convention.tensor_types)
-        values = self.convention.marshal(self.spec.params, invocation.params)
-        asked = b"".join(request(self.spec, tensors, values, self.attachments, fill, repeat, limit))
+        asked = b"".join(request(tensors, values, attachments, fill, repeat, limit))
         timeout = TIMEOUT + (limit + GRACE) * (repeat + STAGES)
         try:
-            if self._process is None:
-                self._process = _Process(self.executor)
-            answer = self._process.ask(asked, timeout)
-            if any(what in ("fault", "event", "ended") for what, _ in answer):
-                self._process.end_strays()
+            answer = self._ask(asked, timeout)
         except _EndedError as end:
-            self._process = None
             return RunResult(fault=explain(end.stderr, self.root) or str(end))
-        result = self._result(answer, tensors, limit)
-        with np.errstate(all="ignore"):  # what a type cannot hold becomes infinite
-            for name, array in result.outputs.items():
-                output = array.astype(invocation.outputs[name][1], copy=False)
-                if array.dtype.kind == "f" and output.dtype.kind != "f":
-                    result.events += _inexact(name, array, output)
-                result.outputs[name] = output
-        return result
+        return self._result(answer, tensors, limit)
+
+    def _ask(self, request: bytes, timeout: float) -> list[tuple[str, bytes]]:
+        """Return the answer to a request, what and bytes, without its end.
+
+        Raises:
+            _EndedError: there was none.
+        """
+        is_new = self._worker is None
+        worker = self._worker or start_worker(self.executor.command, self.executor.environment)
+        self._worker = worker
+        try:
+            worker.send(request, timeout)
+            if is_new and worker.line() != GREETING:
+                raise EOFError
+            answer = list(iter(lambda: _record(worker), ("end", b"")))
+        except TimeoutError:
+            self._worker = None
+            worker.kill()
+            raise _EndedError(f"no answer after {timeout:g} s", worker.stderr()) from None
+        except (EOFError, BrokenPipeError, ValueError):
+            self.close()
+            status = worker.process.returncode
+            how = f"status {status}" if status >= 0 else _signal_name(-status)
+            raise _EndedError(f"the harness ended with {how}", worker.stderr()) from None
+        if any(what in ("fault", "event", "ended") for what, _ in answer):
+            worker.kill_strays()
+        return answer
 
     def _result(
         self, answer: list[tuple[str, bytes]], invocation: Invocation, limit: float
@@ -157,26 +151,78 @@ class HarnessKernel:
 
     def close(self) -> None:
         """End the harness; the next invocation starts another one."""
-        if self._process is not None:
-            self._process.close()
-            self._process = None
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
 
 
-def carried(invocation: Invocation, tensor_types: Mapping[str, str]) -> Invocation:
-    """Return the call with the tensors that its runtime makes of those of a case."""
+class HarnessKernel:
+    """A kernel of an operator in the harness. It is a Kernel.
+
+    Args:
+        spec: the operator description.
+        executor: how the harness is started.
+        root: the repository.
+        convention: how the runtime calls the kernel.
+        attachments: what the runtime's part of the harness gets besides the values.
+        library: the kernel's library on this PC, if its debug information knows the lines.
+    """
+
+    keeps_state = True
+
+    def __init__(
+        self,
+        spec: OpSpec,
+        executor: Executor,
+        root: Path,
+        convention: CallingConvention,
+        attachments: Mapping[str, bytes] | None = None,
+        library: Path | None = None,
+    ) -> None:
+        self.spec = spec
+        self.convention = convention
+        self.attachments = attachments or {}
+        self.harness = Harness(executor, root, library)
+
+    def run(
+        self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
+    ) -> RunResult:
+        """Run the kernel; see Kernel.
+
+        Raises:
+            OpkitError: the library does not fit op.yml, or cannot be loaded.
+            RefusedError: the runtime would not run the operator with these values.
+        """
+        tensors = carried(self.spec, invocation, self.convention.tensor_types)
+        values = self.convention.marshal(self.spec.params, invocation.params)
+        result = self.harness.run(tensors, values, self.attachments, fill, repeat, limit)
+        with np.errstate(all="ignore"):  # what a type cannot hold becomes infinite
+            for name, array in result.outputs.items():
+                output = array.astype(invocation.outputs[name][1], copy=False)
+                if array.dtype.kind == "f" and output.dtype.kind != "f":
+                    result.events += _inexact(name, array, output)
+                result.outputs[name] = output
+        return result
+
+    def close(self) -> None:
+        """End the harness; the next invocation starts another one."""
+        self.harness.close()
+
+
+def carried(spec: OpSpec, invocation: Invocation, tensor_types: Mapping[str, str]) -> Invocation:
+    """Return the call with the tensors that its runtime makes of those of a case, in order."""
 
     def type_of(dtype: DTypeLike) -> str:
         return tensor_types[np.dtype(dtype).name]
 
+    inputs = {tensor.name: invocation.inputs[tensor.name] for tensor in spec.inputs}
+    outputs = {tensor.name: invocation.outputs[tensor.name] for tensor in spec.outputs}
     return replace(
         invocation,
         inputs={
-            name: array.astype(type_of(array.dtype), copy=False)
-            for name, array in invocation.inputs.items()
+            name: array.astype(type_of(array.dtype), copy=False) for name, array in inputs.items()
         },
-        outputs={
-            name: (shape, type_of(dtype)) for name, (shape, dtype) in invocation.outputs.items()
-        },
+        outputs={name: (shape, type_of(dtype)) for name, (shape, dtype) in outputs.items()},
     )
 
 
@@ -191,17 +237,22 @@ def _inexact(name: str, array: Array, output: Array) -> Iterator[str]:
 
 
 def request(
-    spec: OpSpec,
-    invocation: Invocation,
+    tensors: Invocation,
     values: Sequence[Value],
     attachments: Mapping[str, bytes],
     fill: int | None,
     repeat: int,
     limit: float,
 ) -> Iterator[bytes]:
-    """Yield what the harness reads to run the kernel once; see Kernel for the arguments.
+    """Yield what the harness reads to run the kernel once.
 
-    The kernel gets `values` besides its tensors, the runtime's part of the harness `attachments`.
+    Args:
+        tensors: the inputs and outputs as the kernel gets them, in its order.
+        values: what it gets behind them.
+        attachments: what the runtime's part of the harness gets: name -> bytes.
+        fill: as of Kernel.run, like the others.
+        repeat: see there.
+        limit: see there.
     """
 
     def value(role: str, value: Value) -> bytes:
@@ -209,17 +260,16 @@ def request(
         words = (role, value.type, value.name[:LONGEST_NAME], len(shape), *shape, len(value.data))
         return " ".join(map(str, words)).encode() + b"\n" + value.data
 
-    count = len(spec.inputs) + len(spec.outputs) + len(values)
+    count = len(tensors.inputs) + len(tensors.outputs) + len(values)
     how = (-1 if fill is None else fill, repeat, limit, count, len(attachments))
     yield f"run {' '.join(map(str, how))}\n".encode()
-    for input_ in spec.inputs:
-        array: Array = np.ascontiguousarray(invocation.inputs[input_.name])
-        yield value("input", Value(input_.name, array.dtype.name, array.shape, array.tobytes()))
-    for output in spec.outputs:
-        shape, dtype = invocation.outputs[output.name]
-        yield value("output", Value(output.name, np.dtype(dtype).name, shape, b""))
-    for each in values:
-        yield value("param", each)
+    for name, each in tensors.inputs.items():
+        array: Array = np.ascontiguousarray(each)
+        yield value("input", Value(name, array.dtype.name, array.shape, array.tobytes()))
+    for name, (shape, dtype) in tensors.outputs.items():
+        yield value("output", Value(name, np.dtype(dtype).name, shape, b""))
+    for param in values:
+        yield value("param", param)
     for name, data in attachments.items():
         yield f"{name} {len(data)}\n".encode() + data
 
@@ -243,9 +293,6 @@ def _signal_name(number: int) -> str:
     return f"signal {number}"
 
 
-# ---- The process ---------------------------------------------------------------------------------
-
-
 class _EndedError(Exception):
     """The harness is gone; `stderr` is what it wrote there meanwhile."""
 
@@ -255,125 +302,6 @@ class _EndedError(Exception):
         self.stderr = stderr
 
 
-class _Process:
-    """A harness that answers requests."""
-
-    def __init__(self, executor: Executor) -> None:
-        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        self._greeted = False
-        self._answer = bytearray()
-        self._deadline = 0.0
-        name, value = "OPKIT_HARNESS", secrets.token_hex(8)
-        self._mark = f"{name}={value}"
-        self.popen = subprocess.Popen(
-            executor.command,
-            env={**os.environ, **executor.environment, name: value},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.errors,
-            start_new_session=True,
-        )
-        assert self.popen.stdin is not None
-        os.set_blocking(self.popen.stdin.fileno(), False)
-        self._close = partial(_stop, self.popen, self._mark)
-        atexit.register(self._close)
-
-    def ask(self, request: bytes, timeout: float) -> list[tuple[str, bytes]]:
-        """Return the answer to a request, what and bytes, without its end.
-
-        Raises:
-            _EndedError: there was none.
-        """
-        self._deadline = time.monotonic() + timeout
-        try:
-            self._send(request)
-            self._greet()
-            return list(iter(self._record, ("end", b"")))
-        except TimeoutError:
-            self.popen.kill()
-            self.close()
-            raise _EndedError(f"no answer after {timeout:g} s", self._stderr()) from None
-        except (EOFError, BrokenPipeError, ValueError):
-            self.close()
-            raise _EndedError(self._how_it_ended(), self._stderr()) from None
-
-    def _send(self, request: bytes) -> None:
-        assert self.popen.stdin is not None
-        rest = memoryview(request)
-        while rest:
-            if not select.select([], [self.popen.stdin], [], self._left())[1]:
-                raise TimeoutError
-            rest = rest[os.write(self.popen.stdin.fileno(), rest) :]
-
-    def _left(self) -> float:
-        return max(0.0, self._deadline - time.monotonic())
-
-    def _greet(self) -> None:
-        if not self._greeted and self._line() != GREETING:
-            raise EOFError
-        self._greeted = True
-
-    def _record(self) -> tuple[str, bytes]:
-        what, _, size = self._line().decode(errors="replace").rpartition(" ")
-        return what, self._bytes(int(size))
-
-    def _line(self) -> bytes:
-        while (end := self._answer.find(b"\n")) < 0:
-            self._receive()
-        return self._bytes(end + 1)
-
-    def _bytes(self, size: int) -> bytes:
-        while len(self._answer) < size:
-            self._receive()
-        taken = bytes(self._answer[:size])
-        del self._answer[:size]
-        return taken
-
-    def _receive(self) -> None:
-        """Wait for more of the answer.
-
-        Raises:
-            TimeoutError: none came in time.
-            EOFError: none will come.
-        """
-        assert self.popen.stdout is not None
-        if not select.select([self.popen.stdout], [], [], self._left())[0]:
-            raise TimeoutError
-        data = os.read(self.popen.stdout.fileno(), 1 << 20)
-        if not data:
-            raise EOFError
-        self._answer += data
-
-    def _stderr(self) -> str:
-        file = self.errors.fileno()
-        return os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace")
-
-    def _how_it_ended(self) -> str:
-        status = self.popen.returncode
-        if status >= 0:
-            return f"the harness ended with status {status}"
-        return f"the harness ended with {_signal_name(-status)}"
-
-    def end_strays(self) -> None:
-        """End what a kernel has started and the harness could not find."""
-        kill_marked(self._mark, but=self.popen.pid)
-
-    def close(self) -> None:
-        """End the process."""
-        atexit.unregister(self._close)
-        self._close()
-
-
-def _stop(process: subprocess.Popen[bytes], mark: str) -> None:
-    """End a process by ending its input, or else by force, and all that has its mark."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    with suppress(BrokenPipeError):
-        process.stdin.close()
-    try:
-        process.wait(2)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    kill_marked(mark)
-    process.stdout.close()
+def _record(worker: Worker) -> tuple[str, bytes]:
+    what, _, size = worker.line().decode(errors="replace").rpartition(" ")
+    return what, worker.take(int(size))

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -20,6 +21,9 @@ enum {
     PREPARE_TIMEOUT = 30000 /* milliseconds for what is not the kernel's */
 };
 
+static const struct harness_kernel *kernel;
+static void (*finish)(void);
+
 static struct {
     const char *name;
     const char *const *phase;
@@ -27,18 +31,15 @@ static struct {
     uintptr_t stack; /* an address in the frame that the stage runs in */
 } stage;
 
-struct fault {
-    int signal;
-    int code;
-    uintptr_t address;
-    uintptr_t stack_pointer; /* 0: not known on this machine, as the instruction's */
-    uintptr_t instruction;
-    const char *verb;
-};
-
 /* ---- The clock ---- */
 
-/* Begins a stage: messages call it by its name, or by its phase, which changes. */
+uint32_t milliseconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint32_t)((uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000);
+}
+
 void start_timer(const char *name, const char *const *phase, double limit, bool alarmed)
 {
     const double whole = (double)(time_t)limit;
@@ -65,9 +66,10 @@ void stop_timer(void)
 
 /* ---- Sentences ---- */
 
-static struct fault read_fault(int number, const siginfo_t *information, const ucontext_t *context)
+static struct harness_fault read_fault(int number, const siginfo_t *information,
+                                       const ucontext_t *context)
 {
-    struct fault fault = {
+    struct harness_fault fault = {
         .signal = number,
         .code = information->si_code,
         .address = (uintptr_t)information->si_addr,
@@ -89,21 +91,21 @@ static struct fault read_fault(int number, const siginfo_t *information, const u
     return fault;
 }
 
-static bool is_stack_overflow(const struct fault *fault)
+static bool is_stack_overflow(const struct harness_fault *fault)
 {
     return fault->stack_pointer != 0 && fault->address + STACK_REACH >= fault->stack_pointer &&
            fault->address <= stage.stack;
 }
 
-static void explain_access(const struct fault *fault, char *text, size_t size)
+static void explain_access(const struct harness_fault *fault, char *text, size_t size)
 {
     char where[400];
     struct rlimit stack;
 
     if (fault->code != SEGV_MAPERR && fault->code != SEGV_ACCERR) {
         snprintf(text, size, "touches an address that is not aligned, or none at all");
-    } else if (runtime->explain != NULL &&
-               runtime->explain((const void *)fault->address, where, sizeof where)) {
+    } else if (kernel->runtime->explain != NULL &&
+               kernel->runtime->explain((const void *)fault->address, where, sizeof where)) {
         snprintf(text, size, "%s %s", fault->verb, where);
     } else if (is_stack_overflow(fault)) {
         getrlimit(RLIMIT_STACK, &stack);
@@ -119,7 +121,7 @@ static void explain_access(const struct fault *fault, char *text, size_t size)
 }
 
 /* What happened, in the third person: "reads ..." */
-static void explain(const struct fault *fault, char *text, size_t size)
+static void explain(const struct harness_fault *fault, char *text, size_t size)
 {
     const char *sentence = NULL;
 
@@ -160,31 +162,38 @@ static void reset_handlers(void)
 
 static void on_signal(int number, siginfo_t *information, void *context)
 {
-    const struct fault fault = read_fault(number, information, context);
+    struct harness_fault fault = read_fault(number, information, context);
+    const struct harness_runtime *runtime = kernel->runtime;
     const char *function = runtime->function != NULL ? *runtime->function : NULL;
-    const ptrdiff_t instruction = offset_in_kernel(fault.instruction);
-    char what[480];
+    char what[800];
 
     reset_handlers();
     stop_timer();
-    explain(&fault, what, sizeof what);
+    if (runtime->describe_fault != NULL) {
+        runtime->describe_fault(&fault, what, sizeof what);
+    } else {
+        explain(&fault, what, sizeof what);
+    }
     record_text("fault", "%s %s%s%s", stage.phase != NULL ? *stage.phase : stage.name, what,
                 function != NULL ? ", inside " : "", function != NULL ? function : "");
     if (number == SIGALRM) {
         record("timeout", "", 0);
     }
+    const ptrdiff_t instruction = kernel->offset(fault.instruction);
     if (instruction != 0) {
         record_text("instruction", "%td", instruction);
     }
-    finish_after_fault();
+    finish();
 }
 
-void catch_faults(void)
+void catch_faults(const struct harness_kernel *of_kernel, void (*after_fault)(void))
 {
     static uint8_t alternate[ALTERNATE_STACK_SIZE];
     const stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 
+    kernel = of_kernel;
+    finish = after_fault;
     sigemptyset(&action.sa_mask);
     sigaltstack(&stack, NULL);
     for (size_t i = 0; i < LENGTH(SIGNALS); i++) {

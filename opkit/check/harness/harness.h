@@ -1,13 +1,15 @@
 /*
  * The harness: runs one kernel on arrays that come in on stdin, until stdin ends.
  *
- *     main.c           loads the runtime, serves requests
- *     protocol.c       requests and answers; client.py is the other side
- *     supervisor.c     a process for each invocation: its limits, its output, its end
- *     invocation.c     what happens in that process
- *     faults.c         explains signals
- *     process_state.c  finds what a kernel has changed of its process
  *     memory/          guarded memory, for the runtimes
+ *     protocol.c       requests, records, answers; client.py is the other side
+ *     process_state.c  finds what a kernel has changed of its process
+ *     faults.c         explains signals
+ *     invocation.c     what happens in the process of an invocation
+ *     supervisor.c     that process: its limits, its output, its end
+ *     main.c           loads the runtime, serves requests
+ *
+ * Each file calls only those above it.
  *
  * Natively it is a program that loads the runtime and the kernel's library:
  *
@@ -29,19 +31,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-extern const struct harness_runtime *runtime;
-
 /* ---- protocol.c ---- */
-
-void *allocate(size_t count, size_t size); /* zeros; ends the program when there is no memory */
-bool read_request(struct harness_invocation *invocation); /* false at the end of stdin */
-void free_request(struct harness_invocation *invocation);
-void open_answers(void); /* and greets: from here on, stdout is for answers alone */
-void write_answer(const char *what, const void *bytes, size_t size);
-void write_answers(const char *records, size_t size); /* each as write_answer writes it */
-void end_answer(void);
-
-/* ---- supervisor.c ---- */
 
 /*
  * What the process of an invocation reports to the supervisor, in shared memory: a kernel that
@@ -54,39 +44,52 @@ struct shared_state {
     char stage_name[64];
     size_t used;
     size_t capacity;
-    char records[];
+    char records[]; /* as the answer has them */
 };
 
-extern struct shared_state *shared;
+extern struct shared_state *shared; /* of the invocation that runs */
 
-void init_supervisor(void); /* once */
-void supervise(const struct harness_invocation *invocation);
-uint32_t milliseconds(void);
-
-/* ---- invocation.c ---- */
-
-_Noreturn void run_invocation(const struct harness_invocation *invocation);
+void *allocate(size_t count, size_t size); /* zeros; ends the program when there is no memory */
+bool read_request(struct harness_invocation *invocation); /* false at the end of stdin */
+void free_request(struct harness_invocation *invocation);
 void record(const char *what, const void *bytes, size_t size);
 __attribute__((format(printf, 2, 3))) void record_text(const char *what, const char *format, ...);
-/* Ends the process after a fault in a stage: reports what the runtime has logged. */
-_Noreturn void finish_after_fault(void);
-
-/* ---- loading: main.c ---- */
-
-void *load_kernel(char *problem, size_t size); /* the address of its symbol; NULL: see problem */
-void unload_kernel(void);
-ptrdiff_t offset_in_kernel(uintptr_t address); /* as its debug information counts; 0: not in it */
-
-/* ---- faults.c ---- */
-
-void catch_faults(void);
-void start_timer(const char *name, const char *const *phase, double limit, bool alarmed);
-void stop_timer(void);
+void open_answers(void); /* and greets: from here on, stdout is for answers alone */
+void write_answer(const char *what, const void *bytes, size_t size);
+void write_records(void);
+void end_answer(void);
 
 /* ---- process_state.c ---- */
 
 void snapshot_process(void);
 /* Records an event for each thing that differs, and remembers how it is now. */
 void compare_process(const char *name);
+
+/* ---- faults.c ---- */
+
+/* Loads the kernel, in the process of each invocation. */
+struct harness_kernel {
+    const struct harness_runtime *runtime;
+    void *(*load)(char *problem, size_t size); /* the address of its symbol; NULL: see problem */
+    void (*unload)(void);
+    ptrdiff_t (*offset)(uintptr_t address); /* as its debug information counts; 0: not in it */
+};
+
+uint32_t milliseconds(void);
+/* From here on, a fault is recorded; then `after_fault` ends the process. */
+void catch_faults(const struct harness_kernel *of_kernel, void (*after_fault)(void));
+/* Begins a stage: messages call it by its name, or by its phase, which changes. */
+void start_timer(const char *name, const char *const *phase, double limit, bool alarmed);
+void stop_timer(void);
+
+/* ---- invocation.c ---- */
+
+_Noreturn void run_invocation(const struct harness_invocation *invocation,
+                              const struct harness_kernel *kernel);
+
+/* ---- supervisor.c ---- */
+
+void init_supervisor(void); /* once */
+void supervise(const struct harness_invocation *invocation, const struct harness_kernel *kernel);
 
 #endif

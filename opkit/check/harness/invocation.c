@@ -5,7 +5,6 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
-#include <stdarg.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,34 +17,10 @@ enum {
 static const char *const LOADING = "a constructor of the library";
 static const char *const UNLOADING = "a destructor of the library";
 
+static const struct harness_runtime *runtime;
 static pid_t this_process;
 static bool prepared; /* the runtime has something to report */
 static bool done; /* only the end of the process is left */
-
-/* ---- Records ---- */
-
-void record(const char *what, const void *bytes, size_t size)
-{
-    char line[HARNESS_MAX_NAME * 3];
-    const size_t length = (size_t)snprintf(line, sizeof line, "%s %zu\n", what, size);
-
-    if (shared->capacity - shared->used >= length + size) {
-        memcpy(shared->records + shared->used, line, length);
-        memcpy(shared->records + shared->used + length, bytes, size);
-        shared->used += length + size;
-    }
-}
-
-void record_text(const char *what, const char *format, ...)
-{
-    char text[1024];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    record(what, text, strlen(text));
-}
 
 /* ---- Stages ---- */
 
@@ -172,34 +147,8 @@ __attribute__((destructor(101))) static void complete(void)
     }
 }
 
-void run_invocation(const struct harness_invocation *invocation)
-{
-    char problem[512];
-
-    this_process = getpid();
-    prepare_memory(invocation);
-    catch_faults();
-    snapshot_process();
-
-    start_timer(LOADING, NULL, invocation->limit, true);
-    void *entry = load_kernel(problem, sizeof problem);
-    exit_if_forked();
-    stop_timer();
-    compare_process(LOADING);
-    if (entry == NULL) {
-        record("refused", problem, strlen(problem));
-    } else {
-        run(entry, invocation);
-        start_timer(UNLOADING, NULL, invocation->limit, true);
-        unload_kernel();
-    }
-    fflush(stdout);
-    fflush(stderr);
-    done = true;
-    exit(EXIT_SUCCESS);
-}
-
-void finish_after_fault(void)
+/* Ends the process after a fault in a stage: reports what the runtime has logged. */
+static _Noreturn void finish_after_fault(void)
 {
     shared->fault = true;
     if (prepared) {
@@ -208,4 +157,33 @@ void finish_after_fault(void)
     fflush(stdout);
     fflush(stderr);
     _exit(EXIT_FAILURE);
+}
+
+void run_invocation(const struct harness_invocation *invocation,
+                    const struct harness_kernel *kernel)
+{
+    char problem[512];
+
+    runtime = kernel->runtime;
+    this_process = getpid();
+    prepare_memory(invocation);
+    catch_faults(kernel, finish_after_fault);
+    snapshot_process();
+
+    start_timer(LOADING, NULL, invocation->limit, true);
+    void *entry = kernel->load(problem, sizeof problem);
+    exit_if_forked();
+    stop_timer();
+    compare_process(LOADING);
+    if (entry == NULL) {
+        record("refused", problem, strlen(problem));
+    } else {
+        run(entry, invocation);
+        start_timer(UNLOADING, NULL, invocation->limit, true);
+        kernel->unload();
+    }
+    fflush(stdout);
+    fflush(stderr);
+    done = true;
+    exit(EXIT_SUCCESS);
 }

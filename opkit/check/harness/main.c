@@ -4,34 +4,32 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-const struct harness_runtime *runtime;
-
 #ifdef HARNESS_ENTRY /* all is linked into this program */
 
 extern char HARNESS_ENTRY[];
 extern const struct harness_runtime harness_runtime;
 
-static void load_runtime(char **arguments)
-{
-    (void)arguments;
-    runtime = &harness_runtime;
-}
-
-void *load_kernel(char *problem, size_t size)
+static void *load(char *problem, size_t size)
 {
     (void)problem;
     (void)size;
     return HARNESS_ENTRY;
 }
 
-void unload_kernel(void)
+static void unload(void)
 {
 }
 
-ptrdiff_t offset_in_kernel(uintptr_t address)
+static ptrdiff_t offset(uintptr_t address)
 {
     (void)address;
     return 0;
+}
+
+static const struct harness_runtime *load_runtime(char **arguments)
+{
+    (void)arguments;
+    return &harness_runtime;
 }
 
 enum {
@@ -42,58 +40,57 @@ enum {
 
 #include <dlfcn.h>
 
-static const char *kernel_path;
-static const char *kernel_symbol;
-static void *kernel;
-static void *kernel_base;
+static const char *path;
+static const char *symbol;
+static void *library;
+static void *base;
 
-static void load_runtime(char **arguments)
-{
-    /* Global, so that the kernel's library finds it under its soname. */
-    void *library = dlopen(arguments[1], RTLD_NOW | RTLD_GLOBAL);
-    runtime = library != NULL ? dlsym(library, HARNESS_RUNTIME) : NULL;
-    if (runtime == NULL) {
-        fprintf(stderr, "%s\n", dlerror());
-        exit(EXIT_FAILURE);
-    }
-    kernel_path = arguments[2];
-    kernel_symbol = arguments[3];
-}
-
-void *load_kernel(char *problem, size_t size)
+static void *load(char *problem, size_t size)
 {
     Dl_info information;
 
     /* Deep binding: it takes malloc from the runtime, its first dependency, not from libc. */
-    kernel = dlopen(kernel_path, RTLD_NOW | RTLD_DEEPBIND);
-    if (kernel == NULL) {
-        snprintf(problem, size, "%s cannot be loaded: %s", kernel_path, dlerror());
+    library = dlopen(path, RTLD_NOW | RTLD_DEEPBIND);
+    if (library == NULL) {
+        snprintf(problem, size, "%s cannot be loaded: %s", path, dlerror());
         return NULL;
     }
-    void *entry = dlsym(kernel, kernel_symbol);
+    void *entry = dlsym(library, symbol);
     if (entry == NULL) {
-        snprintf(problem, size, "%s has no %s, by which the runtime finds the kernel", kernel_path,
-                 kernel_symbol);
+        snprintf(problem, size, "%s has no %s, by which the runtime finds the kernel", path,
+                 symbol);
         return NULL;
     }
     if (dladdr(entry, &information) != 0) {
-        kernel_base = information.dli_fbase;
+        base = information.dli_fbase;
     }
     return entry;
 }
 
-void unload_kernel(void)
+static void unload(void)
 {
-    dlclose(kernel);
+    dlclose(library);
 }
 
-ptrdiff_t offset_in_kernel(uintptr_t address)
+static ptrdiff_t offset(uintptr_t address)
 {
     Dl_info information;
     const bool known = dladdr((const void *)address, &information) != 0;
-    return known && information.dli_fbase == kernel_base
-               ? (ptrdiff_t)(address - (uintptr_t)kernel_base)
-               : 0;
+    return known && information.dli_fbase == base ? (ptrdiff_t)(address - (uintptr_t)base) : 0;
+}
+
+static const struct harness_runtime *load_runtime(char **arguments)
+{
+    /* Global, so that the kernel's library finds it under its soname. */
+    void *runtime_library = dlopen(arguments[1], RTLD_NOW | RTLD_GLOBAL);
+    void *runtime = runtime_library != NULL ? dlsym(runtime_library, HARNESS_RUNTIME) : NULL;
+    if (runtime == NULL) {
+        fprintf(stderr, "%s\n", dlerror());
+        exit(EXIT_FAILURE);
+    }
+    path = arguments[2];
+    symbol = arguments[3];
+    return runtime;
 }
 
 enum {
@@ -113,11 +110,11 @@ int main(int count, char **arguments)
         return EXIT_FAILURE;
     }
     setrlimit(RLIMIT_CORE, &no_core_files);
-    load_runtime(arguments);
+    const struct harness_kernel kernel = {load_runtime(arguments), load, unload, offset};
     init_supervisor();
     open_answers();
     while (read_request(&invocation)) {
-        supervise(&invocation);
+        supervise(&invocation, &kernel);
         end_answer();
         free_request(&invocation);
     }

@@ -7,7 +7,7 @@
  *     <name of an attachment> <size>
  *
  * Values come in the order of the description; an output has size 0, because its bytes are the
- * fill. The answer has as many records as there are:
+ * fill. The answer is a sequence of records:
  *
  *     <what> <size>
  *     end 0
@@ -17,8 +17,11 @@
  */
 #include "harness.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+struct shared_state *shared;
 
 static const char GREETING[] = "opkit harness 1\n";
 
@@ -61,13 +64,6 @@ static size_t number(const char *word)
     return strtoull(word, NULL, 10);
 }
 
-static size_t element_size(const char *type)
-{
-    const size_t length = strcspn(type, "0123456789");
-    const size_t bits = number(type + length);
-    return bits == 0 ? 1 : bits / 8;
-}
-
 static bool read_bytes(void *bytes, size_t size)
 {
     return fread(bytes, 1, size, stdin) == size;
@@ -76,6 +72,14 @@ static bool read_bytes(void *bytes, size_t size)
 static bool read_value(struct harness_value *value, uint8_t fill)
 {
     static const char *const ROLES[] = {"input", "output", "param"};
+    static const struct {
+        const char *name;
+        size_t size;
+    } TYPES[] = {
+#define HARNESS_TYPE(type, name, size) {name, size},
+        HARNESS_TYPES(HARNESS_TYPE)
+#undef HARNESS_TYPE
+    };
     char line[MAX_LINE];
     char *words[HARNESS_MAX_RANK + 5];
     const unsigned count = read_words(line, words, LENGTH(words));
@@ -90,9 +94,14 @@ static bool read_value(struct harness_value *value, uint8_t fill)
     while (value->role < LENGTH(ROLES) && strcmp(ROLES[value->role], words[0]) != 0) {
         value->role++;
     }
-    snprintf(value->type, sizeof value->type, "%s", words[1]);
+    while (value->type < HARNESS_TYPE_COUNT && strcmp(TYPES[value->type].name, words[1]) != 0) {
+        value->type++;
+    }
+    if (value->role == LENGTH(ROLES) || value->type == HARNESS_TYPE_COUNT) {
+        return false;
+    }
     snprintf(value->name, sizeof value->name, "%s", words[2]);
-    value->size = element_size(value->type);
+    value->size = TYPES[value->type].size;
     for (unsigned i = 0; i < value->rank; i++) {
         value->shape[i] = number(words[4 + i]);
         value->size *= value->shape[i];
@@ -164,6 +173,31 @@ void free_request(struct harness_invocation *invocation)
     free(invocation->attachments);
 }
 
+/* ---- Records in shared memory ---- */
+
+void record(const char *what, const void *bytes, size_t size)
+{
+    char line[HARNESS_MAX_NAME * 3];
+    const size_t length = (size_t)snprintf(line, sizeof line, "%s %zu\n", what, size);
+
+    if (shared->capacity - shared->used >= length + size) {
+        memcpy(shared->records + shared->used, line, length);
+        memcpy(shared->records + shared->used + length, bytes, size);
+        shared->used += length + size;
+    }
+}
+
+void record_text(const char *what, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    record(what, text, strlen(text));
+}
+
 /* ---- Answers ---- */
 
 void open_answers(void)
@@ -183,9 +217,9 @@ void write_answer(const char *what, const void *bytes, size_t size)
     fwrite(bytes, 1, size, answers);
 }
 
-void write_answers(const char *records, size_t size)
+void write_records(void)
 {
-    fwrite(records, 1, size, answers);
+    fwrite(shared->records, 1, shared->used, answers);
 }
 
 void end_answer(void)

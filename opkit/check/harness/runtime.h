@@ -36,6 +36,28 @@
 #define HARNESS_MAX_NAME 64
 #define HARNESS_RUNTIME "harness_runtime"
 
+/* The types of elements: the names are numpy's, but for the char of a text; sizes in bytes. */
+#define HARNESS_TYPES(X)     \
+    X(BOOL, "bool", 1)       \
+    X(CHAR, "char", 1)       \
+    X(INT8, "int8", 1)       \
+    X(UINT8, "uint8", 1)     \
+    X(INT16, "int16", 2)     \
+    X(UINT16, "uint16", 2)   \
+    X(INT32, "int32", 4)     \
+    X(UINT32, "uint32", 4)   \
+    X(INT64, "int64", 8)     \
+    X(UINT64, "uint64", 8)   \
+    X(FLOAT16, "float16", 2) \
+    X(FLOAT32, "float32", 4) \
+    X(FLOAT64, "float64", 8)
+enum harness_type {
+#define HARNESS_TYPE(type, name, size) HARNESS_##type,
+    HARNESS_TYPES(HARNESS_TYPE)
+#undef HARNESS_TYPE
+    HARNESS_TYPE_COUNT
+};
+
 enum harness_role {
     HARNESS_INPUT,
     HARNESS_OUTPUT,
@@ -46,7 +68,7 @@ enum harness_role {
 struct harness_value {
     enum harness_role role;
     char name[HARNESS_MAX_NAME];
-    char type[16]; /* of an element, as numpy calls it: float16 */
+    enum harness_type type; /* of an element */
     unsigned rank; /* 0: a single value */
     size_t shape[HARNESS_MAX_RANK]; /* the slowest dimension first */
     size_t size; /* bytes */
@@ -91,6 +113,16 @@ enum harness_stage {
     HARNESS_STAGES
 };
 
+/* The signal by which a stage ends. */
+struct harness_fault {
+    int signal;
+    int code; /* as in siginfo_t */
+    uintptr_t address;
+    uintptr_t stack_pointer; /* 0: not known on this machine, as the instruction's */
+    uintptr_t instruction;
+    const char *verb; /* what is done to the address: "reads" */
+};
+
 struct harness_runtime {
     /* Makes the objects; `entry` is the address of the kernel library's symbol. 0, or a status. */
     int (*prepare)(void *entry, const struct harness_invocation *invocation,
@@ -101,6 +133,11 @@ struct harness_runtime {
     void (*report)(void);
     /* Says where an address is, that cannot be touched: "just past the end of ..."; or false. */
     bool (*explain)(const void *address, char *text, size_t size);
+    /*
+     * Describes a fault in the third person, "overflows its stack", in place of the harness, and
+     * corrects the instruction to that of the kernel's. NULL: the harness describes it.
+     */
+    void (*describe_fault)(struct harness_fault *fault, char *text, size_t size);
     /* What messages call the stages. */
     const char *stage_names[HARNESS_STAGES];
     /* What runs in this moment: "the initializer"; NULL: messages call it as its stage. */

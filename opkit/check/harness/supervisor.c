@@ -23,8 +23,6 @@ enum {
     START_TIMEOUT = 30000 /* milliseconds, until the first stage begins */
 };
 
-struct shared_state *shared;
-
 static sigset_t original_mask;
 
 /* The beginning of what was printed, and the end, in a ring. */
@@ -49,13 +47,6 @@ void init_supervisor(void)
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, &original_mask);
-}
-
-uint32_t milliseconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint32_t)((uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000);
 }
 
 /* ---- Output ---- */
@@ -233,7 +224,7 @@ static void write_exit(bool in_time, int status)
                  strnlen(shared->stage_name, sizeof shared->stage_name));
 }
 
-void supervise(const struct harness_invocation *invocation)
+void supervise(const struct harness_invocation *invocation, const struct harness_kernel *kernel)
 {
     int output[2];
     size_t size;
@@ -247,7 +238,7 @@ void supervise(const struct harness_invocation *invocation)
     const pid_t process = fork();
     if (process == 0) {
         enter_child(output);
-        run_invocation(invocation);
+        run_invocation(invocation, kernel);
     }
     if (process < 0) {
         perror("fork");
@@ -264,7 +255,7 @@ void supervise(const struct harness_invocation *invocation)
         read_output(output[0]);
     }
     close(output[0]);
-    write_answers(shared->records, shared->used);
+    write_records();
     write_output();
     if (!shared->fault && !shared->complete) {
         write_exit(in_time, status);

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from opkit.check.executors import Executor
+from opkit.check.executors import on_this_pc
 from opkit.check.harness.client import HarnessKernel
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
-from opkit.runtimes.pplnn import calling_convention
+from opkit.runtimes.pplnn.calling_convention import CONVENTION
 
 
 def host_kernel(spec: OpSpec, root: Path) -> HarnessKernel:
@@ -17,11 +16,9 @@ def host_kernel(spec: OpSpec, root: Path) -> HarnessKernel:
     Raises:
         OpkitError: it is not.
     """
-    build = root.absolute() / "build"
-    library = build / f"pplnn/host/lib{spec.lower}.so"
-    files = [build / "host/harness", build / "pplnn/host/libpplnn_driver.so", library]
-    for path in files:
-        if not path.is_file():
-            raise OpkitError(f"{path} not found; run `scons target=x64`")
-    executor = Executor("x64", (*map(str, files), f"{spec.lower}_pplnn"), measures=True)
-    return HarnessKernel(spec, executor, root, calling_convention, library=library)
+    host = root / "build/pplnn/host"
+    library = host / f"lib{spec.lower}.so"
+    executor = on_this_pc(
+        root / "build/host/harness", host / "libpplnn_driver.so", library, f"{spec.lower}_pplnn"
+    )
+    return HarnessKernel(spec, executor, root, CONVENTION, library=library)

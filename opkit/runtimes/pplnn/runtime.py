@@ -104,9 +104,9 @@ class Pplnn(Runtime):
 
     def calling_convention(self, abi: str = "") -> CallingConvention:
         """Return what becomes of values, and what a status means."""
-        from opkit.runtimes.pplnn import calling_convention
+        from opkit.runtimes.pplnn.calling_convention import CONVENTION
 
-        return calling_convention
+        return CONVENTION
 
     def cpu_kernel(self, spec: OpSpec, root: Path) -> Kernel:
         """Return the kernel on this PC."""

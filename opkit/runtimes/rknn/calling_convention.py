@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from opkit.description.spec import Param
 from opkit.description.types import ElementType
-from opkit.runtimes.invocation import RefusedError, Value
+from opkit.runtimes.invocation import CallingConvention, RefusedError, Value, numbers_of
 from opkit.runtimes.rknn.deliveries import (
     DELIVERIES,
     INPUT_TYPES,
@@ -19,11 +18,6 @@ from opkit.runtimes.rknn.deliveries import (
     Delivery,
 )
 from opkit.runtimes.rknn.limits import LIMITS
-
-tensor_types = TENSOR_TYPES
-input_types = INPUT_TYPES
-output_types = OUTPUT_TYPES
-has_shape_rule = False
 
 _STATUS_NAMES = {
     -1: "VX_FAILURE",
@@ -53,31 +47,15 @@ _STATUS_NAMES = {
 }
 
 
-def status_name(status: int) -> str:
-    """Return a status as messages show it."""
-    return f"{_STATUS_NAMES.get(status, 'status')} ({status})"
-
-
-def marshal(params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
-    """Return what a kernel gets for the values of params, each by itself.
+def _value(param: Param, value: Any) -> Value:
+    """Return a scalar or an array.
 
     Values come out of the model as numbers of type double; what does not fit is cut, not refused.
-
-    Raises:
-        RefusedError: no model can hold one of them, or the node would not be created with it.
     """
-    return [_marshal(param, values[param.name]) for param in params]
-
-
-def _marshal(param: Param, value: Any) -> Value:
     delivery = DELIVERIES.get(param.type.name)
     if delivery is None:
         raise RefusedError(f"param '{param.name}': the board refuses the type {param.type.name}")
-    numbers = list(value) if param.type.is_list else [value]
-    if not 1 <= len(numbers) <= LIMITS.items:
-        raise RefusedError(
-            f"param '{param.name}' has {len(numbers)} items; the board takes 1 to {LIMITS.items}"
-        )
+    numbers = numbers_of(param, value, LIMITS)
     for number in numbers:
         if not math.isfinite(number):
             raise RefusedError(
@@ -104,3 +82,12 @@ def _whole(number: float, element: ElementType) -> int:
     assert limits is not None
     low, high = limits
     return min(max(int(number), low), high)
+
+
+CONVENTION = CallingConvention(
+    tensor_types=TENSOR_TYPES,
+    input_types=INPUT_TYPES,
+    output_types=OUTPUT_TYPES,
+    value=_value,
+    statuses=_STATUS_NAMES,
+)

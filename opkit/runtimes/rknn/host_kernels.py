@@ -8,12 +8,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar
 
-from opkit.check.executors import Executor
+from opkit.check.executors import on_this_pc
 from opkit.check.harness.client import HarnessKernel
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult
-from opkit.runtimes.rknn import armhf, calling_convention
+from opkit.runtimes.rknn import armhf
+from opkit.runtimes.rknn.calling_convention import CONVENTION
 
 HOST = Path("build/host")
 """Where a repository has the harness, the host runtime and the guarded library."""
@@ -42,17 +42,15 @@ def host_kernel(
     Raises:
         OpkitError: one of the files does not exist.
     """
-    harness, runtime = host / "harness", host / "libOpenVX.so"
-    for path in (harness, runtime, library):
-        if not path.is_file():
-            raise OpkitError(f"{path} not found; run `scons target=x64`")
-    symbol = f"vx_kernel_{spec.name}_list"
-    command = (*(str(path.absolute()) for path in (harness, runtime, library)), symbol)
-    sizes = {f"uniform:{name}": str(size).encode() for name, size in uniforms.items()}
-    about = {f"tensor:{name}": format_ for name, format_ in formats.items()}
-    attachments = {"kernel_index": str(index).encode(), **sizes, **about}
-    executor = Executor("x64", command, measures=True)
-    return HarnessKernel(spec, executor, library.parent, calling_convention, attachments, library)
+    executor = on_this_pc(
+        host / "harness", host / "libOpenVX.so", library, f"vx_kernel_{spec.name}_list"
+    )
+    attachments = {
+        "kernel_index": str(index).encode(),
+        **{f"uniform:{name}": str(size).encode() for name, size in uniforms.items()},
+        **{f"tensor:{name}": format_ for name, format_ in formats.items()},
+    }
+    return HarnessKernel(spec, executor, library.parent, CONVENTION, attachments, library)
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class CpuKernel:
 
     packed: HarnessKernel
     guarded: HarnessKernel
-    convention: ClassVar[CallingConvention] = calling_convention
+    convention: ClassVar[CallingConvention] = CONVENTION
     keeps_state = True
 
     def run(

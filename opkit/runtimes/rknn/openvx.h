@@ -31,15 +31,6 @@ struct opkit_call {
     vx_uint32 count;
 };
 
-/* Returns from a function of type vx_status at the first thing that fails. */
-#define OPKIT_TRY(expression)                        \
-    do {                                             \
-        const vx_status opkit_status = (expression); \
-        if (opkit_status != VX_SUCCESS) {            \
-            return opkit_status;                     \
-        }                                            \
-    } while (0)
-
 /*
  * Logs "ResizeArea: parameter 'size': <message>" (without the middle part if `parameter` is NULL)
  * to the node's log and to stderr. Returns `status`.

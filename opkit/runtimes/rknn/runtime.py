@@ -152,9 +152,10 @@ class Rknn(Runtime):
 
     def calling_convention(self, abi: str = "") -> CallingConvention:
         """Return what becomes of values, and what a status means."""
-        from opkit.runtimes.rknn import armhf, armhf_convention, calling_convention
+        from opkit.runtimes.rknn import armhf, armhf_convention
+        from opkit.runtimes.rknn.calling_convention import CONVENTION
 
-        return armhf_convention if abi == armhf.ABI else calling_convention
+        return armhf_convention.CONVENTION if abi == armhf.ABI else CONVENTION
 
     def cpu_kernel(self, spec: OpSpec, root: Path) -> Kernel:
         """Return the CPU kernel on the host runtime."""

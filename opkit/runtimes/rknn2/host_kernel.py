@@ -2,44 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
-from opkit.check.executors import Executor
+from opkit.check.executors import Executor, on_this_pc
 from opkit.check.harness.client import HarnessKernel
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
-from opkit.runtimes.invocation import Invocation, RunResult
-from opkit.runtimes.rknn2 import calling_convention
-
-ENTRY = "get_rknn_custom_op"
+from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult
+from opkit.runtimes.rknn2.calling_convention import CONVENTION, LATER
 
 
-class EveryVersion(HarnessKernel):
-    """The CPU kernel as librknnrt 1.6.0 calls it and, where that differs, as later versions do."""
+@dataclass(frozen=True)
+class EveryVersion:
+    """The CPU kernel as librknnrt 1.6.0 calls it and, where that differs, as later versions do.
 
-    def __init__(
-        self,
-        spec: OpSpec,
-        executor: Executor,
-        root: Path,
-        attachments: Mapping[str, bytes] | None = None,
-        library: Path | None = None,
-    ) -> None:
-        super().__init__(spec, executor, root, calling_convention, attachments, library)
-        later = calling_convention.LATER
-        self._later = HarnessKernel(spec, executor, root, later, attachments, library)
+    It is a Kernel.
+    """
+
+    first: HarnessKernel
+    later: HarnessKernel
+    convention: ClassVar[CallingConvention] = CONVENTION
+    keeps_state = True
 
     def run(
         self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
     ) -> RunResult:
         """Run the kernel; see Kernel. What only later versions find is said to be theirs."""
-        result = super().run(invocation, fill, repeat, limit)
-        if _fails(result) or not self._has_int64(invocation):
+        result = self.first.run(invocation, fill, repeat, limit)
+        if _fails(result) or not _has_int64(self.first.spec, invocation):
             return result
-        later = self._later.run(invocation, fill, repeat, limit)
+        later = self.later.run(invocation, fill, repeat, limit)
         if _fails(later):
             later.stage += " with int64 tensors, as versions after librknnrt 1.6.0 hand them over,"
             return later
@@ -52,43 +47,40 @@ class EveryVersion(HarnessKernel):
             )
         return result
 
-    def _has_int64(self, invocation: Invocation) -> bool:
-        """Whether a tensor of the node is int64, or a constant input, as which integers come."""
-        dtypes = [array.dtype for array in invocation.inputs.values()]
-        dtypes += [np.dtype(dtype) for _, dtype in invocation.outputs.values()]
-        constants = [param for param in self.spec.params if param.source]
-        return np.dtype("int64") in dtypes or any(
-            param.type.element.kind != "float" for param in constants
-        )
 
-    def close(self) -> None:
-        """End the harness, and the other one."""
-        super().close()
-        self._later.close()
+def _has_int64(spec: OpSpec, invocation: Invocation) -> bool:
+    """Whether a tensor of the node is int64, or a constant input, as which integers come."""
+    dtypes = [array.dtype for array in invocation.inputs.values()]
+    dtypes += [np.dtype(dtype) for _, dtype in invocation.outputs.values()]
+    constants = [param for param in spec.params if param.source]
+    return np.dtype("int64") in dtypes or any(
+        param.type.element.kind != "float" for param in constants
+    )
 
 
 def _fails(result: RunResult) -> bool:
     return bool(result.fault or result.status or result.events or result.leaks)
 
 
-def cpu_kernel(
-    spec: OpSpec, root: Path, attachments: Mapping[str, bytes] | None = None
-) -> HarnessKernel:
+def every_version(
+    spec: OpSpec, executor: Executor, root: Path, library: Path | None = None
+) -> EveryVersion:
+    """Return the kernel in a harness, as every version of librknnrt calls it; see HarnessKernel."""
+    first, later = (
+        HarnessKernel(spec, executor, root, convention, library=library)
+        for convention in (CONVENTION, LATER)
+    )
+    return EveryVersion(first, later)
+
+
+def cpu_kernel(spec: OpSpec, root: Path) -> EveryVersion:
     """Return the CPU kernel of a repository that is built for this PC.
 
-    Args:
-        spec: the operator description.
-        root: the repository.
-        attachments: attributes that are other than the values of the params; see driver.c.
-
     Raises:
-        OpkitError: the repository is not built.
+        OpkitError: it is not.
     """
-    build = root.absolute() / "build"
+    build = root / "build"
     library = build / f"rknn2/x64/librkcst_{spec.lower}.so"
-    files = [build / "host/harness", build / "rknn2/host/librknnrt.so", library]
-    for path in files:
-        if not path.is_file():
-            raise OpkitError(f"{path} not found; run `scons target=x64`")
-    executor = Executor("x64", (*map(str, files), ENTRY), measures=True)
-    return EveryVersion(spec, executor, root, attachments, library)
+    runtime = build / "rknn2/host/librknnrt.so"
+    executor = on_this_pc(build / "host/harness", runtime, library, "get_rknn_custom_op")
+    return every_version(spec, executor, root, library)

@@ -23,7 +23,6 @@
 
 /* The types of numbers that pass between the runtime and an operator. */
 struct opkit_number_type {
-    const char *name; /* numpy's */
     rknn_tensor_type runtime; /* what the runtime calls it */
     enum opkit_type math; /* what the math calls it */
     size_t size; /* bytes */
@@ -32,10 +31,10 @@ struct opkit_number_type {
 };
 
 static const struct opkit_number_type opkit_number_types[] = {
-    [OPKIT_DTYPE_FLOAT32] = {"float32", RKNN_TENSOR_FLOAT32, OPKIT_FLOAT32, 4, 0, 0},
-    [OPKIT_DTYPE_INT32] = {"int32", RKNN_TENSOR_INT32, OPKIT_INT32, 4, INT32_MIN, INT32_MAX},
-    [OPKIT_DTYPE_INT64] = {"int64", RKNN_TENSOR_INT64, OPKIT_INT64, 8, INT64_MIN, INT64_MAX},
-    [OPKIT_DTYPE_BOOL] = {"bool", RKNN_TENSOR_BOOL, OPKIT_UINT8, 1, 0, 1},
+    [OPKIT_DTYPE_FLOAT32] = {RKNN_TENSOR_FLOAT32, OPKIT_FLOAT32, 4, 0, 0},
+    [OPKIT_DTYPE_INT32] = {RKNN_TENSOR_INT32, OPKIT_INT32, 4, INT32_MIN, INT32_MAX},
+    [OPKIT_DTYPE_INT64] = {RKNN_TENSOR_INT64, OPKIT_INT64, 8, INT64_MIN, INT64_MAX},
+    [OPKIT_DTYPE_BOOL] = {RKNN_TENSOR_BOOL, OPKIT_UINT8, 1, 0, 1},
 };
 
 /* The dtype of a type of the runtime; OPKIT_DTYPE_ANY: the runtime hands over no such numbers. */

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "../../compute/tensor.h"
+
 enum {
     OPKIT_FAILED = -1,
     OPKIT_ATTRIBUTE = -1 /* in the place of an input's index */
@@ -74,15 +76,6 @@ struct opkit_operator {
     size_t param_count;
     size_t params_size; /* of the struct */
 };
-
-/* Returns from a function of type int at the first thing that fails. */
-#define OPKIT_TRY(expression)                  \
-    do {                                       \
-        const int opkit_status = (expression); \
-        if (opkit_status != 0) {               \
-            return opkit_status;               \
-        }                                      \
-    } while (0)
 
 /* Prints "ResizeArea: <message>". */
 __attribute__((format(printf, 2, 3))) static inline int opkit_fail(const struct opkit_operator *op,

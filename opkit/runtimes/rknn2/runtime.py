@@ -144,9 +144,9 @@ class Rknn2(Runtime):
 
     def calling_convention(self, abi: str = "") -> CallingConvention:
         """Return what becomes of values, and what a status means."""
-        from opkit.runtimes.rknn2 import calling_convention
+        from opkit.runtimes.rknn2.calling_convention import CONVENTION
 
-        return calling_convention
+        return CONVENTION
 
     def cpu_kernel(self, spec: OpSpec, root: Path) -> Kernel:
         """Return the plugin on the stand-in for librknnrt."""

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import select
-import subprocess
-import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from signal import SIGKILL
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from opkit.check.executors import Executor
-from opkit.description.spec import OpSpec, Param
-from opkit.runtimes.invocation import CallingConvention, Invocation, LeftOutError, RunResult, Value
-from opkit.runtimes.rknn2 import calling_convention
+from opkit.check.processes import Worker, start_worker
+from opkit.description.spec import OpSpec
+from opkit.runtimes.invocation import CallingConvention, Invocation, LeftOutError, RunResult
+from opkit.runtimes.rknn2.calling_convention import CONVENTION
 from opkit.runtimes.rknn2.converter import FOLDER
 from opkit.scratch import scratch_folder
 
@@ -29,7 +27,10 @@ TIMEOUT = 120.0  # seconds for a case, and for importing the toolkit before the 
 SHOWN_LINES = 12  # of what the toolkit wrote before it ended
 
 _PROGRESS = "I "  # begins the toolkit's lines that are no warning
-_TENSOR_TYPES = ("float32", "int8", "uint8", "int32", "int64", "bool")
+_TENSOR_TYPES = {
+    "float16": "float32",
+    **{name: name for name in ("float32", "int8", "uint8", "int32", "int64", "bool")},
+}
 WORKER = Path(__file__).with_name("simulator_worker.py")
 
 
@@ -39,49 +40,40 @@ def executor(target: str, python: str) -> Executor:
     return Executor(f"simulator, {target}", command, runtime=FOLDER)
 
 
+@dataclass(eq=False)
 class SimulatedReference:
     """The reference in a converted model of one node. It is a SimulatedKernel.
 
     The simulator rounds floats to float16; what that is off by is two of its representable values,
     which is 2e-3 relative.
 
-    Args:
+    Attributes:
         spec: the operator description.
         executor: how the simulator is started.
         root: the repository.
     """
 
-    keeps_state = False
-    has_shape_rule = False
-    precision: Mapping[str, str] = MappingProxyType({"float32": "float16"})
-    max_ulp = 2
-    tensor_types: Mapping[str, str] = MappingProxyType(
-        {"float16": "float32", **{name: name for name in _TENSOR_TYPES}}
+    spec: OpSpec
+    executor: Executor
+    root: Path
+    _worker: Worker | None = None
+    _last: tuple[Invocation, RunResult] | None = None
+    keeps_state: ClassVar[bool] = False
+    precision: ClassVar[Mapping[str, str]] = MappingProxyType({"float32": "float16"})
+    max_ulp: ClassVar[int] = 2
+    convention: ClassVar[CallingConvention] = replace(
+        CONVENTION,
+        tensor_types=_TENSOR_TYPES,
+        input_types=_TENSOR_TYPES,
+        output_types=_TENSOR_TYPES,
     )
-    input_types = output_types = tensor_types
 
-    def __init__(self, spec: OpSpec, executor: Executor, root: Path) -> None:
-        self.spec = spec
-        self.command = (*executor.command, str(root / FOLDER))
-        self._process: subprocess.Popen[str] | None = None
-        self._last: tuple[Invocation, RunResult] | None = None
-        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - lives as long as this
+    @cached_property
+    def _folder(self) -> Path:
+        """What the worker's files are in, as long as this exists."""
         scratch = ExitStack()
-        self._folder = scratch.enter_context(scratch_folder(root / "build/rknn2"))
         weakref.finalize(self, scratch.close)
-
-    @property
-    def convention(self) -> CallingConvention:
-        """What it takes is not what the plugin takes."""
-        return self
-
-    def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
-        """Return the attributes of a node."""
-        return calling_convention.marshal(params, values)
-
-    def status_name(self, status: int) -> str:
-        """Return a status as messages show it."""
-        return calling_convention.status_name(status)
+        return scratch.enter_context(scratch_folder(self.root / "build/rknn2"))
 
     def run(
         self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
@@ -101,7 +93,7 @@ class SimulatedReference:
         inputs, outputs = self._folder / "inputs.npz", self._folder / "outputs.npz"
         arrays = [invocation.inputs[input_.name] for input_ in self.spec.inputs]
         # By position: a name may be one of numpy's own parameters.
-        np.savez(inputs, *(a.astype(self.tensor_types[a.dtype.name], copy=False) for a in arrays))
+        np.savez(inputs, *(a.astype(_TENSOR_TYPES[a.dtype.name], copy=False) for a in arrays))
         request = {
             "params": invocation.params,
             "inputs": str(inputs),
@@ -109,7 +101,7 @@ class SimulatedReference:
         }
         try:
             answer = self._ask(json.dumps(request, default=_plain))
-        except (BrokenPipeError, TimeoutError) as error:
+        except (BrokenPipeError, EOFError, TimeoutError) as error:
             return self._ended(isinstance(error, TimeoutError))
         if "left_out" in answer:
             raise LeftOutError(
@@ -138,52 +130,31 @@ class SimulatedReference:
 
         Raises:
             BrokenPipeError: the process has ended.
+            EOFError: it ends meanwhile.
             TimeoutError: it has not answered in time.
         """
-        if self._process is None:
-            self._process = subprocess.Popen(
-                self.command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._log,
-                cwd=self._folder,
-                text=True,
-                start_new_session=True,
-            )
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        stdin.write(request + "\n")
-        stdin.flush()
-        if not select.select([stdout], [], [], TIMEOUT)[0]:
-            raise TimeoutError
-        line = stdout.readline()
-        if not line:
-            raise BrokenPipeError
-        return dict(json.loads(line))
+        if self._worker is None:
+            command = (*self.executor.command, str(self.root / FOLDER))
+            self._worker = start_worker(command, folder=self._folder)
+        self._worker.send(f"{request}\n".encode(), TIMEOUT)
+        return dict(json.loads(self._worker.line()))
 
     def _ended(self, timed_out: bool) -> RunResult:
         """Return what is known of a process that has not answered; the next case gets a new one."""
+        worker = self._worker
+        assert worker is not None
         self.close()
-        self._log.seek(0)
-        lines = (line.strip() for line in self._log.read().splitlines())
+        lines = (line.strip() for line in worker.stderr().splitlines())
         last = [line for line in lines if line and not line.startswith(_PROGRESS)]
-        self._log.seek(0)
-        self._log.truncate()
         how = f"took longer than {TIMEOUT:g} s" if timed_out else "ended without an answer"
         shown = "".join(f"\n  {line}" for line in last[-SHOWN_LINES:])
         return RunResult(fault=f"RKNN-Toolkit2 {how}{shown}", timed_out=timed_out)
 
     def close(self) -> None:
         """End the process; the next case starts another one."""
-        if self._process is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, SIGKILL)  # with the child that converts
-            self._process.communicate()
-            self._process = None
-
-    def __del__(self) -> None:
-        self.close()
+        if self._worker is not None:
+            self._worker.kill()
+            self._worker = None
 
 
 def _plain(value: Any) -> Any:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from SCons.Action import Action
@@ -17,8 +17,9 @@ from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
 from opkit.description.spec import OpSpec, Param
 from opkit.runtimes.interface import Readme, Runtime, Target
-from opkit.runtimes.invocation import Value
+from opkit.runtimes.invocation import CallingConvention, Value
 
+TENSOR_TYPES = {"float16": "float32", "float32": "float32"}
 TARGETS = {"pc": Target("pc", "x64")}
 GLUE = """\
 /* Generated from op.yml by opkit. Do not edit: the next build writes it anew. */
@@ -41,6 +42,17 @@ int {lower}_plain(unsigned count, struct harness_value *values)
 """
 
 
+def _value(param: Param, value: Any) -> Value:
+    """Return the number as C has it."""
+    array = np.array(value, param.type.element.dtype)
+    return Value(param.name, array.dtype.name, array.shape, array.tobytes())
+
+
+CONVENTION = CallingConvention(
+    TENSOR_TYPES, TENSOR_TYPES, TENSOR_TYPES, _value, has_shape_rule=False
+)
+
+
 class Plain(Runtime):
     """The runtime."""
 
@@ -49,9 +61,7 @@ class Plain(Runtime):
     frameworks = ("tensorflow",)
     targets = TARGETS
     product_pattern = "*.so"
-    has_shape_rule = False
-    tensor_types: ClassVar[Mapping[str, str]] = {"float16": "float32", "float32": "float32"}
-    input_types = output_types = tensor_types
+    tensor_types = TENSOR_TYPES
 
     def once_only_files(self, spec: OpSpec) -> dict[str, str]:
         """Return a note."""
@@ -88,28 +98,16 @@ class Plain(Runtime):
         """Return the library."""
         return [self._library(env, "build/pc/operator.so")]
 
-    def calling_convention(self, abi: str = "") -> Plain:
-        """Return itself."""
-        return self
-
-    def status_name(self, status: int) -> str:
-        """Return a number."""
-        return f"status {status}"
-
-    def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
-        """Return the numbers as C has them."""
-        arrays = {p.name: np.array(values[p.name], p.type.element.dtype) for p in params}
-        return [
-            Value(name, array.dtype.name, array.shape, array.tobytes())
-            for name, array in arrays.items()
-        ]
+    def calling_convention(self, abi: str = "") -> CallingConvention:
+        """Return how it calls kernels."""
+        return CONVENTION
 
     def cpu_kernel(self, spec: OpSpec, root: Path) -> HarnessKernel:
         """Return the math in the harness."""
         build = root / "build"
         files = ("host/harness", "plain/runtime.so", f"plain/{spec.lower}.so")
         command = (*(str(build / file) for file in files), f"{spec.lower}_plain")
-        return HarnessKernel(spec, Executor("x64", command, measures=True), root, self)
+        return HarnessKernel(spec, Executor("x64", command, measures=True), root, CONVENTION)
 
 
 RUNTIME = Plain()

@@ -12,7 +12,7 @@ import pytest
 from opkit.description.spec import Param
 from opkit.description.types import PARAM_TYPES
 from opkit.runtimes.invocation import RefusedError
-from opkit.runtimes.pplnn.calling_convention import marshal
+from opkit.runtimes.pplnn.calling_convention import CONVENTION
 from tests.check.target_repositories import need
 from tests.repositories import EXAMPLES, Repository, generate
 
@@ -111,20 +111,20 @@ def test_mistakes_are_found(
 @pytest.mark.parametrize(
     ("type_", "value", "problem"),
     [
-        ("VX_TYPE_UINT8", 256, "256 is not an integer from 0 to 255"),
-        ("VX_TYPE_INT8", 0.5, "0.5 is not an integer from -128 to 127"),
-        ("VX_TYPE_ARRAY", [], "has 0 items; PPLNN takes 1 or more"),
+        ("VX_TYPE_UINT8", 256, "256 (expected a whole number from 0 to 255)"),
+        ("VX_TYPE_INT8", 0.5, "0.5 (expected a whole number from -128 to 127)"),
+        ("VX_TYPE_ARRAY", [], "has 0 items (expected 1 to 20,000, the limit of PPLNN)"),
     ],
 )
 def test_values_that_no_attribute_can_be(type_: str, value: object, problem: str) -> None:
     with pytest.raises(RefusedError, match=re.escape(problem)):
-        marshal([Param("p", PARAM_TYPES[type_])], {"p": value})
+        CONVENTION.marshal([Param("p", PARAM_TYPES[type_])], {"p": value})
 
 
 def test_a_double_arrives_as_its_attribute() -> None:
     """ONNX has float attributes; only a default stays exact."""
     param = Param("p", PARAM_TYPES["VX_TYPE_FLOAT64"], default=0.1)
-    (value,) = marshal([param], {"p": 0.3})
+    (value,) = CONVENTION.marshal([param], {"p": 0.3})
     assert struct.unpack("<d", value.data) == struct.unpack("<f", struct.pack("<f", 0.3))
-    (value,) = marshal([param], {"p": 0.1})
+    (value,) = CONVENTION.marshal([param], {"p": 0.1})
     assert struct.unpack("<d", value.data) == (0.1,)

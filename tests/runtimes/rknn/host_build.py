@@ -43,9 +43,9 @@ def harness() -> Path:
 
 @functools.cache
 def vx_runtime() -> Path:
-    """Compile the program that runs VX kernels, with the flags of a repository; once per run."""
+    """Compile the emulator's part of the harness, beside it, with the flags of a repository."""
     sources = sorted((RKNN / "vx/runtime").glob("*.c"))
-    return build(_folder() / "vx_runtime", *VX_COMPILE, *sources, *VX_LINK)
+    return build(harness().with_name("vx_runtime.so"), "-shared", *VX_COMPILE, *sources, *VX_LINK)
 
 
 class Runtime:

@@ -28,7 +28,7 @@ from opkit.runtimes.invocation import (
     Value,
 )
 from opkit.runtimes.rknn import armhf, armhf_convention
-from opkit.runtimes.rknn.calling_convention import marshal
+from opkit.runtimes.rknn.calling_convention import CONVENTION
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.host_kernels import host_kernel
 from opkit.runtimes.rknn.vx.launch import Launch, launch_of, uniforms_of
@@ -904,7 +904,7 @@ UINT64_BIG = 2**64 - 1
     ],
 )
 def test_marshaled_scalars(kind: str, value: Any, delivered_type: str, data: str) -> None:
-    scalar = marshal([Param("p", PARAM_TYPES[f"VX_TYPE_{kind}"])], {"p": value})
+    scalar = CONVENTION.marshal([Param("p", PARAM_TYPES[f"VX_TYPE_{kind}"])], {"p": value})
     assert scalar == [Value("p", delivered_type.lower(), (), bytes.fromhex(data))]
 
 
@@ -913,7 +913,7 @@ def test_marshaled_scalars(kind: str, value: Any, delivered_type: str, data: str
 def test_numbers_that_json_cannot_carry_are_refused(kind: str, number: float) -> None:
     value = [1, number] if kind == "ARRAY" else number
     with pytest.raises(RefusedError) as caught:
-        marshal([Param("p", PARAM_TYPES[f"VX_TYPE_{kind}"])], {"p": value})
+        CONVENTION.marshal([Param("p", PARAM_TYPES[f"VX_TYPE_{kind}"])], {"p": value})
     assert str(caught.value) == (
         f"param 'p' is {float(number)}; RKNN-Toolkit writes params as JSON, which has no infinity "
         "and no NaN (expected a finite number)"
@@ -935,7 +935,7 @@ def test_numbers_that_json_cannot_carry_are_refused(kind: str, number: float) ->
 )
 def test_values_on_armhf(kind: str, number: int, delivered: int) -> None:
     param = Param("p", PARAM_TYPES[f"VX_TYPE_{kind}"])
-    (value,) = armhf_convention.marshal([param], {"p": number})
+    (value,) = armhf_convention.CONVENTION.marshal([param], {"p": number})
     element = param.type.element
     data = delivered.to_bytes(element.size, "little", signed=element.kind == "int")
     assert value == Value("p", element.name, (), data)
@@ -952,21 +952,21 @@ def test_marshaled_arrays() -> None:
     param = Param("size", PARAM_TYPES["VX_TYPE_ARRAY"])
 
     def delivered(numbers: Iterable[float]) -> Value:
-        (value,) = marshal([param], {"size": numbers})
+        (value,) = CONVENTION.marshal([param], {"size": numbers})
         return value
 
     for numbers, items in (([1, -2.9, 2**40], [1, -2, 2**31 - 1]), (range(16), range(16))):
         data = np.array(items, "<i4").tobytes()
         assert delivered(numbers) == Value("size", "int32", (len(items),), data)
     for count in (0, 17):
-        with pytest.raises(RefusedError, match=f"'size' has {count} items; the board takes 1 to"):
+        with pytest.raises(RefusedError, match=f"'size' has {count} items .* the board"):
             delivered(range(count))
 
 
 @pytest.mark.parametrize("name", sorted(PARAM_TYPES.keys() - DELIVERIES.keys()))
 def test_types_refused_by_board(name: str) -> None:
     with pytest.raises(RefusedError, match=f"'p': the board refuses the type {name}"):
-        marshal([Param("p", PARAM_TYPES[name])], {"p": 1})
+        CONVENTION.marshal([Param("p", PARAM_TYPES[name])], {"p": 1})
 
 
 SHOWN = [name for name in DELIVERIES if not PARAM_TYPES[name].is_list]
@@ -993,7 +993,7 @@ def test_kernel_receives_marshaled_values(tmp_path: Path) -> None:
     call = Invocation({"input": np.zeros(1, np.float16)}, values, {"output": (shape, "uint8")})
     outcome = kernel.run(call, fill=0x7E)
     assert (outcome.status, outcome.fault, outcome.leaks) == (0, "", [])
-    expected = marshal(spec.params, values)
+    expected = CONVENTION.marshal(spec.params, values)
     for row, value in zip(outcome.outputs["output"], expected, strict=True):
         type_, count = row[:8].view(np.int32)
         assert type_ == ELEMENT_TYPES[value.type].vx_number

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from opkit.description.types import PARAM_TYPES
 from opkit.runtimes import parse
 from opkit.runtimes.invocation import Invocation, Kernel
-from opkit.runtimes.rknn.calling_convention import marshal
+from opkit.runtimes.rknn.calling_convention import CONVENTION
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.host_kernels import host_kernel
 from tests.compiling import build
@@ -101,7 +101,7 @@ def test_math_gets_what_the_board_delivers(kernel: Kernel, params: dict[str, Any
     outputs = {"output": ((len(SPEC.params), ROW), "uint8")}
     result = kernel.run(Invocation({"input": np.zeros(1, np.float16)}, params, outputs), fill=0x7E)
     assert (result.status, result.fault, result.leaks) == (0, "", []), result.printed
-    delivered = marshal(SPEC.params, params)
+    delivered = CONVENTION.marshal(SPEC.params, params)
     for param, value, row in zip(SPEC.params, delivered, result.outputs["output"], strict=True):
         count = value.shape[0] if value.shape else 1
         assert row[:8].view(np.uint64)[0] == count

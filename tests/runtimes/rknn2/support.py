@@ -16,8 +16,8 @@ from opkit.files import copies
 from opkit.files.header import operator_header
 from opkit.runtimes import parse
 from opkit.runtimes.invocation import Array, CallingConvention, Invocation, RunResult
-from opkit.runtimes.rknn2 import calling_convention
 from opkit.runtimes.rknn2.c_files import c_files
+from opkit.runtimes.rknn2.calling_convention import CONVENTION
 from tests.compiling import OPKIT, build
 
 ROOM = OPKIT / "runtimes/rknn2"
@@ -57,7 +57,7 @@ class Operator:
     library: Path
     host: Path
     entry: str = "get_rknn_custom_op"
-    convention: CallingConvention = calling_convention
+    convention: CallingConvention = CONVENTION
     _kernel: HarnessKernel | None = field(default=None, init=False)
 
     def run(
@@ -106,7 +106,7 @@ def build_operator(
     host: Path,
     description: str,
     compute: str,
-    convention: CallingConvention = calling_convention,
+    convention: CallingConvention = CONVENTION,
 ) -> Operator:
     """Write and build an operator."""
     spec = write_operator(folder, description, compute)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,8 @@ import pytest
 from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
 from opkit.description.spec import Param
-from opkit.runtimes.invocation import Invocation, RunResult, Value
-from opkit.runtimes.rknn2 import calling_convention
+from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult, Value
+from opkit.runtimes.rknn2.calling_convention import CONVENTION
 from tests.runtimes.rknn2.support import Operator, build_operator
 
 DESCRIPTION = """\
@@ -39,29 +38,15 @@ static const char *sum_compute(const struct sum_inputs *inputs, const struct sum
 """
 
 
-class Attributes:
-    """The calling convention of a node whose last constants are attributes.
+def attributes(inputs: str) -> CallingConvention:
+    """Return the calling convention of a node of which only `inputs` are inputs, no attributes."""
 
-    Args:
-        inputs: the params that are inputs.
-    """
+    def value(param: Param, value: Any) -> Value:
+        return CONVENTION.value(
+            param if param.name in inputs else replace(param, source=None), value
+        )
 
-    tensor_types = input_types = output_types = calling_convention.tensor_types
-    has_shape_rule = calling_convention.has_shape_rule
-
-    def __init__(self, inputs: str) -> None:
-        self.inputs = inputs
-
-    def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
-        """Return the values."""
-        nodes = [
-            param if param.name in self.inputs else replace(param, source=None) for param in params
-        ]
-        return calling_convention.marshal(nodes, values)
-
-    def status_name(self, status: int) -> str:
-        """Return its number."""
-        return str(status)
+    return replace(CONVENTION, value=value)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +57,7 @@ def operator(host: Path, tmp_path_factory: pytest.TempPathFactory) -> Operator:
 def run(operator: Operator, inputs: str, **attachments: bytes) -> RunResult:
     files = (operator.host / "harness", operator.host / "librknnrt.so", operator.library)
     executor = Executor("x64", (*map(str, files), operator.entry))
-    kernel = HarnessKernel(operator.spec, executor, operator.host, Attributes(inputs))
+    kernel = HarnessKernel(operator.spec, executor, operator.host, attributes(inputs))
     kernel.attachments = {f"attribute:{name}": value for name, value in attachments.items()}
     arrays = {"x": np.ones(1, np.float32)}
     call = Invocation(arrays, {"a": [2, 3], "b": 10.0}, {"y": ((1,), "float32")})

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 
 from opkit.check.executors import Executor
-from opkit.description.spec import Param
-from opkit.runtimes.invocation import Invocation, RunResult, Value
-from opkit.runtimes.rknn2 import calling_convention
-from opkit.runtimes.rknn2.calling_convention import LATER
-from opkit.runtimes.rknn2.host_kernel import EveryVersion
+from opkit.runtimes.invocation import Invocation, RunResult
+from opkit.runtimes.rknn2.calling_convention import CONVENTION, LATER
+from opkit.runtimes.rknn2.host_kernel import every_version
 from tests.runtimes.rknn2.support import Operator, build_operator
 
 DTYPES = ("float32", "int32", "int64", "bool")
@@ -37,20 +36,9 @@ static const char *copy_compute(const struct copy_inputs *inputs, const struct c
 """
 
 
-class AsTheyAre:
-    """A convention by which tensors arrive as the test has them."""
-
-    tensor_types: ClassVar[Mapping[str, str]] = {dtype: dtype for dtype in DTYPES}
-    input_types = output_types = DTYPES
-    has_shape_rule = False
-
-    def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
-        """Return nothing: the operators have no params."""
-        return []
-
-    def status_name(self, status: int) -> str:
-        """Return its number."""
-        return str(status)
+_SAME = {dtype: dtype for dtype in DTYPES}
+AS_THEY_ARE = replace(CONVENTION, tensor_types=_SAME, input_types=_SAME, output_types=_SAME)
+"""A convention by which tensors arrive as the test has them."""
 
 
 def description(dtype: str) -> str:
@@ -70,7 +58,7 @@ def operators(
     for dtype in DTYPES:
         math = COMPUTE.format(type=COMPUTED_AS.get(dtype, dtype).upper())
         folder = tmp_path_factory.mktemp(dtype)
-        made[dtype] = build_operator(folder, host, description(dtype), math, AsTheyAre())
+        made[dtype] = build_operator(folder, host, description(dtype), math, AS_THEY_ARE)
     yield made
     for operator in made.values():
         operator.close()
@@ -203,7 +191,7 @@ static const char *sum_compute(const struct sum_inputs *inputs, const struct sum
 """
 
 
-@pytest.mark.parametrize("convention", [calling_convention, LATER], ids=["1.6.0", "later"])
+@pytest.mark.parametrize("convention", [CONVENTION, LATER], ids=["1.6.0", "later"])
 def test_versions(host: Path, tmp_path: Path, convention: Any) -> None:
     copy = build_operator(tmp_path, host, SUM, SUM_COMPUTE, convention)
     inputs = {"x": np.array([40], np.int64), "mask": np.array([True])}
@@ -223,7 +211,7 @@ def test_versions(host: Path, tmp_path: Path, convention: Any) -> None:
 
 
 def test_tensor_types_of_versions() -> None:
-    given = [calling_convention.tensor_types, LATER.tensor_types]
+    given = [CONVENTION.tensor_types, LATER.tensor_types]
     dtypes = ("float16", "float32", "int32", "int64", "bool")
     assert [[types[dtype] for dtype in dtypes] for types in given] == [
         ["float32"] * 5,
@@ -283,9 +271,10 @@ def test_undeclared_integers(
     copy = build_operator(tmp_path, host, ANY, math)
     files = (host / "harness", host / "librknnrt.so", copy.library)
     executor = Executor("x64", (*map(str, files), copy.entry))
-    kernel = EveryVersion(copy.spec, executor, host)
+    kernel = every_version(copy.spec, executor, host)
     call = Invocation({"x": np.array([7], dtype)}, {}, {"y": ((1,), dtype)})
     result = kernel.run(call, fill=0x7E)
-    kernel.close()
+    kernel.first.close()
+    kernel.later.close()
     problem = f"{result.stage} {result.status}: {result.printed}" if result.status else ""
     assert problem + "".join(result.events) == expected

@@ -118,4 +118,4 @@ def test_status_names() -> None:
     assert (
         RUNTIME.calling_convention().status_name(-14) == "RKNN_WARNING_SKIP_CUSTOM_OP_COMPUTE (-14)"
     )
-    assert RUNTIME.calling_convention().status_name(-1) == "-1"
+    assert RUNTIME.calling_convention().status_name(-1) == "status -1"

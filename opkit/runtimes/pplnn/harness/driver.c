@@ -30,30 +30,17 @@ static struct {
 
 static const char *phase = "the shape rule";
 
-static uint32_t type_of(const char *name)
-{
-    static const struct {
-        const char *name;
-        uint32_t type;
-    } TYPES[] = {
-        {"float16", OPKIT_PPLNN_FLOAT16}, {"float32", OPKIT_PPLNN_FLOAT32},
-        {"uint8", OPKIT_PPLNN_UINT8},     {"uint16", OPKIT_PPLNN_UINT16},
-        {"uint32", OPKIT_PPLNN_UINT32},   {"int8", OPKIT_PPLNN_INT8},
-        {"int16", OPKIT_PPLNN_INT16},     {"int32", OPKIT_PPLNN_INT32},
-        {"int64", OPKIT_PPLNN_INT64},     {"bool", OPKIT_PPLNN_BOOL},
-    };
-
-    for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++) {
-        if (strcmp(TYPES[i].name, name) == 0) {
-            return TYPES[i].type;
-        }
-    }
-    return 0;
-}
-
 static void describe(const struct harness_value *value, struct opkit_pplnn_tensor *tensor)
 {
-    tensor->type = type_of(value->type);
+    static const uint32_t TYPES[HARNESS_TYPE_COUNT] = {
+        [HARNESS_BOOL] = OPKIT_PPLNN_BOOL,       [HARNESS_INT8] = OPKIT_PPLNN_INT8,
+        [HARNESS_UINT8] = OPKIT_PPLNN_UINT8,     [HARNESS_INT16] = OPKIT_PPLNN_INT16,
+        [HARNESS_UINT16] = OPKIT_PPLNN_UINT16,   [HARNESS_INT32] = OPKIT_PPLNN_INT32,
+        [HARNESS_UINT32] = OPKIT_PPLNN_UINT32,   [HARNESS_INT64] = OPKIT_PPLNN_INT64,
+        [HARNESS_FLOAT16] = OPKIT_PPLNN_FLOAT16, [HARNESS_FLOAT32] = OPKIT_PPLNN_FLOAT32,
+    };
+
+    tensor->type = TYPES[value->type];
     tensor->rank = value->rank;
     for (unsigned i = 0; i < value->rank && i < OPKIT_MAX_RANK; i++) {
         tensor->dims[i] = (int64_t)value->shape[i];

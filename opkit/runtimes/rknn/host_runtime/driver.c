@@ -18,6 +18,16 @@
 
 #include "hostrt.h"
 
+static const vx_enum TYPES[] = {
+    [HARNESS_BOOL] = VX_TYPE_BOOL,       [HARNESS_CHAR] = VX_TYPE_CHAR,
+    [HARNESS_INT8] = VX_TYPE_INT8,       [HARNESS_UINT8] = VX_TYPE_UINT8,
+    [HARNESS_INT16] = VX_TYPE_INT16,     [HARNESS_UINT16] = VX_TYPE_UINT16,
+    [HARNESS_INT32] = VX_TYPE_INT32,     [HARNESS_UINT32] = VX_TYPE_UINT32,
+    [HARNESS_INT64] = VX_TYPE_INT64,     [HARNESS_UINT64] = VX_TYPE_UINT64,
+    [HARNESS_FLOAT16] = VX_TYPE_FLOAT16, [HARNESS_FLOAT32] = VX_TYPE_FLOAT32,
+    [HARNESS_FLOAT64] = VX_TYPE_FLOAT64,
+};
+
 #define RUNTIME_ENUMERATION \
     0xFFF03080 /* what the board's runtime writes into every custom kernel */
 
@@ -119,7 +129,7 @@ static vx_tensor create_tensor(vx_context context, const struct harness_value *v
     char name[HARNESS_MAX_NAME + sizeof TENSOR];
     const struct harness_attachment *attachment;
     vx_size dims[HARNESS_MAX_RANK];
-    vx_enum type = hostrt_find_type(value->type);
+    vx_enum type = TYPES[value->type];
     int is_bfloat16 = 0, format = -1, position = 0, zero_point = 0;
     float scale = 1;
 
@@ -145,7 +155,7 @@ static vx_tensor create_tensor(vx_context context, const struct harness_value *v
 
 static vx_reference create(vx_context context, const struct harness_value *value)
 {
-    const vx_enum type = hostrt_find_type(value->type);
+    const vx_enum type = TYPES[value->type];
 
     if (value->role != HARNESS_PARAM) {
         return (vx_reference)create_tensor(context, value);

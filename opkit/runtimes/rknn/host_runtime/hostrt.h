@@ -195,7 +195,6 @@ vx_size hostrt_item_size(vx_enum type); /* 0: no type of an array's items */
 vx_size hostrt_element_size(vx_enum type); /* 0: no type of a tensor */
 bool hostrt_is_type(vx_enum type);
 const char *hostrt_type_name(vx_enum type);
-vx_enum hostrt_find_type(const char *name); /* as numpy writes it: float16 */
 
 /* reference.c */
 void *hostrt_new(vx_context context, vx_enum type, size_t size, void (*destroy)(vx_reference));

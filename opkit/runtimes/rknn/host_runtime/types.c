@@ -1,6 +1,4 @@
 /* What is known of each VX_TYPE_...: as in the board's own table; 0 where the driver refuses it. */
-#include <strings.h>
-
 #include "hostrt.h"
 
 struct type {
@@ -71,16 +69,6 @@ static const struct type *find(vx_enum value)
         }
     }
     return NULL;
-}
-
-vx_enum hostrt_find_type(const char *name)
-{
-    for (size_t i = 0; i < dimof(TYPES); i++) {
-        if (strcasecmp(TYPES[i].name, name) == 0) {
-            return TYPES[i].value;
-        }
-    }
-    return VX_TYPE_INVALID;
 }
 
 vx_size hostrt_scalar_size(vx_enum type)

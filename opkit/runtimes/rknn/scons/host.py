@@ -20,8 +20,7 @@ GUARDED = ["-DOPKIT_GUARDED"]
 RUNTIME = f"{MACHINERY}/runtimes/rknn/host_runtime/*.c"
 INCLUDES = (f"#{MACHINERY}/runtimes/rknn/include",)
 VX_COMPILE = "-std=c11 -D_GNU_SOURCE -O2 -fno-sanitize=undefined".split()
-# A kernel, which is a library, finds the functions that it calls in the program.
-VX_LINK = "-rdynamic -lm -ldl".split()
+VX_LINK = "-Wl,-Bsymbolic -lm -ldl".split()
 
 
 def host(env: Any) -> list[Any]:
@@ -31,14 +30,13 @@ def host(env: Any) -> list[Any]:
     )  # our own small OpenVX
     nodes = [harness(env), runtime, _guarded_library(env, runtime)]
     if settings(env["OPERATOR"]).has_vx_kernel:
-        vx_runtime = linked(  # the program that runs VX kernels
+        vx_runtime = linked(  # the emulator's part of the harness
             env,
-            "$PROGRAMCOM",
-            target=f"{FOLDER}/vx_runtime",
+            "$SHAREDCOM",
+            target=f"{FOLDER}/vx_runtime.so",
             sources=[f"{MACHINERY}/runtimes/rknn/vx/runtime/*.c"],
             objects=f"{FOLDER}/vx/",
             CCFLAGS=VX_COMPILE,
-            CPPPATH=[],
             LINKFLAGS=RUNTIME_LINK,
             LIBRARIES=VX_LINK,
         )

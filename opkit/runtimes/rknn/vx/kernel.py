@@ -7,7 +7,6 @@ border that it sets go to the emulator, together with the .vx file.
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import replace
 from functools import cache, cached_property
@@ -16,11 +15,12 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from opkit.check.comparison import first_difference
-from opkit.check.harness.client import HarnessKernel
+from opkit.check.harness.client import HarnessKernel, carried, request
+from opkit.check.harness.gdb import gdb_command
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult
-from opkit.runtimes.rknn import calling_convention
+from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult, Value
+from opkit.runtimes.rknn.calling_convention import CONVENTION
 from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from opkit.runtimes.rknn.kernels import unwritten_vx_kernel
 from opkit.runtimes.rknn.settings import settings
@@ -39,9 +39,9 @@ from opkit.runtimes.rknn.vx.runner import (
     PADDING_WRITE,
     PAST_END,
     WRITE_OUTSIDE,
+    Emulator,
     VxRunResult,
-    run_vx,
-    write_job,
+    emulator,
 )
 
 # Events that a kernel may cause, as long as its results do not depend on them: rows need not be a
@@ -89,7 +89,7 @@ class EmulatedKernel:
         OpkitError: an argument is invalid.
     """
 
-    convention: ClassVar[CallingConvention] = calling_convention
+    convention: ClassVar[CallingConvention] = CONVENTION
     keeps_state = False  # each launch has a process of its own
 
     def __init__(
@@ -115,8 +115,8 @@ class EmulatedKernel:
         self.border = border
         self.harmless = HARMLESS | ({WRITE_OUTSIDE} if writes_outside == "dropped" else set())
         self.formats = formats
-        self.runtime = root / "build" / "host" / "vx_runtime"
-        self._programs: dict[str, Program] = {}
+        self.runtime = root / HOST / "vx_runtime.so"
+        self._emulators: dict[str, Emulator] = {}
 
     @cached_property
     def program(self) -> Program:
@@ -170,8 +170,8 @@ class EmulatedKernel:
         result.fault = emulated.fault
         result.timed_out = emulated.timed_out
         result.events += problems(emulated, self.harmless)
-        if emulated.printed and not result.printed.endswith(emulated.printed):
-            result.printed += emulated.printed
+        if not result.printed.endswith(emulated.printed):
+            result.printed = f"{result.printed}\n{emulated.printed}".lstrip("\n")
 
     def _compare(
         self,
@@ -215,34 +215,20 @@ class EmulatedKernel:
         if result.status != 0 or result.fault or launch is None:
             lines = result.log or [result.fault or f"{result.stage} fails"]
             raise OpkitError("the kernel is not launched: " + "; ".join(lines))
-        folder.mkdir(parents=True, exist_ok=True)
         program = compiled(self.root, self.spec, debug=True)
-        data, script, job = folder / "data", folder / "job.gdb", folder / "job"
-        data.write_bytes(b"")
-        arguments = self._arguments(invocation)
         function = self.function(kernel_name_of(result))
-        text = write_job(
-            *(program, function, launch, *arguments, data),
-            uniforms=uniforms_of(result),
-            border=border_of(result) or self.border,
-            limit=_DEBUG_TIMEOUT,
-        ).text
-        job.write_text(text, encoding="utf-8")
+        kernel = emulator(program, function, self.runtime)
+        border = border_of(result) or self.border
+        tensors, params = self._arguments(invocation)
+        arguments = kernel.arguments(launch, tensors, params, uniforms_of(result), border)
+        requested = b"".join(request(tensors, *arguments, border.fill & 0xFF, 1, _DEBUG_TIMEOUT))
         # With its file's name, because a kernel may have the name of a function of the C library.
         location = f"{program.source.name}:{function}"
-        script.write_text(
-            f"set breakpoint pending on\nset confirm off\nbreak {location}\n"
-            f"run < {shlex.quote(str(job))}\n",
-            encoding="utf-8",
-        )
-        return ["gdb", "-q", "-x", str(script), str(self.runtime.absolute())]
+        return gdb_command(kernel.harness.executor.command, requested, location, folder)
 
-    def _arguments(self, invocation: Invocation) -> tuple[Any, Any, Any]:
-        return (
-            {tensor.name: invocation.inputs[tensor.name] for tensor in self.spec.inputs},
-            {tensor.name: invocation.outputs[tensor.name] for tensor in self.spec.outputs},
-            self.convention.marshal(self.spec.params, invocation.params),
-        )
+    def _arguments(self, invocation: Invocation) -> tuple[Invocation, list[Value]]:
+        tensors = carried(self.spec, invocation, self.convention.tensor_types)
+        return tensors, self.convention.marshal(self.spec.params, invocation.params)
 
     def _emulate(
         self,
@@ -253,24 +239,24 @@ class EmulatedKernel:
         reverse: bool,
         limit: float,
     ) -> VxRunResult:
-        function = self.function(kernel_name_of(initialized))
-        return run_vx(
-            self._program_of(function),
-            function,
+        tensors, params = self._arguments(invocation)
+        return self._emulator(self.function(kernel_name_of(initialized))).run(
             launch,
-            *self._arguments(invocation),
-            runtime=self.runtime,
+            tensors.inputs,
+            tensors.outputs,
+            params,
             uniforms=uniforms_of(initialized),
             border=replace(border_of(initialized) or self.border, fill=fill * 0x01010101),
             reverse=reverse,
             limit=limit,
         )
 
-    def _program_of(self, function: str) -> Program:
-        """Return the .vx file, compiled for one kernel."""
-        if function not in self._programs:
-            self._programs[function] = compiled(self.root, self.spec, kernels=(function,))
-        return self._programs[function]
+    def _emulator(self, function: str) -> Emulator:
+        """Return one of the kernels, with the .vx file compiled for it alone."""
+        if function not in self._emulators:
+            program = compiled(self.root, self.spec, kernels=(function,))
+            self._emulators[function] = emulator(program, function, self.runtime)
+        return self._emulators[function]
 
     def function(self, kernel_name: str) -> str:
         """Return the function that the board would run for the kernel.

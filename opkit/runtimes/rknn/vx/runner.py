@@ -1,23 +1,21 @@
-"""Runs a VX kernel over the work items of a launch, in a process of its own."""
+"""Runs a VX kernel over the work items of a launch, in the harness."""
 
 from __future__ import annotations
 
 import math
-import os
 import re
-import signal
-import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from opkit.check import processes
 from opkit.check.debug_info import line_of
+from opkit.check.executors import on_this_pc
+from opkit.check.harness.client import Harness
 from opkit.errors import OpkitError
-from opkit.runtimes.invocation import Array, Value
+from opkit.runtimes.invocation import Array, Invocation, RunResult, Value
 from opkit.runtimes.rknn.vx.compiler import Program
 from opkit.runtimes.rknn.vx.launch import Border, Launch
 from opkit.runtimes.rknn.vx.signatures import VxKernel
@@ -26,12 +24,10 @@ TYPES = (
     *("float32", "float16", "int32", "int16", "int8", "uint32", "uint16", "uint8"),
     *("int64", "uint64", "float64"),
 )
-"""The element types that a kernel can get, in the order of their numbers in shared.h."""
+"""The element types that a kernel can get."""
 
-_NUMBERS = {np.dtype(name): number for number, name in enumerate(TYPES)}
-_BITS, _EDGE, _CONSTANT = range(3)
-_ALIGNMENT = 64
-GRACE = 1.0  # seconds that the program has to stop a kernel by itself, and to report
+_BITS, _EDGE, _CONSTANT = range(3)  # as in runtime/runtime.h
+_UNWRITTEN = "unwritten:"
 
 PAST_END = ("read past the row's end", "write past the row's end")
 """The kinds of event that are normal where a row is not a multiple of what a work item handles."""
@@ -81,7 +77,6 @@ class VxRunResult:
         undefined: undefined behaviour: sentences that begin with file:line:column.
         fault: a sentence, when the kernel crashed or did not end; otherwise empty.
         timed_out: whether it did not end.
-        seconds: how long all work items took.
         printed: what the kernel printed; of a long text the beginning and the end.
     """
 
@@ -91,172 +86,119 @@ class VxRunResult:
     undefined: list[str] = field(default_factory=list)
     fault: str = ""
     timed_out: bool = False
-    seconds: float = math.inf
     printed: str = ""
 
 
-def run_vx(
-    program: Program,
-    kernel: str,
-    launch: Launch,
-    inputs: Mapping[str, Array],
-    outputs: Mapping[str, tuple[tuple[int, ...], DTypeLike]],
-    params: Sequence[Value] = (),
-    *,
-    runtime: Path,
-    uniforms: Mapping[str, bytes] | None = None,
-    border: Border | None = None,
-    reverse: bool = False,
-    limit: float = 10,
-) -> VxRunResult:
-    """Run a kernel.
-
-    Args:
-        program: the compiled source.
-        kernel: which of its kernels.
-        launch: over which work items.
-        inputs: name -> array, in the order of the kernel's parameters.
-        outputs: name -> shape and dtype; they follow the inputs.
-        params: as the board delivers them; they follow the outputs.
-        runtime: the program that runs it, `build/host/vx_runtime`.
-        uniforms: the bytes of each _viv_uniform.
-        border: what lies outside of the tensors; poison by default.
-        reverse: run the last work item first.
-        limit: seconds after which the kernel is stopped.
-
-    Raises:
-        OpkitError: the kernel cannot be called so: it is not there, its parameters are others, a
-            uniform is missing, or the board would refuse the launch. Or the runtime is not there.
-    """
-    # Without a name of its own, it goes with the last process that has it, however that ends.
-    with tempfile.TemporaryFile(dir=_memory_folder()) as file:
-        path = Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")
-        job = write_job(
-            program,
-            kernel,
-            launch,
-            inputs,
-            outputs,
-            params,
-            path,
-            uniforms=uniforms,
-            border=border,
-            reverse=reverse,
-            limit=limit,
-        )
-        try:
-            finished = processes.run([runtime], job.text, limit + GRACE)
-        except FileNotFoundError:
-            raise OpkitError(f"{runtime} is not there; run `scons target=x64`") from None
-        result = _result(program, finished, limit)
-        if not result.fault:
-            memory = np.fromfile(path, np.uint8)
-            for name, (shape, dtype) in outputs.items():
-                _take(result, name, memory, job.places[name], shape, np.dtype(dtype))
-    return result
-
-
-@dataclass(frozen=True)
-class Job:
-    """What the runtime reads from its standard input.
+@dataclass
+class Emulator:
+    """A kernel of a compiled source, in the harness; see emulator.
 
     Attributes:
-        text: the job.
-        places: output -> where in the job's file its elements are, and the map of what is written.
+        program: the compiled source.
+        kernel: which of its kernels.
+        harness: the harness, of which the emulator is a runtime.
     """
 
-    text: str
-    places: dict[str, tuple[int, int]]
+    program: Program
+    kernel: VxKernel
+    harness: Harness
 
-
-def write_job(
-    program: Program,
-    kernel: str,
-    launch: Launch,
-    inputs: Mapping[str, Array],
-    outputs: Mapping[str, tuple[tuple[int, ...], DTypeLike]],
-    params: Sequence[Value],
-    file: Path,
-    *,
-    uniforms: Mapping[str, bytes] | None = None,
-    border: Border | None = None,
-    reverse: bool = False,
-    limit: float = 10,
-) -> Job:
-    """Write the data of a run into a file; return the job that refers to it. See run_vx.
-
-    Raises:
-        OpkitError: the kernel cannot be called so.
-    """
-    described = _Description(program, kernel, launch, inputs, outputs, params, uniforms or {})
-    described.data.write(file)
-    return Job(described.text(file, border or Border(), reverse, limit), described.places)
-
-
-class _Description:
-    """One line for each argument of a kernel, and the data of all."""
-
-    def __init__(
+    def run(
         self,
-        program: Program,
-        name: str,
         launch: Launch,
         inputs: Mapping[str, Array],
         outputs: Mapping[str, tuple[tuple[int, ...], DTypeLike]],
+        params: Sequence[Value] = (),
+        *,
+        uniforms: Mapping[str, bytes] | None = None,
+        border: Border | None = None,
+        reverse: bool = False,
+        limit: float = 10,
+    ) -> VxRunResult:
+        """Run the kernel.
+
+        Args:
+            launch: over which work items.
+            inputs: name -> array, in the order of the kernel's parameters.
+            outputs: name -> shape and dtype; they follow the inputs.
+            params: as the board delivers them; they follow the outputs.
+            uniforms: the bytes of each _viv_uniform.
+            border: what lies outside of the tensors; poison by default.
+            reverse: run the last work item first.
+            limit: seconds after which the kernel is stopped.
+
+        Raises:
+            OpkitError: the kernel cannot be called so: its parameters are others, a uniform is
+                missing, or the board would refuse the launch.
+        """
+        border = border or Border()
+        tensors = Invocation(inputs, {}, outputs)
+        arguments = self.arguments(launch, tensors, params, uniforms or {}, border, reverse)
+        try:
+            result = self.harness.run(tensors, *arguments, border.fill & 0xFF, limit=limit)
+        except OpkitError as error:
+            raise OpkitError(f"{self.program.source}: {_understandable(str(error))}") from None
+        return _vx_result(self.program, result)
+
+    def arguments(
+        self,
+        launch: Launch,
+        tensors: Invocation,
         params: Sequence[Value],
         uniforms: Mapping[str, bytes],
-    ) -> None:
-        kernel = program.kernels.get(name)
-        if kernel is None:
-            names = ", ".join(program.kernels)
-            raise OpkitError(f"{program.source}: there is no kernel '{name}'; there is: {names}")
-        where = f"{program.source}: kernel '{name}'"
-        _check_parameters(kernel, [*inputs, *outputs], params, where)
-        _check_uniforms(kernel, uniforms, where)
-        self.library = program.library
-        self.kernel = kernel
-        self.launch = checked(launch, kernel, where)
-        self.data = _Data()
-        self.places: dict[str, tuple[int, int]] = {}
-        self.lines: list[str] = []
-        for each, array in inputs.items():
-            geometry = _geometry(each, array.shape, array.dtype)
-            self.lines.append(f"tensor {each} {geometry} {self.data.add(array)} -1")
-        for each, (shape, dtype) in outputs.items():
-            geometry, count = _geometry(each, shape, np.dtype(dtype)), math.prod(shape)
-            place = self.data.reserve(count * np.dtype(dtype).itemsize), self.data.reserve(count)
-            self.places[each] = place
-            self.lines.append(f"tensor {each} {geometry} {place[0]} {place[1]}")
-        parameters = kernel.parameters[len(self.lines) :]
-        for parameter, param in zip(parameters, params, strict=True):
-            self.lines.append(self._param(parameter.name, param))
-        for each, value in uniforms.items():
-            offset = self.data.add(np.frombuffer(value, np.uint8))
-            self.lines.append(f"uniform {each} {offset} {len(value)}")
+        border: Border,
+        reverse: bool = False,
+    ) -> tuple[list[Value], dict[str, bytes]]:
+        """Return what the harness gets besides the tensors: values and attachments; see run.
 
-    def _param(self, name: str, param: Value) -> str:
-        if not param.shape:
-            return f"scalar {name} {int.from_bytes(param.data, 'little'):x}"
-        items = np.frombuffer(param.data, param.type)
-        return f"array {name} {self.data.add(items)} {items.size} {items.itemsize}"
-
-    def text(self, data: Path, border: Border, reverse: bool, limit: float) -> str:
-        launch = self.launch
+        Raises:
+            OpkitError: the kernel cannot be called so.
+        """
+        where = f"{self.program.source}: kernel '{self.kernel.name}'"
+        names = [*tensors.inputs, *tensors.outputs]
+        _check_parameters(self.kernel, names, params, where)
+        _check_uniforms(self.kernel, uniforms, where)
+        launch = checked(launch, self.kernel, where)
+        for name, array in tensors.inputs.items():
+            _check_tensor(name, array.shape, array.dtype)
+        for name, (shape, dtype) in tensors.outputs.items():
+            _check_tensor(name, shape, np.dtype(dtype))
         numbers = (
             *(launch.work_dim, int(reverse), int(self.kernel.barrier), *launch.global_size),
             *(*launch.global_scale, *launch.global_offset, *launch.local_size),
         )
-        lines = [
-            f"library {self.library}",
-            f"data {data}",
-            f"limit {limit}",
-            f"fill {border.fill}",
-            f"border {_border(border)}",
-            f"launch {' '.join(map(str, numbers))}",
-            *self.lines,
-            f"run __opkit_entry_{self.kernel.name}",
+        attachments = {
+            "launch": " ".join(map(str, numbers)).encode(),
+            "border": _border(border).encode(),
+            **{f"uniform:{name}": value for name, value in uniforms.items()},
+        }
+        parameters = self.kernel.parameters[len(names) :]
+        values = [
+            replace(param, name=parameter.name)
+            for parameter, param in zip(parameters, params, strict=True)
         ]
-        return "\n".join(lines) + "\n"
+        return values, attachments
+
+
+def emulator(program: Program, name: str, runtime: Path) -> Emulator:
+    """Return a kernel of a compiled source, ready to run.
+
+    Args:
+        program: the compiled source.
+        name: which of its kernels.
+        runtime: the emulator's part of the harness, which is in the same folder.
+
+    Raises:
+        OpkitError: there is no such kernel, or one of the files.
+    """
+    kernel = program.kernels.get(name)
+    if kernel is None:
+        names = ", ".join(program.kernels)
+        raise OpkitError(f"{program.source}: there is no kernel '{name}'; there is: {names}")
+    executor = on_this_pc(
+        runtime.with_name("harness"), runtime, program.library, f"__opkit_entry_{name}"
+    )
+    return Emulator(program, kernel, Harness(executor, program.source.parent, program.library))
 
 
 def _border(border: Border) -> str:
@@ -270,47 +212,14 @@ def _border(border: Border) -> str:
     return f"{_CONSTANT} 0 {border.value}"
 
 
-class _Data:
-    """The file that both processes map: arrays one after the other."""
-
-    def __init__(self) -> None:
-        self.size = 0
-        self.arrays: list[tuple[int, Array]] = []
-
-    def reserve(self, size: int) -> int:
-        offset = self.size
-        self.size = -(-(offset + size) // _ALIGNMENT) * _ALIGNMENT
-        return offset
-
-    def add(self, array: Array) -> int:
-        offset = self.reserve(array.nbytes)
-        self.arrays.append((offset, np.ascontiguousarray(array)))
-        return offset
-
-    def write(self, path: Path) -> None:
-        with path.open("r+b") as file:
-            file.truncate(max(self.size, 1))
-            for offset, array in self.arrays:
-                file.seek(offset)
-                file.write(array.tobytes())
+# ---- What the board refuses ----------------------------------------------------------------------
 
 
-def _memory_folder() -> str | None:
-    """Return where files are memory, if there is such a place."""
-    return "/dev/shm" if Path("/dev/shm").is_dir() else None
-
-
-def _geometry(name: str, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> str:
-    """Return a tensor's type, width, height and depth: as an image array sees it."""
-    if dtype not in _NUMBERS:
+def _check_tensor(name: str, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> None:
+    if dtype.name not in TYPES:
         raise OpkitError(f"tensor '{name}': a VX kernel takes no {dtype}")
     if not shape or math.prod(shape) == 0:
         raise OpkitError(f"tensor '{name}': the shape {shape} has no elements")
-    width, height = shape[-1], shape[-2] if len(shape) > 1 else 1
-    return f"{_NUMBERS[dtype]} {width} {height} {math.prod(shape[:-2])}"
-
-
-# ---- What the board refuses ----------------------------------------------------------------------
 
 
 def _check_parameters(
@@ -400,12 +309,15 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split(",")))
 
 
-def _result(program: Program, finished: processes.ProcessResult, limit: float) -> VxRunResult:
-    result = VxRunResult(printed=finished.stderr, timed_out=finished.timed_out)
-    for line in finished.stdout.splitlines():
+def _vx_result(program: Program, run: RunResult) -> VxRunResult:
+    result = VxRunResult(run.outputs, fault=run.fault, timed_out=run.timed_out, printed=run.printed)
+    for name, numbers in run.attachments.items():
+        output = name.removeprefix(_UNWRITTEN)
+        missing, first = map(int, numbers.split())
+        index = np.unravel_index(first, run.outputs[output].shape)
+        result.unwritten[output] = (missing, tuple(map(int, index)))
+    for line in run.log:
         word, *rest = line.split("\t")
-        if word == "error":
-            raise OpkitError(f"{program.source}: {_understandable(rest[0])}")
         if word == "event":
             kind, tensor, count, at, item, address = rest
             place = line_of(program.library, int(address))
@@ -419,62 +331,9 @@ def _result(program: Program, finished: processes.ProcessResult, limit: float) -
             what, item, address = rest
             place = line_of(program.library, int(address)) or str(program.source)
             result.undefined.append(f"{place}: {what}; work item {_numbers(item)}")
-        elif word == "fault":
-            number, memory, item, address, does = rest
-            place = line_of(program.library, int(address))
-            result.fault = _fault(int(number), memory, _numbers(item), place, limit, does)
-            result.timed_out = int(number) == signal.SIGALRM
-        elif word == "seconds":
-            result.seconds = float(rest[0])
-    if math.isinf(result.seconds) and not result.fault:
-        result.fault = _died(finished, limit)
     return result
 
 
 def _understandable(message: str) -> str:
     missing = re.search(r"undefined symbol: (\w+)", message)
     return f"'{missing[1]}' is declared, but defined nowhere" if missing else message
-
-
-def _fault(
-    number: int,
-    memory: str,
-    item: tuple[int, ...],
-    place: str | None,
-    limit: float,
-    does: str,
-) -> str:
-    at = f"{place}: " if place else ""
-    if number == signal.SIGALRM:
-        return f"{at}the kernel did not end within {limit:g} s; it was in work item {item}"
-    name = signal.Signals(number).name
-    if does:
-        return f"{at}the kernel {does}; work item {item} ({name} at address {memory})"
-    return f"{at}the kernel crashed with {name} at address {memory}, in work item {item}"
-
-
-def _died(finished: processes.ProcessResult, limit: float) -> str:
-    if finished.timed_out:
-        return f"the kernel did not end within {limit:g} s"
-    if finished.status < 0:
-        return f"the kernel crashed with {signal.Signals(-finished.status).name}"
-    return f"the kernel's process ended by itself, with status {finished.status}"
-
-
-def _take(
-    result: VxRunResult,
-    name: str,
-    memory: Array,
-    place: tuple[int, int],
-    shape: tuple[int, ...],
-    dtype: np.dtype[np.generic],
-) -> None:
-    """Copy an output, and find what was never written, in the file's bytes."""
-    count = math.prod(shape)
-    offset, written = place
-    data = memory[offset : offset + count * dtype.itemsize]
-    result.outputs[name] = data.view(dtype).reshape(shape).copy()
-    missing = np.flatnonzero(memory[written : written + count] == 0)
-    if missing.size:
-        first = tuple(int(index) for index in np.unravel_index(int(missing[0]), shape))
-        result.unwritten[name] = (int(missing.size), first)

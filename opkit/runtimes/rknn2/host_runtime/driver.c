@@ -31,10 +31,6 @@ enum {
 };
 
 static const char CONSTANT[] = "const:";
-static const char *const TYPE_NAMES[] = {
-    [RKNN_TENSOR_FLOAT32] = "float32", [RKNN_TENSOR_UINT8] = "char", [RKNN_TENSOR_INT32] = "int32",
-    [RKNN_TENSOR_INT64] = "int64",     [RKNN_TENSOR_BOOL] = "bool",
-};
 
 /* The inputs or the outputs of the node. */
 struct tensors {
@@ -57,11 +53,21 @@ static struct {
 
 static const char *phase;
 
-static bool find_type(const char *name, rknn_tensor_type *type)
+/* Whether librknnrt hands over values of a type. */
+static bool find_type(enum harness_type type, rknn_tensor_type *found)
 {
-    for (size_t i = 0; i < LENGTH(TYPE_NAMES); i++) {
-        if (TYPE_NAMES[i] != NULL && strcmp(TYPE_NAMES[i], name) == 0) {
-            *type = (rknn_tensor_type)i;
+    static const struct {
+        enum harness_type type;
+        rknn_tensor_type found;
+    } TYPES[] = {
+        {HARNESS_FLOAT32, RKNN_TENSOR_FLOAT32}, {HARNESS_CHAR, RKNN_TENSOR_UINT8},
+        {HARNESS_INT32, RKNN_TENSOR_INT32},     {HARNESS_INT64, RKNN_TENSOR_INT64},
+        {HARNESS_BOOL, RKNN_TENSOR_BOOL},
+    };
+
+    for (size_t i = 0; i < LENGTH(TYPES); i++) {
+        if (TYPES[i].type == type) {
+            *found = TYPES[i].found;
             return true;
         }
     }
@@ -190,8 +196,8 @@ static bool add_tensor(struct tensors *tensors, const struct harness_value *valu
     rknn_tensor_attr *attr = &tensor->attr;
 
     if (!find_type(value->type, &attr->type) || attr->type == RKNN_TENSOR_UINT8) {
-        snprintf(error->message, sizeof error->message,
-                 "'%s' is %s (expected float32, int32, int64 or bool)", value->name, value->type);
+        snprintf(error->message, sizeof error->message, "'%s' is not float32, int32, int64 or bool",
+                 value->name);
         return false;
     }
     attr->index = tensors->count;

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from opkit.runtimes.invocation import Value
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.launch import Border, Launch
-from opkit.runtimes.rknn.vx.runner import VxRunResult, run_vx
+from opkit.runtimes.rknn.vx.runner import VxRunResult, emulator
 from tests.runtimes.rknn.host_build import vx_runtime
 
 Array = NDArray[Any]
@@ -54,6 +54,23 @@ def launch(
     return Launch(len(size), tuple(offset), tuple(scale), tuple(local), tuple(size))
 
 
+def run_vx(
+    program: Program,
+    kernel: str,
+    where: Launch,
+    inputs: Mapping[str, Array],
+    outputs: Mapping[str, tuple[tuple[int, ...], DTypeLike]],
+    params: Sequence[Value] = (),
+    **options: Any,
+) -> VxRunResult:
+    """Run a kernel in a harness of its own."""
+    emulated = emulator(program, kernel, vx_runtime())
+    try:
+        return emulated.run(where, inputs, outputs, params, **options)
+    finally:
+        emulated.harness.close()
+
+
 def run(
     program: Program,
     kernel: str,
@@ -64,8 +81,7 @@ def run(
     **options: Any,
 ) -> VxRunResult:
     """Run a kernel that neither crashes nor does anything undefined."""
-    runtime = vx_runtime()
-    outcome = run_vx(program, kernel, where, inputs, outputs, params, runtime=runtime, **options)
+    outcome = run_vx(program, kernel, where, inputs, outputs, params, **options)
     assert outcome.fault == ""
     assert outcome.undefined == []
     return outcome

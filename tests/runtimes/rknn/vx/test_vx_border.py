@@ -52,7 +52,7 @@ DEPENDS = "depends on what lies outside of the tensors"
 def operator(tmp_path_factory: pytest.TempPathFactory) -> Operator:
     root = repository(tmp_path_factory.mktemp("border"), "host_border.c", DESCRIPTION, REFERENCE)
     shutil.copy(KERNELS / "border.vx", root / "rknn_kernel_border.vx")
-    (root / "build/host/vx_runtime").symlink_to(vx_runtime())
+    (root / "build/host/vx_runtime.so").symlink_to(vx_runtime())
     return Operator(root)
 
 
@@ -160,6 +160,6 @@ def test_crash_is_reported(operator: Operator) -> None:
 
 def test_unbuilt_runtime(operator: Operator, tmp_path: Path) -> None:
     root = shutil.copytree(operator.root, tmp_path / "copy", symlinks=True)
-    (root / "build/host/vx_runtime").unlink()
-    with pytest.raises(pytest.fail.Exception, match="vx_runtime is not there; run `scons target="):
+    (root / "build/host/vx_runtime.so").unlink()
+    with pytest.raises(pytest.fail.Exception, match=r"vx_runtime.so not found; run `scons target="):
         check_vx_kernel(case(), operator=Operator(root))

@@ -213,8 +213,8 @@ def test_emulator_rebuilds_on_source_change(copy_of_fresh: Repository, tmp_path:
     shutil.rmtree(repository.path / "build" / "host", ignore_errors=True)
     assert outdated("vx") == set()
     for target in (["target=x64"], ["check"], ["report"], ["vx-gdb", "case=any"]):
-        assert outdated(*target) == objects | {"vx_runtime"}
-    repository.scons("build/host/vx_runtime")
+        assert outdated(*target) == objects | {"vx_runtime.so"}
+    repository.scons("build/host/vx_runtime.so")
     assert outdated("check") == set()
     for name, made in (
         ("runtime/groups.c", {"vx/groups.o"}),
@@ -235,9 +235,9 @@ def test_scons_vx_gdb_prints_command(example: Callable[[str], Repository]) -> No
     repository = example("exp")
     folder = repository.path / "build/vx"
     printed = repository.scons("-Q", "vx-gdb", CASE).stdout.splitlines()[-1]
-    program, *_, script, runtime = shlex.split(printed)
+    program, *_, script, harness = shlex.split(printed)
     assert (program, script) == ("gdb", str(folder / "gdb/job.gdb"))
-    assert Path(runtime) == repository.path / "build/host/vx_runtime"
+    assert Path(harness) == repository.path / "build/host/harness"
     assert "break rknn_kernel_exp.vx:exp" in Path(script).read_text()
     refused = repository.scons("vx-gdb", CASE, "run=1", check=False)
     assert "gdb is not on PATH; install it (apt install gdb)" in refused.stderr

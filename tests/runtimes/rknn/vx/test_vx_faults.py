@@ -13,10 +13,18 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
-from opkit.runtimes.rknn.vx.runner import VxRunResult, run_vx
+from opkit.runtimes.rknn.vx.runner import VxRunResult
 from tests.repositories import Repository
-from tests.runtimes.rknn.host_build import vx_runtime
-from tests.runtimes.rknn.vx.support import KERNELS, int32, int32_array, launch, line_of, param
+from tests.runtimes.rknn.host_build import harness
+from tests.runtimes.rknn.vx.support import (
+    KERNELS,
+    int32,
+    int32_array,
+    launch,
+    line_of,
+    param,
+    run_vx,
+)
 
 Y = ((1, 1, 32), np.int32)
 SHORTS = np.arange(-16, 16, dtype=np.int16).reshape(1, 1, 32)
@@ -38,7 +46,6 @@ def run_fault(program: Program, kernel: str, number: int, **options: Any) -> VxR
     return run_vx(
         *(program, kernel, launch((4,), local=(signature.group or (0,))[:1]), {}, {"y": Y}),
         [values[each.type] for each in signature.parameters[1:]],
-        runtime=vx_runtime(),
         uniforms={"table": np.arange(5, dtype=np.int32).tobytes()} if signature.uniforms else None,
         **options,
     )
@@ -126,9 +133,9 @@ def test_local_memory_flooded(faults: Program) -> None:
 
 
 def test_memory_of_runtime_is_out_of_reach(faults: Program) -> None:
-    with vx_runtime().open("rb") as file:
+    with harness().open("rb") as file:
         elf: Any = ELFFile(file)
-        symbols = elf.get_section_by_name(".symtab").get_symbol_by_name("events")
+        symbols = elf.get_section_by_name(".symtab").get_symbol_by_name("printed")
         assert elf["e_type"] == "ET_EXEC"
     (text,) = messages(run_fault(faults, "wild", symbols[0]["st_value"]))
     line = line_of("faults.vx", "/* wild */")
@@ -183,7 +190,6 @@ def run_on_shorts(program: Program, kernel: str, scale: int, **options: Any) -> 
     return run_vx(
         *(program, kernel, launch((32 // scale,), (scale,)), {"x": SHORTS}),
         {"y": (SHORTS.shape, SHORTS.dtype)},
-        runtime=vx_runtime(),
         **options,
     )
 
@@ -213,7 +219,6 @@ def test_signed_sum_in_unsigned_is_wrong_below_zero(faults: Program) -> None:
         x = np.full((1, 4), sign * 5, np.int32)
         outcome = run_vx(
             *(faults, "unsigned_sum", launch((1,)), {"x": x}, {"y": (x.shape, x.dtype)}),
-            runtime=vx_runtime(),
         )
         np.testing.assert_array_equal(outcome.outputs["y"], mean)
 

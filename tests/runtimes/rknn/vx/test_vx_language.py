@@ -242,4 +242,4 @@ def test_functions_and_tables(vx_folder: Path, debug: bool, sanitize: bool) -> N
     expected[:, 1, 0] = np.rint(expected[:, 1, 0])
     np.testing.assert_array_equal(outcome.outputs["y"].reshape(4, 2, 4), expected)
     assert program.diagnostics == ""
-    assert outcome.printed == f"at 8: {expected[3, 0, 0]:.1f}\n"
+    assert outcome.printed == f"at 8: {expected[3, 0, 0]:.1f}"

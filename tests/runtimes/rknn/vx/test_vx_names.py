@@ -166,7 +166,7 @@ def test_runtime_exports_no_other_names() -> None:
         r"__asan_|__ubsan_handle_|__extend|__trunc|__libc|_IO_|_?_?(start|data_start)"
     )
     assert {name for name in given if not OURS.match(name) and not of_the_compiler.match(name)} == {
-        "main"
+        "harness_runtime"
     }
 
 

@@ -56,7 +56,7 @@ def reference(inputs, params):
 def operator(tmp_path_factory: pytest.TempPathFactory) -> Operator:
     root = repository(tmp_path_factory.mktemp("tensors"), "host_tensors.c", DESCRIPTION, REFERENCE)
     shutil.copy(KERNELS / "tensors.vx", root / "rknn_kernel_tensors.vx")
-    (root / "build/host/vx_runtime").symlink_to(vx_runtime())
+    (root / "build/host/vx_runtime.so").symlink_to(vx_runtime())
     return Operator(root)
 
 

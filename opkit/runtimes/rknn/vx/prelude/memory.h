@@ -120,7 +120,8 @@ __OPKIT_STORES_ROUNDED(_rtn, __OPKIT_TOWARD_MINUS_INFINITY)
     })
 __OPKIT_FUNCTION void wait_group_events(int count, event_t *events, uint place)
 {
-    __opkit_wait_for_copies(count, events, place);
+    __opkit_make_copies(count, events);
+    __opkit_barrier(place);
 }
 #define wait_group_events(count, events) wait_group_events(count, events, __OPKIT_PLACE)
 /* A hint, without an effect on any result. */

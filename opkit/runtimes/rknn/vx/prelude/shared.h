@@ -36,7 +36,7 @@ struct __opkit_image {
     unsigned char *written; /* one byte for each element of an output; NULL for an input */
     int element_size;
     int type; /* enum __opkit_type */
-    int index; /* among the tensors, for messages */
+    const char *name; /* for messages */
 };
 
 /* A value of any vector or scalar type, as an instruction sees it. */
@@ -117,7 +117,7 @@ enum __opkit_dot_form {
 /* ---- What kernels use of the runtime ---- */
 
 /* Declared here only, so that a definition that differs does not compile. */
-extern struct __opkit_work_item __opkit_item;
+extern struct __opkit_work_item __opkit_item; /* log.c */
 
 /* work_items.h */
 /* The place in the source tells barriers apart; the compiler must not make one of two. */
@@ -144,11 +144,11 @@ void __opkit_lanewise(enum __opkit_instruction instruction,
                       const struct __opkit_operand *destination, const struct __opkit_operand *a,
                       const struct __opkit_operand *b, const struct __opkit_operand *c, int info);
 
-/* memory.h: a copy by a whole group, put into the list `event` of copies to wait for */
+/* memory.h: a copy by a whole group, put into the list `event` of copies that are made later */
 struct __opkit_copy *__opkit_enqueue_copy(void *to, const void *from, unsigned long count,
                                           unsigned long size, unsigned long step,
                                           struct __opkit_copy *event);
-void __opkit_wait_for_copies(int count, struct __opkit_copy **events, unsigned int place);
+void __opkit_make_copies(int count, struct __opkit_copy **events);
 
 /* floats.h */
 float __opkit_exp(float a);

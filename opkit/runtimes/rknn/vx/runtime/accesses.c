@@ -6,6 +6,10 @@
 
 #include "runtime.h"
 
+enum __opkit_border __opkit_border;
+uint32_t __opkit_fill;
+double __opkit_constant;
+
 enum {
     PADDING = 4
 };
@@ -58,7 +62,7 @@ static int clamp_slice(const struct __opkit_image *image, int x, int y, int z, c
 {
     int clamped = clamp(z, image->depth);
     if (z != clamped) {
-        __opkit_event(kind, image->index, x, y, z, 1, address);
+        __opkit_event(kind, image->name, x, y, z, 1, address);
     }
     return clamped;
 }
@@ -81,7 +85,7 @@ static void report_outside(const struct __opkit_image *image, int x, int y, int 
         }
     }
     if (missing > 0) {
-        __opkit_event(begins_inside ? past_end : outside, image->index, x + first, y, z, missing,
+        __opkit_event(begins_inside ? past_end : outside, image->name, x + first, y, z, missing,
                       address);
     }
 }
@@ -93,12 +97,12 @@ static int lanes_used(const struct __opkit_operand *operand, const struct __opki
     int max = __OPKIT_REGISTER_SIZE / operand->spacing;
 
     if (operand->element_size != image->element_size) {
-        __opkit_event("element size", image->index, x, y, z, 1, address);
+        __opkit_event("element size", image->name, x, y, z, 1, address);
         return 0;
     }
     max = max < __opkit_lane_count(operand) ? max : __opkit_lane_count(operand);
     if (count <= 0 || first + count > max) {
-        __opkit_event("beyond the register", image->index, x, y, z, 1, address);
+        __opkit_event("beyond the register", image->name, x, y, z, 1, address);
     }
     return first + count > max ? max - first : count;
 }
@@ -155,7 +159,7 @@ void __opkit_write_checked(const struct __opkit_operand *source, const struct __
     int count = __OPKIT_END_BIN(info) - __OPKIT_START_BIN(info) + 1;
 
     if (image->written == NULL) {
-        __opkit_event("write to an input", image->index, x, y, z, 1, address);
+        __opkit_event("write to an input", image->name, x, y, z, 1, address);
         return;
     }
     z = clamp_slice(image, x, y, z, "write to a slice outside", address);
@@ -176,10 +180,10 @@ int __opkit_slice_of(const struct __opkit_image *image, int address)
                 (distance < 0 && distance % image->slice_stride != 0);
 
     if (distance % image->slice_stride != 0) {
-        __opkit_event("address within a slice", image->index, 0, 0, slice, 1, caller);
+        __opkit_event("address within a slice", image->name, 0, 0, slice, 1, caller);
     }
     if (slice != clamp(slice, image->depth)) {
-        __opkit_event("address outside of the tensor", image->index, 0, 0, slice, 1, caller);
+        __opkit_event("address outside of the tensor", image->name, 0, 0, slice, 1, caller);
     }
     return slice;
 }
@@ -204,7 +208,7 @@ void __opkit_load_image(const struct __opkit_image *image, int x, int y, int z, 
 {
     const void *address = __builtin_return_address(0);
     if (!fits(image->type, wanted)) {
-        __opkit_event("read_image of another type", image->index, x, y, z, 1, address);
+        __opkit_event("read_image of another type", image->name, x, y, z, 1, address);
     }
     z = clamp_slice(image, x, y, z, "read of a slice outside", address);
     report_outside(image, x, y, z, NEIGHBORS, "read outside", "read past the row's end", address);
@@ -220,11 +224,11 @@ void __opkit_store_image(const struct __opkit_image *image, int x, int y, int z,
 {
     const void *address = __builtin_return_address(0);
     if (image->written == NULL) {
-        __opkit_event("write to an input", image->index, x, y, z, 1, address);
+        __opkit_event("write to an input", image->name, x, y, z, 1, address);
         return;
     }
     if (!fits(image->type, wanted)) {
-        __opkit_event("write_image of another type", image->index, x, y, z, 1, address);
+        __opkit_event("write_image of another type", image->name, x, y, z, 1, address);
     }
     z = clamp_slice(image, x, y, z, "write to a slice outside", address);
     report_write_outside(image, x, y, z, NEIGHBORS, address);

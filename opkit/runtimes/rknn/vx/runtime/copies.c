@@ -19,12 +19,6 @@ struct __opkit_copy {
 
 static unsigned long pending;
 
-bool __opkit_is_local(const void *memory)
-{
-    const unsigned char *byte = memory;
-    return byte >= __opkit_local_start && byte < __opkit_local_start + __opkit_local_size;
-}
-
 struct __opkit_copy *__opkit_enqueue_copy(void *to, const void *from, size_t count, size_t size,
                                           size_t step, struct __opkit_copy *event)
 {
@@ -47,7 +41,7 @@ struct __opkit_copy *__opkit_enqueue_copy(void *to, const void *from, size_t cou
     return copy;
 }
 
-void __opkit_wait_for_copies(int count, struct __opkit_copy **events, unsigned place)
+void __opkit_make_copies(int count, struct __opkit_copy **events)
 {
     for (int i = 0; i < count; i++) {
         while (events[i] != NULL) {
@@ -64,12 +58,11 @@ void __opkit_wait_for_copies(int count, struct __opkit_copy **events, unsigned p
             pending--;
         }
     }
-    __opkit_wait(place, __builtin_return_address(0));
 }
 
 void __opkit_report_copies(void)
 {
     if (pending > 0) {
-        __opkit_event("copy of a group that nobody waits for", -1, 0, 0, 0, pending, NULL);
+        __opkit_event("copy of a group that nobody waits for", NULL, 0, 0, 0, pending, NULL);
     }
 }

@@ -7,10 +7,6 @@
 
 #include "runtime.h"
 
-struct __opkit_work_item __opkit_item;
-unsigned char *__opkit_local_start;
-size_t __opkit_local_size;
-
 static const struct __opkit_launch *launch;
 static void (*kernel)(void **);
 static void **arguments;
@@ -45,10 +41,13 @@ static ucontext_t scheduler;
 static struct fiber *running;
 static struct fiber *first_waiting; /* of the group, since all of it ran */
 
-void __opkit_wait(unsigned place, const void *caller)
+/* Lets a work item wait for its group. */
+void __opkit_barrier(unsigned place)
 {
+    const void *caller = __builtin_return_address(0);
+
     if (running == NULL) {
-        __opkit_event("barrier that was not seen in the source", -1, 0, 0, 0, 1, caller);
+        __opkit_event("barrier that was not seen in the source", NULL, 0, 0, 0, 1, caller);
         return;
     }
     running->state = WAITING;
@@ -57,15 +56,10 @@ void __opkit_wait(unsigned place, const void *caller)
     if (first_waiting == NULL) {
         first_waiting = running;
     } else if (first_waiting->place != place) {
-        __opkit_event("barrier while others of the group wait at another one", -1, 0, 0, 0, 1,
+        __opkit_event("barrier while others of the group wait at another one", NULL, 0, 0, 0, 1,
                       caller);
     }
     swapcontext(&running->context, &scheduler);
-}
-
-void __opkit_barrier(unsigned place)
-{
-    __opkit_wait(place, __builtin_return_address(0));
 }
 
 static void fiber_main(void)
@@ -134,7 +128,7 @@ static void run_interleaved(struct fiber *fibers, unsigned long count)
         }
         if (waiting > 0 && finished > 0) {
             set_ids(first_waiting->local_id);
-            __opkit_event("barrier that only some work items of a group reach", -1, 0, 0, 0,
+            __opkit_event("barrier that only some work items of a group reach", NULL, 0, 0, 0,
                           waiting, first_waiting->caller);
         }
     }

@@ -17,7 +17,7 @@ static bool has_lane(const struct __opkit_operand *operand, int lane, const void
     if (lane >= 0 && lane < __opkit_lane_count(operand)) {
         return true;
     }
-    __opkit_event("instruction: names a lane beyond the register", -1, lane, 0, 0, 1, caller);
+    __opkit_event("instruction: names a lane beyond the register", NULL, lane, 0, 0, 1, caller);
     return false;
 }
 
@@ -35,8 +35,8 @@ static void store_lane(const struct __opkit_operand *destination, int lane, long
 static void check_modifier(int info, const void *caller)
 {
     if (info == __OPKIT_DEFAULT_MODIFIER) {
-        __opkit_event("instruction: unknown: what VXC_DEFAULT_MODIFIER stands for", -1, 0, 0, 0, 1,
-                      caller);
+        __opkit_event("instruction: unknown: what VXC_DEFAULT_MODIFIER stands for", NULL, 0, 0, 0,
+                      1, caller);
     }
 }
 
@@ -183,7 +183,7 @@ static double load_addend(const struct __opkit_operand *operand, unsigned number
     int size = __opkit_size_of(type), place = (int)number * size;
 
     if (operand->element_size == size && is_float(operand->type) != is_float(type)) {
-        __opkit_event("dot product: unknown: adds elements in an accumulator of another kind", -1,
+        __opkit_event("dot product: unknown: adds elements in an accumulator of another kind", NULL,
                       (int)number, 0, 0, 1, caller);
     }
     if (place + size > register_image(operand, bytes)) {
@@ -231,19 +231,20 @@ static bool is_term_valid(const struct term *term, int k, enum __opkit_dot_form 
     int constant_size = form == __OPKIT_DOT_32 ? 1 : 2;
 
     if (term->mode == ADD_A && form == __OPKIT_DOT_32) {
-        __opkit_event("dot product: unknown: adds A alone, with 32 terms", -1, k, 0, 0, 1, caller);
+        __opkit_event("dot product: unknown: adds A alone, with 32 terms", NULL, k, 0, 0, 1,
+                      caller);
         return false;
     }
     if (term->a_select > 1 ||
         (term->mode != ADD_A && term->b_select != CONSTANT && term->b_select >= registers)) {
-        __opkit_event("dot product: selects what is not there", -1, k, 0, 0, 1, caller);
+        __opkit_event("dot product: selects what is not there", NULL, k, 0, 0, 1, caller);
         return false;
     }
     if (term->mode != ADD_A && term->b_select == CONSTANT &&
         __opkit_size_of(constants) > constant_size) {
         __opkit_event(form == __OPKIT_DOT_32 ? "dot product: constants of more than 8 bits"
                                              : "dot product: constants of 32 bits",
-                      -1, k, 0, 0, 1, caller);
+                      NULL, k, 0, 0, 1, caller);
         return false;
     }
     return true;
@@ -290,7 +291,7 @@ void __opkit_dot_product(enum __opkit_dot_form form, int outputs,
     check_modifier(info, caller);
     if (__OPKIT_SOURCE_BIN(info) != 0) {
         /* Of two published kernels one is right only with it, the other only without. */
-        __opkit_event("dot product: unknown: what SourceBin does; it is ignored", -1,
+        __opkit_event("dot product: unknown: what SourceBin does; it is ignored", NULL,
                       __OPKIT_SOURCE_BIN(info), 0, 0, 1, caller);
     }
     for (int k = 0; k < terms; k++) {
@@ -479,7 +480,7 @@ static bool has_sources(enum __opkit_instruction instruction,
     bool complete = true;
 
     if (LANES[instruction].max_lanes > 0 && lane >= LANES[instruction].max_lanes) {
-        __opkit_event("instruction: has no such lane", -1, lane, 0, 0, 1, caller);
+        __opkit_event("instruction: has no such lane", NULL, lane, 0, 0, 1, caller);
         return false;
     }
     for (int i = LANES[instruction].first; i <= LANES[instruction].last; i++) {
@@ -528,7 +529,7 @@ void __opkit_lanewise(enum __opkit_instruction instruction,
     check_modifier(info, caller);
     if (instruction == __OPKIT_MAG_PHASE &&
         (!is_float(destination->type) || __OPKIT_RANGE_PI(info))) {
-        __opkit_event("MagPhase: unknown: the unit of an angle", -1, 0, 0, 0, 1, caller);
+        __opkit_event("MagPhase: unknown: the unit of an angle", NULL, 0, 0, 0, 1, caller);
     }
     for (int lane = start; lane <= __OPKIT_END_BIN(info); lane++) {
         int from = lane - start + __OPKIT_SOURCE_BIN(info);

@@ -129,12 +129,12 @@ int __opkit_print(const struct __opkit_operand *values, int count)
         format = parse(format + 1, &conversion);
         if (next == count || conversion.letter == '\0' ||
             strchr("aAeEfFgGdiouxXcsp", conversion.letter) == NULL) {
-            __opkit_event("printf without a value, or with a conversion that it has not", -1, 0, 0,
-                          0, 1, __builtin_return_address(0));
+            __opkit_event("printf without a value, or with a conversion that it has not", NULL, 0,
+                          0, 0, 1, __builtin_return_address(0));
             return -1;
         }
         if (!is_printable(&conversion, &values[next])) {
-            __opkit_event("printf of another type", -1, 0, 0, 0, 1, __builtin_return_address(0));
+            __opkit_event("printf of another type", NULL, 0, 0, 0, 1, __builtin_return_address(0));
             return -1;
         }
         for (int lane = 0; lane == 0 || lane < conversion.lanes; lane++) {

@@ -1,17 +1,19 @@
 /*
- * The program that runs one VX kernel, compiled for the PC by prelude/prelude.h, over all of its
- * work items.
+ * The emulator's part of the harness: runs a VX kernel, compiled for the PC by prelude/prelude.h,
+ * over all of its work items.
  *
- *     main.c          reads the job from its input, launches, reports on its output
- *     groups.c        work items and barriers
- *     copies.c        copies by a whole group
- *     shadow.c        which memory a kernel may touch
- *     accesses.c      reads and writes of tensors that the prelude does not inline
+ *     log.c           events and undefined behavior
  *     numbers.c       elements as numbers
- *     instructions.c  dot products and what else works on registers
  *     mathematics.c   functions that kernels call
  *     printing.c      printf
- *     log.c           events, faults, undefined behavior
+ *     instructions.c  dot products and what else works on registers
+ *     accesses.c      reads and writes of tensors that the prelude does not inline
+ *     shadow.c        which memory a kernel may touch
+ *     copies.c        copies by a whole group
+ *     groups.c        work items and barriers
+ *     driver.c        takes the arguments and the launch, brings back outputs, describes faults
+ *
+ * Each file calls only those above it.
  */
 #ifndef OPKIT_VX_RUNTIME_H
 #define OPKIT_VX_RUNTIME_H
@@ -21,6 +23,7 @@
 #include <stdint.h>
 
 #include "../prelude/shared.h"
+#include "opkit/check/harness/runtime.h"
 
 #define __OPKIT_MAX_ARGUMENTS 128
 #define __OPKIT_MAX_NAME 256
@@ -39,30 +42,16 @@ struct __opkit_launch {
     bool barrier; /* the kernel has a barrier: the work items of a group are interleaved */
 };
 
-struct __opkit_tensor {
-    char name[__OPKIT_MAX_NAME];
-    struct __opkit_image image;
-    size_t offset; /* in the file that is shared */
-};
-
-extern struct __opkit_tensor __opkit_tensors[__OPKIT_MAX_ARGUMENTS];
-extern enum __opkit_border __opkit_border;
-extern uint32_t __opkit_fill;
-extern double __opkit_constant;
-extern unsigned char *__opkit_local_start; /* the memory of a group */
-extern size_t __opkit_local_size;
-
-/* groups.c: lets a work item wait for its group at a barrier, which is told by its place. */
-void __opkit_wait(unsigned place, const void *caller);
-
-/* groups.c: runs the kernel for each work item. */
-void __opkit_run(const struct __opkit_launch *launch, void (*kernel)(void **), void **arguments);
-
-/* copies.c: whether memory is that of a group. */
-bool __opkit_is_local(const void *memory);
-
-/* copies.c: logs an event if there are copies that no work item has waited for. */
-void __opkit_report_copies(void);
+/* log.c: for the harness, and the library of the kernel. */
+void __opkit_open_log(harness_record_f *record, const char *base, size_t size);
+/* Counts an event; where the first of its kind happened is kept. `tensor` may be NULL. */
+void __opkit_event(const char *kind, const char *tensor, int x, int y, int z, unsigned long count,
+                   const void *address);
+void __opkit_report_events(void);
+void __opkit_report_overrun(const char *access, size_t size, const char *what, const void *caller);
+bool __opkit_in_library(const void *memory);
+/* Ends the process: why the kernel cannot run. */
+_Noreturn void __opkit_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* numbers.c */
 int __opkit_size_of(int type);
@@ -71,7 +60,15 @@ void __opkit_store(void *element, int type, long double value, int rounding, boo
 double __opkit_lane(const struct __opkit_operand *operand, int lane); /* 0 beyond the value */
 int __opkit_lane_count(const struct __opkit_operand *operand);
 
-/* shadow.c: before a library is loaded. */
+/* accesses.c */
+extern enum __opkit_border __opkit_border;
+extern uint32_t __opkit_fill;
+extern double __opkit_constant;
+
+/* shadow.c */
+extern unsigned char *__opkit_local_start; /* the memory of a group */
+extern size_t __opkit_local_size;
+bool __opkit_is_local(const void *memory);
 void __opkit_open_shadow(void);
 /* Lets a kernel touch memory, whose guards have the name of an argument, or none. */
 void __opkit_allow(const char *name, const void *memory, size_t size);
@@ -80,22 +77,18 @@ void __opkit_allow_library(const void *start, size_t size);
 void __opkit_guard_uniform(const char *name, const void *memory, size_t size);
 /* Reports bytes that a kernel has the runtime touch, if it must not; `access` is a verb. */
 void __opkit_check_access(const char *access, const void *memory, size_t size, const void *caller);
-/* The memory that an address of the shadow stands for, or the address itself. */
-uintptr_t __opkit_guarded_address(uintptr_t address);
 /* Of which argument an address is a guard, or NULL. */
 const char *__opkit_describe_argument(uintptr_t address);
+/*
+ * Corrects a fault: its address is the kernel's memory, not the shadow's; its instruction is the
+ * kernel's, or the call on the stack by which the kernel came to it.
+ */
+void __opkit_locate_fault(struct harness_fault *fault);
 
-/* log.c */
-void __opkit_log_open(void);
-void __opkit_set_library(const char *base, size_t size);
-void __opkit_catch_faults(double seconds);
-void __opkit_event(const char *kind, int tensor, int x, int y, int z, unsigned long count,
-                   const void *address);
-void __opkit_report_events(void);
-void __opkit_report_overrun(const char *access, size_t size, const char *what, const void *caller);
-_Noreturn void __opkit_fault(uintptr_t address, const void *caller);
-bool __opkit_in_library(const void *memory);
-void __opkit_emit(const char *format, ...) __attribute__((format(printf, 1, 2)));
-_Noreturn void __opkit_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* copies.c: logs an event if there are copies that no work item has waited for. */
+void __opkit_report_copies(void);
+
+/* groups.c: runs the kernel for each work item. */
+void __opkit_run(const struct __opkit_launch *launch, void (*kernel)(void **), void **arguments);
 
 #endif

@@ -4,6 +4,7 @@
  * calls. All that was not allowed is forbidden, memory of the runtime too: the shadow of it has no
  * access itself, so that a wild address faults before it is used.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,6 +21,7 @@ enum {
     STACK_LAST = 0xf3,
     STACK_MAGIC = 0x41b58ab3,
     PAGE = 4096,
+    SEARCHED = 512, /* words of the stack, for a call in the kernel */
     UNIFORM_ALIGNMENT = 128 /* of _viv_uniform in prelude/work_items.h */
 };
 
@@ -38,6 +40,9 @@ struct piece {
     size_t size;
     size_t guard_before, guard_after; /* bytes around it that nothing else has */
 };
+
+unsigned char *__opkit_local_start;
+size_t __opkit_local_size;
 
 static const struct variable *variables, *variables_end;
 static struct piece pieces[3 * __OPKIT_MAX_ARGUMENTS];
@@ -60,7 +65,8 @@ static unsigned char *shadow_of(uintptr_t address)
     return (unsigned char *)shadow_address(address);
 }
 
-uintptr_t __opkit_guarded_address(uintptr_t address)
+/* The memory that an address of the shadow stands for, or the address itself. */
+static uintptr_t guarded_address(uintptr_t address)
 {
     return address >= SHADOW_START && address < SHADOW_START + SHADOW_SIZE
                ? (address - SHADOW_START) * GRANULE
@@ -175,6 +181,12 @@ const char *__opkit_describe_argument(uintptr_t address)
     return NULL;
 }
 
+bool __opkit_is_local(const void *memory)
+{
+    const unsigned char *byte = memory;
+    return byte >= __opkit_local_start && byte < __opkit_local_start + __opkit_local_size;
+}
+
 /* A variable of a function has the name `function.name`, and a number if there are two of it. */
 static const char *describe_variable(uintptr_t address)
 {
@@ -208,7 +220,7 @@ static const char *describe_private(uintptr_t address)
     while (*shadow == STACK_FIRST && shadow[-1] == STACK_FIRST) {
         shadow--;
     }
-    frame = (const void *)__opkit_guarded_address((uintptr_t)shadow);
+    frame = (const void *)guarded_address((uintptr_t)shadow);
     if (*shadow != STACK_FIRST || frame[0] != STACK_MAGIC ||
         !__opkit_in_library((const void *)frame[1]) ||
         sscanf((const char *)frame[1], "%d%n", &count, &read) != 1) {
@@ -231,6 +243,26 @@ static const char *describe_private(uintptr_t address)
 
 /* ---- Accesses ---- */
 
+static struct {
+    uintptr_t address;
+    const void *caller; /* NULL: no access has ended the kernel */
+} forbidden;
+
+void __opkit_locate_fault(struct harness_fault *fault)
+{
+    if (forbidden.caller != NULL) {
+        fault->address = forbidden.address;
+        fault->stack_pointer = 0;
+        fault->instruction = (uintptr_t)forbidden.caller - 1;
+        return;
+    }
+    fault->address = guarded_address(fault->address);
+    for (uintptr_t i = 0; i < SEARCHED && !__opkit_in_library((const void *)fault->instruction);
+         i++) {
+        fault->instruction = ((const uintptr_t *)fault->stack_pointer)[i] - 1;
+    }
+}
+
 /* After a guard between variables was touched, a kernel goes on: nothing else lies there. */
 static void report(const char *access, uintptr_t address, size_t size, const void *caller)
 {
@@ -240,7 +272,9 @@ static void report(const char *access, uintptr_t address, size_t size, const voi
         what = describe_private(address);
     }
     if (what == NULL) {
-        __opkit_fault(address, caller);
+        forbidden.address = address;
+        forbidden.caller = caller;
+        raise(SIGSEGV);
     }
     __opkit_report_overrun(access, size, what, caller);
 }

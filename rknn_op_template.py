@@ -7,7 +7,6 @@ exists, and cookiecutter's clean-up after a failing hook deletes it.
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import sys
@@ -36,6 +35,7 @@ try:
     from opkit.errors import OpkitError
     from opkit.repository import refuse_folder_name
     from opkit.runtimes import DEFAULT, available, parse
+    from opkit.text import did_you_mean
 
     RUNTIMES = {**available()}  # which imports all of them now
 finally:
@@ -198,8 +198,7 @@ def _warn_of_unknown_variables() -> None:
     public = [question for question in questions if not question.startswith("_")]
     for name in given if isinstance(given, Mapping) else ():
         if name not in questions:
-            close = difflib.get_close_matches(name, public, 1)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(public)}"
+            hint = did_you_mean(name, public) or f"there are {', '.join(public)}"
             print(f"warning: {name!r} is ignored: no such variable; {hint}", file=sys.stderr)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
-from opkit import manifest, runtimes
+from opkit import atomic_file, manifest, runtimes
 from opkit.complaint import Complaint
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
@@ -262,16 +261,12 @@ def write_bytes(path: Path, data: bytes) -> None:
     Raises:
         OpkitError: it cannot be written.
     """
-    beside = path.with_name(f".{path.name}.new")
     try:
         if path.is_file() and path.read_bytes() == data:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_bytes(data)
-        beside.replace(path)
+        atomic_file.write(path, data)
     except OSError as error:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
         raise OpkitError(f"{path}: cannot be written: {error.strerror}") from None
 
 

@@ -6,8 +6,7 @@ import atexit
 import os
 import shlex
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,31 +47,39 @@ def construct(root: Path) -> None:
     """
     changes_nothing = any(Script.GetOption(option) for option in ("help", "no_exec"))
     cleans = Script.GetOption("clean")
-    with _user_errors():
+    stale: Collection[str] = ()  # the targets whose products an error deletes
+    try:
         repository.refuse_path(root)
         repository.refuse_other_opkit(root)
         kept_files = () if changes_nothing else (lock.acquire(root),)
-    _set_up(root)
-    with _user_errors(lambda: _products(root)):
+        _set_up(root)
+        stale = ("*",)
         operator = repository.load(root)
         if not changes_nothing:
             machinery.provide(root)
-    if cleans and not Script.COMMAND_LINE_TARGETS:
-        _clean_all(root)
-        return
-    tools = [tool for runtime in runtimes.of(operator) for tool in runtime.scons_tools()]
-    with _user_errors():
+        if cleans and not Script.COMMAND_LINE_TARGETS:
+            _clean_all(root)
+            return
+        tools = [tool for runtime in runtimes.of(operator) for tool in runtime.scons_tools()]
+        stale = ()
         env, request = _arguments(operator, [*tools, *COMMON_TOOLS], kept_files)
-    if not changes_nothing and not cleans:
-        with _user_errors(lambda: _products(root, request.targets)):
+        stale = request.targets
+        if not changes_nothing and not cleans:
             operator = repository.update(root)
-    with _user_errors(lambda: _products(root, request.targets)):
         products = _declare(env, request)
-    if not changes_nothing and not cleans:
-        atexit.register(lambda: _discard_failed(map(str, env.Flatten(products))))
-        with _user_errors():
+        stale = ()
+        if not changes_nothing and not cleans:
+            atexit.register(lambda: _discard_failed(map(str, env.Flatten(products))))
             for complaint in (*repository.warnings(root), *repository.drift(root, operator)):
                 print(f"warning: {complaint}", file=sys.stderr)
+    except OpkitError as error:
+        print(f"error: {error}", file=sys.stderr)
+        if not changes_nothing and not Script.COMMAND_LINE_TARGETS:
+            _discard(repository.products(root, runtimes.available().values(), stale))
+        Script.Exit(2)
+    except OSError as error:
+        print(f"error: {error.filename or Path.cwd()}: {error.strerror}", file=sys.stderr)
+        Script.Exit(2)
 
 
 def _set_up(root: Path) -> None:
@@ -165,12 +172,11 @@ def _declare(env: Any, request: options.Request) -> list[Any]:
         if not request.for_this_pc and not request.names_intermediate:
             products += runtime.products(env, request.targets_of(runtime))
     if request.commands & {"check", "report"}:
-        checked = needed, operator_runtimes, request
-        _ = (
-            report.report(env, *checked)
-            if "report" in request.commands
-            else host_check.host_check(env, *checked)
-        )
+        check = host_check.declare(env, operator_runtimes, request)
+        if "report" in request.commands:
+            report.report_alias(env, needed, check)
+        else:
+            host_check.check_alias(env, needed, check)
     if debugger.COMMAND in request.commands:
         debugger.debugger(env, operator_runtimes)
     if "compiledb" in request.commands:
@@ -186,11 +192,6 @@ def _declare(env: Any, request: options.Request) -> list[Any]:
 # ---- Stale products ------------------------------------------------------------------------------
 
 
-def _products(root: Path, targets: Collection[str] = ("*",)) -> list[Path]:
-    """Return the existing products for these targets, of whatever runtime."""
-    return repository.products(root, runtimes.available().values(), targets)
-
-
 def _discard_failed(products: Iterable[str]) -> None:
     if Script.GetBuildFailures():
         _discard(map(Path, products))
@@ -199,23 +200,3 @@ def _discard_failed(products: Iterable[str]) -> None:
 def _discard(products: Iterable[Path]) -> None:
     for product in products:
         product.unlink(missing_ok=True)
-
-
-@contextmanager
-def _user_errors(stale: Callable[[], Iterable[Path]] = tuple) -> Iterator[None]:
-    """Print the message of an error of the user or of the system, and leave SCons with status 2.
-
-    Args:
-        stale: returns the products to delete then.
-    """
-    try:
-        yield
-    except OpkitError as error:
-        print(f"error: {error}", file=sys.stderr)
-        requests_products = not set(Script.COMMAND_LINE_TARGETS)
-        if requests_products and not Script.GetOption("no_exec") and not Script.GetOption("help"):
-            _discard(stale())
-        Script.Exit(2)
-    except OSError as error:
-        print(f"error: {error.filename or Path.cwd()}: {error.strerror}", file=sys.stderr)
-        Script.Exit(2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from string import Template
 from typing import Protocol
@@ -34,6 +34,25 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     )
+
+
+def closest(name: str, known: Iterable[str], count: int = 1, cutoff: float = 0.6) -> list[str]:
+    """Return the known words that are most like a name, the closest first.
+
+    Args:
+        name: what a user wrote.
+        known: the words.
+        count: how many are returned at most.
+        cutoff: how much they have to be alike, from 0 to 1.
+    """
+    import difflib  # only for mistakes
+
+    return difflib.get_close_matches(shortened(name), [*known], count, cutoff)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a hint at the closest of the known words; empty if none is close."""
+    return "".join(f"did you mean '{word}'?" for word in closest(name, known))
 
 
 def shortened(text: str, most: int = 60) -> str:

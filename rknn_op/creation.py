@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import multiprocessing
 import os
@@ -18,8 +17,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from opkit import manifest, repository, runtimes
-from opkit.build.lock import is_at
+from opkit import locks, manifest, repository, runtimes
 from opkit.complaint import Complaint
 from opkit.creation.adaptation import adapted
 from opkit.creation.completion import LOCK, REQUIREMENTS, complete
@@ -292,9 +290,10 @@ def _exclusive(folder: Path) -> Iterator[Path]:
         OpkitError: another process has it.
     """
     folder.mkdir(exist_ok=True)
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        if not (_has_locked(descriptor) and is_at(descriptor, folder)):
+    if folder.is_symlink():
+        raise OpkitError(f"{folder} is a link; delete it")
+    with locks.opened(folder) as descriptor:
+        if not (locks.try_lock(descriptor) and locks.is_at(descriptor, folder)):
             raise OpkitError(
                 f"{folder} is in use: another process, or another description of the same "
                 "operator, is making the repository; wait for it, or pass another folder"
@@ -303,18 +302,8 @@ def _exclusive(folder: Path) -> Iterator[Path]:
             _empty(folder)
             yield folder
         finally:
-            if is_at(descriptor, folder):
+            if locks.is_at(descriptor, folder):
                 shutil.rmtree(folder, ignore_errors=True)
-    finally:
-        os.close(descriptor)
-
-
-def _has_locked(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _empty(folder: Path) -> None:

@@ -8,16 +8,14 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import shutil
-import tempfile
 import zipfile
-from contextlib import suppress
 from pathlib import Path
 
 from opkit import repository
 from opkit.build.user_cache import cache_folder
 from opkit.errors import OpkitError
 from opkit.manifest import Wheel
+from opkit.scratch import whole_folder
 
 _SHARED = "opkit"
 """The folder in the user's cache."""
@@ -39,8 +37,7 @@ def unpacked(root: Path) -> Path:
     folder = parent / wheel.sha256
     try:
         data = _content(root, wheel)
-        if not folder.is_dir():
-            _unpack(data, folder)
+        whole_folder(folder, lambda beside: _unpack(data, beside))
     except OSError as error:
         raise OpkitError(f"{folder}: cannot be made: {error.strerror}") from None
     except zipfile.BadZipFile as error:
@@ -60,13 +57,5 @@ def _content(root: Path, wheel: Wheel) -> bytes:
 
 
 def _unpack(data: bytes, folder: Path) -> None:
-    """Unpack a wheel beside its place, and rename it: whole or not at all."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            archive.extractall(beside)
-        with suppress(OSError):  # another process was faster
-            beside.rename(folder)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        archive.extractall(folder)

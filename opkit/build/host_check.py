@@ -1,4 +1,4 @@
-"""host_check(env): runs the cases of tests/, on this PC and on other executors."""
+"""`scons check`: runs the cases of tests/, on this PC and on other executors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +33,38 @@ LOG = Path("build/check/log.jsonl")
 NO_TESTS = 5
 USAGE_ERROR = 4
 
-_Harnesses = dict[str, tuple[Any, str, str]]
-"""Name in the table of cases -> node of the program, ABI or sanitizers, name of the runtime."""
+
+@dataclass(frozen=True)
+class Program:
+    """A program that runs the cases elsewhere.
+
+    Attributes:
+        name: in the table of cases.
+        node: SCons' node of the program.
+        runtime: the name of the runtime that calls the kernel in it.
+        abi: what it is compiled for; empty: this PC, with sanitizers.
+    """
+
+    name: str
+    node: Any
+    runtime: str
+    abi: str = ""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a check runs besides the cases on this PC.
+
+    Attributes:
+        programs: those for targets, and with sanitizers.
+        simulators: what runs the reference as part of a converted model.
+        missing_simulators: why simulators cannot run here, a sentence each.
+    """
+
+    programs: Sequence[Program]
+    simulators: Sequence[executors.Executor]
+    missing_simulators: Sequence[str]
+
 
 USAGE = (
     ("scons check", "run every case of tests/ on this PC: kernels against numpy"),
@@ -86,97 +116,91 @@ def _refuse_workers(workers: str) -> None:
         )
 
 
-def host_check(
-    env: Any,
-    needed: Sequence[Any],
-    runtimes: Sequence[Runtime],
-    request: Request,
-    name: str = "check",
-    action: Any = None,
-) -> Any:
-    """Return the alias `check`: every case of tests/, with what was just built.
+def declare(env: Any, runtimes: Sequence[Runtime], request: Request) -> Check:
+    """Declare the programs that run the cases elsewhere.
 
     Args:
         env: the environment.
-        needed: the nodes of what the cases use on this PC.
         runtimes: the operator's.
-        request: on which instruction sets they run as well.
-        name: of the alias.
-        action: the action that calls run_cases.
+        request: on which instruction sets the cases run as well.
 
     Raises:
         OpkitError: a compiler is missing.
     """
     sanitizers = parse_sanitizers(env["sanitize"])
-    harnesses: _Harnesses = {}
-    sanitized: _Harnesses = {}
+    programs = []
     for number, runtime in enumerate(runtimes):
         # The first runtime's name is left out, as in the name of its kernel on this PC.
         of_runtime = f"{runtime.name} " if number else ""
         parts = runtime.harness_parts(env)
-        for abi in request.abis_of(runtime) if parts else ():
+        if not parts:
+            continue
+        if sanitizers:
+            node = static_harness.sanitized_harness(env, sanitizers, parts)
+            programs.append(Program(of_runtime + ",".join(sanitizers), node, runtime.name))
+        for abi in request.abis_of(runtime):
             if abi != PC:
                 node = static_harness.target_harness(env, abi, parts)
-                harnesses[of_runtime + abi] = node, abi, runtime.name
-        if parts and sanitizers:
-            where = ",".join(sanitizers)
-            node = static_harness.sanitized_harness(env, sanitizers, parts)
-            sanitized[of_runtime + where] = node, where, runtime.name
-
-    def programs(nodes: _Harnesses) -> dict[str, tuple[str, str, str]]:
-        return {
-            name: (node[0].abspath, where, runtime)
-            for name, (node, where, runtime) in nodes.items()
-        }
-
-    simulators = [
-        runtime.simulators(env, list(request.targets_of(runtime))) for runtime in runtimes
-    ]
-    check = env.Alias(
-        name,
-        [*needed, *(node for node, *_ in (*harnesses.values(), *sanitized.values()))],
-        action or Action(run_cases, "check tests/"),
-        TARGET_HARNESSES=programs(harnesses),
-        SANITIZED_HARNESSES=programs(sanitized),
-        SIMULATORS=[executor for found, _ in simulators for executor in found],
-        MISSING_SIMULATORS=[problem for _, problem in simulators if problem],
+                programs.append(Program(of_runtime + abi, node, runtime.name, abi))
+    simulators = [runtime.simulators(env, [*request.targets_of(runtime)]) for runtime in runtimes]
+    return Check(
+        programs,
+        [executor for found, _ in simulators for executor in found],
+        [problem for _, problem in simulators if problem],
     )
-    env.AlwaysBuild(check)
-    return check
 
 
-def run_cases(target: Any, source: Any, env: Any, records: Path | None = None) -> int:
-    """Run the cases on this PC and on the executors of HostCheck.
+def check_alias(env: Any, needed: Sequence[Any], check: Check) -> Any:
+    """Return the alias `check`: every case of tests/, with what was just built.
 
     Args:
-        target: SCons'.
-        source: SCons'.
         env: the environment.
+        needed: the nodes of what the cases use on this PC.
+        check: where else they run.
+    """
+
+    def run(target: Any, source: Any, env: Any) -> int:
+        return run_cases(env, check)
+
+    nodes = [*needed, *(program.node for program in check.programs)]
+    alias = env.Alias("check", nodes, Action(run, "check tests/"))
+    env.AlwaysBuild(alias)
+    return alias
+
+
+def run_cases(env: Any, check: Check, records: Path | None = None) -> int:
+    """Run the cases on this PC, and where the check says.
+
+    Args:
+        env: the environment.
+        check: where else they run.
         records: the folder for the records of `scons report`.
 
     Returns:
         0 if no case failed, and all required cases ran.
     """
-    not_run = []
     prepared = []
+    not_run = []
     with ExitStack() as stack:
-        for name, (program, sanitizers, runtime) in env["SANITIZED_HARNESSES"].items():
-            executor = executors.Executor(name, (program,), ENVIRONMENT, runtime=runtime)
+        for program in check.programs:
+            path = program.node[0].abspath
             try:
-                executors.probe(executor)
-                prepared.append(executor)
+                if program.abi:
+                    launched = executors.launch(program.abi, Path(path), env["qemu"])
+                    executor = stack.enter_context(launched)
+                else:
+                    executor = executors.Executor(program.name, (path,), ENVIRONMENT)
+                    executors.probe(executor)
             except executors.ExecutorError as error:
-                print(f"error: sanitize={sanitizers}: {error}", file=sys.stderr)
-                return 1
-        for name, (program, abi, runtime) in env["TARGET_HARNESSES"].items():
-            try:
-                launched = stack.enter_context(executors.launch(abi, Path(program), env["qemu"]))
-                prepared.append(replace(launched, name=name, runtime=runtime))
-            except executors.ExecutorError as error:
-                not_run.append(f"the cases did not run on {name}: {error}")
-        session = Session(tuple(prepared), LOG, records, tuple(env["SIMULATORS"]))
+                if not program.abi:
+                    print(f"error: sanitize={env['sanitize']}: {error}", file=sys.stderr)
+                    return 1
+                not_run.append(f"the cases did not run on {program.name}: {error}")
+                continue
+            prepared.append(replace(executor, name=program.name, runtime=program.runtime))
+        session = Session(tuple(prepared), LOG, records, tuple(check.simulators))
         status = _run_pytest(session, env["OPERATOR"], env["workers"], env["LOCK"])
-    for problem in env["MISSING_SIMULATORS"]:
+    for problem in check.missing_simulators:
         print(f"note: {problem}")
     required = env["require_target"]
     for problem in not_run:

@@ -1,17 +1,17 @@
 """The lock of a repository, by which a second `scons` waits for the first.
 
-The system frees it when the last process that holds it ends, however it ends. The compilers and
-the check hold it too, so that what a killed `scons` has left behind does not write into the files
-of the next.
+The compilers and the check hold it too, so that what a killed `scons` has left behind does not
+write into the files of the next.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
+from opkit import locks
 from opkit.errors import OpkitError
 
 PATH = Path("build/.lock")
@@ -31,10 +31,11 @@ def acquire(root: Path) -> int:
         try:
             path.parent.mkdir(exist_ok=True)
             lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-            _wait(lock)
+            with suppress(OSError):  # a file system without locks
+                _wait(lock)
             os.ftruncate(lock, 0)
             os.pwrite(lock, b"%d\n" % os.getpid(), 0)
-            if is_at(lock, path):
+            if locks.is_at(lock, path):
                 return lock
         except OSError as error:
             raise OpkitError(f"{path}: cannot be written: {error.strerror}") from None
@@ -42,23 +43,11 @@ def acquire(root: Path) -> int:
 
 
 def _wait(lock: int) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not locks.try_lock(lock):
         holder = os.pread(lock, 32, 0).decode(errors="replace").strip()
         print(
             f"waiting for another scons in this repository (pid {holder})",
             file=sys.stderr,
             flush=True,
         )
-        fcntl.flock(lock, fcntl.LOCK_EX)
-    except OSError:  # a file system without locks
-        return
-
-
-def is_at(descriptor: int, path: Path) -> bool:
-    """Whether what is open is still at its place: it may have been deleted or renamed meanwhile."""
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    except FileNotFoundError:
-        return False
+        locks.lock(lock)

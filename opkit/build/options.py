@@ -10,7 +10,6 @@ A tool is a module that may have
 
 from __future__ import annotations
 
-import difflib
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.interface import Runtime, Target
+from opkit.text import did_you_mean
 
 _WIDTH = 24  # of the column of commands, and of options
 
@@ -136,10 +136,8 @@ def refuse_unknown(variables: Any) -> None:
     """
     known = [option.key for option in variables.options]
     for name in variables.UnknownVariables():
-        closest = difflib.get_close_matches(name, known, 1)
-        hint = f"; did you mean '{closest[0]}'?" if closest else ""
-        expected = ", ".join(known)
-        raise OpkitError(f"unknown option '{name}'{hint} (expected {expected}); see scons -h")
+        wrong = "; ".join(filter(None, [f"unknown option '{name}'", did_you_mean(name, known)]))
+        raise OpkitError(f"{wrong} (expected {', '.join(known)}); see scons -h")
 
 
 def refuse_target(

@@ -10,6 +10,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from opkit import atomic_file
+
 PATH = Path("build/.sconsign")
 
 
@@ -28,13 +30,9 @@ class Signatures(dict[str, bytes]):
 
     def sync(self) -> None:
         """Write the file, which is complete at every moment, or end SCons with a message."""
-        beside = self._path.with_suffix(".new")
         try:
-            beside.write_bytes(pickle.dumps(dict(self)))
-            beside.replace(self._path)
+            atomic_file.write(self._path, pickle.dumps(dict(self)))
         except OSError as error:
-            with suppress(OSError):
-                beside.unlink(missing_ok=True)
             print(f"error: {self._path}: cannot be written: {error.strerror}", file=sys.stderr)
             sys.exit(2)
 

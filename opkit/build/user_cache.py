@@ -33,12 +33,21 @@ def user_cache(env: Any) -> Any:
     cached.Replace(CC=["$(", program, "$)", *rest])
     # Else all debug information would have the folder of the first repository.
     cached.Append(CCFLAGS=["-fdebug-compilation-dir=."])
-    folder = None
-    if not env.GetOption("clean") and not env.GetOption("no_exec"):
-        folder = cache_folder(env["cache"], os.environ)
+    folder = shared_folder(env)
     if folder is not None:
         cached.CacheDir(unsubstituted(str(folder)))
     return cached
+
+
+def shared_folder(env: Any) -> Path | None:
+    """Return the folder of the user's cache; None: nothing can be shared, or nothing is built.
+
+    Raises:
+        OpkitError: the folder that `cache=` names cannot be written to.
+    """
+    if any(env.GetOption(option) for option in ("clean", "help", "no_exec")):
+        return None
+    return cache_folder(env["cache"], os.environ)
 
 
 def cache_folder(option: str, environment: Mapping[str, str]) -> Path | None:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import io
 import os
 import shlex
@@ -25,6 +24,7 @@ from opkit.check.mistakes import REPOSITORY
 from opkit.check.operators import Operator
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import Invocation
+from opkit.text import closest
 
 FOLDER = Path("build/check/gdb")
 """Where the harness for gdb is built."""
@@ -61,7 +61,7 @@ def find_case(root: Path, name: str) -> Case:
     if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise OpkitError(f"the tests cannot be read:\n{output.getvalue().strip()}")
     if name not in collector.cases:
-        nearest = difflib.get_close_matches(name, collector.cases, 3, 0)
+        nearest = closest(name, collector.cases, 3, 0)
         hint = f"; closest matches: {', '.join(nearest)}" if nearest else ""
         raise OpkitError(f"no test has a case '{name}'{hint}")
     return collector.cases[name]

@@ -16,7 +16,7 @@ from opkit import runtimes
 from opkit.check.cases import Case, dtype_and_shape
 from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel
-from opkit.check.mistakes import REPOSITORY, CheckError
+from opkit.check.mistakes import CheckError
 from opkit.check.reference import Reference
 from opkit.check.run_log import CPU_KERNEL
 from opkit.description.limits import lowest
@@ -31,8 +31,6 @@ from opkit.runtimes.invocation import (
     RefusedError,
     SimulatedKernel,
 )
-
-__all__ = ["REPOSITORY", "CheckError", "Operator", "Prepared", "operator_of", "untaken"]
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ Processes may write into one folder at the same time.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import time
@@ -17,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from opkit import atomic_file
 from opkit.check.comparison import Difference, ulp_distance
 from opkit.check.mistakes import REPOSITORY
 from opkit.check.session import Session
@@ -208,10 +210,10 @@ def save(folder: Path, record: Record) -> None:
         fields["errors"]["bins"] = sorted(kept.errors.bins.items())
     folder.mkdir(parents=True, exist_ok=True)
     # Names sort by time, so that records are read in the order in which they were made.
-    part = folder / f"{time.time_ns():020}-{os.getpid()}.part"
-    with part.open("wb") as file:
-        np.savez(file, about=np.array(json.dumps(about, default=_plain)), **arrays)
-    part.replace(part.with_suffix(".npz"))
+    content = io.BytesIO()
+    np.savez(content, about=np.array(json.dumps(about, default=_plain)), **arrays)
+    name = f"{time.time_ns():020}-{os.getpid()}.npz"
+    atomic_file.write(folder / name, content.getvalue())
 
 
 def _plain(value: Any) -> Any:

@@ -30,17 +30,15 @@ from opkit.description.reader import (
     ConsequenceError,
     DescriptionError,
     Reader,
-    did_you_mean,
     is_key,
     is_null,
-    nearest,
     node_at,
     shown,
 )
 from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, ParamValue, Tensor
 from opkit.description.types import ONNX_WORDS, OTHER_WORDS, PARAM_TYPES, Kind, ParamType
 from opkit.description.words import keyword_of, taken_by
-from opkit.text import shortened
+from opkit.text import closest, did_you_mean, shortened
 
 PC = "x64"
 """The target that every operator can be built for: this PC."""
@@ -512,8 +510,7 @@ class _OperatorReader(Reader):
             where = f" ({known_as} is for {' and '.join(takers)})" if takers else ""
             return f"{reason}{where}"
         words = {known.removeprefix("VX_TYPE_"): known for known in allowed}
-        near = nearest(word, words)
-        return f"did you mean {words[near]}?" if near else ""
+        return "".join(f"did you mean {words[near]}?" for near in closest(word, words))
 
     def type_refusal(self, name: str) -> str:
         """Return why a runtime does not take the param type of this name; empty if all do."""

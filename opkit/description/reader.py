@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import yaml
@@ -10,7 +10,7 @@ import yaml
 from opkit.complaint import Complaint
 from opkit.description.limits import MAX_ITEMS
 from opkit.errors import OpkitError
-from opkit.text import printable, shortened
+from opkit.text import closest, did_you_mean, printable, shortened
 
 _Arguments = ParamSpec("_Arguments")
 _Value = TypeVar("_Value")
@@ -242,9 +242,7 @@ class Reader:
 
     def unknown_key(self, node: yaml.Node, where: str, name: str, known: Sequence[str]) -> NoReturn:
         """Refuse a key that nobody knows; name the nearest that there is."""
-        meant = nearest(name.lower(), known)
-        if meant:
-            self._meant.add(where.removesuffix(name) + meant)
+        self._meant |= {where.removesuffix(name) + meant for meant in closest(name.lower(), known)}
         self.fail(
             node,
             where,
@@ -318,19 +316,6 @@ def node_at(root: yaml.Node, field: str) -> yaml.Node:
         entries = node.value if isinstance(node, yaml.MappingNode) else ()
         node = next((value for key, value in entries if key.value == name), node)
     return node
-
-
-def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """Return a hint at the nearest of the known words; empty if none is near."""
-    meant = nearest(name, known)
-    return f"did you mean '{meant}'?" if meant else ""
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known word that is most like a name; empty if none is near."""
-    import difflib  # only here: a description without mistakes needs none
-
-    return next(iter(difflib.get_close_matches(shortened(name), [*known], 1)), "")
 
 
 def is_key(node: yaml.Node) -> bool:

@@ -228,8 +228,8 @@ def test_free_names_compile_in_vx(section: str, vx_folder: Path) -> None:
     source = vx_folder / f"free_{section}.cl"
     source.write_text(vx_kernel(with_names(("rknn",), section, names)))
     clang.clang(
-        *("-x", "cl", *flags, "-include-pch", str(clang.precompiled(vx_folder, flags))),
-        *("-I", str(clang.PRELUDE), "-ferror-limit=0", "-fsyntax-only", str(source)),
+        *("-x", "cl", *flags, *clang.prelude(vx_folder, flags)),
+        *("-ferror-limit=0", "-fsyntax-only", str(source)),
         folder=vx_folder,
     )
 

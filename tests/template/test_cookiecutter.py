@@ -321,7 +321,7 @@ def test_other_runtimes_leave_out_what_is_not_theirs(tmp_path: Path) -> None:
 def test_mistyped_variable_is_named(tmp_path: Path) -> None:
     done = cookiecutter(tmp_path, "--no-input", "confg=zoom.yml", "shape=1")
     assert done.stderr.splitlines() == [
-        "warning: 'confg' is ignored: no such variable; did you mean config?",
+        "warning: 'confg' is ignored: no such variable; did you mean 'config'?",
         "warning: 'shape' is ignored: no such variable; there are config, op_name, runtimes, "
         "license, author",
     ]

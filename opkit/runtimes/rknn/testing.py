@@ -6,8 +6,15 @@ from collections.abc import Mapping
 from functools import cache
 
 from opkit.check.cases import Case
-from opkit.check.checking import check, run_kernel
+from opkit.check.checking import (
+    Candidate,
+    check_kernels,
+    errors_fail_test,
+    read_tolerance,
+    run_kernel,
+)
 from opkit.check.comparison import Tolerance
+from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator, operator_of
 from opkit.check.results import Result, running_test
 from opkit.runtimes.rknn.kernels import VX_KERNEL, require_vx_kernel
@@ -95,15 +102,10 @@ def check_vx_kernel(
             its shape and type: its quantization, or that its elements are bfloat16.
         operator: the operator of the kernel; this repository's by default.
     """
-
-    def kernel(operator: Operator) -> EmulatedKernel:
-        return vx_kernel(operator, border, writes_outside, formats)
-
-    check(
-        operator,
-        lambda operator, _: {VX_KERNEL.name: kernel(operator)},
-        case,
-        max_ulp,
-        max_error,
-        lambda operator: kernel(operator).hint,
-    )
+    with errors_fail_test():
+        tolerance = read_tolerance(case, max_ulp, max_error)
+        operator = operator or operator_of(running_test().root)
+        kernel = vx_kernel(operator, border, writes_outside, formats)
+        candidate = Candidate(VX_KERNEL.name, kernel, tolerance)
+        if problems := check_kernels(operator, [candidate], case):
+            raise CheckError("\n".join(filter(None, [*problems, kernel.hint])))

@@ -10,8 +10,7 @@ import numpy as np
 from SCons.Action import Action
 
 from opkit.build.compiler import compiler_for
-from opkit.build.harness import GUARDED_MEMORY, harness
-from opkit.build.host_link import linked
+from opkit.build.harness import GUARDED_MEMORY, harness, linked
 from opkit.build.machinery import FOLDER
 from opkit.check.executors import Executor
 from opkit.check.harness.client import HarnessKernel

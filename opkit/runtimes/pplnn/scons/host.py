@@ -9,7 +9,7 @@ from SCons.Action import Action
 
 from opkit.build.compiler import compiler_for
 from opkit.build.harness import harness, runtime_library
-from opkit.build.kernel_objects import kernel_objects
+from opkit.build.libraries import kernel_objects, with_debug_info
 from opkit.build.static_harness import Parts
 from opkit.runtimes.pplnn.generated import operator_source
 from opkit.runtimes.pplnn.scons.library import FOLDER, ROOM, math_objects
@@ -27,12 +27,7 @@ def host(env: Any) -> list[Any]:
 def _library(env: Any, driver: Any) -> Any:
     """Return the node of the library that the driver calls, with debug information."""
     folder = f"{FOLDER}/host"
-    host_env = compiler_for(env, "x64", cxx=True)
-    flags, link_flags = (
-        ["-g" if flag in ("-g0", "-s") else flag for flag in host_env[name]]
-        for name in ("CCFLAGS", "LINKFLAGS")
-    )
-    host_env.Replace(CCFLAGS=flags, LINKFLAGS=link_flags)
+    host_env = with_debug_info(compiler_for(env, "x64", cxx=True))
     library = host_env.Command(
         f"{folder}/lib{env['OPERATOR'].lower}.so",
         _kernel(host_env, folder),

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
-from SCons.Action import Action
-
-from opkit.build.compiler import compiler_for, words
-from opkit.build.kernel_objects import kernel_objects
+from opkit.build.compiler import compiler_for
+from opkit.build.libraries import archive, kernel_objects
 from opkit.build.machinery import FOLDER as MACHINERY
 from opkit.runtimes.pplnn.generated import generated_files
 from opkit.runtimes.pplnn.names import SOURCES, names
@@ -49,14 +46,10 @@ def library(env: Any, target: str, abi_name: str) -> Any:
     operator = env["OPERATOR"]
     folder = f"{FOLDER}/{abi_name}"
     abi_env = compiler_for(env, abi_name, cxx=True)
-    archive = abi_env.Command(
-        f"build/{target}/libpplnn_{operator.lower}.a",
-        math_objects(abi_env, folder),
-        Action("$AR rcsD $TARGET $SOURCES", "$SHAREDCOMSTR"),
-        AR=_archiver(abi_env["CC"]),
-    )
-    abi_env.Depends(archive, _checked_objects(abi_env, folder))
-    return archive
+    path = f"build/{target}/libpplnn_{operator.lower}.a"
+    packed = archive(abi_env, path, math_objects(abi_env, folder))
+    abi_env.Depends(packed, _checked_objects(abi_env, folder))
+    return packed
 
 
 def _checked_objects(env: Any, folder: str) -> list[Any]:
@@ -71,10 +64,3 @@ def _checked_objects(env: Any, folder: str) -> list[Any]:
         if path.startswith("pplnn/") and path.endswith(".cc") and path not in compiled
         for node in source_env.SharedObject(f"{folder}/{path}.o", path)
     ]
-
-
-def _archiver(compiler: Sequence[Any]) -> list[Any]:
-    """Return the command of the archiver that comes with a compiler: zig's, or binutils'."""
-    program, *rest = compiler
-    archiver = re.sub(r"(gcc|clang)$", "ar", str(program))
-    return words([program, "ar"] if rest[:1] == ["cc"] else [archiver])

@@ -3,10 +3,9 @@
 from opkit.runtimes.rknn.scons import (
     device_library,
     host,
-    kernel,
     package,
     vx_debugger,
     vx_kernel,
 )
 
-TOOLS = (device_library, kernel, host, package, vx_kernel, vx_debugger)
+TOOLS = (device_library, host, package, vx_kernel, vx_debugger)

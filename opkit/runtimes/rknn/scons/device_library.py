@@ -9,8 +9,8 @@ from SCons.Action import Action
 
 from opkit.build.compiler import compiler_for
 from opkit.build.errors import print_errors
-from opkit.build.user_cache import user_cache
-from opkit.runtimes.rknn.scons.kernel import kernel_objects
+from opkit.build.libraries import kernel_objects, stub
+from opkit.runtimes.rknn.sources import kernel_sources
 
 
 def generate(env: Any) -> None:
@@ -34,17 +34,10 @@ def _declare(env: Any, abi_name: str) -> Any:
     operator = env["OPERATOR"]
     folder = f"build/{abi_name}"
     abi_env = compiler_for(env, abi_name)
-    stub_env = user_cache(abi_env)
-    stub = stub_env.Command(
-        f"{folder}/openvx/libOpenVX.so",
-        stub_env.SharedObject(f"{folder}/openvx/stub.o", "generated/openvx_stub.c", CPPPATH=[]),
-        Action("$SHAREDCOM", "$SHAREDCOMSTR"),
-        LIBRARIES=["-Wl,-soname,libOpenVX.so"],
-    )
     exports = f"generated/{operator.lower}.exports"
     library = abi_env.Command(
         f"{folder}/lib{operator.lower}.so",
-        kernel_objects(abi_env, folder),
+        kernel_objects(abi_env, kernel_sources(operator), folder),
         [
             Action("$SHAREDCOM", "$SHAREDCOMSTR"),
             Action(print_errors(_examine), None, varlist=["ABI_NAME"]),
@@ -60,7 +53,8 @@ def _declare(env: Any, abi_name: str) -> Any:
             "-lm",
         ],
     )
-    abi_env.Depends(library, [stub, exports])
+    openvx = stub(abi_env, f"{folder}/openvx/libOpenVX.so", "generated/openvx_stub.c")
+    abi_env.Depends(library, [openvx, exports])
     return library
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from SCons.Action import Action
 
 from opkit.build.compiler import compiler_for
-from opkit.build.harness import RUNTIME_LINK, harness, runtime_library
-from opkit.build.host_link import linked
+from opkit.build.harness import RUNTIME_LINK, harness, linked, runtime_library
+from opkit.build.libraries import kernel_objects, with_debug_info
 from opkit.build.machinery import FOLDER as MACHINERY
 from opkit.build.static_harness import Parts
-from opkit.runtimes.rknn.scons.kernel import kernel_objects
+from opkit.build.user_cache import shared_folder
+from opkit.errors import OpkitError
 from opkit.runtimes.rknn.settings import settings
+from opkit.runtimes.rknn.sources import kernel_sources
+from opkit.runtimes.rknn.vx.clang import FOLDER as VX_FOLDER
+from opkit.runtimes.rknn.vx.clang import code, language, share_precompiled
 
 FOLDER = "build/host"
 # Each tensor that the kernel opens lies between forbidden pages, instead of all in one block.
@@ -30,6 +35,7 @@ def host(env: Any) -> list[Any]:
     )  # our own small OpenVX
     nodes = [harness(env), runtime, _guarded_library(env, runtime)]
     if settings(env["OPERATOR"]).has_vx_kernel:
+        _share_prelude(env)
         vx_runtime = linked(  # the emulator's part of the harness
             env,
             "$SHAREDCOM",
@@ -44,6 +50,16 @@ def host(env: Any) -> list[Any]:
     return nodes
 
 
+def _share_prelude(env: Any) -> None:
+    """Take the precompiled prelude of VX kernels from the user's cache, or put it there."""
+    shared = shared_folder(env)
+    flags = (*language(settings(env["OPERATOR"]).vx_version), *code(sanitize=True, debug=False))
+    if shared is not None:
+        # Where it cannot be compiled, or kept, whatever needs it says so, or makes its own.
+        with suppress(OSError, OpkitError):
+            share_precompiled(VX_FOLDER.absolute(), flags, shared)
+
+
 def harness_parts(env: Any) -> Parts:
     """Return the parts of static harnesses."""
     return Parts(
@@ -56,8 +72,8 @@ def harness_parts(env: Any) -> Parts:
 
 
 def _kernel(env: Any, folder: str, flags: list[str]) -> list[Any]:
-    nodes: list[Any] = kernel_objects(env, folder, CCFLAGS=[*GUARDED, *flags])
-    return nodes
+    sources = kernel_sources(env["OPERATOR"])
+    return kernel_objects(env, sources, folder, CCFLAGS=[*GUARDED, *flags])
 
 
 def _guarded_library(env: Any, host_runtime: Any) -> Any:
@@ -68,15 +84,10 @@ def _guarded_library(env: Any, host_runtime: Any) -> Any:
     """
     operator = env["OPERATOR"]
     exports = f"generated/{operator.lower}.exports"
-    host_env = compiler_for(env, "x64")
-
-    def with_debug_info(flags: str) -> list[str]:
-        return ["-g" if flag in ("-g0", "-s") else flag for flag in host_env[flags]]
-
-    host_env.Replace(CCFLAGS=with_debug_info("CCFLAGS"), LINKFLAGS=with_debug_info("LINKFLAGS"))
+    host_env = with_debug_info(compiler_for(env, "x64"))
     library = host_env.Command(
         f"{FOLDER}/lib{operator.lower}.so",
-        kernel_objects(host_env, FOLDER, CCFLAGS=GUARDED),
+        _kernel(host_env, FOLDER, []),
         Action("$SHAREDCOM", "$SHAREDCOMSTR"),
         LIBRARIES=[
             f"-Wl,--version-script={exports}",

@@ -7,6 +7,7 @@ from typing import Any
 
 from SCons.Action import Action
 
+from opkit import atomic_file
 from opkit.build.errors import print_errors
 from opkit.build.options import Request, unsubstituted
 from opkit.description.spec import OpSpec
@@ -107,9 +108,7 @@ def _pack(target: Any, source: Any, env: Any) -> None:
         description=env["DESCRIPTION"],
         python=python.decode(),
     )
-    part = path.with_suffix(".part")
-    part.write_bytes(rknnop.pack(package))
-    part.replace(path)
+    atomic_file.write(path, rknnop.pack(package))
     kernel = f", {'with' if binary else 'without'} a program binary"
     has_vx_kernel = settings(env["OPERATOR"]).has_vx_kernel
     # A line in one piece: other targets are packed meanwhile.

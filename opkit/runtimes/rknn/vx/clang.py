@@ -1,23 +1,31 @@
-"""The clang inside of zig, the precompiled prelude, and a cache folder."""
+"""The clang inside of zig, and the precompiled prelude."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
 
+from opkit import atomic_file
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx import names
 from opkit.runtimes.rknn.vx.diagnostics import readable
-from opkit.scratch import scratch_folder
+from opkit.scratch import scratch_folder, whole_folder
 from opkit.toolchains import find
 from opkit.toolchains.abi import ABIS
+from opkit.toolchains.zig import version
 
 PRELUDE = Path(__file__).parent / "prelude"
+FOLDER = Path("build/vx")
+"""The folder of a repository in which VX kernels are compiled."""
+SEEN_AS = "/opkit-vx-prelude"
+"""Where clang finds the prelude: under one path, so that repositories share the precompiled one."""
 
 _ATOMICS = tuple(product(("global", "local"), ("base", "extended")))
 _EXTENSIONS = (
@@ -83,56 +91,78 @@ def processor() -> str:
     return "-march=x86-64-v3" if set(flags) >= _PROCESSOR_FLAGS else "-march=x86-64-v2"
 
 
-# ---- The cache -----------------------------------------------------------------------------------
+# ---- The prelude ---------------------------------------------------------------------------------
+
+
+def prelude(folder: Path, flags: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the arguments by which clang has the prelude, precompiled for these flags."""
+    return (
+        *("-include-pch", str(precompiled(folder, flags)), *_overlay(folder), "-I", SEEN_AS),
+        f"-fdebug-prefix-map={SEEN_AS}={PRELUDE}",
+    )
 
 
 def precompiled(folder: Path, flags: tuple[str, ...]) -> Path:
-    """Return the precompiled header of the prelude. It refers to the files that it was made of."""
+    """Return the prelude, precompiled unless it is; no path of a repository is in it."""
+    path = folder / precompiled_name(flags)
+    if not path.is_file():
+        with scratch_folder(folder) as aside:
+            made = aside / path.name
+            # Warnings cost a tenth of the time.
+            clang(
+                *("-x", "cl-header", *flags, "-w", "-Xclang", "-fno-pch-timestamp"),
+                *(*_overlay(folder), "-include", f"{SEEN_AS}/names.h"),
+                *("-include", f"{SEEN_AS}/prelude.h", "/dev/null", "-o", str(made)),
+                folder=folder,
+            )
+            made.replace(path)
+    return path
+
+
+def share_precompiled(folder: Path, flags: tuple[str, ...], shared: Path) -> None:
+    """Take the precompiled prelude from a folder that repositories share, or put it there."""
+    name = precompiled_name(flags)
+    own, others = folder / name, shared / name
+    if not own.is_file() and others.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        atomic_file.write(own, others.read_bytes())
+    made = precompiled(folder, flags)
+    if not others.is_file():
+        with scratch_folder(shared) as aside:
+            shutil.copy(made, aside)
+            (aside / name).replace(others)
+
+
+def precompiled_name(flags: tuple[str, ...]) -> str:
+    """Return the name of the precompiled prelude, which stands for all that it is made of."""
+    parts = (version(zig()), *flags, names.macros(), *prelude_texts())
+    return f"prelude-{digest(chr(0).join(parts).encode())[:16]}.pch"
+
+
+def _overlay(folder: Path) -> tuple[str, ...]:
+    """Return the arguments by which clang finds the prelude at SEEN_AS."""
     macros = names.macros()
-    macros_folder = cached(
-        folder,
-        f"names-{key(macros)}",
-        lambda target: _write(target / "names.h", macros),
-    )
+    headers = sorted(PRELUDE.glob("*.h"))
+    name = f"names-{key(str(folder), macros, *map(str, headers))}"
 
     def build(target: Path) -> None:
-        # Warnings cost a tenth of the time.
-        clang(
-            *("-x", "cl-header", *flags, "-w", "-Xclang", "-fno-pch-timestamp"),
-            *("-include", str(macros_folder / "names.h"), str(PRELUDE / "prelude.h")),
-            *("-o", str(target / "prelude.pch")),
-            folder=folder,
-        )
+        (target / "names.h").write_text(macros, encoding="utf-8")
+        contents = [
+            {"name": file.name, "type": "file", "external-contents": str(file)}
+            for file in (*headers, folder / name / "names.h")
+        ]
+        root = {"name": SEEN_AS, "type": "directory", "contents": contents}
+        overlay = {"version": 0, "use-external-names": False, "roots": [root]}
+        (target / "overlay.json").write_text(json.dumps(overlay), encoding="utf-8")
 
-    name = f"prelude-{key(*flags, str(macros_folder), *prelude_texts())}"
-    return cached(folder, name, build) / "prelude.pch"
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
-
-
-def cached(folder: Path, name: str, build: Callable[[Path], None]) -> Path:
-    """Return a subfolder; if absent it is built aside and renamed, so it is never incomplete."""
-    path = folder / name
-    if not path.is_dir():
-        with scratch_folder(folder) as aside:
-            target = aside / name
-            target.mkdir()
-            build(target)
-            try:
-                target.rename(path)
-            except OSError:
-                if not path.is_dir():  # else another process was faster
-                    raise
-    return path
+    return "-ivfsoverlay", str(whole_folder(folder / name, build) / "overlay.json")
 
 
 @cache
 def prelude_texts() -> tuple[str, ...]:
-    """Return the files of the prelude, each with its path."""
+    """Return the files of the prelude, each with its name."""
     return tuple(
-        f"{path}\n{path.read_text(encoding='utf-8')}" for path in sorted(PRELUDE.glob("*.h"))
+        f"{path.name}\n{path.read_text(encoding='utf-8')}" for path in sorted(PRELUDE.glob("*.h"))
     )
 
 
@@ -173,7 +203,7 @@ def clang(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
         OpkitError: it fails; the message is what it wrote to stderr.
     """
     result = run_unchecked(zig(), "clang", *arguments)
-    result.stderr = readable(result.stderr, str(PRELUDE), str(folder))
+    result.stderr = readable(result.stderr, SEEN_AS, str(folder))
     return _checked(result)
 
 

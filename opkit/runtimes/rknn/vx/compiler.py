@@ -16,7 +16,7 @@ from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx import clang
 from opkit.runtimes.rknn.vx.reader import Broken, Reading, encoded, read
 from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
-from opkit.scratch import scratch_folder
+from opkit.scratch import scratch_folder, whole_folder
 
 _SECTIONS = Path(__file__).parent / "sections.ld"
 
@@ -72,7 +72,7 @@ def compile_vx(
 
     def build(target: Path) -> None:
         text = _translation_unit(source, reading, kernels)
-        warnings = _compile(text, source, target, folder, (*flags, *_messages(reading)))
+        warnings = _compile(text, reading, source, target, folder, flags)
         clang.run(
             *(clang.zig(), "ld.lld", "-shared", "-Bsymbolic", "-z", "now", "-T", str(_SECTIONS)),
             *("kernel.o", "-o", "kernel.so"),
@@ -81,10 +81,10 @@ def compile_vx(
         diagnostics = "\n".join((*reading.warnings, warnings)).strip("\n")
         (target / "diagnostics").write_text(diagnostics, encoding="utf-8")
 
-    header = clang.precompiled(folder, flags)
+    header = clang.precompiled_name(flags)
     names = "all" if kernels is None else ",".join(sorted(kernels))
-    key = clang.key(str(source), str(Path.cwd()), reading.key(), str(header), names, *code)
-    result = clang.cached(folder, f"{source.stem}-{key}", build)
+    key = clang.key(str(source), str(Path.cwd()), reading.key(), header, names, *code)
+    result = whole_folder(folder / f"{source.stem}-{key}", build)
     diagnostics = (result / "diagnostics").read_text(encoding="utf-8")
     return Program(source, result / "kernel.so", reading.kernels, diagnostics)
 
@@ -121,29 +121,33 @@ def _compiler_errors(source: Path, broken: Broken, folder: Path, flags: tuple[st
     with scratch_folder(folder) as target:
         try:
             text = f"{broken.names}{_with_line_marker(source, broken.text)}"
-            _compile(text, source, target, folder, (*flags, *_messages(broken)))
+            _compile(text, broken, source, target, folder, flags)
         except OpkitError as error:
             return str(error)
     return f"{source}: its declarations cannot be read"
 
 
-def _messages(text: Reading | Broken) -> tuple[str, ...]:
-    """Return flags for messages: the columns of expanded macros are not those of the source."""
-    return ("-fno-show-column", "-fno-caret-diagnostics") if text.expanded else ()
-
-
-def _compile(text: str, source: Path, target: Path, folder: Path, flags: tuple[str, ...]) -> str:
+def _compile(
+    text: str,
+    read_as: Reading | Broken,
+    source: Path,
+    target: Path,
+    folder: Path,
+    flags: tuple[str, ...],
+) -> str:
     """Compile a text to kernel.o in a folder; return the warnings.
 
     Raises:
         OpkitError: it does not compile; the message has the compiler's.
     """
+    # The columns of expanded macros are not those of the source.
+    columns = ("-fno-show-column", "-fno-caret-diagnostics") if read_as.expanded else ()
     copy = target / "kernel.cl"
     copy.write_bytes(encoded(text))
     return clang.clang(
-        *("-x", "cl", *flags, "-include-pch", str(clang.precompiled(folder, flags))),
-        *("-iquote", str(source.parent.resolve()), "-I", str(clang.PRELUDE)),
-        *("-c", str(copy), "-o", str(target / "kernel.o")),
+        *("-x", "cl", *flags, *clang.prelude(folder, flags)),
+        *("-iquote", str(source.parent.resolve())),
+        *(*columns, "-c", str(copy), "-o", str(target / "kernel.o")),
         folder=folder,
     ).stderr
 

@@ -11,6 +11,7 @@ from opkit.errors import OpkitError
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.skeletons import vx_arguments
+from opkit.runtimes.rknn.vx.clang import FOLDER
 from opkit.runtimes.rknn.vx.reader import read_kernels
 from opkit.runtimes.rknn.vx.signatures import VxKernel
 
@@ -27,7 +28,7 @@ def drift(root: Path, spec: OpSpec) -> list[Complaint]:
     if not path.is_file():
         return []
     try:
-        kernels = read_kernels(path, root / "build" / "vx", settings(spec).vx_version)
+        kernels = read_kernels(path, root / FOLDER, settings(spec).vx_version)
     except OpkitError:
         return []
     if kernels is None:

@@ -25,6 +25,7 @@ from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from opkit.runtimes.rknn.kernels import unwritten_vx_kernel
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.skeletons import vx_file
+from opkit.runtimes.rknn.vx.clang import FOLDER
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
 from opkit.runtimes.rknn.vx.launch import (
     Border,
@@ -67,7 +68,7 @@ def compiled(
     """
     return compile_vx(
         root / vx_file(spec),
-        root / "build" / "vx",
+        root / FOLDER,
         debug=debug,
         vx_version=settings(spec).vx_version,
         kernels=kernels,

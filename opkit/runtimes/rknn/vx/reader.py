@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx.clang import (
     PRELUDE,
+    SEEN_AS,
     code,
     digest,
     key,
     language,
-    precompiled,
+    prelude,
     prelude_texts,
     run_unchecked,
     zig,
@@ -30,6 +31,7 @@ from opkit.runtimes.rknn.vx.expansion import (
     with_line_directives,
     without_line_directives,
 )
+from opkit.runtimes.rknn.vx.names import macros
 from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
 from opkit.scratch import scratch_folder
 
@@ -161,9 +163,10 @@ class _Reader:
     def __init__(self, source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) -> None:
         self.source = source
         self.language = language(vx_version)
-        self.header = precompiled(folder, (*self.language, *flags))
+        self.folder = folder
         self.flags = (*self.language, *flags)
-        self.include_flags = ("-iquote", str(source.parent.resolve()), "-I", str(PRELUDE))
+        self.own = (SEEN_AS, str(PRELUDE), str(folder))
+        self.quoted = ("-iquote", str(source.parent.resolve()))
 
     def read(self, text: str, scratch: Path) -> Reading | Broken:
         """Return what the source declares, given its text and a folder for clang's files."""
@@ -214,7 +217,7 @@ class _Reader:
             return self._errors(without_line_directives(text), names, copy)
 
         source = str(self.source)
-        is_in_macros = in_macros(errors(data), self._own(copy))
+        is_in_macros = in_macros(errors(data), self.own)
         expanded = self._expanded(data, copy) if is_in_macros else None
         if expanded is not None:
             result, warned = corrected(expanded.data, source, errors)
@@ -230,14 +233,17 @@ class _Reader:
         """Return a text with its macros expanded, or None if they cannot be."""
         from opkit.runtimes.rknn.vx.corrections import pasted
 
-        definitions = self._run(b"", "", copy, ("-dM", "-E")).stdout
+        definitions = run_unchecked(
+            *(zig(), "clang", "-x", "cl", *self.language, "-dM", "-E", str(PRELUDE / "prelude.h"))
+        ).stdout
         rule = copy.with_name("rule.d")
         header = copy.with_name(".kept")
-        header.write_text(kept_macros(definitions), encoding="utf-8")
+        header.write_text(kept_macros(macros() + definitions), encoding="utf-8")
         copy.write_bytes(data)
         result = run_unchecked(
             *(zig(), "clang", "-x", "cl", *self.language, "-w", "-E", "-ferror-limit=0"),
-            *("-MD", "-MF", str(rule), "-include", str(header), *self.include_flags, str(copy)),
+            *("-MD", "-MF", str(rule), "-include", str(header), *self.quoted),
+            *("-I", str(PRELUDE), str(copy)),
         )
         warned = pasted(result.stderr)
         if warned is None:
@@ -249,18 +255,14 @@ class _Reader:
             tuple(
                 _warning((str(self.source), each.line, each.column), each.text) for each in warned
             ),
-            self._included(rule, copy),
+            self._included(rule),
             expanded=True,
         )
 
-    def _included(self, rule: Path, copy: Path) -> dict[str, str]:
+    def _included(self, rule: Path) -> dict[str, str]:
         """Return the files of the user that a make rule names, with their digests."""
         names = _prerequisites(rule.read_text(encoding="utf-8"))
-        return _digests(name for name in names if not name.startswith(self._own(copy)))
-
-    def _own(self, copy: Path) -> tuple[str, ...]:
-        """Return the folders of the emulator's own files."""
-        return str(PRELUDE), str(self.header.parent.parent), str(copy.parent)
+        return _digests(name for name in names if not name.startswith(self.own))
 
     def _parse(
         self, data: bytes, names: str, copy: Path
@@ -269,12 +271,12 @@ class _Reader:
         from opkit.runtimes.rknn.vx.syntax_tree import declarations
 
         rule = copy.with_name("rule.d")
-        outline = ("-include", str(PRELUDE / "outline.h"), "-MD", "-MF", str(rule))
+        outline = ("-include", f"{SEEN_AS}/outline.h", "-MD", "-MF", str(rule))
         result = self._run(data, names, copy, (*outline, *_TREE, "-Wfatal-errors"))
         if result.returncode != 0:
             return None
-        declared = declarations(result.stdout, str(copy), str(PRELUDE))
-        return declared, self._included(rule, copy)
+        declared = declarations(result.stdout, str(copy), SEEN_AS)
+        return declared, self._included(rule)
 
     def _errors(self, data: bytes, names: str, copy: Path) -> str:
         """Return what clang says of a text, with the source's name."""
@@ -289,8 +291,8 @@ class _Reader:
         header.write_text(names, encoding="utf-8")
         copy.write_bytes(data)
         return run_unchecked(
-            *(zig(), "clang", "-x", "cl", *self.flags, "-include-pch", str(self.header)),
-            *(*flags, "-include", str(header), *self.include_flags, str(copy)),
+            *(zig(), "clang", "-x", "cl", *self.flags, *prelude(self.folder, self.flags)),
+            *(*flags, "-include", str(header), *self.quoted, str(copy)),
         )
 
     def _names(self, data: bytes, copy: Path) -> str:
@@ -312,7 +314,8 @@ class _Reader:
         mark = '__attribute__((annotate("kernel",1)))'
         result = run_unchecked(
             *(zig(), "clang", "-x", "cl", *self.language, *_TREE, "-ferror-limit=0"),
-            *(f"-D__kernel={mark}", f"-Dkernel={mark}", *self.include_flags, str(copy)),
+            *(f"-D__kernel={mark}", f"-Dkernel={mark}", *self.quoted),
+            *("-I", str(PRELUDE), str(copy)),
         )
         return declared_names(result.stdout)
 

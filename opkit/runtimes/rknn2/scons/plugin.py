@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,9 @@ from SCons.Action import Action
 
 from opkit.build.compiler import compiler_for, words
 from opkit.build.errors import print_errors
-from opkit.build.kernel_objects import kernel_objects
+from opkit.build.libraries import archive, kernel_objects, stub, with_debug_info
 from opkit.build.machinery import FOLDER as MACHINERY
 from opkit.build.options import Request
-from opkit.build.user_cache import user_cache
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn2.sources import application_sources, operator_sources, plugin_sources
@@ -79,11 +77,7 @@ def plugin(env: Any, abi_name: str, debug: bool = False) -> list[Any]:
     folder = f"{FOLDER}/{abi_name}"
     abi_env = compiler_for(env, abi_name)
     if debug:
-        flags, link_flags = (
-            ["-g" if flag in ("-g0", "-s") else flag for flag in abi_env[name]]
-            for name in ("CCFLAGS", "LINKFLAGS")
-        )
-        abi_env.Replace(CCFLAGS=flags, LINKFLAGS=link_flags)
+        abi_env = with_debug_info(abi_env)
     common = objects(abi_env, operator_sources(operator), folder)
     exports = f"{ROOM}/plugin.exports"
     library = abi_env.Command(
@@ -104,14 +98,10 @@ def plugin(env: Any, abi_name: str, debug: bool = False) -> list[Any]:
             "-lm",
         ],
     )
-    abi_env.Depends(library, [_stub(abi_env, folder), exports])
-    archive = abi_env.Command(
-        f"{folder}/lib{operator.lower}_custom_op.a",
-        [*common, *objects(abi_env, application_sources(), folder)],
-        Action("$AR rcsD $TARGET $SOURCES", "$SHAREDCOMSTR"),
-        AR=_archiver(abi_env["CC"]),
-    )
-    return [*library, *archive]
+    librknnrt = stub(abi_env, f"{folder}/stub/librknnrt.so", f"{ROOM}/librknnrt_stub.c")
+    abi_env.Depends(library, [librknnrt, exports])
+    application = [*common, *objects(abi_env, application_sources(), folder)]
+    return [*library, *archive(abi_env, f"{folder}/lib{operator.lower}_custom_op.a", application)]
 
 
 def deliver(env: Any, target: str, built: Sequence[Any]) -> list[Any]:
@@ -123,23 +113,6 @@ def deliver(env: Any, target: str, built: Sequence[Any]) -> list[Any]:
             f"build/{target}/{source.name}", source, Action(print_errors(_deliver), None)
         )
     ]
-
-
-def _stub(abi_env: Any, folder: str) -> Any:
-    stub_env = user_cache(abi_env)
-    return stub_env.Command(
-        f"{folder}/stub/librknnrt.so",
-        stub_env.SharedObject(f"{folder}/stub/stub.o", f"{ROOM}/librknnrt_stub.c", CPPPATH=[]),
-        Action("$SHAREDCOM", "$SHAREDCOMSTR"),
-        LIBRARIES=["-Wl,-soname,librknnrt.so"],
-    )
-
-
-def _archiver(compiler: Sequence[Any]) -> list[Any]:
-    """Return the command of the archiver that comes with a compiler: zig's, or binutils'."""
-    program, *rest = compiler
-    archiver = re.sub(r"(gcc|clang)$", "ar", str(program))
-    return words([program, "ar"] if rest[:1] == ["cc"] else [archiver])
 
 
 def _examine(target: Any, source: Any, env: Any) -> None:

@@ -1,0 +1,67 @@
+"""What libraries are made of: an operator's own objects, archives, stubs of a vendor's library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from SCons.Action import Action
+
+from opkit.build.compiler import words
+from opkit.build.user_cache import user_cache
+from opkit.toolchains.warnings import ERRORS, WARNINGS
+
+
+def kernel_objects(env: Any, sources: Sequence[str], folder: str, **flags: list[str]) -> list[Any]:
+    """Return the nodes of the objects, compiled with the flags and folders of op.yml.
+
+    Args:
+        env: the environment of an ABI's compiler, compiler_for(env, abi).
+        sources: the paths of the sources.
+        folder: where the objects are made.
+        flags: appended to construction variables for these objects, such as CCFLAGS.
+    """
+    operator = env["OPERATOR"]
+    kernel_env = env.Clone()
+    kernel_env.Append(**flags)
+    kernel_env.Append(
+        CCFLAGS=[*WARNINGS, *ERRORS, *operator.cflags],
+        CFLAGS=env["C_ERRORS"],
+        CPPPATH=[f"#{folder.path}" for folder in operator.include],
+    )
+    return [
+        node
+        for source in sources
+        for node in kernel_env.SharedObject(f"{folder}/{source}.o", source)
+    ]
+
+
+def with_debug_info(env: Any) -> Any:
+    """Return a copy of the environment of a compiler that leaves debug information in."""
+    flags, link_flags = (
+        ["-g" if flag in ("-g0", "-s") else flag for flag in env[name]]
+        for name in ("CCFLAGS", "LINKFLAGS")
+    )
+    return env.Clone(CCFLAGS=flags, LINKFLAGS=link_flags)
+
+
+def archive(env: Any, target: str, objects: Sequence[Any]) -> Any:
+    """Return the node of a static library, by the archiver that comes with the compiler."""
+    program, *rest = env["CC"]
+    is_zig = rest[:1] == ["cc"]
+    archiver = [program, "ar"] if is_zig else [re.sub("(gcc|clang)$", "ar", str(program))]
+    action = Action("$AR rcsD $TARGET $SOURCES", "$SHAREDCOMSTR")
+    return env.Command(target, objects, action, AR=words(archiver))
+
+
+def stub(env: Any, target: str, source: str) -> Any:
+    """Return the node of a stub of a device's library, to link operators against."""
+    folder, _, name = target.rpartition("/")
+    stub_env = user_cache(env)
+    return stub_env.Command(
+        target,
+        stub_env.SharedObject(f"{folder}/stub.o", source, CPPPATH=[]),
+        Action("$SHAREDCOM", "$SHAREDCOMSTR"),
+        LIBRARIES=[f"-Wl,-soname,{name}"],
+    )

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx import clang
-from opkit.runtimes.rknn.vx.reader import Broken, Reading, encoded, read
+from opkit.runtimes.rknn.vx.reader import UNSET, Broken, Reading, encoded, read
 from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
 from opkit.scratch import scratch_folder, whole_folder
 
@@ -30,12 +30,14 @@ class Program:
         library: the shared library.
         kernels: by name, in the order of the source.
         diagnostics: the compiler's warnings.
+        unset: those about variables that are read before anything sets them.
     """
 
     source: Path
     library: Path
     kernels: dict[str, VxKernel]
     diagnostics: str
+    unset: tuple[str, ...] = ()
 
 
 def compile_vx(
@@ -86,7 +88,8 @@ def compile_vx(
     key = clang.key(str(source), str(Path.cwd()), reading.key(), header, names, *code)
     result = whole_folder(folder / f"{source.stem}-{key}", build)
     diagnostics = (result / "diagnostics").read_text(encoding="utf-8")
-    return Program(source, result / "kernel.so", reading.kernels, diagnostics)
+    unset = tuple(each for each in reading.warnings if each.endswith(UNSET))
+    return Program(source, result / "kernel.so", reading.kernels, diagnostics, unset)
 
 
 def _require_x86_64_linux() -> None:

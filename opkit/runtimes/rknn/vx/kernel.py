@@ -147,9 +147,10 @@ class EmulatedKernel:
 
     @property
     def hint(self) -> str:
-        """A hint for failing cases if the .vx file is still the generated one."""
+        """A hint for failing cases: the generated .vx file, or variables that are never set."""
         path = self.root / vx_file(self.spec)
-        return unwritten_vx_kernel(self.spec, path.read_text(encoding="utf-8", errors="replace"))
+        text = path.read_text(encoding="utf-8", errors="replace")
+        return unwritten_vx_kernel(self.spec, text) or "\n".join(self.program.unset)
 
     def run(
         self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10

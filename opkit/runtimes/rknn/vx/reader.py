@@ -48,7 +48,12 @@ _TAKEN = re.compile(
     r"redeclaration of '(?=\w+' must have the 'overloadable' attribute))(\w+)",
     re.MULTILINE,
 )
-_TREE = ("-fsyntax-only", "-w", "-Xclang", "-ast-dump=json")
+_TREE = ("-fsyntax-only", "-Xclang", "-ast-dump=json")
+_UNSET = re.compile(
+    r"^(.+?:\d+:) (warning: variable '.*' is uninitialized) when used here.*$", re.MULTILINE
+)
+UNSET = "the emulator fills it with NaN, or with bytes 0xAA; a board, with anything"
+"""The end of a warning about a variable that is read before anything sets it."""
 
 
 @dataclass(frozen=True)
@@ -272,10 +277,13 @@ class _Reader:
 
         rule = copy.with_name("rule.d")
         outline = ("-include", f"{SEEN_AS}/outline.h", "-MD", "-MF", str(rule))
-        result = self._run(data, names, copy, (*outline, *_TREE, "-Wfatal-errors"))
+        warns = ("-Wno-everything", "-Wuninitialized", "-Wfatal-errors", "-fno-show-column")
+        result = self._run(data, names, copy, (*outline, *_TREE, *warns))
         if result.returncode != 0:
             return None
         declared = declarations(result.stdout, str(copy), SEEN_AS)
+        unset = (f"{each[1]} {each[2]}; {UNSET}" for each in _UNSET.finditer(result.stderr))
+        declared = replace(declared, warnings=(*declared.warnings, *dict.fromkeys(unset)))
         return declared, self._included(rule)
 
     def _errors(self, data: bytes, names: str, copy: Path) -> str:
@@ -313,7 +321,7 @@ class _Reader:
         copy.write_bytes(data)
         mark = '__attribute__((annotate("kernel",1)))'
         result = run_unchecked(
-            *(zig(), "clang", "-x", "cl", *self.language, *_TREE, "-ferror-limit=0"),
+            *(zig(), "clang", "-x", "cl", *self.language, *_TREE, "-w", "-ferror-limit=0"),
             *(f"-D__kernel={mark}", f"-Dkernel={mark}", *self.quoted),
             *("-I", str(PRELUDE), str(copy)),
         )

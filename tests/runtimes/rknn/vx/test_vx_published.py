@@ -357,6 +357,54 @@ def test_dot_products_over_three_registers(vx_folder: Path, first: int) -> None:
     assert got.tolist() == [[0, *sums, 0]]
 
 
+# ---- Variables that nothing has set --------------------------------------------------------------
+
+CLEARED = """\
+#include "cl_viv_vx_ext.h"
+_viv_uniform VXC_512Bits zeros;
+#define LANES VXC_MODIFIER(0, 7, 0, VXC_RM_TowardZero, 0)
+#define CLEAR(v) VXC_DP2x8(v, v, v, LANES, zeros)
+__kernel void k(image2d_t y)
+{
+    vxc_half8 cleared;
+    vxc_short8 bits, read, loaded;
+    float4 unset, part;
+
+    part.s0 = 1.0f;
+    CLEAR(cleared);
+    _viv_asm(COPY, bits, cleared, 16);
+    VXC_ReadImage(read, y, (int2)(0), 0, LANES);
+    VXC_Vload8(loaded, &bits, 0);
+    bits = bits + read - read + loaded;
+    unset = unset + part;
+    VXC_WriteImage(y, (int2)(0), bits, LANES);
+}
+"""
+
+
+def test_cleared_register_is_zero(vx_folder: Path) -> None:
+    """A table of zeros clears a register that holds NaNs."""
+    program = compiled(vx_folder, "cleared", CLEARED)
+    zeros = _words(
+        _packed(0, 2, dict.fromkeys(range(0, 16, 2), 1)),
+        _packed(2, 4, {k: k // 2 for k in range(0, 16, 2)}),
+        _packed(4, 2, dict.fromkeys(range(16), 2)),
+        [(7 * 32 + 8, 1)],
+    )
+    assert outputs(program, "k", {}, (1, 8), "int16", uniforms={"zeros": zeros}).tolist() == [
+        [0] * 8
+    ]
+
+
+def test_unset_variables_have_their_line(vx_folder: Path) -> None:
+    program = compiled(vx_folder, "cleared", CLEARED)
+    assert program.diagnostics.splitlines() == list(program.unset)
+    assert [line.partition("; ")[0] for line in program.unset] == [
+        f"{program.source}:{number}: warning: variable '{name}' is uninitialized"
+        for number, name in ((12, "cleared"), (17, "unset"))
+    ]
+
+
 # ---- The published files -------------------------------------------------------------------------
 
 

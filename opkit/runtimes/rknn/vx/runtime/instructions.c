@@ -250,7 +250,10 @@ static bool is_term_valid(const struct term *term, int k, enum __opkit_dot_form 
     return true;
 }
 
-/* Adds a term: A's bin and, but for mode 3, B's bin or the term's constant. */
+/*
+ * Adds a term: A's bin and, but for mode 3, B's bin or the term's constant. A constant of 0 makes 0
+ * of anything. Likely: published kernels clear a register so that nothing has set.
+ */
 static void add_term(struct sum *sum, const struct term *term, int types,
                      const struct __opkit_operand *const a_operands[2],
                      const struct __opkit_operand *const b_operands[2], const void *caller)
@@ -269,9 +272,11 @@ static void add_term(struct sum *sum, const struct term *term, int types,
         const struct __opkit_operand *second = b_operands[term->b_select];
         add_product(sum, a, load_bin(second, term->b_bin, caller),
                     !is_float(first->type) && !is_float(second->type));
-    } else {
-        add_product(sum, a, __opkit_load(&term->constant, constants),
-                    !is_float(first->type) && !is_float(constants));
+        return;
+    }
+    double constant = __opkit_load(&term->constant, constants);
+    if (constant != 0) {
+        add_product(sum, a, constant, !is_float(first->type) && !is_float(constants));
     }
 }
 

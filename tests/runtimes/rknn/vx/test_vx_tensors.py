@@ -144,6 +144,8 @@ def test_other_writes_outside_fail(operator: Operator, launch: dict[str, int]) -
         OpkitError, match=r"unknown writes_outside 'no' \(expected failure, dropped"
     ):
         run_vx_kernel(wrong, writes_outside="no", operator=operator)
+    with pytest.raises(OpkitError, match=r"unknown board 'rk' \(expected strict, lenient\)"):
+        run_vx_kernel(wrong, board="rk", operator=operator)
 
 
 # ---- Which kernel, and which language -----------------------------------------------------------

@@ -1,0 +1,33 @@
+"""How much of a board's tolerance the emulator has.
+
+Strict is what every board must accept. Lenient is what the boards of published kernels accept: a
+buffer has some bytes behind its elements, and a launch without a local size is rounded up to the
+groups that the kernel requires.
+"""
+
+from __future__ import annotations
+
+from opkit.errors import OpkitError
+
+STRICT, LENIENT = "strict", "lenient"
+BOARDS = (STRICT, LENIENT)
+
+PADDED = frozenset({"read of padding bytes", "write of padding bytes"})
+"""Events behind the elements of a buffer; x is the byte's number in it. Strict, they are faults."""
+
+_PADDING = 64  # bytes; that a board has as many is an assumption
+
+
+def check_board(board: str) -> None:
+    """Refuse the name of a board that is not one of BOARDS.
+
+    Raises:
+        OpkitError: it is not.
+    """
+    if board not in BOARDS:
+        raise OpkitError(f"unknown board '{board}' (expected {', '.join(BOARDS)})")
+
+
+def padding(board: str) -> int:
+    """Return how many bytes a buffer has behind its elements."""
+    return _PADDING if board == LENIENT else 0

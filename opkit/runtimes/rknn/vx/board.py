@@ -1,8 +1,8 @@
-"""How much of a board's tolerance the emulator has.
+"""The emulator's tolerance: strict or lenient.
 
-Strict is what every board must accept. Lenient is what the boards of published kernels accept: a
-buffer has some bytes behind its elements, and a launch without a local size is rounded up to the
-groups that the kernel requires.
+A strict board accepts valid accesses and launches only. A lenient board has the tolerance that
+published kernels rely on: a buffer has some bytes behind its elements, and a launch without a local
+size is rounded up to whole groups of reqd_work_group_size.
 """
 
 from __future__ import annotations
@@ -29,5 +29,5 @@ def check_board(board: str) -> None:
 
 
 def padding(board: str) -> int:
-    """Return how many bytes a buffer has behind its elements."""
+    """Return the number of bytes that a buffer has behind its elements."""
     return _PADDING if board == LENIENT else 0

@@ -85,12 +85,12 @@ def corrected(
 
 
 def pasted(messages: str) -> list[Warned] | None:
-    """Return warnings about tokens that macros paste and that the preprocessor leaves apart.
+    """Return warnings about pasted tokens that the preprocessor leaves apart.
 
     None if the preprocessor reports another error.
 
     Args:
-        messages: what clang says of a text that it preprocesses.
+        messages: clang's messages while it preprocesses a text.
     """
     errors = [error for error in map(_ERROR.match, messages.splitlines()) if error]
     if not all(_PASTED.match(error["text"]) for error in errors):
@@ -99,11 +99,11 @@ def pasted(messages: str) -> list[Warned] | None:
 
 
 def in_macros(messages: str, own: tuple[str, ...]) -> bool:
-    """Return whether an error of clang's is in a macro of the source or of what it includes.
+    """Return whether an error is in a macro of the source or of its included files.
 
     Args:
-        messages: of clang.
-        own: how the paths of the emulator's own files begin.
+        messages: clang's messages.
+        own: the first characters of the paths of the emulator's own files.
     """
     notes = (note for note in map(_EXPANDED.match, messages.splitlines()) if note)
     return any(not note["file"].startswith(own) for note in notes)

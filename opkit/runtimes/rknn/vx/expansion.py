@@ -1,4 +1,4 @@
-"""Expands the macros of a `.vx` source, but not those of the prelude; `#line` keeps its lines.
+"""Expands the macros of a `.vx` source, except the prelude's; `#line` keeps its lines.
 
 A correction inside a macro would hold for each of its uses. In the expanded text each use has a
 text of its own.
@@ -48,7 +48,7 @@ def kept_macros(definitions: str) -> str:
 
 
 def with_line_directives(preprocessed: bytes) -> bytes:
-    """Return a preprocessed text whose line markers are `#line` directives, one at a place."""
+    """Return a preprocessed text with its line markers as `#line` directives, one at a place."""
     return _REPEATED.sub(b"", _MARKER.sub(rb"#line \1 \2", preprocessed))
 
 

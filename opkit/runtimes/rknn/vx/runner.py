@@ -262,8 +262,8 @@ def _check_uniforms(kernel: VxKernel, uniforms: Mapping[str, bytes], where: str)
 def checked(launch: Launch, kernel: VxKernel, where: str, board: str = STRICT) -> Launch:
     """Return the launch with all three dimensions, and groups as the driver would choose them.
 
-    On a lenient board a launch without a local size has whole groups of those that the kernel
-    requires.
+    On a lenient board a launch without a local size is rounded up to whole groups of
+    reqd_work_group_size.
 
     Raises:
         OpkitError: the board would refuse it.

@@ -9,6 +9,9 @@ from opkit.text import render
 
 LAUNCH_HEADER = "include/opkit/runtimes/rknn/launch.h"
 
+ELEMENTS_PER_ITEM = 8
+"""The elements of a work item of the VX kernel, as generated."""
+
 _CPU_KERNEL = """\
  * The runtime loads the library, looks up the kernel list at the end, and takes from it the CPU
  * kernel."""
@@ -59,6 +62,7 @@ def vx_launch(spec: OpSpec) -> str:
     index = f"{spec.lower.upper()}_INDEX_{output.upper()}"
     return render(
         "runtimes/rknn/templates/kernel_vx_launch.c",
+        elements=str(ELEMENTS_PER_ITEM),
         describe=wrapped(
             "    OPKIT_TRY(opkit_describe_half_tensor(",
             ["call", index, f'"{output}"', "&output"],

@@ -7,9 +7,16 @@ from opkit.description.spec import OpSpec, Param
 from opkit.files.cases import has_halves
 from opkit.runtimes.files import TestText
 from opkit.runtimes.rknn.deliveries import DELIVERIES
-from opkit.runtimes.rknn.kernel_source import kernel_file
+from opkit.runtimes.rknn.kernel_source import ELEMENTS_PER_ITEM, kernel_file
 from opkit.runtimes.rknn.settings import settings
 from opkit.text import render
+
+# One whole work item; several, the last in part; the same in several rows and slices.
+_CASE_SHAPES = (
+    (ELEMENTS_PER_ITEM,),
+    (3, 2 * ELEMENTS_PER_ITEM + ELEMENTS_PER_ITEM // 2),
+    (2, 3, 2, 2 * ELEMENTS_PER_ITEM + 1),
+)
 
 
 def once_only_files(spec: OpSpec) -> dict[str, str]:
@@ -24,7 +31,7 @@ def tests(spec: OpSpec) -> TestText:
     """Return the test of the VX kernel; as generated, that kernel copies halves."""
     if not settings(spec).has_vx_kernel or not has_halves(spec):
         return TestText()
-    return TestText(("check_vx_kernel",), vx_test())
+    return TestText(("check_vx_kernel",), vx_test(), _CASE_SHAPES)
 
 
 def vx_file(spec: OpSpec) -> str:

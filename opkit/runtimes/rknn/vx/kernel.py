@@ -28,6 +28,7 @@ from opkit.runtimes.rknn.skeletons import vx_file
 from opkit.runtimes.rknn.vx.board import LENIENT, PADDED, STRICT, check_board
 from opkit.runtimes.rknn.vx.clang import FOLDER
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
+from opkit.runtimes.rknn.vx.coverage import coverage
 from opkit.runtimes.rknn.vx.launch import (
     Border,
     Launch,
@@ -171,6 +172,7 @@ class EmulatedKernel:
             first = self._emulate(invocation, result, launch, fill or 0, False, limit)
             result.outputs = first.outputs
             result.notes = notes(first, self.harmless)
+            result.coverage = coverage(launch, self.spec, invocation)
             self._merge(result, first)
             if fill is not None and not result.fault and not result.events:
                 self._compare(invocation, result, launch, first, fill, limit)

@@ -65,6 +65,7 @@ def test_example_vx_kernel_passes(name: str, example: Callable[[str], Repository
     checked = example(name).scons("check").stdout
     assert re.search(r"^VX kernel .* -$", checked, re.MULTILINE), checked
     assert "FAILED" not in checked
+    assert "note: no case" not in checked
 
 
 def test_new_repository_passes_on_both_kernels(fresh: Repository) -> None:

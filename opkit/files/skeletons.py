@@ -225,7 +225,7 @@ def _test(spec: OpSpec, others: Sequence[TestText]) -> str:
     return render(
         "files/templates/test.py",
         kernels="the CPU kernel" if len(checks) == 1 else "all kernels",
-        imports=", ".join(["cases", *sorted(checks), *sorted(makers)]),
+        imports=", ".join(sorted(["cases", *checks, *makers])),
         other_tests="".join(f"\n\n{other.text}" for other in others if other.text),
         name=spec.name,
         lower=spec.lower,

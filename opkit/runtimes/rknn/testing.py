@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
 from opkit.check.cases import Case
@@ -55,6 +56,14 @@ def _vx_kernel(
     )
 
 
+def _quantized(case: Case, formats: Mapping[str, TensorFormat]) -> Case:
+    """Return a case with the quantization of its tensors."""
+    quantization = {name: format_.quantization for name, format_ in formats.items()}
+    return replace(
+        case, quantization={name: each for name, each in quantization.items() if each is not None}
+    )
+
+
 def run_vx_kernel(
     case: Case,
     max_ulp: int = 0,
@@ -72,6 +81,7 @@ def run_vx_kernel(
     """
     operator = operator or operator_of(running_test().root)
     kernel = vx_kernel(operator, border, writes_outside, formats, board)
+    case = _quantized(case, formats or {})
     return run_kernel(kernel, operator, case, VX_KERNEL.name, Tolerance(max_ulp, max_error))
 
 
@@ -106,7 +116,8 @@ def check_vx_kernel(
             round the launch up (to whole groups; in x to a multiple of 4), never fail a case.
             Dropped writes are counted below the table of results.
         formats: name of a tensor -> its attributes for vxQueryTensor besides shape and type: its
-            quantization, or bfloat16 elements.
+            quantization, or bfloat16 elements. Of quantized integers the reference gets and returns
+            the numbers; its results are rounded to the nearest elements.
         board: "lenient" for a published kernel that needs it: buffers have some bytes behind their
             elements, and a launch without localWorkSize is rounded up to whole groups of
             reqd_work_group_size. Both are noted below the table of results. "strict" by default:
@@ -118,7 +129,7 @@ def check_vx_kernel(
         operator = operator or operator_of(running_test().root)
         kernel = vx_kernel(operator, border, writes_outside, formats, board)
         candidate = Candidate(VX_KERNEL.name, kernel, tolerance)
-        if problems := check_kernels(operator, [candidate], case):
+        if problems := check_kernels(operator, [candidate], _quantized(case, formats or {})):
             raise CheckError("\n".join(filter(None, [*problems, kernel.hint])))
 
 

@@ -1,4 +1,4 @@
-/* Elements per work item of the VX kernel: 16-bit elements in a register of 128 bits. */
+/* Elements per work item of the VX kernel: $about. */
 #define ELEMENTS_PER_ITEM $elements
 
 /*

@@ -77,7 +77,7 @@ def test_ranks_and_types(operator: Operator, dtype: str, shape: tuple[int, ...])
 
 
 def elements_as_numbers(case: Case, formats: dict[str, TensorFormat], operator: Operator) -> str:
-    """Return the problem of a quantized kernel whose reference computes with the elements."""
+    """Return the problem of a quantized kernel if the reference computes with the elements."""
     kernel = vx_kernel(operator, formats=formats)
     return run_kernel(kernel, operator, case, "VX kernel").problem
 

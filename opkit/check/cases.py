@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from opkit.check.mistakes import CheckError, caller_location
+from opkit.check.quantization import Quantization
 from opkit.description.spec import TENSOR_DTYPES
 from opkit.runtimes.invocation import Array
 
@@ -132,6 +133,8 @@ class Case:
         output_dtypes: name of an output -> dtype; default: the dtype in op.yml, or else that of the
             first input. It may differ from the default only in the size of a float.
         origin: file:line that created the case, for messages.
+        quantization: name of a quantized tensor -> its quantization. The tensor's arrays are
+            integers; the reference gets and returns the numbers that they stand for.
     """
 
     name: str
@@ -139,6 +142,7 @@ class Case:
     params: Mapping[str, Any] = field(default_factory=dict)
     output_dtypes: Mapping[str, DTypeLike] = field(default_factory=dict)
     origin: str = field(default_factory=caller_location, repr=False)
+    quantization: Mapping[str, Quantization] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.name

@@ -308,6 +308,7 @@ def _runs(
         if run.printed and (problem or not has_printed):
             sys.stdout.write(run.printed + "\n")
             has_printed = True
+        result.coverage |= run.coverage
         if run.notes:
             result.note = f"{name}, case {case}: {'; '.join(run.notes)}"
         if run.timed_out:

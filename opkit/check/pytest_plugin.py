@@ -257,6 +257,18 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.write_line(f"note: cases have integer inputs ({inputs}), but {reality}")
     for note in dict.fromkeys(result.note for result in results if result.note):
         terminalreporter.write_line(f"note: {note}")
+    if "deselected" not in terminalreporter.stats:
+        for note in gaps(results):
+            terminalreporter.write_line(f"note: {note}")
+
+
+def gaps(results: Iterable[Result]) -> list[str]:
+    """Return the notes on gaps that no case fills."""
+    filled: dict[str, bool] = {}
+    for result in results:
+        for note, fills in result.coverage.items():
+            filled[note] = filled.get(note, False) or fills
+    return [note for note, is_filled in filled.items() if not is_filled]
 
 
 def table(results: Iterable[Result]) -> list[str]:

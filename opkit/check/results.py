@@ -121,6 +121,7 @@ class Result:
         seconds: the time of the kernel function; None if not measured.
         note: a sentence below the table; equal notes are printed once.
         left_out: whether the kernel did not run, because its runtime has no such tensors.
+        coverage: a note on a gap of the cases -> whether this case fills the gap.
     """
 
     kernel: str
@@ -131,6 +132,7 @@ class Result:
     seconds: float | None = None
     note: str = ""
     left_out: bool = False
+    coverage: dict[str, bool] = field(default_factory=dict)
 
     def add(self, difference: Difference) -> None:
         """Add the difference of another output."""

@@ -18,6 +18,9 @@ from opkit.text import escape_comment, render
 _SAMPLES: dict[Kind, bool | int | float] = {"bool": True, "int": 1, "uint": 1, "float": 0.5}
 """Kind -> a sample value, of the Python type that the reference gets."""
 
+_SHAPES = ((7,), (3, 5), (1, 4, 5, 3))
+"""The shapes of the inputs in cases, if no kernel needs others."""
+
 
 def once_only_files(spec: OpSpec, runtimes: Iterable[Runtime]) -> dict[str, str]:
     """Return path -> text of all files that are written once, with the runtimes' files."""
@@ -217,17 +220,18 @@ def _test(spec: OpSpec, others: Sequence[TestText]) -> str:
     # Not every runtime can hand over special integers, the limits of their type.
     values = ("uniform(-1, 1)", "special()") if are_floats else ("uniform(0, 9)", "ramp()")
     makers = ["uniform", values[1].removesuffix("()")]
+    needed = next((other.shapes for other in others if other.shapes), _SHAPES)
     checks = ["check_cpu_kernel", *(check for other in others for check in other.checks)]
     return render(
         "files/templates/test.py",
         kernels="the CPU kernel" if len(checks) == 1 else "all kernels",
-        imports=", ".join(["cases", *sorted(checks), *sorted(makers)]),
+        imports=", ".join(sorted(["cases", *checks, *makers])),
         other_tests="".join(f"\n\n{other.text}" for other in others if other.text),
         name=spec.name,
         lower=spec.lower,
         values=", ".join(values),
         dtype=_dict("    dtype=", dtypes, ",") if dtypes else f'    dtype="{CASE_DTYPE}",',
-        shapes="\n".join(shapes(shape) for shape in ((7,), (3, 5), (1, 4, 5, 3))),
+        shapes="\n".join(map(shapes, needed)),
         params=_dict(" " * 8, params, ","),
     )
 

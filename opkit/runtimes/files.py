@@ -58,10 +58,12 @@ class TestText:
     Attributes:
         checks: the imported functions of opkit.testing.
         text: the tests.
+        shapes: the shapes of the inputs that the tests need, one for each case; empty: any.
     """
 
     checks: Sequence[str] = ()
     text: str = ""
+    shapes: Sequence[tuple[int, ...]] = ()
 
 
 @dataclass(frozen=True)

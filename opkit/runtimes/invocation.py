@@ -45,6 +45,7 @@ class RunResult:
         log: the lines that the operator logged by its runtime.
         events: likely bugs that the device does not report.
         notes: informational messages.
+        coverage: a note on a gap of the cases -> whether this run fills the gap.
         leaks: the resources that the operator did not release.
         printed: its output on stdout and stderr; of a long text, the beginning and the end.
         attachments: data for the runtime's own code.
@@ -59,6 +60,7 @@ class RunResult:
     log: list[str] = field(default_factory=list)
     events: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    coverage: dict[str, bool] = field(default_factory=dict)
     leaks: list[str] = field(default_factory=list)
     printed: str = ""
     attachments: dict[str, bytes] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
+from opkit.runtimes.rknn.vx.expansion import origin
 from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
 
 Node = dict[str, Any]
@@ -396,7 +397,7 @@ def split(source: bytes, mixed: tuple[tuple[Declarator, ...], ...]) -> bytes:
                 for found in _COMMA.finditer(source[last.end : name.name])
                 if found[0] == b","
             )
-            line = source.count(b"\n", 0, comma) + 1
+            line = origin(source, source.count(b"\n", 0, comma) + 1).line
             column = source[source.rfind(b"\n", 0, comma) + 1 : comma + 1]
             between = b";\n%s\n#line %d\n%s" % (specifiers, line, re.sub(rb"[^\t]", b" ", column))
             source = source[:comma] + between + source[comma + 1 :]

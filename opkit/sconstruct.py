@@ -50,7 +50,7 @@ def construct(root: Path) -> None:
         repository.refuse_path(root)
         repository.refuse_other_opkit(root)
         kept_files = () if changes_nothing else (lock.acquire(root),)
-        _set_up(root)
+        _set_up(root, changes_nothing)
         stale = ("*",)
         operator = repository.load(root)
         if not changes_nothing:
@@ -83,18 +83,20 @@ def construct(root: Path) -> None:
         Script.Exit(2)
 
 
-def _set_up(root: Path) -> None:
+def _set_up(root: Path, changes_nothing: bool) -> None:
     # Otherwise SCons' global functions create one with every tool.
     Script.DefaultEnvironment(tools=[])
     # Script.SConsignFile would substitute variables in the path, and make its folder.
-    SConsignFile(str(root / signatures.PATH), signatures)
+    SConsignFile(str(root / signatures.PATH), signatures.Database(kept=changes_nothing))
     Script.Decider("content")  # timestamps have whole seconds, in which a file may change twice
+    Script.SetOption("max_drift", -1)  # nor does SCons trust them after two days
     Script.SetOption("num_jobs", os.cpu_count() or 1)
     zig.provide_cache(os.environ, root / "build/zig-cache")
 
 
 def _clean_all(root: Path) -> None:
-    """Declare the deletion of all built files, for every target."""
+    """Declare the deletion of all built files, for every target, and forget their inputs."""
+    (root / signatures.PATH).unlink(missing_ok=True)
     built = (root / "build").glob("*")
     files = [path.name for path in built if path not in (root / lock.PATH, root / signatures.PATH)]
     everything = Script.Alias("everything")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.repositories import Repository
+from opkit.runtimes.rknn.rknnop import unpack
+from tests.repositories import Repository, installed_opkit
 
 SOURCE = """
 #define NAMED_BY_MACRO "computed.h"
@@ -101,3 +104,53 @@ def test_unknown_input_is_compiled_each_time(repository: Repository) -> None:
     (repository.path / "later.h").write_text("")
     repository.scons("target=x64")
     assert (library.read_bytes() == before) is False
+
+
+def test_old_timestamp_is_not_trusted(copy_of_fresh: Repository, tmp_path: Path) -> None:
+    """After two days, SCons itself trusts an equal timestamp."""
+    binary = tmp_path / "kernel.bin"
+    for content in (b"SHDR one", b"SHDR two"):
+        binary.write_bytes(content)
+        os.utime(binary, (1e9, 1e9))
+        copy_of_fresh.scons(f"vx_binary={binary}", "target=rv1126")
+        package = copy_of_fresh.path / "build/rv1126/MyOperator.rknnop"
+        assert unpack(package.read_bytes(), package.name).program_binary == content
+
+
+KILLED = """
+import os, sys
+from SCons import SConsign, Script
+SConsign.write = lambda: os._exit(9)
+sys.argv[0] = "scons"
+Script.main()
+"""
+
+
+def test_build_after_a_killed_one(copy_of_fresh: Repository) -> None:
+    """The signatures are of the sources before, and a build would trust them after `git stash`."""
+    library = copy_of_fresh.path / "build/x64/libmyoperator.so"
+    (math,) = copy_of_fresh.path.glob("*_compute.h")
+    before = library.read_bytes()
+    edit(math, "return NULL;", 'return "no result";')
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, "target=x64"],
+        cwd=copy_of_fresh.path,
+        env={**os.environ, "PYTHONPATH": installed_opkit()},
+        check=False,
+    )
+    assert killed.returncode == 9
+    assert (library.read_bytes() == before) is False
+    edit(math, 'return "no result";', "return NULL;")
+    copy_of_fresh.scons("target=x64")
+    assert (library.read_bytes() == before) is True
+
+
+def test_clean_forgets_signatures(copy_of_fresh: Repository) -> None:
+    """A file that comes back into build/ is not the one that SCons has built."""
+    library = copy_of_fresh.path / "build/x64/libmyoperator.so"
+    before = library.read_bytes()
+    copy_of_fresh.scons("-c")
+    library.parent.mkdir()
+    library.write_bytes(b"another one")
+    copy_of_fresh.scons("target=x64")
+    assert library.read_bytes() == before

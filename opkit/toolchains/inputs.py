@@ -84,10 +84,13 @@ class Inputs:
         """
         atomic_file.write(file, json.dumps(asdict(self)).encode())
 
+    def paths(self) -> set[str]:
+        """Return the paths of the files, and of the places without a file."""
+        return {*self.files, *_places(self.folders, self.names)}
+
     def are_current(self) -> bool:
         """Return whether a compile would read the same bytes."""
-        paths = {*self.files, *_places(self.folders, self.names)}
-        return self.is_complete and digests(paths) == self.files
+        return self.is_complete and digests(self.paths()) == self.files
 
 
 def prerequisites(rule: str) -> list[str]:

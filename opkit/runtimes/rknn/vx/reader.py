@@ -7,7 +7,7 @@ import json
 import re
 import subprocess
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,8 @@ from opkit.runtimes.rknn.vx.clang import (
 )
 from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
 from opkit.scratch import scratch_folder
+from opkit.toolchains.inputs import Inputs
+from opkit.toolchains.inputs import prerequisites as _prerequisites
 
 if TYPE_CHECKING:
     from opkit.runtimes.rknn.vx.syntax_tree import Declarations
@@ -54,7 +56,8 @@ class Reading:
         warnings: messages about code that clang accepts only after a correction.
         names: macros that free names of the prelude for the source's own declarations.
         text: the corrected text to compile; the lines are the same.
-        files: the files that it includes, and a digest of each.
+        files: the files that it includes, and a digest of each; empty: where there is none, and
+            where clang would look first.
     """
 
     kernels: dict[str, VxKernel]
@@ -119,6 +122,8 @@ def read(source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) ->
     with scratch_folder(folder) as scratch:
         parsed = reader.read(text, scratch)
         if isinstance(parsed, Reading):
+            inputs = Inputs.found((str(source), *parsed.files), [str(source.parent)])
+            parsed = replace(parsed, files=_digests(inputs.paths()))
             written = scratch / cache.name
             written.write_text(json.dumps(asdict(parsed)), encoding="utf-8")
             written.replace(cache)
@@ -240,12 +245,6 @@ class _Reader:
             *("-I", str(PRELUDE), str(copy)),
         )
         return declared_names(result.stdout)
-
-
-def _prerequisites(rule: str) -> list[str]:
-    """Return the prerequisites of a make rule."""
-    words = re.findall(r"(?:\\.|[^\s\\])+", rule.partition(":")[2].replace("\\\n", " "))
-    return [re.sub(r"\\(.)", r"\1", word).replace("$$", "$") for word in words]
 
 
 def _digests(files: Iterable[str]) -> dict[str, str]:

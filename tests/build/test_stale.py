@@ -154,3 +154,14 @@ def test_clean_forgets_signatures(copy_of_fresh: Repository) -> None:
     library.write_bytes(b"another one")
     copy_of_fresh.scons("target=x64")
     assert library.read_bytes() == before
+
+
+def test_changed_modules_of_tests_are_imported(copy_of_fresh: Repository) -> None:
+    """Python's bytecode keeps whole seconds and the size of a source."""
+    module = copy_of_fresh.path / "tests/helper.py"
+    (test,) = copy_of_fresh.path.glob("tests/test_*.py")
+    test.write_text(f"{test.read_text()}\n\nfrom tests.helper import VALUE\n\nassert VALUE\n")
+    for value, status in ((1, 0), (0, 2)):
+        module.write_text(f"VALUE = {value}\n")
+        os.utime(module, (1e9, 1e9))
+        assert copy_of_fresh.scons("check", check=False).returncode == status

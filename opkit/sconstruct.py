@@ -22,6 +22,7 @@ from opkit.build import (
     lock,
     machinery,
     options,
+    product_sources,
     signatures,
     user_cache,
 )
@@ -70,7 +71,10 @@ def construct(root: Path) -> None:
         products = _declare(env, request)
         stale = ()
         if not changes_nothing and not cleans:
-            atexit.register(_discard_if_failed, [Path(str(node)) for node in env.Flatten(products)])
+            nodes = env.Flatten(products)
+            below = {node: product_sources.nodes_below(node) for node in nodes}
+            atexit.register(product_sources.record_sources, root, below)
+            atexit.register(_discard_if_failed, [Path(str(node)) for node in nodes])
             for complaint in (*repository.warnings(root), *repository.drift(root, operator)):
                 print(f"warning: {complaint}", file=sys.stderr)
     except OpkitError as error:

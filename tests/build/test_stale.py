@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -165,3 +166,27 @@ def test_changed_modules_of_tests_are_imported(copy_of_fresh: Repository) -> Non
         module.write_text(f"VALUE = {value}\n")
         os.utime(module, (1e9, 1e9))
         assert copy_of_fresh.scons("check", check=False).returncode == status
+
+
+def test_age_of_packages(copy_of_fresh: Repository) -> None:
+    """The check builds for this PC only, so a package can be older than the checked sources."""
+    package = copy_of_fresh.path / "build/rv1126/MyOperator.rknnop"
+    (math,) = copy_of_fresh.path.glob("*_compute.h")
+    assert "stale" not in copy_of_fresh.scons("check").stdout
+    math.write_text(f"{math.read_text()}\n")
+    os.utime(math, (package.stat().st_mtime + 7201,) * 2)
+    stale = "stale, 2 hours older than myoperator_compute.h"
+    checked = " ".join(copy_of_fresh.scons("check").stdout.split())
+    assert f"{stale}: build/rk1806/MyOperator.rknnop, " in checked
+    copy_of_fresh.scons("target=rv1126")  # the same code, so it is not packed again
+    reported = " ".join(copy_of_fresh.scons("report").stdout.split())
+    assert f"{stale}: build/rk1806/MyOperator.rknnop, " in reported
+    assert re.search(r"up to date, [^:]* old: build/rv1126/MyOperator.rknnop", reported)
+    rows = re.findall("<tr>.*?</tr>", (copy_of_fresh.path / "build/report.html").read_text())
+    marks = {
+        target: f'<td class="bad">{stale}</td>' in row
+        for target in ("rk1806", "rv1126")
+        for row in rows
+        if f"build/{target}/" in row
+    }
+    assert marks == {"rk1806": True, "rv1126": False}

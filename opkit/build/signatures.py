@@ -43,8 +43,8 @@ class Database:
     """SCons' database module for the file.
 
     Attributes:
-        kept: whether the file stays while SCons runs. Otherwise a killed SCons leaves none: the
-            signatures in it would be of other files than those that it has built.
+        kept: whether the file stays while SCons runs. Otherwise a killed SCons leaves none: its
+            signatures would be older than the built files.
     """
 
     kept: bool

@@ -51,7 +51,7 @@ def edit(path: Path, old: str, new: str) -> None:
 
 @pytest.fixture(scope="module")
 def repository(fresh: Repository, tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    """Return a repository whose kernel is compiled from files of every kind."""
+    """Return a repository with a kernel of files of every kind."""
     path = tmp_path_factory.mktemp("stale") / fresh.path.name
     shutil.copytree(fresh.path, path, symlinks=True)
     for folder in ("first", "second"):

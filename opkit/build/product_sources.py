@@ -37,7 +37,7 @@ def record_sources(root: Path, products: Mapping[Any, Iterable[Any]]) -> None:
     """
     load = cache(Inputs.load)  # products share objects
     current = {
-        node.path: _sources(below, load)
+        node.path: {**_sources(below, load), **digests({node.path})}
         for node, below in products.items()
         if node.get_state() in (executed, up_to_date)
     }

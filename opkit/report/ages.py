@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -39,7 +39,8 @@ def record(root: Path, sources: Sources) -> None:
 
     Args:
         root: the repository.
-        sources: product -> source -> digest; empty: a place where a file would be read.
+        sources: product -> source -> digest; empty: a place where a file would be read. A product
+            is a source of its own, so that one of a killed build is noticed.
 
     Raises:
         OSError: the file cannot be written.
@@ -84,8 +85,10 @@ def lines(found: Mapping[str, Age]) -> list[str]:
     ]
 
 
-def _age(root: Path, product: str, changed: Iterable[str]) -> Age:
+def _age(root: Path, product: str, changed: Collection[str]) -> Age:
     """Return the age of a product, given the sources that have changed."""
+    if product in changed:
+        return Age("stale, not from a finished build", True)
     built = (root / product).stat().st_mtime
     times = {name: _time(root / name) for name in changed}
     if not times:

@@ -25,7 +25,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.write_text(name)
         os.utime(path, (BUILT, BUILT))
     sources = {**digests(SOURCES), "first/math.h": ""}
-    record(tmp_path, dict.fromkeys(PRODUCTS, sources))
+    record(tmp_path, {product: {**sources, **digests({product})} for product in PRODUCTS})
     return tmp_path
 
 
@@ -60,6 +60,12 @@ def test_timestamps_alone_make_nothing_stale(root: Path) -> None:
     assert not age.is_stale
     assert age.text.startswith("up to date, ")
     assert age.text.endswith(" days old")
+
+
+def test_product_of_a_killed_build_is_stale(root: Path) -> None:
+    change(root / PRODUCTS[0], 60)
+    assert ages(root)[PRODUCTS[0]] == Age("stale, not from a finished build", True)
+    assert not ages(root)[PRODUCTS[1]].is_stale
 
 
 def test_deleted_source_is_stale(root: Path) -> None:

@@ -22,6 +22,7 @@ from opkit.build import (
     lock,
     machinery,
     options,
+    product_sources,
     signatures,
     user_cache,
 )
@@ -55,7 +56,7 @@ def construct(root: Path) -> None:
         kept_files = () if changes_nothing else (lock.acquire(root),)
         if not changes_nothing:
             refuse_links_in(root, BUILD, but=machinery.FOLDER)
-        _set_up(root)
+        _set_up(root, changes_nothing)
         stale = ("*",)
         operator = repository.load(root)
         if not changes_nothing:
@@ -75,7 +76,10 @@ def construct(root: Path) -> None:
         products = _declare(env, request)
         stale = ()
         if not changes_nothing and not cleans:
-            atexit.register(_discard_if_failed, [Path(str(node)) for node in env.Flatten(products)])
+            nodes = env.Flatten(products)
+            below = {node: product_sources.nodes_below(node) for node in nodes}
+            atexit.register(product_sources.record_sources, root, below)
+            atexit.register(_discard_if_failed, [Path(str(node)) for node in nodes])
             drift = repository.drift(root, operator, root / BUILD)
             for complaint in (*repository.warnings(root), *drift):
                 print(f"warning: {complaint}", file=sys.stderr)
@@ -89,18 +93,20 @@ def construct(root: Path) -> None:
         Script.Exit(2)
 
 
-def _set_up(root: Path) -> None:
+def _set_up(root: Path, changes_nothing: bool) -> None:
     # Otherwise SCons' global functions create one with every tool.
     Script.DefaultEnvironment(tools=[])
     # Script.SConsignFile would substitute variables in the path, and make its folder.
-    SConsignFile(str(root / signatures.PATH), signatures)
+    SConsignFile(str(root / signatures.PATH), signatures.Database(kept=changes_nothing))
     Script.Decider("content")  # timestamps have whole seconds, in which a file may change twice
+    Script.SetOption("max_drift", -1)  # nor does SCons trust them after two days
     Script.SetOption("num_jobs", os.cpu_count() or 1)
     zig.provide_cache(os.environ, root / ZIG_CACHE)
 
 
 def _clean_all(root: Path) -> None:
-    """Declare the deletion of all built files, for every target."""
+    """Declare the deletion of all built files, for every target, and forget their inputs."""
+    (root / signatures.PATH).unlink(missing_ok=True)
     in_use = (lock.PATH, signatures.PATH, Path(machinery.UNPACKED))
     built = [path.relative_to(root) for path in (root / BUILD).glob("*")]
     files = [path.name for path in built if path not in in_use]

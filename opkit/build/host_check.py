@@ -25,6 +25,7 @@ from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.report import ages
 from opkit.runtimes import expected_kernels
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.interface import Runtime
@@ -167,7 +168,12 @@ def check_alias(env: Any, needed: Sequence[Any], check: Check, reports: bool) ->
     """
 
     def run(target: Any, source: Any, env: Any) -> int:
-        return _report(env, check) if reports else run_cases(env, check)
+        status = _report(env, check) if reports else run_cases(env, check)
+        found = ages.ages(Path())
+        stale = {product: age for product, age in found.items() if age.is_stale}
+        for line in ages.lines(found if reports else stale):
+            print(line)
+        return status
 
     action = Action(run, f"write {PAGE}" if reports else "check tests/")
     nodes = [*needed, *(program.node for program in check.programs)]

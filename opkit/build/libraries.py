@@ -9,6 +9,7 @@ from typing import Any
 from SCons.Action import Action
 
 from opkit.build.compiler import words
+from opkit.build.objects import operator_object
 from opkit.build.user_cache import user_cache
 from opkit.toolchains.warnings import ERRORS, WARNINGS
 
@@ -33,7 +34,7 @@ def kernel_objects(env: Any, sources: Sequence[str], folder: str, **flags: list[
     return [
         node
         for source in sources
-        for node in kernel_env.SharedObject(f"{folder}/{source}.o", source)
+        for node in operator_object(kernel_env, f"{folder}/{source}.o", source)
     ]
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from opkit.check import run_log
+from opkit.check.bytecode import discard_bytecode
 from opkit.check.cases import Case
 from opkit.check.mistakes import REPOSITORY, CheckError, user_message
 from opkit.check.operators import operator_of
@@ -42,6 +43,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.getgroup("opkit").addoption(
         _OPTION, metavar="FILE", help="written by `scons check`, which has built before"
     )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests() -> None:
+    """Delete stale bytecode before pytest imports a module of the repository."""
+    discard_bytecode(REPOSITORY)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
 from opkit.check.results import Errors, Output, Record, error_text, time_text, ulp_text
 from opkit.description.spec import OpSpec
 from opkit.description.types import TENSOR
+from opkit.report.ages import Age
 from opkit.report.plots import Plot
 from opkit.report.rendering import render
 from opkit.runtimes.report import Product
@@ -30,6 +31,7 @@ class Report:
         plots: for each record the plots of its outputs, in the same order.
         check_failed: whether the check failed, in a case or elsewhere.
         time: the time of the run, as text.
+        ages: file of a product -> its age against its sources, if that is known.
     """
 
     operator: OpSpec
@@ -40,6 +42,7 @@ class Report:
     plots: Sequence[Sequence[Plot]]
     check_failed: bool
     time: str
+    ages: Mapping[str, Age] = field(default_factory=dict)
 
 
 def page(report: Report) -> str:
@@ -59,6 +62,7 @@ def page(report: Report) -> str:
         parameters=list(_parameters(operator, report.deliveries)),
         products=products,
         titles=_titles(products),
+        ages=report.ages,
         count=len(cases),
         cases=_counted(len(names), "case"),
         kernels=_by_kernel(cases),

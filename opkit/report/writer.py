@@ -8,6 +8,7 @@ from pathlib import Path
 from opkit import runtimes
 from opkit.check.results import load
 from opkit.description.spec import OpSpec
+from opkit.report.ages import ages
 from opkit.report.page import Report, page, plot_key
 from opkit.report.plots import plot
 from opkit.repository_files import write_text
@@ -36,7 +37,9 @@ def write(root: Path, operator: OpSpec, records: Path, check_failed: bool, file:
     }
     products = [product for part in parts for product in part.built_products(root)]
     time = datetime.now().strftime("%Y-%m-%d %H:%M")
-    report = Report(operator, properties, deliveries, products, found, plots, check_failed, time)
+    report = Report(
+        operator, properties, deliveries, products, found, plots, check_failed, time, ages(root)
+    )
     write_text(root, file, page(report))
     failed = sum(bool(record.result.problem) for record in found)
     return f"{file}: {(root / file).stat().st_size} bytes, {len(found)} results, {failed} failed"

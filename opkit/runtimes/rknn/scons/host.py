@@ -24,7 +24,7 @@ FOLDER = "build/host"
 GUARDED = ["-DOPKIT_GUARDED"]
 RUNTIME = f"{MACHINERY}/runtimes/rknn/host_runtime/*.c"
 INCLUDES = (f"#{MACHINERY}/runtimes/rknn/include",)
-VX_COMPILE = "-std=c11 -D_GNU_SOURCE -O2 -fno-sanitize=undefined".split()
+VX_COMPILE = "-std=c11 -D_GNU_SOURCE -O2 -fPIC -fno-sanitize=undefined".split()
 VX_LINK = "-Wl,-Bsymbolic -lm -ldl".split()
 
 

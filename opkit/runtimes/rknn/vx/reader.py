@@ -34,6 +34,8 @@ from opkit.runtimes.rknn.vx.expansion import (
 from opkit.runtimes.rknn.vx.names import macros
 from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
 from opkit.scratch import scratch_folder
+from opkit.toolchains.inputs import Inputs
+from opkit.toolchains.inputs import prerequisites as _prerequisites
 
 if TYPE_CHECKING:
     from opkit.runtimes.rknn.vx.syntax_tree import Declarations
@@ -67,7 +69,8 @@ class Reading:
         warnings: messages about code that clang accepts only after a correction.
         names: macros that free names of the prelude for the source's own declarations.
         text: the corrected text to compile; the lines are the same.
-        files: the files that it includes, and a digest of each.
+        files: the files that it includes, and a digest of each; empty: where there is none, and
+            where clang would look first.
         expanded: whether the macros of the source are expanded in the text.
     """
 
@@ -136,6 +139,8 @@ def read(source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) ->
     with scratch_folder(folder) as scratch:
         parsed = reader.read(text, scratch)
         if isinstance(parsed, Reading):
+            inputs = Inputs.found((str(source), *parsed.files), [str(source.parent)])
+            parsed = replace(parsed, files=_digests(inputs.paths()))
             written = scratch / cache.name
             written.write_text(json.dumps(asdict(parsed)), encoding="utf-8")
             written.replace(cache)
@@ -331,12 +336,6 @@ class _Reader:
 def _warning(place: Iterable[str | int], text: str) -> str:
     """Return a warning in the words of the language; its place has a file, a line, a column."""
     return readable(f"{':'.join(map(str, place))}: warning: {text}", "\0", "\0")
-
-
-def _prerequisites(rule: str) -> list[str]:
-    """Return the prerequisites of a make rule."""
-    words = re.findall(r"(?:\\.|[^\s\\])+", rule.partition(":")[2].replace("\\\n", " "))
-    return [re.sub(r"\\(.)", r"\1", word).replace("$$", "$") for word in words]
 
 
 def _digests(files: Iterable[str]) -> dict[str, str]:

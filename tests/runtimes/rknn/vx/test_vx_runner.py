@@ -564,6 +564,25 @@ def test_compiled_source_is_cached(vx_folder: Path) -> None:
     assert compile_vx(source, vx_folder / "cache", debug=True).library != libraries[0]
 
 
+@pytest.mark.parametrize("name", ["optional.h", "cl_viv_vx_ext.h"])
+def test_source_is_compiled_again_for_a_new_header(name: str, vx_folder: Path) -> None:
+    text = """#include "cl_viv_vx_ext.h"
+#if __has_include("optional.h")
+#include "optional.h"
+#endif
+#ifndef KERNEL
+#define KERNEL before
+#endif
+__kernel void KERNEL(image2d_array_t y) { }
+"""
+    folder = vx_folder / f"new-{name}"
+    folder.mkdir()
+    source = write_source(folder, "kept", text)
+    assert [*compile_vx(source, vx_folder / "cache").kernels] == ["before"]
+    (folder / name).write_text("#define KERNEL after\n")
+    assert [*compile_vx(source, vx_folder / "cache").kernels] == ["after"]
+
+
 SPEED = """
 #include "cl_viv_vx_ext.h"
 #define LANES(last) VXC_MODIFIER(0, last, 0, VXC_RM_TowardZero, 0)

@@ -18,10 +18,10 @@ from typing import Any
 
 from opkit.check.cases import Case, Values, cases, integers, ramp, special, uniform
 from opkit.check.checking import check_cpu_kernel, run_cpu_kernel, run_kernel
-from opkit.check.comparison import Tolerance
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator
 from opkit.check.results import Result
+from opkit.check.tolerance import Tolerance
 from opkit.runtimes import available
 
 __all__ = [

@@ -78,6 +78,11 @@ class Prepared:
     invocation: Invocation
     expected: Mapping[str, Array]
 
+    @property
+    def output_dtypes(self) -> dict[str, np.dtype[Any]]:
+        """The dtype of each output."""
+        return {name: array.dtype for name, array in self.expected.items()}
+
     def rounded(self, precision: Mapping[str, str]) -> Prepared:
         """Return the case with outputs of another precision; see SimulatedKernel."""
         with np.errstate(over="ignore"):
@@ -372,6 +377,12 @@ def _reference_input(array: Array) -> Array:
 
 
 def _rounded(what: str, name: str, result: Array, dtype: np.dtype[Any]) -> Array:
+    if dtype.kind == "f" != result.dtype.kind:
+        raise CheckError(
+            f"{what} returns '{name}' as {result.dtype}, but the output is {dtype}; convert it "
+            "with .astype(np.float32), or write the output's dtype in op.yml: "
+            f"outputs.{name}.dtype"
+        )
     with np.errstate(all="ignore"):
         rounded = result.astype(dtype)
     if dtype.kind in "biu" and not np.array_equal(rounded, result):

@@ -79,6 +79,13 @@ IN_MATH = {
     "return {'output': 'text'}": "8: reference returns 'output' with dtype <U4; expected floats",
     "return {'output': inputs['input'] * 1j}": "8: reference returns 'output' with dtype complex64",
     "inputs['input'] += 1; return {'output': inputs['input']}": "8: the reference changes its",
+    "params['size'][0] = 1; return {'output': inputs['input']}": "8: reference changes the param "
+    "'size'; copy it first",
+    "params['size'] = [4, 5]; return {'output': inputs['input']}": "8: reference changes the param",
+    "params['more'] = 1; return {'output': inputs['input']}": "8: reference changes the param 'more'",
+    "return {'output': np.zeros((2, 3), int)}": "8: the reference returns 'output' as int64, but the "
+    "output is float16; convert it with .astype(np.float32), or write the output's dtype in op.yml:",
+    "return {'output': inputs['input'] > 0}": "8: the reference returns 'output' as bool, but the",
     "return reference(inputs, params)": "9: RecursionError: maximum recursion depth exceeded",
 }
 IN_SHAPES = {
@@ -87,6 +94,8 @@ IN_SHAPES = {
     "return {'output': (2, 1.5)}": "4: output_shapes returns (2, 1.5) for 'output'; expected a",
     "return {'output': 6}": "4: output_shapes returns 6 for 'output'; expected a tuple of integers",
     "return {'output': (0, 3)}": "8: the reference returns 'output' with shape (2, 3), but its",
+    "params['size'].sort(); params['size'][0] = 1; return {'output': (2, 3)}": "4: output_shapes "
+    "changes the param 'size'; copy it first",
     "raise SystemExit": "5: exit(None) is called, which ends the check",
 }
 IN_FILE = {
@@ -166,6 +175,23 @@ def test_error_without_user_line_has_no_message(
     assert user_message(
         raised.value, tmp_path, "mine.py:3"
     ) == "mine.py:3: ZeroDivisionError: " + str(raised.value)
+
+
+def test_reference_gets_copies_of_params(shrink: Operator) -> None:
+    replace(shrink, MATH, 'params["size"].append(1); return {"output": inputs["input"]}')
+    given = [4, 4]
+    for name in ("first", "second"):
+        with pytest.raises(CheckError, match="reference changes the param 'size'"):
+            shrink.prepare(case(name, size=given))
+    assert given == [4, 4]
+
+
+def test_params_with_nan_are_unchanged(shrink: Operator) -> None:
+    (shrink.root / "op.yml").write_text(
+        DESCRIPTION.replace("name: Shrink\n", "name: Shrink\nruntimes: [pplnn]\n")
+    )
+    made = case(factor=np.float32("nan"))
+    assert shrink.prepare(made).expected["output"].shape == (2, 3)
 
 
 # ---- Warnings ------------------------------------------------------------------------------------
@@ -288,8 +314,11 @@ def test_case_op_yml_mismatch(wrong: Callable[[], Case], message: str, shrink: O
     ("arguments", "message"),
     [
         ({"case": {"input": 1}}, "the case is a dict; write cases(...)"),
-        ({"case": make(), "max_ulp": -1}, "max_ulp=-1; write a number, 0 or larger"),
-        ({"case": make(), "max_error": "1e-3"}, "max_error='1e-3'; write a number, 0 or larger"),
+        ({"case": make(), "max_ulp": -1}, "max_ulp=-1; write a finite number, 0 or larger"),
+        (
+            {"case": make(), "max_error": "1e-3"},
+            "max_error='1e-3'; write a finite number, 0 or larger",
+        ),
     ],
 )
 def test_check_invalid_arguments(arguments: dict[str, Any], message: str, shrink: Operator) -> None:

@@ -24,8 +24,9 @@ import numpy as np
 import pytest
 
 from opkit.check.cases import Case
-from opkit.check.comparison import Tolerance, compare
+from opkit.check.comparison import compare
 from opkit.check.operators import Operator
+from opkit.check.tolerance import Tolerance
 from opkit.runtimes import parse
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import Invocation, LeftOutError
@@ -85,8 +86,9 @@ def run(kernel: SimulatedReference, operator: Operator, case: Case) -> str:
     result = kernel.run(prepared.invocation)
     if result.fault:
         return result.fault
+    tolerance = Tolerance(kernel.max_ulp)
     differences = {
-        name: compare(result.outputs[name], array, Tolerance(kernel.max_ulp))
+        name: compare(result.outputs[name], array, tolerance.of(name, array.dtype))
         for name, array in prepared.expected.items()
     }
     return "".join(f"{name}: {each}" for name, each in differences.items() if each.wrong)

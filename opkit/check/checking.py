@@ -324,7 +324,7 @@ def _compare(tolerance: Tolerance, prepared: Prepared, compared: _Compared, resu
     """
     problems = []
     for name, (actual, expected) in compared.items():
-        output_tolerance = tolerance.of(name, expected.dtype)
+        output_tolerance = tolerance.for_output(name, expected.dtype)
         difference = compare(actual, expected, output_tolerance)
         result.add(difference)
         if difference.wrong:

@@ -25,6 +25,7 @@ from opkit.check.operators import operator_of
 from opkit.check.results import Result, RunningTest, error_text, running, time_text, ulp_text
 from opkit.check.run_log import RunLog
 from opkit.check.session import Session, repository_of
+from opkit.check.unrun_checks import unrun_checks
 from opkit.errors import OpkitError
 from opkit.runtimes import expected_kernels
 from opkit.toolchains import zig
@@ -94,6 +95,7 @@ class _TestFile(pytest.Module):
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         try:
+            self._refuse_unrun_checks()
             return super().collect()
         except (Exception, SystemExit) as error:
             # pytest itself raises a CollectError when it cannot import the file.
@@ -102,6 +104,12 @@ class _TestFile(pytest.Module):
             if not message:
                 raise
             raise self.CollectError(message) from None
+
+    def _refuse_unrun_checks(self) -> None:
+        mistakes = unrun_checks(self.path.read_bytes(), vars(self.obj))
+        if mistakes:
+            lines = (f"{self.nodeid}:{line}: {problem}" for line, problem in mistakes)
+            raise self.CollectError("\n".join(lines))
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:

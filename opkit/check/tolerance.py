@@ -46,7 +46,7 @@ class Tolerance:
     max_ulp: int | Mapping[str, int] = 0
     max_error: float | Mapping[str, float] | None = None
 
-    def of(self, output: str, dtype: np.dtype[Any]) -> OutputTolerance:
+    def for_output(self, output: str, dtype: np.dtype[Any]) -> OutputTolerance:
         """Return the tolerance of an output of this dtype."""
 
         def limit(argument: Any) -> Any:
@@ -62,17 +62,17 @@ class Tolerance:
         Raises:
             CheckError: the message begins with the line of the test.
         """
-        for name, limit in (("max_ulp", self.max_ulp), ("max_error", self.max_error or 0)):
-            by_name = limit if isinstance(limit, Mapping) else {}
+        for name, argument in (("max_ulp", self.max_ulp), ("max_error", self.max_error or 0)):
+            by_name = argument if isinstance(argument, Mapping) else {}
             for output in by_name:
                 if output not in outputs:
                     near = did_you_mean(str(output), outputs)
                     hint = f"; {near}" if near else ""
                     expected = f"(expected {', '.join(outputs)})"
-                    _refuse(f"{name}={limit!r}: unknown output '{output}'{hint} {expected}")
-            for number in by_name.values() if isinstance(limit, Mapping) else [limit]:
-                if not isinstance(number, Real) or not 0 <= float(number) < math.inf:
-                    _refuse(f"{name}={limit!r}; write a finite number, 0 or larger")
+                    _refuse(f"{name}={argument!r}: unknown output '{output}'{hint} {expected}")
+            for limit in by_name.values() if isinstance(argument, Mapping) else [argument]:
+                if not isinstance(limit, Real) or not 0 <= float(limit) < math.inf:
+                    _refuse(f"{name}={argument!r}; write a finite number, 0 or larger")
 
     def refuse_unlimited(self, dtypes: Mapping[str, np.dtype[Any]]) -> None:
         """Refuse tolerances of the size of a dtype's range, and ulp of integers.
@@ -84,7 +84,7 @@ class Tolerance:
             CheckError: the message begins with the line of the test.
         """
         for output, dtype in dtypes.items():
-            tolerance = self.of(output, dtype)
+            tolerance = self.for_output(output, dtype)
             if tolerance.max_ulp and dtype.kind != "f":
                 absolute = {output: tolerance.max_ulp}
                 _refuse(

@@ -70,7 +70,7 @@ class Constant(Kernel):
 
 
 class TopOne(Operator):
-    """An operator whose CPU kernel has constant outputs."""
+    """An operator of a CPU kernel with constant outputs."""
 
     def __init__(self, root: Path, outputs: Mapping[str, Array]) -> None:
         super().__init__(root)

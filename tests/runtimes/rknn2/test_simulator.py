@@ -88,7 +88,7 @@ def run(kernel: SimulatedReference, operator: Operator, case: Case) -> str:
         return result.fault
     tolerance = Tolerance(kernel.max_ulp)
     differences = {
-        name: compare(result.outputs[name], array, tolerance.of(name, array.dtype))
+        name: compare(result.outputs[name], array, tolerance.for_output(name, array.dtype))
         for name, array in prepared.expected.items()
     }
     return "".join(f"{name}: {each}" for name, each in differences.items() if each.wrong)

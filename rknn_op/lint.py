@@ -51,6 +51,7 @@ def _repository(
     if spec is None:
         return
     from opkit import repository
+    from opkit.files.unread_params import unread_params
 
     missing = repository.missing(root, spec)
     yield from missing
@@ -62,6 +63,7 @@ def _repository(
         except OpkitError as error:
             yield Complaint(f"{spec.lower}_reference.py", str(error))
     yield from repository.drift(root, spec)
+    yield from unread_params(root, spec)
 
 
 _UPDATE = "`rknn-op update` brings the repository to this version"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from opkit.check import results
-from opkit.check.cases import Case, dtype_and_shape
+from opkit.check.cases import Case, dtype_and_shape, formatted
 from opkit.check.comparison import compare, context, unwritten, wrong_elements
 from opkit.check.mistakes import CheckError, caller_location
 from opkit.check.operators import Operator, Prepared, operator_of, unsupported_tensors
@@ -159,6 +159,10 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
         for candidate in candidates:
             _record(test, case, Result(candidate.name, case.name, str(error)), {})
         return [f"{operator.spec.name}, case {case}:", *_indented(str(error))]
+    params = prepared.invocation.params
+    test.params.append(
+        {name: formatted(np.asarray(value).tolist()) for name, value in params.items()}
+    )
     for candidate in candidates:
         candidate.tolerance.refuse_unlimited(prepared.output_dtypes)
     problems = []

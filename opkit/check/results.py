@@ -167,6 +167,7 @@ class RunningTest:
         root: the repository of the test.
         function: the function of tests/, without its parameters.
         results: the results of its cases so far.
+        params: name of each param -> formatted value, of each of its cases.
         integer_inputs: (`name: dtype`, note on the type in the kernel) for each integer input of
             its cases.
     """
@@ -175,6 +176,7 @@ class RunningTest:
     root: Path = REPOSITORY
     function: str = ""
     results: list[Result] = field(default_factory=list)
+    params: list[dict[str, str]] = field(default_factory=list)
     integer_inputs: list[tuple[str, str]] = field(default_factory=list)
 
 

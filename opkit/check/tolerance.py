@@ -71,7 +71,7 @@ class Tolerance:
                     expected = f"(expected {', '.join(outputs)})"
                     _refuse(f"{name}={argument!r}: unknown output '{output}'{hint} {expected}")
             for limit in by_name.values() if isinstance(argument, Mapping) else [argument]:
-                if not isinstance(limit, Real) or not 0 <= float(limit) < math.inf:
+                if not isinstance(limit, Real) or not 0 <= limit < math.inf:
                     _refuse(f"{name}={argument!r}; write a finite number, 0 or larger")
 
     def refuse_unlimited(self, dtypes: Mapping[str, np.dtype[Any]]) -> None:

@@ -82,7 +82,7 @@ def test_reads_in_c(before: str, code: str, expected: list[str], tmp_path: Path)
 
 
 def test_reads_in_other_files(tmp_path: Path) -> None:
-    """Headers of the repository count, those that opkit writes do not."""
+    """Headers of the repository count, the generated ones do not."""
     (tmp_path / "src").mkdir()
     (tmp_path / "generated").mkdir()
     (tmp_path / "generated/scan.h").write_text("struct scan_params { int size; bool reverse; };\n")

@@ -387,7 +387,7 @@ def piecewise_linear(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 def test_scons_check_simulates(piecewise_linear: Repository) -> None:
     checked = piecewise_linear.scons("report", f"rknn2_python={toolkit_python()}")
     assert (
-        "checked CPU kernel: 28 cases; CPU kernel, pplnn: 28 cases; simulator, rk3588: 28 cases\n"
+        "checked CPU kernel: 49 cases; CPU kernel, pplnn: 49 cases; simulator, rk3588: 49 cases\n"
         in checked.stdout
     )
     assert "note" not in checked.stdout
@@ -396,7 +396,7 @@ def test_scons_check_simulates(piecewise_linear: Repository) -> None:
 
 def test_scons_check_without_toolkit(piecewise_linear: Repository) -> None:
     checked = piecewise_linear.scons("check")
-    assert "checked CPU kernel: 28 cases; CPU kernel, pplnn: 28 cases\n" in checked.stdout
+    assert "checked CPU kernel: 49 cases; CPU kernel, pplnn: 49 cases\n" in checked.stdout
     assert checked.stdout.count("note: simulation skipped: rknn-toolkit2 is not installed") == 1
 
 

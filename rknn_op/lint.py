@@ -53,6 +53,7 @@ def _repository(
     if spec is None:
         return
     from opkit import repository
+    from opkit.files.unread_params import unread_params
 
     missing = repository.missing(root, spec)
     yield from missing
@@ -65,6 +66,7 @@ def _repository(
             yield Complaint(f"{spec.lower}_reference.py", str(error))
     with _cache() as cache:
         yield from repository.drift(root, spec, cache)
+    yield from unread_params(root, spec)
 
 
 @contextmanager

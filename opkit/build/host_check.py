@@ -25,6 +25,7 @@ from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.files.unread_params import unread_params
 from opkit.report import ages
 from opkit.runtimes import expected_kernels
 from opkit.runtimes.executor import Executor
@@ -260,7 +261,10 @@ def _run_pytest(session: Session, operator: OpSpec, workers: str, kept_files: Se
     missing = (
         [] if has_reason else run_log.missing(log, expected_kernels(operator), on_executors, files)
     )
+    unread = [] if failed_to_start else unread_params(Path(), operator)
+    for sentence in [] if has_reason else run_log.constant_params(log):
+        print(f"note: {sentence}")
     print(run_log.summary(log), flush=True)
-    for sentence in missing:
-        print(f"error: {sentence}", file=sys.stderr)
-    return status or log.status or int(bool(missing))
+    for problem in (*missing, *unread):
+        print(f"error: {problem}", file=sys.stderr)
+    return status or log.status or int(bool(missing or unread))

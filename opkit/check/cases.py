@@ -179,11 +179,11 @@ def cases(
         shapes, zip(_names(makers), makers, strict=True), params
     ):
         dtypes = {name: _dtype(dtype, name) for name in sizes}
-        parts = ["+".join(_formatted(shape, "x") for shape in sizes.values())]
+        parts = ["+".join(formatted(shape, "x") for shape in sizes.values())]
         if set(dtypes.values()) != {"float16"}:
             parts.append("+".join(dict.fromkeys(dtypes.values())))
         parts.append(values_name)
-        parts.extend(f"{name}={_formatted(value)}" for name, value in settings.items())
+        parts.extend(f"{name}={formatted(value)}" for name, value in settings.items())
         case_name = _unique("-".join(parts), taken)
         inputs = {}
         for input_index, (name, shape) in enumerate(sizes.items()):
@@ -276,9 +276,10 @@ def _names(makers: Sequence[Values | Mapping[str, Values]]) -> list[str]:
     return [name(maker, "full_name") for maker in makers]
 
 
-def _formatted(value: Any, separator: str = ",") -> str:
+def formatted(value: Any, separator: str = ",") -> str:
+    """Return the value of a param for names of cases and messages, such as `4,4`."""
     if isinstance(value, (list, tuple)):
-        return separator.join(_formatted(item) for item in value)
+        return separator.join(formatted(item) for item in value)
     if isinstance(value, float):
         return f"{value:g}"
     return str(int(value)) if isinstance(value, bool) else str(value)

@@ -7,24 +7,17 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from opkit.check import results
-from opkit.check.cases import Case, dtype_and_shape
-from opkit.check.comparison import (
-    EXACT,
-    Tolerance,
-    compare,
-    context,
-    unwritten,
-    wrong_elements,
-)
+from opkit.check.cases import Case, dtype_and_shape, formatted
+from opkit.check.comparison import compare, context, unwritten, wrong_elements
 from opkit.check.mistakes import CheckError, caller_location
 from opkit.check.operators import Operator, Prepared, operator_of, unsupported_tensors
 from opkit.check.results import Result, RunningTest, running_test
+from opkit.check.tolerance import EXACT, Tolerance
 from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import (
@@ -66,18 +59,19 @@ class Candidate:
 
 def check_cpu_kernel(
     case: Case,
-    max_ulp: int = 0,
-    max_error: float | None = None,
+    max_ulp: int | Mapping[str, int] = 0,
+    max_error: float | Mapping[str, float] | None = None,
     operator: Operator | None = None,
     changes_reference: bool = False,
 ) -> None:
     """Fail the test unless the outputs of the CPU kernel match the reference.
 
     An element matches if its distance from the reference is at most max_ulp, in representable
-    values of the output's dtype, or at most max_error, an absolute difference, if given. NaN equals
-    NaN. The case also fails on: a crash, an infinite loop, an access outside of the tensors and of
-    allocated memory, leaked memory or references, a status other than 0, an unwritten output
-    element.
+    values of the output's dtype, or at most max_error, an absolute difference, if given. A number
+    is for all outputs of floats, a dict for the outputs that it names; integers and bools must be
+    equal unless max_error names their output. NaN equals NaN. The case also fails on: a crash, an
+    infinite loop, an access outside of the tensors and of allocated memory, leaked memory or
+    references, a status other than 0, an unwritten output element.
 
     The kernel runs on this PC and on the executors of `scons check`: with target= on the target's
     instruction set, with sanitize= with the compiler's sanitizers. If a runtime's converter has a
@@ -87,9 +81,9 @@ def check_cpu_kernel(
     file, and runtimes with a shape rule in C skip its cases.
     """
     with errors_fail_test():
-        tolerance = read_tolerance(case, max_ulp, max_error)
         test = running_test()
         operator = operator or operator_of(test.root)
+        tolerance = read_tolerance(operator, case, max_ulp, max_error)
         kernels = operator.cpu_kernels(test.session.executors)
         candidates = [Candidate(name, kernel, tolerance) for name, kernel in kernels.items()]
         simulators = test.session.simulators
@@ -109,8 +103,8 @@ def check_cpu_kernel(
 
 def run_cpu_kernel(
     case: Case,
-    max_ulp: int = 0,
-    max_error: float | None = None,
+    max_ulp: int | Mapping[str, int] = 0,
+    max_error: float | Mapping[str, float] | None = None,
     operator: Operator | None = None,
 ) -> Result:
     """Run the CPU kernel on a case; see run_kernel.
@@ -134,7 +128,7 @@ def errors_fail_test() -> Iterator[None]:
         raise pytest.fail.Exception(str(error), pytrace=False) from None
 
 
-def read_tolerance(case: Any, max_ulp: Any, max_error: Any) -> Tolerance:
+def read_tolerance(operator: Operator, case: Any, max_ulp: Any, max_error: Any) -> Tolerance:
     """Return the tolerance of a test.
 
     Raises:
@@ -145,10 +139,9 @@ def read_tolerance(case: Any, max_ulp: Any, max_error: Any) -> Tolerance:
         raise CheckError(
             f"{caller_location()}: the case is a {type(case).__name__}; write cases(...)"
         )
-    for name, value in (("max_ulp", max_ulp), ("max_error", max_error or 0)):
-        if not isinstance(value, Real) or not float(value) >= 0:
-            raise CheckError(f"{caller_location()}: {name}={value!r}; write a number, 0 or larger")
-    return Tolerance(max_ulp, max_error)
+    tolerance = Tolerance(max_ulp, max_error)
+    tolerance.refuse_invalid([output.name for output in operator.spec.outputs])
+    return tolerance
 
 
 def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Case) -> list[str]:
@@ -156,6 +149,9 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
 
     Returns:
         The errors, as lines.
+
+    Raises:
+        CheckError: a tolerance is beyond the range of an output's dtype.
     """
     test = running_test()
     test.integer_inputs += [
@@ -170,6 +166,12 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
         for candidate in candidates:
             _record(test, case, Result(candidate.name, case.name, str(error)), {})
         return [f"{operator.spec.name}, case {case}:", *_indented(str(error))]
+    params = prepared.invocation.params
+    test.params.append(
+        {name: formatted(np.asarray(value).tolist()) for name, value in params.items()}
+    )
+    for candidate in candidates:
+        candidate.tolerance.refuse_unlimited(prepared.output_dtypes)
     problems = []
     for candidate in candidates:
         try:
@@ -201,8 +203,7 @@ def refuse_unsupported(convention: CallingConvention, prepared: Prepared) -> Non
     Raises:
         LeftOutError: the runtime lacks one of the dtypes.
     """
-    outputs = {name: array.dtype for name, array in prepared.expected.items()}
-    found = list(unsupported_tensors(convention, prepared.case, outputs))
+    found = list(unsupported_tensors(convention, prepared.case, prepared.output_dtypes))
     if found:
         names = " and ".join(dict.fromkeys(each.dtype for each in found))
         raise LeftOutError(f"cases with {names}: its runtime has no such {found[0].role}s")
@@ -254,6 +255,8 @@ def run_kernel(
     """
     try:
         prepared = operator.prepare(case)
+        tolerance.refuse_invalid([*prepared.expected])
+        tolerance.refuse_unlimited(prepared.output_dtypes)
     except CheckError as error:
         return Result(name, case.name, str(error))
     result, _ = _check(operator, Candidate(name, kernel, tolerance), prepared)
@@ -341,12 +344,13 @@ def _compare(tolerance: Tolerance, prepared: Prepared, compared: _Compared, resu
     """
     problems = []
     for name, (actual, expected) in compared.items():
-        difference = compare(actual, expected, tolerance)
+        output_tolerance = tolerance.for_output(name, expected.dtype)
+        difference = compare(actual, expected, output_tolerance)
         result.add(difference)
         if difference.wrong:
             inputs, params = prepared.invocation.inputs, prepared.invocation.params
             lines = [
-                wrong_elements(name, actual, expected, difference, tolerance),
+                wrong_elements(name, actual, expected, difference, output_tolerance),
                 *context(inputs, params, expected.shape, difference.first),
             ]
             problems.append("\n    ".join(lines))

@@ -8,27 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from opkit.check.tolerance import OutputTolerance
 from opkit.runtimes.invocation import Array
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """The tolerated difference of an element from the reference; one of the limits suffices.
-
-    Attributes:
-        max_ulp: in representable values of the output's dtype.
-        max_error: the absolute difference; None: max_ulp alone counts.
-    """
-
-    max_ulp: int = 0
-    max_error: float | None = None
-
-    def __str__(self) -> str:
-        absolute = "" if self.max_error is None else f" or {self.max_error:g}"
-        return f"{self.max_ulp} ulp{absolute}"
-
-
-EXACT = Tolerance()
 
 
 @dataclass(frozen=True)
@@ -36,7 +17,7 @@ class Difference:
     """The difference of an output from the reference.
 
     Attributes:
-        max_error: the largest absolute difference.
+        max_error: the largest absolute difference; an int for an output of integers.
         max_ulp: the largest difference in representable values of the output's dtype.
         wrong: the number of elements outside of the tolerance.
         first: the index of the first wrong element.
@@ -51,6 +32,7 @@ class Difference:
 
 
 _NOT_COMPARABLE = 2**63  # ulp between a number and NaN
+_INTEGERS_ARE_EXACT = "; integers must be equal, unless max_error names the output"
 
 
 def ulp_distance(actual: Array, expected: Array) -> Array:
@@ -78,18 +60,25 @@ def ulp_distance(actual: Array, expected: Array) -> Array:
     return distance
 
 
-def compare(actual: Array, expected: Array, tolerance: Tolerance = EXACT) -> Difference:
-    """Compare two arrays of one shape and dtype."""
+def compare(actual: Array, expected: Array, tolerance: OutputTolerance) -> Difference:
+    """Compare two arrays of one shape and dtype; integers are never converted to floats."""
     ulp = ulp_distance(actual, expected)
-    with np.errstate(all="ignore"):
-        error = np.abs(actual.astype(np.float64) - expected.astype(np.float64))
-    error[ulp == 0] = 0
-    error[np.isnan(error)] = np.inf
+    error = _absolute_difference(actual, expected, ulp) if actual.dtype.kind == "f" else ulp
     wrong = ulp > tolerance.max_ulp
     if tolerance.max_error is not None:
-        wrong &= ~(error <= tolerance.max_error)
+        limit = tolerance.max_error if actual.dtype.kind == "f" else int(tolerance.max_error)
+        wrong &= ~(error <= limit)
     first = _first(wrong)
-    return Difference(float(error.max()), int(ulp.max()), int(wrong.sum()), first, int(ulp[first]))
+    return Difference(error.max().item(), int(ulp.max()), int(wrong.sum()), first, int(ulp[first]))
+
+
+def _absolute_difference(actual: Array, expected: Array, ulp: Array) -> Array:
+    """Return the absolute difference of floats: 0 if they are equal, infinite for one NaN."""
+    with np.errstate(all="ignore"):
+        error: Array = np.abs(actual.astype(np.float64) - expected.astype(np.float64))
+    error[ulp == 0] = 0
+    error[np.isnan(error)] = np.inf
+    return error
 
 
 def _first(mask: Array) -> tuple[int, ...]:
@@ -102,15 +91,18 @@ def _index(name: str, index: tuple[int, ...]) -> str:
 
 
 def wrong_elements(
-    name: str, actual: Array, expected: Array, difference: Difference, tolerance: Tolerance
+    name: str, actual: Array, expected: Array, difference: Difference, tolerance: OutputTolerance
 ) -> str:
     """Return a message with the number of wrong elements of an output, and the first one."""
     first = difference.first
-    distance = (
-        "NaN is only equal to NaN"
-        if difference.first_ulp == _NOT_COMPARABLE
-        else f"{difference.first_ulp} ulp apart, allowed: {tolerance}"
-    )
+    if expected.dtype.kind != "f":
+        distance = f"{difference.first_ulp} apart{_INTEGERS_ARE_EXACT}"
+        if tolerance.max_error is not None:
+            distance = f"{difference.first_ulp} apart, allowed: {tolerance.max_error}"
+    elif difference.first_ulp == _NOT_COMPARABLE:
+        distance = "NaN is only equal to NaN"
+    else:
+        distance = f"{difference.first_ulp} ulp apart, allowed: {tolerance}"
     return (
         f"{difference.wrong} of {expected.size} elements of output '{name}' are wrong, "
         f"the first is {_index(name, first)}: the kernel gives {actual[first]}, "

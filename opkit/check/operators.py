@@ -79,6 +79,11 @@ class Prepared:
     invocation: Invocation
     expected: Mapping[str, Array]
 
+    @property
+    def output_dtypes(self) -> dict[str, np.dtype[Any]]:
+        """The dtype of each output."""
+        return {name: array.dtype for name, array in self.expected.items()}
+
     def rounded(self, precision: Mapping[str, str]) -> Prepared:
         """Return the case with outputs of another precision; see SimulatedKernel."""
         with np.errstate(over="ignore"):
@@ -389,6 +394,12 @@ def _rounded(
         if np.isnan(result).any():
             raise CheckError(f"{what} returns '{name}' with NaN, which has no quantized {dtype}")
         return quantization.elements(result, dtype)
+    if dtype.kind == "f" != result.dtype.kind:
+        raise CheckError(
+            f"{what} returns '{name}' as {result.dtype}, but the output is {dtype}; convert it "
+            "with .astype(np.float32), or write the output's dtype in op.yml: "
+            f"outputs.{name}.dtype"
+        )
     with np.errstate(all="ignore"):
         rounded = result.astype(dtype)
     if dtype.kind in "biu" and not np.array_equal(rounded, result):

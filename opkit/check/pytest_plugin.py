@@ -26,7 +26,9 @@ from opkit.check.operators import operator_of
 from opkit.check.results import Result, RunningTest, error_text, running, time_text, ulp_text
 from opkit.check.run_log import RunLog
 from opkit.check.session import Session, repository_of
+from opkit.check.unrun_checks import unrun_checks
 from opkit.errors import OpkitError
+from opkit.files.unread_params import unread_params
 from opkit.runtimes import expected_kernels
 from opkit.toolchains import zig
 
@@ -34,6 +36,7 @@ _LINE = 80  # characters of a line of the table
 _MIN_CASE_WIDTH = 16
 _OPTION = "--opkit-session"
 _PROPERTY = "opkit"
+_PARAMS = "opkit_params"
 _INTEGER_INPUT = "opkit_integer_input"
 _SESSION = pytest.StashKey[Session]()
 
@@ -101,6 +104,7 @@ class _TestFile(pytest.Module):
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         try:
+            self._refuse_unrun_checks()
             return super().collect()
         except (Exception, SystemExit) as error:
             # pytest itself raises a CollectError when it cannot import the file.
@@ -109,6 +113,12 @@ class _TestFile(pytest.Module):
             if not message:
                 raise
             raise self.CollectError(message) from None
+
+    def _refuse_unrun_checks(self) -> None:
+        mistakes = unrun_checks(self.path.read_bytes(), vars(self.obj))
+        if mistakes:
+            lines = (f"{self.nodeid}:{line}: {problem}" for line, problem in mistakes)
+            raise self.CollectError("\n".join(lines))
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:
@@ -157,6 +167,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
             return (yield)
     finally:
         item.user_properties += [(_PROPERTY, asdict(result)) for result in test.results]
+        item.user_properties += [(_PARAMS, params) for params in test.params]
         item.user_properties += [(_INTEGER_INPUT, pair) for pair in test.integer_inputs]
 
 
@@ -209,7 +220,14 @@ class _Logger:
             results = _results(report)
             ran = [(each.kernel, bool(each.problem)) for each in results if not each.left_out]
             left_out = [each.kernel for each in results if each.left_out]
-            self.add(finished=report.nodeid, outcome=outcome, results=ran, left_out=left_out)
+            params = [value for name, value in report.user_properties if name == _PARAMS]
+            self.add(
+                finished=report.nodeid,
+                outcome=outcome,
+                results=ran,
+                left_out=left_out,
+                params=params,
+            )
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -217,9 +235,9 @@ class _Logger:
         if _is_worker(self.config):
             return
         if self.file is None and self._is_complete_run(session):
-            self.missing += run_log.missing_kernels(
-                self.log, expected_kernels(operator_of(REPOSITORY).spec)
-            )
+            spec = operator_of(REPOSITORY).spec
+            self.missing += run_log.missing_kernels(self.log, expected_kernels(spec))
+            self.missing += map(str, unread_params(REPOSITORY, spec))
             if self.missing and session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
         self.add(complete=int(session.exitstatus))

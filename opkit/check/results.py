@@ -116,7 +116,8 @@ class Result:
         kernel: the kernel's name, for instance "CPU kernel".
         case: the case's name.
         problem: the reason of a failure; empty if the case passes.
-        max_error: the largest absolute difference of all outputs; None if not compared.
+        max_error: the largest absolute difference of all outputs, an int for integers; None if not
+            compared.
         max_ulp: the largest difference in representable values; None if not compared.
         seconds: the time of the kernel function; None if not measured.
         note: a sentence below the table; equal notes are printed once.
@@ -168,6 +169,7 @@ class RunningTest:
         root: the repository of the test.
         function: the function of tests/, without its parameters.
         results: the results of its cases so far.
+        params: name of each param -> formatted value, of each of its cases.
         integer_inputs: (`name: dtype`, note on the type in the kernel) for each integer input of
             its cases.
     """
@@ -176,6 +178,7 @@ class RunningTest:
     root: Path = REPOSITORY
     function: str = ""
     results: list[Result] = field(default_factory=list)
+    params: list[dict[str, str]] = field(default_factory=list)
     integer_inputs: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -242,8 +245,10 @@ def _read(path: Path) -> Record:
 
 
 def error_text(error: float | None) -> str:
-    """Return a largest difference, formatted for tables."""
-    return "-" if error is None else f"{error:.3g}"
+    """Return a largest difference, formatted for tables; an int exactly."""
+    if error is None:
+        return "-"
+    return str(error) if isinstance(error, int) else f"{error:.3g}"
 
 
 def ulp_text(ulp: int | None) -> str:

@@ -8,8 +8,8 @@ A line is a JSON object with one of these keys, in this order:
     collected   the id of a test, before deselection by options
     skipped     the id of a file that skips itself
     started     the id of a test
-    finished    the id of a test, with `outcome`, `results`: [kernel, whether it failed] each, and
-                `left_out`: kernels
+    finished    the id of a test, with `outcome`, `results`: [kernel, whether it failed] each,
+                `left_out`: kernels, and `params`: the formatted values of each case by name
     complete    the exit status of pytest
 """
 
@@ -33,11 +33,13 @@ class FinishedTest:
         outcome: `passed`, `failed`, `skipped` or `xfailed`.
         results: (kernel, whether it failed) for each checked case.
         left_out: the kernel of each case that could not run.
+        params: name of each param -> formatted value, of each case.
     """
 
     outcome: str
     results: Sequence[tuple[str, bool]] = ()
     left_out: Sequence[str] = ()
+    params: Sequence[Mapping[str, str]] = ()
 
 
 @dataclass
@@ -72,10 +74,10 @@ class RunLog:
                 "outcome": outcome,
                 "results": results,
                 "left_out": left_out,
+                "params": params,
             }:
-                self.finished[test] = FinishedTest(
-                    outcome, [(kernel, bad) for kernel, bad in results], tuple(left_out)
-                )
+                ran = [(kernel, bad) for kernel, bad in results]
+                self.finished[test] = FinishedTest(outcome, ran, tuple(left_out), tuple(params))
             case {"complete": status}:
                 self.status = status
 
@@ -200,6 +202,21 @@ def _swallowed_failures(log: RunLog) -> Iterator[str]:
             f"{_count(len(swallowed), 'test')} passed although a case failed in it, the first is "
             f"{test} on the {kernel}; does it catch what check_... raises?"
         )
+
+
+def constant_params(log: RunLog) -> Iterator[str]:
+    """Yield a sentence for each param with one value in all cases."""
+    values: dict[str, set[str]] = {}
+    for test in log.finished.values():
+        for params in test.params:
+            for name, value in params.items():
+                values.setdefault(name, set()).add(value)
+    for name, found in values.items():
+        if len(found) == 1:
+            yield (
+                f"no case has another value of param '{name}' than {found.pop()}; vary it in "
+                f"tests/ with vary_params({name}=[...])"
+            )
 
 
 def summary(log: RunLog) -> str:

@@ -10,6 +10,7 @@ from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.description.types import ELEMENT_TYPES, Kind
 from opkit.files.cases import CASE_DTYPE, is_copy
 from opkit.files.readme import gitattributes, readme
+from opkit.files.unread_params import PLACEHOLDER
 from opkit.python_layout import bracketed, literal
 from opkit.runtimes.files import RuntimeTexts, TestText
 from opkit.runtimes.interface import Runtime
@@ -77,7 +78,7 @@ def _compute(spec: OpSpec) -> str:
             " *     ",
             f"inputs->{first.name}.{_member(first)}[row * inputs->{first.name}.shape[1] + column]",
         ),
-        so_far=comment(f"Write the real math here. Until then, {_so_far(spec)}.", indent=4),
+        so_far=comment(f"{PLACEHOLDER} Until then, {_so_far(spec)}.", indent=4),
         statements="\n".join(statements),
     )
 
@@ -214,7 +215,9 @@ def _test(spec: OpSpec, others: Sequence[TestText]) -> str:
     def shapes(shape: tuple[int, ...]) -> str:
         return _dict(" " * 8, {input_.name: repr(shape) for input_ in spec.inputs}, ",")
 
-    params = {param.name: literal(_sample(param), "") for param in spec.params}
+    params = {
+        param.name: literal(_sample(param), "") for param in spec.params if param.default is None
+    }
     dtypes = {each.name: f'"{each.dtype}"' for each in spec.inputs if each.dtype}
     are_floats = all(_member(each) == "float32" for each in spec.inputs)
     # Not every runtime can hand over special integers, the limits of their type.
@@ -225,23 +228,28 @@ def _test(spec: OpSpec, others: Sequence[TestText]) -> str:
     return render(
         "files/templates/test.py",
         kernels="the CPU kernel" if len(checks) == 1 else "all kernels",
-        imports=", ".join(sorted(["cases", *checks, *makers])),
+        imports=", ".join(sorted(["cases", *checks, *makers, "vary_params"])),
         other_tests="".join(f"\n\n{other.text}" for other in others if other.text),
         name=spec.name,
         lower=spec.lower,
         values=", ".join(values),
         dtype=_dict("    dtype=", dtypes, ",") if dtypes else f'    dtype="{CASE_DTYPE}",',
         shapes="\n".join(map(shapes, needed)),
-        params=_dict(" " * 8, params, ","),
+        base="These and the defaults" if params else "The defaults",
+        params=_vary_params(params),
     )
 
 
+def _vary_params(base: dict[str, str]) -> str:
+    """Return the call of vary_params for the values of params without a default."""
+    line = f"vary_params({_dict('', base)})" if base else "vary_params()"
+    if "\n" not in line and len(f"    params={line},") <= LINE_LENGTH:
+        return line
+    return f"vary_params(\n{_dict(' ' * 8, base)}\n    )"
+
+
 def _sample(param: Param) -> ParamValue | list[int | float]:
-    """Return a sample value of the param."""
-    if isinstance(param.default, tuple):
-        return list(param.default)
-    if param.default is not None:
-        return param.default
+    """Return a sample value of a param without a default."""
     if param.type.is_text:
         return "text"
     value = _SAMPLES[param.type.element.kind]

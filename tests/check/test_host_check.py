@@ -254,4 +254,4 @@ def test_tables_of_long_names_have_80_columns(tmp_path: Path) -> None:
     # A name that takes two lines is complete.
     column = slice(table[0].index("case"), table[0].index("max error"))
     names = "".join(line[column].strip() for line in table)
-    assert "8-uniform-align_corners_of_the_images=0-half_pixel_centers=0" in names
+    assert "8-uniform-align_corners_of_the_images=1" in names

@@ -128,7 +128,7 @@ def test_summary_counts() -> None:
 
 def finished(test: str, results: object) -> dict[str, object]:
     """Return the log line of a passed test."""
-    return {"finished": test, "outcome": "passed", "results": results, "left_out": []}
+    return {"finished": test, "outcome": "passed", "results": results, "left_out": [], "params": []}
 
 
 def test_log_round_trip(tmp_path: Path) -> None:

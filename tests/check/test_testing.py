@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opkit.check.comparison import Tolerance, compare, context, ulp_distance
+from opkit.check.comparison import compare, context, ulp_distance
 from opkit.check.session import Session
+from opkit.check.tolerance import OutputTolerance
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import Array
 from opkit.testing import (
@@ -156,9 +157,9 @@ def test_passing_kernel_is_timed(faults: Operator) -> None:
 @pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan])
 def test_equal_elements_have_no_error(number: float) -> None:
     array = np.array([number, 1.0], np.float32)
-    difference = compare(array, array.copy())
+    difference = compare(array, array.copy(), OutputTolerance())
     assert (difference.max_error, difference.max_ulp, difference.wrong) == (0, 0, 0)
-    other = compare(array, np.ones(2, np.float32))
+    other = compare(array, np.ones(2, np.float32), OutputTolerance())
     assert (other.max_error, other.wrong, other.first) == (math.inf, 1, (0,))
 
 
@@ -227,7 +228,7 @@ def test_ulp_distance(first: float, second: float, distance: int) -> None:
     assert ulp_distance(halves(second), halves(first)).tolist() == [distance]
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64, np.uint32])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64, np.uint32, np.uint64])
 def test_ulp_distance_integers(dtype: type) -> None:
     info = np.iinfo(dtype)
     ends = ulp_distance(np.array([info.min], dtype), np.array([info.max], dtype))
@@ -249,14 +250,14 @@ def test_compare_finds_first_wrong_element() -> None:
     actual = expected.copy()
     actual[0, 2] = 6e-8
     actual[1, 1] = 1
-    difference = compare(actual, expected, Tolerance(max_ulp=1))
+    difference = compare(actual, expected, OutputTolerance(max_ulp=1))
     assert (difference.wrong, difference.first, difference.max_error) == (1, (1, 1), 1.0)
-    assert compare(actual, expected).first == (0, 2)
-    assert compare(actual, expected, Tolerance(max_error=1.0)).wrong == 0
+    assert compare(actual, expected, OutputTolerance()).first == (0, 2)
+    assert compare(actual, expected, OutputTolerance(max_error=1.0)).wrong == 0
 
 
 def test_compare_infinity_equals_itself_only() -> None:
-    difference = compare(halves(np.inf, np.inf), halves(np.inf, 1), Tolerance(max_error=1e9))
+    difference = compare(halves(np.inf, np.inf), halves(np.inf, 1), OutputTolerance(max_error=1e9))
     assert (difference.wrong, difference.max_error) == (1, np.inf)
 
 

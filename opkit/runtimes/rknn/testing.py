@@ -14,10 +14,10 @@ from opkit.check.checking import (
     read_tolerance,
     run_kernel,
 )
-from opkit.check.comparison import Tolerance
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator, operator_of
 from opkit.check.results import Result, running_test
+from opkit.check.tolerance import Tolerance
 from opkit.runtimes.rknn.kernels import require_vx_kernel
 from opkit.runtimes.rknn.settings import VX_KERNEL
 from opkit.runtimes.rknn.vx.board import STRICT
@@ -66,8 +66,8 @@ def _quantized(case: Case, formats: Mapping[str, TensorFormat]) -> Case:
 
 def run_vx_kernel(
     case: Case,
-    max_ulp: int = 0,
-    max_error: float | None = None,
+    max_ulp: int | Mapping[str, int] = 0,
+    max_error: float | Mapping[str, float] | None = None,
     border: Border | None = None,
     writes_outside: str = WRITES_OUTSIDE[0],
     formats: Mapping[str, TensorFormat] | None = None,
@@ -87,8 +87,8 @@ def run_vx_kernel(
 
 def check_vx_kernel(
     case: Case,
-    max_ulp: int = 0,
-    max_error: float | None = None,
+    max_ulp: int | Mapping[str, int] = 0,
+    max_error: float | Mapping[str, float] | None = None,
     border: Border | None = None,
     writes_outside: str = WRITES_OUTSIDE[0],
     formats: Mapping[str, TensorFormat] | None = None,
@@ -125,8 +125,8 @@ def check_vx_kernel(
         operator: the operator of the kernel; this repository's by default.
     """
     with errors_fail_test():
-        tolerance = read_tolerance(case, max_ulp, max_error)
         operator = operator or operator_of(running_test().root)
+        tolerance = read_tolerance(operator, case, max_ulp, max_error)
         kernel = vx_kernel(operator, border, writes_outside, formats, board)
         candidate = Candidate(VX_KERNEL.name, kernel, tolerance)
         if problems := check_kernels(operator, [candidate], _quantized(case, formats or {})):

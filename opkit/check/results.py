@@ -22,6 +22,7 @@ from opkit import atomic_file
 from opkit.check.comparison import Difference, ulp_distance
 from opkit.check.mistakes import REPOSITORY
 from opkit.check.session import Session
+from opkit.check.traits import CaseTraits
 from opkit.runtimes.invocation import Array
 
 SAMPLE = 2048  # recorded elements of an output, enough for a plot of a few hundred pixels
@@ -116,11 +117,17 @@ class Result:
         kernel: the kernel's name, for instance "CPU kernel".
         case: the case's name.
         problem: the reason of a failure; empty if the case passes.
+        cause: the same for a group of failures, without what differs from case to case; empty: the
+            problem.
+        appearance: what the wrong outputs look like; empty: unknown.
+        before_run: whether the problem is of the case, the reference or the build, not of the
+            kernel.
         max_error: the largest absolute difference of all outputs; None if not compared.
         max_ulp: the largest difference in representable values; None if not compared.
         seconds: the time of the kernel function; None if not measured.
         note: a sentence below the table; equal notes are printed once.
         left_out: whether the kernel did not run, because its runtime has no such tensors.
+        traits: the traits of the case.
     """
 
     kernel: str
@@ -131,6 +138,15 @@ class Result:
     seconds: float | None = None
     note: str = ""
     left_out: bool = False
+    cause: str = ""
+    appearance: str = ""
+    before_run: bool = False
+    traits: CaseTraits = field(default_factory=CaseTraits)
+
+    @classmethod
+    def read(cls, fields: Mapping[str, Any]) -> Result:
+        """Return the result in the fields of dataclasses.asdict, also after JSON."""
+        return cls(**{**fields, "traits": CaseTraits.read(fields["traits"])})
 
     def add(self, difference: Difference) -> None:
         """Add the difference of another output."""
@@ -235,7 +251,7 @@ def _read(path: Path) -> Record:
             )
             for index, fields in enumerate(about["outputs"])
         )
-        about["result"] = Result(**about["result"])
+        about["result"] = Result.read(about["result"])
     return Record(**about)
 
 

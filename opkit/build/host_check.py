@@ -219,7 +219,8 @@ def run_cases(env: Any, check: Check, records: Path | None = None) -> int:
                 continue
             prepared.append(replace(executor, name=program.name, runtime=program.runtime))
         session = Session(tuple(prepared), LOG, records, tuple(check.simulators))
-        status = _run_pytest(session, env["OPERATOR"], env["workers"], env["LOCK"])
+        shows_all = bool(env["verbose"])
+        status = _run_pytest(session, env["OPERATOR"], env["workers"], shows_all, env["LOCK"])
     for problem in check.missing_simulators:
         print(f"note: {problem}")
     required = env["require_target"]
@@ -229,7 +230,13 @@ def run_cases(env: Any, check: Check, records: Path | None = None) -> int:
     return status or int(required and bool(not_run))
 
 
-def _run_pytest(session: Session, operator: OpSpec, workers: str, kept_files: Sequence[int]) -> int:
+def _run_pytest(
+    session: Session,
+    operator: OpSpec,
+    workers: str,
+    shows_all: bool,
+    kept_files: Sequence[int],
+) -> int:
     """Run the tests, print a summary and an error for each missing result; return the status.
 
     If this process is killed, pytest still holds the repository's lock, one of the kept files.
@@ -237,7 +244,7 @@ def _run_pytest(session: Session, operator: OpSpec, workers: str, kept_files: Se
     LOG.unlink(missing_ok=True)
     session.write(SESSION)
     command = [
-        *(sys.executable, "-m", "pytest", "-q"),
+        *(sys.executable, "-m", "pytest", "-v" if shows_all else "-q"),
         *("-p", "opkit.check.pytest_plugin", f"--opkit-session={SESSION}"),
         *("-o", "empty_parameter_set_mark=fail_at_collect"),
         *(("-n", workers) if workers else ()),

@@ -39,15 +39,15 @@ class Difference:
         max_error: the largest absolute difference.
         max_ulp: the largest difference in representable values of the output's dtype.
         wrong: the number of elements outside of the tolerance.
-        first: the index of the first wrong element.
-        first_ulp: the difference of the first wrong element.
+        worst: the index of the worst wrong element, by the measure of the tolerance.
+        worst_ulp: the difference of the worst wrong element.
     """
 
     max_error: float
     max_ulp: int
     wrong: int
-    first: tuple[int, ...]
-    first_ulp: int
+    worst: tuple[int, ...]
+    worst_ulp: int
 
 
 _NOT_COMPARABLE = 2**63  # ulp between a number and NaN
@@ -88,8 +88,14 @@ def compare(actual: Array, expected: Array, tolerance: Tolerance = EXACT) -> Dif
     wrong = ulp > tolerance.max_ulp
     if tolerance.max_error is not None:
         wrong &= ~(error <= tolerance.max_error)
-    first = _first(wrong)
-    return Difference(float(error.max()), int(ulp.max()), int(wrong.sum()), first, int(ulp[first]))
+    worst = _worst(wrong, ulp if tolerance.max_error is None else error)
+    return Difference(float(error.max()), int(ulp.max()), int(wrong.sum()), worst, int(ulp[worst]))
+
+
+def _worst(wrong: Array, distance: Array) -> tuple[int, ...]:
+    """Return the index of the first wrong element with the largest distance."""
+    largest = distance[wrong].max() if wrong.any() else 0
+    return _first(wrong & (distance == largest))
 
 
 def _first(mask: Array) -> tuple[int, ...]:
@@ -104,17 +110,17 @@ def _index(name: str, index: tuple[int, ...]) -> str:
 def wrong_elements(
     name: str, actual: Array, expected: Array, difference: Difference, tolerance: Tolerance
 ) -> str:
-    """Return a message with the number of wrong elements of an output, and the first one."""
-    first = difference.first
+    """Return a message with the number of wrong elements of an output, and the worst one."""
+    worst = difference.worst
     distance = (
         "NaN is only equal to NaN"
-        if difference.first_ulp == _NOT_COMPARABLE
-        else f"{difference.first_ulp} ulp apart, allowed: {tolerance}"
+        if difference.worst_ulp == _NOT_COMPARABLE
+        else f"{difference.worst_ulp} ulp apart, allowed: {tolerance}"
     )
     return (
         f"{difference.wrong} of {expected.size} elements of output '{name}' are wrong, "
-        f"the first is {_index(name, first)}: the kernel gives {actual[first]}, "
-        f"the reference {expected[first]} ({distance})"
+        f"the worst is {_index(name, worst)}: the kernel gives {actual[worst]}, "
+        f"the reference {expected[worst]} ({distance})"
     )
 
 
@@ -124,16 +130,29 @@ def context(
     shape: tuple[int, ...],
     index: tuple[int, ...],
 ) -> Iterator[str]:
-    """Yield lines with the kernel's inputs and params at one index of an output's shape."""
+    """Yield lines with the kernel's inputs and params at one index of an output's shape.
+
+    An input that broadcasts to the output has its own index, any other one its range.
+    """
     for name, array in inputs.items():
-        try:
-            element = np.broadcast_to(array, shape)[index]
-            yield f"{_index(name, index)} = {element}"
-        except ValueError:
+        own = _broadcast_index(array.shape, shape, index)
+        if own is not None:
+            yield f"{_index(name, own)} = {array[own]}"
+        else:
             sizes = "x".join(map(str, array.shape))
             yield f"{name} is {array.dtype} {sizes}, {_range(array)}"
     for name, value in params.items():
         yield f"{name} = {value}"
+
+
+def _broadcast_index(
+    own: tuple[int, ...], shape: tuple[int, ...], index: tuple[int, ...]
+) -> tuple[int, ...] | None:
+    """Return the index of an array that is broadcast to a shape; None if it does not fit."""
+    missing = len(shape) - len(own)
+    if missing < 0 or any(size not in (1, n) for size, n in zip(own, shape[missing:], strict=True)):
+        return None
+    return tuple(0 if size == 1 else i for size, i in zip(own, index[missing:], strict=True))
 
 
 def _range(array: Array) -> str:

@@ -20,7 +20,7 @@ class Group:
     """The failures with one cause.
 
     Attributes:
-        kernels: the kernels that fail, the first with most cases.
+        kernels: the kernels that fail, the first with most cases; "" is a failure outside of them.
         failures: the failures of the first kernel, in the order of the run.
         ran: the number of cases that ran on the first kernel.
         shared: statements that are true of each failure and of no pass.
@@ -39,8 +39,10 @@ class Group:
     @property
     def headline(self) -> str:
         """The count and the cause, in one line."""
-        where = "" if self.smallest.before_run else f" on the {' and the '.join(self.kernels)}"
         cause = self.smallest.cause or self.smallest.problem.partition("\n")[0]
+        if not self.kernels[0]:
+            return f"{len(self.failures)} outside of the cases: {cause}"
+        where = "" if self.smallest.before_run else f" on the {' and the '.join(self.kernels)}"
         return f"{len(self.failures)} of {self.ran} cases{where}: {cause}"
 
     @property
@@ -58,15 +60,20 @@ def groups(results: Iterable[Result]) -> list[Group]:
 
     Failures have one cause if their messages differ in numbers only and they are of one kernel.
     Kernels with the same cause in the same cases are one group, as are all kernels for a cause
-    that is found before a kernel runs.
+    that is found before a kernel runs. A failure outside of the kernels with a cause of theirs is
+    not told again.
     """
     ran = [result for result in results if not result.left_out]
     alike: dict[tuple[str, str], list[Result]] = {}
     for result in ran:
         if result.problem:
-            alike.setdefault((_without_numbers(result), result.kernel), []).append(result)
+            key = without_numbers(result.cause or result.problem), result.kernel
+            alike.setdefault(key, []).append(result)
+    known = {cause for cause, kernel in alike if kernel}
     merged: dict[tuple[str, Sequence[str]], dict[str, list[Result]]] = {}
     for (cause, kernel), failures in alike.items():
+        if not kernel and cause in known:
+            continue
         cases = () if failures[0].before_run else tuple(each.case for each in failures)
         merged.setdefault((cause, cases), {})[kernel] = failures
     found = [_group(by_kernel, ran) for by_kernel in merged.values()]
@@ -74,7 +81,7 @@ def groups(results: Iterable[Result]) -> list[Group]:
 
 
 def _group(by_kernel: dict[str, list[Result]], ran: Sequence[Result]) -> Group:
-    kernels = sorted(by_kernel, key=lambda kernel: -len(by_kernel[kernel]))
+    kernels = sorted(by_kernel, key=lambda kernel: (not kernel, -len(by_kernel[kernel])))
     failures = by_kernel[kernels[0]]
     others = [result for result in ran if result.kernel == kernels[0]]
     passes = [result.traits for result in others if not result.problem]
@@ -91,10 +98,9 @@ _NUMBERS = re.compile(
 """A line of a file, or numbers: one, a shape as (1, 2) or 1x2."""
 
 
-def _without_numbers(result: Result) -> str:
-    """Return the cause of a failure without its numbers, but with the lines of files."""
-    text = result.cause or result.problem
-    return _NUMBERS.sub(lambda found: found["line"] or "#", text)
+def without_numbers(message: str) -> str:
+    """Return a message without its numbers, but with the lines of files."""
+    return _NUMBERS.sub(lambda found: found["line"] or "#", message)
 
 
 # ---- What failures share -------------------------------------------------------------------------

@@ -10,30 +10,30 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import textwrap
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from opkit.check import run_log
+from opkit.check import run_log, summary
 from opkit.check.cases import Case
 from opkit.check.mistakes import REPOSITORY, CheckError, user_message
 from opkit.check.operators import operator_of
-from opkit.check.results import Result, RunningTest, error_text, running, time_text, ulp_text
+from opkit.check.results import Result, RunningTest, running
 from opkit.check.run_log import RunLog
 from opkit.check.session import Session, repository_of
 from opkit.errors import OpkitError
 from opkit.runtimes import expected_kernels
+from opkit.text import wrapped
 from opkit.toolchains import zig
 
-_LINE = 80  # characters of a line of the table
-_MIN_CASE_WIDTH = 16
 _OPTION = "--opkit-session"
 _PROPERTY = "opkit"
 _INTEGER_INPUT = "opkit_integer_input"
+_PROBLEM = "opkit_problem"
 _SESSION = pytest.StashKey[Session]()
 
 
@@ -153,8 +153,28 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         item.user_properties += [(_INTEGER_INPUT, pair) for pair in test.integer_inputs]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Make the message of opkit a text without a traceback, in lines of at most 80 characters."""
+    report = yield
+    error = call.excinfo.value if call.excinfo else None
+    is_ours = isinstance(error, pytest.fail.Exception) and not error.pytrace
+    has_result = any(result.problem for result in _results(report))
+    if report.failed and (isinstance(error, OpkitError) or (is_ours and has_result)):
+        text = str(error)
+        report.longrepr = text if _shows_all(item.config) else wrapped(text)
+        report.user_properties.append((_PROBLEM, text))
+    return report
+
+
+def _shows_all(config: pytest.Config) -> bool:
+    return config.get_verbosity() > 0
+
+
 def _results(report: Any) -> list[Result]:
-    return [Result(**value) for name, value in report.user_properties if name == _PROPERTY]
+    return [Result.read(value) for name, value in report.user_properties if name == _PROPERTY]
 
 
 class _Logger:
@@ -229,61 +249,68 @@ class _Logger:
             terminalreporter.write_line(f"error: {sentence}", red=True)
 
 
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print the table of cases and its notes."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: Any) -> Generator[None, None, None]:
+    """Print the table of cases, its notes, and the failures by cause.
+
+    A single failure is pytest's to print, as is each one with -v.
+    """
+    shows_all = _shows_all(terminalreporter.config)
+    tests = [_finished_test(report) for report in _reports(terminalreporter)]
+    told = [test.name for test in tests if test.problem]
+    with _without([] if shows_all or len(told) < 2 else told, terminalreporter.stats):
+        yield
+    results = [result for test in tests for result in test.results]
+    _print(terminalreporter, "kernels against their reference", summary.table(results))
+    for line in summary.notes(results, [pair for test in tests for pair in test.integer_inputs]):
+        terminalreporter.write_line(line)
+    if len(told) > 1:
+        _print(terminalreporter, "causes of failures", summary.failures(tests, shows_all))
+
+
+def _reports(terminalreporter: Any) -> list[pytest.TestReport]:
+    """Return the reports of passed and failed tests, in the order of collection.
+
+    With several processes, tests end in another order.
+    """
     log = terminalreporter.config.stash[_SESSION].log
-    # With several processes, tests end in another order than they were collected.
     order = {test: index for index, test in enumerate(run_log.read(log).collected if log else ())}
-
-    def position(report: Any) -> int:
-        return order.get(getattr(report, "nodeid", ""), 0)
-
-    reports = [
+    return [
         report
         for outcome in ("passed", "failed")
-        for report in sorted(terminalreporter.stats.get(outcome, ()), key=position)
-        if getattr(report, "when", "") == "call"
-    ]
-    results = [result for report in reports for result in _results(report)]
-    ran = [result for result in results if not result.left_out]
-    if ran:
-        terminalreporter.section("kernels against their reference")
-        for line in table(ran):
-            terminalreporter.write_line(line)
-    properties = [pair for report in reports for pair in report.user_properties]
-    integers = dict.fromkeys(tuple(pair) for name, pair in properties if name == _INTEGER_INPUT)
-    for reality in dict.fromkeys(text for _, text in integers):
-        inputs = ", ".join(input_ for input_, text in integers if text == reality)
-        terminalreporter.write_line(f"note: cases have integer inputs ({inputs}), but {reality}")
-    for note in dict.fromkeys(result.note for result in results if result.note):
-        terminalreporter.write_line(f"note: {note}")
-
-
-def table(results: Iterable[Result]) -> list[str]:
-    """Return the lines of a table: kernel, case, largest error, the same in ulp, time.
-
-    The name of a case wraps at 80 characters.
-    """
-    rows = [("kernel", "case", "max error", "ulp", "time")]
-    rows += [
-        (
-            result.kernel,
-            result.case,
-            error_text(result.max_error),
-            ulp_text(result.max_ulp),
-            "FAILED" if result.problem else time_text(result.seconds),
+        for report in sorted(
+            (each for each in terminalreporter.stats.get(outcome, ()) if _is_of_call(each)),
+            key=lambda report: order.get(report.nodeid, 0),
         )
-        for result in results
     ]
-    kernel_width, case_width, *widths = (
-        max(map(len, column)) for column in zip(*rows, strict=True)
-    )
-    available = _LINE - kernel_width - sum(widths) - 2 * len(widths) - 2
-    case_width = min(case_width, max(available, _MIN_CASE_WIDTH))
-    lines = []
-    for kernel, case, *numbers in rows:
-        first, *others = textwrap.wrap(case, case_width)
-        cells = [cell.rjust(width) for cell, width in zip(numbers, widths, strict=True)]
-        lines.append("  ".join([kernel.ljust(kernel_width), first.ljust(case_width), *cells]))
-        lines += [f"{'':{kernel_width}}  {other}" for other in others]
-    return lines
+
+
+def _is_of_call(report: Any) -> bool:
+    return getattr(report, "when", "") == "call"
+
+
+def _finished_test(report: pytest.TestReport) -> summary.FinishedTest:
+    properties: list[tuple[str, Any]] = report.user_properties
+    pairs = [tuple(pair) for name, pair in properties if name == _INTEGER_INPUT]
+    problem = next((text for name, text in properties if name == _PROBLEM), "")
+    return summary.FinishedTest(report.nodeid, _results(report), pairs, problem, report.capstdout)
+
+
+@contextmanager
+def _without(names: Collection[str], stats: dict[str, list[Any]]) -> Iterator[None]:
+    """Hide failed tests from pytest's own summary."""
+    failed = stats.get("failed", [])
+    stats["failed"] = [
+        report for report in failed if not (_is_of_call(report) and report.nodeid in names)
+    ]
+    try:
+        yield
+    finally:
+        stats["failed"] = failed
+
+
+def _print(terminalreporter: Any, title: str, lines: Sequence[str]) -> None:
+    if lines:
+        terminalreporter.section(title)
+    for line in lines:
+        terminalreporter.write_line(line)

@@ -158,7 +158,7 @@ def holds(statement: str, case: CaseTraits) -> bool:
                 "v a multiple of 8": v % 8 == 0,
             }
             if phrase in tests:
-                return tests[phrase]
+                return bool(tests[phrase])
             return bool(eval(re.sub(" ?= ?", "==", phrase), {"v": v}))
 
 

@@ -207,7 +207,7 @@ def emulated(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 @pytest.fixture(scope="module")
 def messages(emulated: Repository) -> dict[str, str]:
     """Return the message of each failed case under the emulator."""
-    run = target_repositories.check(emulated, "target=rv1126")
+    run = target_repositories.check(emulated, "target=rv1126", "verbose=1")
     assert (
         "\nnote: CPU kernel, armhf timed out after 2 s in case BLOCK_ALARM_AND_LOOP" in run.stdout
     )

@@ -36,7 +36,7 @@ STATEMENTS = {
 def test_out_of_bounds_access_has_source_line(copy_of_fresh: Repository) -> None:
     need("qemu-arm-static", "qemu-user-static")
     line = write_faults(copy_of_fresh, [*STATEMENTS])
-    run = check(copy_of_fresh, "target=rv1126")
+    run = check(copy_of_fresh, "target=rv1126", "verbose=1")
     here, on_target = (
         messages_of(kernel, run.stdout).values() for kernel in ("CPU kernel", "CPU kernel, armhf")
     )

@@ -100,7 +100,7 @@ def check_vx_kernel(
             quantization, or bfloat16 elements.
         operator: the operator of the kernel; this repository's by default.
     """
-    with errors_fail_test():
+    with errors_fail_test(VX_KERNEL.name, case):
         tolerance = read_tolerance(case, max_ulp, max_error)
         operator = operator or operator_of(running_test().root)
         kernel = vx_kernel(operator, border, writes_outside, formats)

@@ -28,6 +28,7 @@ from opkit.errors import OpkitError
 from opkit.runtimes import expected_kernels
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.interface import Runtime
+from opkit.text import wrapped
 
 SESSION = Path("build/check/session.json")
 LOG = Path("build/check/log.jsonl")
@@ -222,7 +223,7 @@ def run_cases(env: Any, check: Check, records: Path | None = None) -> int:
         shows_all = bool(env["verbose"])
         status = _run_pytest(session, env["OPERATOR"], env["workers"], shows_all, env["LOCK"])
     for problem in check.missing_simulators:
-        print(f"note: {problem}")
+        print(wrapped(f"note: {problem}"))
     required = env["require_target"]
     for problem in not_run:
         hint = "; to check without them, pass require_target=0" if required else ""
@@ -261,7 +262,8 @@ def _run_pytest(
     missing = (
         [] if has_reason else run_log.missing(log, expected_kernels(operator), on_executors, files)
     )
-    print(run_log.summary(log), flush=True)
+    missing += run_log.changed_outcomes(log, status)
+    print(wrapped(run_log.summary(log)), flush=True)
     for sentence in missing:
-        print(f"error: {sentence}", file=sys.stderr)
+        print(wrapped(f"error: {sentence}"), file=sys.stderr)
     return status or log.status or int(bool(missing))

@@ -34,6 +34,8 @@ _OPTION = "--opkit-session"
 _PROPERTY = "opkit"
 _INTEGER_INPUT = "opkit_integer_input"
 _PROBLEM = "opkit_problem"
+_RAISED = "opkit_raised"  # whether the test's own mark or call explains its exception
+_MARKS = pytest.StashKey[frozenset[str]]()
 _SESSION = pytest.StashKey[Session]()
 
 
@@ -78,6 +80,7 @@ def build(root: Path) -> str:
     run = subprocess.run(
         [sys.executable, "-m", "SCons", "-Q", "-s", "target=x64"],
         cwd=root,
+        env={**os.environ, "SCONSFLAGS": ""},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -153,13 +156,16 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         item.user_properties += [(_INTEGER_INPUT, pair) for pair in test.integer_inputs]
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Make the message of opkit a text without a traceback, in lines of at most 80 characters."""
     report = yield
-    error = call.excinfo.value if call.excinfo else None
+    if call.excinfo is None:
+        return report
+    report.user_properties.append((_RAISED, _is_own_outcome(item, call.excinfo)))
+    error = call.excinfo.value
     is_ours = isinstance(error, pytest.fail.Exception) and not error.pytrace
     has_result = any(result.problem for result in _results(report))
     if report.failed and (isinstance(error, OpkitError) or (is_ours and has_result)):
@@ -167,6 +173,18 @@ def pytest_runtest_makereport(
         report.longrepr = text if _shows_all(item.config) else wrapped(text)
         report.user_properties.append((_PROBLEM, text))
     return report
+
+
+def _is_own_outcome(item: pytest.Item, raised: pytest.ExceptionInfo[BaseException]) -> bool:
+    """Return whether a test itself says that it is skipped or xfails: by a mark or a call."""
+    if item.stash.get(_MARKS, frozenset()):
+        return True
+    files = [Path(entry.path) for entry in raised.traceback]
+    return (
+        isinstance(raised.value, (pytest.skip.Exception, pytest.xfail.Exception))
+        and any(file.is_relative_to(item.path) for file in files)
+        and not any(file.name == "conftest.py" for file in files)
+    )
 
 
 def _shows_all(config: pytest.Config) -> bool:
@@ -198,16 +216,18 @@ class _Logger:
             run_log.append(self.file, line)
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
-        """Log a test; an option may deselect it later."""
+        """Log a test; an option may deselect it later, and conftest.py may add marks."""
+        marks = {mark.name for mark in item.iter_markers()}
+        item.stash[_MARKS] = frozenset(marks & {"skip", "skipif", "xfail"})
         self.add(collected=item.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Log a file that skips itself.
+        """Log a file that skips itself, or cannot be collected.
 
         Only the workers of pytest-xdist collect, so files and tests may be logged several times.
         """
-        if report.skipped:
-            self.add(skipped=report.nodeid)
+        if not report.passed:
+            self.add(**{"skipped" if report.skipped else "errored": report.nodeid})
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Log the start of a test, which may not finish."""
@@ -216,8 +236,15 @@ class _Logger:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Log the outcome of a test."""
+        if _is_worker(self.config):
+            return
+        if report.when == "teardown" and report.failed:
+            self.add(errored=report.nodeid)
+        raised = [is_own for name, is_own in report.user_properties if name == _RAISED]
+        if raised and (report.passed or (report.skipped and not raised[0])):
+            self.add(altered=report.nodeid)
         is_last = report.when == "call" or (report.when == "setup" and not report.passed)
-        if is_last and not _is_worker(self.config):
+        if is_last:
             outcome = "xfailed" if hasattr(report, "wasxfail") else report.outcome
             results = _results(report)
             ran = [(each.kernel, bool(each.problem)) for each in results if not each.left_out]
@@ -246,7 +273,7 @@ class _Logger:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print an error for each missing kernel."""
         for sentence in self.missing:
-            terminalreporter.write_line(f"error: {sentence}", red=True)
+            terminalreporter.write_line(wrapped(f"error: {sentence}"), red=True)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

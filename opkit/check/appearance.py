@@ -1,4 +1,4 @@
-"""What a wrong output looks like: a transposed one, a shifted one, the bits of another type."""
+"""The appearance of a wrong output: transposed, shifted, scaled, the bits of another type."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DENOMINATORS = (1, 10, 100, 1000)  # of a factor or an offset that a person wou
 
 
 def appearance(actual: Array, expected: Array, fills: Sequence[int] = ()) -> str:
-    """Return what a wrong output looks like, in one sentence; empty if unknown.
+    """Return the appearance of a wrong output as a sentence; empty if unknown.
 
     The sentence is true of every element, and of several different numbers.
 
@@ -31,8 +31,8 @@ def appearance(actual: Array, expected: Array, fills: Sequence[int] = ()) -> str
     if actual.dtype.kind == "b" or _equal(actual, expected):
         return ""
     with np.errstate(all="ignore"):
-        for look in (_other_type, _transposed, _scaled, _moved, _shifted, _rounded):
-            if sentence := look(actual, expected):
+        for find in (_other_type, _transposed, _scaled, _moved, _shifted, _rounded):
+            if sentence := find(actual, expected):
                 return sentence
         return _uninitialized(actual, expected, fills)
 
@@ -46,7 +46,7 @@ def _matches(actual: Array, expected: Array) -> bool:
     return _equal(actual, expected) and np.unique(expected).size >= _EVIDENCE
 
 
-# ---- Each look -----------------------------------------------------------------------------------
+# ---- Appearances ---------------------------------------------------------------------------------
 
 
 def _other_type(actual: Array, expected: Array) -> str:
@@ -127,12 +127,12 @@ def _numbers(actual: Array, expected: Array) -> tuple[Array, Array] | None:
     return (numbers[0], numbers[1]) if is_exact and distinct >= _EVIDENCE else None
 
 
-def _exact(number: float, actual: Array, expected: Array, operation: Any) -> Fraction | None:
-    """Return the shortest fraction near a number that makes each element exactly, or None."""
-    if not np.isfinite(number):
+def _exact(estimate: float, actual: Array, expected: Array, operation: Any) -> Fraction | None:
+    """Return the shortest fraction near an estimate that makes each element exactly, or None."""
+    if not np.isfinite(estimate):
         return None
     for denominator in _DENOMINATORS:
-        short = Fraction(float(number)).limit_denominator(denominator)
+        short = Fraction(float(estimate)).limit_denominator(denominator)
         made = operation(expected.astype(np.float64), short.numerator / short.denominator)
         if actual.dtype.kind == "f":
             made = made.astype(actual.dtype)

@@ -1,4 +1,4 @@
-"""Group the failures of a check by cause, and find what the failing cases have in common."""
+"""Group the failures of a check by cause, and find the traits of failing cases alone."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ _Statements = Callable[[Sequence[Any], Sequence[Any]], Iterator[str]]
 
 
 def _subjects(cases: Sequence[CaseTraits]) -> Iterator[tuple[list[Any], _Statements]]:
-    """Yield what all cases have: its value in each case, and the statements about it."""
+    """Yield each common subject of the cases: its value in each one, and its statements."""
     first = cases[0]
     for name in first.params:
         if all(name in case.params for case in cases):

@@ -1,4 +1,4 @@
-"""What a wrong output looks like; and that no sentence is said of another one."""
+"""The appearances of wrong outputs; each sentence is true."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ RULE = "    # Write the real rule"
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    """Return an operator with 24 cases; each test writes its files anew."""
+    """Return an operator with 24 cases; each test edits its files for a time."""
     repository = generate(tmp_path_factory.mktemp("told"), DESCRIPTION)
     (repository.path / "tests/test_told.py").write_text(TESTS)
     return repository

@@ -1,4 +1,4 @@
-"""Failures by cause, and what the failing cases have in common."""
+"""Failures by cause, and the traits of failing cases alone."""
 
 from __future__ import annotations
 

@@ -275,6 +275,7 @@ def _check(
         runs = _runs(operator, candidate, prepared, result)
         first, second = next(runs), next(runs)
         if problem := unwritten(first.outputs, second.outputs):
+            result.cause = "output elements that the kernel does not write"
             raise CheckError(problem)
         compared = {name: (first.outputs[name], array) for name, array in prepared.expected.items()}
         _compare(candidate.tolerance, prepared, compared, result)

@@ -179,12 +179,16 @@ def _is_own_outcome(item: pytest.Item, raised: pytest.ExceptionInfo[BaseExceptio
     """Return whether a test itself says that it is skipped or xfails: by a mark or a call."""
     if item.stash.get(_MARKS, frozenset()):
         return True
+    root = repository_of(item.path)
     files = [Path(entry.path) for entry in raised.traceback]
-    return (
-        isinstance(raised.value, (pytest.skip.Exception, pytest.xfail.Exception))
-        and any(file.is_relative_to(item.path) for file in files)
-        and not any(file.name == "conftest.py" for file in files)
-    )
+    users = [each for each in files if each.is_relative_to(root) and not _is_installed(each)]
+    is_call = isinstance(raised.value, (pytest.skip.Exception, pytest.xfail.Exception))
+    return is_call and bool(users) and all(file.name != "conftest.py" for file in users)
+
+
+def _is_installed(file: Path) -> bool:
+    """Return whether a file is of a package, as in a virtual environment of the repository."""
+    return "site-packages" in file.parts
 
 
 def _shows_all(config: pytest.Config) -> bool:

@@ -123,6 +123,35 @@ def test_complete_check_prints_summary(small: Repository) -> None:
     assert errors(run.stderr) == []
 
 
+OWN_OUTCOMES = """\
+import pytest
+
+@pytest.fixture
+def absent():
+    pytest.skip("no")
+
+def test_fixture(absent): ...
+
+def test_call():
+    pytest.xfail("no")
+
+@pytest.mark.xfail
+def test_mark():
+    assert False
+
+@pytest.mark.parametrize("x", [1, pytest.param(2, marks=pytest.mark.skip)])
+def test_param(x): ...
+"""
+
+
+def test_own_skips_and_xfails_are_valid(small: Repository) -> None:
+    (small.path / "tests/test_own.py").write_text(OWN_OUTCOMES)
+    run = check(small)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "3 tests skipped; 2 tests xfailed" in " ".join(run.stdout.split())
+    assert errors(run.stderr) == []
+
+
 IN_THE_MIDDLE = (
     "pytest ended in the middle of tests/test_myoperator.py::test_cpu_kernel[3-uniform], after 0 "
     "of 4 tests; does a kernel, a test or the reference end the process"

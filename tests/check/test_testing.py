@@ -162,6 +162,13 @@ def test_equal_elements_have_no_error(number: float) -> None:
     assert (other.max_error, other.wrong, other.worst) == (math.inf, 1, (0,))
 
 
+def test_cause_is_without_elements(faults: Operator) -> None:
+    result = run_cpu_kernel(fault_case("UNWRITTEN"), operator=faults)
+    assert result.cause == "output elements that the kernel does not write"
+    result = run_cpu_kernel(fault_case("OTHER_RESULT"), operator=faults)
+    assert (result.cause, result.appearance) == ("wrong elements in output 'output'", "")
+
+
 def test_error_within_tolerance_passes(faults: Operator) -> None:
     # -1.487 instead of 1: 2.487 apart, and 15859 + 15360 halves.
     case = fault_case("OTHER_RESULT")

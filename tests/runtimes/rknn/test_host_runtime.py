@@ -808,6 +808,10 @@ def test_failed_calls_are_named_with_their_reason(vx: Handles, tensor: c_void_p)
           WRITE, HOST),
          "vxCopyTensorPatch or vxMapTensorPatch: the view is 0 to 4 in dimension 0, which has 3 "
          "elements"),
+        (("vxQueryTensor", None, 0x081500, byref(word), 4),
+         "vxQueryTensor: the tensor is not valid"),
+        (("vxTruncateArray", None, 0), "vxTruncateArray: the array is not valid"),
+        (("vxQueryScalar", None, 0, byref(word), 4), "vxQueryScalar: the scalar is not valid"),
     ]  # fmt: skip
     before = len(vx.runtime.log(REASON))
     for call, _ in calls:

@@ -221,7 +221,7 @@ static vx_status query_dims(vx_tensor tensor, void *value, vx_size size)
 vx_status vxQueryTensor(vx_tensor tensor, vx_enum attribute, void *value, vx_size size)
 {
     if (!is_tensor(tensor)) {
-        return VX_ERROR_INVALID_REFERENCE;
+        return hostrt_refuse(VX_ERROR_INVALID_REFERENCE, __func__, "the tensor is not valid");
     }
     if (attribute == VX_TENSOR_DIMS) {
         return query_dims(tensor, value, size);
@@ -233,7 +233,7 @@ vx_status vxQueryTensor(vx_tensor tensor, vx_enum attribute, void *value, vx_siz
 vx_status vxSetTensorAttribute(vx_tensor tensor, vx_enum attribute, const void *value, vx_size size)
 {
     if (!is_tensor(tensor)) {
-        return VX_ERROR_INVALID_REFERENCE;
+        return hostrt_refuse(VX_ERROR_INVALID_REFERENCE, __func__, "the tensor is not valid");
     }
     return hostrt_set(__func__, ATTRIBUTES, dimof(ATTRIBUTES), tensor, attribute, value, size);
 }
@@ -397,7 +397,7 @@ static vx_status check_patch(vx_tensor tensor, vx_size number_of_dims, const vx_
                              const vx_size *end, vx_enum usage, vx_status unwritten)
 {
     if (!is_tensor(tensor)) {
-        return VX_ERROR_INVALID_REFERENCE;
+        return hostrt_refuse(VX_ERROR_INVALID_REFERENCE, PATCH, "the tensor is not valid");
     }
     if (storage(tensor) == NULL) {
         if (usage != VX_WRITE_ONLY) {
@@ -539,7 +539,7 @@ vx_status vxMapTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_si
 vx_status vxUnmapTensorPatch(vx_tensor tensor, const vx_map_id map_id)
 {
     if (!is_tensor(tensor)) {
-        return VX_ERROR_INVALID_REFERENCE;
+        return hostrt_refuse(VX_ERROR_INVALID_REFERENCE, __func__, "the tensor is not valid");
     }
     return hostrt_remove_map((vx_reference)tensor, map_id) ? VX_SUCCESS
                                                            : VX_ERROR_INVALID_PARAMETERS;

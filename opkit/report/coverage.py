@@ -1,4 +1,4 @@
-"""What the cases cover: the values of params, and the dtypes, shapes and values of tensors."""
+"""The coverage of the cases: values of params; dtypes, shapes and special values of tensors."""
 
 from __future__ import annotations
 

@@ -106,7 +106,9 @@ def check_vx_kernel(
         kernel = vx_kernel(operator, border, writes_outside, formats)
         candidate = Candidate(VX_KERNEL.name, kernel, tolerance)
         if problems := check_kernels(operator, [candidate], case):
-            raise CheckError("\n".join(filter(None, [*problems, kernel.hint])))
+            for result in running_test().results:
+                result.note = result.note or kernel.hint
+            raise CheckError("\n".join(problems))
 
 
 TEST_FUNCTIONS = {

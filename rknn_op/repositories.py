@@ -56,9 +56,12 @@ def scons(
 def environment(folder: Path) -> dict[str, str]:
     """Return the environment with a repository's opkit on Python's path.
 
+    SCons reads options from SCONSFLAGS: `-n` would check nothing, `-i` ignore failures.
+
     Raises:
         OpkitError: its opkit cannot be used.
     """
     before = os.environ.get("PYTHONPATH")
     paths = [str(unpacked(folder).absolute()), *([before] if before else ())]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    inherited = {name: value for name, value in os.environ.items() if name != "SCONSFLAGS"}
+    return {**inherited, "PYTHONPATH": os.pathsep.join(paths)}

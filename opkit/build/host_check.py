@@ -30,6 +30,7 @@ from opkit.report import ages
 from opkit.runtimes import expected_kernels
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.interface import Runtime
+from opkit.text import wrapped
 
 SESSION = Path("build/check/session.json")
 LOG = Path("build/check/log.jsonl")
@@ -226,9 +227,10 @@ def run_cases(env: Any, check: Check, records: Path | None = None) -> int:
                 continue
             prepared.append(replace(executor, name=program.name, runtime=program.runtime))
         session = Session(tuple(prepared), LOG, records, tuple(check.simulators))
-        status = _run_pytest(session, env["OPERATOR"], env["workers"], env["LOCK"])
+        shows_all = bool(env["verbose"])
+        status = _run_pytest(session, env["OPERATOR"], env["workers"], shows_all, env["LOCK"])
     for problem in check.missing_simulators:
-        print(f"note: {problem}")
+        print(wrapped(f"note: {problem}"))
     required = env["require_target"]
     for problem in not_run:
         hint = "; to check without them, pass require_target=0" if required else ""
@@ -236,7 +238,13 @@ def run_cases(env: Any, check: Check, records: Path | None = None) -> int:
     return status or int(required and bool(not_run))
 
 
-def _run_pytest(session: Session, operator: OpSpec, workers: str, kept_files: Sequence[int]) -> int:
+def _run_pytest(
+    session: Session,
+    operator: OpSpec,
+    workers: str,
+    shows_all: bool,
+    kept_files: Sequence[int],
+) -> int:
     """Run the tests, print a summary and an error for each missing result; return the status.
 
     If this process is killed, pytest still holds the repository's lock, one of the kept files.
@@ -244,7 +252,7 @@ def _run_pytest(session: Session, operator: OpSpec, workers: str, kept_files: Se
     LOG.unlink(missing_ok=True)
     session.write(SESSION)
     command = [
-        *(sys.executable, "-m", "pytest", "-q"),
+        *(sys.executable, "-m", "pytest", "-v" if shows_all else "-q"),
         *("-p", "opkit.check.pytest_plugin", f"--opkit-session={SESSION}"),
         *("-o", "empty_parameter_set_mark=fail_at_collect"),
         *(("-n", workers) if workers else ()),
@@ -261,10 +269,11 @@ def _run_pytest(session: Session, operator: OpSpec, workers: str, kept_files: Se
     missing = (
         [] if has_reason else run_log.missing(log, expected_kernels(operator), on_executors, files)
     )
+    missing += run_log.changed_outcomes(log, status)
     unread = [] if failed_to_start else unread_params(Path(), operator)
     for sentence in [] if has_reason else run_log.constant_params(log):
-        print(f"note: {sentence}")
-    print(run_log.summary(log), flush=True)
+        print(wrapped(f"note: {sentence}"))
+    print(wrapped(run_log.summary(log)), flush=True)
     for problem in (*missing, *unread):
-        print(f"error: {problem}", file=sys.stderr)
+        print(wrapped(f"error: {problem}"), file=sys.stderr)
     return status or log.status or int(bool(missing or unread))

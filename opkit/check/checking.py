@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from opkit.check import results
+from opkit.check.appearance import appearance
 from opkit.check.cases import Case, dtype_and_shape, formatted
 from opkit.check.comparison import compare, context, unwritten, wrong_elements
 from opkit.check.mistakes import CheckError, caller_location
 from opkit.check.operators import Operator, Prepared, operator_of, unsupported_tensors
 from opkit.check.results import Result, RunningTest, running_test
 from opkit.check.tolerance import EXACT, Tolerance
+from opkit.check.traits import traits_of
 from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import (
@@ -80,7 +82,7 @@ def check_cpu_kernel(
     A test that changes the reference passes changes_reference=True. Simulators, which read its
     file, and runtimes with a shape rule in C skip its cases.
     """
-    with errors_fail_test():
+    with errors_fail_test(CPU_KERNEL.name, case):
         test = running_test()
         operator = operator or operator_of(test.root)
         tolerance = read_tolerance(operator, case, max_ulp, max_error)
@@ -118,13 +120,19 @@ def run_cpu_kernel(
 
 
 @contextmanager
-def errors_fail_test() -> Iterator[None]:
-    """Fail the pytest test on an OpkitError, with its message and no traceback."""
+def errors_fail_test(kernel: str, case: Any) -> Iterator[None]:
+    """Fail the pytest test on an OpkitError, with its message and no traceback.
+
+    An error before the kernel ran, for instance of its compiler, is the result of the case.
+    """
     import pytest
 
+    test = running_test()
     try:
         yield
     except OpkitError as error:
+        if isinstance(case, Case) and not any(result.problem for result in test.results):
+            _record(test, case, Result(kernel, case.name, str(error), before_run=True), {})
         raise pytest.fail.Exception(str(error), pytrace=False) from None
 
 
@@ -164,7 +172,7 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
         prepared = operator.prepare(case)
     except CheckError as error:
         for candidate in candidates:
-            _record(test, case, Result(candidate.name, case.name, str(error)), {})
+            _record(test, case, _unrun(operator, candidate.name, case, error), {})
         return [f"{operator.spec.name}, case {case}:", *_indented(str(error))]
     params = prepared.invocation.params
     test.params.append(
@@ -172,6 +180,7 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
     )
     for candidate in candidates:
         candidate.tolerance.refuse_unlimited(prepared.output_dtypes)
+    traits = traits_of(prepared.invocation.params, case.inputs, prepared.expected)
     problems = []
     for candidate in candidates:
         try:
@@ -181,11 +190,21 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
             note = f"{candidate.name} leaves out {error}"
             test.results.append(Result(candidate.name, case.name, note=note, left_out=True))
             continue
+        result.traits = traits
         _record(test, case, result, outputs)
         if result.problem:
             title = f"{candidate.name} of {operator.spec.name}, case {case}:"
             problems += [title, *_indented(result.problem)]
     return problems
+
+
+def _unrun(operator: Operator, kernel: str, case: Case, error: OpkitError) -> Result:
+    """Return the result of a case that fails before the kernel runs."""
+    params = {param.name: param.default for param in operator.spec.params} | {**case.params}
+    inputs = {name: each for name, each in case.inputs.items() if isinstance(each, np.ndarray)}
+    traits = traits_of(params, inputs, {})
+    cause = str(error).partition("\n")[0]  # the other lines are of the case
+    return Result(kernel, case.name, str(error), cause=cause, before_run=True, traits=traits)
 
 
 def _is_integer(case: Case, name: str) -> bool:
@@ -274,6 +293,7 @@ def _check(
         runs = _runs(operator, candidate, prepared, result)
         first, second = next(runs), next(runs)
         if problem := unwritten(first.outputs, second.outputs):
+            result.cause = "output elements that the kernel does not write"
             raise CheckError(problem)
         compared = {name: (first.outputs[name], array) for name, array in prepared.expected.items()}
         _compare(candidate.tolerance, prepared, compared, result)
@@ -313,7 +333,7 @@ def _runs(
             has_printed = True
         result.coverage |= run.coverage
         if run.notes:
-            result.note = f"{name}, case {case}: {'; '.join(run.notes)}"
+            result.note = f"{name}: {'; '.join(run.notes)}"
         if run.timed_out:
             result.note = (
                 f"{name} timed out after {TIME_LIMIT:g} s in case "
@@ -342,7 +362,9 @@ def _compare(tolerance: Tolerance, prepared: Prepared, compared: _Compared, resu
     Raises:
         CheckError: elements are wrong.
     """
-    problems = []
+    problems: list[str] = []
+    names: list[str] = []
+    looks: list[str] = []
     for name, (actual, expected) in compared.items():
         output_tolerance = tolerance.for_output(name, expected.dtype)
         difference = compare(actual, expected, output_tolerance)
@@ -351,8 +373,13 @@ def _compare(tolerance: Tolerance, prepared: Prepared, compared: _Compared, resu
             inputs, params = prepared.invocation.inputs, prepared.invocation.params
             lines = [
                 wrong_elements(name, actual, expected, difference, output_tolerance),
-                *context(inputs, params, expected.shape, difference.first),
+                *filter(None, [look := appearance(actual, expected, FILLS)]),
+                *context(inputs, params, expected.shape, difference.worst),
             ]
             problems.append("\n    ".join(lines))
+            names.append(f"'{name}'")
+            looks += [f"{name}: {look}"] if look else []
     if problems:
+        result.cause = f"wrong elements in output {' and '.join(names)}"
+        result.appearance = "; ".join(looks)
         raise CheckError("\n".join(problems))

@@ -107,7 +107,6 @@ class Operator:
         self.first_timeouts: dict[str, str] = {}  # name of a kernel -> first case with a timeout
         self._executed: dict[str, HarnessKernel] = {}
         self._simulated: dict[str, SimulatedKernel] = {}
-        self._first_case: dict[str, str] = {}  # line of an error -> the first case with it
 
     @cached_property
     def spec(self) -> OpSpec:
@@ -266,22 +265,16 @@ class Operator:
         """Compute the expected outputs of a case.
 
         Raises:
-            CheckError: the case or the reference is invalid. For each line of the reference, only
-                the first message has the inputs and params.
+            CheckError: the case or the reference is invalid; the message has the inputs and params.
         """
         params = self.check(case)
         _ = self.reference.module  # an import error is independent of the case
         try:
             expected = self._expected(case, params)
         except CheckError as error:
-            message = str(error)
-            line = message.partition(": ")[0]
-            if line in self._first_case:
-                raise CheckError(f"{message}; as in case {self._first_case[line]}") from None
-            self._first_case[line] = case.name
             lines = [f"{name}: {dtype_and_shape(array)}" for name, array in case.inputs.items()]
             lines += [f"{name} = {value}" for name, value in params.items()]
-            raise CheckError("\n    ".join([message, *lines])) from None
+            raise CheckError("\n    ".join([str(error), *lines])) from None
         shapes = {name: (array.shape, array.dtype) for name, array in expected.items()}
         return Prepared(case, Invocation(case.inputs, params, shapes), expected)
 

@@ -10,34 +10,36 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import textwrap
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from opkit.check import run_log
+from opkit.check import run_log, summary
 from opkit.check.bytecode import discard_bytecode
 from opkit.check.cases import Case
 from opkit.check.mistakes import REPOSITORY, CheckError, user_message
 from opkit.check.operators import operator_of
-from opkit.check.results import Result, RunningTest, error_text, running, time_text, ulp_text
+from opkit.check.results import Result, RunningTest, running
 from opkit.check.run_log import RunLog
 from opkit.check.session import Session, repository_of
 from opkit.check.unrun_checks import unrun_checks
 from opkit.errors import OpkitError
 from opkit.files.unread_params import unread_params
 from opkit.runtimes import expected_kernels
+from opkit.text import wrapped
 from opkit.toolchains import zig
 
-_LINE = 80  # characters of a line of the table
-_MIN_CASE_WIDTH = 16
 _OPTION = "--opkit-session"
 _PROPERTY = "opkit"
 _PARAMS = "opkit_params"
 _INTEGER_INPUT = "opkit_integer_input"
+_PROBLEM = "opkit_problem"
+_RAISED = "opkit_raised"  # whether the test's own mark or call explains its exception
+_MARKS = pytest.StashKey[frozenset[str]]()
 _SESSION = pytest.StashKey[Session]()
 
 
@@ -88,6 +90,7 @@ def build(root: Path) -> str:
     run = subprocess.run(
         [sys.executable, "-m", "SCons", "-Q", "-s", "target=x64"],
         cwd=root,
+        env={**os.environ, "SCONSFLAGS": ""},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -171,8 +174,47 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         item.user_properties += [(_INTEGER_INPUT, pair) for pair in test.integer_inputs]
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Make the message of opkit a text without a traceback, in lines of at most 80 characters."""
+    report = yield
+    if call.excinfo is None:
+        return report
+    report.user_properties.append((_RAISED, _is_own_outcome(item, call.excinfo)))
+    error = call.excinfo.value
+    is_ours = isinstance(error, pytest.fail.Exception) and not error.pytrace
+    has_result = any(result.problem for result in _results(report))
+    if report.failed and (isinstance(error, OpkitError) or (is_ours and has_result)):
+        text = str(error)
+        report.longrepr = text if _shows_all(item.config) else wrapped(text)
+        report.user_properties.append((_PROBLEM, text))
+    return report
+
+
+def _is_own_outcome(item: pytest.Item, raised: pytest.ExceptionInfo[BaseException]) -> bool:
+    """Return whether a test itself says that it is skipped or xfails: by a mark or a call."""
+    if item.stash.get(_MARKS, frozenset()):
+        return True
+    root = repository_of(item.path)
+    files = [Path(entry.path) for entry in raised.traceback]
+    users = [each for each in files if each.is_relative_to(root) and not _is_installed(each)]
+    is_call = isinstance(raised.value, (pytest.skip.Exception, pytest.xfail.Exception))
+    return is_call and bool(users) and all(file.name != "conftest.py" for file in users)
+
+
+def _is_installed(file: Path) -> bool:
+    """Return whether a file is of a package, as in a virtual environment of the repository."""
+    return "site-packages" in file.parts
+
+
+def _shows_all(config: pytest.Config) -> bool:
+    return config.get_verbosity() > 0
+
+
 def _results(report: Any) -> list[Result]:
-    return [Result(**value) for name, value in report.user_properties if name == _PROPERTY]
+    return [Result.read(value) for name, value in report.user_properties if name == _PROPERTY]
 
 
 class _Logger:
@@ -196,16 +238,18 @@ class _Logger:
             run_log.append(self.file, line)
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
-        """Log a test; an option may deselect it later."""
+        """Log a test; an option may deselect it later, and conftest.py may add marks."""
+        marks = {mark.name for mark in item.iter_markers()}
+        item.stash[_MARKS] = frozenset(marks & {"skip", "skipif", "xfail"})
         self.add(collected=item.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Log a file that skips itself.
+        """Log a file that skips itself, or cannot be collected.
 
         Only the workers of pytest-xdist collect, so files and tests may be logged several times.
         """
-        if report.skipped:
-            self.add(skipped=report.nodeid)
+        if not report.passed:
+            self.add(**{"skipped" if report.skipped else "errored": report.nodeid})
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Log the start of a test, which may not finish."""
@@ -214,8 +258,15 @@ class _Logger:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Log the outcome of a test."""
+        if _is_worker(self.config):
+            return
+        if report.when == "teardown" and report.failed:
+            self.add(errored=report.nodeid)
+        raised = [is_own for name, is_own in report.user_properties if name == _RAISED]
+        if raised and (report.passed or (report.skipped and not raised[0])):
+            self.add(altered=report.nodeid)
         is_last = report.when == "call" or (report.when == "setup" and not report.passed)
-        if is_last and not _is_worker(self.config):
+        if is_last:
             outcome = "xfailed" if hasattr(report, "wasxfail") else report.outcome
             results = _results(report)
             ran = [(each.kernel, bool(each.problem)) for each in results if not each.left_out]
@@ -251,76 +302,73 @@ class _Logger:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print an error for each missing kernel."""
         for sentence in self.missing:
-            terminalreporter.write_line(f"error: {sentence}", red=True)
+            terminalreporter.write_line(wrapped(f"error: {sentence}"), red=True)
 
 
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print the table of cases and its notes."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: Any) -> Generator[None, None, None]:
+    """Print the table of cases, its notes, and the failures by cause.
+
+    A single failure is pytest's to print, as is each one with -v.
+    """
+    shows_all = _shows_all(terminalreporter.config)
+    tests = [_finished_test(report) for report in _reports(terminalreporter)]
+    told = [test.name for test in tests if test.problem]
+    with _without([] if shows_all or len(told) < 2 else told, terminalreporter.stats):
+        yield
+    results = [result for test in tests for result in test.results]
+    _print(terminalreporter, "kernels against their reference", summary.table(results))
+    for line in summary.notes(results, [pair for test in tests for pair in test.integer_inputs]):
+        terminalreporter.write_line(line)
+    for line in [] if "deselected" in terminalreporter.stats else summary.gaps(results):
+        terminalreporter.write_line(line)
+    if len(told) > 1:
+        _print(terminalreporter, "causes of failures", summary.failures(tests, shows_all))
+
+
+def _reports(terminalreporter: Any) -> list[pytest.TestReport]:
+    """Return the reports of passed and failed tests, in the order of collection.
+
+    With several processes, tests end in another order.
+    """
     log = terminalreporter.config.stash[_SESSION].log
-    # With several processes, tests end in another order than they were collected.
     order = {test: index for index, test in enumerate(run_log.read(log).collected if log else ())}
-
-    def position(report: Any) -> int:
-        return order.get(getattr(report, "nodeid", ""), 0)
-
-    reports = [
+    return [
         report
         for outcome in ("passed", "failed")
-        for report in sorted(terminalreporter.stats.get(outcome, ()), key=position)
-        if getattr(report, "when", "") == "call"
-    ]
-    results = [result for report in reports for result in _results(report)]
-    ran = [result for result in results if not result.left_out]
-    if ran:
-        terminalreporter.section("kernels against their reference")
-        for line in table(ran):
-            terminalreporter.write_line(line)
-    properties = [pair for report in reports for pair in report.user_properties]
-    integers = dict.fromkeys(tuple(pair) for name, pair in properties if name == _INTEGER_INPUT)
-    for reality in dict.fromkeys(text for _, text in integers):
-        inputs = ", ".join(input_ for input_, text in integers if text == reality)
-        terminalreporter.write_line(f"note: cases have integer inputs ({inputs}), but {reality}")
-    for note in dict.fromkeys(result.note for result in results if result.note):
-        terminalreporter.write_line(f"note: {note}")
-    if "deselected" not in terminalreporter.stats:
-        for note in gaps(results):
-            terminalreporter.write_line(f"note: {note}")
-
-
-def gaps(results: Iterable[Result]) -> list[str]:
-    """Return the notes on gaps that no case fills."""
-    filled: dict[str, bool] = {}
-    for result in results:
-        for note, fills in result.coverage.items():
-            filled[note] = filled.get(note, False) or fills
-    return [note for note, is_filled in filled.items() if not is_filled]
-
-
-def table(results: Iterable[Result]) -> list[str]:
-    """Return the lines of a table: kernel, case, largest error, the same in ulp, time.
-
-    The name of a case wraps at 80 characters.
-    """
-    rows = [("kernel", "case", "max error", "ulp", "time")]
-    rows += [
-        (
-            result.kernel,
-            result.case,
-            error_text(result.max_error),
-            ulp_text(result.max_ulp),
-            "FAILED" if result.problem else time_text(result.seconds),
+        for report in sorted(
+            (each for each in terminalreporter.stats.get(outcome, ()) if _is_of_call(each)),
+            key=lambda report: order.get(report.nodeid, 0),
         )
-        for result in results
     ]
-    kernel_width, case_width, *widths = (
-        max(map(len, column)) for column in zip(*rows, strict=True)
-    )
-    available = _LINE - kernel_width - sum(widths) - 2 * len(widths) - 2
-    case_width = min(case_width, max(available, _MIN_CASE_WIDTH))
-    lines = []
-    for kernel, case, *numbers in rows:
-        first, *others = textwrap.wrap(case, case_width)
-        cells = [cell.rjust(width) for cell, width in zip(numbers, widths, strict=True)]
-        lines.append("  ".join([kernel.ljust(kernel_width), first.ljust(case_width), *cells]))
-        lines += [f"{'':{kernel_width}}  {other}" for other in others]
-    return lines
+
+
+def _is_of_call(report: Any) -> bool:
+    return getattr(report, "when", "") == "call"
+
+
+def _finished_test(report: pytest.TestReport) -> summary.FinishedTest:
+    properties: list[tuple[str, Any]] = report.user_properties
+    pairs = [tuple(pair) for name, pair in properties if name == _INTEGER_INPUT]
+    problem = next((text for name, text in properties if name == _PROBLEM), "")
+    return summary.FinishedTest(report.nodeid, _results(report), pairs, problem, report.capstdout)
+
+
+@contextmanager
+def _without(names: Collection[str], stats: dict[str, list[Any]]) -> Iterator[None]:
+    """Hide failed tests from pytest's own summary."""
+    failed = stats.get("failed", [])
+    stats["failed"] = [
+        report for report in failed if not (_is_of_call(report) and report.nodeid in names)
+    ]
+    try:
+        yield
+    finally:
+        stats["failed"] = failed
+
+
+def _print(terminalreporter: Any, title: str, lines: Sequence[str]) -> None:
+    if lines:
+        terminalreporter.section(title)
+    for line in lines:
+        terminalreporter.write_line(line)

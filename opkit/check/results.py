@@ -22,10 +22,12 @@ from opkit import atomic_file
 from opkit.check.comparison import Difference, ulp_distance
 from opkit.check.mistakes import REPOSITORY
 from opkit.check.session import Session
+from opkit.check.traits import CaseTraits
 from opkit.runtimes.invocation import Array
 
 SAMPLE = 2048  # recorded elements of an output, enough for a plot of a few hundred pixels
 WORST = 64  # of these, the elements with the largest errors
+MAP = 48  # rows and columns of an error map
 
 _BIN_EDGES = np.array([0, *(2**power for power in range(64))], np.uint64)
 
@@ -63,6 +65,26 @@ def errors(kernel: Array, reference: Array) -> Errors:
     return Errors(bins, kernel.size - int(comparable.sum()))
 
 
+def error_map(kernel: Array, reference: Array) -> Array:
+    """Return where an output's errors are: the largest bin of each place of the last two axes.
+
+    Args:
+        kernel: the output of the kernel; of one axis: a single row.
+        reference: the output of the reference, with the same shape and dtype.
+
+    Returns:
+        The bins as in Errors, without signs, of at most MAP rows and columns; a place of a larger
+        output is a block of elements. NaN on one side is the largest bin.
+    """
+    bins = np.searchsorted(_BIN_EDGES, ulp_distance(kernel, reference), side="left")
+    places = bins.reshape(-1, *((1,) * (2 - bins.ndim) + bins.shape)[-2:]).max(axis=0)
+    for axis, size in enumerate(places.shape):
+        block = -(-size // MAP)
+        places = np.maximum.reduceat(places, np.arange(0, size, block), axis=axis)
+    found: Array = places.astype(np.uint8)
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Output:
     """One output of a case.
@@ -73,6 +95,7 @@ class Output:
         errors: of all elements.
         kernel: the kernel's elements, at most SAMPLE, in one dimension.
         reference: the reference's elements at the same indices.
+        map: see error_map.
     """
 
     name: str
@@ -80,6 +103,7 @@ class Output:
     errors: Errors
     kernel: Array
     reference: Array
+    map: Array
 
 
 def output(name: str, kernel: Array, reference: Array) -> Output:
@@ -97,6 +121,7 @@ def output(name: str, kernel: Array, reference: Array) -> Output:
         errors(kernel, reference),
         kernel.ravel()[sample],
         reference.ravel()[sample],
+        error_map(kernel, reference),
     )
 
 
@@ -116,12 +141,18 @@ class Result:
         kernel: the kernel's name, for instance "CPU kernel".
         case: the case's name.
         problem: the reason of a failure; empty if the case passes.
+        cause: the same for a group of failures, without what differs from case to case; empty: the
+            problem.
+        appearance: what the wrong outputs look like; empty: unknown.
+        before_run: whether the problem is of the case, the reference or the build, not of the
+            kernel.
         max_error: the largest absolute difference of all outputs, an int for integers; None if not
             compared.
         max_ulp: the largest difference in representable values; None if not compared.
         seconds: the time of the kernel function; None if not measured.
         note: a sentence below the table; equal notes are printed once.
         left_out: whether the kernel did not run, because its runtime has no such tensors.
+        traits: the traits of the case.
         coverage: a note on a gap of the cases -> whether this case fills the gap.
     """
 
@@ -134,6 +165,15 @@ class Result:
     note: str = ""
     left_out: bool = False
     coverage: dict[str, bool] = field(default_factory=dict)
+    cause: str = ""
+    appearance: str = ""
+    before_run: bool = False
+    traits: CaseTraits = field(default_factory=CaseTraits)
+
+    @classmethod
+    def read(cls, fields: Mapping[str, Any]) -> Result:
+        """Return the result in the fields of dataclasses.asdict, also after JSON."""
+        return cls(**{**fields, "traits": CaseTraits.read(fields["traits"])})
 
     def add(self, difference: Difference) -> None:
         """Add the difference of another output."""
@@ -205,7 +245,7 @@ def save(folder: Path, record: Record) -> None:
     about = asdict(record)
     arrays = {}
     for index, (kept, fields) in enumerate(zip(record.outputs, about["outputs"], strict=True)):
-        for side in ("kernel", "reference"):
+        for side in ("kernel", "reference", "map"):
             del fields[side]
             arrays[f"{side}{index}"] = getattr(kept, side)
         fields["errors"]["bins"] = sorted(kept.errors.bins.items())
@@ -237,10 +277,11 @@ def _read(path: Path) -> Record:
                 errors=Errors(dict(fields["errors"]["bins"]), fields["errors"]["incomparable"]),
                 kernel=file[f"kernel{index}"],
                 reference=file[f"reference{index}"],
+                map=file[f"map{index}"],
             )
             for index, fields in enumerate(about["outputs"])
         )
-        about["result"] = Result(**about["result"])
+        about["result"] = Result.read(about["result"])
     return Record(**about)
 
 

@@ -1,7 +1,8 @@
 """The log of a run of pytest, and its gaps compared to a complete check.
 
 `scons check` relies on the log, not on pytest's exit status: a test or a reference that exits can
-set any status, but does not write the last line of the log.
+set any status, but does not write the last line of the log; a conftest.py can set any status, but
+does not change the outcomes in the log.
 
 A line is a JSON object with one of these keys, in this order:
 
@@ -10,6 +11,8 @@ A line is a JSON object with one of these keys, in this order:
     started     the id of a test
     finished    the id of a test, with `outcome`, `results`: [kernel, whether it failed] each,
                 `left_out`: kernels, and `params`: the formatted values of each case by name
+    errored     the id of a file that is not collected, or of a test whose teardown fails
+    altered     the id of a test that fails, but which conftest.py skips, xfails or passes
     complete    the exit status of pytest
 """
 
@@ -51,6 +54,8 @@ class RunLog:
         skipped_files: the test files that skip themselves.
         started: the id of the last started test.
         finished: id -> the outcome of the test.
+        errored: the ids of files and tests with an error outside of a test.
+        altered: the ids of tests with an outcome of conftest.py.
         status: pytest's exit status; None if it did not finish.
     """
 
@@ -58,6 +63,8 @@ class RunLog:
     skipped_files: set[str] = field(default_factory=set)
     started: str = ""
     finished: dict[str, FinishedTest] = field(default_factory=dict)
+    errored: dict[str, None] = field(default_factory=dict)
+    altered: dict[str, None] = field(default_factory=dict)
     status: int | None = None
 
     def add(self, line: Mapping[str, Any]) -> None:
@@ -78,6 +85,10 @@ class RunLog:
             }:
                 ran = [(kernel, bad) for kernel, bad in results]
                 self.finished[test] = FinishedTest(outcome, ran, tuple(left_out), tuple(params))
+            case {"errored": name}:
+                self.errored[name] = None
+            case {"altered": test}:
+                self.altered[test] = None
             case {"complete": status}:
                 self.status = status
 
@@ -147,6 +158,27 @@ def missing(
         *_missing_on_executors(log, on_executors),
         *_swallowed_failures(log),
     ]
+
+
+def changed_outcomes(log: RunLog, status: int) -> Iterator[str]:
+    """Yield a sentence if the outcome of tests, or pytest's exit status, was changed.
+
+    Args:
+        log: the run.
+        status: the exit status of pytest's process.
+    """
+    if log.altered:
+        yield (
+            f"conftest.py skips, xfails or passes {_count(len(log.altered), 'test')}, the first is "
+            f"{next(iter(log.altered))}; write a mark at the test instead"
+        )
+    failed = [test for test, finished in log.finished.items() if finished.outcome == "failed"]
+    failed += log.errored
+    if failed and status == 0:
+        yield (
+            f"{_count(len(failed), 'test')} failed, the first is {failed[0]}, but pytest's exit "
+            "status is 0; what changes it, conftest.py?"
+        )
 
 
 def _interrupted(log: RunLog) -> str:

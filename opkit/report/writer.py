@@ -26,7 +26,10 @@ def write(root: Path, operator: OpSpec, records: Path, check_failed: bool, file:
     """
     found = load(records)
     plots = [
-        [plot(output, plot_key(index, i)) for i, output in enumerate(record.outputs)]
+        [
+            plot(output, plot_key(index, i), bool(record.result.problem))
+            for i, output in enumerate(record.outputs)
+        ]
         for index, record in enumerate(found)
     ]
     parts = [runtime.report for runtime in runtimes.selected(operator)]

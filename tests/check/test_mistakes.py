@@ -144,19 +144,6 @@ def test_wrong_signature_error_has_function_line(shrink: Operator) -> None:
         shrink.prepare(case())
 
 
-def test_repeated_error_is_shortened(shrink: Operator) -> None:
-    replace(shrink, MATH, 'return {"output": np.sum(inputs["input"], 1 + inputs["input"].ndim)}')
-    messages = []
-    for one in (case("first"), case("second", shape=(7,))):
-        with pytest.raises(CheckError) as raised:
-            shrink.prepare(one)
-        messages.append(str(raised.value))
-    assert "size = [4, 4]" in messages[0]
-    assert re.fullmatch(
-        r"shrink_reference\.py:9: AxisError: axis 2 .* dimension 1; as in case first", messages[1]
-    )
-
-
 def test_failed_import_is_retried(shrink: Operator) -> None:
     replace(shrink, "import numpy as np", "import nump")
     with pytest.raises(CheckError):

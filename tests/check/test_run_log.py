@@ -109,6 +109,19 @@ def test_xfail_is_not_swallowed_failure() -> None:
     assert run_log.missing(log, BOTH, ELSEWHERE, ["t.py"]) == []
 
 
+def test_changed_outcomes() -> None:
+    log = complete_log()
+    assert [*run_log.changed_outcomes(log, 0)] == []
+    log.finished["t.py::cpu"] = FinishedTest("failed", PASSED)
+    log.errored["u.py"] = None
+    assert [*run_log.changed_outcomes(log, 1)] == []
+    (message,) = run_log.changed_outcomes(log, 0)
+    assert message.startswith("2 tests failed, the first is t.py::cpu, but pytest's exit status is")
+    log.altered["t.py::vx"] = None
+    (message,) = run_log.changed_outcomes(log, 1)
+    assert message.startswith("conftest.py skips, xfails or passes 1 test, the first is t.py::vx;")
+
+
 def test_summary_counts() -> None:
     log = complete_log()
     assert run_log.summary(log) == (
@@ -142,13 +155,17 @@ def test_log_round_trip(tmp_path: Path) -> None:
         {"started": "t.py::vx"},
         finished("t.py::vx", [("VX kernel", False)]),
         {"skipped": "u.py"},
+        {"errored": "v.py"},
+        {"altered": "t.py::cpu"},
     ):
         run_log.append(file, line)
     read = run_log.read(file)
     assert (read.status, read.skipped_files) == (None, {"u.py"})
+    assert ([*read.errored], [*read.altered]) == (["v.py"], ["t.py::cpu"])
     run_log.append(file, {"complete": 0})
     read = run_log.read(file)
-    read.skipped_files.clear()
+    for names in (read.skipped_files, read.errored, read.altered):
+        names.clear()
     assert read == complete_log()
 
 

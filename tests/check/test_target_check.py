@@ -86,7 +86,7 @@ def failures(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], 
     """Return the message of every failed case: (kernel, case) -> message."""
     names = [name for name in FAULTS if name != "NONE"]
     repository = faults_repository(tmp_path_factory.mktemp("faults"), names, limit=2)
-    run = check(repository, "target=all")
+    run = check(repository, "target=all", "verbose=1")
     assert run.returncode == 2, run.stdout + run.stderr
     return problems(run.stdout)
 

@@ -96,7 +96,7 @@ MESSAGES = {
     "UNIFORM": "vxSetNodeUniform crashes the board's driver: the node's kernel is a CPU kernel",
     "LEFT_LOCAL_DATA": "crashes the board's driver: it frees VX_NODE_LOCAL_DATA_PTR, which the",
     "STATUS": "the kernel returns VX_ERROR_INVALID_VALUE (-16)\n  log: parameter 'fault': is 26",
-    "OTHER_RESULT": "1 of 40 elements of output 'output' are wrong, the first is output[0, 1, 1]: "
+    "OTHER_RESULT": "1 of 40 elements of output 'output' are wrong, the worst is output[0, 1, 1]: "
     "the kernel gives 1.0, the reference -1.4873046875 (31219 ulp apart, allowed: 0 ulp)\n"
     "      input[0, 1, 1] = -1.4873046875\n      fault = ",
     "NAN_RESULT": "the kernel gives nan, the reference -1.4873046875 (NaN is only equal to NaN)",
@@ -160,7 +160,14 @@ def test_equal_elements_have_no_error(number: float) -> None:
     difference = compare(array, array.copy(), OutputTolerance())
     assert (difference.max_error, difference.max_ulp, difference.wrong) == (0, 0, 0)
     other = compare(array, np.ones(2, np.float32), OutputTolerance())
-    assert (other.max_error, other.wrong, other.first) == (math.inf, 1, (0,))
+    assert (other.max_error, other.wrong, other.worst) == (math.inf, 1, (0,))
+
+
+def test_cause_is_without_elements(faults: Operator) -> None:
+    result = run_cpu_kernel(fault_case("UNWRITTEN"), operator=faults)
+    assert result.cause == "output elements that the kernel does not write"
+    result = run_cpu_kernel(fault_case("OTHER_RESULT"), operator=faults)
+    assert (result.cause, result.appearance) == ("wrong elements in output 'output'", "")
 
 
 def test_error_within_tolerance_passes(faults: Operator) -> None:
@@ -245,14 +252,14 @@ def test_ulp_distance_counts_steps(value: float, steps: int) -> None:
         assert ulp_distance(start, end).tolist() == [steps]
 
 
-def test_compare_finds_first_wrong_element() -> None:
+def test_compare_finds_worst_wrong_element() -> None:
     expected = np.zeros((2, 3), np.float16)
     actual = expected.copy()
     actual[0, 2] = 6e-8
     actual[1, 1] = 1
     difference = compare(actual, expected, OutputTolerance(max_ulp=1))
-    assert (difference.wrong, difference.first, difference.max_error) == (1, (1, 1), 1.0)
-    assert compare(actual, expected, OutputTolerance()).first == (0, 2)
+    assert (difference.wrong, difference.worst, difference.max_error) == (1, (1, 1), 1.0)
+    assert compare(actual, expected, OutputTolerance()).worst == (1, 1)
     assert compare(actual, expected, OutputTolerance(max_error=1.0)).wrong == 0
 
 
@@ -268,6 +275,25 @@ def test_context_counts_nan() -> None:
         "y is float16 2, all NaN",
         "z is float16 2, from 1.0 to inf",
         "p = 3",
+    ]
+
+
+def test_context_has_the_index_of_each_input() -> None:
+    inputs = {
+        "same": np.arange(6).reshape(2, 3),
+        "row": np.arange(3),
+        "column": np.arange(2).reshape(2, 1),
+        "one": np.array([7]),
+        "other": np.arange(4),
+        "deeper": np.zeros((1, 2, 3)),
+    }
+    assert [*context(inputs, {}, (2, 3), (1, 2))] == [
+        "same[1, 2] = 5",
+        "row[2] = 2",
+        "column[1, 0] = 1",
+        "one[0] = 7",
+        "other is int64 4, from 0 to 3",
+        "deeper is float64 1x2x3, from 0.0 to 0.0",
     ]
 
 
@@ -400,7 +426,13 @@ def test_plugin_continues_after_crash(own_repository: Path) -> None:
     assert run.returncode == 1, run.stdout + run.stderr
     assert "1 failed, 1 passed" in run.stdout
     failures = run.stdout.partition(" FAILURES ")[2].partition(" kernels against ")[0]
-    assert failures.count("reads just past the end of a block of 12 bytes (allocation 2)") == 1
+    assert max(map(len, failures.splitlines())) <= 80
+    assert (
+        " ".join(failures.split()).count(
+            "reads just past the end of a block of 12 bytes (allocation 2)"
+        )
+        == 1
+    )
     assert "another exception" not in run.stdout
     assert "Traceback" not in run.stdout
     rows = [

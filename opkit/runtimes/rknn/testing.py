@@ -124,13 +124,15 @@ def check_vx_kernel(
             both fail the case.
         operator: the operator of the kernel; this repository's by default.
     """
-    with errors_fail_test():
+    with errors_fail_test(VX_KERNEL.name, case):
         operator = operator or operator_of(running_test().root)
         tolerance = read_tolerance(operator, case, max_ulp, max_error)
         kernel = vx_kernel(operator, border, writes_outside, formats, board)
         candidate = Candidate(VX_KERNEL.name, kernel, tolerance)
         if problems := check_kernels(operator, [candidate], _quantized(case, formats or {})):
-            raise CheckError("\n".join(filter(None, [*problems, kernel.hint])))
+            for result in running_test().results:
+                result.note = result.note or kernel.hint
+            raise CheckError("\n".join(problems))
 
 
 TEST_FUNCTIONS = {

@@ -101,7 +101,7 @@ def test_mistakes_are_found(
     path = boxes.path / file
     text = path.read_text()
     path.write_text(text.replace(before, after))
-    refused = boxes.scons("check", check=False)
+    refused = boxes.scons("check", "verbose=1", check=False)
     path.write_text(text)
     assert refused.returncode == 2
     of_pplnn = refused.stdout.split("CPU kernel, pplnn of DecodeBoxes")[1]

@@ -61,4 +61,4 @@ def test_undeclared_integers_fail_as_on_the_board(tmp_path: Path) -> None:
     failed = repository.scons("check", check=False)
     assert failed.returncode != 0
     assert "Take: rows and y must be int64" in failed.stdout
-    assert NOTE in failed.stdout
+    assert NOTE in " ".join(failed.stdout.split())

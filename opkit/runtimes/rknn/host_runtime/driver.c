@@ -326,6 +326,7 @@ static void report(void)
         [HOSTRT_LOG] = "log",
         [HOSTRT_EVENT] = "event",
         [HOSTRT_LEAK] = "leak",
+        [HOSTRT_REASON] = "log",
     };
     const char *text;
     vx_status status;

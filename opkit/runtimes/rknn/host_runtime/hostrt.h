@@ -34,7 +34,8 @@
 enum hostrt_log {
     HOSTRT_LOG, /* the messages of vxAddLogEntry */
     HOSTRT_EVENT, /* likely bugs that the board does not report */
-    HOSTRT_LEAK /* objects that the operator did not release */
+    HOSTRT_LEAK, /* objects that the operator did not release */
+    HOSTRT_REASON /* calls that failed, and why */
 };
 
 /* The text of an entry and its status, in the order of writing; NULL after the last. */
@@ -257,6 +258,9 @@ void hostrt_log_printf(enum hostrt_log log, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Logs an event: a call that ends the process on the board, and fails here. */
 void hostrt_log_crash(const char *function, const char *reason);
+/* Logs why a call fails, "<function>: <reason>"; returns `status`. */
+vx_status hostrt_refuse(vx_status status, const char *function, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* A harness_record_f: for an "event" or a "leak". */
 void hostrt_log_record(const char *what, const void *text, size_t size);
 void hostrt_log_append(enum hostrt_log log, vx_status status, const char *text);

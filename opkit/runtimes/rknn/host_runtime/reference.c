@@ -210,7 +210,14 @@ bool hostrt_fits(const char *function, const struct hostrt_attribute *attribute,
                  vx_size size)
 {
     const bool is_word = size >= sizeof(vx_uint32);
-    if (size != attribute->size || (is_word && ((uintptr_t)value & 3) != 0)) {
+    if (size != attribute->size) {
+        hostrt_refuse(VX_ERROR_INVALID_PARAMETERS, function,
+                      "attribute 0x%X has %zu bytes, not %zu", (unsigned)attribute->attribute,
+                      attribute->size, size);
+        return false;
+    }
+    if (is_word && ((uintptr_t)value & 3) != 0) {
+        hostrt_refuse(VX_ERROR_INVALID_PARAMETERS, function, "value is not aligned to 4 bytes");
         return false;
     }
     if (value == NULL && is_word) {
@@ -225,7 +232,7 @@ vx_status hostrt_query(const char *function, const struct hostrt_attribute *tabl
 {
     const struct hostrt_attribute *found = hostrt_find_attribute(table, count, attribute);
     if (found == NULL) {
-        return unknown;
+        return hostrt_refuse(unknown, function, "attribute 0x%X is unknown", (unsigned)attribute);
     }
     if (found->access == HOSTRT_WRITE || !hostrt_fits(function, found, value, size)) {
         return VX_ERROR_INVALID_PARAMETERS;
@@ -239,7 +246,8 @@ vx_status hostrt_set(const char *function, const struct hostrt_attribute *table,
 {
     const struct hostrt_attribute *found = hostrt_find_attribute(table, count, attribute);
     if (found == NULL || found->access != HOSTRT_READ_WRITE) {
-        return VX_ERROR_NOT_SUPPORTED;
+        return hostrt_refuse(VX_ERROR_NOT_SUPPORTED, function, "attribute 0x%X cannot be set",
+                             (unsigned)attribute);
     }
     if (!hostrt_fits(function, found, value, size)) {
         return VX_ERROR_INVALID_PARAMETERS;
@@ -260,7 +268,7 @@ vx_status vxQueryReference(vx_reference reference, vx_enum attribute, void *valu
     }
     if (attribute == VX_REFERENCE_NAME) { /* a pointer to the name, not the name */
         const vx_char *name = reference->name;
-        const struct hostrt_attribute pointer = {.size = sizeof name};
+        const struct hostrt_attribute pointer = {.attribute = attribute, .size = sizeof name};
         if (!hostrt_fits(__func__, &pointer, value, size)) {
             return VX_ERROR_INVALID_PARAMETERS;
         }

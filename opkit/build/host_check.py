@@ -88,9 +88,11 @@ def options(variables: Any, operator: OpSpec) -> None:
         ),
         (
             "sanitize",
-            f"with check: compile with sanitizers ({names}); requires gcc or clang",
+            f"with check: compile with sanitizers ({names}); requires gcc or clang. none: "
+            "this PC's build does not report undefined behavior",
             "",
         ),
+        BoolVariable("quick", "with check: without reports of undefined behavior", False),
         ("workers", "with check: processes that run cases in parallel; a number, or auto", ""),
     )
 

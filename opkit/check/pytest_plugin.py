@@ -11,7 +11,8 @@ import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Generator, Iterable, Iterator
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,9 @@ from opkit.check.mistakes import REPOSITORY, CheckError, user_message
 from opkit.check.operators import operator_of
 from opkit.check.results import Result, RunningTest, error_text, running, time_text, ulp_text
 from opkit.check.run_log import RunLog
+from opkit.check.sample import sample
 from opkit.check.session import Session, repository_of
+from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.errors import OpkitError
 from opkit.runtimes import expected_kernels
 from opkit.toolchains import zig
@@ -35,6 +38,7 @@ _OPTION = "--opkit-session"
 _PROPERTY = "opkit"
 _INTEGER_INPUT = "opkit_integer_input"
 _SESSION = pytest.StashKey[Session]()
+_SAMPLE = pytest.StashKey[frozenset[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -121,16 +125,38 @@ def pytest_pycollect_makeitem(collector: pytest.Collector) -> Generator[None, An
     return collected
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Choose the sample, before options deselect tests."""
+    tests: dict[tuple[Path, str], list[Case]] = {}
+    for item in items:
+        tests.setdefault((item.path, _function(item)), []).extend(_cases(item))
+    config.stash[_SAMPLE] = sample(tests.values())
+
+
+def _function(item: pytest.Item) -> str:
+    """Return the name of a test's function, without its parameters."""
+    return str(getattr(item, "originalname", item.name))
+
+
+def _cases(item: Any) -> list[Case]:
+    """Return the cases among a test's parameters."""
+    parameters = getattr(item, "callspec", None)
+    return (
+        [each for each in parameters.params.values() if isinstance(each, Case)]
+        if parameters
+        else []
+    )
+
+
 def _case_errors(root: Path, items: Iterable[Any]) -> Iterator[str]:
     operator = operator_of(root)
     for item in items:
-        parameters = getattr(item, "callspec", None)
-        for case in parameters.params.values() if parameters else ():
-            if isinstance(case, Case):
-                try:
-                    operator.check(case)
-                except CheckError as error:
-                    yield str(error)
+        for case in _cases(item):
+            try:
+                operator.check(case)
+            except CheckError as error:
+                yield str(error)
 
 
 # ---- Running -------------------------------------------------------------------------------------
@@ -139,9 +165,14 @@ def _case_errors(root: Path, items: Iterable[Any]) -> Iterator[str]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Attach the results of a test to its report, which reaches other processes."""
-    function = getattr(item, "originalname", item.name)
+    function = _function(item)
     root = repository_of(item.path)
     session = item.config.stash[_SESSION]
+    names = {case.name for case in _cases(item)}
+    sampled: frozenset[str] = item.config.stash[_SAMPLE]
+    if names and not names & sampled:
+        executors = tuple(each for each in session.executors if not each.sampled)
+        session = replace(session, executors=executors)
     if root != REPOSITORY:  # another operator's test: no executor has its kernel
         session = replace(session, executors=(), simulators=())
     test = RunningTest(session, root, function)
@@ -255,8 +286,22 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     for reality in dict.fromkeys(text for _, text in integers):
         inputs = ", ".join(input_ for input_, text in integers if text == reality)
         terminalreporter.write_line(f"note: cases have integer inputs ({inputs}), but {reality}")
-    for note in dict.fromkeys(result.note for result in results if result.note):
+    session = terminalreporter.config.stash[_SESSION]
+    notes = [result.note for result in results if result.note]
+    for note in dict.fromkeys([*notes, *_sample_notes(session, results), *session.notes]):
         terminalreporter.write_line(f"note: {note}")
+
+
+def _sample_notes(session: Session, results: Sequence[Result]) -> Iterator[str]:
+    """Yield a sentence for each executor on which only some of the cases ran."""
+    counts = Counter(result.kernel for result in results)
+    for executor in session.executors:
+        name = CPU_KERNEL.on(executor.name)
+        if executor.sampled and counts[name] < counts[CPU_KERNEL.name]:
+            yield (
+                f"{executor.name} ran {counts[name]} of {counts[CPU_KERNEL.name]} cases, "
+                "a sample; target=... check runs all"
+            )
 
 
 def table(results: Iterable[Result]) -> list[str]:

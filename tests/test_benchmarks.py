@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import build, results_file
+from benchmarks import build, command, results_file
 from benchmarks.kernels.cycles import hot_loop
 from benchmarks.kernels.plot import spread
 from tests.repositories import ROOT
@@ -82,6 +82,9 @@ def test_command(tmp_path: Path) -> None:
     text = (tmp_path / "RESULTS.md").read_text()
     assert "python -m benchmarks.command --output benchmarks" in text
     found = rows(text)
+    checks = [found[name][0] for name in command.CHECKS]
+    assert [aim for aim, _ in checks] == ["", "2.0", "4.0"]
+    assert all(re.fullmatch(NUMBER, seconds) for _, seconds in checks)
     assert [found[f"`rknn-op {verb}`"][0][0] for verb in ("--help", "create")] == ["150", "350"]
     assert all(re.fullmatch(NUMBER, cell) for count in "248" for cell in found[count][0])
 

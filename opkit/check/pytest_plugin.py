@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -25,8 +26,10 @@ from opkit.check.mistakes import REPOSITORY, CheckError, user_message
 from opkit.check.operators import operator_of
 from opkit.check.results import Result, RunningTest, running
 from opkit.check.run_log import RunLog
+from opkit.check.sample import sample
 from opkit.check.session import Session, repository_of
 from opkit.check.unrun_checks import unrun_checks
+from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.errors import OpkitError
 from opkit.files.unread_params import unread_params
 from opkit.runtimes import expected_kernels
@@ -41,6 +44,7 @@ _PROBLEM = "opkit_problem"
 _RAISED = "opkit_raised"  # whether the test's own mark or call explains its exception
 _MARKS = pytest.StashKey[frozenset[str]]()
 _SESSION = pytest.StashKey[Session]()
+_SAMPLE = pytest.StashKey[frozenset[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -141,16 +145,38 @@ def pytest_pycollect_makeitem(collector: pytest.Collector) -> Generator[None, An
     return collected
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Choose the sample, before options deselect tests."""
+    tests: dict[tuple[Path, str], list[Case]] = {}
+    for item in items:
+        tests.setdefault((item.path, _function(item)), []).extend(_cases(item))
+    config.stash[_SAMPLE] = sample(tests.values())
+
+
+def _function(item: pytest.Item) -> str:
+    """Return the name of a test's function, without its parameters."""
+    return str(getattr(item, "originalname", item.name))
+
+
+def _cases(item: Any) -> list[Case]:
+    """Return the cases among a test's parameters."""
+    parameters = getattr(item, "callspec", None)
+    return (
+        [each for each in parameters.params.values() if isinstance(each, Case)]
+        if parameters
+        else []
+    )
+
+
 def _case_errors(root: Path, items: Iterable[Any]) -> Iterator[str]:
     operator = operator_of(root)
     for item in items:
-        parameters = getattr(item, "callspec", None)
-        for case in parameters.params.values() if parameters else ():
-            if isinstance(case, Case):
-                try:
-                    operator.check(case)
-                except CheckError as error:
-                    yield str(error)
+        for case in _cases(item):
+            try:
+                operator.check(case)
+            except CheckError as error:
+                yield str(error)
 
 
 # ---- Running -------------------------------------------------------------------------------------
@@ -159,9 +185,14 @@ def _case_errors(root: Path, items: Iterable[Any]) -> Iterator[str]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Attach the results of a test to its report, which reaches other processes."""
-    function = getattr(item, "originalname", item.name)
+    function = _function(item)
     root = repository_of(item.path)
     session = item.config.stash[_SESSION]
+    names = {case.name for case in _cases(item)}
+    sampled: frozenset[str] = item.config.stash[_SAMPLE]
+    if names and not names & sampled:
+        executors = tuple(each for each in session.executors if not each.sampled)
+        session = replace(session, executors=executors)
     if root != REPOSITORY:  # another operator's test: no executor has its kernel
         session = replace(session, executors=(), simulators=())
     test = RunningTest(session, root, function)
@@ -320,10 +351,24 @@ def pytest_terminal_summary(terminalreporter: Any) -> Generator[None, None, None
     _print(terminalreporter, "kernels against their reference", summary.table(results))
     for line in summary.notes(results, [pair for test in tests for pair in test.integer_inputs]):
         terminalreporter.write_line(line)
-    for line in [] if "deselected" in terminalreporter.stats else summary.gaps(results):
-        terminalreporter.write_line(line)
+    gaps = [] if "deselected" in terminalreporter.stats else summary.gaps(results)
+    session = terminalreporter.config.stash[_SESSION]
+    for note in dict.fromkeys([*gaps, *_sample_notes(session, results), *session.notes]):
+        terminalreporter.write_line(wrapped(f"note: {note}"))
     if len(told) > 1:
         _print(terminalreporter, "causes of failures", summary.failures(tests, shows_all))
+
+
+def _sample_notes(session: Session, results: Sequence[Result]) -> Iterator[str]:
+    """Yield a sentence for each executor on which only some of the cases ran."""
+    counts = Counter(result.kernel for result in results)
+    for executor in session.executors:
+        name = CPU_KERNEL.on(executor.name)
+        if executor.sampled and counts[name] < counts[CPU_KERNEL.name]:
+            yield (
+                f"{executor.name} ran {counts[name]} of {counts[CPU_KERNEL.name]} cases, "
+                "a sample; target=... check runs all"
+            )
 
 
 def _reports(terminalreporter: Any) -> list[pytest.TestReport]:

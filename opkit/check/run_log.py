@@ -44,6 +44,10 @@ class FinishedTest:
     left_out: Sequence[str] = ()
     params: Sequence[Mapping[str, str]] = ()
 
+    def kernels(self) -> list[str]:
+        """Return the kernel of each case."""
+        return [*(name for name, _ in self.results), *self.left_out]
+
 
 @dataclass
 class RunLog:
@@ -140,6 +144,7 @@ def missing(
     kernels: Mapping[CheckedKernel, str],
     on_executors: Mapping[str, Sequence[str]],
     files: Sequence[str],
+    sampled: Sequence[str] = (),
 ) -> list[str]:
     """Return a sentence for each gap in the log, compared to a complete check.
 
@@ -147,6 +152,7 @@ def missing(
         log: the run.
         kernels: the required kernels, each with the reason.
         on_executors: kernel -> its names in the table of cases on the required executors.
+        sampled: the names among them for which some of the cases suffice.
         files: the test files of the repository, by their names in the ids of tests.
     """
     if log.status is None:
@@ -155,7 +161,7 @@ def missing(
         *_tests_not_run(log),
         *_files_without_tests(log, files),
         *missing_kernels(log, kernels),
-        *_missing_on_executors(log, on_executors),
+        *_missing_on_executors(log, on_executors, sampled),
         *_swallowed_failures(log),
     ]
 
@@ -209,12 +215,20 @@ def _files_without_tests(log: RunLog, files: Sequence[str]) -> Iterator[str]:
             yield f"{file} has no test, or pytest does not collect it; write one, or delete it"
 
 
-def _missing_on_executors(log: RunLog, on_executors: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _missing_on_executors(
+    log: RunLog, on_executors: Mapping[str, Sequence[str]], sampled: Sequence[str]
+) -> Iterator[str]:
+    total = Counter(name for finished in log.finished.values() for name in finished.kernels())
+    for kernel, others in on_executors.items():
+        for other in others:
+            if other in sampled and total[kernel] and not total[other]:
+                yield f"no case ran on the {other}"
     for test, finished in log.finished.items():
-        counts = Counter([*(name for name, _ in finished.results), *finished.left_out])
+        counts = Counter(finished.kernels())
         for kernel, others in on_executors.items():
             for other in others:
-                if counts[other] != counts[kernel]:
+                is_left_out = other in sampled and not counts[other]
+                if counts[other] != counts[kernel] and not is_left_out:
                     yield (
                         f"{test} has {_count(counts[kernel], 'result')} of the {kernel}, "
                         f"but {counts[other]} of the {other}"

@@ -19,12 +19,14 @@ class Session:
         log: the file for the collected tests and their outcomes; see run_log.
         records: the folder for the records of `scons report`; None: no records.
         simulators: the executors of the reference as part of a converted model.
+        notes: sentences for the end of the run.
     """
 
     executors: tuple[Executor, ...] = ()
     log: Path | None = None
     records: Path | None = None
     simulators: tuple[Executor, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def write(self, file: Path) -> None:
         """Write the session to a file; create its folder if absent."""
@@ -40,7 +42,7 @@ class Session:
             for name in ("executors", "simulators")
         )
         log, records = (Path(fields[name]) if fields[name] else None for name in ("log", "records"))
-        return cls(executors, log, records, simulators)
+        return cls(executors, log, records, simulators, tuple(fields["notes"]))
 
 
 def repository_of(path: Path) -> Path:

@@ -98,8 +98,7 @@ def gaps(results: Iterable[Result]) -> list[str]:
     for result in results:
         for note, fills in result.coverage.items():
             filled[note] = filled.get(note, False) or fills
-    texts = [f"note: {note}" for note, is_filled in filled.items() if not is_filled]
-    return [line for text in texts for line in wrapped(text).splitlines()]
+    return [note for note, is_filled in filled.items() if not is_filled]
 
 
 def failures(tests: Sequence[FinishedTest], are_shown: bool) -> list[str]:

@@ -324,6 +324,8 @@ def test_help_lists_chip_requirements(fresh: Repository) -> None:
         assert re.search(rf"^ +{chip} .*{re.escape(TARGETS[chip].needs)}", text, re.MULTILINE)
     for word in ("check", "compiledb", "toolchain=", "vx_binary=", "rknn_python=", "sysroot="):
         assert word in text
+    for option in ("quick=False", "sanitize="):
+        assert re.search(rf"^  {option} +with check: ", text, re.MULTILINE), text
 
 
 def test_compiledb_compiles_nothing(tmp_path: Path) -> None:

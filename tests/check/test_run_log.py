@@ -96,6 +96,16 @@ def test_missing_entry_is_one_sentence(change: dict[str, Any], sentence: str) ->
     assert sentence in message
 
 
+def test_sample_on_executor_suffices() -> None:
+    log = complete_log()
+    log.finished["t.py::more"] = passed("CPU kernel")
+    sampled = ["CPU kernel, armhf"]
+    assert run_log.missing(log, BOTH, ELSEWHERE, ["t.py"], sampled) == []
+    log.finished["t.py::cpu"] = passed("CPU kernel")
+    (message,) = run_log.missing(log, BOTH, ELSEWHERE, ["t.py"], sampled)
+    assert message == "no case ran on the CPU kernel, armhf"
+
+
 def test_file_without_tests_is_named() -> None:
     log = complete_log()
     log.skipped_files.add("skipped.py")

@@ -120,8 +120,11 @@ def test_missing_compiler_error(fresh: Repository) -> None:
 def test_sanitizer_names() -> None:
     assert parse_sanitizers("") == []
     assert parse_sanitizers("undefined, address,undefined") == ["address", "undefined"]
+    assert parse_sanitizers("none") == []
+    with pytest.raises(OpkitError, match=r"unknown sanitizer 'none' \(expected address, undefined"):
+        parse_sanitizers("none,address")
     with pytest.raises(
-        OpkitError, match=r"unknown sanitizer 'memory' \(expected address, undefined"
+        OpkitError, match=r"unknown sanitizer 'memory' \(expected address, undefined, none\)"
     ):
         parse_sanitizers("address,memory")
 

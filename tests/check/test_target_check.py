@@ -72,12 +72,6 @@ def test_check_runs_chip_instruction_set_only(fresh: Repository) -> None:
     assert list(rows(check(fresh, "target=rv1109").stdout)) == ["CPU kernel", "CPU kernel, armhf"]
 
 
-def test_check_without_target_runs_on_pc_only(copy_of_fresh: Repository) -> None:
-    run = check(copy_of_fresh)
-    assert list(rows(run.stdout)) == ["CPU kernel"]
-    assert "build/check" not in run.stdout
-
-
 # ---- Wrong kernels ----
 
 

@@ -169,8 +169,6 @@ class HarnessKernel:
         library: the kernel's library on this PC, if it has debug information.
     """
 
-    keeps_state = True
-
     def __init__(
         self,
         spec: OpSpec,
@@ -184,6 +182,8 @@ class HarnessKernel:
         self.convention = convention
         self.attachments = attachments or {}
         self.harness = Harness(executor, root, library)
+        # The instruction set does not matter for state, so a sample saves these runs.
+        self.keeps_state = not executor.sampled
 
     def run(
         self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10

@@ -10,6 +10,7 @@ import numpy as np
 
 from opkit.check.executors import on_this_pc
 from opkit.check.harness.client import HarnessKernel
+from opkit.check.instrumented import InstrumentedKernel
 from opkit.description.spec import OpSpec
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult
@@ -74,14 +75,18 @@ def every_version(
     return EveryVersion(first, later)
 
 
-def cpu_kernel(spec: OpSpec, root: Path) -> EveryVersion:
+def cpu_kernel(spec: OpSpec, root: Path) -> InstrumentedKernel:
     """Return a repository's CPU kernel for this PC.
 
     Raises:
         OpkitError: the kernel is not built.
     """
-    build = root / "build"
-    library = build / f"rknn2/x64/librkcst_{spec.lower}.so"
-    runtime = build / "rknn2/host/librknnrt.so"
-    executor = on_this_pc(build / "host/harness", runtime, library, "get_rknn_custom_op")
-    return every_version(spec, executor, root, library)
+    host = root / "build/rknn2/host"
+
+    def kernel(folder: Path) -> EveryVersion:
+        library = folder / f"librkcst_{spec.lower}.so"
+        harness, runtime = root / "build/host/harness", host / "librknnrt.so"
+        executor = on_this_pc(harness, runtime, library, "get_rknn_custom_op")
+        return every_version(spec, executor, root, library)
+
+    return InstrumentedKernel(kernel(root / "build/rknn2/x64"), kernel(host))

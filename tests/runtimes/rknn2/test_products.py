@@ -144,7 +144,7 @@ def test_check_on_targets(copy: Repository) -> None:
 
 def test_check_with_sanitizers(copy: Repository) -> None:
     need("gcc", "gcc libc6-dev")
-    checked = copy.scons("sanitize=address,undefined", "check", path=os.environ["PATH"])
+    checked = copy.scons("sanitize=address,undefined", "quick=1", "check", path=os.environ["PATH"])
     assert "CPU kernel, address,undefined: 6 cases\n" in checked.stdout
 
 

@@ -247,6 +247,21 @@ static bool is_inside(const struct block *block, const void *address)
            (const uint8_t *)address < block->map + block->map_size;
 }
 
+uintptr_t guarded_memory_start(uintptr_t address)
+{
+    for (size_t i = block_count; i-- > 0;) {
+        if (is_inside(&blocks[i], (const void *)address)) {
+            return (uintptr_t)blocks[i].start;
+        }
+    }
+    return 0;
+}
+
+void guarded_memory_event(const char *text)
+{
+    record_text("event", "%s", text);
+}
+
 bool guarded_memory_free(void *start)
 {
     struct block *block = find(start);

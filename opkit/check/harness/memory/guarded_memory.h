@@ -5,6 +5,7 @@
  *     guarded_memory.c  the blocks
  *     guarded_values.c  the values of an invocation, each in such a block
  *     guarded_malloc.c  malloc, free and related functions for the operator, on such blocks
+ *     undefined.c       undefined behavior, which an instrumented kernel reports
  *
  * The files are part of the runtime's library, or of the static program with the runtime: a process
  * has them once. runtime.h has the calls by which a runtime guards its kernels.
@@ -89,6 +90,10 @@ void guarded_memory_set(uint8_t *start, uint8_t byte, size_t size);
 void *guarded_memory_resize(void *start, size_t size);
 /* Returns false for a pointer outside of all blocks. */
 bool guarded_memory_free(void *start);
+/* Returns the start of the block around an address, or 0 outside of all blocks. */
+uintptr_t guarded_memory_start(uintptr_t address);
+/* Records an event in a run. */
+void guarded_memory_event(const char *text);
 
 #pragma GCC visibility pop
 

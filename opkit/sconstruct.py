@@ -24,6 +24,7 @@ from opkit.build import (
     host_check,
     lock,
     machinery,
+    mutate,
     options,
     report,
     signatures,
@@ -35,7 +36,7 @@ from opkit.toolchains import zig
 from opkit.version import VERSION
 
 COMMON_TOOLS = (
-    *(compiler, harness, host_check, report, debugger),
+    *(compiler, harness, host_check, mutate, report, debugger),
     *(compile_commands, compiler_output, user_cache),
 )
 
@@ -161,11 +162,13 @@ def _declare(env: Any, request: options.Request) -> list[Any]:
     products: list[Any] = []
     needed: list[Any] = []
     for runtime in operator_runtimes:
-        needed += runtime.declare(env, request)
+        needed.append(runtime.declare(env, request))
         if not request.for_this_pc and not request.names_intermediate:
             products += runtime.products(env, request.targets_of(runtime))
-    if request.commands & {"check", "report"}:
-        checked = needed, operator_runtimes, request
+    if env["mutate"]:
+        mutate.mutate(env, needed[0], env.Flatten(needed))
+    elif request.commands & {"check", "report"}:
+        checked = env.Flatten(needed), operator_runtimes, request
         _ = (
             report.report(env, *checked)
             if "report" in request.commands
@@ -179,7 +182,7 @@ def _declare(env: Any, request: options.Request) -> list[Any]:
             [runtime.editor_commands for runtime in operator_runtimes],
             [folder for runtime in operator_runtimes for folder in runtime.cxx_folders],
         )
-    Script.Default(products or needed)
+    Script.Default(products or env.Flatten(needed))
     return products
 
 

@@ -20,15 +20,13 @@ from opkit.build.options import Request
 from opkit.check import executors, run_log
 from opkit.check.run_log import CPU_KERNEL
 from opkit.check.sanitizers import ENVIRONMENT, SANITIZERS, parse_sanitizers
-from opkit.check.session import Session
+from opkit.check.session import FILE, LOG, Session, command
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes import expected_kernels
 from opkit.runtimes.interface import Runtime
 
-SESSION = Path("build/check/session.json")
-LOG = Path("build/check/log.jsonl")
 # Of pytest, which takes long to import.
 NO_TESTS = 5
 USAGE_ERROR = 4
@@ -191,14 +189,9 @@ def _run_pytest(session: Session, operator: OpSpec, workers: str, kept_files: Se
     Should we be killed, pytest still holds the repository's lock, among the kept files.
     """
     LOG.unlink(missing_ok=True)
-    session.write(SESSION)
-    command = [
-        *(sys.executable, "-m", "pytest", "-q"),
-        *("-p", "opkit.check.pytest_plugin", f"--opkit-session={SESSION}"),
-        *("-o", "empty_parameter_set_mark=fail_at_collect"),
-        *(("-n", workers) if workers else ()),
-    ]
-    status = subprocess.run(command, check=False, pass_fds=kept_files).returncode
+    session.write(FILE)
+    pytest = [*command(), *(("-n", workers) if workers else ())]
+    status = subprocess.run(pytest, check=False, pass_fds=kept_files).returncode
     log = run_log.read(LOG)
     elsewhere = [*operator.runtimes[1:], *(executor.name for executor in session.executors)]
     simulators = [executor.name for executor in session.simulators]

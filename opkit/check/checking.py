@@ -138,7 +138,8 @@ class _Check:
         A kernel that hangs costs one time limit in a session, not one for each case.
         """
         first = self.operator.first_timeouts.get(self.name)
-        limit = min(SHORT_LIMIT, TIME_LIMIT) if first else TIME_LIMIT
+        time_limit = running_test().session.time_limit or TIME_LIMIT
+        limit = min(SHORT_LIMIT, time_limit) if first else time_limit
         run = self.kernel.run(invocation, fill, repeat, limit)
         is_first = not self._has_printed
         if run.printed and (is_first or _problem_of_run(run, self.kernel.convention)):
@@ -151,7 +152,7 @@ class _Check:
         if run.timed_out:
             first = self.operator.first_timeouts.setdefault(self.name, self.prepared.case.name)
             self.result.note = (
-                f"{self.name} timed out after {TIME_LIMIT:g} s in case {first}; "
+                f"{self.name} timed out after {time_limit:g} s in case {first}; "
                 f"the timeout of later cases is {SHORT_LIMIT:g} s"
             )
         return run

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from opkit.complaint import Complaint
     from opkit.description.reader import Reader
     from opkit.description.spec import OpSpec, Param, Tensor
+    from opkit.mutation.sources import MutableSource
     from opkit.runtimes.invocation import CallingConvention, Kernel, SimulatedKernel
 
 
@@ -255,6 +256,10 @@ class Runtime(ABC):
     def simulated_kernel(self, spec: OpSpec, executor: Executor, root: Path) -> SimulatedKernel:
         """Return the reference in one of its simulators; nobody asks a runtime without any."""
         raise NotImplementedError
+
+    def mutable_sources(self, spec: OpSpec) -> Sequence[MutableSource]:
+        """Return what `scons check mutate=` changes besides the math in C."""
+        return ()
 
     def expected_kernels(self, spec: OpSpec) -> Mapping[CheckedKernel, str]:
         """Return the other kernels that a check must have run, each with the reason."""

@@ -23,6 +23,7 @@ from opkit.runtimes.rknn.settings import Settings
 if TYPE_CHECKING:
     from opkit.check.run_log import CheckedKernel
     from opkit.complaint import Complaint
+    from opkit.mutation.sources import MutableSource
     from opkit.runtimes.invocation import CallingConvention, Kernel
 
 
@@ -161,6 +162,12 @@ class Rknn(Runtime):
         from opkit.runtimes.rknn.host_kernels import cpu_kernel
 
         return cpu_kernel(spec, root)
+
+    def mutable_sources(self, spec: OpSpec) -> Sequence[MutableSource]:
+        """Return the .vx file."""
+        from opkit.runtimes.rknn.vx.mutation import VxSource
+
+        return [VxSource(spec)] if settings.settings(spec).has_vx_kernel else []
 
     def expected_kernels(self, spec: OpSpec) -> Mapping[CheckedKernel, str]:
         """Return the VX kernel, if the board runs it."""

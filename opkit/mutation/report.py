@@ -1,0 +1,59 @@
+"""What became of the changes, in lines of at most 80 characters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opkit.mutation.changes import Change
+from opkit.mutation.trials import COUNTED, Outcome
+
+_WIDTH = 80
+_ADVICE = "Add a case that fails with such a change, unless the change makes no difference."
+
+
+def report(results: Sequence[tuple[Change, Outcome]], count: int) -> str:
+    """Return the text.
+
+    Args:
+        results: the changes that were tried, and what became of each.
+        count: how many were asked for.
+    """
+    counted = [change for change, outcome in results if outcome in COUNTED]
+    alive = [change for change, outcome in results if outcome is Outcome.LIVES]
+    total, noticed = len(counted), len(counted) - len(alive)
+    more = f"mutate={count}: there are no more than {total} changes\n" if total < count else ""
+    if not alive:
+        return f"{more}your cases notice {'all ' if total > 1 else ''}{_changes(total)}"
+    these = "this one lives" if len(alive) == 1 else f"these {len(alive)} live"
+    in_order = sorted(alive, key=lambda change: (change.file, change.span))
+    lines = [f"your cases notice {noticed} of {_changes(total)}; {these}:"]
+    lines += [line for change in in_order for line in lines_of(change)]
+    return more + "\n".join([*lines, _ADVICE])
+
+
+def _changes(count: int) -> str:
+    return "1 change" if count == 1 else f"{count} changes"
+
+
+def lines_of(change: Change) -> list[str]:
+    """Return where a change is, and what it is."""
+    place = f"{change.file}:{change.line}"
+    if not change.text:
+        return _fitted(place, [f"drop `{change.before}`"])
+    before, after = f"`{change.before}`", f"`{change.after}`"
+    return (
+        _fitted(place, [f"{before} -> {after}"])
+        if (len(f"{place} {before} -> {after}") <= _WIDTH)
+        else _fitted(place, [before, f"-> {after}"])
+    )
+
+
+def _fitted(place: str, parts: Sequence[str]) -> list[str]:
+    """Return the parts behind the place if they fit there in one line, else below it."""
+    if len(parts) == 1 and len(f"{place} {parts[0]}") <= _WIDTH:
+        return [f"{place} {parts[0]}"]
+    return [place, *(_shortened(f"    {part}") for part in parts)]
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 4]}...`"

@@ -23,12 +23,17 @@ from opkit.toolchains.languages import C_LANGUAGE
 PLAN = Path("build/check/mutation.json")
 _BUILD = "build/"
 
-USAGE = (("scons check mutate=N", "... with N small changes of the kernels: are they noticed?"),)
+USAGE = (
+    (
+        "scons check mutate=N",
+        "make N small changes of the kernels, one at a time: do the cases fail?",
+    ),
+)
 
 
 def options(variables: Any, operator: OpSpec) -> None:
     """Add the number of changes."""
-    text = "with check: try so many small changes of the kernels; the status is 0 if some live"
+    text = "with check: how many small changes of the kernels to try, one at a time"
     variables.Add("mutate", text, "")
 
 

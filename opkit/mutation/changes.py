@@ -130,18 +130,34 @@ def _change(place: _Place, file: str, kind: str, edit: _Edit) -> Change:
 def _scope(place: _Place, span: Span) -> Span:
     """Return the part of the source that shows a change.
 
-    That is the widest short expression around it; else the narrowest, or its line; else itself.
+    That is the widest short expression around it; else the narrowest, the macro's call that it is
+    in, or its line; else itself.
     """
     begin = place.source.rfind(b"\n", 0, span[0]) + 1
     end = place.source.find(b"\n", span[1])
     nodes = [node for node in (*place.above[1:], place.node) if node.kind[-4:] != "Stmt"]
-    scopes = [node.span for node in nodes if node.span and _is_inside(span, node.span, place)]
-    scopes.insert(0, (begin, end if end >= 0 else len(place.source)))
+    inner = [node.span for node in nodes if node.span and _is_inside(span, node.span, place)]
+    outer = [(begin, end if end >= 0 else len(place.source)), _call_around(place.source, span)]
+    scopes = [*outer, *inner]
     texts = [place.source[slice(*scope)] for scope in scopes]
     lengths = [len(_shown(text)) if _is_balanced(text) else _WIDE + 1 for text in texts]
-    short = [each for each, length in zip(scopes[1:], lengths[1:], strict=True) if length <= _SHORT]
+    short = [each for each, length in zip(inner, lengths[2:], strict=True) if length <= _SHORT]
     fitting = [each for each, length in zip(scopes, lengths, strict=True) if length <= _WIDE]
     return next(iter(short), fitting[-1] if fitting else span)
+
+
+def _call_around(source: bytes, span: Span) -> Span:
+    """Return the innermost parentheses around a span, with the name before them."""
+    begin, end = span
+    depth = 0
+    while begin > 0 and depth < 1:
+        begin -= 1
+        depth += {b"(": 1, b")": -1}.get(source[begin : begin + 1], 0)
+    while end < len(source) and depth > 0:
+        depth += {b"(": 1, b")": -1}.get(source[end : end + 1], 0)
+        end += 1
+    name = re.search(rb"\w*$", source[:begin])
+    return (name.start() if name else begin), end
 
 
 def _is_inside(span: Span, scope: Span, place: _Place) -> bool:

@@ -21,6 +21,8 @@ def report(results: Sequence[tuple[Change, Outcome]], count: int) -> str:
     counted = [change for change, outcome in results if outcome in COUNTED]
     alive = [change for change, outcome in results if outcome is Outcome.LIVES]
     total, noticed = len(counted), len(counted) - len(alive)
+    if not counted:
+        return f"mutate={count}: there is nothing to change in the kernels"
     more = f"mutate={count}: there are no more than {total} changes\n" if total < count else ""
     if not alive:
         return f"{more}your cases notice {'all ' if total > 1 else ''}{_changes(total)}"

@@ -61,7 +61,7 @@ class ComputeHeader:
         # With -E, zig expects no file, and leaves to clang what it writes.
         dump = ("-E", "-x", "c", "-w", "-Xclang", "-ast-dump=json")
         command = [*compiler.command, *compiler.flags, *self.plan.arguments, *dump, self.path]
-        run = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
+        run = _run(command, repository)
         if run.returncode:
             raise OpkitError(f"{self.path} cannot be read alone:\n{run.stderr.strip()}")
         return run.stdout
@@ -71,15 +71,14 @@ class ComputeHeader:
         for command in self.plan.commands:
             (repository / command.target).unlink(missing_ok=True)
         for command in self.plan.commands:
-            run = subprocess.run(
-                ["/bin/sh", "-c", command.line],
-                cwd=repository,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                check=False,
-            )
+            run = _run(["/bin/sh", "-c", command.line], repository)
             if run.returncode:
                 raise OpkitError(run.stderr.strip())
         targets = [repository / command.target for command in self.plan.commands]
         return [target for target in targets if target.suffix != ".o"]
+
+
+def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, encoding="utf-8", errors="replace", check=False
+    )

@@ -172,3 +172,16 @@ def test_long_lines_are_folded() -> None:
     dropped = Change("sum_compute.h", "statement", 12, (0, 1), b"", f"{long};{long};", "")
     assert lines_of(dropped) == ["sum_compute.h:12", f"    drop `{long}...`"]
     assert max(map(len, [*lines_of(change), *lines_of(dropped)])) <= 80
+
+
+def test_argument_of_a_macro_is_shown_with_its_call(tmp_path: Path) -> None:
+    text = (
+        "#define MOVE(to, from, modifier) ((to) = (from) + (modifier))\n"
+        "#define MODIFIER(a, b) ((a) * (b))\n"
+        "void f(int *the_first, int *the_other_one)\n{\n"
+        "    MOVE(the_first[0], the_other_one[0], MODIFIER(3, 4));\n}\n"
+    )
+    found = [lines_of(each) for each in changes_of(tmp_path / "sum.h", text) if each.line == 5]
+    assert ["sum.h:5 `MODIFIER(3, 4)` -> `MODIFIER(3, 5)`"] in found
+    assert ["sum.h:5 `the_other_one[0]` -> `the_other_one[1]`"] in found
+    assert ["sum.h:5 drop `MOVE(the_first[0], the_other_one[0], MODIFIER(3, 4))`"] in found

@@ -38,23 +38,13 @@ def _changes(count: int) -> str:
 
 
 def lines_of(change: Change) -> list[str]:
-    """Return where a change is, and what it is."""
+    """Return where a change is, and what it is: in one line, or what does not fit below it."""
     place = f"{change.file}:{change.line}"
+    parts = [f"`{change.before}`", f"-> `{change.after}`"]
     if not change.text:
-        return _fitted(place, [f"drop `{change.before}`"])
-    before, after = f"`{change.before}`", f"`{change.after}`"
-    return (
-        _fitted(place, [f"{before} -> {after}"])
-        if (len(f"{place} {before} -> {after}") <= _WIDTH)
-        else _fitted(place, [before, f"-> {after}"])
-    )
-
-
-def _fitted(place: str, parts: Sequence[str]) -> list[str]:
-    """Return the parts behind the place if they fit there in one line, else below it."""
-    if len(parts) == 1 and len(f"{place} {parts[0]}") <= _WIDTH:
-        return [f"{place} {parts[0]}"]
-    return [place, *(_shortened(f"    {part}") for part in parts)]
+        parts = [f"drop `{change.before}`"]
+    line = " ".join([place, *parts])
+    return [line] if len(line) <= _WIDTH else [place, *(_shortened(f"    {p}") for p in parts)]
 
 
 def _shortened(line: str) -> str:

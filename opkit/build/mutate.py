@@ -53,10 +53,8 @@ def check(env: Any, request: Request) -> None:
     others = [name for name in ("qemu", "sanitize", "workers") if env[name]]
     others += ["target"] if request.abis else []
     if others:
-        raise OpkitError(
-            f"mutate={number} runs the cases on this PC, on all its cores; leave out "
-            f"{' and '.join(f'{name}=' for name in others)}"
-        )
+        names = ", ".join(f"{name}=" for name in others)
+        raise OpkitError(f"mutate= is for all cores of this PC; leave out {names}")
 
 
 def mutate(env: Any, first: Sequence[Any], needed: Sequence[Any]) -> Any:

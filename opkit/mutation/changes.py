@@ -235,8 +235,8 @@ def _dropped_statement(place: _Place) -> Iterator[_Edit]:
         end = _end_of_call(place.source, node.macro)
         if end:
             yield (node.macro, end), b""
-    is_last_of_for = parent.kind == "ForStmt" and node is not parent.children[-1]
-    if _is_statement(node) and not is_last_of_for:
+    is_head_of_for = parent.kind == "ForStmt" and node is not parent.children[-1]
+    if _is_statement(node) and not is_head_of_for:
         yield from place.replaced(node, b"")
 
 
@@ -269,36 +269,38 @@ def _next_integer(text: str) -> str:
 
 
 def _exchanged_param(place: _Place) -> Iterator[_Edit]:
-    node = place.node
-    if node.last is None:
+    last = place.node.last
+    if last is None:
         return
-    if node.kind == "MemberExpr":
-        member = place.tree.members.get(node.fields["referencedMemberDecl"])
-        if member is None or member.struct.startswith(_OWN_STRUCT):
-            return
-        own, others = (
-            member.name,
-            [
-                each.name
-                for each in place.tree.members.values()
-                if (each.struct, each.type) == (member.struct, member.type)
-            ],
-        )
-    elif node.kind == "DeclRefExpr" and node.fields["referencedDecl"]["kind"] == "ParmVarDecl":
-        parameters = [part for part in place.above[0].parts if part.kind == "ParmVarDecl"]
-        own, others = (
-            node.fields["referencedDecl"]["name"],
-            [
-                each.fields["name"]
-                for each in parameters
-                if "name" in each.fields and _unqualified(each.type) == _unqualified(node.type)
-            ],
-        )
-    else:
-        return
-    for other in others:
-        if other != own and place.source[slice(*node.last)] == own.encode():
-            yield node.last, other.encode()
+    own = place.source[slice(*last)].decode(errors="replace")
+    names = [*_members_of_one_type(place), *_parameters_of_one_type(place)]
+    for name in names if own in names else ():
+        if name != own:
+            yield last, name.encode()
+
+
+def _members_of_one_type(place: _Place) -> list[str]:
+    """Return the members of a struct that have the type of this one."""
+    members = place.tree.members
+    own = members.get(place.node.fields.get("referencedMemberDecl", ""))
+    if own is None or own.struct.startswith(_OWN_STRUCT):
+        return []
+    return [
+        each.name for each in members.values() if (each.struct, each.type) == (own.struct, own.type)
+    ]
+
+
+def _parameters_of_one_type(place: _Place) -> list[str]:
+    """Return the parameters of a function that have the type of this one."""
+    if place.node.fields.get("referencedDecl", {}).get("kind") != "ParmVarDecl":
+        return []
+    return [
+        each.fields["name"]
+        for each in place.above[0].parts
+        if each.kind == "ParmVarDecl"
+        and "name" in each.fields
+        and _unqualified(each.type) == _unqualified(place.node.type)
+    ]
 
 
 KINDS: dict[str, Callable[[_Place], Iterator[_Edit]]] = {

@@ -159,7 +159,7 @@ def test_red_check_is_said_at_once(repository: Repository) -> None:
         ("mutate=5",): "mutate=5 goes with check: scons check mutate=5",
         ("report", "mutate=5"): "mutate=5 goes with check: scons check mutate=5",
         ("check", "mutate=5", "target=rv1126", "sanitize=address"): (
-            "mutate=5 runs the cases on this PC, on all its cores; leave out sanitize= and target="
+            "mutate= is for all cores of this PC; leave out sanitize=, target="
         ),
     }.items(),
 )

@@ -1,4 +1,4 @@
-"""The small changes of a C or `.vx` source, from its syntax tree."""
+"""The small changes of a source in C or OpenCL C, from its syntax tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The functions of a C or `.vx` source, from the syntax tree that clang writes as JSON."""
+"""The functions of a source, from the syntax tree that clang writes as JSON."""
 
 from __future__ import annotations
 

@@ -385,8 +385,9 @@ ROOMS = (
     *("description", "toolchains"),
     "check.run_log",  # the kernels that a runtime promises to a check
     "check.executors",  # what starts a runtime's simulators
+    *("mutation.plan", "mutation.sources"),  # what a runtime's kernels are to a change
     *("runtimes.invocation", "runtimes.interface", "runtimes", "files"),
-    *("check", "report", "build"),
+    *("check", "mutation", "report", "build"),
     "runtimes.*",
     *("repository", "testing", "sconstruct", "ci"),
     *("creation", "rknn_op_template", "rknn_op", "hooks"),

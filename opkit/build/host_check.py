@@ -20,7 +20,7 @@ from opkit.build import static_harness
 from opkit.build.options import Request
 from opkit.check import executors, run_log
 from opkit.check.sanitizers import ENVIRONMENT, SANITIZERS, parse_sanitizers
-from opkit.check.session import Session
+from opkit.check.session import FILE, LOG, Session, command
 from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
@@ -29,8 +29,6 @@ from opkit.runtimes import expected_kernels
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.interface import Runtime
 
-SESSION = Path("build/check/session.json")
-LOG = Path("build/check/log.jsonl")
 PAGE = Path("build/report.html")
 RECORDS = Path("build/results")
 # pytest's exit codes; its import is slow.
@@ -235,14 +233,9 @@ def _run_pytest(session: Session, operator: OpSpec, workers: str, kept_files: Se
     If this process is killed, pytest still holds the repository's lock, one of the kept files.
     """
     LOG.unlink(missing_ok=True)
-    session.write(SESSION)
-    command = [
-        *(sys.executable, "-m", "pytest", "-q"),
-        *("-p", "opkit.check.pytest_plugin", f"--opkit-session={SESSION}"),
-        *("-o", "empty_parameter_set_mark=fail_at_collect"),
-        *(("-n", workers) if workers else ()),
-    ]
-    status = subprocess.run(command, check=False, pass_fds=kept_files).returncode
+    session.write(FILE)
+    pytest = [*command(), *(("-n", workers) if workers else ())]
+    status = subprocess.run(pytest, check=False, pass_fds=kept_files).returncode
     log = run_log.read(LOG)
     elsewhere = [*operator.runtimes[1:], *(executor.name for executor in session.executors)]
     simulators = [executor.name for executor in session.simulators]

@@ -26,6 +26,7 @@ from opkit.runtimes.rknn.vx.clang import (
 )
 from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
 from opkit.scratch import scratch_folder
+from opkit.toolchains.clang_ast import DUMP
 
 if TYPE_CHECKING:
     from opkit.runtimes.rknn.vx.syntax_tree import Declarations
@@ -40,7 +41,6 @@ _TAKEN = re.compile(
     r"redeclaration of '(?=\w+' must have the 'overloadable' attribute))(\w+)",
     re.MULTILINE,
 )
-_TREE = ("-fsyntax-only", "-w", "-Xclang", "-ast-dump=json")
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ class _Reader:
 
         rule = copy.with_name("rule.d")
         outline = ("-include", f"{SEEN_AS}/outline.h", "-MD", "-MF", str(rule))
-        result = self._run(data, names, copy, (*outline, *_TREE, "-Wfatal-errors"))
+        result = self._run(data, names, copy, (*outline, "-fsyntax-only", *DUMP, "-Wfatal-errors"))
         if result.returncode != 0:
             return None
         ours = (SEEN_AS, str(self.folder))
@@ -235,7 +235,16 @@ class _Reader:
         copy.write_bytes(data)
         mark = '__attribute__((annotate("kernel",1)))'
         result = run_unchecked(
-            *(zig(), "clang", "-x", "cl", *self.language, *_TREE, "-ferror-limit=0"),
+            *(
+                zig(),
+                "clang",
+                "-x",
+                "cl",
+                *self.language,
+                "-fsyntax-only",
+                *DUMP,
+                "-ferror-limit=0",
+            ),
             *(f"-D__kernel={mark}", f"-Dkernel={mark}", *self.own_folder),
             *("-I", str(PRELUDE), str(copy)),
         )

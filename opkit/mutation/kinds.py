@@ -19,7 +19,9 @@ _NOT_STATEMENTS = frozenset(("DeclStmt", "ReturnStmt", "NullStmt"))
 _WITH_BODY = frozenset(("IfStmt", "ForStmt", "WhileStmt", "DoStmt"))
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|__private)\b|__attribute__\(\(ext_vector_type.*\)\)")
 _ARITHMETIC = frozenset("unsigned signed char short int long float double half _Float16".split())
-_NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|[0-9.]+(?:[eE][-+]?[0-9]+)?)(\w*)")
+_NUMBER = re.compile(
+    r"(0[xX][0-9a-fA-F.]+(?:[pP][-+]?[0-9]+)?|[0-9.]+(?:[eE][-+]?[0-9]+)?)([uUlLfFhH]*)"
+)
 _OWN_STRUCT = "opkit_"
 
 
@@ -99,7 +101,8 @@ def _constant(site: Site) -> Iterator[Edit]:
     if site.node.kind == "IntegerLiteral":
         text = _next_integer(literal[1])
     elif site.node.kind == "FloatingLiteral":
-        value = float(literal[1])
+        is_hexadecimal = literal[1][:2].lower() == "0x"
+        value = float.fromhex(literal[1]) if is_hexadecimal else float(literal[1])
         text = repr(value + 1 if np.float32(value + 1) != np.float32(value) else 2 * value)
     else:
         return

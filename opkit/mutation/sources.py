@@ -58,14 +58,7 @@ class ComputeHeader:
 
     def tree(self, repository: Path) -> str:
         """Return its syntax tree."""
-        compiler = toolchains.find("zig", ABIS["x64"])
-        # With -E, zig expects no output file, and passes stdout on.
-        dump = ("-E", "-x", "c", *clang_ast.DUMP, self.path)
-        command = [*compiler.command, *compiler.flags, *self.plan.arguments, *dump]
-        run = _run(command, repository)
-        if run.returncode:
-            raise OpkitError(f"{self.path} cannot be read alone:\n{run.stderr.strip()}")
-        return run.stdout
+        return c_tree(self.path, self.plan.arguments, repository)
 
     def build(self, repository: Path) -> Sequence[Path]:
         """Compile the math, and link the libraries of the cases."""
@@ -77,6 +70,26 @@ class ComputeHeader:
                 raise OpkitError(run.stderr.strip())
         targets = [repository / command.target for command in self.plan.commands]
         return [target for target in targets if target.suffix != ".o"]
+
+
+def c_tree(path: str, arguments: Sequence[str], folder: Path) -> str:
+    """Return the syntax tree of a C source, as clang writes it as JSON.
+
+    Args:
+        path: the path of the source in the folder.
+        arguments: the compiler's arguments.
+        folder: the working directory of the compiler.
+
+    Raises:
+        OpkitError: clang cannot read the source.
+    """
+    compiler = toolchains.find("zig", ABIS["x64"])
+    # With -E, zig expects no output file, and passes stdout on.
+    dump = ("-E", "-x", "c", *clang_ast.DUMP, path)
+    run = _run([*compiler.command, *compiler.flags, *arguments, *dump], folder)
+    if run.returncode:
+        raise OpkitError(f"{path} cannot be read alone:\n{run.stderr.strip()}")
+    return run.stdout
 
 
 def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:

@@ -71,8 +71,9 @@ EXPECTED = {
         ],
     ),
     "constant": (
-        "float f(float x) { return x * 0.5F + 2.5e-1F + 0x1FU + (float)(0 + 10L) - 1e30F; }",
-        ["1.5F", "1.25F", "0x20U", "1", "11L", "2e+30F"],
+        "float f(float x) { return x * 0.5F + 2.5e-1F + 0x1FU + (float)(0 + 10L) - 1e30F "
+        "+ 0x1.8p1F; }",
+        ["1.5F", "1.25F", "0x20U", "1", "11L", "2e+30F", "4.0F"],
     ),
     "param": (
         "float f(const struct sum_params *params, int n, int m, float x, struct opkit_tensor *t) "

@@ -229,6 +229,11 @@ def test_changes_of_python() -> None:
         compile(change.apply(PYTHON.encode()), change.file, "exec")
 
 
+def test_placeholders_of_a_template_stay() -> None:
+    (change,) = python_changes.changes(b"f($x, $y)\n", "f.py")
+    assert change.apply(b"f($x, $y)\n") == b"f($y, $x)\n"
+
+
 def test_sources_have_nearest_tests() -> None:
     """No entry is without a source, and all tests exist."""
     sources = mutations.sources()

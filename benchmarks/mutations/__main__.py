@@ -31,8 +31,8 @@ from opkit.mutation.trials import COUNTED, Outcome, killing_children
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = "python -m benchmarks.mutations"
 FOLDERS = ("opkit", "rknn_op")
-# Texts for other compilers, OpenCL C, and interfaces without code.
-_LEFT_OUT = {"templates", "declarations", "prelude", "include"}
+# OpenCL C, and interfaces without code.
+_LEFT_OUT = {"declarations", "prelude", "include"}
 _TIMEOUT = 4  # times the tests' time without a change
 _MIN_TIMEOUT = 30.0  # seconds, for a busy PC
 
@@ -51,15 +51,23 @@ def sources(only: Sequence[str] = ()) -> list[str]:
         for suffix in ("py", "c", "h")
         for path in (ROOT / folder).rglob(f"*.{suffix}")
     ]
-    names = [path.as_posix() for path in paths if _LEFT_OUT.isdisjoint(path.parts)]
+    names = [
+        path.as_posix()
+        for path in paths
+        if _LEFT_OUT.isdisjoint(path.parts)
+        and (path.suffix == ".py" or path.parent.name != "templates")
+    ]
     return sorted(name for name in names if not only or name.startswith(tuple(only)))
 
 
 def changes(path: str) -> list[Change]:
-    """Return all changes of a source."""
-    if path.endswith(".py"):
+    """Return all changes of a source; none of a template that is a part of a Python file."""
+    if not path.endswith(".py"):
+        return c_changes.changes(ROOT, path)
+    try:
         return python_changes.changes((ROOT / path).read_bytes(), path)
-    return c_changes.changes(ROOT, path)
+    except SyntaxError:
+        return []
 
 
 class Trials:

@@ -24,7 +24,10 @@ NEAREST: dict[str, tuple[str, ...]] = {
     "opkit/text.py": ("tests/files/test_text.py",),
     "opkit/version.py": ("tests/template/test_manifest.py", "tests/rknn_op/test_update.py"),
     # The description, and the texts of a repository.
-    "opkit/description/": ("tests/description",),
+    "opkit/description/": tuple(
+        f"tests/description/test_{name}.py"
+        for name in ("bad_descriptions", "spec", "types", "complaints", "hostile", "names")
+    ),
     "opkit/files/": ("tests/files", "tests/description/test_spec.py", "tests/test_docs.py"),
     "opkit/creation/": (
         *("tests/template/test_license.py", "tests/template/test_hooks.py"),
@@ -47,15 +50,15 @@ NEAREST: dict[str, tuple[str, ...]] = {
     "opkit/toolchains/": ("tests/toolchains", "tests/build/test_build.py"),
     # The cases.
     "opkit/check/": ("tests/check/test_testing.py", "tests/check/test_host_check.py"),
-    "opkit/check/cases.py": ("tests/check/test_cases.py",),
+    "opkit/check/cases.py": ("tests/check/test_cases.py", "tests/check/test_mistakes.py"),
     "opkit/check/debug.py": ("tests/build/test_debugger.py",),
     "opkit/check/debug_info.py": ("tests/check/test_harness.py",),
     "opkit/check/executors.py": ("tests/check/test_target_check.py",),
     "opkit/check/harness/": ("tests/check/test_harness.py", f"{RKNN}/test_host_runtime.py"),
     "opkit/check/mistakes.py": ("tests/check/test_mistakes.py", "tests/check/test_testing.py"),
-    "opkit/check/operators.py": ("tests/check/test_testing.py", "tests/check/test_mistakes.py"),
+    "opkit/check/operators.py": ("tests/check/test_mistakes.py", "tests/check/test_testing.py"),
     "opkit/check/results.py": ("tests/check/test_results.py", "tests/report"),
-    "opkit/check/run_log.py": ("tests/check/test_run_log.py", "tests/check/test_host_check.py"),
+    "opkit/check/run_log.py": ("tests/check/test_run_log.py",),
     "opkit/check/sanitizers.py": ("tests/check/test_sanitize.py",),
     "opkit/compute/": ("tests/compute", f"{RKNN}/test_host_runtime.py"),
     "opkit/mutation/": ("tests/mutate",),
@@ -104,6 +107,7 @@ NEAREST: dict[str, tuple[str, ...]] = {
     ),
     "opkit/runtimes/rknn2/converter.py": (f"{RKNN2}/test_converter_class.py",),
     "opkit/runtimes/rknn2/scons/": (f"{RKNN2}/test_products.py",),
+    "opkit/runtimes/rknn2/templates/": (f"{RKNN2}/test_converter_class.py",),
     "opkit/runtimes/rknn2/simulator.py": (f"{RKNN2}/test_simulator.py",),
     "opkit/runtimes/rknn2/simulator_worker.py": (f"{RKNN2}/test_simulator.py",),
     # The command.

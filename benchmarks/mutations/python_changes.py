@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
@@ -31,6 +32,7 @@ _TWINS = {
 }
 _COUNTS = ("len", "count", "find", "index", "rfind")
 """The functions for whose result +1 is a small change."""
+_PLACEHOLDER = re.compile(rb"\$(\w+)")
 _COMPOUND = (ast.BinOp, ast.BoolOp, ast.IfExp, ast.UnaryOp, ast.Compare)
 
 
@@ -46,8 +48,11 @@ def changes(source: bytes, file: str) -> list[Change]:
     offsets = [0]
     for line in source.splitlines(keepends=True):
         offsets.append(offsets[-1] + len(line))
+    # A placeholder of a template stands where a name may stand.
+    python = _PLACEHOLDER.sub(rb"Q\1", source)
+    placeholders = {f"Q{name.decode()}" for name in _PLACEHOLDER.findall(source)}
     found: dict[tuple[tuple[int, int], bytes], Change] = {}
-    for node in _walk(ast.parse(source)):
+    for node in _walk(ast.parse(python)):
         for kind, edits in KINDS.items():
             for target, text in edits(node):
                 assert isinstance(target, (ast.expr, ast.stmt))
@@ -55,6 +60,8 @@ def changes(source: bytes, file: str) -> list[Change]:
                 assert target.end_col_offset is not None
                 begin = offsets[target.lineno - 1] + target.col_offset
                 end = offsets[target.end_lineno - 1] + target.end_col_offset
+                for name in placeholders:
+                    text = text.replace(name, f"${name[1:]}")
                 new = f"({text})" if isinstance(target, _COMPOUND) else text
                 change = Change(
                     *(file, kind, target.lineno, (begin, end), new.encode()),

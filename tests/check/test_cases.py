@@ -1,4 +1,4 @@
-"""The values and the arguments of cases(), exactly."""
+"""The names and the values of cases(); test_mistakes.py has invalid arguments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opkit.errors import OpkitError
 from opkit.runtimes.invocation import Array
 from opkit.testing import Values, cases, integers, ramp, special, uniform
 
@@ -96,37 +95,6 @@ def test_params_in_names() -> None:
 
 
 SHAPE, RAMP = {"x": (1,)}, ramp()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([], [RAMP]), "shapes is empty; write a list, as shapes=[{"),
-        ((SHAPE, [RAMP]), "shapes is a single dict; write a list"),
-        ((["x"], [RAMP]), "shapes has 'x'; write a list"),
-        (([RAMP], [RAMP]), "shapes has Values("),
-        (([SHAPE], RAMP), "values is Values("),
-        (([SHAPE], []), "values is empty; write a list, as values=[uniform("),
-        (([SHAPE], "ramp"), "values is 'ramp'; write a list"),
-        (([SHAPE], [RAMP], {"a": 1}), "params is a single dict; write a list"),
-        (([SHAPE], [RAMP], [RAMP]), "params has Values("),
-        (([SHAPE], [RAMP], []), "params is empty; write a list, as params=[{"),
-        (([SHAPE, {"x": (1, 2.0)}], [RAMP]), "the shape of 'x' is (1, 2.0); write whole numbers"),
-        (([{"x": (True,)}], [RAMP]), "the shape of 'x' is (True,); write whole numbers"),
-        (([{"x": (2, -1)}], [RAMP]), "the shape of 'x' is (2, -1); write whole numbers"),
-        (([{"x": 3}], [RAMP]), "the shape of 'x' is 3; write whole numbers"),
-        (([SHAPE], [{"y": RAMP}]), "values has no entry for input 'x', which is in shapes"),
-        (([SHAPE], [{"x": 1}]), "values has no entry for input 'x', which is in shapes"),
-        (([SHAPE], [RAMP], [{}], "half"), "unknown dtype 'half' (expected float16, "),
-        (([SHAPE], [RAMP], [{}], {"x": "half"}), "unknown dtype 'half' of 'x' (expected "),
-    ],
-)
-def test_invalid_arguments(arguments: tuple[Any, ...], message: str) -> None:
-    with pytest.raises(OpkitError) as raised:
-        cases(*arguments)
-    location, _, problem = str(raised.value).partition(": cases(): ")
-    assert location.rpartition(":")[0].endswith("test_cases.py")
-    assert problem.startswith(message)
 
 
 def test_equal_names_get_arguments_and_numbers() -> None:

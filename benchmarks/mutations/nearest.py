@@ -26,7 +26,15 @@ NEAREST: dict[str, tuple[str, ...]] = {
     # The description, and the texts of a repository.
     "opkit/description/": tuple(
         f"tests/description/test_{name}.py"
-        for name in ("bad_descriptions", "spec", "types", "complaints", "hostile", "names")
+        for name in (
+            "limits",
+            "bad_descriptions",
+            "spec",
+            "types",
+            "complaints",
+            "hostile",
+            "names",
+        )
     ),
     "opkit/files/": ("tests/files", "tests/description/test_spec.py", "tests/test_docs.py"),
     "opkit/creation/": (

@@ -76,7 +76,7 @@ NEAREST: dict[str, tuple[str, ...]] = {
     "opkit/runtimes/invocation.py": ("tests/check/test_harness.py", "tests/check/test_testing.py"),
     "opkit/runtimes/pplnn/": (f"{PPLNN}/test_check.py", f"{PPLNN}/test_sources.py"),
     "opkit/runtimes/pplnn/apply.py": (f"{PPLNN}/test_apply.py",),
-    "opkit/runtimes/pplnn/glue/": (f"{PPLNN}/test_check.py", f"{PPLNN}/test_engines.py"),
+    "opkit/runtimes/pplnn/glue/": (f"{PPLNN}/test_views.py", f"{PPLNN}/test_check.py"),
     "opkit/runtimes/pplnn/overlay.py": (f"{PPLNN}/test_overlay.py", f"{PPLNN}/test_cmake.py"),
     "opkit/runtimes/pplnn/scons/": (f"{PPLNN}/test_overlay.py", f"{PPLNN}/test_apply.py"),
     "opkit/runtimes/rknn/": (f"{RKNN}/test_kernels.py", "tests/files", "tests/build/test_build.py"),
@@ -117,6 +117,12 @@ NEAREST: dict[str, tuple[str, ...]] = {
     "opkit/runtimes/rknn2/scons/": (f"{RKNN2}/test_products.py",),
     "opkit/runtimes/rknn2/templates/": (f"{RKNN2}/test_converter_class.py",),
     "opkit/runtimes/rknn2/simulator.py": (f"{RKNN2}/test_simulator.py",),
+    "opkit/runtimes/rknn2/tensors.h": (f"{RKNN2}/test_tensors.py", f"{RKNN2}/test_conversions.py"),
+    "opkit/runtimes/rknn2/numbers.h": (f"{RKNN2}/test_conversions.py",),
+    "opkit/runtimes/rknn2/params.h": (
+        f"{RKNN2}/test_attributes.py",
+        f"{RKNN2}/test_constant_inputs.py",
+    ),
     "opkit/runtimes/rknn2/simulator_worker.py": (f"{RKNN2}/test_simulator.py",),
     # The command.
     "rknn_op/": ("tests/rknn_op/test_command.py",),

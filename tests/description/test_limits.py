@@ -110,4 +110,4 @@ def test_count_of_complaints() -> None:
 def test_no_runtimes() -> None:
     assert problems("") == ["is empty (expected rknn, pplnn, rknn2)"]
     (problem,) = problems("rknn, rk")
-    assert problem.startswith("unknown runtime 'rk' (expected rknn, pplnn, rknn2)")
+    assert problem.startswith("unknown runtime 'rk'; did you mean 'rknn'? (expected rknn,")

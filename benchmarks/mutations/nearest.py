@@ -106,9 +106,7 @@ NEAREST: dict[str, tuple[str, ...]] = {
         *(f"{VX}_border.py", f"{VX}_builtins.py", f"{VX}_tensors.py"),
     ),
     "opkit/runtimes/rknn/vx/runtime/mathematics.c": (f"{VX}_floats.py", f"{VX}_builtins.py"),
-    "opkit/runtimes/rknn/vx/runtime/numbers.c": (
-        *(f"{VX}_floats.py", f"{VX}_conversions.py", f"{VX}_instructions.py"),
-    ),
+    "opkit/runtimes/rknn/vx/runtime/numbers.c": (f"{VX}_numbers.py",),
     "opkit/runtimes/rknn2/": (
         *(f"{RKNN2}/test_tensors.py", f"{RKNN2}/test_attributes.py", f"{RKNN2}/test_settings.py"),
         *(f"{RKNN2}/test_c_files.py", f"{RKNN2}/test_constant_inputs.py"),

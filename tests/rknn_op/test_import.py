@@ -265,6 +265,55 @@ def without_order(old: Path) -> None:
     (old / VX).write_text((old / VX).read_text().replace("input", "from"))
 
 
+def test_order_without_a_table_is_that_of_the_variables(old: Path) -> None:
+    change(old / KERNEL, "static vx_param_description_t", "static struct other")
+    found = warnings(dry_run())
+    assert found == [
+        f"{OLD}/{KERNEL}:1: no table of vx_param_description_t that can be read; how many "
+        "parameters the kernel takes, and in which order, was not compared with op.yml",
+        f"{OLD}/op.yml:10: inputs: listed as input1, input0, but {OLD}/{KERNEL} says input0, "
+        "input1: took that",
+        f"{OLD}/op.yml:5: params: listed as offsets, scale, but {OLD}/{KERNEL} says scale, "
+        "offsets: took that",
+    ]
+
+
+ROWS = {
+    "input": "    {VX_INPUT, VX_TYPE_TENSOR, VX_PARAMETER_STATE_REQUIRED},\n",
+    "output": "    {VX_OUTPUT, VX_TYPE_TENSOR, VX_PARAMETER_STATE_REQUIRED},\n",
+    "scalar": "    {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},\n",
+    "array": "    {VX_INPUT, VX_TYPE_ARRAY, VX_PARAMETER_STATE_REQUIRED},\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("input input output scalar array", []),
+        ("input input output array scalar", []),
+        ("input output input scalar array", ["22: an input behind outputs"]),
+        ("input input scalar output array", ["23: an output behind params"]),
+        ("scalar input input output array", ["21: an input behind params"]),
+        (
+            "output scalar input array input",
+            ["22: an input behind params", "24: an input behind params"],
+        ),
+    ],
+)
+def test_rows_in_another_order_than_the_runtime_has(
+    old: Path, order: str, expected: list[str]
+) -> None:
+    head, _, rest = (old / KERNEL).read_text().partition("kernel_params[] = {\n")
+    _, _, tail = rest.partition("};\n")
+    rows = "".join(ROWS[kind] for kind in order.split())
+    (old / KERNEL).write_text(f"{head}kernel_params[] = {{\n{rows}}};\n{tail}")
+    found = [line for line in warnings(dry_run()) if " behind " in line]
+    assert found == [
+        f"{OLD}/{KERNEL}:{each}; the runtime hands over inputs, outputs, params"
+        for each in expected
+    ]
+
+
 def test_lost_order_is_kept_with_a_warning(old: Path) -> None:
     without_order(old)
     found = warnings(dry_run())

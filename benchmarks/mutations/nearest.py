@@ -55,7 +55,10 @@ NEAREST: dict[str, tuple[str, ...]] = {
     "opkit/build/signatures.py": ("tests/build/test_lock.py",),
     "opkit/build/static_harness.py": ("tests/check/test_target_check.py",),
     "opkit/build/user_cache.py": ("tests/build/test_user_cache.py",),
-    "opkit/toolchains/": ("tests/toolchains", "tests/build/test_build.py"),
+    "opkit/toolchains/": ("tests/toolchains/test_toolchains.py", "tests/build/test_build.py"),
+    "opkit/toolchains/clang_ast.py": ("tests/mutate/test_changes.py",),
+    "opkit/toolchains/elf.py": ("tests/toolchains/test_elfcheck.py",),
+    "opkit/toolchains/elf_check.py": ("tests/toolchains/test_elfcheck.py",),
     # The cases.
     "opkit/check/": ("tests/check/test_testing.py", "tests/check/test_host_check.py"),
     "opkit/check/cases.py": ("tests/check/test_cases.py", "tests/check/test_mistakes.py"),
@@ -69,7 +72,7 @@ NEAREST: dict[str, tuple[str, ...]] = {
     "opkit/check/run_log.py": ("tests/check/test_run_log.py",),
     "opkit/check/sanitizers.py": ("tests/check/test_sanitize.py",),
     "opkit/compute/": ("tests/compute", f"{RKNN}/test_host_runtime.py"),
-    "opkit/mutation/": ("tests/mutate",),
+    "opkit/mutation/": ("tests/mutate/test_changes.py", "tests/mutate/test_trials.py"),
     "opkit/report/": ("tests/report",),
     # The runtimes.
     "opkit/runtimes/": ("tests/runtimes/test_runtimes.py", "tests/check/test_testing.py"),
@@ -79,7 +82,11 @@ NEAREST: dict[str, tuple[str, ...]] = {
     "opkit/runtimes/pplnn/glue/": (f"{PPLNN}/test_views.py", f"{PPLNN}/test_check.py"),
     "opkit/runtimes/pplnn/overlay.py": (f"{PPLNN}/test_overlay.py", f"{PPLNN}/test_cmake.py"),
     "opkit/runtimes/pplnn/scons/": (f"{PPLNN}/test_overlay.py", f"{PPLNN}/test_apply.py"),
-    "opkit/runtimes/rknn/": (f"{RKNN}/test_kernels.py", "tests/files", "tests/build/test_build.py"),
+    "opkit/runtimes/rknn/": (
+        *("tests/files/test_emit.py", "tests/description/test_names.py"),
+        f"{RKNN}/test_kernels.py",
+    ),
+    "opkit/runtimes/rknn/scons/": ("tests/build/test_build.py",),
     "opkit/runtimes/rknn/armhf_convention.py": (f"{RKNN}/test_armhf_convention.py",),
     "opkit/runtimes/rknn/calling_convention.py": (
         *(f"{RKNN}/test_params.py", f"{RKNN}/test_output_dtypes.py"),

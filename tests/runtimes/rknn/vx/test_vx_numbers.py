@@ -83,6 +83,14 @@ def test_nan_and_infinity_as_whole_numbers(program: Path, dtype: str) -> None:
     assert elements.tolist() == [0, 0, 0]
 
 
+def test_whole_numbers_beyond_64_bits(program: Path) -> None:
+    values = [-(2.0**63), -(2.0**63) - 2**11, 2.0**63, 2.0**64 - 2**11, 2.0**64]
+    elements, _ = stored(program, "int64", NEAREST, False, values)
+    assert elements.tolist() == [-(2**63), 0, -(2**63), -(2**11), 0]
+    elements, _ = stored(program, "uint64", NEAREST, False, values)
+    assert elements.tolist() == [2**63, 0, 2**63, 2**64 - 2**11, 0]
+
+
 def directed(value: float, dtype: str, rounding: int) -> float:
     """Return the nearest element, or the next one in the direction of rounding."""
     with np.errstate(over="ignore"):
@@ -126,6 +134,11 @@ def test_every_half_is_loaded_and_stored(program: Path) -> None:
     elements, loaded = stored(program, "float16", NEAREST, False, numbers.astype(float).tolist())
     assert elements.tobytes() == numbers.tobytes()
     assert np.array(loaded).tobytes() == numbers.astype(float).tobytes()
+
+
+def test_lanes(program: Path) -> None:
+    run = subprocess.run([program, "lanes"], capture_output=True, text=True, check=True)
+    assert run.stdout == "3 0 -1 300 -32768 0\n"
 
 
 def test_doubles_stay(program: Path) -> None:

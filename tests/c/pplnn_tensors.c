@@ -64,6 +64,15 @@ static void print_types(void)
     printf("\n");
 }
 
+static void print_unknown_type(void)
+{
+    const struct opkit_pplnn_tensor tensor = {.type = 0};
+    struct opkit_tensor view = {.type = OPKIT_INT64};
+
+    opkit_pplnn_set_shape(&view, &tensor);
+    print_view("unknown", &view);
+}
+
 static void print_elements(void)
 {
     uint16_t halves[3] = {0x3C00, 0x4000, 0x4200}; /* 1, 2, 3 */
@@ -99,6 +108,7 @@ int main(void)
     print_taken_shapes();
     print_known();
     print_types();
+    print_unknown_type();
     print_elements();
     return 0;
 }

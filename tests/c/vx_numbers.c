@@ -1,7 +1,7 @@
 /*
  * Store and load numbers as the VX emulator does. For each line `type rounding saturates value` of
  * stdin, print the 8 bytes of the element as an integer, and the number that is loaded from them.
- * With an argument, print the count of lanes of a register, and its lanes from -1 on.
+ * With an argument, print the count of lanes of a register, its lanes from -1 on, and halves.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,6 +21,23 @@ static void print_lanes(void)
     printf("\n");
 }
 
+/* For processors without instructions for halves. */
+_Float16 __truncsfhf2(float value);
+_Float16 __truncdfhf2(double value);
+float __extendhfsf2(_Float16 half);
+
+static void print_halves(void)
+{
+    const double numbers[] = {1 + 0x3p-11, 65519, 65520, -0x1p-24};
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const double from_double = (double)__extendhfsf2(__truncdfhf2(numbers[i]));
+        const double from_float = (double)__extendhfsf2(__truncsfhf2((float)numbers[i]));
+
+        printf("%a %a\n", from_double, from_float);
+    }
+}
+
 int main(int count, char **arguments)
 {
     int type, rounding, saturates;
@@ -29,6 +46,7 @@ int main(int count, char **arguments)
     (void)arguments;
     if (count > 1) {
         print_lanes();
+        print_halves();
         return 0;
     }
     while (scanf("%d %d %d %la", &type, &rounding, &saturates, &value) == 4) {

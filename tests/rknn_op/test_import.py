@@ -240,6 +240,25 @@ def test_c_file_counts_more_than_vx_kernel(old: Path) -> None:
     ]
 
 
+def test_position_taken_in_the_c_file_is_not_taken_from_the_vx_kernel(old: Path) -> None:
+    """The C file names the position of input0 alone."""
+    change(old / KERNEL, "vx_tensor input1", "vx_tensor from")
+    change(old / KERNEL, "/* input1 */", "")
+    text = (old / VX).read_text().replace("input1", "input2").replace("input0", "input1")
+    (old / VX).write_text(text.replace("input2", "input0"))
+    assert f"{OLD}/{KERNEL}:19 says input0, input1: took that" in warnings(dry_run())[1]
+
+
+def test_order_of_params_by_their_kinds_in_the_table(old: Path) -> None:
+    change(old / KERNEL, "vx_array offsets", "vx_array list")
+    change(old / KERNEL, "&scale", "&factor")
+    change(old / VX, "float scale, vx_array_int offsets", "float factor, vx_array_int list")
+    assert warnings(dry_run())[1] == (
+        f"{OLD}/op.yml:5: params: listed as offsets, scale, but kernel_params[] in "
+        f"{OLD}/{KERNEL}:19 says scale, offsets: took that"
+    )
+
+
 OTHER_ORDER = "(int input1, int input0, int output0, int scale, int offsets)"
 
 

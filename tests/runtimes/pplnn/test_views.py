@@ -26,6 +26,7 @@ take 6: ok, rank 6, dims 2 3 4 5 6 7
 take 7: the shape rule must set the rank of every output, 1 to 6, rank 9, dims -1 -1 -1 -1 -1 -1
 known: 1 1 1 0
 types: -1 2 4 6 -1 0 0 -1 -1 -1 1 3 5 7 2 -1
+unknown: type 0, rank 1, size 1, shape 1 1 1 1 1 1
 open: ok, halves 1 2 3, in place 1 0
 write: 3c00 4000 4200, 3c00 4000 4200
 """

@@ -136,9 +136,13 @@ def test_every_half_is_loaded_and_stored(program: Path) -> None:
     assert np.array(loaded).tobytes() == numbers.astype(float).tobytes()
 
 
-def test_lanes(program: Path) -> None:
+def test_lanes_and_halves(program: Path) -> None:
     run = subprocess.run([program, "lanes"], capture_output=True, text=True, check=True)
-    assert run.stdout == "3 0 -1 300 -32768 0\n"
+    lanes, *halves = run.stdout.splitlines()
+    assert lanes == "3 0 -1 300 -32768 0"
+    assert [[float.fromhex(word) for word in line.split()] for line in halves] == [
+        [number, number] for number in (1 + 2**-9, 65504, math.inf, -(2.0**-24))
+    ]
 
 
 def test_doubles_stay(program: Path) -> None:

@@ -79,22 +79,22 @@ static void print_elements(void)
     uint16_t results[3] = {7, 7, 7};
     float floats[2] = {5, 6};
     const struct opkit_pplnn_tensor tensors[] = {
-        {OPKIT_PPLNN_FLOAT16, 1, {3}, halves},
-        {OPKIT_PPLNN_FLOAT32, 1, {2}, floats},
         {OPKIT_PPLNN_FLOAT16, 1, {3}, results},
+        {OPKIT_PPLNN_FLOAT32, 1, {2}, floats},
+        {OPKIT_PPLNN_FLOAT16, 1, {3}, halves},
     };
     struct opkit_tensor math[3];
-    const struct opkit_pplnn_view views[] = {{&tensors[0], &math[0], false},
+    const struct opkit_pplnn_view views[] = {{&tensors[0], &math[0], true},
                                              {&tensors[1], &math[1], true},
-                                             {&tensors[2], &math[2], true}};
+                                             {&tensors[2], &math[2], false}};
     const char *problem = opkit_pplnn_open(views, 3);
 
     printf("open: %s, halves %g %g %g, in place %d %d\n", problem ? problem : "ok",
-           (double)math[0].float32[0], (double)math[0].float32[1], (double)math[0].float32[2],
-           math[1].data == floats, math[2].data == results);
+           (double)math[2].float32[0], (double)math[2].float32[1], (double)math[2].float32[2],
+           math[1].data == floats, math[0].data == results);
     for (size_t i = 0; i < 3; i++) {
-        math[0].float32[i] = -1;
-        math[2].float32[i] = (float)i + 1;
+        math[2].float32[i] = -1;
+        math[0].float32[i] = (float)i + 1;
     }
     opkit_pplnn_write(views, 3);
     printf("write: %x %x %x, %x %x %x\n", halves[0], halves[1], halves[2], results[0], results[1],

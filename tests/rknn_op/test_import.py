@@ -249,10 +249,26 @@ def test_position_taken_in_the_c_file_is_not_taken_from_the_vx_kernel(old: Path)
     assert f"{OLD}/{KERNEL}:19 says input0, input1: took that" in warnings(dry_run())[1]
 
 
-def test_order_of_params_by_their_kinds_in_the_table(old: Path) -> None:
+def without_params(old: Path) -> None:
+    """Remove the names of the params."""
     change(old / KERNEL, "vx_array offsets", "vx_array list")
     change(old / KERNEL, "&scale", "&factor")
     change(old / VX, "float scale, vx_array_int offsets", "float factor, vx_array_int list")
+
+
+def test_last_param_takes_the_last_row(old: Path) -> None:
+    without_params(old)
+    write_rows(old, "input input output array scalar")
+    change(old / KERNEL, "VX_TYPE_SCALAR", "VX_TYPE_INT32")
+    found = [line for line in warnings(dry_run()) if "inputs" not in line]
+    assert found == [
+        f"{OLD}/{KERNEL}:24: VX_TYPE_INT32 for scale, which is VX_TYPE_FLOAT32 in op.yml; the "
+        "runtime refuses that"
+    ]
+
+
+def test_order_of_params_by_their_kinds_in_the_table(old: Path) -> None:
+    without_params(old)
     assert warnings(dry_run())[1] == (
         f"{OLD}/op.yml:5: params: listed as offsets, scale, but kernel_params[] in "
         f"{OLD}/{KERNEL}:19 says scale, offsets: took that"
@@ -305,6 +321,14 @@ ROWS = {
 }
 
 
+def write_rows(old: Path, order: str) -> None:
+    """Replace the rows of the table of parameters."""
+    head, _, rest = (old / KERNEL).read_text().partition("kernel_params[] = {\n")
+    _, _, tail = rest.partition("};\n")
+    rows = "".join(ROWS[kind] for kind in order.split())
+    (old / KERNEL).write_text(f"{head}kernel_params[] = {{\n{rows}}};\n{tail}")
+
+
 @pytest.mark.parametrize(
     ("order", "expected"),
     [
@@ -322,10 +346,7 @@ ROWS = {
 def test_rows_in_another_order_than_the_runtime_has(
     old: Path, order: str, expected: list[str]
 ) -> None:
-    head, _, rest = (old / KERNEL).read_text().partition("kernel_params[] = {\n")
-    _, _, tail = rest.partition("};\n")
-    rows = "".join(ROWS[kind] for kind in order.split())
-    (old / KERNEL).write_text(f"{head}kernel_params[] = {{\n{rows}}};\n{tail}")
+    write_rows(old, order)
     found = [line for line in warnings(dry_run()) if " behind " in line]
     assert found == [
         f"{OLD}/{KERNEL}:{each}; the runtime hands over inputs, outputs, params"

@@ -188,8 +188,8 @@ def test_log_round_trip(tmp_path: Path) -> None:
     read = run_log.read(file)
     read.skipped_files.clear()
     assert read == complete_log()
-    line = {"outcome": "skipped", "results": [], "left_out": ["VX kernel"]}
-    run_log.append(file, {"finished": "t.py::x", **line})
+    skipped = {"outcome": "skipped", "results": [], "left_out": ["VX kernel"]}
+    run_log.append(file, {"finished": "t.py::x", **skipped})
     run_log.append(file, {"complete": 1})
     read = run_log.read(file)
     assert read.finished["t.py::x"] == FinishedTest("skipped", [], ("VX kernel",))

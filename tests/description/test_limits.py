@@ -50,9 +50,9 @@ def test_parameters(runtime: str, limit: int, device: str) -> None:
 def test_lengths(runtime: str, of: str, limit: int) -> None:
     for length in (1, limit):
         assert problems(runtime, f"p: {{type: VX_TYPE_ARRAY, length: {length}}}") == []
-    for length in (0, limit + 1, 1.0, "true"):
-        assert problems(runtime, f"p: {{type: VX_TYPE_ARRAY, length: {length}}}") == [
-            f"invalid '{length}' (expected 1 to {limit:,}, the limit of the runtime {of})"
+    for wrong in (0, limit + 1, 1.0, "true"):
+        assert problems(runtime, f"p: {{type: VX_TYPE_ARRAY, length: {wrong}}}") == [
+            f"invalid '{wrong}' (expected 1 to {limit:,}, the limit of the runtime {of})"
         ]
 
 

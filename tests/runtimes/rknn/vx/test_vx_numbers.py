@@ -59,9 +59,10 @@ def whole(value: float, dtype: str, rounding: int, saturates: bool) -> int:
     limits = np.iinfo(dtype)
     number = int(ROUNDINGS[rounding](value))
     if saturates:
-        return max(limits.min, min(limits.max, number))
-    number %= 2**limits.bits
-    return number - 2**limits.bits if number > limits.max else number
+        return max(int(limits.min), min(int(limits.max), number))
+    modulus = int(limits.max) - int(limits.min) + 1
+    number %= modulus
+    return number - modulus if number > limits.max else number
 
 
 @pytest.mark.parametrize("dtype", [name for name in TYPES if "int" in name])

@@ -252,6 +252,29 @@ def test_read_image_of_other_types(reads: Program, dtype: str, line: int) -> Non
     assert str(event.line) == f"reads.vx:{min({4, 5, 6} - {line})}"
 
 
+def test_places_of_accesses_outside(vx_folder: Path) -> None:
+    source = vx_folder / "outside.vx"
+    source.write_text(
+        "__kernel void k(image2d_array_t x, image2d_array_t y)\n{\n"
+        "    write_imagef(y, (int4)(4, 2, 5, 0), read_imagef(x, (int4)(1, 2, 3, 0)));\n"
+        "    write_imagef(y, (int4)(4, 7, 1, 0), read_imagef(x, (int4)(2, -1, 0, 0)));\n"
+        "    write_imagef(y, (int4)(5, 1, 1, 0), read_imagef(x, (int4)(6, 1, 0, 0)));\n}\n"
+    )
+    program = compile_vx(source, vx_folder / "cache")
+    x = counted((2, 3, 8), np.float16)
+    outcome = run(
+        *(program, "k", launch((1, 1, 1), (8, 1, 1)), {"x": x}, {"y": (x.shape, x.dtype)}),
+    )
+    assert {(event.kind, event.tensor): event.at for event in outcome.events} == {
+        ("read of a slice outside", "x"): (1, 2, 3),
+        ("write to a slice outside", "y"): (4, 2, 5),
+        ("read outside", "x"): (2, -1, 0),
+        ("write outside", "y"): (4, 7, 1),
+        ("read past the row's end", "x"): (8, 1, 0),
+        ("write past the row's end", "y"): (8, 1, 1),
+    }
+
+
 # ---- Other parts of sources ---------------------------------------------------------------------
 
 

@@ -23,6 +23,7 @@ from benchmarks import results_file
 from benchmarks.mutations import c_changes, python_changes
 from benchmarks.mutations.copies import copied, passes
 from benchmarks.mutations.nearest import nearest
+from opkit.errors import OpkitError
 from opkit.mutation.changes import Change
 from opkit.mutation.choice import ordered
 from opkit.mutation.report import lines
@@ -89,7 +90,7 @@ class Trials:
         """Return the outcome of a change.
 
         Raises:
-            RuntimeError: the nearest tests fail without the change.
+            OpkitError: the nearest tests fail without the change.
         """
         source = self.copy / change.file
         timeout = self._timeout(nearest(change.file))
@@ -113,7 +114,7 @@ class Trials:
         if tests not in self._timeouts:
             begin = time.monotonic()
             if not passes(self.copy, tests, 1800, self.slow):
-                raise RuntimeError(f"the tests fail without a change: {' '.join(tests)}")
+                raise OpkitError(f"the tests fail without a change: {' '.join(tests)}")
             seconds = time.monotonic() - begin
             self._timeouts[tests] = _MIN_TIMEOUT + _TIMEOUT * seconds
         return self._timeouts[tests]
@@ -178,6 +179,8 @@ def main() -> None:
                 print(f"{outcome.name.lower()}: {' '.join(lines(change))}", flush=True)
         except KeyboardInterrupt:
             print("interrupted")
+        except OpkitError as error:
+            print(f"error: {error}")
     text = report(results)
     print(f"\n{text}")
     if options.output:

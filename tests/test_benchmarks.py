@@ -230,8 +230,8 @@ def test_changes_of_python() -> None:
 
 
 def test_placeholders_of_a_template_stay() -> None:
-    (change,) = python_changes.changes(b"f($x, $y)\n", "f.py")
-    assert change.apply(b"f($x, $y)\n") == b"f($y, $x)\n"
+    (change,) = python_changes.changes(b"z = f($x, $y)\n", "f.py")
+    assert change.apply(b"z = f($x, $y)\n") == b"z = f($y, $x)\n"
 
 
 def test_sources_have_nearest_tests() -> None:

@@ -21,6 +21,7 @@ from opkit.build import (
     host_check,
     lock,
     machinery,
+    mutate,
     options,
     product_sources,
     signatures,
@@ -36,7 +37,7 @@ from opkit.version import VERSION
 BUILD = "build"
 ZIG_CACHE = f"{BUILD}/zig-cache"
 COMMON_TOOLS = (
-    *(compiler, host_check, debugger),
+    *(compiler, host_check, mutate, debugger),
     *(compile_commands, user_cache),
 )
 
@@ -184,12 +185,14 @@ def _declare(env: Any, request: options.Request) -> list[Any]:
     products: list[Any] = []
     needed: list[Any] = []
     for runtime in operator_runtimes:
-        needed += runtime.build.declare(env, request)
+        needed.append(runtime.build.declare(env, request))
         if not request.for_this_pc and not request.names_intermediate:
             products += runtime.build.products(env, request.targets_of(runtime.describe))
-    if request.commands & {"check", "report"}:
+    if env["mutate"]:
+        mutate.mutate(env, needed[0], env.Flatten(needed))
+    elif request.commands & {"check", "report"}:
         check = host_check.declare(env, operator_runtimes, request)
-        host_check.check_alias(env, needed, check, "report" in request.commands)
+        host_check.check_alias(env, env.Flatten(needed), check, "report" in request.commands)
     if debugger.COMMAND in request.commands:
         debugger.debugger(env, operator_runtimes)
     if "compiledb" in request.commands:
@@ -198,7 +201,7 @@ def _declare(env: Any, request: options.Request) -> list[Any]:
             [runtime.build.editor_commands for runtime in operator_runtimes],
             [folder for runtime in operator_runtimes for folder in runtime.build.cxx_folders],
         )
-    Script.Default(products or needed)
+    Script.Default(products or env.Flatten(needed))
     return products
 
 

@@ -21,7 +21,7 @@ from opkit.build import static_harness
 from opkit.build.options import Request
 from opkit.check import executors, run_log
 from opkit.check.sanitizers import ENVIRONMENT, SANITIZERS, parse_sanitizers
-from opkit.check.session import Session
+from opkit.check.session import FILE, LOG, Session, command
 from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.description.describe import Describe
 from opkit.description.parser import PC
@@ -35,8 +35,6 @@ from opkit.runtimes.interface import Runtime
 from opkit.text import wrapped
 from opkit.toolchains.abi import ABIS
 
-SESSION = Path("build/check/session.json")
-LOG = Path("build/check/log.jsonl")
 PAGE = Path("build/report.html")
 RECORDS = Path("build/results")
 # pytest's exit codes; its import is slow.
@@ -304,14 +302,9 @@ def _run_pytest(
     If this process is killed, pytest still holds the repository's lock, one of the kept files.
     """
     LOG.unlink(missing_ok=True)
-    session.write(SESSION)
-    command = [
-        *(sys.executable, "-m", "pytest", "-v" if shows_all else "-q"),
-        *("-p", "opkit.check.pytest_plugin", f"--opkit-session={SESSION}"),
-        *("-o", "empty_parameter_set_mark=fail_at_collect"),
-        *(("-n", workers) if workers else ()),
-    ]
-    status = subprocess.run(command, check=False, pass_fds=kept_files).returncode
+    session.write(FILE)
+    pytest = [*command("-v" if shows_all else "-q"), *(("-n", workers) if workers else ())]
+    status = subprocess.run(pytest, check=False, pass_fds=kept_files).returncode
     log = run_log.read(LOG)
     elsewhere = [*operator.runtimes[1:], *(executor.name for executor in session.executors)]
     simulators = [executor.name for executor in session.simulators]

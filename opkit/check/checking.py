@@ -341,7 +341,8 @@ def _runs(
     """
     name, case, kernel = candidate.name, prepared.case.name, candidate.kernel
     timeouts = operator.first_timeouts
-    limit = min(SHORT_LIMIT, TIME_LIMIT) if name in timeouts else TIME_LIMIT
+    time_limit = running_test().session.time_limit or TIME_LIMIT
+    limit = min(SHORT_LIMIT, time_limit) if name in timeouts else time_limit
     has_printed = False
     timed = [(None, TIMED_RUNS)] if kernel.keeps_state else []
     for fill, repeat in [*((fill, 1) for fill in FILLS), *timed]:
@@ -355,7 +356,7 @@ def _runs(
             result.note = f"{name}: {'; '.join(run.notes)}"
         if run.timed_out:
             result.note = (
-                f"{name} timed out after {TIME_LIMIT:g} s in case "
+                f"{name} timed out after {time_limit:g} s in case "
                 f"{timeouts.setdefault(name, case)}; the timeout of later cases is "
                 f"{SHORT_LIMIT:g} s"
             )

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from opkit.check.mistakes import REPOSITORY
 from opkit.runtimes.executor import Executor
+
+FILE = Path("build/check/session.json")
+LOG = Path("build/check/log.jsonl")
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,7 @@ class Session:
         records: the folder for the records of `scons report`; None: no records.
         simulators: the executors of the reference as part of a converted model.
         notes: sentences for the end of the run.
+        time_limit: the time limit of a kernel, in seconds; None: the default.
     """
 
     executors: tuple[Executor, ...] = ()
@@ -27,6 +32,7 @@ class Session:
     records: Path | None = None
     simulators: tuple[Executor, ...] = ()
     notes: tuple[str, ...] = ()
+    time_limit: float | None = None
 
     def write(self, file: Path) -> None:
         """Write the session to a file; create its folder if absent."""
@@ -42,7 +48,17 @@ class Session:
             for name in ("executors", "simulators")
         )
         log, records = (Path(fields[name]) if fields[name] else None for name in ("log", "records"))
-        return cls(executors, log, records, simulators, tuple(fields["notes"]))
+        notes, limit = tuple(fields["notes"]), fields["time_limit"]
+        return cls(executors, log, records, simulators, notes, limit)
+
+
+def command(verbosity: str = "-q") -> list[str]:
+    """Return the command that runs the cases of the session in FILE."""
+    return [
+        *(sys.executable, "-m", "pytest", verbosity),
+        *("-p", "opkit.check.pytest_plugin", f"--opkit-session={FILE}"),
+        *("-o", "empty_parameter_set_mark=fail_at_collect"),
+    ]
 
 
 def repository_of(path: Path) -> Path:

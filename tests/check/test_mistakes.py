@@ -8,6 +8,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +204,22 @@ def test_reference_of_special_values_warns_of_nothing(shrink: Operator) -> None:
         shrink.prepare(made[0])
 
 
+def test_one_special_input_is_enough_for_no_warning(tmp_path: Path) -> None:
+    described = "{x: {type: VX_TYPE_TENSOR}, input: {type: VX_TYPE_TENSOR}}"
+    (tmp_path / "op.yml").write_text(
+        DESCRIPTION.replace("{input: {type: VX_TYPE_TENSOR}}", described)
+    )
+    (tmp_path / "shrink_reference.py").write_text(
+        REFERENCE.replace(MATH, 'return {"output": np.exp(inputs["input"] * 1e3)}')
+    )
+    arrays = {"x": np.ones(2, np.float16), "input": np.array([1, np.inf], np.float16)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Operator(tmp_path).prepare(Case("a", arrays, {"size": [1, 1]}))
+        with pytest.raises(CheckError, match="overflow"):
+            Operator(tmp_path).prepare(Case("b", arrays | {"input": arrays["x"]}, {"size": [1, 1]}))
+
+
 def test_opkit_emits_no_warnings(shrink: Operator) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -239,6 +256,11 @@ RIGHT: dict[str, Any] = {"shapes": [{"input": (2,)}], "values": [uniform(-1, 1)]
         ({"values": [{"inptu": special()}]}, "values has no entry for input 'input', which is"),
         ({"params": {"size": [4, 4]}}, 'params is a single dict; write a list, as params=[{"size"'),
         ({"params": []}, "params is empty; write a list"),
+        ({"params": [special()]}, "params has Values(name='special'"),
+        ({"shapes": [special()]}, "shapes has Values(name='special'"),
+        ({"shapes": "input"}, "shapes is 'input'; write a list"),
+        ({"shapes": [{"input": (2, True)}]}, "the shape of 'input' is (2, True); write whole"),
+        ({"values": []}, "values is empty; write a list, as values=[uniform(-1, 1), special()]"),
         ({"dtype": "float17"}, "unknown dtype 'float17' (expected float16, float32, int8"),
         ({"dtype": np.float16}, "unknown dtype <class 'numpy.float16'> (expected float16"),
         ({"dtype": {"input": "half"}}, "unknown dtype 'half' of 'input' (expected float16"),
@@ -295,6 +317,18 @@ def test_case_op_yml_mismatch(wrong: Callable[[], Case], message: str, shrink: O
         shrink.check(made)
     assert str(raised.value).startswith(f"{made.origin}: ")
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(("runtimes", "is_refused"), [("rknn", True), ("rknn, rknn2", False)])
+def test_dtype_is_refused_if_no_runtime_has_it(
+    runtimes: str, is_refused: bool, tmp_path: Path
+) -> None:
+    """Otherwise the other runtimes leave the case out."""
+    text = DESCRIPTION.replace("{output: {", "{output: {dtype: float32, ")
+    (tmp_path / "op.yml").write_text(f"{text}runtimes: [{runtimes}]\n")
+    made = Case("a", {"input": np.ones(3, np.int64)}, {"size": [1, 1]})
+    with pytest.raises(CheckError, match="input 'input' is int64") if is_refused else nullcontext():
+        assert Operator(tmp_path).check(made) == {"size": [1, 1], "factor": 2}
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,44 @@ def test_summary_counts() -> None:
     assert run_log.summary(RunLog()) == "checked nothing"
 
 
+def test_summary_of_other_outcomes() -> None:
+    log = complete_log()
+    log.finished["t.py::x"] = FinishedTest("xfailed", [("CPU kernel", True)])
+    log.finished["t.py::y"] = FinishedTest("passed", [], ["CPU kernel, armhf"])
+    log.skipped_files |= {"v.py", "u.py"}
+    assert run_log.summary(log) == (
+        "checked CPU kernel: 2 cases, 1 failed; CPU kernel, armhf: 1 case, 1 left out; "
+        "VX kernel: 1 case; 1 test xfailed; u.py skipped; v.py skipped"
+    )
+
+
+def test_failed_test_is_not_swallowed() -> None:
+    log = complete_log()
+    log.finished["t.py::vx"] = FinishedTest("failed", [("VX kernel", True), ("VX kernel", False)])
+    assert run_log.missing(log, BOTH, ELSEWHERE, ["t.py"]) == []
+
+
+def test_swallowed_failures_are_counted() -> None:
+    log = complete_log()
+    for name in ("a", "b"):
+        log.collected[f"t.py::{name}"] = None
+        log.finished[f"t.py::{name}"] = FinishedTest("passed", [("VX kernel", True)])
+    (message,) = run_log.missing(log, BOTH, ELSEWHERE, ["t.py"])
+    assert message.startswith("2 tests passed although a case failed in it, the first is t.py::a ")
+
+
+def test_skipped_tests_and_files_are_named_as_the_cause() -> None:
+    log = complete_log()
+    log.finished["t.py::vx"] = FinishedTest("skipped")
+    log.skipped_files |= {"v.py", "u.py"}
+    (message,) = run_log.missing(log, BOTH, ELSEWHERE, ["t.py", "u.py", "v.py"])
+    assert "(op.yml says so): 3 skipped, the first is t.py::vx; " in message
+    log.collected.pop("t.py::vx")
+    log.finished.pop("t.py::vx")
+    (message,) = run_log.missing(log, BOTH, ELSEWHERE, ["t.py", "u.py", "v.py"])
+    assert "(op.yml says so): 2 skipped, the first is u.py; " in message
+
+
 def finished(test: str, results: object) -> dict[str, object]:
     """Return the log line of a passed test."""
     return {"finished": test, "outcome": "passed", "results": results, "left_out": [], "params": []}
@@ -177,6 +215,12 @@ def test_log_round_trip(tmp_path: Path) -> None:
     for names in (read.skipped_files, read.errored, read.altered):
         names.clear()
     assert read == complete_log()
+    skipped = {"outcome": "skipped", "results": [], "left_out": ["VX kernel"]}
+    run_log.append(file, {"finished": "t.py::x", **skipped})
+    run_log.append(file, {"complete": 1})
+    read = run_log.read(file)
+    assert read.finished["t.py::x"] == FinishedTest("skipped", [], ("VX kernel",))
+    assert read.status == 1
 
 
 def test_session_round_trip(tmp_path: Path) -> None:

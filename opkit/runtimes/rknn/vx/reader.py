@@ -34,6 +34,7 @@ from opkit.runtimes.rknn.vx.expansion import (
 from opkit.runtimes.rknn.vx.names import macros
 from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
 from opkit.scratch import scratch_folder
+from opkit.toolchains.clang_ast import DUMP
 from opkit.toolchains.inputs import Inputs
 from opkit.toolchains.inputs import prerequisites as _prerequisites
 
@@ -50,7 +51,6 @@ _TAKEN = re.compile(
     r"redeclaration of '(?=\w+' must have the 'overloadable' attribute))(\w+)",
     re.MULTILINE,
 )
-_TREE = ("-fsyntax-only", "-Xclang", "-ast-dump=json")
 _UNSET = re.compile(
     r"^(.+?:\d+:) (warning: variable '.*' is uninitialized) when used here.*$", re.MULTILINE
 )
@@ -283,7 +283,7 @@ class _Reader:
         rule = copy.with_name("rule.d")
         outline = ("-include", f"{SEEN_AS}/outline.h", "-MD", "-MF", str(rule))
         warns = ("-Wno-everything", "-Wuninitialized", "-Wfatal-errors", "-fno-show-column")
-        result = self._run(data, names, copy, (*outline, *_TREE, *warns))
+        result = self._run(data, names, copy, (*outline, "-fsyntax-only", *DUMP, *warns))
         if result.returncode != 0:
             return None
         declared = declarations(result.stdout, str(copy), SEEN_AS)
@@ -326,8 +326,8 @@ class _Reader:
         copy.write_bytes(data)
         mark = '__attribute__((annotate("kernel",1)))'
         result = run_unchecked(
-            *(zig(), "clang", "-x", "cl", *self.language, *_TREE, "-w", "-ferror-limit=0"),
-            *(f"-D__kernel={mark}", f"-Dkernel={mark}", *self.quoted),
+            *(zig(), "clang", "-x", "cl", *self.language, "-fsyntax-only", *DUMP, "-w"),
+            *("-ferror-limit=0", f"-D__kernel={mark}", f"-Dkernel={mark}", *self.quoted),
             *("-I", str(PRELUDE), str(copy)),
         )
         return declared_names(result.stdout)

@@ -106,6 +106,14 @@ def test_sample_on_executor_suffices() -> None:
     assert message == "no case ran on the CPU kernel, armhf"
 
 
+def test_param_with_one_value_is_named() -> None:
+    log = complete_log()
+    log.finished["t.py::a"] = FinishedTest("passed", params=[{"axis": "0", "size": "4,4"}])
+    log.finished["t.py::b"] = FinishedTest("failed", params=[{"axis": "1", "size": "4,4"}])
+    (sentence,) = run_log.constant_params(log)
+    assert sentence.startswith("no case has another value of param 'size' than 4,4; ")
+
+
 def test_file_without_tests_is_named() -> None:
     log = complete_log()
     log.skipped_files.add("skipped.py")

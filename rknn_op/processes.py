@@ -54,8 +54,9 @@ class Processes:
     ) -> None:
         with self._lock:
             self._ended = True
-        with suppress(BrokenPipeError):
-            os.write(self._pipe, b"" if kind else _FINISHED)
+        if kind is None:
+            with suppress(BrokenPipeError):  # the guard was killed
+                os.write(self._pipe, _FINISHED)
         os.close(self._pipe)
         os.waitpid(self._guard, 0)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from SCons.Action import Action
 
+from opkit import atomic_file
 from opkit.build.compiler import compiler_for, words
 from opkit.build.errors import print_errors
 from opkit.build.libraries import archive, kernel_objects, stub
@@ -133,6 +134,6 @@ def _examine(target: Any, source: Any, env: Any) -> None:
 
 def _deliver(target: Any, source: Any, env: Any) -> None:
     path = Path(target[0].path)
-    path.write_bytes(Path(source[0].path).read_bytes())
+    atomic_file.write(path, Path(source[0].path).read_bytes())
     # One write per line: other targets are built in parallel.
     print(f"{path}: {path.stat().st_size} bytes\n", end="")

@@ -24,10 +24,17 @@ from opkit.check.comparison import (
 )
 from opkit.check.mistakes import CheckError, caller_location
 from opkit.check.operators import Operator, Prepared, operator_of, unsupported_tensors
-from opkit.check.results import Result, RunningTest, running_test
+from opkit.check.results import PassedRun, Result, RunningTest, running_test
 from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.errors import OpkitError
-from opkit.runtimes.invocation import Array, Kernel, LeftOutError, RefusedError, RunResult
+from opkit.runtimes.invocation import (
+    Array,
+    Kernel,
+    LeftOutError,
+    RefusedError,
+    RunResult,
+    StatefulKernel,
+)
 
 # float16: NaN and -1.18. Unwritten output differs between the two runs, in value and sign. In a
 # timed run it is mostly 0.
@@ -173,6 +180,17 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
             test.results.append(Result(candidate.name, case.name, note=note, left_out=True))
             continue
         _record(test, case, result, outputs)
+        if not result.problem and isinstance(candidate.kernel, StatefulKernel):
+            test.passed.append(
+                PassedRun(
+                    candidate.name,
+                    operator.spec.name,
+                    candidate.kernel,
+                    case.name,
+                    prepared.invocation,
+                    {name: actual for name, (actual, _) in outputs.items()},
+                )
+            )
         if result.problem:
             title = f"{candidate.name} of {operator.spec.name}, case {case}:"
             problems += [title, *_indented(result.problem)]
@@ -227,8 +245,8 @@ def run_kernel(
 ) -> Result:
     """Run a kernel on a case, compare it with the reference, and measure its time.
 
-    It runs twice on guarded memory filled with different bytes, then at full speed. Its output goes
-    to stdout.
+    It runs twice on guarded memory filled with different bytes, with guards behind its tensors and
+    then before them, and then at full speed. Its output goes to stdout.
 
     Args:
         kernel: the kernel.
@@ -286,10 +304,14 @@ def _runs(
     timeouts = operator.first_timeouts
     limit = min(SHORT_LIMIT, TIME_LIMIT) if name in timeouts else TIME_LIMIT
     has_printed = False
-    timed = [(None, TIMED_RUNS)] if kernel.keeps_state else []
-    for fill, repeat in [*((fill, 1) for fill in FILLS), *timed]:
-        run = kernel.run(prepared.invocation, fill, repeat, limit)
-        problem = _problem(run, kernel)
+    timed = [(None, TIMED_RUNS, False)] if kernel.keeps_state else []
+    for fill, repeat, guards_before in [(FILLS[0], 1, False), (FILLS[1], 1, True), *timed]:
+        run = kernel.run(prepared.invocation, fill, repeat, limit, guards_before)
+        if run.events and not (run.fault or guards_before):
+            # A write before a tensor is an event here, but a fault with its line there.
+            other = kernel.run(prepared.invocation, fill, repeat, limit, True)
+            run = other if other.fault else run
+        problem = kernel_problem(run, kernel)
         if run.printed and (problem or not has_printed):
             sys.stdout.write(run.printed + "\n")
             has_printed = True
@@ -306,7 +328,7 @@ def _runs(
         yield run
 
 
-def _problem(run: RunResult, kernel: Kernel) -> str:
+def kernel_problem(run: RunResult, kernel: Kernel) -> str:
     """Return the errors of a run except wrong outputs; empty for a successful run."""
     if run.fault:
         return run.fault

@@ -17,7 +17,7 @@ from opkit.errors import OpkitError
 from opkit.runtimes.executor import Executor
 from opkit.toolchains.abi import ABIS
 
-GREETING = b"opkit harness 1\n"
+GREETING = b"opkit harness 2\n"
 """The first line of a harness's output: the version of the protocol."""
 
 PROBE_TIMEOUT = 30.0  # seconds to start, and to exit at the end of the input

@@ -22,9 +22,18 @@ from opkit.check import run_log
 from opkit.check.cases import Case
 from opkit.check.mistakes import REPOSITORY, CheckError, user_message
 from opkit.check.operators import operator_of
-from opkit.check.results import Result, RunningTest, error_text, running, time_text, ulp_text
+from opkit.check.results import (
+    PassedRun,
+    Result,
+    RunningTest,
+    error_text,
+    running,
+    time_text,
+    ulp_text,
+)
 from opkit.check.run_log import RunLog
 from opkit.check.session import Session, repository_of
+from opkit.check.shared_process import check_shared_process
 from opkit.errors import OpkitError
 from opkit.runtimes import expected_kernels
 from opkit.toolchains import zig
@@ -35,6 +44,8 @@ _OPTION = "--opkit-session"
 _PROPERTY = "opkit"
 _INTEGER_INPUT = "opkit_integer_input"
 _SESSION = pytest.StashKey[Session]()
+_PASSED = pytest.StashKey[list[PassedRun]]()
+_SHARED_PROCESS = "[in one process]"  # in place of a test's parameters
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -50,6 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
     file = config.getoption(_OPTION)
     session = Session.read(Path(file)) if file else Session()
     config.stash[_SESSION] = session
+    config.stash[_PASSED] = []
     config.pluginmanager.register(_Logger(config, session.log), "opkit-log")
 
 
@@ -151,6 +163,35 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     finally:
         item.user_properties += [(_PROPERTY, asdict(result)) for result in test.results]
         item.user_properties += [(_INTEGER_INPUT, pair) for pair in test.integer_inputs]
+        item.config.stash[_PASSED] += test.passed
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, object, object]:
+    """After the last test of a function, run the passed cases of its tests in one process."""
+    result = yield
+    if nextitem is None or _function(nextitem) != _function(item):
+        passed = item.config.stash[_PASSED]
+        item.config.stash[_PASSED] = []
+        if problems := check_shared_process(passed):
+            report = pytest.TestReport(
+                nodeid=_function(item) + _SHARED_PROCESS,
+                location=(*item.location[:2], item.location[2].partition("[")[0] + _SHARED_PROCESS),
+                keywords={},
+                outcome="failed",
+                longrepr="\n".join(problems),
+                when="call",
+            )
+            item.session.testscollected += 1  # for the percentage of progress
+            item.ihook.pytest_runtest_logreport(report=report)
+    return result
+
+
+def _function(item: pytest.Item) -> str:
+    """Return the id of a test's function, without parameters."""
+    return item.nodeid.partition("[")[0]
 
 
 def _results(report: Any) -> list[Result]:

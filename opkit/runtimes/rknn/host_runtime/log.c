@@ -48,12 +48,6 @@ void hostrt_log_crash(const char *function, const char *reason)
     hostrt_log_printf(HOSTRT_EVENT, "%s crashes the board's driver: %s", function, reason);
 }
 
-void hostrt_log_record(const char *what, const void *text, size_t size)
-{
-    const enum hostrt_log log = strcmp(what, "leak") == 0 ? HOSTRT_LEAK : HOSTRT_EVENT;
-    hostrt_log_printf(log, "%.*s", (int)size, (const char *)text);
-}
-
 void vxAddLogEntry(vx_reference reference, vx_status status, const char *message, ...)
 {
     char text[VX_MAX_LOG_MESSAGE_LEN];

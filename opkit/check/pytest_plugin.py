@@ -176,15 +176,15 @@ def pytest_runtest_protocol(
         passed = item.config.stash[_PASSED]
         item.config.stash[_PASSED] = []
         if problems := check_shared_process(passed):
+            # Of the last test, because pytest-xdist knows no others; its own result stays.
             report = pytest.TestReport(
-                nodeid=_function(item) + _SHARED_PROCESS,
+                nodeid=item.nodeid,
                 location=(*item.location[:2], item.location[2].partition("[")[0] + _SHARED_PROCESS),
                 keywords={},
                 outcome="failed",
                 longrepr="\n".join(problems),
-                when="call",
+                when="teardown",
             )
-            item.session.testscollected += 1  # for the percentage of progress
             item.ihook.pytest_runtest_logreport(report=report)
     return result
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from opkit.check.checking import FILLS, TIME_LIMIT, kernel_problem
 from opkit.check.results import PassedRun
+from opkit.errors import OpkitError
 from opkit.runtimes.invocation import Array, RunResult
 
 MAX_BYTES = 1 << 26  # of the tensors of a batch; larger cases only run alone
@@ -49,7 +50,13 @@ def check_shared_process(runs: Sequence[PassedRun]) -> list[str]:
     kernels: dict[tuple[str, str], list[PassedRun]] = {}
     for run in runs:
         kernels.setdefault((run.operator, run.name), []).append(run)
-    return [message for batch in kernels.values() for message in _check_kernel(_small(batch))]
+    messages: list[str] = []
+    for batch in kernels.values():
+        try:
+            messages += _check_kernel(_small(batch))
+        except OpkitError as error:
+            messages.append(f"{batch[0].name} of {batch[0].operator}, in one process: {error}")
+    return messages
 
 
 def _small(runs: Sequence[PassedRun]) -> list[PassedRun]:

@@ -142,9 +142,9 @@ def test_table_of_first_params(output: Callable[..., str]) -> None:
             "  passes alone, but not after first in the same process:\n"
             f"  y[0] is 2.0, alone 3.0\n  {LOOK}"
         ) in text
-    assert "FAILED tests/test_stateful.py::test_cpu_kernel[in one process]" in text
+    assert "ERROR at teardown of test_cpu_kernel[in one process]" in text
     assert "[100%]" in text
-    assert "1 failed, 3 passed" in text
+    assert "3 passed, 1 error" in text
 
 
 def test_size_of_first_case(output: Callable[..., str]) -> None:
@@ -157,6 +157,13 @@ def test_size_of_first_case(output: Callable[..., str]) -> None:
             text,
             re.MULTILINE,
         ), text
+
+
+def test_workers_report_state(output: Callable[..., str]) -> None:
+    assert (
+        "CPU kernel of Stateful, case third:\n"
+        "  passes alone, but not after first in the same process:\n"
+    ) in output(FIRST_PARAMS, "workers=1")
 
 
 def test_fault_in_shared_process(output: Callable[..., str]) -> None:

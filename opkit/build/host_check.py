@@ -277,8 +277,14 @@ def run_cases(env: Any, check: Check, records: Path | None = None) -> int:
                     sampled=program.sampled,
                 )
             )
-        notes = tuple(check.notes)
-        session = Session(tuple(prepared), LOG, records, tuple(check.simulators), notes)
+        session = Session(
+            executors=tuple(prepared),
+            log=LOG,
+            records=records,
+            simulators=tuple(check.simulators),
+            notes=tuple(check.notes),
+            quick=bool(env["quick"]),
+        )
         shows_all = bool(env["verbose"])
         status = _run_pytest(session, env["OPERATOR"], env["workers"], shows_all, env["LOCK"])
     for problem in check.missing_simulators:

@@ -23,7 +23,7 @@ from opkit.check.comparison import (
 )
 from opkit.check.mistakes import CheckError, caller_location
 from opkit.check.operators import Operator, Prepared, operator_of, unsupported_tensors
-from opkit.check.results import Result, RunningTest, running_test
+from opkit.check.results import PassedRun, Result, RunningTest, running_test
 from opkit.check.tolerance import EXACT, Tolerance
 from opkit.check.traits import traits_of
 from opkit.description.checked_kernels import CPU_KERNEL
@@ -35,6 +35,7 @@ from opkit.runtimes.invocation import (
     LeftOutError,
     RefusedError,
     RunResult,
+    StatefulKernel,
 )
 
 # float16: NaN and -1.18. Unwritten output differs between the two runs, in value and sign. In a
@@ -198,6 +199,18 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
             continue
         result.traits = traits
         _record(test, case, result, outputs)
+        kernel = candidate.kernel
+        if not result.problem and kernel.keeps_state and isinstance(kernel, StatefulKernel):
+            test.passed.append(
+                PassedRun(
+                    candidate.name,
+                    operator.spec.name,
+                    kernel,
+                    case.name,
+                    prepared.invocation,
+                    {name: actual for name, (actual, _) in outputs.items()},
+                )
+            )
         if result.problem:
             title = f"{candidate.name} of {operator.spec.name}, case {case}:"
             problems += [title, *_indented(result.problem)]
@@ -268,8 +281,8 @@ def run_kernel(
 ) -> Result:
     """Run a kernel on a case, compare it with the reference, and measure its time.
 
-    It runs twice on guarded memory filled with different bytes, then at full speed. Its output goes
-    to stdout.
+    It runs twice on guarded memory filled with different bytes, with guards behind its tensors and
+    then before them, and then at full speed. Its output goes to stdout.
 
     Args:
         kernel: the kernel.
@@ -344,10 +357,14 @@ def _runs(
     time_limit = running_test().session.time_limit or TIME_LIMIT
     limit = min(SHORT_LIMIT, time_limit) if name in timeouts else time_limit
     has_printed = False
-    timed = [(None, TIMED_RUNS)] if kernel.keeps_state else []
-    for fill, repeat in [*((fill, 1) for fill in FILLS), *timed]:
-        run = kernel.run(prepared.invocation, fill, repeat, limit)
-        problem = _problem(run, kernel)
+    timed = [(None, TIMED_RUNS, False)] if kernel.keeps_state else []
+    for fill, repeat, guards_before in [(FILLS[0], 1, False), (FILLS[1], 1, True), *timed]:
+        run = kernel.run(prepared.invocation, fill, repeat, limit, guards_before)
+        if run.events and not (run.fault or guards_before):
+            # A write before a tensor is an event here, but a fault with its line there.
+            other = kernel.run(prepared.invocation, fill, repeat, limit, True)
+            run = other if other.fault else run
+        problem = kernel_problem(run, kernel)
         if run.printed and (problem or not has_printed):
             sys.stdout.write(run.printed + "\n")
             has_printed = True
@@ -365,7 +382,7 @@ def _runs(
         yield run
 
 
-def _problem(run: RunResult, kernel: Kernel) -> str:
+def kernel_problem(run: RunResult, kernel: Kernel) -> str:
     """Return the errors of a run except wrong outputs; empty for a successful run."""
     if run.fault:
         return "\n".join([*run.events, run.fault])

@@ -24,10 +24,11 @@ from opkit.check.bytecode import discard_bytecode
 from opkit.check.cases import Case
 from opkit.check.mistakes import REPOSITORY, CheckError, user_message
 from opkit.check.operators import operator_of
-from opkit.check.results import Result, RunningTest, running
+from opkit.check.results import PassedRun, Result, RunningTest, running
 from opkit.check.run_log import RunLog
 from opkit.check.sample import sample
 from opkit.check.session import Session, repository_of
+from opkit.check.shared_process import check_shared_process
 from opkit.check.unrun_checks import unrun_checks
 from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.errors import OpkitError
@@ -45,6 +46,8 @@ _RAISED = "opkit_raised"  # whether the test's own mark or call explains its exc
 _MARKS = pytest.StashKey[frozenset[str]]()
 _SESSION = pytest.StashKey[Session]()
 _SAMPLE = pytest.StashKey[frozenset[str]]()
+_PASSED = pytest.StashKey[list[PassedRun]]()
+_SHARED_PROCESS = "[in one process]"  # in place of a test's parameters
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -66,6 +69,7 @@ def pytest_configure(config: pytest.Config) -> None:
     file = config.getoption(_OPTION)
     session = Session.read(Path(file)) if file else Session()
     config.stash[_SESSION] = session
+    config.stash[_PASSED] = []
     config.pluginmanager.register(_Logger(config, session.log), "opkit-log")
 
 
@@ -203,6 +207,36 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         item.user_properties += [(_PROPERTY, asdict(result)) for result in test.results]
         item.user_properties += [(_PARAMS, params) for params in test.params]
         item.user_properties += [(_INTEGER_INPUT, pair) for pair in test.integer_inputs]
+        if not session.quick:
+            item.config.stash[_PASSED] += test.passed
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, object, object]:
+    """After the last test of a function, run the passed cases of its tests in one process."""
+    result = yield
+    if nextitem is None or _function_id(nextitem) != _function_id(item):
+        passed = item.config.stash[_PASSED]
+        item.config.stash[_PASSED] = []
+        if problems := check_shared_process(passed):
+            # Of the last test, because pytest-xdist knows no others; its own result stays.
+            report = pytest.TestReport(
+                nodeid=item.nodeid,
+                location=(*item.location[:2], item.location[2].partition("[")[0] + _SHARED_PROCESS),
+                keywords={},
+                outcome="failed",
+                longrepr="\n".join(problems),
+                when="teardown",
+            )
+            item.ihook.pytest_runtest_logreport(report=report)
+    return result
+
+
+def _function_id(item: pytest.Item) -> str:
+    """Return the id of a test's function, without parameters."""
+    return item.nodeid.partition("[")[0]
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -23,7 +23,7 @@ from opkit.check.comparison import Difference, ulp_distance
 from opkit.check.mistakes import REPOSITORY
 from opkit.check.session import Session
 from opkit.check.traits import CaseTraits
-from opkit.runtimes.invocation import Array
+from opkit.runtimes.invocation import Array, Invocation, StatefulKernel
 
 SAMPLE = 2048  # recorded elements of an output, enough for a plot of a few hundred pixels
 WORST = 64  # of these, the elements with the largest errors
@@ -200,6 +200,27 @@ class Record:
     outputs: tuple[Output, ...] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class PassedRun:
+    """A kernel's run of a case in a process of its own, which passed.
+
+    Attributes:
+        name: the kernel's name.
+        operator: the name of the operator.
+        kernel: the kernel.
+        case: the name of the case.
+        invocation: the arguments.
+        outputs: name -> array of the kernel.
+    """
+
+    name: str
+    operator: str
+    kernel: StatefulKernel
+    case: str
+    invocation: Invocation
+    outputs: Mapping[str, Array]
+
+
 @dataclass
 class RunningTest:
     """The running pytest test, set up by the plugin.
@@ -212,6 +233,7 @@ class RunningTest:
         params: name of each param -> formatted value, of each of its cases.
         integer_inputs: (`name: dtype`, note on the type in the kernel) for each integer input of
             its cases.
+        passed: the runs of its cases that passed.
     """
 
     session: Session = field(default_factory=Session)
@@ -220,6 +242,7 @@ class RunningTest:
     results: list[Result] = field(default_factory=list)
     params: list[dict[str, str]] = field(default_factory=list)
     integer_inputs: list[tuple[str, str]] = field(default_factory=list)
+    passed: list[PassedRun] = field(default_factory=list)
 
 
 _RUNNING: ContextVar[RunningTest] = ContextVar("running test")

@@ -24,6 +24,7 @@ class Session:
         records: the folder for the records of `scons report`; None: no records.
         simulators: the executors of the reference as part of a converted model.
         notes: sentences for the end of the run.
+        quick: whether cases run only in processes of their own.
         time_limit: the time limit of a kernel, in seconds; None: the default.
     """
 
@@ -32,6 +33,7 @@ class Session:
     records: Path | None = None
     simulators: tuple[Executor, ...] = ()
     notes: tuple[str, ...] = ()
+    quick: bool = False
     time_limit: float | None = None
 
     def write(self, file: Path) -> None:
@@ -48,8 +50,9 @@ class Session:
             for name in ("executors", "simulators")
         )
         log, records = (Path(fields[name]) if fields[name] else None for name in ("log", "records"))
-        notes, limit = tuple(fields["notes"]), fields["time_limit"]
-        return cls(executors, log, records, simulators, notes, limit)
+        notes = tuple(fields["notes"])
+        quick, time_limit = fields["quick"], fields["time_limit"]
+        return cls(executors, log, records, simulators, notes, quick, time_limit)
 
 
 def command(verbosity: str = "-q") -> list[str]:

@@ -55,7 +55,7 @@ def run(plan: Plan, repository: Path, kill: Callable[[], None]) -> str:
         trials = Trials(
             {source.path: source for source in sources},
             {source.path: code_digest(source.build(copies[0].root)) for source in sources},
-            Session(log=LOG, time_limit=limit),
+            Session(log=LOG, quick=True, time_limit=limit),
         )
         order = _changes(sources, repository, originals)
         results = try_changes(order, plan.count, copies, trials.outcome, kill)
@@ -69,9 +69,9 @@ def _time_limit(repository: Path, copy: Path) -> float:
         OpkitError: the cases fail.
     """
     start = time.monotonic()
-    if passes(copy, Session(log=LOG)):
+    if passes(copy, Session(log=LOG, quick=True)):
         return min(TIME_LIMIT, _MIN_TIME_LIMIT + time.monotonic() - start)
-    if passes(repository, Session(log=LOG)):
+    if passes(repository, Session(log=LOG, quick=True)):
         raise OpkitError(_FAIL_IN_COPY)
     raise OpkitError(_FAIL_ALREADY)
 

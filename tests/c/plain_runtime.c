@@ -11,32 +11,36 @@ static harness_record_f *add;
 static const char *phase = "the function";
 
 static int prepare(void *entry, const struct harness_invocation *invocation,
-                   harness_record_f *record, struct harness_error *error)
+                   harness_record_f *record, struct harness_error *error, void **node)
 {
     (void)error;
+    (void)node;
     *(void **)&kernel = entry;
     call = invocation;
     add = record;
-    guarded_memory_begin(invocation->guarded, invocation->fill, record);
+    guarded_memory_begin(invocation, record);
     values = guarded_values_new(invocation);
     return values != NULL ? 0 : 1;
 }
 
-static int set_up(void)
+static int set_up(void *node)
 {
+    (void)node;
     return 0;
 }
 
-static int process(void)
+static int process(void *node)
 {
+    (void)node;
     guarded_memory_set_active(true);
     const int status = kernel(call->count, values);
     guarded_memory_set_active(false);
     return status;
 }
 
-static int clean_up(void)
+static int clean_up(void *node)
 {
+    (void)node;
     guarded_values_delete(call, values);
     guarded_memory_end();
     return 0;

@@ -228,7 +228,7 @@ CALL = Invocation({"input": np.zeros(3, np.float16)}, {"fault": 0}, {"output": (
 
 
 def outcome_of(tmp_path: Path, python: str) -> str:
-    greeting = "print('opkit harness 1', flush=True); "
+    greeting = "print('opkit harness 2', flush=True); "
     executor = Executor("here", (sys.executable, "-c", greeting + python))
     kernel = HarnessKernel(parse(DESCRIPTION), executor, tmp_path, CONVENTION)
     return kernel.run(CALL, limit=0).fault

@@ -66,7 +66,7 @@ BLOCK = "a block of 80 bytes (allocation 2)"
 MESSAGES = {
     "READ_PAST_END": f"{KERNEL} reads just past the end of {BLOCK}",
     "WRITE_PAST_END": f"{KERNEL} writes 4 bytes past the end of a block of 80 bytes (allocation 3)",
-    "WRITE_BEFORE_START": "the operator wrote up to 2 bytes before the start of a block of 80",
+    "WRITE_BEFORE_START": f"{KERNEL} writes 2 bytes before the start of a block of 80",
     "UNWRITTEN": "output output[0, 0, 1] was never written, nor were 29 more (or it depends on",
     "UNSET_MEMORY": "output output[0, 0, 3] was never written (or it depends on uninitialized",
     "UNSET_HUGE_MEMORY": "output output[0, 0, 3] was never written (or it depends on uninitialized",
@@ -109,6 +109,7 @@ MESSAGES = {
 FAULTS_IN_LINE = {
     "READ_PAST_END": "halves[0] = ((volatile uint16_t *)input->data)[count];",
     "WRITE_PAST_END": "halves[count + 2] = 0;",
+    "WRITE_BEFORE_START": "halves[-1] = 0;",
     "DIVIDE_BY_ZERO": "sink = 7 / zero;",
     "LOOP": "while (zero == 0) {",
     "STACK_OVERFLOW": "",  # any line: the place depends on the remaining stack

@@ -64,7 +64,12 @@ class Constant(Kernel):
         return available()["pplnn"].check.convention
 
     def run(
-        self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
+        self,
+        invocation: Invocation,
+        fill: int | None = None,
+        repeat: int = 1,
+        limit: float = 10,
+        guards_before: bool = False,
     ) -> RunResult:
         return RunResult(outputs=dict(self.outputs))
 

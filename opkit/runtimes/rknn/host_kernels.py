@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -68,14 +68,25 @@ class CpuKernel:
     keeps_state = True
 
     def run(
-        self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
+        self,
+        invocation: Invocation,
+        fill: int | None = None,
+        repeat: int = 1,
+        limit: float = 10,
+        guards_before: bool = False,
     ) -> RunResult:
         """Run the kernel; see Kernel."""
         kernel = self.packed if fill is None else self.guarded
-        result = kernel.run(invocation, fill, repeat, limit)
+        result = kernel.run(invocation, fill, repeat, limit, guards_before)
         changed = armhf.warnings(kernel.spec.params, invocation.params)
         result.notes += [f"param '{name}': {problem}" for name, problem in changed]
         return result
+
+    def run_batch(
+        self, invocations: Sequence[Invocation], fill: int, alternates: bool, limit: float
+    ) -> dict[int, RunResult]:
+        """Run the kernel on several invocations in one process; see StatefulKernel."""
+        return self.guarded.run_batch(invocations, fill, alternates, limit)
 
 
 def cpu_kernel(spec: OpSpec, root: Path) -> CpuKernel:

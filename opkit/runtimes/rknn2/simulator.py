@@ -69,7 +69,12 @@ class SimulatedReference:
         return scratch.enter_context(scratch_folder(self.root / "build/rknn2"))
 
     def run(
-        self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
+        self,
+        invocation: Invocation,
+        fill: int | None = None,
+        repeat: int = 1,
+        limit: float = 10,
+        guards_before: bool = False,
     ) -> RunResult:
         """Convert a model for the arrays and simulate it; see Kernel.
 

@@ -61,12 +61,6 @@ vx_status hostrt_refuse(vx_status status, const char *function, const char *form
     return status;
 }
 
-void hostrt_log_record(const char *what, const void *text, size_t size)
-{
-    const enum hostrt_log log = strcmp(what, "leak") == 0 ? HOSTRT_LEAK : HOSTRT_EVENT;
-    hostrt_log_printf(log, "%.*s", (int)size, (const char *)text);
-}
-
 void vxAddLogEntry(vx_reference reference, vx_status status, const char *message, ...)
 {
     char text[VX_MAX_LOG_MESSAGE_LEN];

@@ -57,14 +57,16 @@ static void remove_maps(vx_reference owner)
     }
 }
 
-void hostrt_compare_maps(bool report)
+void hostrt_compare_maps(vx_context context)
 {
-    for (size_t i = 0; report && i < table.count; i++) {
-        char text[160];
-        hostrt_describe(table.maps[i].owner, text, sizeof text);
-        hostrt_log_printf(HOSTRT_LEAK, "%s was mapped and not unmapped", text);
+    for (size_t i = table.count; i-- > 0;) {
+        if (table.maps[i].owner->context == context) {
+            char text[160];
+            hostrt_describe(table.maps[i].owner, text, sizeof text);
+            hostrt_log_printf(HOSTRT_LEAK, "%s was mapped and not unmapped", text);
+            table.maps[i] = table.maps[--table.count];
+        }
     }
-    table.count = 0;
 }
 
 /* ---- Life and death ---- */
@@ -365,9 +367,12 @@ static bool is_retained(vx_reference object)
     return object->type != VX_TYPE_GRAPH && object->type != VX_TYPE_NODE;
 }
 
-void hostrt_snapshot_references(void)
+void hostrt_snapshot_references(vx_context context)
 {
     for (vx_reference object = objects; object != NULL; object = object->next) {
+        if (object->context != context) {
+            continue;
+        }
         object->in_snapshot = true;
         object->snapshot_count = object->external_count;
         if (is_retained(object)) {
@@ -376,34 +381,37 @@ void hostrt_snapshot_references(void)
     }
 }
 
-static vx_reference find_in_snapshot(void)
+static vx_reference find_in_snapshot(vx_context context)
 {
     vx_reference object = objects;
-    while (object != NULL && !object->in_snapshot) {
+    while (object != NULL && !(object->in_snapshot && object->context == context)) {
         object = object->next;
     }
     return object;
 }
 
-void hostrt_compare_references(bool report)
+void hostrt_compare_references(vx_context context)
 {
     for (vx_reference object = objects; object != NULL; object = object->next) {
         char text[160];
+        if (object->context != context) {
+            continue;
+        }
         hostrt_describe(object, text, sizeof text);
         if (!object->in_snapshot) {
-            if (report && object->external_count > 0) {
+            if (object->external_count > 0) {
                 hostrt_log_printf(HOSTRT_LEAK, "%s was made and not released", text);
             }
             continue;
         }
-        if (report && object->external_count != object->snapshot_count) {
+        if (object->external_count != object->snapshot_count) {
             hostrt_log_printf(HOSTRT_LEAK,
                               "%s had %u references before the call and has %u after it", text,
                               (unsigned)object->snapshot_count, (unsigned)object->external_count);
         }
         object->external_count = object->snapshot_count;
     }
-    for (vx_reference object; (object = find_in_snapshot()) != NULL;) {
+    for (vx_reference object; (object = find_in_snapshot(context)) != NULL;) {
         object->in_snapshot = false;
         if (is_retained(object)) {
             hostrt_release(object);

@@ -557,3 +557,8 @@ void *hostrt_tensor_memory(const char *name, size_t size, void *unguarded)
     return guarded_memory_is_guarding() ? guarded_block_new_for_stage(describe_elements, name, size)
                                         : unguarded;
 }
+
+void hostrt_protect_tensor(void *elements)
+{
+    guarded_block_protect(elements);
+}

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from opkit.check.comparison import first_difference
-from opkit.check.harness.client import HarnessKernel, marshal_tensors, request
+from opkit.check.harness.client import HarnessKernel, batch, marshal_tensors, request
 from opkit.check.harness.gdb import gdb_command
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -155,14 +155,19 @@ class EmulatedKernel:
         return unwritten_vx_kernel(self.spec, text) or "\n".join(self.program.unset)
 
     def run(
-        self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
+        self,
+        invocation: Invocation,
+        fill: int | None = None,
+        repeat: int = 1,
+        limit: float = 10,
+        guards_before: bool = False,
     ) -> RunResult:
         """Run the kernel; see Kernel. The time is not measured.
 
         With `fill` the work items run in both orders, one of them with another fill. The outputs
         must not differ.
         """
-        result = self.initializer.run(invocation, fill, limit=limit)
+        result = self.initializer.run(invocation, fill, limit=limit, guards_before=guards_before)
         result.outputs = {}
         result.seconds = math.inf
         launch = launch_of(result)
@@ -237,7 +242,8 @@ class EmulatedKernel:
         arguments = kernel.arguments(
             launch, tensors, params, uniforms_of(result), border, board=self.board
         )
-        requested = b"".join(request(tensors, *arguments, border.fill & 0xFF, 1, _DEBUG_TIMEOUT))
+        parts = request(tensors, *arguments, border.fill & 0xFF, 1, _DEBUG_TIMEOUT)
+        requested = b"".join([batch(1), *parts])
         # With its file's name, because a kernel may have the name of a function of the C library.
         location = f"{program.source.name}:{function}"
         return gdb_command(kernel.harness.executor.command, requested, location, folder)

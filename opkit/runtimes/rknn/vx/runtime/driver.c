@@ -222,7 +222,7 @@ static void *new_param(const struct harness_value *value)
 /* ---- Calls of the harness ---- */
 
 static int prepare(void *entry, const struct harness_invocation *invocation,
-                   harness_record_f *record, struct harness_error *error)
+                   harness_record_f *record, struct harness_error *error, void **node)
 {
     static void *(*const NEW[])(const struct harness_value *value) = {
         [HARNESS_INPUT] = new_tensor,
@@ -231,6 +231,7 @@ static int prepare(void *entry, const struct harness_invocation *invocation,
     };
 
     (void)error;
+    *node = &run;
     run.invocation = invocation;
     run.record = record;
     open_library(entry);
@@ -249,13 +250,15 @@ static int prepare(void *entry, const struct harness_invocation *invocation,
     return 0;
 }
 
-static int set_up(void)
+static int set_up(void *node)
 {
+    (void)node;
     return 0;
 }
 
-static int process(void)
+static int process(void *node)
 {
+    (void)node;
     __opkit_run(&run.launch, run.kernel, run.arguments);
     return 0;
 }
@@ -280,8 +283,9 @@ static void record_unwritten(const struct output *output)
     }
 }
 
-static int clean_up(void)
+static int clean_up(void *node)
 {
+    (void)node;
     for (unsigned i = 0; i < run.output_count; i++) {
         const struct output *output = &run.outputs[i];
         memcpy(output->value->bytes, output->image->data, output->value->size);

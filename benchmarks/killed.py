@@ -158,6 +158,12 @@ def repository(folder: Path) -> None:
         generate_example(folder, "exp").path.rename(folder / "made")
 
 
+def built_repository(folder: Path) -> None:
+    """Make a repository and build it for this PC."""
+    repository(folder)
+    rknn_op(folder, "build", "-p", "made", "-t", "x64")
+
+
 def nothing(folder: Path) -> None:
     """Leave the folder empty."""
 
@@ -182,7 +188,7 @@ KINDS: dict[str, Kind] = {
         generated=("made/opkit", "made/generated", "made/.rknn_"),
     ),
     "demo": Kind(nothing, [("demo", "exp", "-p", "made")], unit=1, generated=("made",)),
-    "lint": Kind(repository, [("lint", "made"), ("update", "--dry-run", "made")]),
+    "lint": Kind(built_repository, [("lint", "made"), ("update", "--dry-run", "made")]),
     "import": Kind(vendor_repository, [("import", "AddScaled", "-p", "made")], unit=1),
     "build": Kind(repository, [BUILD, ("build", "-p", "made", "-t", "rv1126")], repair=[BUILD]),
     "check": Kind(repository, [CHECK, (*CHECK, "--", "target=rv1126")], repair=[BUILD, CHECK]),

@@ -22,7 +22,7 @@ from rknn_op.processes import Processes
 from rknn_op.repositories import scons
 
 _UNFINISHED = ".unfinished-demo"
-"""The file in the folder of a demo until its end."""
+"""The file in the folder of a demo until its end, unless the demo is killed."""
 _MAX_ROWS = 9  # of the table of cases, including its header
 
 _FILES = (
@@ -63,8 +63,6 @@ def run(name: str, folder: Path) -> None:
     except Interrupted:
         _remove_unfinished(folder)
         raise Interrupted(f"{folder} is removed") from None
-    finally:
-        (folder / _UNFINISHED).unlink(missing_ok=True)
 
 
 def _remove_unfinished(folder: Path) -> None:
@@ -97,10 +95,19 @@ def _run(processes: Processes, name: str, example: Path, planned: Plan) -> None:
     _step(f"rknn-op create -c {source}/{name}.yml -p {folder}", lambda: _create(planned))
     with locks.opened(folder) as descriptor:
         locks.try_lock(descriptor)  # another demo must not remove it
-        _step(f"cp -r {math} {folder}", lambda: _copy_files(example, folder, spec))
-        _step(f"scons target={target}", lambda: _build(processes, folder, spec))
-        _step("scons check quick=1", lambda: _check(processes, folder))
+        try:
+            _step(f"cp -r {math} {folder}", lambda: _copy_files(example, folder, spec))
+            _step(f"scons target={target}", lambda: _build(processes, folder, spec))
+            _step("scons check quick=1", lambda: _check(processes, folder))
+        except Exception:  # the user needs the folder of a failed step
+            _finish(folder)
+            raise
+        _finish(folder)
     click.echo(_summary(folder, spec))
+
+
+def _finish(folder: Path) -> None:
+    (folder / _UNFINISHED).unlink(missing_ok=True)
 
 
 def _step(command: str, action: Callable[[], str]) -> None:

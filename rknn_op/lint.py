@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from opkit import runtimes
 from opkit.complaint import Complaint
@@ -73,10 +72,11 @@ def _repository(
 def _cache() -> Iterator[Path]:
     """Yield the user's cache, or else a temporary folder: nothing is written into a repository."""
     from opkit.build.user_cache import cache_folder
+    from rknn_op.temporary import temporary_folder
 
     shared = cache_folder("", os.environ)
-    with nullcontext(str(shared)) if shared else TemporaryDirectory() as folder:
-        yield Path(folder)
+    with nullcontext(shared) if shared else temporary_folder() as folder:
+        yield folder
 
 
 _UPDATE = "`rknn-op update` brings the repository to this version"

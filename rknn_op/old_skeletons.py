@@ -10,7 +10,6 @@ import io
 import json
 import subprocess
 import sys
-import tempfile
 import zipfile
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -20,6 +19,7 @@ from opkit import repository
 from opkit.creation.wheel import wheel
 from opkit.errors import OpkitError
 from rknn_op import own_opkit
+from rknn_op.temporary import temporary_folder
 
 _MAX_BYTES = 1 << 20
 """The maximum size of a template."""
@@ -43,10 +43,10 @@ def old_skeletons(root: Path, description: str) -> dict[str, str]:
         if not changed:
             return {}
         # The texts are only advice: a full disk does not stop the update here.
-        with suppress(OSError), tempfile.TemporaryDirectory() as folder:
+        with suppress(OSError), temporary_folder() as folder:
             archive.extractall(folder)
             for name, text in changed.items():
-                (Path(folder) / name).write_bytes(text)
+                (folder / name).write_bytes(text)
             return _rendered(folder, description)
     return {}
 
@@ -68,7 +68,7 @@ def _entries(root: Path, names: Collection[str]) -> Mapping[str, bytes]:
         return {}
 
 
-def _rendered(opkit: str, description: str) -> dict[str, str]:
+def _rendered(opkit: Path, description: str) -> dict[str, str]:
     """Return the skeletons of an opkit in a folder; empty if its templates do not fit its code."""
     done = subprocess.run(
         [sys.executable, "-I", "-B", "-c", _PRINT_SKELETONS, opkit],

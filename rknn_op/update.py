@@ -6,7 +6,6 @@ import difflib
 import hashlib
 import json
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,7 @@ from rknn_op.migration import opkit_folder
 from rknn_op.old_skeletons import old_skeletons
 from rknn_op.origin import origin
 from rknn_op.repositories import require
+from rknn_op.temporary import temporary_folder
 
 _LEFT_ALONE = (".git", ".venv", "build", ".cache")
 """Folders of a repository that an update does not change, and a dry run does not copy."""
@@ -87,8 +87,8 @@ def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Up
     before = _texts(folder)
     skeletons = old_skeletons(folder, description)
     if dry_run:
-        with tempfile.TemporaryDirectory() as scratch:
-            copy = Path(scratch) / "repository"
+        with temporary_folder() as scratch:
+            copy = scratch / "repository"
             shutil.copytree(folder, copy, symlinks=True, ignore=_left_alone_in(folder))
             _replace(copy, spec)
             after = _texts(copy)

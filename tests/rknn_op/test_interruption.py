@@ -189,5 +189,6 @@ def test_interruption_at_any_moment_is_one_line(
 
 
 def sources(folder: Path) -> list[str]:
-    """Return the paths of all files but a build's."""
-    return [path for path in snapshot(folder) if "/build/" not in path and ".pyc" not in path]
+    """Return the paths of all files but those of builds, and of Python's and pytest's caches."""
+    caches = ("/build/", "/.pytest_cache/", "/__pycache__/")
+    return [path for path in snapshot(folder) if not any(each in path for each in caches)]

@@ -102,7 +102,7 @@ def _clean_all(root: Path) -> None:
     """Declare the deletion of all built files, for every target, and forget their inputs."""
     (root / signatures.PATH).unlink(missing_ok=True)
     built = (root / "build").glob("*")
-    files = [path.name for path in built if path not in (root / lock.PATH, root / signatures.PATH)]
+    files = [path.name for path in built if path != root / lock.PATH]
     everything = Script.Alias("everything")
     Script.Clean(everything, [Script.DefaultEnvironment().fs.Entry(f"build/{n}") for n in files])
     Script.Default(everything)

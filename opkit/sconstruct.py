@@ -108,7 +108,7 @@ def _set_up(root: Path, changes_nothing: bool) -> None:
 def _clean_all(root: Path) -> None:
     """Declare the deletion of all built files, for every target, and forget their inputs."""
     (root / signatures.PATH).unlink(missing_ok=True)
-    in_use = (lock.PATH, signatures.PATH, Path(machinery.UNPACKED))
+    in_use = (lock.PATH, Path(machinery.UNPACKED))
     built = [path.relative_to(root) for path in (root / BUILD).glob("*")]
     files = [path.name for path in built if path not in in_use]
     everything = Script.Alias("everything")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,8 @@ def record_sources(root: Path, products: Mapping[Any, Iterable[Any]]) -> None:
         if node.get_state() in (executed, up_to_date)
     }
     if current:
-        ages.record(root, current)
+        with suppress(OSError):  # on a full disk, packages are only called stale
+            ages.record(root, current)
 
 
 def _sources(nodes: Iterable[Any], load: Callable[[Path], Inputs | None]) -> dict[str, str]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import textwrap
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 
 from opkit import atomic_file, manifest
@@ -45,8 +44,9 @@ def record(root: Path, sources: Sources) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    recorded = {**_recorded(root), **sources}
-    if recorded != _recorded(root):
+    before = _recorded(root)
+    recorded = {**before, **sources}
+    if recorded != before:
         atomic_file.write(root / FILE, json.dumps(recorded).encode())
 
 
@@ -72,17 +72,24 @@ def lines(found: Mapping[str, Age]) -> list[str]:
 
     A line has at most 80 characters, if its words allow that.
     """
-    by_text = sorted(found, key=lambda product: (found[product].text, product))
+    by_age: dict[Age, dict[str, None]] = {}
+    for product, age in found.items():
+        by_age.setdefault(age, {})[Path(product).parent.name] = None
     return [
         textwrap.fill(
-            f"{text}: {', '.join(products)}",
+            f"packages for {', '.join(targets)}: {age.text}{_remedy(age, [*targets])}",
             80,
             subsequent_indent="  ",
             break_long_words=False,
             break_on_hyphens=False,
         )
-        for text, products in groupby(by_text, lambda product: found[product].text)
+        for age, targets in by_age.items()
     ]
+
+
+def _remedy(age: Age, targets: Sequence[str]) -> str:
+    target = targets[0] if len(targets) == 1 else "all"
+    return f"; run scons target={target}" if age.is_stale else ""
 
 
 def _age(root: Path, product: str, changed: Collection[str]) -> Age:

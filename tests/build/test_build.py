@@ -349,10 +349,7 @@ def test_dry_run_in_new_clone_lists_all_steps(tmp_path: Path) -> None:
 def test_clean_deletes_build_products_only(copy_of_fresh: Repository) -> None:
     before = {file for file in copy_of_fresh.path.rglob("*") if "build" not in file.parts}
     copy_of_fresh.scons("-c", path="")
-    assert {path.name for path in (copy_of_fresh.path / "build").iterdir()} == {
-        ".lock",
-        ".sconsign",
-    }
+    assert {path.name for path in (copy_of_fresh.path / "build").iterdir()} == {".lock"}
     assert before <= set(copy_of_fresh.path.rglob("*"))
 
 

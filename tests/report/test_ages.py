@@ -95,11 +95,15 @@ def test_damaged_record_is_ignored(damage: str, root: Path) -> None:
 
 
 def test_lines() -> None:
-    stale = Age("stale, 2 hours older than a_long_name_of_an_operator_compute.h", True)
-    found = {**dict.fromkeys(PRODUCTS, stale), "build/c/Op.rknnop": Age("up to date", False)}
-    text = lines(found)
-    assert [line.split() for line in text] == [
-        f"{stale.text}: {', '.join(PRODUCTS)}".split(),
-        "up to date: build/c/Op.rknnop".split(),
+    stale = Age("stale, 2 hours older than long_name_compute.h", True)
+    others = Age("stale, 3 hours older than math.h", True)
+    found = {
+        **dict.fromkeys((*PRODUCTS, "build/b/Op.a"), stale),
+        "build/c/Op.rknnop": Age("up to date, 1 day old", False),
+        "build/d/Op.rknnop": others,
+    }
+    assert lines(found) == [
+        "packages for a, b: stale, 2 hours older than long_name_compute.h; run scons\n  target=all",
+        "packages for c: up to date, 1 day old",
+        "packages for d: stale, 3 hours older than math.h; run scons target=d",
     ]
-    assert max(map(len, "\n".join(text).splitlines())) <= 80

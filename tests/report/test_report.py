@@ -138,12 +138,12 @@ def test_package_section_sizes() -> None:
     titles = (
         "file,version,program binary,x64 library,aarch64 library,armhf library,op.yml,Python file"
     )
-    assert [*titles.split(","), "kind of program binary"] in rows
+    assert [*titles.split(","), "kind of program binary", "against its sources"] in rows
     thousands = "\N{NARROW NO-BREAK SPACE}"
-    sizes = ["2", "8", f"12{thousands}345", "20", "0", "9", "5", "SHDR"]
+    sizes = ["2", "8", f"12{thousands}345", "20", "0", "9", "5", "SHDR", "unknown"]
     assert ["build/a.rknnop", *sizes] in rows
-    assert ["build/b.rknnop", "1", "0", "1", "1", "", "0", "0", "empty"] in rows
-    assert ["build/c.rknnop", "cut off"] in rows
+    assert ["build/b.rknnop", "1", "0", "1", "1", "", "0", "0", "empty", "unknown"] in rows
+    assert ["build/c.rknnop", "cut off", "unknown"] in rows
 
 
 def test_smallest_failure_is_expanded_and_listed_first() -> None:

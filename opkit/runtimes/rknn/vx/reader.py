@@ -35,8 +35,7 @@ from opkit.runtimes.rknn.vx.names import macros
 from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
 from opkit.scratch import scratch_folder
 from opkit.toolchains.clang_ast import DUMP
-from opkit.toolchains.inputs import Inputs
-from opkit.toolchains.inputs import prerequisites as _prerequisites
+from opkit.toolchains.inputs import Inputs, prerequisites
 
 if TYPE_CHECKING:
     from opkit.runtimes.rknn.vx.syntax_tree import Declarations
@@ -271,7 +270,7 @@ class _Reader:
 
     def _included(self, rule: Path) -> dict[str, str]:
         """Return the files of the user that a make rule names, with their digests."""
-        names = _prerequisites(rule.read_text(encoding="utf-8"))
+        names = prerequisites(rule.read_text(encoding="utf-8"))
         return _digests(name for name in names if not name.startswith(self.own))
 
     def _parse(

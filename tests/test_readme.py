@@ -103,7 +103,7 @@ def test_inline_commands_exist() -> None:
         r"scons (rknn_python=PATH|vx_binary=FILE)",
         r"scons (vx-)?gdb case=NAME",
         r"scons (pplnn-apply root=PPLNN|deploy)",
-        r"scons (sanitize=address,undefined|verbose=1) check",
+        r"scons (sanitize=address,undefined|verbose=1) check|scons check mutate=20",
         r"rknn-op( \.\.\.| update| create( -c \S+ -p\s\S+)?)?",
         r"rknn-op --action (create --config YAML|build) --op_path DIR",
         r"pip install \.",

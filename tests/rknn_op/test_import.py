@@ -140,7 +140,7 @@ def test_import_keeps_kernels_and_rewrites_the_rest(folder: Path, old: Path) -> 
     assert snapshot(new) == made
     reference = made["addscaled_reference.py"].decode()
     assert "    #     scaled = inputs_tensor[1] * params['scale']\n" in reference
-    assert '{"input0": (7,), "input1": (7,)}' in made["tests/test_addscaled.py"].decode()
+    assert '{"input0": (8,), "input1": (8,)}' in made["tests/test_addscaled.py"].decode()
     assert repository.drift(new, spec, new / "build") == []
 
 

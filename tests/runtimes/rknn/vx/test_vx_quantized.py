@@ -49,6 +49,10 @@ def edit(repository: Repository, file: str, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
+def test_generated_test_has_short_lines(quantized: Repository) -> None:
+    assert max(map(len, (quantized.path / TESTS).read_text().splitlines())) <= 100
+
+
 def test_generated_kernel_passes(quantized: Repository) -> None:
     """It requantizes: the formats of input and outputs differ in the generated test."""
     checked = quantized.scons("check").stdout

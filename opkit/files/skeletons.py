@@ -228,7 +228,7 @@ def _test(spec: OpSpec, others: Sequence[TestText]) -> str:
     return render(
         "files/templates/test.py",
         kernels="the CPU kernel" if len(checks) == 1 else "all kernels",
-        imports=", ".join(sorted(["cases", *checks, *makers, "vary_params"])),
+        imports=_imports(sorted(["cases", *checks, *makers, "vary_params"])),
         other_tests="".join(f"\n\n{other.text}" for other in others if other.text),
         name=spec.name,
         lower=spec.lower,
@@ -238,6 +238,13 @@ def _test(spec: OpSpec, others: Sequence[TestText]) -> str:
         base="These and the defaults" if params else "The defaults",
         params=_vary_params(params),
     )
+
+
+def _imports(names: list[str]) -> str:
+    """Return the names of the import from opkit.testing, on several lines if one is too short."""
+    start = "from opkit.testing import "
+    line = ", ".join(names)
+    return line if len(start + line) <= LINE_LENGTH else bracketed(names, start, 0, "()")
 
 
 def _vary_params(base: dict[str, str]) -> str:

@@ -37,7 +37,8 @@ def test_new_repository_passes(take: Repository) -> None:
         in (take.path / "tests/test_take.py").read_text()
     )
     checked = take.scons("check").stdout
-    assert "checked CPU kernel: 6 cases\n" in checked
+    # Three shapes, two kinds of values, three of scales.
+    assert "checked CPU kernel: 18 cases\n" in checked
     assert "note: cases have integer inputs" not in checked
 
 

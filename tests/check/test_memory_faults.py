@@ -127,7 +127,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Checked:
     path.write_text("".join([before, *lines, "    return NULL;\n", after]))
     for test in (repository.path / "tests").glob("test_*.py"):
         test.write_text(TESTS.format(names=[*FAULTS, "none"]))
-    run = target_repositories.check(repository)
+    run = target_repositories.check(repository, "verbose=1")
     assert "checked CPU kernel: " in run.stdout, run.stdout + run.stderr
     first = before.count("\n") + 1
     return Checked(problems(run.stdout), {name: first + i for i, name in enumerate(FAULTS)})

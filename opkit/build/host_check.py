@@ -105,7 +105,10 @@ def options(variables: Any, operator: OpSpec) -> None:
             "",
         ),
         BoolVariable(
-            "quick", "with check: this PC only, without reports of undefined behavior", False
+            "quick",
+            "with check: this PC only, without reports of undefined behavior and of state kept "
+            "between cases",
+            False,
         ),
         ("workers", "with check: processes that run cases in parallel; a number, or auto", ""),
     )

@@ -90,7 +90,8 @@ def test_failure_on_chip_fails(copy_of_fresh: Repository) -> None:
     wrong = "#if defined(__aarch64__)\n    return NULL;\n#endif\n"
     start = text.index("{", text.index("myoperator_compute(")) + 2
     compute.write_text(text[:start] + wrong + text[start:])
-    run = copy_of_fresh.scons("-Q", "check", check=False, path=os.environ["PATH"])
+    path = os.environ["PATH"]
+    run = copy_of_fresh.scons("-Q", "check", "verbose=1", check=False, path=path)
     assert run.returncode == 2
     assert re.search(r"^CPU kernel, aarch64 of MyOperator, case ", run.stdout, re.MULTILINE)
     assert not re.search(r"^CPU kernel of MyOperator, case ", run.stdout, re.MULTILINE)

@@ -224,10 +224,10 @@ def test_log_round_trip(tmp_path: Path) -> None:
         names.clear()
     assert read == complete_log()
     skipped = {"outcome": "skipped", "results": [], "left_out": ["VX kernel"]}
-    run_log.append(file, {"finished": "t.py::x", **skipped})
+    run_log.append(file, {"finished": "t.py::x", **skipped, "params": [{"p": "1"}]})
     run_log.append(file, {"complete": 1})
     read = run_log.read(file)
-    assert read.finished["t.py::x"] == FinishedTest("skipped", [], ("VX kernel",))
+    assert read.finished["t.py::x"] == FinishedTest("skipped", [], ("VX kernel",), ({"p": "1"},))
     assert read.status == 1
 
 

@@ -146,7 +146,7 @@ def test_int64_differences_are_exact(root: Path) -> None:
     found = result(root, changes)
     assert (found.max_error, found.max_ulp) == (1, 1)
     assert (
-        f"the first is index[0]: the kernel gives {LARGE + 1}, the reference {LARGE} (1 apart; "
+        f"the worst is index[0]: the kernel gives {LARGE + 1}, the reference {LARGE} (1 apart; "
         "integers must be equal, unless max_error names the output)"
     ) in found.problem
     far = {"index": [3 * LARGE + 1, 0]}

@@ -75,7 +75,7 @@ def with_statements(repository: Repository, statements: list[str]) -> int:
 
 def test_message_has_line_and_operands(copy_of_fresh: Repository) -> None:
     first = with_statements(copy_of_fresh, [*STATEMENTS, ALIGNED])
-    run = copy_of_fresh.scons("check", check=False)
+    run = copy_of_fresh.scons("check", "verbose=1", check=False)
     assert run.returncode == 2
     messages = messages_of("CPU kernel", run.stdout)
     # The cases of ALIGNED and of no statement pass.
@@ -131,6 +131,7 @@ def test_gcc_reports(tmp_path: Path) -> None:
     repository = generate(tmp_path, f"{DESCRIPTION}runtimes: [rknn]\n")
     first = with_statements(repository, [*STATEMENTS][:5])
     path = str(Path(shutil.which("gcc") or "").parent)
-    run = repository.scons("toolchain=gnu", "target=x64", "check", check=False, path=path)
+    arguments = ("toolchain=gnu", "target=x64", "verbose=1", "check")
+    run = repository.scons(*arguments, check=False, path=path)
     lines = re.findall(r"^  myoperator_compute\.h:(\d+): .*\(undefined", run.stdout, re.MULTILINE)
     assert [int(line) - first for line in lines] == [*range(5)], run.stdout + run.stderr

@@ -200,7 +200,7 @@ def reference(inputs, params):
 """
 UNREAD = (
     "error: scan_compute.h: param 'reverse' is not read; read params->reverse, or write "
-    "(void)params->reverse; if the math does not need it\n"
+    "(void)params->reverse; if the math does not need it "
 )
 
 
@@ -217,18 +217,24 @@ def write(scan: Repository, math: str, reference: str) -> None:
     (scan.path / "scan_reference.py").write_text(reference)
 
 
+def one_line(output: str) -> str:
+    """Return an output without its line breaks."""
+    return " ".join([*output.split(), ""])
+
+
 def test_generated_cases_vary_params(scan: Repository) -> None:
     write(scan, MATH, REFERENCE)
     run = scan.scons("-Q", "check")
-    assert "note: " not in run.stdout.replace("note: cases have integer inputs", "")
+    others = "cases have integer inputs|not run on armhf"
+    assert not re.search(rf"^note: (?!{others})", run.stdout, re.MULTILINE)
     assert "checked CPU kernel: 24 cases" in run.stdout  # 3 shapes, 2 values, 4 params
     # A kernel without the param fails in its cases, and the param is named.
     write(scan, MATH.replace("params->reverse", "false"), REFERENCE)
-    run = scan.scons("-Q", "check", check=False)
+    run = scan.scons("-Q", "check", "verbose=1", check=False)
     failed = {*re.findall(r"^CPU kernel of Scan, case (\S+):$", run.stdout, re.MULTILINE)}
     assert failed
     assert all(case.endswith("-reverse=1") for case in failed)
-    assert UNREAD in run.stderr
+    assert UNREAD in one_line(run.stderr)
 
 
 def test_param_without_use_in_c_and_numpy_fails(scan: Repository) -> None:
@@ -240,8 +246,8 @@ def test_param_without_use_in_c_and_numpy_fails(scan: Repository) -> None:
     for command in (["SCons", "-Q", "check"], ["pytest", "-q"]):
         run = scan.run(*command, check=False)
         assert run.returncode != 0
-        assert " 24 passed" in run.stdout.replace("\n", " ")
-        assert UNREAD in run.stdout + run.stderr
+        assert " 24 passed" in one_line(run.stdout)
+        assert UNREAD in one_line(run.stdout + run.stderr)
 
 
 def test_param_without_another_value_is_a_note(scan: Repository) -> None:
@@ -253,6 +259,6 @@ def test_param_without_another_value_is_a_note(scan: Repository) -> None:
     tests.write_text(before)
     assert (
         "note: no case has another value of param 'reverse' than 0; vary it in tests/ with "
-        "vary_params(reverse=[...])\n"
-    ) in run.stdout
+        "vary_params(reverse=[...]) "
+    ) in one_line(run.stdout)
     assert "param 'first'" not in run.stdout

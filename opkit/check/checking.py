@@ -319,11 +319,7 @@ def _check(
         for timed in runs:  # empty for a kernel without state
             is_same = first_difference(first.outputs, timed.outputs) is None
             if not is_same and _repeats(candidate.kernel, prepared, timed):
-                # Compilers may optimize the other build differently, with -ffast-math for instance.
-                outputs = {
-                    name: (timed.outputs[name], array) for name, (_, array) in compared.items()
-                }
-                _compare(candidate.tolerance, prepared, outputs, result)
+                _compare_delivered(candidate.tolerance, prepared, timed, result)
             elif not is_same:
                 raise CheckError(
                     f"output is not deterministic over {TIMED_RUNS} runs: does the kernel keep "
@@ -333,6 +329,26 @@ def _check(
     except (CheckError, RefusedError) as error:
         result.problem = str(error)
     return result, compared
+
+
+def _compare_delivered(
+    tolerance: Tolerance, prepared: Prepared, run: RunResult, result: Result
+) -> None:
+    """Compare the outputs of the delivered build, which differ from the instrumented one's.
+
+    Compilers may optimize it differently, with -ffast-math for instance.
+
+    Raises:
+        CheckError: elements are wrong.
+    """
+    compared = {name: (run.outputs[name], array) for name, array in prepared.expected.items()}
+    try:
+        _compare(tolerance, prepared, compared, result)
+    except CheckError as error:
+        raise CheckError(
+            "only as compiled for delivery, without instrumentation: is a variable not "
+            f"initialized?\n{error}"
+        ) from None
 
 
 def _repeats(kernel: Kernel, prepared: Prepared, repeated: RunResult) -> bool:

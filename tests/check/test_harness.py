@@ -95,7 +95,7 @@ MISDEEDS = {
     "CHANGE_LOCALE": "the kernel changes the process's locale (setlocale, uselocale)",
     "CHANGE_ENVIRONMENT": "the kernel changes the process's environment (setenv, putenv)",
     "UNSET_SIGN": _UNSET,
-    "UNSET_ZERO": "1 of 8 elements of output 'output' are wrong",  # 0 only at full speed
+    "UNSET_ZERO": "only as compiled for delivery, without instrumentation",  # 0 only at full speed
     "UNSET_ALIGNED": _UNSET,
     "UNSET_PAGE": _UNSET,
 }

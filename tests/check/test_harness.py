@@ -165,7 +165,8 @@ def test_constructors_and_destructors(root: Path, deed: str) -> None:
     operator = Operator(root)
     kernel = operator.cpu_kernel
     assert isinstance(kernel, CpuKernel)
-    guarded = kernel.guarded
+    guarded = kernel.instrumented
+    assert isinstance(guarded, HarnessKernel)
     executor = replace(guarded.harness.executor, environment={"MISDEED": deed})
     operator.__dict__["cpu_kernel"] = HarnessKernel(
         operator.spec, executor, root, guarded.convention, guarded.attachments

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar
 
 from opkit.check.executors import on_this_pc
 from opkit.check.harness.client import HarnessKernel
+from opkit.check.instrumented import InstrumentedKernel
 from opkit.description.spec import OpSpec
-from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult
+from opkit.runtimes.invocation import Invocation, RunResult
 from opkit.runtimes.rknn import armhf
 from opkit.runtimes.rknn.calling_convention import CONVENTION
 
@@ -54,18 +54,14 @@ def host_kernel(
 
 
 @dataclass(frozen=True)
-class CpuKernel:
-    """The CPU kernel in both libraries for this PC; implements Kernel.
+class CpuKernel(InstrumentedKernel):
+    """The CPU kernel in both libraries for this PC, with notes on params that armhf changes.
 
     Attributes:
-        packed: the kernel in the library of the package, for measuring the time.
-        guarded: the same kernel, with each of its tensors between guard pages.
+        spec: the operator description.
     """
 
-    packed: HarnessKernel
-    guarded: HarnessKernel
-    convention: ClassVar[CallingConvention] = CONVENTION
-    keeps_state = True
+    spec: OpSpec
 
     def run(
         self,
@@ -76,17 +72,10 @@ class CpuKernel:
         guards_before: bool = False,
     ) -> RunResult:
         """Run the kernel; see Kernel."""
-        kernel = self.packed if fill is None else self.guarded
-        result = kernel.run(invocation, fill, repeat, limit, guards_before)
-        changed = armhf.warnings(kernel.spec.params, invocation.params)
+        result = super().run(invocation, fill, repeat, limit, guards_before)
+        changed = armhf.warnings(self.spec.params, invocation.params)
         result.notes += [f"param '{name}': {problem}" for name, problem in changed]
         return result
-
-    def run_batch(
-        self, invocations: Sequence[Invocation], fill: int, alternates: bool, limit: float
-    ) -> dict[int, RunResult]:
-        """Run the kernel on several invocations in one process; see StatefulKernel."""
-        return self.guarded.run_batch(invocations, fill, alternates, limit)
 
 
 def cpu_kernel(spec: OpSpec, root: Path) -> CpuKernel:
@@ -97,6 +86,7 @@ def cpu_kernel(spec: OpSpec, root: Path) -> CpuKernel:
     """
     name = f"lib{spec.lower}.so"
     return CpuKernel(
-        packed=host_kernel(spec, root / "build/x64" / name, root / HOST),
-        guarded=host_kernel(spec, root / HOST / name, root / HOST),
+        delivered=host_kernel(spec, root / "build/x64" / name, root / HOST),
+        instrumented=host_kernel(spec, root / HOST / name, root / HOST),
+        spec=spec,
     )

@@ -58,7 +58,8 @@ class Session:
 def command(verbosity: str = "-q") -> list[str]:
     """Return the command that runs the cases of the session in FILE."""
     return [
-        *(sys.executable, "-m", "pytest", verbosity),
+        # Without pytest's short summary, which tells each failure again, on CI in long lines.
+        *(sys.executable, "-m", "pytest", verbosity, "-rN"),
         *("-p", "opkit.check.pytest_plugin", f"--opkit-session={FILE}"),
         *("-o", "empty_parameter_set_mark=fail_at_collect"),
     ]

@@ -14,6 +14,8 @@ import pytest
 from opkit.runtimes.rknn.rknnop import unpack
 from tests.repositories import Repository, installed_opkit
 
+pytestmark = pytest.mark.slow
+
 SOURCE = """
 #define NAMED_BY_MACRO "computed.h"
 #include NAMED_BY_MACRO

@@ -14,6 +14,8 @@ from opkit.check.sample import BUDGET, ELEMENTS, sample
 from tests.check.target_repositories import need, rows
 from tests.repositories import Repository, generate
 
+pytestmark = pytest.mark.slow
+
 THREE = """\
 name: MyOperator
 inputs: {input: {type: VX_TYPE_TENSOR}}

@@ -10,6 +10,8 @@ import pytest
 from tests.check.target_repositories import problems
 from tests.repositories import generate
 
+pytestmark = pytest.mark.slow
+
 KERNELS = ("CPU kernel", "CPU kernel, pplnn", "CPU kernel, rknn2")
 DESCRIPTION = """\
 name: Faulty

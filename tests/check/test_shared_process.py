@@ -13,6 +13,8 @@ import pytest
 from tests.check import target_repositories
 from tests.repositories import Repository, generate
 
+pytestmark = pytest.mark.slow
+
 KERNELS = ("CPU kernel", "CPU kernel, pplnn", "CPU kernel, rknn2")
 DESCRIPTION = """\
 name: Stateful

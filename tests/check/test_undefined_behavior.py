@@ -11,6 +11,8 @@ import pytest
 from tests.check.target_repositories import messages_of, need, write_faults
 from tests.repositories import Repository, generate
 
+pytestmark = pytest.mark.slow
+
 DATA = "(char *)inputs->input.data"
 # Statement of compute -> its message.
 STATEMENTS = {

@@ -21,6 +21,8 @@ from tests.rknn_op.command import rknn_op
 from tests.rknn_op.older import age
 from tests.rknn_op.packages import PACKAGE, write
 
+pytestmark = pytest.mark.slow
+
 COMMAND = (
     f"import sys\nsys.path.insert(1, {str(ROOT)!r})\nfrom rknn_op.__main__ import main\nmain()\n"
 )

@@ -18,6 +18,8 @@ from tests.repositories import EXAMPLES, ROOT, Repository
 from tests.rknn_op.command import rknn_op, snapshot
 from tests.rknn_op.older import age
 
+pytestmark = pytest.mark.slow
+
 READY = """
 import signal
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])

@@ -80,6 +80,7 @@ def test_build(tmp_path: Path) -> None:
     assert re.fullmatch(NUMBER + " x", ratio)
 
 
+@pytest.mark.slow
 def test_command(tmp_path: Path) -> None:
     run("benchmarks.command", "--runs", "1", "--repositories", "8", "--output", str(tmp_path))
     text = (tmp_path / "RESULTS.md").read_text()

@@ -59,6 +59,7 @@ def assert_printed(expected: list[str], output: str) -> None:
         anywhere = False
 
 
+@pytest.mark.slow
 def test_walkthrough(tmp_path: Path) -> None:
     """All commands run in one folder, one after the other, on a PATH without a compiler."""
     tools = tmp_path / "bin"

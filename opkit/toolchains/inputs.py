@@ -122,7 +122,8 @@ def _text(file: str) -> str:
 
 
 def _places(folders: Sequence[str], names: Collection[str]) -> Iterator[str]:
-    return (os.path.normpath(os.path.join(*place)) for place in product(folders, names))  # noqa: PTH118
+    places = product(folders, names)
+    return (os.path.normpath(os.path.join(*place)) for place in places)  # noqa: PTH118 - as above
 
 
 def _names(file: str, folders: Iterable[str]) -> Iterator[str]:

@@ -30,6 +30,8 @@ from tests.repositories import Repository, generate
 from tests.runtimes.rknn.host_build import harness, repository
 from tests.time_limits import LONG, time_limit, with_growing_limit
 
+pytestmark = pytest.mark.slow
+
 MISDEEDS_C = C_SOURCES / "host_misdeeds.c"
 DEEDS = enumerators(MISDEEDS_C, "deed")
 DESCRIPTION = """\

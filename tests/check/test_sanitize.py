@@ -22,6 +22,8 @@ from tests.check.target_repositories import (
 )
 from tests.repositories import Repository
 
+pytestmark = pytest.mark.slow
+
 BOTH = "CPU kernel, address,undefined"
 
 

@@ -32,6 +32,8 @@ from tests.check.test_testing import MESSAGES
 from tests.repositories import RKNN_EXAMPLES, Repository
 from tests.time_limits import LONG
 
+pytestmark = pytest.mark.slow
+
 ABIS = ("aarch64", "armhf")
 KERNELS = [
     "CPU kernel",

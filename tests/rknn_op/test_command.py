@@ -232,6 +232,7 @@ def test_build_and_check_run_scons(example: Callable[[str], Repository], folder:
     assert "passed" in checked.stdout
 
 
+@pytest.mark.slow
 def test_sconsflags_do_not_change_check(
     copy_of_fresh: Repository, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -158,6 +158,7 @@ def test_lock_is_not_written_through_a_link(tmp_path: Path, outside: Path) -> No
     assert outside.read_bytes() == TEXT
 
 
+@pytest.mark.slow
 def test_repository_is_built_without_a_cache_of_the_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,8 @@ from opkit.runtimes.pplnn.calling_convention import CONVENTION
 from tests.check.target_repositories import need
 from tests.repositories import EXAMPLES, Repository, generate
 
+pytestmark = pytest.mark.slow
+
 NAME = "decode_boxes"
 
 

@@ -36,6 +36,8 @@ from opkit.runtimes.rknn2.scons.simulator import executor
 from opkit.runtimes.rknn2.simulator import SimulatedReference
 from tests.repositories import EXAMPLE_NAMES, EXAMPLES, Repository, generate_example
 
+pytestmark = pytest.mark.slow
+
 PYTHON_VARIABLE = "RKNN_OP_RKNN2_PYTHON"
 REQUIRE_VARIABLE = "RKNN_OP_REQUIRE_RKNN2"
 PROGRAM = Path(__file__).parent / "conversions.py"

@@ -114,6 +114,7 @@ def _block(prefix: str, element: str, lanes: int, first: int) -> tuple[list[str]
     return [*lines, "    }"], number
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("element", [*INTEGERS, *FLOATS])
 def test_operators(vx_folder: Path, element: str) -> None:
     lines, count = list[str](), 0

@@ -1,4 +1,4 @@
-"""Measure the time of `rknn-op`, as whole processes, and its scaling, as a Markdown table.
+"""Measure the time of `rknn-op` and of a warm check, as whole processes, as Markdown tables.
 
     python -m benchmarks.command [--runs 15] [--repositories 1000] [--output benchmarks]
 
@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import results_file
+from tests.repositories import generate_example
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python -m benchmarks.command --output benchmarks"
@@ -32,6 +33,15 @@ AIMS = {"--help": 0.150, "lint": 0.120, "inspect": 0.200, "create": 0.350}
 """Verb -> maximum seconds of one run."""
 AIM_OF_MANY = 0.0035
 """Maximum seconds for each of many repositories."""
+CHECKED = "resize_area"
+"""The example of the warm check."""
+NO_PATH = "/nonexistent"  # hides the emulators
+CHECKS = {
+    "`scons check quick=1`": (["quick=1"], NO_PATH, None),
+    "`scons check`, without qemu": ([], NO_PATH, 2.0),
+    "`scons check`, with qemu": ([], os.environ.get("PATH", NO_PATH), 4.0),
+}
+"""Command -> its options, PATH, and the maximum seconds of one run."""
 
 
 def build_wheel(folder: Path) -> Path:
@@ -107,6 +117,21 @@ def single_runs(command: Installed, runs: int) -> dict[str, float]:
     return {verb: statistics.median(seconds) for verb, seconds in times.items()}
 
 
+def warm_checks(folder: Path, runs: int) -> dict[str, float]:
+    """Return the median time of each kind of check, each in a repository of its own."""
+    repositories = {}
+    for index, (name, (options, path, _)) in enumerate(CHECKS.items()):
+        repositories[name] = generate_example(folder / f"check{index}", CHECKED)
+        repositories[name].scons("check", *options, path=path)
+    times: dict[str, list[float]] = {name: [] for name in CHECKS}
+    for _ in range(runs):
+        for name, (options, path, _aim) in CHECKS.items():
+            start = time.perf_counter()
+            repositories[name].scons("check", *options, path=path)
+            times[name].append(time.perf_counter() - start)
+    return {name: statistics.median(seconds) for name, seconds in times.items()}
+
+
 @dataclass(frozen=True)
 class Many:
     """The cost of many repositories in one call.
@@ -145,11 +170,17 @@ def many(command: Installed, counts: list[int]) -> list[Many]:
     return results
 
 
-def section(singles: dict[str, float], many: list[Many], runs: int) -> str:
+def section(
+    singles: dict[str, float], checks: dict[str, float], many: list[Many], runs: int
+) -> str:
     """Return the benchmark's section of RESULTS.md."""
     rows = [
         [f"`rknn-op {verb}`", f"{AIMS[verb] * 1000:.0f}", f"{seconds * 1000:.0f}"]
         for verb, seconds in singles.items()
+    ]
+    rows_of_checks = [
+        [name, "" if (aim := CHECKS[name][2]) is None else f"{aim:.1f}", f"{seconds:.2f}"]
+        for name, seconds in checks.items()
     ]
     rows_of_many = [
         [
@@ -170,6 +201,12 @@ def section(singles: dict[str, float], many: list[Many], runs: int) -> str:
 processes.
 
 {results_file.table(["", "aim: at most ms", "ms"], rows)}
+
+### A warm check
+
+Of the example `{CHECKED}`, built before.
+
+{results_file.table(["", "aim: at most s", "s"], rows_of_checks)}
 
 ### Many repositories in one call
 
@@ -195,7 +232,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=options.work) as folder:
         command = Installed(Path(folder))
         singles = single_runs(command, options.runs)  # before the system has much to write
-        text = section(singles, many(command, counts), options.runs)
+        checks = warm_checks(Path(folder), options.runs)
+        text = section(singles, checks, many(command, counts), options.runs)
     if options.output:
         results_file.write_section(options.output, "command", text)
     else:

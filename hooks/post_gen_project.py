@@ -30,11 +30,12 @@ def main() -> int:
     from opkit.creation.next_steps import next_steps
     from opkit.creation.schema import MODELINE, MODELINE_0_1
     from opkit.errors import OpkitError
-    from opkit.repository import load, write_text
+    from opkit.repository import load
+    from opkit.repository_files import write_text
 
-    op_yml = project / "op.yml"
     try:
-        write_text(op_yml, op_yml.read_bytes().decode().replace(MODELINE_0_1, MODELINE))
+        description = (project / "op.yml").read_bytes().decode()
+        write_text(project, "op.yml", description.replace(MODELINE_0_1, MODELINE))
         spec = load(project)
         was_there = (project / f"{spec.lower}_compute.h").exists()
         complete(project, spec)

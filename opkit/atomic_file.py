@@ -9,14 +9,21 @@ from pathlib import Path
 def write(path: Path, data: bytes) -> None:
     """Replace a file's content in one step; an interruption leaves the old content.
 
-    Two processes must not write the same file at once; see locks.
+    A symbolic link is replaced, not followed. Two processes must not write the same file at once;
+    see locks.
 
     Raises:
         OSError: the file cannot be written.
     """
     beside = path.with_name(f".{path.name}.new")
     try:
-        beside.write_bytes(data)
+        try:
+            file = beside.open("xb")  # "x" follows no link
+        except FileExistsError:  # of an interrupted run, or a link
+            beside.unlink()
+            file = beside.open("xb")
+        with file:
+            file.write(data)
         beside.replace(path)
     except BaseException:  # Ctrl-C, too
         with suppress(OSError):

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from opkit import atomic_file, manifest, runtimes
+from opkit import manifest, runtimes
 from opkit.complaint import Complaint
 from opkit.description.describe import Described
 from opkit.description.file import read_description
@@ -18,6 +18,7 @@ from opkit.files.generated import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.files.unknown_names import unknown_names
 from opkit.manifest import Manifest, Wheel
+from opkit.repository_files import refuse_links, write_text
 from opkit.version import BUILD, VERSION
 
 _MAX_FOLDER_NAME = 127  # as an operator's name, which the folder is by default
@@ -46,9 +47,9 @@ def refuse_path(root: Path) -> None:
         OpkitError: the path has an unusable character.
     """
     if found := _UNUSABLE.search(str(root.absolute())):
-        what = "is not UTF-8" if found[0] >= "\ud800" else f"holds {found[0]!a}"
+        defect = "is not UTF-8" if found[0] >= "\ud800" else f"holds {found[0]!a}"
         raise OpkitError(
-            f"{str(root.absolute())!a}: the folder's path {what}, which compilers cannot "
+            f"{str(root.absolute())!a}: the folder's path {defect}, which compilers cannot "
             "read; rename the folder"
         )
 
@@ -137,12 +138,11 @@ def write(root: Path, spec: OpSpec, wheel: Wheel | None = None) -> None:
     stale = {*before.generated} - {*generated}
     now = Manifest(VERSION, once, tuple(generated), wheel or before.wheel)
     texts = {**generated, manifest.PATH: manifest.to_text(now)}
-    for path in (*stale, *texts):
-        _refuse_links(root, path)
+    refuse_links(root, *stale, *texts)
     for path in stale:
         (root / path).unlink(missing_ok=True)
     for path, text in texts.items():
-        write_text(root / path, text)
+        write_text(root, path, text)
 
 
 def _write_once(root: Path, spec: OpSpec, before: Mapping[str, str], quiet: bool) -> dict[str, str]:
@@ -154,20 +154,25 @@ def _write_once(root: Path, spec: OpSpec, before: Mapping[str, str], quiet: bool
     once = dict(before)
     for path, text in once_only_files(spec, runtimes.selected(spec)).items():
         if path not in once and not os.path.lexists(root / path):
-            _refuse_links(root, path)
-            write_text(root / path, text)
+            write_text(root, path, text)
             if not quiet:
                 print(f"write {path}: op.yml requires it, and it did not exist")
         once.setdefault(path, VERSION)
     return once
 
 
-def drift(root: Path, spec: OpSpec) -> list[Complaint]:
-    """Return the mismatches of the user's files and op.yml; the hints have the right text."""
+def drift(root: Path, spec: OpSpec, cache: Path) -> list[Complaint]:
+    """Return the mismatches of the user's files and op.yml; the hints have the right text.
+
+    Args:
+        root: the repository.
+        spec: its operator.
+        cache: a folder for the files of compilers; made if absent.
+    """
     parts = [runtime.files for runtime in runtimes.selected(spec)]
     return [
         *unknown_names(root, spec),
-        *(each for part in parts for each in part.drift(root, spec)),
+        *(each for part in parts for each in part.drift(root, spec, cache)),
     ]
 
 
@@ -235,40 +240,6 @@ def read_manifest(root: Path) -> Manifest:
     """
     path = root / manifest.PATH
     return manifest.from_text(path.read_text(encoding="utf-8")) if path.is_file() else Manifest()
-
-
-def _refuse_links(root: Path, path: str) -> None:
-    """Refuse a path through a symbolic link.
-
-    Raises:
-        OpkitError: a folder of it leads out of the repository, or the file itself is a link.
-    """
-    folder = (root / path).parent
-    if not folder.resolve().is_relative_to(root.resolve()) or (root / path).is_symlink():
-        raise OpkitError(
-            f"{path}: is a link, or in a folder that leads out of the repository by one; opkit "
-            "writes no files through links: replace it by what it leads to"
-        )
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text; see write_bytes."""
-    write_bytes(path, text.encode())
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file atomically, unless its content is the same: then its time stamp stays.
-
-    Raises:
-        OpkitError: the file cannot be written.
-    """
-    try:
-        if path.is_file() and path.read_bytes() == data:
-            return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        atomic_file.write(path, data)
-    except OSError as error:
-        raise OpkitError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def _math(spec: OpSpec) -> tuple[str, str]:

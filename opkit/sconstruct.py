@@ -21,18 +21,23 @@ from opkit.build import (
     host_check,
     lock,
     machinery,
+    mutate,
     options,
+    product_sources,
     signatures,
     user_cache,
 )
 from opkit.build.compiler_output import Output
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.repository_files import refuse_links_in
 from opkit.toolchains import zig
 from opkit.version import VERSION
 
+BUILD = "build"
+ZIG_CACHE = f"{BUILD}/zig-cache"
 COMMON_TOOLS = (
-    *(compiler, host_check, debugger),
+    *(compiler, host_check, mutate, debugger),
     *(compile_commands, user_cache),
 )
 
@@ -50,7 +55,9 @@ def construct(root: Path) -> None:
         repository.refuse_path(root)
         repository.refuse_other_opkit(root)
         kept_files = () if changes_nothing else (lock.acquire(root),)
-        _set_up(root)
+        if not changes_nothing:
+            refuse_links_in(root, BUILD, but=machinery.FOLDER)
+        _set_up(root, changes_nothing)
         stale = ("*",)
         operator = repository.load(root)
         if not changes_nothing:
@@ -70,8 +77,12 @@ def construct(root: Path) -> None:
         products = _declare(env, request)
         stale = ()
         if not changes_nothing and not cleans:
-            atexit.register(_discard_if_failed, [Path(str(node)) for node in env.Flatten(products)])
-            for complaint in (*repository.warnings(root), *repository.drift(root, operator)):
+            nodes = env.Flatten(products)
+            below = {node: product_sources.nodes_below(node) for node in nodes}
+            atexit.register(product_sources.record_sources, root, below)
+            atexit.register(_discard_if_failed, [Path(str(node)) for node in nodes])
+            drift = repository.drift(root, operator, root / BUILD)
+            for complaint in (*repository.warnings(root), *drift):
                 print(f"warning: {complaint}", file=sys.stderr)
     except OpkitError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -83,20 +94,23 @@ def construct(root: Path) -> None:
         Script.Exit(2)
 
 
-def _set_up(root: Path) -> None:
+def _set_up(root: Path, changes_nothing: bool) -> None:
     # Otherwise SCons' global functions create one with every tool.
     Script.DefaultEnvironment(tools=[])
     # Script.SConsignFile would substitute variables in the path, and make its folder.
-    SConsignFile(str(root / signatures.PATH), signatures)
+    SConsignFile(str(root / signatures.PATH), signatures.Database(kept=changes_nothing))
     Script.Decider("content")  # timestamps have whole seconds, in which a file may change twice
+    Script.SetOption("max_drift", -1)  # nor does SCons trust them after two days
     Script.SetOption("num_jobs", os.cpu_count() or 1)
-    zig.provide_cache(os.environ, root / "build/zig-cache")
+    zig.provide_cache(os.environ, root / ZIG_CACHE)
 
 
 def _clean_all(root: Path) -> None:
-    """Declare the deletion of all built files, for every target."""
-    built = (root / "build").glob("*")
-    files = [path.name for path in built if path not in (root / lock.PATH, root / signatures.PATH)]
+    """Declare the deletion of all built files, for every target, and forget their inputs."""
+    (root / signatures.PATH).unlink(missing_ok=True)
+    in_use = (lock.PATH, Path(machinery.UNPACKED))
+    built = [path.relative_to(root) for path in (root / BUILD).glob("*")]
+    files = [path.name for path in built if path not in in_use]
     everything = Script.Alias("everything")
     Script.Clean(everything, [Script.DefaultEnvironment().fs.Entry(f"build/{n}") for n in files])
     Script.Default(everything)
@@ -171,12 +185,14 @@ def _declare(env: Any, request: options.Request) -> list[Any]:
     products: list[Any] = []
     needed: list[Any] = []
     for runtime in operator_runtimes:
-        needed += runtime.build.declare(env, request)
+        needed.append(runtime.build.declare(env, request))
         if not request.for_this_pc and not request.names_intermediate:
             products += runtime.build.products(env, request.targets_of(runtime.describe))
-    if request.commands & {"check", "report"}:
+    if env["mutate"]:
+        mutate.mutate(env, needed[0], env.Flatten(needed))
+    elif request.commands & {"check", "report"}:
         check = host_check.declare(env, operator_runtimes, request)
-        host_check.check_alias(env, needed, check, "report" in request.commands)
+        host_check.check_alias(env, env.Flatten(needed), check, "report" in request.commands)
     if debugger.COMMAND in request.commands:
         debugger.debugger(env, operator_runtimes)
     if "compiledb" in request.commands:
@@ -185,7 +201,7 @@ def _declare(env: Any, request: options.Request) -> list[Any]:
             [runtime.build.editor_commands for runtime in operator_runtimes],
             [folder for runtime in operator_runtimes for folder in runtime.build.cxx_folders],
         )
-    Script.Default(products or needed)
+    Script.Default(products or env.Flatten(needed))
     return products
 
 

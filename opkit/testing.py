@@ -3,7 +3,7 @@
 CASES = cases(
     shapes=[{"input": (1, 6, 5, 3)}],
     values=[uniform(-1, 1), special()],
-    params=[{"size": [4, 4], "align_corners": False}],
+    params=vary_params({"size": [4, 4]}),
     dtype="float16",
 )
 
@@ -18,10 +18,11 @@ from typing import Any
 
 from opkit.check.cases import Case, Values, cases, integers, ramp, special, uniform
 from opkit.check.checking import check_cpu_kernel, run_cpu_kernel, run_kernel
-from opkit.check.comparison import Tolerance
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator
+from opkit.check.params import vary_params
 from opkit.check.results import Result
+from opkit.check.tolerance import Tolerance
 from opkit.runtimes import available
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "run_kernel",
     "special",
     "uniform",
+    "vary_params",
 ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import struct
+import textwrap
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -35,6 +36,18 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     )
+
+
+def wrapped(text: str, width: int = 80) -> str:
+    """Wrap the lines of a text; the continuation of a line is indented by two more characters."""
+    return "\n".join(_wrapped_line(line, width) for line in text.splitlines())
+
+
+def _wrapped_line(line: str, width: int) -> str:
+    if len(line) <= width:
+        return line
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    return textwrap.fill(line, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def closest(name: str, known: Iterable[str], count: int = 1, cutoff: float = 0.6) -> list[str]:

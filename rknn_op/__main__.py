@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
+
+from rknn_op import interrupt
 
 
 def main() -> None:
     """Run the command; end the process with its status.
 
-    Ctrl-C during the import of modules gives no traceback either. Ends by os._exit(): Python's own
-    exit would free every object, which takes an eighth of the time of `rknn-op lint`.
+    Ends by os._exit(): Python's own exit would free every object, which takes an eighth of the time
+    of `rknn-op lint`.
     """
     try:
-        from rknn_op.command import main as command
-
-        command(prog_name="rknn-op")
-        status = 0
-    except KeyboardInterrupt:
-        status = 128 + signal.SIGINT
-    except SystemExit as end:
-        status = end.code if isinstance(end.code, int) else 1
+        status = _run()
+    except (interrupt.Interrupted, KeyboardInterrupt) as interrupted:
+        status = interrupt.STATUS
+        done = f": {interrupted}" if str(interrupted) else ""
+        print(f"interrupted{done}", file=sys.stderr)
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:  # None if the file was closed before
@@ -29,6 +27,25 @@ def main() -> None:
         except OSError:  # a closed pipe, or a full disk
             status = status or 1
     os._exit(status)
+
+
+def _run() -> int:
+    """Run the command and return its status.
+
+    Raises:
+        Interrupted: by Ctrl-C, also during the import of modules.
+        KeyboardInterrupt: by Ctrl-C before the first one of them.
+    """
+    try:
+        interrupt.watch()
+        from rknn_op.command import main as command
+
+        command(prog_name="rknn-op")
+        return 0
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 1
+    finally:
+        interrupt.ignore()
 
 
 if __name__ == "__main__":

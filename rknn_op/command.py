@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import signal
 
 import click
 
@@ -17,8 +16,8 @@ VERBS = {
     "lint": "Report all problems of descriptions or repositories.",
     "create": "Make operator repositories from descriptions.",
     "import": "Make a repository from one of the vendor's tool.",
-    "build": "Build and pack: `scons target=...` in repositories.",
-    "check": "Compare the kernels with numpy on this PC: `scons check`.",
+    "build": "Build and pack by the repository's own code, with `scons`.",
+    "check": "Compare kernels with numpy by the repository's own code.",
     "update": "Update opkit and the generated files to this version.",
     "inspect": "Show the contents of packages (.rknnop).",
     "diff": "Show the differences between two packages.",
@@ -59,10 +58,6 @@ class _Verbs(click.Group):
             ctx.exit(1)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
-        except KeyboardInterrupt as interrupt:
-            done = f": {interrupt}" if str(interrupt) else ""
-            click.echo(f"interrupted{done}", err=True)
-            ctx.exit(128 + signal.SIGINT)
         except OSError as error:  # a full disk, a read-only folder
             where = f"{error.filename}: " if error.filename else ""
             messages.error(f"{where}{error.strerror}")

@@ -135,10 +135,14 @@ def refuse_existing(folder: Path) -> None:
         raise OpkitError(f"{folder} already exists; pass another folder, or delete it")
 
 
-def create(plan: Plan) -> None:
+def create(plan: Plan, more: Mapping[str, bytes] = {}) -> None:
     """Make a repository in a hidden folder beside its path, and rename that folder.
 
     The next run removes the hidden folder of an interrupted one.
+
+    Args:
+        plan: the repository.
+        more: path -> content of files that are not a part of it.
 
     Raises:
         OpkitError: it cannot be made, or its path exists now.
@@ -148,7 +152,7 @@ def create(plan: Plan) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with _exclusive(path.with_name(f".{path.name}.new")) as made:
-            for files in contents.values():
+            for files in (*contents.values(), more):
                 write_new_files(str(made), files)
             refuse_existing(plan.folder)
             made.rename(path)
@@ -209,10 +213,11 @@ def write_new_files(root: str, files: Mapping[str, bytes]) -> None:
         OSError: a file cannot be written, or exists.
     """
     # For thousands of repositories: str paths take a third of the time of Path.
-    for folder in sorted({os.path.dirname(path) for path in files} - {""}):  # noqa: PTH120
-        os.makedirs(f"{root}/{folder}", exist_ok=True)  # noqa: PTH103
+    folders = {os.path.dirname(path) for path in files}  # noqa: PTH120  str, as above
+    for folder in sorted(folders - {""}):
+        os.makedirs(f"{root}/{folder}", exist_ok=True)  # noqa: PTH103  str, as above
     for path, content in files.items():
-        with open(f"{root}/{path}", "xb") as file:  # noqa: PTH123
+        with open(f"{root}/{path}", "xb") as file:  # noqa: PTH123  str, as above
             file.write(content)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 import shutil
 import textwrap
 import time
@@ -14,15 +12,17 @@ from subprocess import PIPE
 
 import click
 
-from opkit import repository, runtimes
-from opkit.check.processes import kill_marked
+from opkit import locks, repository, runtimes
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from rknn_op import targets, template
 from rknn_op.creation import Plan, create, plan
+from rknn_op.interrupt import Interrupted
+from rknn_op.processes import Processes
 from rknn_op.repositories import scons
 
-_MARK = "RKNN_OP_DEMO"
+_UNFINISHED = ".unfinished-demo"
+"""The file in the folder of a demo until its end, unless the demo is killed."""
 _MAX_ROWS = 9  # of the table of cases, including its header
 
 _FILES = (
@@ -43,29 +43,49 @@ def examples() -> list[str]:
 def run(name: str, folder: Path) -> None:
     """Make the repository of an example, build and check it, and print each step.
 
-    An interrupted demo leaves neither the folder nor a process behind.
+    An interrupted demo leaves neither the folder nor a process behind. The next demo removes the
+    folder of a killed one.
 
     Args:
         name: the example.
-        folder: the repository to make; must not exist.
+        folder: the repository to make; must not exist, except for the rest of a killed demo.
 
     Raises:
         OpkitError: the folder exists, or one of the steps failed.
-        KeyboardInterrupt: it was interrupted; its text says that the folder is removed.
+        Interrupted: its text says that the folder is removed.
     """
     example = template.EXAMPLES / name
+    _remove_unfinished(folder)
     planned = plan(example / f"{name}.yml", folder)
-    os.environ[_MARK] = secrets.token_hex(8)  # child processes inherit it
     try:
-        _run(name, example, folder, planned)
-    except KeyboardInterrupt:
-        kill_marked(f"{_MARK}={os.environ[_MARK]}", but=os.getpid())
-        shutil.rmtree(folder, ignore_errors=True)
-        raise KeyboardInterrupt(f"{folder} is removed") from None
+        with Processes() as processes:
+            _run(processes, name, example, planned)
+    except Interrupted:
+        _remove_unfinished(folder)
+        raise Interrupted(f"{folder} is removed") from None
 
 
-def _run(name: str, example: Path, folder: Path, planned: Plan) -> None:
-    spec = planned.spec
+def _remove_unfinished(folder: Path) -> None:
+    """Remove the folder of a demo that did not end; its mark last, for an interrupted removal.
+
+    Raises:
+        OpkitError: another demo is running in it.
+    """
+    if folder.is_symlink() or not (folder / _UNFINISHED).is_file():
+        return
+    with locks.opened(folder) as descriptor:
+        if not locks.try_lock(descriptor):
+            raise OpkitError(f"{folder}: another demo is making it; wait, or pass another folder")
+        for path in sorted(folder.iterdir(), key=lambda path: path.name == _UNFINISHED):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        folder.rmdir()
+
+
+def _run(processes: Processes, name: str, example: Path, planned: Plan) -> None:
+    spec, folder = planned.spec, planned.folder
     target = spec.target_platform
     click.echo(f"{spec.name}: from its description to a package for {target}\n")
 
@@ -73,10 +93,21 @@ def _run(name: str, example: Path, folder: Path, planned: Plan) -> None:
     kernels = "rknn_kernel_*," if any(example.glob("rknn_kernel_*")) else ""
     math = f"{source}/{{{spec.lower}_*,{kernels}tests}}"
     _step(f"rknn-op create -c {source}/{name}.yml -p {folder}", lambda: _create(planned))
-    _step(f"cp -r {math} {folder}", lambda: _copy_files(example, folder, spec))
-    _step(f"scons target={target}", lambda: _build(folder, spec))
-    _step("scons check", lambda: _check(folder))
+    with locks.opened(folder) as descriptor:
+        locks.try_lock(descriptor)  # another demo must not remove it
+        try:
+            _step(f"cp -r {math} {folder}", lambda: _copy_files(example, folder, spec))
+            _step(f"scons target={target}", lambda: _build(processes, folder, spec))
+            _step("scons check quick=1", lambda: _check(processes, folder))
+        except Exception:  # the user needs the folder of a failed step
+            _finish(folder)
+            raise
+        _finish(folder)
     click.echo(_summary(folder, spec))
+
+
+def _finish(folder: Path) -> None:
+    (folder / _UNFINISHED).unlink(missing_ok=True)
 
 
 def _step(command: str, action: Callable[[], str]) -> None:
@@ -89,7 +120,7 @@ def _step(command: str, action: Callable[[], str]) -> None:
 
 
 def _create(planned: Plan) -> str:
-    create(planned)
+    create(planned, {_UNFINISHED: b""})
     return "the repository, a working operator that copies its input"
 
 
@@ -108,8 +139,8 @@ def _copy_files(example: Path, folder: Path, spec: OpSpec) -> str:
     return "\n".join(names)
 
 
-def _build(folder: Path, spec: OpSpec) -> str:
-    _scons(folder, "-Q", f"target={spec.target_platform}")
+def _build(processes: Processes, folder: Path, spec: OpSpec) -> str:
+    _scons(processes, folder, "-Q", f"target={spec.target_platform}")
     return "\n".join(
         f"{product.relative_to(folder)}: {product.stat().st_size:,} bytes"
         for product in _products(folder, spec)
@@ -120,9 +151,9 @@ def _products(folder: Path, spec: OpSpec) -> list[Path]:
     return repository.products(folder, runtimes.selected(spec), [spec.target_platform])
 
 
-def _check(folder: Path) -> str:
+def _check(processes: Processes, folder: Path) -> str:
     """Run the cases and return the first and the last lines of their table."""
-    lines = _scons(folder, "-Q", "check").rstrip().splitlines()
+    lines = _scons(processes, folder, "-Q", "quick=1", "check").rstrip().splitlines()
     start = next((i for i, line in enumerate(lines) if line.startswith("kernel ")), 0)
     table, foot = lines[start:-2], lines[-2:]
     if len(table) > _MAX_ROWS:
@@ -130,8 +161,8 @@ def _check(folder: Path) -> str:
     return "\n".join([*table, *foot])
 
 
-def _scons(folder: Path, *arguments: str) -> str:
-    result = scons(folder, *arguments, stdout=PIPE)
+def _scons(processes: Processes, folder: Path, *arguments: str) -> str:
+    result = scons(processes, folder, *arguments, stdout=PIPE)
     if result.returncode:
         click.echo(result.stdout)
         raise OpkitError(f"`scons {arguments[-1]}` failed in {folder}; its output is above")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,6 +52,7 @@ def _repository(
     if spec is None:
         return
     from opkit import repository
+    from opkit.files.unread_params import unread_params
 
     missing = repository.missing(root, spec)
     yield from missing
@@ -61,7 +63,20 @@ def _repository(
             yield from repository.stale(root, spec)
         except OpkitError as error:
             yield Complaint(f"{spec.lower}_reference.py", str(error))
-    yield from repository.drift(root, spec)
+    with _cache() as cache:
+        yield from repository.drift(root, spec, cache)
+    yield from unread_params(root, spec)
+
+
+@contextmanager
+def _cache() -> Iterator[Path]:
+    """Yield the user's cache, or else a temporary folder: nothing is written into a repository."""
+    from opkit.build.user_cache import cache_folder
+    from rknn_op.temporary import temporary_folder
+
+    shared = cache_folder("", os.environ)
+    with nullcontext(shared) if shared else temporary_folder() as folder:
+        yield folder
 
 
 _UPDATE = "`rknn-op update` brings the repository to this version"
@@ -71,6 +86,7 @@ def _opkit(root: Path) -> Iterator[Complaint]:
     """Yield complaints if a repository's opkit is not the one of this version."""
     from opkit import manifest, repository
     from opkit.creation.wheel import wheel
+    from rknn_op import own_opkit
 
     try:
         own = repository.read_manifest(root).wheel
@@ -81,18 +97,13 @@ def _opkit(root: Path) -> Iterator[Complaint]:
         yield Complaint("opkit", "a folder, as of 0.1.0", hint=_UPDATE, severity="warning")
         return
     try:
-        data = (root / own.name).read_bytes()
-    except OSError as error:
-        yield Complaint(own.name, f"cannot be read: {error.strerror}", hint=_RESTORE)
+        own_opkit.content(root, own)
+    except OpkitError as error:
+        yield Complaint(own.name, str(error), hint=own_opkit.RESTORE)
         return
-    if hashlib.sha256(data).hexdigest() != own.sha256:
-        yield Complaint(own.name, "is not the file that the manifest names", hint=_RESTORE)
-    elif own != wheel()[0]:
+    if own != wheel()[0]:
         problem = f"is of version {own.version}; this command is of {wheel()[0].version}"
         yield Complaint(own.name, problem, hint=_UPDATE, severity="warning")
-
-
-_RESTORE = "restore it (`git checkout`), or run `rknn-op update`"
 
 
 # ---- Formats -------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The opkit of a repository: its wheel, unpacked once into the user's cache.
 
-Only bytes with the hash in the repository's manifest are unpacked and executed.
+Only bytes with the hash in the repository's manifest are unpacked; only `build` and `check` execute
+them.
 """
 
 from __future__ import annotations
@@ -12,11 +13,15 @@ import zipfile
 from pathlib import Path
 
 from opkit import repository
+from opkit.build.machinery import UNPACKED
 from opkit.build.user_cache import cache_folder
 from opkit.errors import OpkitError
 from opkit.manifest import Wheel
+from opkit.repository_files import refuse_links
 from opkit.scratch import whole_folder
 
+RESTORE = "restore it (`git checkout`), or run `rknn-op update`"
+"""The remedy for an unusable wheel."""
 _SHARED = "opkit"
 """The folder in the user's cache."""
 
@@ -33,10 +38,14 @@ def unpacked(root: Path) -> Path:
     except OpkitError as error:
         raise OpkitError(f"{root}: {error}") from None
     shared = cache_folder("", os.environ)
-    parent = (shared / _SHARED) if shared else (root / "build" / _SHARED)
-    folder = parent / wheel.sha256
+    if shared is None:
+        refuse_links(root, UNPACKED)
+    folder = (shared / _SHARED if shared else root / UNPACKED) / wheel.sha256
     try:
-        data = _content(root, wheel)
+        data = content(root, wheel)
+    except OpkitError as error:
+        raise OpkitError(f"{root / wheel.name}: {error}; {RESTORE}") from None
+    try:
         whole_folder(folder, lambda beside: _unpack(data, beside))
     except OSError as error:
         raise OpkitError(f"{folder}: cannot be made: {error.strerror}") from None
@@ -45,14 +54,18 @@ def unpacked(root: Path) -> Path:
     return folder
 
 
-def _content(root: Path, wheel: Wheel) -> bytes:
-    path = root / wheel.name
-    restore = f"restore it (`git checkout '{wheel.name}'`), or run `rknn-op update`"
-    if not path.is_file():
-        raise OpkitError(f"{path}: not found; {restore}")
-    data = path.read_bytes()
+def content(root: Path, wheel: Wheel) -> bytes:
+    """Return the bytes of a repository's wheel.
+
+    Raises:
+        OpkitError: the file cannot be read, or has another hash; the message omits the path.
+    """
+    try:
+        data = (root / wheel.name).read_bytes()
+    except OSError as error:
+        raise OpkitError(f"cannot be read: {error.strerror}") from None
     if hashlib.sha256(data).hexdigest() != wheel.sha256:
-        raise OpkitError(f"{path}: is not the file that the manifest names by its hash; {restore}")
+        raise OpkitError("is not the file that the manifest names by its hash")
     return data
 
 

@@ -10,6 +10,7 @@ from typing import IO
 
 from opkit.errors import OpkitError
 from rknn_op.own_opkit import unpacked
+from rknn_op.processes import Processes
 
 
 def require(folder: Path) -> None:
@@ -27,37 +28,40 @@ def require(folder: Path) -> None:
 
 
 def scons(
-    folder: Path, *arguments: str, stdout: int | IO[str] | None = None
+    processes: Processes, folder: Path, *arguments: str, stdout: int | IO[str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run SCons in an operator repository, with the repository's own opkit.
 
     Args:
+        processes: runs it.
         folder: the repository.
         arguments: of SCons.
         stdout: the destination of its output; subprocess.PIPE: both streams are in the
             result's `stdout`.
 
     Raises:
-        OpkitError: the folder is not an operator repository, or its opkit cannot be used.
+        OpkitError: the folder is not an operator repository, its opkit cannot be used, or the
+            command is interrupted.
     """
     require(folder)
-    return subprocess.run(
+    return processes.run(
         [sys.executable, "-m", "SCons", *arguments],
-        cwd=folder,
-        env=environment(folder),
-        check=False,
-        text=True,
-        stdout=stdout,
-        stderr=subprocess.STDOUT if stdout == subprocess.PIPE else None,
+        folder,
+        environment(folder),
+        stdout,
+        subprocess.STDOUT if stdout == subprocess.PIPE else None,
     )
 
 
 def environment(folder: Path) -> dict[str, str]:
     """Return the environment with a repository's opkit on Python's path.
 
+    SCons reads options from SCONSFLAGS: `-n` would check nothing, `-i` ignore failures.
+
     Raises:
         OpkitError: its opkit cannot be used.
     """
     before = os.environ.get("PYTHONPATH")
     paths = [str(unpacked(folder).absolute()), *([before] if before else ())]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    inherited = {name: value for name, value in os.environ.items() if name != "SCONSFLAGS"}
+    return {**inherited, "PYTHONPATH": os.pathsep.join(paths)}

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from subprocess import PIPE
 
 from opkit.errors import OpkitError
 from opkit.text import aligned
+from rknn_op.processes import Processes
 from rknn_op.repositories import scons
 
 
@@ -39,7 +41,9 @@ class Run:
         return " ".join(["scons", *self.arguments])
 
 
-def run_all(folders: Sequence[Path], commands: Sequence[Sequence[str]], jobs: int) -> Iterator[Run]:
+def run_all(
+    folders: Sequence[Path], commands: Sequence[Sequence[str]], jobs: int
+) -> Generator[Run, None, None]:
     """Run SCons with each list of arguments in each repository.
 
     Args:
@@ -51,20 +55,24 @@ def run_all(folders: Sequence[Path], commands: Sequence[Sequence[str]], jobs: in
         The runs, in the order of repositories and commands.
     """
     share = f"-j{max(1, (os.cpu_count() or 1) // jobs)}"
-    with ThreadPoolExecutor(jobs) as threads:
+    # An interruption kills the processes before the threads are waited for.
+    with ThreadPoolExecutor(jobs) as threads, Processes() as processes:
         try:
-            for runs in threads.map(lambda folder: _runs(folder, commands, share), folders):
+            each = partial(_runs, processes, commands, share)
+            for runs in threads.map(each, folders):
                 yield from runs
         finally:
-            threads.shutdown(cancel_futures=True)
+            threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _runs(folder: Path, commands: Sequence[Sequence[str]], share: str) -> list[Run]:
+def _runs(
+    processes: Processes, commands: Sequence[Sequence[str]], share: str, folder: Path
+) -> list[Run]:
     runs = []
     for arguments in commands:
         start = time.perf_counter()
         try:
-            done = scons(folder, "-Q", share, *arguments, stdout=PIPE)
+            done = scons(processes, folder, "-Q", share, *arguments, stdout=PIPE)
             status, output = done.returncode, done.stdout
         except OpkitError as error:
             status, output = 2, f"error: {error}\n"

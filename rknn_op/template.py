@@ -1,23 +1,18 @@
-"""Locate the template with opkit: beside this file when installed, else in the checkout.
-
-Importing this module puts opkit on the path.
-"""
+"""The template with opkit: beside this package when installed, else in the checkout."""
 
 from __future__ import annotations
 
 import os
-import sys
 from functools import cache
 from pathlib import Path
 
-_INSTALLED = Path(__file__).parent / "template"
-ROOT = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).resolve().parent.parent
+import rknn_op
+
+ROOT = Path(rknn_op.ROOT)
 EXAMPLES = ROOT / "examples"
 LICENSES = ROOT / "licenses"
 OPKIT = ROOT / "opkit"
 _PROJECT = ROOT / "{{cookiecutter.op_name}}"
-
-sys.path.insert(0, str(ROOT))
 
 
 @cache

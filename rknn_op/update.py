@@ -6,9 +6,6 @@ import difflib
 import hashlib
 import json
 import shutil
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,14 +18,15 @@ from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.skeletons import once_only_files
+from opkit.repository_files import refuse_links, write_bytes, write_text
 from opkit.version import VERSION
-from rknn_op import creation, template
+from rknn_op import creation, git, template
 from rknn_op.migration import opkit_folder
+from rknn_op.old_skeletons import old_skeletons
 from rknn_op.origin import origin
-from rknn_op.own_opkit import unpacked
 from rknn_op.repositories import require
+from rknn_op.temporary import temporary_folder
 
-_CRUFT = ".cruft.json"
 _LEFT_ALONE = (".git", ".venv", "build", ".cache")
 """Folders of a repository that an update does not change, and a dry run does not copy."""
 
@@ -70,22 +68,27 @@ def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Up
 
     Raises:
         OpkitError: the folder is not an operator repository, op.yml is invalid, a newer version
-            has written the repository, it has uncommitted changes, or a file of its opkit/ was
-            changed.
+            has written the repository, it has uncommitted changes, a file of its opkit/ was
+            changed, or a file to write is a link.
     """
     require(folder)
     op_yml = folder / "op.yml"
-    spec = runtimes.parse(read_description(op_yml), str(op_yml))
-    version = repository.read_manifest(folder).version
+    description = read_description(op_yml)
+    spec = runtimes.parse(description, str(op_yml))
+    own, _ = wheel()
+    written = repository.read_manifest(folder)
+    refuse_links(
+        folder, *(own.name, REQUIREMENTS, LOCK, creation.CRUFT, manifest.PATH), *written.generated
+    )
     if not (dry_run or allow_dirty or _is_interrupted(folder)):
         _refuse_uncommitted(folder)
     if opkit_folder.has_folder(folder):
         opkit_folder.refuse_changed(folder)
     before = _texts(folder)
-    skeletons = _own_skeletons(folder)
+    skeletons = old_skeletons(folder, description)
     if dry_run:
-        with tempfile.TemporaryDirectory() as scratch:
-            copy = Path(scratch) / "repository"
+        with temporary_folder() as scratch:
+            copy = scratch / "repository"
             shutil.copytree(folder, copy, symlinks=True, ignore=_left_alone_in(folder))
             _replace(copy, spec)
             after = _texts(copy)
@@ -97,7 +100,8 @@ def update(folder: Path, dry_run: bool = False, allow_dirty: bool = False) -> Up
         for path in sorted({*before, *after})
         if before.get(path) != after.get(path)
     }
-    return Update(folder, version, changed, _advice(spec, skeletons, after, version != VERSION))
+    advice = _advice(spec, skeletons, after, written.version != VERSION)
+    return Update(folder, written.version, changed, advice)
 
 
 def _replace(folder: Path, spec: OpSpec) -> None:
@@ -106,7 +110,7 @@ def _replace(folder: Path, spec: OpSpec) -> None:
     The new wheel, the mark of an interrupted update, is written first; old files are removed last.
     """
     own, data = wheel()
-    repository.write_bytes(folder / own.name, data)
+    write_bytes(folder, own.name, data)
     opkit_folder.rewrite_names(folder, template.files(), own)
     completion.write(folder, spec)
     _record(folder, spec)
@@ -127,9 +131,8 @@ def _is_interrupted(folder: Path) -> bool:
 
 def _record(folder: Path, spec: OpSpec) -> None:
     """Update cruft's record of the repository's origin, if it has one."""
-    path = folder / _CRUFT
     try:
-        state = json.loads(path.read_text(encoding="utf-8"))
+        state = json.loads((folder / creation.CRUFT).read_text(encoding="utf-8"))
         answers = state["context"]["cookiecutter"]
         known = origin()
         if known is not None:
@@ -139,7 +142,7 @@ def _record(folder: Path, spec: OpSpec) -> None:
         answers["runtimes"] = ", ".join(spec.runtimes)
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return
-    repository.write_text(path, creation.cruft_text(state))
+    write_text(folder, creation.CRUFT, creation.cruft_text(state))
 
 
 def _refuse_uncommitted(folder: Path) -> None:
@@ -148,19 +151,9 @@ def _refuse_uncommitted(folder: Path) -> None:
     Raises:
         OpkitError: git reports some.
     """
-    try:
-        status = subprocess.run(
-            ["git", "-C", folder, "status", "--porcelain", "--", "."],
-            check=False,
-            capture_output=True,
-            text=True,
-            errors="replace",
-        )
-    except OSError:
-        return  # without git there is nothing to check
-    lines = status.stdout.splitlines() if status.returncode == 0 else []
-    if lines:
-        names = ", ".join(line[3:] for line in lines[:3]) + (", ..." if len(lines) > 3 else "")
+    paths = git.uncommitted(folder)
+    if paths:
+        names = ", ".join(paths[:3]) + (", ..." if len(paths) > 3 else "")
         raise OpkitError(
             f"{folder}: has changes that are not committed ({names}); commit them, so that the "
             "update can be reviewed and reverted, or pass --allow-dirty"
@@ -185,7 +178,7 @@ def _texts(folder: Path) -> dict[str, str]:
     names = {
         *(path.relative_to(folder).as_posix() for path in folders),
         *(*written.once, *written.generated, *template.files()),
-        *(manifest.PATH, _CRUFT, REQUIREMENTS, LOCK, "op.yml"),
+        *(manifest.PATH, creation.CRUFT, REQUIREMENTS, LOCK, "op.yml"),
     }
     return wheels | {
         name: (folder / name).read_text(encoding="utf-8", errors="replace")
@@ -205,7 +198,7 @@ def _advice(
 
     Args:
         spec: the operator.
-        skeletons: path -> text of the skeletons by the repository's previous opkit.
+        skeletons: path -> text of the skeletons with the previous version's templates.
         texts: path -> text of the files after the update.
         is_older: whether an older version wrote the repository, whose copied files may differ too.
     """
@@ -218,41 +211,6 @@ def _advice(
         if name in now and name in texts
     }
     return {name: diff for name, diff in diffs.items() if diff}
-
-
-def _own_skeletons(folder: Path) -> dict[str, str]:
-    """Return path -> text of the skeletons by the repository's own opkit.
-
-    Empty if that opkit is missing, too old or too broken to print them.
-    """
-    try:
-        own = folder if opkit_folder.has_folder(folder) else unpacked(folder)
-    except OpkitError:
-        return {}
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", _PRINT_SKELETONS, own.absolute()],
-        cwd=folder,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    try:
-        texts = json.loads(done.stdout)
-        return {str(name): str(text) for name, text in texts.items()}
-    except (ValueError, AttributeError):
-        return {}
-
-
-_PRINT_SKELETONS = """
-import json, sys
-from pathlib import Path
-sys.dont_write_bytecode = True
-sys.path.insert(0, sys.argv[1])
-from opkit import repository, runtimes
-from opkit.files.skeletons import once_only_files
-spec = repository.load(Path())
-print(json.dumps(once_only_files(spec, runtimes.selected(spec))))
-"""
 
 
 def _diff(path: str, before: str, after: str) -> str:

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import build, results_file
+from benchmarks import build, command, results_file
 from benchmarks.kernels.cycles import hot_loop
 from benchmarks.kernels.plot import spread
+from benchmarks.mutations import __main__ as mutations
+from benchmarks.mutations import python_changes
+from benchmarks.mutations.nearest import NEAREST, nearest
 from tests.repositories import ROOT
 
 NUMBER = r"\d+(,\d{3})*(\.\d+)?"
@@ -77,11 +80,15 @@ def test_build(tmp_path: Path) -> None:
     assert re.fullmatch(NUMBER + " x", ratio)
 
 
+@pytest.mark.slow
 def test_command(tmp_path: Path) -> None:
     run("benchmarks.command", "--runs", "1", "--repositories", "8", "--output", str(tmp_path))
     text = (tmp_path / "RESULTS.md").read_text()
     assert "python -m benchmarks.command --output benchmarks" in text
     found = rows(text)
+    checks = [found[name][0] for name in command.CHECKS]
+    assert [aim for aim, _ in checks] == ["", "2.0", "4.0"]
+    assert all(re.fullmatch(NUMBER, seconds) for _, seconds in checks)
     assert [found[f"`rknn-op {verb}`"][0][0] for verb in ("--help", "create")] == ["150", "350"]
     assert all(re.fullmatch(NUMBER, cell) for count in "248" for cell in found[count][0])
 
@@ -178,3 +185,76 @@ def test_fuzz(tmp_path: Path) -> None:
 def test_killed() -> None:
     last = run("benchmarks.killed", "--moments", "1", "--kinds", "import").splitlines()[-1]
     assert last == "0 of 1 went wrong"
+
+
+PYTHON = '''\
+@cache
+def f(x: int = 1, *y: int) -> bool:
+    """A docstring."""
+    if TYPE_CHECKING:
+        x = 2
+    if not (x < 3 and x is not y):
+        y[0] = x - 1
+        raise ValueError(f"{x - 4}")
+    return all(y) if len(y) == 2 and y[0] != "a" else g(x, y, timeout=5)
+'''
+CHANGES = {
+    "2 constant `1` -> `2`",
+    "6 comparison `x < 3` -> `x <= 3`",
+    "6 comparison `x is not y` -> `x is y`",
+    "6 constant `3` -> `4`",
+    "6 logic `x < 3 and x is not y` -> `x < 3 or x is not y`",
+    "6 logic `not (x < 3 and x is not y)` -> `x < 3 and x is not y`",
+    "7 constant `0` -> `1`",
+    "7 constant `1` -> `2`",
+    "7 operands `x - 1` -> `1 - x`",
+    "7 statement `y[0] = x - 1` -> `pass`",
+    "8 statement `raise ValueError(f'{x - 4}')` -> `pass`",
+    "9 +1 `len(y)` -> `(len(y) + 1)`",
+    "9 comparison `len(y) == 2` -> `len(y) != 2`",
+    "9 comparison `y[0] != 'a'` -> `y[0] == 'a'`",
+    "9 constant `'a'` -> `'a?'`",
+    "9 constant `0` -> `1`",
+    "9 constant `2` -> `3`",
+    "9 logic `all(y)` -> `any(y)`",
+    "9 logic `len(y) == 2 and y[0] != 'a'` -> `len(y) == 2 or y[0] != 'a'`",
+    "9 operands `all(y) if len(y) == 2 and y[0] != 'a' else g(x, y, timeout=5)` -> "
+    "`g(x, y, timeout=5) if len(y) == 2 and y[0] != 'a' else all(y)`",
+    "9 operands `g(x, y, timeout=5)` -> `g(y, x, timeout=5)`",
+}
+
+
+def test_changes_of_python() -> None:
+    found = python_changes.changes(PYTHON.encode(), "f.py")
+    assert {f"{each.line} {each.kind} `{each.before}` -> `{each.after}`" for each in found} == (
+        CHANGES
+    )
+    for change in found:
+        compile(change.apply(PYTHON.encode()), change.file, "exec")
+
+
+def test_placeholders_of_a_template_stay() -> None:
+    (change,) = python_changes.changes(b"z = f($x, $y)\n", "f.py")
+    assert change.apply(b"z = f($x, $y)\n") == b"z = f($y, $x)\n"
+
+
+def test_sources_have_nearest_tests() -> None:
+    """No entry is without a source, and all tests exist."""
+    sources = mutations.sources()
+    assert len(sources) > 250
+    assert all(nearest(path) for path in sources)
+    assert {*NEAREST.values()} == {nearest(path) for path in sources}
+    for tests in NEAREST.values():
+        assert all((ROOT / test).exists() for test in tests), tests
+
+
+def test_mutations(tmp_path: Path) -> None:
+    """They run in a copy; the share and the survivors are printed."""
+    path = ROOT / "opkit/python_layout.py"
+    before = path.stat().st_mtime_ns
+    settings = ("--only", "opkit/python_layout.py", "--count", "2", "--output", str(tmp_path))
+    printed = run("benchmarks.mutations", *settings)
+    assert len(re.findall(r"^(noticed|lives): opkit/python_layout\.py:\d+ ", printed, re.M)) == 2
+    ((changes, noticed, share),) = rows((tmp_path / "RESULTS.md").read_text())["all"]
+    assert (changes, share) == ("2", f"{50 * int(noticed)} %")
+    assert path.stat().st_mtime_ns == before

@@ -92,7 +92,8 @@ def test_only_rendered_files_contain_jinja() -> None:
     """The templates of the report are rendered by opkit; cookiecutter copies them unchanged."""
     report = ROOT / "opkit" / "report"
     license_ = TEMPLATE / "{% if cookiecutter.__license %}LICENSE{% endif %}"
-    templates = {TEMPLATE / "op.yml", license_, report / "page.html", report / "plot.svg"}
+    files = {report / name for name in ("page.html", "plot.svg", "map.svg")}
+    templates = {TEMPLATE / "op.yml", license_, *files}
     for path in tracked():
         if path.is_relative_to(TEMPLATE):
             text = path.read_text()

@@ -25,6 +25,8 @@ LAYERS = (
     # op.yml, and what it can say to a runtime.
     ("opkit.description",),
     ("opkit.toolchains",),
+    # The sources that mutation tests change.
+    ("opkit.mutation.plan", "opkit.mutation.sources"),
     # The interface of a runtime: types of kernels, the parts, the table.
     ("opkit.runtimes.executor", "opkit.runtimes.invocation"),
     ("opkit.runtimes.files", "opkit.runtimes.build"),
@@ -35,7 +37,7 @@ LAYERS = (
     ("opkit.files",),
     # The cases: they run, are shown, and are built for.
     ("opkit.check",),
-    ("opkit.report",),
+    ("opkit.report", "opkit.mutation"),
     ("opkit.build",),
     # The runtimes; none imports another one.
     ("opkit.runtimes.*",),

@@ -59,6 +59,7 @@ def assert_printed(expected: list[str], output: str) -> None:
         anywhere = False
 
 
+@pytest.mark.slow
 def test_walkthrough(tmp_path: Path) -> None:
     """All commands run in one folder, one after the other, on a PATH without a compiler."""
     tools = tmp_path / "bin"
@@ -103,7 +104,7 @@ def test_inline_commands_exist() -> None:
         r"scons (rknn_python=PATH|vx_binary=FILE)",
         r"scons (vx-)?gdb case=NAME",
         r"scons (pplnn-apply root=PPLNN|deploy)",
-        r"scons sanitize=address,undefined check",
+        r"scons (sanitize=address,undefined|verbose=1) check|scons check mutate=20",
         r"rknn-op( \.\.\.| update| create( -c \S+ -p\s\S+)?)?",
         r"rknn-op --action (create --config YAML|build) --op_path DIR",
         r"pip install \.",

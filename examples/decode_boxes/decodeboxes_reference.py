@@ -4,8 +4,8 @@ The box coder of Faster R-CNN and SSD: the center of an anchor moves by (ty, tx)
 its size grows by the factor exp(th, tw). Computes in float64, because a box edge is the difference
 of large numbers.
 
-The toolkit runs this file in its own Python, 3.5 to 3.8: no f-strings, no annotations, no
-modules except numpy and the standard library.
+Its own Python is 3.5 to 3.8: no f-strings, no annotations, and nothing but numpy and the standard
+library.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Exp in numpy: the reference for every kernel; RKNN-Toolkit runs it, too.
 
-The toolkit runs this file in its own Python, 3.5 to 3.8: no f-strings, no annotations, no
-modules except numpy and the standard library.
+Its own Python is 3.5 to 3.8: no f-strings, no annotations, and nothing but numpy and the standard
+library.
 """
 
 import numpy as np

@@ -2,8 +2,8 @@
 
 x / y, rounded toward zero, as C divides integers; Python's own // rounds down.
 
-The toolkit runs this file in its own Python, 3.5 to 3.8: no f-strings, no annotations, no
-modules except numpy and the standard library.
+Its own Python is 3.5 to 3.8: no f-strings, no annotations, and nothing but numpy and the standard
+library.
 """
 
 from itertools import zip_longest

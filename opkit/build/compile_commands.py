@@ -20,6 +20,7 @@ from opkit import toolchains
 from opkit.build.compiler import compiler_for
 from opkit.build.errors import print_errors
 from opkit.description.spec import OpSpec
+from opkit.repository_files import write_text
 from opkit.toolchains import Compiler
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.headers import cxx_arguments, glibc_version, system_folders
@@ -92,11 +93,9 @@ def _write(target: Any, source: Any, env: Any) -> None:
             continue
         commands.update(editor_commands.commands)
         for name, text in editor_commands.headers.items():
-            header = root / name
-            header.parent.mkdir(parents=True, exist_ok=True)
-            header.write_text(text, encoding="utf-8")
+            write_text(root, name, text)
     text = json.dumps(database_entries(root, commands), indent=4)
-    Path(target[0].abspath).write_text(f"{text}\n", encoding="utf-8")
+    write_text(root, DATABASE, f"{text}\n")
 
 
 def database_entries(

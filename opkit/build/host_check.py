@@ -16,21 +16,25 @@ from typing import Any
 from SCons.Action import Action
 from SCons.Variables import BoolVariable
 
+from opkit import toolchains
 from opkit.build import static_harness
 from opkit.build.options import Request
 from opkit.check import executors, run_log
 from opkit.check.sanitizers import ENVIRONMENT, SANITIZERS, parse_sanitizers
-from opkit.check.session import Session
+from opkit.check.session import FILE, LOG, Session, command
 from opkit.description.checked_kernels import CPU_KERNEL
+from opkit.description.describe import Describe
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.files.unread_params import unread_params
+from opkit.report import ages
 from opkit.runtimes import expected_kernels
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.interface import Runtime
+from opkit.text import wrapped
+from opkit.toolchains.abi import ABIS
 
-SESSION = Path("build/check/session.json")
-LOG = Path("build/check/log.jsonl")
 PAGE = Path("build/report.html")
 RECORDS = Path("build/results")
 # pytest's exit codes; its import is slow.
@@ -47,12 +51,14 @@ class Program:
         node: SCons' node of the program.
         runtime: the name of the runtime that calls the kernel in it.
         abi: the ABI of the program; empty: this PC, with sanitizers.
+        sampled: whether a sample of the cases suffices: the command line does not name the target.
     """
 
     name: str
     node: Any
     runtime: str
     abi: str = ""
+    sampled: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,16 +69,22 @@ class Check:
         programs: for targets, and with sanitizers.
         simulators: run the reference as part of a converted model.
         missing_simulators: a sentence for each simulator that cannot run here, with the reason.
+        notes: on the default targets' ABIs that cannot run here.
     """
 
     programs: Sequence[Program]
     simulators: Sequence[Executor]
     missing_simulators: Sequence[str]
+    notes: Sequence[str] = ()
 
 
 USAGE = (
-    ("scons check", "run every case of tests/ on this PC: kernels against numpy"),
-    ("scons target=... check", "... and on the instruction set of that target; all: on every one"),
+    (
+        "scons check",
+        "run every case of tests/ on this PC: kernels against numpy; and, in qemu, a sample of "
+        "the cases on the instruction set of the default target",
+    ),
+    ("scons target=... check", "... all cases on the instruction set of that target; all: of all"),
     ("scons sanitize=... check", f"... and with the compiler's sanitizers: {','.join(SANITIZERS)}"),
     ("scons report", "run the check and write build/report.html, a page of its results"),
 )
@@ -88,8 +100,15 @@ def options(variables: Any, operator: OpSpec) -> None:
         ),
         (
             "sanitize",
-            f"with check: compile with sanitizers ({names}); requires gcc or clang",
+            f"with check: compile with sanitizers ({names}); requires gcc or clang. none: "
+            "this PC's build does not report undefined behavior",
             "",
+        ),
+        BoolVariable(
+            "quick",
+            "with check: this PC only, without reports of undefined behavior and of state kept "
+            "between cases",
+            False,
         ),
         ("workers", "with check: processes that run cases in parallel; a number, or auto", ""),
     )
@@ -132,6 +151,7 @@ def declare(env: Any, runtimes: Sequence[Runtime], request: Request) -> Check:
     """
     sanitizers = parse_sanitizers(env["sanitize"])
     programs = []
+    not_run: dict[str, list[str]] = {}  # reason -> ABIs of default targets
     for index, runtime in enumerate(runtimes):
         # Without the first runtime's name, as in the name of its kernel on this PC.
         prefix = f"{runtime.name} " if index else ""
@@ -145,6 +165,12 @@ def declare(env: Any, runtimes: Sequence[Runtime], request: Request) -> Check:
             if abi != PC:
                 node = static_harness.target_harness(env, abi, parts)
                 programs.append(Program(prefix + abi, node, runtime.name, abi))
+        for abi in _default_abis(env, runtime.describe, request):
+            if reason := _refusal(env, abi):
+                not_run.setdefault(reason, []).append(abi)
+            else:
+                node = static_harness.target_harness(env, abi, parts)
+                programs.append(Program(prefix + abi, node, runtime.name, abi, sampled=True))
     simulators = [
         runtime.build.simulators(env, [*request.targets_of(runtime.describe)])
         for runtime in runtimes
@@ -153,7 +179,31 @@ def declare(env: Any, runtimes: Sequence[Runtime], request: Request) -> Check:
         programs,
         [executor for found, _ in simulators for executor in found],
         [problem for _, problem in simulators if problem],
+        [f"not run on {', '.join(dict.fromkeys(abis))}: {why}" for why, abis in not_run.items()],
     )
+
+
+def _default_abis(env: Any, runtime: Describe, request: Request) -> list[str]:
+    """Return the ABI of the runtime's default target, for a sample of the cases.
+
+    Empty if the command line names a target, with `quick=1`, and if that is this PC.
+    """
+    if request.is_named or env["quick"] or not runtime.targets:
+        return []
+    target = runtime.targets[runtime.target_of(env["OPERATOR"])]
+    abi = request.targets.get(target.name, target.abi)
+    return [abi] if abi != PC else []
+
+
+def _refusal(env: Any, abi: str) -> str:
+    """Return the reason why programs of an ABI cannot be built or run here; empty: they can."""
+    if not executors.has_emulator(abi):
+        return f"no qemu (apt install {executors.EMULATORS})"
+    try:
+        toolchains.find(env["toolchain"], ABIS[abi], env["prefix"], env["sysroot"])
+    except toolchains.ToolchainError:
+        return f"no compiler of toolchain={env['toolchain']}"
+    return ""
 
 
 def check_alias(env: Any, needed: Sequence[Any], check: Check, reports: bool) -> None:
@@ -167,7 +217,12 @@ def check_alias(env: Any, needed: Sequence[Any], check: Check, reports: bool) ->
     """
 
     def run(target: Any, source: Any, env: Any) -> int:
-        return _report(env, check) if reports else run_cases(env, check)
+        status = _report(env, check) if reports else run_cases(env, check)
+        found = ages.ages(Path())
+        stale = {product: age for product, age in found.items() if age.is_stale}
+        for line in ages.lines(found if reports else stale):
+            print(line)
+        return status
 
     action = Action(run, f"write {PAGE}" if reports else "check tests/")
     nodes = [*needed, *(program.node for program in check.programs)]
@@ -217,11 +272,26 @@ def run_cases(env: Any, check: Check, records: Path | None = None) -> int:
                     return 1
                 not_run.append(f"the cases did not run on {program.name}: {error}")
                 continue
-            prepared.append(replace(executor, name=program.name, runtime=program.runtime))
-        session = Session(tuple(prepared), LOG, records, tuple(check.simulators))
-        status = _run_pytest(session, env["OPERATOR"], env["workers"], env["LOCK"])
+            prepared.append(
+                replace(
+                    executor,
+                    name=program.name,
+                    runtime=program.runtime,
+                    sampled=program.sampled,
+                )
+            )
+        session = Session(
+            executors=tuple(prepared),
+            log=LOG,
+            records=records,
+            simulators=tuple(check.simulators),
+            notes=tuple(check.notes),
+            quick=bool(env["quick"]),
+        )
+        shows_all = bool(env["verbose"])
+        status = _run_pytest(session, env["OPERATOR"], env["workers"], shows_all, env["LOCK"])
     for problem in check.missing_simulators:
-        print(f"note: {problem}")
+        print(wrapped(f"note: {problem}"))
     required = env["require_target"]
     for problem in not_run:
         hint = "; to check without them, pass require_target=0" if required else ""
@@ -229,20 +299,21 @@ def run_cases(env: Any, check: Check, records: Path | None = None) -> int:
     return status or int(required and bool(not_run))
 
 
-def _run_pytest(session: Session, operator: OpSpec, workers: str, kept_files: Sequence[int]) -> int:
+def _run_pytest(
+    session: Session,
+    operator: OpSpec,
+    workers: str,
+    shows_all: bool,
+    kept_files: Sequence[int],
+) -> int:
     """Run the tests, print a summary and an error for each missing result; return the status.
 
     If this process is killed, pytest still holds the repository's lock, one of the kept files.
     """
     LOG.unlink(missing_ok=True)
-    session.write(SESSION)
-    command = [
-        *(sys.executable, "-m", "pytest", "-q"),
-        *("-p", "opkit.check.pytest_plugin", f"--opkit-session={SESSION}"),
-        *("-o", "empty_parameter_set_mark=fail_at_collect"),
-        *(("-n", workers) if workers else ()),
-    ]
-    status = subprocess.run(command, check=False, pass_fds=kept_files).returncode
+    session.write(FILE)
+    pytest = [*command("-v" if shows_all else "-q"), *(("-n", workers) if workers else ())]
+    status = subprocess.run(pytest, check=False, pass_fds=kept_files).returncode
     log = run_log.read(LOG)
     elsewhere = [*operator.runtimes[1:], *(executor.name for executor in session.executors)]
     simulators = [executor.name for executor in session.simulators]
@@ -251,10 +322,17 @@ def _run_pytest(session: Session, operator: OpSpec, workers: str, kept_files: Se
     # If pytest itself failed, it has printed the reason.
     failed_to_start = status == USAGE_ERROR and not log.collected
     has_reason = failed_to_start or log.status not in (None, 0, NO_TESTS)
+    sampled = [CPU_KERNEL.on(each.name) for each in session.executors if each.sampled]
     missing = (
-        [] if has_reason else run_log.missing(log, expected_kernels(operator), on_executors, files)
+        []
+        if has_reason
+        else run_log.missing(log, expected_kernels(operator), on_executors, files, sampled)
     )
-    print(run_log.summary(log), flush=True)
-    for sentence in missing:
-        print(f"error: {sentence}", file=sys.stderr)
-    return status or log.status or int(bool(missing))
+    missing += run_log.changed_outcomes(log, status)
+    unread = [] if failed_to_start else unread_params(Path(), operator)
+    for sentence in [] if has_reason else run_log.constant_params(log):
+        print(wrapped(f"note: {sentence}"))
+    print(wrapped(run_log.summary(log)), flush=True)
+    for problem in (*missing, *unread):
+        print(wrapped(f"error: {problem}"), file=sys.stderr)
+    return status or log.status or int(bool(missing or unread))

@@ -9,7 +9,9 @@ from typing import Any
 from SCons.Action import Action
 
 from opkit.build.compiler import words
+from opkit.build.objects import operator_object
 from opkit.build.user_cache import user_cache
+from opkit.check.sanitizers import INSTRUMENTED, reports_undefined
 from opkit.toolchains.warnings import ERRORS, WARNINGS
 
 
@@ -33,17 +35,28 @@ def kernel_objects(env: Any, sources: Sequence[str], folder: str, **flags: list[
     return [
         node
         for source in sources
-        for node in kernel_env.SharedObject(f"{folder}/{source}.o", source)
+        for node in operator_object(kernel_env, f"{folder}/{source}.o", source)
     ]
 
 
-def with_debug_info(env: Any) -> Any:
+def _with_debug_info(env: Any) -> Any:
     """Return a copy of a compiler's environment that keeps debug information."""
     flags, link_flags = (
         ["-g" if flag in ("-g0", "-s") else flag for flag in env[name]]
         for name in ("CCFLAGS", "LINKFLAGS")
     )
     return env.Clone(CCFLAGS=flags, LINKFLAGS=link_flags)
+
+
+def instrumented(env: Any) -> Any:
+    """Return a copy of a compiler's environment for the check's own build of the kernel.
+
+    It keeps debug information, and reports undefined behavior unless the options turn that off.
+    """
+    own_env = _with_debug_info(env)
+    if reports_undefined(env["sanitize"], env["quick"]):
+        own_env.Append(CCFLAGS=INSTRUMENTED)
+    return own_env
 
 
 def archive(env: Any, target: str, objects: Sequence[Any]) -> Any:

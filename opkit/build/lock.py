@@ -13,6 +13,7 @@ from pathlib import Path
 
 from opkit import locks
 from opkit.errors import OpkitError
+from opkit.repository_files import refuse_links
 
 PATH = Path("build/.lock")
 
@@ -24,13 +25,14 @@ def acquire(root: Path) -> int:
         The open file of the lock; closing it releases the lock.
 
     Raises:
-        OpkitError: the lock file cannot be written.
+        OpkitError: the lock file cannot be written, or is a link.
     """
+    refuse_links(root, PATH)
     path = root / PATH
     while True:
         try:
             path.parent.mkdir(exist_ok=True)
-            lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
             with suppress(OSError):  # a file system without locks
                 _wait(lock)
             os.ftruncate(lock, 0)

@@ -12,8 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from opkit.errors import OpkitError
+from opkit.repository_files import refuse_links
 
 FOLDER = "build/opkit"
+UNPACKED = "build/.opkit"
+"""The folder of `rknn-op` for the repository's opkit, where the user has no cache."""
 INCLUDES = ("#build",)
 """The include path of opkit's sources, for `opkit/...`."""
 OPKIT = Path(__file__).resolve().parents[1]
@@ -23,9 +26,10 @@ def provide(root: Path) -> None:
     """Make build/opkit a link to this opkit.
 
     Raises:
-        OpkitError: the link cannot be made.
+        OpkitError: the link cannot be made, or its folder is a link.
     """
     link = root / FOLDER
+    refuse_links(root, link.parent.name)
     beside = link.with_name(".opkit.new")
     try:
         if link.is_symlink() and os.readlink(link) == str(OPKIT):  # noqa: PTH115  text

@@ -101,7 +101,11 @@ def declare(
     for tool in tools:
         if hasattr(tool, "options"):
             tool.options(variables, operator)
-    variables.Add(BoolVariable("verbose", "print whole commands", False))
+    variables.Add(
+        BoolVariable(
+            "verbose", "print whole commands; with check: every failure with its message", False
+        )
+    )
     variables.FormatVariableHelpText = _option_help
     for option in variables.options:
         value = arguments.get(option.key, "")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pickle
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from opkit import atomic_file
@@ -37,6 +38,20 @@ class Signatures(dict[str, bytes]):
             sys.exit(2)
 
 
-def open(path: str, mode: str) -> Signatures:
-    """Return the signatures in a file; SCons calls it as a database module."""
-    return Signatures(Path(path))
+@dataclass(frozen=True)
+class Database:
+    """SCons' database module for the file.
+
+    Attributes:
+        kept: whether the file stays while SCons runs. Otherwise a killed SCons leaves none: its
+            signatures would be older than the built files.
+    """
+
+    kept: bool
+
+    def open(self, path: str, mode: str) -> Signatures:
+        """Return the signatures in a file."""
+        signatures = Signatures(Path(path))
+        if not self.kept:
+            Path(path).unlink(missing_ok=True)
+        return signatures

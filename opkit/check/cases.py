@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from opkit.check.mistakes import CheckError, caller_location
+from opkit.check.quantization import Quantization
 from opkit.description.spec import TENSOR_DTYPES
 from opkit.runtimes.invocation import Array
 
@@ -132,6 +133,8 @@ class Case:
         output_dtypes: name of an output -> dtype; default: the dtype in op.yml, or else that of the
             first input. It may differ from the default only in the size of a float.
         origin: file:line that created the case, for messages.
+        quantization: name of a quantized tensor -> its quantization. The tensor's arrays are
+            integers; the reference gets and returns the numbers that they stand for.
     """
 
     name: str
@@ -139,6 +142,7 @@ class Case:
     params: Mapping[str, Any] = field(default_factory=dict)
     output_dtypes: Mapping[str, DTypeLike] = field(default_factory=dict)
     origin: str = field(default_factory=caller_location, repr=False)
+    quantization: Mapping[str, Quantization] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.name
@@ -175,11 +179,11 @@ def cases(
         shapes, zip(_names(makers), makers, strict=True), params
     ):
         dtypes = {name: _dtype(dtype, name) for name in sizes}
-        parts = ["+".join(_formatted(shape, "x") for shape in sizes.values())]
+        parts = ["+".join(formatted(shape, "x") for shape in sizes.values())]
         if set(dtypes.values()) != {"float16"}:
             parts.append("+".join(dict.fromkeys(dtypes.values())))
         parts.append(values_name)
-        parts.extend(f"{name}={_formatted(value)}" for name, value in settings.items())
+        parts.extend(f"{name}={formatted(value)}" for name, value in settings.items())
         case_name = _unique("-".join(parts), taken)
         inputs = {}
         for input_index, (name, shape) in enumerate(sizes.items()):
@@ -272,9 +276,10 @@ def _names(makers: Sequence[Values | Mapping[str, Values]]) -> list[str]:
     return [name(maker, "full_name") for maker in makers]
 
 
-def _formatted(value: Any, separator: str = ",") -> str:
+def formatted(value: Any, separator: str = ",") -> str:
+    """Return the value of a param for names of cases and messages, such as `4,4`."""
     if isinstance(value, (list, tuple)):
-        return separator.join(_formatted(item) for item in value)
+        return separator.join(formatted(item) for item in value)
     if isinstance(value, float):
         return f"{value:g}"
     return str(int(value)) if isinstance(value, bool) else str(value)

@@ -7,27 +7,36 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from opkit.check import results
-from opkit.check.cases import Case, dtype_and_shape
+from opkit.check.appearance import appearance
+from opkit.check.cases import Case, dtype_and_shape, formatted
 from opkit.check.comparison import (
-    EXACT,
-    Tolerance,
     compare,
     context,
+    first_difference,
     unwritten,
     wrong_elements,
 )
 from opkit.check.mistakes import CheckError, caller_location
 from opkit.check.operators import Operator, Prepared, operator_of, unsupported_tensors
-from opkit.check.results import Result, RunningTest, running_test
+from opkit.check.results import PassedRun, Result, RunningTest, running_test
+from opkit.check.tolerance import EXACT, Tolerance
+from opkit.check.traits import traits_of
 from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.errors import OpkitError
-from opkit.runtimes.invocation import Array, Kernel, LeftOutError, RefusedError, RunResult
+from opkit.runtimes.invocation import (
+    Array,
+    CallingConvention,
+    Kernel,
+    LeftOutError,
+    RefusedError,
+    RunResult,
+    StatefulKernel,
+)
 
 # float16: NaN and -1.18. Unwritten output differs between the two runs, in value and sign. In a
 # timed run it is mostly 0.
@@ -59,18 +68,19 @@ class Candidate:
 
 def check_cpu_kernel(
     case: Case,
-    max_ulp: int = 0,
-    max_error: float | None = None,
+    max_ulp: int | Mapping[str, int] = 0,
+    max_error: float | Mapping[str, float] | None = None,
     operator: Operator | None = None,
     changes_reference: bool = False,
 ) -> None:
     """Fail the test unless the outputs of the CPU kernel match the reference.
 
     An element matches if its distance from the reference is at most max_ulp, in representable
-    values of the output's dtype, or at most max_error, an absolute difference, if given. NaN equals
-    NaN. The case also fails on: a crash, an infinite loop, an access outside of the tensors and of
-    allocated memory, leaked memory or references, a status other than 0, an unwritten output
-    element.
+    values of the output's dtype, or at most max_error, an absolute difference, if given. A number
+    is for all outputs of floats, a dict for the outputs that it names; integers and bools must be
+    equal unless max_error names their output. NaN equals NaN. The case also fails on: a crash, an
+    infinite loop, an access outside of the tensors and of allocated memory, leaked memory or
+    references, a status other than 0, an unwritten output element.
 
     The kernel runs on this PC and on the executors of `scons check`: with target= on the target's
     instruction set, with sanitize= with the compiler's sanitizers. If a runtime's converter has a
@@ -79,10 +89,10 @@ def check_cpu_kernel(
     A test that changes the reference passes changes_reference=True. Simulators, which read its
     file, and runtimes with a shape rule in C skip its cases.
     """
-    with errors_fail_test():
-        tolerance = read_tolerance(case, max_ulp, max_error)
+    with errors_fail_test(CPU_KERNEL.name, case):
         test = running_test()
         operator = operator or operator_of(test.root)
+        tolerance = read_tolerance(operator, case, max_ulp, max_error)
         kernels = operator.cpu_kernels(test.session.executors)
         candidates = [Candidate(name, kernel, tolerance) for name, kernel in kernels.items()]
         simulators = test.session.simulators
@@ -102,8 +112,8 @@ def check_cpu_kernel(
 
 def run_cpu_kernel(
     case: Case,
-    max_ulp: int = 0,
-    max_error: float | None = None,
+    max_ulp: int | Mapping[str, int] = 0,
+    max_error: float | Mapping[str, float] | None = None,
     operator: Operator | None = None,
 ) -> Result:
     """Run the CPU kernel on a case; see run_kernel.
@@ -117,17 +127,23 @@ def run_cpu_kernel(
 
 
 @contextmanager
-def errors_fail_test() -> Iterator[None]:
-    """Fail the pytest test on an OpkitError, with its message and no traceback."""
+def errors_fail_test(kernel: str, case: Any) -> Iterator[None]:
+    """Fail the pytest test on an OpkitError, with its message and no traceback.
+
+    An error before the kernel ran, for instance of its compiler, is the result of the case.
+    """
     import pytest
 
+    test = running_test()
     try:
         yield
     except OpkitError as error:
+        if isinstance(case, Case) and not any(result.problem for result in test.results):
+            _record(test, case, Result(kernel, case.name, str(error), before_run=True), {})
         raise pytest.fail.Exception(str(error), pytrace=False) from None
 
 
-def read_tolerance(case: Any, max_ulp: Any, max_error: Any) -> Tolerance:
+def read_tolerance(operator: Operator, case: Any, max_ulp: Any, max_error: Any) -> Tolerance:
     """Return the tolerance of a test.
 
     Raises:
@@ -138,10 +154,9 @@ def read_tolerance(case: Any, max_ulp: Any, max_error: Any) -> Tolerance:
         raise CheckError(
             f"{caller_location()}: the case is a {type(case).__name__}; write cases(...)"
         )
-    for name, value in (("max_ulp", max_ulp), ("max_error", max_error or 0)):
-        if not isinstance(value, Real) or not float(value) >= 0:
-            raise CheckError(f"{caller_location()}: {name}={value!r}; write a number, 0 or larger")
-    return Tolerance(max_ulp, max_error)
+    tolerance = Tolerance(max_ulp, max_error)
+    tolerance.refuse_invalid([output.name for output in operator.spec.outputs])
+    return tolerance
 
 
 def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Case) -> list[str]:
@@ -149,6 +164,9 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
 
     Returns:
         The errors, as lines.
+
+    Raises:
+        CheckError: a tolerance is beyond the range of an output's dtype.
     """
     test = running_test()
     test.integer_inputs += [
@@ -161,22 +179,51 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
         prepared = operator.prepare(case)
     except CheckError as error:
         for candidate in candidates:
-            _record(test, case, Result(candidate.name, case.name, str(error)), {})
+            _record(test, case, _unrun(operator, candidate.name, case, error), {})
         return [f"{operator.spec.name}, case {case}:", *_indented(str(error))]
+    params = prepared.invocation.params
+    test.params.append(
+        {name: formatted(np.asarray(value).tolist()) for name, value in params.items()}
+    )
+    for candidate in candidates:
+        candidate.tolerance.refuse_unlimited(prepared.output_dtypes)
+    traits = traits_of(prepared.invocation.params, case.inputs, prepared.expected)
     problems = []
     for candidate in candidates:
         try:
-            _refuse_unsupported(candidate.kernel, prepared)
+            refuse_unsupported(candidate.kernel.convention, prepared)
             result, outputs = _check(operator, candidate, prepared)
         except LeftOutError as error:
             note = f"{candidate.name} leaves out {error}"
             test.results.append(Result(candidate.name, case.name, note=note, left_out=True))
             continue
+        result.traits = traits
         _record(test, case, result, outputs)
+        kernel = candidate.kernel
+        if not result.problem and kernel.keeps_state and isinstance(kernel, StatefulKernel):
+            test.passed.append(
+                PassedRun(
+                    candidate.name,
+                    operator.spec.name,
+                    kernel,
+                    case.name,
+                    prepared.invocation,
+                    {name: actual for name, (actual, _) in outputs.items()},
+                )
+            )
         if result.problem:
             title = f"{candidate.name} of {operator.spec.name}, case {case}:"
             problems += [title, *_indented(result.problem)]
     return problems
+
+
+def _unrun(operator: Operator, kernel: str, case: Case, error: OpkitError) -> Result:
+    """Return the result of a case that fails before the kernel runs."""
+    params = {param.name: param.default for param in operator.spec.params} | {**case.params}
+    inputs = {name: each for name, each in case.inputs.items() if isinstance(each, np.ndarray)}
+    traits = traits_of(params, inputs, {})
+    cause = str(error).partition("\n")[0]  # the other lines are of the case
+    return Result(kernel, case.name, str(error), cause=cause, before_run=True, traits=traits)
 
 
 def _is_integer(case: Case, name: str) -> bool:
@@ -184,10 +231,17 @@ def _is_integer(case: Case, name: str) -> bool:
     return isinstance(array, np.ndarray) and array.dtype.kind in "biu"
 
 
-def _refuse_unsupported(kernel: Kernel, prepared: Prepared) -> None:
-    """Leave out a case with inputs or outputs of dtypes that the kernel's runtime lacks."""
-    outputs = {name: array.dtype for name, array in prepared.expected.items()}
-    found = list(unsupported_tensors(kernel.convention, prepared.case, outputs))
+def refuse_unsupported(convention: CallingConvention, prepared: Prepared) -> None:
+    """Leave out a case with inputs or outputs of dtypes that the kernel's runtime lacks.
+
+    Args:
+        convention: the calling convention of the kernel's runtime.
+        prepared: the case with its expected outputs.
+
+    Raises:
+        LeftOutError: the runtime lacks one of the dtypes.
+    """
+    found = list(unsupported_tensors(convention, prepared.case, prepared.output_dtypes))
     if found:
         names = " and ".join(dict.fromkeys(each.dtype for each in found))
         raise LeftOutError(f"cases with {names}: its runtime has no such {found[0].role}s")
@@ -227,8 +281,8 @@ def run_kernel(
 ) -> Result:
     """Run a kernel on a case, compare it with the reference, and measure its time.
 
-    It runs twice on guarded memory filled with different bytes, then at full speed. Its output goes
-    to stdout.
+    It runs twice on guarded memory filled with different bytes, with guards behind its tensors and
+    then before them, and then at full speed. Its output goes to stdout.
 
     Args:
         kernel: the kernel.
@@ -239,6 +293,8 @@ def run_kernel(
     """
     try:
         prepared = operator.prepare(case)
+        tolerance.refuse_invalid([*prepared.expected])
+        tolerance.refuse_unlimited(prepared.output_dtypes)
     except CheckError as error:
         return Result(name, case.name, str(error))
     result, _ = _check(operator, Candidate(name, kernel, tolerance), prepared)
@@ -256,11 +312,15 @@ def _check(
         runs = _runs(operator, candidate, prepared, result)
         first, second = next(runs), next(runs)
         if problem := unwritten(first.outputs, second.outputs):
+            result.cause = "output elements that the kernel does not write"
             raise CheckError(problem)
         compared = {name: (first.outputs[name], array) for name, array in prepared.expected.items()}
         _compare(candidate.tolerance, prepared, compared, result)
         for timed in runs:  # empty for a kernel without state
-            if unwritten(first.outputs, timed.outputs):
+            is_same = first_difference(first.outputs, timed.outputs) is None
+            if not is_same and _repeats(candidate.kernel, prepared, timed):
+                _compare_delivered(candidate.tolerance, prepared, timed, result)
+            elif not is_same:
                 raise CheckError(
                     f"output is not deterministic over {TIMED_RUNS} runs: does the kernel keep "
                     "something between them, in a static variable?"
@@ -269,6 +329,32 @@ def _check(
     except (CheckError, RefusedError) as error:
         result.problem = str(error)
     return result, compared
+
+
+def _compare_delivered(
+    tolerance: Tolerance, prepared: Prepared, run: RunResult, result: Result
+) -> None:
+    """Compare the outputs of the delivered build, which differ from the instrumented one's.
+
+    Compilers may optimize it differently, with -ffast-math for instance.
+
+    Raises:
+        CheckError: elements are wrong.
+    """
+    compared = {name: (run.outputs[name], array) for name, array in prepared.expected.items()}
+    try:
+        _compare(tolerance, prepared, compared, result)
+    except CheckError as error:
+        raise CheckError(
+            "only as compiled for delivery, without instrumentation: is a variable not "
+            f"initialized?\n{error}"
+        ) from None
+
+
+def _repeats(kernel: Kernel, prepared: Prepared, repeated: RunResult) -> bool:
+    """Return whether one run at full speed gives the outputs of repeated ones."""
+    single = kernel.run(prepared.invocation, None, 1, TIME_LIMIT)
+    return bool(single.outputs) and first_difference(single.outputs, repeated.outputs) is None
 
 
 def _runs(
@@ -284,20 +370,26 @@ def _runs(
     """
     name, case, kernel = candidate.name, prepared.case.name, candidate.kernel
     timeouts = operator.first_timeouts
-    limit = min(SHORT_LIMIT, TIME_LIMIT) if name in timeouts else TIME_LIMIT
+    time_limit = running_test().session.time_limit or TIME_LIMIT
+    limit = min(SHORT_LIMIT, time_limit) if name in timeouts else time_limit
     has_printed = False
-    timed = [(None, TIMED_RUNS)] if kernel.keeps_state else []
-    for fill, repeat in [*((fill, 1) for fill in FILLS), *timed]:
-        run = kernel.run(prepared.invocation, fill, repeat, limit)
-        problem = _problem(run, kernel)
+    timed = [(None, TIMED_RUNS, False)] if kernel.keeps_state else []
+    for fill, repeat, guards_before in [(FILLS[0], 1, False), (FILLS[1], 1, True), *timed]:
+        run = kernel.run(prepared.invocation, fill, repeat, limit, guards_before)
+        if run.events and not (run.fault or guards_before):
+            # A write before a tensor is an event here, but a fault with its line there.
+            other = kernel.run(prepared.invocation, fill, repeat, limit, True)
+            run = other if other.fault else run
+        problem = kernel_problem(run, kernel)
         if run.printed and (problem or not has_printed):
             sys.stdout.write(run.printed + "\n")
             has_printed = True
+        result.coverage |= run.coverage
         if run.notes:
-            result.note = f"{name}, case {case}: {'; '.join(run.notes)}"
+            result.note = f"{name}: {'; '.join(run.notes)}"
         if run.timed_out:
             result.note = (
-                f"{name} timed out after {TIME_LIMIT:g} s in case "
+                f"{name} timed out after {time_limit:g} s in case "
                 f"{timeouts.setdefault(name, case)}; the timeout of later cases is "
                 f"{SHORT_LIMIT:g} s"
             )
@@ -306,10 +398,10 @@ def _runs(
         yield run
 
 
-def _problem(run: RunResult, kernel: Kernel) -> str:
+def kernel_problem(run: RunResult, kernel: Kernel) -> str:
     """Return the errors of a run except wrong outputs; empty for a successful run."""
     if run.fault:
-        return run.fault
+        return "\n".join([*run.events, run.fault])
     lines = [*run.events, *run.leaks]
     if run.status != 0:
         log = [f"log: {line}" for line in run.log]
@@ -323,16 +415,24 @@ def _compare(tolerance: Tolerance, prepared: Prepared, compared: _Compared, resu
     Raises:
         CheckError: elements are wrong.
     """
-    problems = []
+    problems: list[str] = []
+    names: list[str] = []
+    looks: list[str] = []
     for name, (actual, expected) in compared.items():
-        difference = compare(actual, expected, tolerance)
+        output_tolerance = tolerance.for_output(name, expected.dtype)
+        difference = compare(actual, expected, output_tolerance)
         result.add(difference)
         if difference.wrong:
             inputs, params = prepared.invocation.inputs, prepared.invocation.params
             lines = [
-                wrong_elements(name, actual, expected, difference, tolerance),
-                *context(inputs, params, expected.shape, difference.first),
+                wrong_elements(name, actual, expected, difference, output_tolerance),
+                *filter(None, [look := appearance(actual, expected, FILLS)]),
+                *context(inputs, params, expected.shape, difference.worst),
             ]
             problems.append("\n    ".join(lines))
+            names.append(f"'{name}'")
+            looks += [f"{name}: {look}"] if look else []
     if problems:
+        result.cause = f"wrong elements in output {' and '.join(names)}"
+        result.appearance = "; ".join(looks)
         raise CheckError("\n".join(problems))

@@ -8,27 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from opkit.check.tolerance import OutputTolerance
 from opkit.runtimes.invocation import Array
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """The tolerated difference of an element from the reference; one of the limits suffices.
-
-    Attributes:
-        max_ulp: in representable values of the output's dtype.
-        max_error: the absolute difference; None: max_ulp alone counts.
-    """
-
-    max_ulp: int = 0
-    max_error: float | None = None
-
-    def __str__(self) -> str:
-        absolute = "" if self.max_error is None else f" or {self.max_error:g}"
-        return f"{self.max_ulp} ulp{absolute}"
-
-
-EXACT = Tolerance()
 
 
 @dataclass(frozen=True)
@@ -36,21 +17,22 @@ class Difference:
     """The difference of an output from the reference.
 
     Attributes:
-        max_error: the largest absolute difference.
+        max_error: the largest absolute difference; an int for an output of integers.
         max_ulp: the largest difference in representable values of the output's dtype.
         wrong: the number of elements outside of the tolerance.
-        first: the index of the first wrong element.
-        first_ulp: the difference of the first wrong element.
+        worst: the index of the worst wrong element, by the measure of the tolerance.
+        worst_ulp: the difference of the worst wrong element.
     """
 
     max_error: float
     max_ulp: int
     wrong: int
-    first: tuple[int, ...]
-    first_ulp: int
+    worst: tuple[int, ...]
+    worst_ulp: int
 
 
 _NOT_COMPARABLE = 2**63  # ulp between a number and NaN
+_INTEGERS_ARE_EXACT = "; integers must be equal, unless max_error names the output"
 
 
 def ulp_distance(actual: Array, expected: Array) -> Array:
@@ -78,18 +60,31 @@ def ulp_distance(actual: Array, expected: Array) -> Array:
     return distance
 
 
-def compare(actual: Array, expected: Array, tolerance: Tolerance = EXACT) -> Difference:
-    """Compare two arrays of one shape and dtype."""
+def compare(actual: Array, expected: Array, tolerance: OutputTolerance) -> Difference:
+    """Compare two arrays of one shape and dtype; integers are never converted to floats."""
     ulp = ulp_distance(actual, expected)
-    with np.errstate(all="ignore"):
-        error = np.abs(actual.astype(np.float64) - expected.astype(np.float64))
-    error[ulp == 0] = 0
-    error[np.isnan(error)] = np.inf
+    error = _absolute_difference(actual, expected, ulp) if actual.dtype.kind == "f" else ulp
     wrong = ulp > tolerance.max_ulp
     if tolerance.max_error is not None:
-        wrong &= ~(error <= tolerance.max_error)
-    first = _first(wrong)
-    return Difference(float(error.max()), int(ulp.max()), int(wrong.sum()), first, int(ulp[first]))
+        limit = tolerance.max_error if actual.dtype.kind == "f" else int(tolerance.max_error)
+        wrong &= ~(error <= limit)
+    worst = _worst(wrong, ulp if tolerance.max_error is None else error)
+    return Difference(error.max().item(), int(ulp.max()), int(wrong.sum()), worst, int(ulp[worst]))
+
+
+def _worst(wrong: Array, distance: Array) -> tuple[int, ...]:
+    """Return the index of the first wrong element with the largest distance."""
+    largest = distance[wrong].max() if wrong.any() else 0
+    return _first(wrong & (distance == largest))
+
+
+def _absolute_difference(actual: Array, expected: Array, ulp: Array) -> Array:
+    """Return the absolute difference of floats: 0 if they are equal, infinite for one NaN."""
+    with np.errstate(all="ignore"):
+        error: Array = np.abs(actual.astype(np.float64) - expected.astype(np.float64))
+    error[ulp == 0] = 0
+    error[np.isnan(error)] = np.inf
+    return error
 
 
 def _first(mask: Array) -> tuple[int, ...]:
@@ -102,19 +97,22 @@ def _index(name: str, index: tuple[int, ...]) -> str:
 
 
 def wrong_elements(
-    name: str, actual: Array, expected: Array, difference: Difference, tolerance: Tolerance
+    name: str, actual: Array, expected: Array, difference: Difference, tolerance: OutputTolerance
 ) -> str:
-    """Return a message with the number of wrong elements of an output, and the first one."""
-    first = difference.first
-    distance = (
-        "NaN is only equal to NaN"
-        if difference.first_ulp == _NOT_COMPARABLE
-        else f"{difference.first_ulp} ulp apart, allowed: {tolerance}"
-    )
+    """Return a message with the number of wrong elements of an output, and the worst one."""
+    worst = difference.worst
+    if expected.dtype.kind != "f":
+        distance = f"{difference.worst_ulp} apart{_INTEGERS_ARE_EXACT}"
+        if tolerance.max_error is not None:
+            distance = f"{difference.worst_ulp} apart, allowed: {tolerance.max_error}"
+    elif difference.worst_ulp == _NOT_COMPARABLE:
+        distance = "NaN is only equal to NaN"
+    else:
+        distance = f"{difference.worst_ulp} ulp apart, allowed: {tolerance}"
     return (
         f"{difference.wrong} of {expected.size} elements of output '{name}' are wrong, "
-        f"the first is {_index(name, first)}: the kernel gives {actual[first]}, "
-        f"the reference {expected[first]} ({distance})"
+        f"the worst is {_index(name, worst)}: the kernel gives {actual[worst]}, "
+        f"the reference {expected[worst]} ({distance})"
     )
 
 
@@ -124,16 +122,29 @@ def context(
     shape: tuple[int, ...],
     index: tuple[int, ...],
 ) -> Iterator[str]:
-    """Yield lines with the kernel's inputs and params at one index of an output's shape."""
+    """Yield lines with the kernel's inputs and params at one index of an output's shape.
+
+    An input that broadcasts to the output has its own index, any other one its range.
+    """
     for name, array in inputs.items():
-        try:
-            element = np.broadcast_to(array, shape)[index]
-            yield f"{_index(name, index)} = {element}"
-        except ValueError:
+        own = _broadcast_index(array.shape, shape, index)
+        if own is not None:
+            yield f"{_index(name, own)} = {array[own]}"
+        else:
             sizes = "x".join(map(str, array.shape))
             yield f"{name} is {array.dtype} {sizes}, {_range(array)}"
     for name, value in params.items():
         yield f"{name} = {value}"
+
+
+def _broadcast_index(
+    own: tuple[int, ...], shape: tuple[int, ...], index: tuple[int, ...]
+) -> tuple[int, ...] | None:
+    """Return the index of an array that is broadcast to a shape; None if it does not fit."""
+    missing = len(shape) - len(own)
+    if missing < 0 or any(size not in (1, n) for size, n in zip(own, shape[missing:], strict=True)):
+        return None
+    return tuple(0 if size == 1 else i for size, i in zip(own, index[missing:], strict=True))
 
 
 def _range(array: Array) -> str:

@@ -18,7 +18,7 @@ import pytest
 
 from opkit.check.cases import Case
 from opkit.check.checking import FILLS
-from opkit.check.harness.client import marshal_tensors, request
+from opkit.check.harness.client import batch, marshal_tensors, request
 from opkit.check.harness.gdb import gdb_command
 from opkit.check.mistakes import REPOSITORY
 from opkit.check.operators import Operator
@@ -77,7 +77,7 @@ def math_command(operator: Operator, invocation: Invocation) -> list[str]:
     convention = operator.runtimes[0].check.convention
     values = convention.marshal(operator.spec.params, invocation.params)
     tensors = marshal_tensors(operator.spec, invocation, convention.tensor_types)
-    requested = b"".join(request(tensors, values, {}, FILLS[0], 1, _TIMEOUT))
+    requested = b"".join([batch(1), *request(tensors, values, {}, FILLS[0], 1, _TIMEOUT)])
     compute = f"{operator.spec.lower}_compute"
     return gdb_command([str(folder / "harness")], requested, f"{compute}.h:{compute}", folder)
 

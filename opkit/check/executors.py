@@ -17,8 +17,11 @@ from opkit.errors import OpkitError
 from opkit.runtimes.executor import Executor
 from opkit.toolchains.abi import ABIS
 
-GREETING = b"opkit harness 1\n"
+GREETING = b"opkit harness 2\n"
 """The first line of a harness's output: the version of the protocol."""
+
+EMULATORS = "qemu-user-static"
+"""The Linux distributions' package of the emulators."""
 
 PROBE_TIMEOUT = 30.0  # seconds to start, and to exit at the end of the input
 
@@ -59,9 +62,16 @@ def emulator(abi: str, qemu: str = "") -> tuple[str, ...]:
             return (name, *command[1:])
     raise ExecutorError(
         f"no emulator for {abi}: looked for {' and '.join(names)} on PATH "
-        f"({os.environ.get('PATH', '')}). Install it with sudo apt install qemu-user-static, or "
+        f"({os.environ.get('PATH', '')}). Install it with sudo apt install {EMULATORS}, or "
         "name another one with qemu=COMMAND, or a board with qemu=ssh:HOST"
     )
+
+
+def has_emulator(abi: str) -> bool:
+    """Return whether the emulator of an ABI is on PATH."""
+    with suppress(ExecutorError):
+        return bool(emulator(abi))
+    return False
 
 
 def on_this_pc(harness: Path, runtime: Path, library: Path, symbol: str) -> Executor:

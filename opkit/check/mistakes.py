@@ -27,14 +27,25 @@ class CheckError(OpkitError):
 
 def caller_location(root: Path = REPOSITORY) -> str:
     """Return file:line of the nearest caller outside of opkit; the file relative to root."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_machinery(frame.f_code.co_filename):
-        frame = frame.f_back
+    frame = _caller()
     if frame is None:
         return ""
     file = Path(frame.f_code.co_filename)
     path = file.relative_to(root) if file.is_relative_to(root) else file
     return f"{path.as_posix()}:{frame.f_lineno}"
+
+
+def caller_file() -> Path:
+    """Return the file of the nearest caller outside of opkit; without one, the repository."""
+    frame = _caller()
+    return Path(frame.f_code.co_filename) if frame else REPOSITORY
+
+
+def _caller() -> FrameType | None:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_machinery(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
 
 
 def _is_machinery(file: str) -> bool:

@@ -16,6 +16,7 @@ from opkit import runtimes
 from opkit.check.cases import Case, dtype_and_shape
 from opkit.check.harness.client import HarnessKernel
 from opkit.check.mistakes import CheckError
+from opkit.check.quantization import Quantization
 from opkit.check.reference import Reference
 from opkit.description.checked_kernels import CPU_KERNEL
 from opkit.description.limits import lowest
@@ -78,6 +79,11 @@ class Prepared:
     invocation: Invocation
     expected: Mapping[str, Array]
 
+    @property
+    def output_dtypes(self) -> dict[str, np.dtype[Any]]:
+        """The dtype of each output."""
+        return {name: array.dtype for name, array in self.expected.items()}
+
     def rounded(self, precision: Mapping[str, str]) -> Prepared:
         """Return the case with outputs of another precision; see SimulatedKernel."""
         with np.errstate(over="ignore"):
@@ -101,7 +107,6 @@ class Operator:
         self.first_timeouts: dict[str, str] = {}  # name of a kernel -> first case with a timeout
         self._executed: dict[str, HarnessKernel] = {}
         self._simulated: dict[str, SimulatedKernel] = {}
-        self._first_case: dict[str, str] = {}  # line of an error -> the first case with it
 
     @cached_property
     def spec(self) -> OpSpec:
@@ -260,22 +265,16 @@ class Operator:
         """Compute the expected outputs of a case.
 
         Raises:
-            CheckError: the case or the reference is invalid. For each line of the reference, only
-                the first message has the inputs and params.
+            CheckError: the case or the reference is invalid; the message has the inputs and params.
         """
         params = self.check(case)
         _ = self.reference.module  # an import error is independent of the case
         try:
             expected = self._expected(case, params)
         except CheckError as error:
-            message = str(error)
-            line = message.partition(": ")[0]
-            if line in self._first_case:
-                raise CheckError(f"{message}; as in case {self._first_case[line]}") from None
-            self._first_case[line] = case.name
             lines = [f"{name}: {dtype_and_shape(array)}" for name, array in case.inputs.items()]
             lines += [f"{name} = {value}" for name, value in params.items()]
-            raise CheckError("\n    ".join([message, *lines])) from None
+            raise CheckError("\n    ".join([str(error), *lines])) from None
         shapes = {name: (array.shape, array.dtype) for name, array in expected.items()}
         return Prepared(case, Invocation(case.inputs, params, shapes), expected)
 
@@ -284,14 +283,18 @@ class Operator:
         shapes = self.reference.output_shapes(
             {name: tuple(array.shape) for name, array in case.inputs.items()}, params
         )
-        inputs = {name: _reference_input(array) for name, array in case.inputs.items()}
+        inputs = {
+            name: _reference_input(array, case.quantization.get(name))
+            for name, array in case.inputs.items()
+        }
         # The case tests exactly these values, so numpy must not warn of them.
         is_extreme = any(map(_is_extreme, case.inputs.values()))
         with np.errstate(all="ignore") if is_extreme else nullcontext():
             results = self.reference.reference(inputs, params)
         place = self.reference.location(self.reference.module.reference)
         for name, array in case.inputs.items():
-            if inputs[name].tobytes() != _reference_input(array).tobytes():
+            unchanged = _reference_input(array, case.quantization.get(name))
+            if inputs[name].tobytes() != unchanged.tobytes():
                 raise CheckError(
                     f"{place}: the reference changes its input '{name}'; copy the input first"
                 )
@@ -305,7 +308,8 @@ class Operator:
                 )
             dtype = dtypes[name]
             self._check_tensor(f"{place}: output '{name}'", result.shape, dtype)
-            expected[name] = _rounded(f"{place}: the reference", name, result, dtype)
+            quantization = case.quantization.get(name)
+            expected[name] = _rounded(f"{place}: the reference", name, result, dtype, quantization)
         return expected
 
     def _check_tensor(self, what: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
@@ -365,13 +369,30 @@ def _is_extreme(array: Array) -> bool:
     return not bool((np.abs(array) < np.finfo(array.dtype).max).all())
 
 
-def _reference_input(array: Array) -> Array:
-    """Return a copy for the reference: float16 as float32, the type of the math in kernels."""
+def _reference_input(array: Array, quantization: Quantization | None) -> Array:
+    """Return a copy for the reference: float16 as float32, the type of the math in kernels.
+
+    Quantized elements become their numbers.
+    """
+    if quantization is not None and array.dtype.kind in "iu":
+        return quantization.numbers(array)
     with np.errstate(all="ignore"):  # a signaling NaN
         return array.astype(np.float32) if array.dtype == np.float16 else array.copy()
 
 
-def _rounded(what: str, name: str, result: Array, dtype: np.dtype[Any]) -> Array:
+def _rounded(
+    what: str, name: str, result: Array, dtype: np.dtype[Any], quantization: Quantization | None
+) -> Array:
+    if quantization is not None and dtype.kind in "iu":
+        if np.isnan(result).any():
+            raise CheckError(f"{what} returns '{name}' with NaN, which has no quantized {dtype}")
+        return quantization.elements(result, dtype)
+    if dtype.kind == "f" != result.dtype.kind:
+        raise CheckError(
+            f"{what} returns '{name}' as {result.dtype}, but the output is {dtype}; convert it "
+            "with .astype(np.float32), or write the output's dtype in op.yml: "
+            f"outputs.{name}.dtype"
+        )
     with np.errstate(all="ignore"):
         rounded = result.astype(dtype)
     if dtype.kind in "biu" and not np.array_equal(rounded, result):

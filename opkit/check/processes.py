@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from signal import SIGKILL
-from typing import Any
+from typing import BinaryIO
 
 
 @dataclass(eq=False)
@@ -28,7 +28,7 @@ class Worker:
 
     process: subprocess.Popen[bytes]
     mark: str
-    _errors: Any
+    _errors: BinaryIO
     _deadline: float = 0.0
     _received: bytearray = field(default_factory=bytearray)
 
@@ -78,22 +78,20 @@ class Worker:
     def _left(self) -> float:
         return max(0.0, self._deadline - time.monotonic())
 
-    def stderr(self) -> str:
-        """Return the stderr of the process."""
-        file = self._errors.fileno()
-        return os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace")
-
     def kill_strays(self) -> None:
         """Kill the descendants of the process."""
         kill_marked(self.mark, but=self.process.pid)
 
-    def kill(self) -> None:
-        """Kill the process and its descendants."""
+    def kill(self) -> str:
+        """Kill the process and its descendants; return its stderr."""
         self.process.kill()
-        self.close()
+        return self.close()
 
-    def close(self) -> None:
-        """Close the input of the process, kill it if it does not exit, and kill its descendants."""
+    def close(self) -> str:
+        """Close the input of the process, and return its stderr.
+
+        Kills the process if it does not exit, and its descendants.
+        """
         atexit.unregister(self.close)
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -106,6 +104,9 @@ class Worker:
             self.process.wait()
         kill_marked(self.mark)
         self.process.stdout.close()
+        with self._errors as errors:
+            errors.seek(0)
+            return errors.read().decode(errors="replace")
 
 
 def start_worker(
@@ -119,7 +120,7 @@ def start_worker(
         folder: its working directory.
     """
     name, value = "OPKIT_WORKER", secrets.token_hex(8)
-    errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker
+    errors = tempfile.TemporaryFile()  # noqa: SIM115 - the worker closes it
     process = subprocess.Popen(
         command,
         env={**os.environ, **environment, name: value},
@@ -136,8 +137,8 @@ def start_worker(
     return worker
 
 
-def kill_marked(mark: str, but: int = 0) -> None:
-    """Kill every process with a mark in its initial environment.
+def kill_marked(mark: str, but: int = 0) -> bool:
+    """Kill every process with a mark in its initial environment; return whether there were any.
 
     Descendants of a kernel inherit the mark, even with another session or parent. The harness alone
     cannot find them under an emulator, which does not forward PR_SET_CHILD_SUBREAPER.
@@ -146,8 +147,11 @@ def kill_marked(mark: str, but: int = 0) -> None:
         mark: NAME=value.
         but: the id of a process to spare.
     """
+    found = False
     for environment in Path("/proc").glob("[0-9]*/environ"):
         process = int(environment.parent.name)
         with suppress(OSError):
             if process != but and mark.encode() in environment.read_bytes().split(b"\0"):
+                found = True
                 os.kill(process, SIGKILL)
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import inspect
 import operator
@@ -79,22 +80,22 @@ class Reference:
         """Return the shape of each output.
 
         Raises:
-            CheckError: the function is missing, fails, or returns an invalid value.
+            CheckError: the function is missing, fails, changes params, or returns an invalid value.
         """
-        shapes, location = self._call("output_shapes", dict(input_shapes), dict(params))
+        shapes, location = self._call("output_shapes", dict(input_shapes), params)
         return {name: _shape(name, shapes[name], location) for name in shapes}
 
     def reference(self, inputs: Mapping[str, Array], params: Mapping[str, Any]) -> dict[str, Array]:
         """Return the array of each output, in the dtype of the function's result.
 
         Raises:
-            CheckError: the function is missing, fails, or returns an invalid value.
+            CheckError: the function is missing, fails, changes params, or returns an invalid value.
         """
-        arrays, location = self._call("reference", dict(inputs), dict(params))
+        arrays, location = self._call("reference", dict(inputs), params)
         return {name: _array(name, arrays[name], location) for name in arrays}
 
     def _call(
-        self, name: str, tensors: dict[str, Any], params: dict[str, Any]
+        self, name: str, tensors: dict[str, Any], params: Mapping[str, Any]
     ) -> tuple[dict[str, Any], str]:
         """Return the outputs by name, in the order of op.yml, and file:line of the function."""
         function = getattr(self.module, name, None)
@@ -102,14 +103,19 @@ class Reference:
             arguments = "input_shapes, params" if name == "output_shapes" else "inputs, params"
             raise CheckError(f"{self.path.name}: function {name}({arguments}) not found")
         location = self.location(function)
+        given = copy.deepcopy(dict(params))
         try:
-            result = self._warn_once(lambda: function(tensors, params))
+            result = self._warn_once(lambda: function(tensors, given))
         except (Exception, SystemExit) as error:
             problem = user_message(error, self.path.parent, location)
             if isinstance(error, KeyError):
                 names = ", ".join(tensors), ", ".join(params) or "none"
                 problem += "; the inputs are {}, the params {}".format(*names)
             raise CheckError(problem) from None
+        for param in {**params, **given}:
+            # By repr: NaN is not equal to its copy.
+            if param not in given or repr(given[param]) != repr(params.get(param)):
+                raise CheckError(f"{location}: {name} changes the param '{param}'; copy it first")
         return self._outputs(name, result, location), location
 
     def _outputs(self, name: str, result: Any, location: str) -> dict[str, Any]:

@@ -22,10 +22,12 @@ from opkit import atomic_file
 from opkit.check.comparison import Difference, ulp_distance
 from opkit.check.mistakes import REPOSITORY
 from opkit.check.session import Session
-from opkit.runtimes.invocation import Array
+from opkit.check.traits import CaseTraits
+from opkit.runtimes.invocation import Array, Invocation, StatefulKernel
 
 SAMPLE = 2048  # recorded elements of an output, enough for a plot of a few hundred pixels
 WORST = 64  # of these, the elements with the largest errors
+MAP = 48  # rows and columns of an error map
 
 _BIN_EDGES = np.array([0, *(2**power for power in range(64))], np.uint64)
 
@@ -63,6 +65,26 @@ def errors(kernel: Array, reference: Array) -> Errors:
     return Errors(bins, kernel.size - int(comparable.sum()))
 
 
+def error_map(kernel: Array, reference: Array) -> Array:
+    """Return where an output's errors are: the largest bin of each place of the last two axes.
+
+    Args:
+        kernel: the output of the kernel; of one axis: a single row.
+        reference: the output of the reference, with the same shape and dtype.
+
+    Returns:
+        The bins as in Errors, without signs, of at most MAP rows and columns; a place of a larger
+        output is a block of elements. NaN on one side is the largest bin.
+    """
+    bins = np.searchsorted(_BIN_EDGES, ulp_distance(kernel, reference), side="left")
+    places = bins.reshape(-1, *((1,) * (2 - bins.ndim) + bins.shape)[-2:]).max(axis=0)
+    for axis, size in enumerate(places.shape):
+        block = -(-size // MAP)
+        places = np.maximum.reduceat(places, np.arange(0, size, block), axis=axis)
+    found: Array = places.astype(np.uint8)
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Output:
     """One output of a case.
@@ -73,6 +95,7 @@ class Output:
         errors: of all elements.
         kernel: the kernel's elements, at most SAMPLE, in one dimension.
         reference: the reference's elements at the same indices.
+        map: see error_map.
     """
 
     name: str
@@ -80,6 +103,7 @@ class Output:
     errors: Errors
     kernel: Array
     reference: Array
+    map: Array
 
 
 def output(name: str, kernel: Array, reference: Array) -> Output:
@@ -97,6 +121,7 @@ def output(name: str, kernel: Array, reference: Array) -> Output:
         errors(kernel, reference),
         kernel.ravel()[sample],
         reference.ravel()[sample],
+        error_map(kernel, reference),
     )
 
 
@@ -116,11 +141,19 @@ class Result:
         kernel: the kernel's name, for instance "CPU kernel".
         case: the case's name.
         problem: the reason of a failure; empty if the case passes.
-        max_error: the largest absolute difference of all outputs; None if not compared.
+        cause: the same for a group of failures, without what differs from case to case; empty: the
+            problem.
+        appearance: what the wrong outputs look like; empty: unknown.
+        before_run: whether the problem is of the case, the reference or the build, not of the
+            kernel.
+        max_error: the largest absolute difference of all outputs, an int for integers; None if not
+            compared.
         max_ulp: the largest difference in representable values; None if not compared.
         seconds: the time of the kernel function; None if not measured.
         note: a sentence below the table; equal notes are printed once.
         left_out: whether the kernel did not run, because its runtime has no such tensors.
+        traits: the traits of the case.
+        coverage: a note on a gap of the cases -> whether this case fills the gap.
     """
 
     kernel: str
@@ -131,6 +164,16 @@ class Result:
     seconds: float | None = None
     note: str = ""
     left_out: bool = False
+    coverage: dict[str, bool] = field(default_factory=dict)
+    cause: str = ""
+    appearance: str = ""
+    before_run: bool = False
+    traits: CaseTraits = field(default_factory=CaseTraits)
+
+    @classmethod
+    def read(cls, fields: Mapping[str, Any]) -> Result:
+        """Return the result in the fields of dataclasses.asdict, also after JSON."""
+        return cls(**{**fields, "traits": CaseTraits.read(fields["traits"])})
 
     def add(self, difference: Difference) -> None:
         """Add the difference of another output."""
@@ -157,6 +200,27 @@ class Record:
     outputs: tuple[Output, ...] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class PassedRun:
+    """A kernel's run of a case in a process of its own, which passed.
+
+    Attributes:
+        name: the kernel's name.
+        operator: the name of the operator.
+        kernel: the kernel.
+        case: the name of the case.
+        invocation: the arguments.
+        outputs: name -> array of the kernel.
+    """
+
+    name: str
+    operator: str
+    kernel: StatefulKernel
+    case: str
+    invocation: Invocation
+    outputs: Mapping[str, Array]
+
+
 @dataclass
 class RunningTest:
     """The running pytest test, set up by the plugin.
@@ -166,15 +230,19 @@ class RunningTest:
         root: the repository of the test.
         function: the function of tests/, without its parameters.
         results: the results of its cases so far.
+        params: name of each param -> formatted value, of each of its cases.
         integer_inputs: (`name: dtype`, note on the type in the kernel) for each integer input of
             its cases.
+        passed: the runs of its cases that passed.
     """
 
     session: Session = field(default_factory=Session)
     root: Path = REPOSITORY
     function: str = ""
     results: list[Result] = field(default_factory=list)
+    params: list[dict[str, str]] = field(default_factory=list)
     integer_inputs: list[tuple[str, str]] = field(default_factory=list)
+    passed: list[PassedRun] = field(default_factory=list)
 
 
 _RUNNING: ContextVar[RunningTest] = ContextVar("running test")
@@ -200,7 +268,7 @@ def save(folder: Path, record: Record) -> None:
     about = asdict(record)
     arrays = {}
     for index, (kept, fields) in enumerate(zip(record.outputs, about["outputs"], strict=True)):
-        for side in ("kernel", "reference"):
+        for side in ("kernel", "reference", "map"):
             del fields[side]
             arrays[f"{side}{index}"] = getattr(kept, side)
         fields["errors"]["bins"] = sorted(kept.errors.bins.items())
@@ -232,16 +300,19 @@ def _read(path: Path) -> Record:
                 errors=Errors(dict(fields["errors"]["bins"]), fields["errors"]["incomparable"]),
                 kernel=file[f"kernel{index}"],
                 reference=file[f"reference{index}"],
+                map=file[f"map{index}"],
             )
             for index, fields in enumerate(about["outputs"])
         )
-        about["result"] = Result(**about["result"])
+        about["result"] = Result.read(about["result"])
     return Record(**about)
 
 
 def error_text(error: float | None) -> str:
-    """Return a largest difference, formatted for tables."""
-    return "-" if error is None else f"{error:.3g}"
+    """Return a largest difference, formatted for tables; an int exactly."""
+    if error is None:
+        return "-"
+    return str(error) if isinstance(error, int) else f"{error:.3g}"
 
 
 def ulp_text(ulp: int | None) -> str:

@@ -1,15 +1,18 @@
 """The log of a run of pytest, and its gaps compared to a complete check.
 
 `scons check` relies on the log, not on pytest's exit status: a test or a reference that exits can
-set any status, but does not write the last line of the log.
+set any status, but does not write the last line of the log; a conftest.py can set any status, but
+does not change the outcomes in the log.
 
 A line is a JSON object with one of these keys, in this order:
 
     collected   the id of a test, before deselection by options
     skipped     the id of a file that skips itself
     started     the id of a test
-    finished    the id of a test, with `outcome`, `results`: [kernel, whether it failed] each, and
-                `left_out`: kernels
+    finished    the id of a test, with `outcome`, `results`: [kernel, whether it failed] each,
+                `left_out`: kernels, and `params`: the formatted values of each case by name
+    errored     the id of a file that is not collected, or of a test whose teardown fails
+    altered     the id of a test that fails, but which conftest.py skips, xfails or passes
     complete    the exit status of pytest
 """
 
@@ -33,11 +36,17 @@ class FinishedTest:
         outcome: `passed`, `failed`, `skipped` or `xfailed`.
         results: (kernel, whether it failed) for each checked case.
         left_out: the kernel of each case that could not run.
+        params: name of each param -> formatted value, of each case.
     """
 
     outcome: str
     results: Sequence[tuple[str, bool]] = ()
     left_out: Sequence[str] = ()
+    params: Sequence[Mapping[str, str]] = ()
+
+    def kernels(self) -> list[str]:
+        """Return the kernel of each case."""
+        return [*(name for name, _ in self.results), *self.left_out]
 
 
 @dataclass
@@ -49,6 +58,8 @@ class RunLog:
         skipped_files: the test files that skip themselves.
         started: the id of the last started test.
         finished: id -> the outcome of the test.
+        errored: the ids of files and tests with an error outside of a test.
+        altered: the ids of tests with an outcome of conftest.py.
         status: pytest's exit status; None if it did not finish.
     """
 
@@ -56,6 +67,8 @@ class RunLog:
     skipped_files: set[str] = field(default_factory=set)
     started: str = ""
     finished: dict[str, FinishedTest] = field(default_factory=dict)
+    errored: dict[str, None] = field(default_factory=dict)
+    altered: dict[str, None] = field(default_factory=dict)
     status: int | None = None
 
     def add(self, line: Mapping[str, Any]) -> None:
@@ -72,10 +85,14 @@ class RunLog:
                 "outcome": outcome,
                 "results": results,
                 "left_out": left_out,
+                "params": params,
             }:
-                self.finished[test] = FinishedTest(
-                    outcome, [(kernel, bad) for kernel, bad in results], tuple(left_out)
-                )
+                ran = [(kernel, bad) for kernel, bad in results]
+                self.finished[test] = FinishedTest(outcome, ran, tuple(left_out), tuple(params))
+            case {"errored": name}:
+                self.errored[name] = None
+            case {"altered": test}:
+                self.altered[test] = None
             case {"complete": status}:
                 self.status = status
 
@@ -127,6 +144,7 @@ def missing(
     kernels: Mapping[CheckedKernel, str],
     on_executors: Mapping[str, Sequence[str]],
     files: Sequence[str],
+    sampled: Sequence[str] = (),
 ) -> list[str]:
     """Return a sentence for each gap in the log, compared to a complete check.
 
@@ -134,6 +152,7 @@ def missing(
         log: the run.
         kernels: the required kernels, each with the reason.
         on_executors: kernel -> its names in the table of cases on the required executors.
+        sampled: the names among them for which some of the cases suffice.
         files: the test files of the repository, by their names in the ids of tests.
     """
     if log.status is None:
@@ -142,9 +161,30 @@ def missing(
         *_tests_not_run(log),
         *_files_without_tests(log, files),
         *missing_kernels(log, kernels),
-        *_missing_on_executors(log, on_executors),
+        *_missing_on_executors(log, on_executors, sampled),
         *_swallowed_failures(log),
     ]
+
+
+def changed_outcomes(log: RunLog, status: int) -> Iterator[str]:
+    """Yield a sentence if the outcome of tests, or pytest's exit status, was changed.
+
+    Args:
+        log: the run.
+        status: the exit status of pytest's process.
+    """
+    if log.altered:
+        yield (
+            f"conftest.py skips, xfails or passes {_count(len(log.altered), 'test')}, the first is "
+            f"{next(iter(log.altered))}; write a mark at the test instead"
+        )
+    failed = [test for test, finished in log.finished.items() if finished.outcome == "failed"]
+    failed += log.errored
+    if failed and status == 0:
+        yield (
+            f"{_count(len(failed), 'test')} failed, the first is {failed[0]}, but pytest's exit "
+            "status is 0; what changes it, conftest.py?"
+        )
 
 
 def _interrupted(log: RunLog) -> str:
@@ -175,12 +215,20 @@ def _files_without_tests(log: RunLog, files: Sequence[str]) -> Iterator[str]:
             yield f"{file} has no test, or pytest does not collect it; write one, or delete it"
 
 
-def _missing_on_executors(log: RunLog, on_executors: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _missing_on_executors(
+    log: RunLog, on_executors: Mapping[str, Sequence[str]], sampled: Sequence[str]
+) -> Iterator[str]:
+    total = Counter(name for finished in log.finished.values() for name in finished.kernels())
+    for kernel, others in on_executors.items():
+        for other in others:
+            if other in sampled and total[kernel] and not total[other]:
+                yield f"no case ran on the {other}"
     for test, finished in log.finished.items():
-        counts = Counter([*(name for name, _ in finished.results), *finished.left_out])
+        counts = Counter(finished.kernels())
         for kernel, others in on_executors.items():
             for other in others:
-                if counts[other] != counts[kernel]:
+                is_left_out = other in sampled and not counts[other]
+                if counts[other] != counts[kernel] and not is_left_out:
                     yield (
                         f"{test} has {_count(counts[kernel], 'result')} of the {kernel}, "
                         f"but {counts[other]} of the {other}"
@@ -200,6 +248,21 @@ def _swallowed_failures(log: RunLog) -> Iterator[str]:
             f"{_count(len(swallowed), 'test')} passed although a case failed in it, the first is "
             f"{test} on the {kernel}; does it catch what check_... raises?"
         )
+
+
+def constant_params(log: RunLog) -> Iterator[str]:
+    """Yield a sentence for each param with one value in all cases."""
+    values: dict[str, set[str]] = {}
+    for test in log.finished.values():
+        for params in test.params:
+            for name, value in params.items():
+                values.setdefault(name, set()).add(value)
+    for name, found in values.items():
+        if len(found) == 1:
+            yield (
+                f"no case has another value of param '{name}' than {found.pop()}; vary it in "
+                f"tests/ with vary_params({name}=[...])"
+            )
 
 
 def summary(log: RunLog) -> str:

@@ -1,4 +1,4 @@
-"""Short reports of the compiler's sanitizers."""
+"""The compiler's sanitizers: their flags, and short reports."""
 
 from __future__ import annotations
 
@@ -18,6 +18,17 @@ FLAGS = {
     "undefined": ("-fsanitize=undefined,float-cast-overflow",),
 }
 """Sanitizer -> its flags for compiling and linking."""
+
+NO_SANITIZERS = "none"
+"""The value of `sanitize=` with which undefined behavior is not reported."""
+
+INSTRUMENTED = (
+    # A NULL pointer, an access beside a block and a division by zero end in a fault, which is
+    # reported anyway. Unsigned integers wrap. gcc has the same names.
+    "-fsanitize=alignment,bool,bounds,builtin,enum,float-cast-overflow,nonnull-attribute,"
+    "returns-nonnull-attribute,shift,signed-integer-overflow,vla-bound",
+)
+"""The flags for calls of check/harness/memory/undefined.c where behavior is undefined."""
 
 ENVIRONMENT = {
     # The sanitizer, not the host runtime, explains faults, with the line.
@@ -49,11 +60,23 @@ def parse_sanitizers(text: str) -> list[str]:
     Raises:
         OpkitError: a name is unknown.
     """
+    if text.strip() == NO_SANITIZERS:
+        return []
     names = {name.strip() for name in text.split(",") if name.strip()}
     for name in sorted(names - set(SANITIZERS)):
-        allowed = ", ".join(SANITIZERS)
+        allowed = ", ".join((*SANITIZERS, NO_SANITIZERS))
         raise OpkitError(f"sanitize={text}: unknown sanitizer '{name}' (expected {allowed})")
     return [name for name in SANITIZERS if name in names]
+
+
+def reports_undefined(sanitize: str, quick: bool) -> bool:
+    """Return whether the check's own build of the kernel reports undefined behavior.
+
+    Args:
+        sanitize: the value of `sanitize=`.
+        quick: the value of `quick=`.
+    """
+    return not quick and sanitize.strip() != NO_SANITIZERS
 
 
 def explain(text: str, root: Path) -> str:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from opkit.check.mistakes import REPOSITORY
 from opkit.runtimes.executor import Executor
+
+FILE = Path("build/check/session.json")
+LOG = Path("build/check/log.jsonl")
 
 
 @dataclass(frozen=True)
@@ -19,12 +23,18 @@ class Session:
         log: the file for the collected tests and their outcomes; see run_log.
         records: the folder for the records of `scons report`; None: no records.
         simulators: the executors of the reference as part of a converted model.
+        notes: sentences for the end of the run.
+        quick: whether cases run only in processes of their own.
+        time_limit: the time limit of a kernel, in seconds; None: the default.
     """
 
     executors: tuple[Executor, ...] = ()
     log: Path | None = None
     records: Path | None = None
     simulators: tuple[Executor, ...] = ()
+    notes: tuple[str, ...] = ()
+    quick: bool = False
+    time_limit: float | None = None
 
     def write(self, file: Path) -> None:
         """Write the session to a file; create its folder if absent."""
@@ -40,7 +50,19 @@ class Session:
             for name in ("executors", "simulators")
         )
         log, records = (Path(fields[name]) if fields[name] else None for name in ("log", "records"))
-        return cls(executors, log, records, simulators)
+        notes = tuple(fields["notes"])
+        quick, time_limit = fields["quick"], fields["time_limit"]
+        return cls(executors, log, records, simulators, notes, quick, time_limit)
+
+
+def command(verbosity: str = "-q") -> list[str]:
+    """Return the command that runs the cases of the session in FILE."""
+    return [
+        # Without pytest's short summary, which tells each failure again, on CI in long lines.
+        *(sys.executable, "-m", "pytest", verbosity, "-rN"),
+        *("-p", "opkit.check.pytest_plugin", f"--opkit-session={FILE}"),
+        *("-o", "empty_parameter_set_mark=fail_at_collect"),
+    ]
 
 
 def repository_of(path: Path) -> Path:

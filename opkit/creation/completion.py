@@ -8,6 +8,7 @@ from opkit import repository
 from opkit.creation.requirements import lock_text, requirements_text
 from opkit.creation.wheel import wheel
 from opkit.description.spec import OpSpec
+from opkit.repository_files import write_bytes, write_text
 
 REQUIREMENTS = "requirements.txt"
 LOCK = "requirements.lock"
@@ -30,11 +31,11 @@ def write(root: Path, spec: OpSpec) -> None:
         OpkitError: as repository.write does, or a file cannot be written.
     """
     own, data = wheel()
-    repository.write_bytes(root / own.name, data)
+    write_bytes(root, own.name, data)
     requirements = root / REQUIREMENTS
     before = requirements.read_text(encoding="utf-8") if requirements.is_file() else ""
-    repository.write_text(requirements, requirements_text(own, before))
-    repository.write_text(root / LOCK, lock_text(own))
+    write_text(root, REQUIREMENTS, requirements_text(own, before))
+    write_text(root, LOCK, lock_text(own))
     repository.write(root, spec, own)
 
 

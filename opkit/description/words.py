@@ -111,6 +111,7 @@ _OTHERS = (
     taken("reserved in C, as it begins with _", "", "_.*"),
     taken("a type in headers of C", "", "u?int(8|16|32|64)_t"),
     taken("a name in the generated code", "", "opkit_.*"),
+    taken("a macro on the compiler's command line", "NDEBUG ZIG_VERSION", r"HARNESS_[A-Z\d_]+"),
     _MACROS,
 )
 

@@ -18,7 +18,8 @@ def is_copy(spec: OpSpec, output: Tensor) -> bool:
     return (output.dtype or first_dtype(spec)) == first_dtype(spec)
 
 
-def has_halves(spec: OpSpec) -> bool:
-    """Whether all tensors are float16 in the generated cases."""
-    tensors = (*spec.inputs, *spec.outputs)
-    return all((tensor.dtype or CASE_DTYPE) == CASE_DTYPE for tensor in tensors)
+def has_only(spec: OpSpec, dtype: str) -> bool:
+    """Whether all tensors have a dtype in the generated cases."""
+    inputs = {input_.dtype or CASE_DTYPE for input_ in spec.inputs}
+    outputs = {output.dtype or first_dtype(spec) for output in spec.outputs}
+    return inputs | outputs == {dtype}

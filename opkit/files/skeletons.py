@@ -10,6 +10,7 @@ from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.description.types import ELEMENT_TYPES, Kind
 from opkit.files.cases import CASE_DTYPE, is_copy
 from opkit.files.readme import gitattributes, readme
+from opkit.files.unread_params import PLACEHOLDER
 from opkit.python_layout import bracketed, literal
 from opkit.runtimes.files import RuntimeTexts, TestText
 from opkit.runtimes.interface import Runtime
@@ -17,6 +18,9 @@ from opkit.text import escape_comment, render
 
 _SAMPLES: dict[Kind, bool | int | float] = {"bool": True, "int": 1, "uint": 1, "float": 0.5}
 """Kind -> a sample value, of the Python type that the reference gets."""
+
+_SHAPES = ((7,), (3, 5), (1, 4, 5, 3))
+"""The shapes of the inputs in cases, if no kernel needs others."""
 
 
 def once_only_files(spec: OpSpec, runtimes: Iterable[Runtime]) -> dict[str, str]:
@@ -74,7 +78,7 @@ def _compute(spec: OpSpec) -> str:
             " *     ",
             f"inputs->{first.name}.{_member(first)}[row * inputs->{first.name}.shape[1] + column]",
         ),
-        so_far=comment(f"Write the real math here. Until then, {_so_far(spec)}.", indent=4),
+        so_far=comment(f"{PLACEHOLDER} Until then, {_so_far(spec)}.", indent=4),
         statements="\n".join(statements),
     )
 
@@ -211,33 +215,48 @@ def _test(spec: OpSpec, others: Sequence[TestText]) -> str:
     def shapes(shape: tuple[int, ...]) -> str:
         return _dict(" " * 8, {input_.name: repr(shape) for input_ in spec.inputs}, ",")
 
-    params = {param.name: literal(_sample(param), "") for param in spec.params}
+    params = {
+        param.name: literal(_sample(param), "") for param in spec.params if param.default is None
+    }
     dtypes = {each.name: f'"{each.dtype}"' for each in spec.inputs if each.dtype}
     are_floats = all(_member(each) == "float32" for each in spec.inputs)
     # Not every runtime can hand over special integers, the limits of their type.
     values = ("uniform(-1, 1)", "special()") if are_floats else ("uniform(0, 9)", "ramp()")
     makers = ["uniform", values[1].removesuffix("()")]
+    needed = next((other.shapes for other in others if other.shapes), _SHAPES)
     checks = ["check_cpu_kernel", *(check for other in others for check in other.checks)]
     return render(
         "files/templates/test.py",
         kernels="the CPU kernel" if len(checks) == 1 else "all kernels",
-        imports=", ".join(["cases", *sorted(checks), *sorted(makers)]),
+        imports=_imports(sorted(["cases", *checks, *makers, "vary_params"])),
         other_tests="".join(f"\n\n{other.text}" for other in others if other.text),
         name=spec.name,
         lower=spec.lower,
         values=", ".join(values),
         dtype=_dict("    dtype=", dtypes, ",") if dtypes else f'    dtype="{CASE_DTYPE}",',
-        shapes="\n".join(shapes(shape) for shape in ((7,), (3, 5), (1, 4, 5, 3))),
-        params=_dict(" " * 8, params, ","),
+        shapes="\n".join(map(shapes, needed)),
+        base="These and the defaults" if params else "The defaults",
+        params=_vary_params(params),
     )
 
 
+def _imports(names: list[str]) -> str:
+    """Return the names of the import from opkit.testing, on several lines if one is too short."""
+    start = "from opkit.testing import "
+    line = ", ".join(names)
+    return line if len(start + line) <= LINE_LENGTH else bracketed(names, start, 0, "()")
+
+
+def _vary_params(base: dict[str, str]) -> str:
+    """Return the call of vary_params for the values of params without a default."""
+    line = f"vary_params({_dict('', base)})" if base else "vary_params()"
+    if "\n" not in line and len(f"    params={line},") <= LINE_LENGTH:
+        return line
+    return f"vary_params(\n{_dict(' ' * 8, base)}\n    )"
+
+
 def _sample(param: Param) -> ParamValue | list[int | float]:
-    """Return a sample value of the param."""
-    if isinstance(param.default, tuple):
-        return list(param.default)
-    if param.default is not None:
-        return param.default
+    """Return a sample value of a param without a default."""
     if param.type.is_text:
         return "text"
     value = _SAMPLES[param.type.element.kind]

@@ -43,8 +43,13 @@ def unknown_names(root: Path, spec: OpSpec) -> list[Complaint]:
 _Use = tuple[int, int, str, str]
 """Line, column, the group (`inputs`, `outputs` or `params`) and the name."""
 
-_NO_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+_NO_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|'(?:\\.|[^'\\\n])'|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
 _MEMBER = re.compile(r"(?<![\w.>])(inputs|outputs|params)\s*->\s*(\w+)")
+
+
+def without_comments(text: str) -> str:
+    """Return C code with spaces in place of comments, strings and characters."""
+    return _NO_CODE.sub(lambda part: re.sub(r"[^\n]", " ", part[0]), text)
 
 
 def _members(text: str, lower: str) -> Iterator[_Use]:
@@ -53,7 +58,7 @@ def _members(text: str, lower: str) -> Iterator[_Use]:
     The file is read without a compiler: a name that may have another type, by anything that looks
     like a declaration, is skipped.
     """
-    code = _NO_CODE.sub(lambda part: re.sub(r"[^\n]", " ", part[0]), text)
+    code = without_comments(text)
     certain = [
         group
         for group in ("inputs", "outputs", "params")

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from opkit.check.grouping import Group, groups
 from opkit.check.results import Errors, Output, Record, error_text, time_text, ulp_text
 from opkit.description.spec import OpSpec
 from opkit.description.types import TENSOR
-from opkit.report.plots import Plot
+from opkit.report.ages import Age
+from opkit.report.coverage import coverage
+from opkit.report.plots import Drawing, Plot, error_map
 from opkit.report.rendering import render
 from opkit.runtimes.report import Product
 
-_LISTED = 10  # failed cases at the top of the page; all of them are open further down
+_LISTED = 10  # failed cases of a cause at the top of the page; all of them are further down
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,7 @@ class Report:
         plots: for each record the plots of its outputs, in the same order.
         check_failed: whether the check failed, in a case or elsewhere.
         time: the time of the run, as text.
+        ages: file of a product -> its age against its sources, if that is known.
     """
 
     operator: OpSpec
@@ -40,6 +44,7 @@ class Report:
     plots: Sequence[Sequence[Plot]]
     check_failed: bool
     time: str
+    ages: Mapping[str, Age] = field(default_factory=dict)
 
 
 def page(report: Report) -> str:
@@ -49,6 +54,7 @@ def page(report: Report) -> str:
         _case(_key(index), record, plots)
         for index, (record, plots) in enumerate(zip(report.records, report.plots, strict=True))
     ]
+    causes = list(_causes(cases))
     names = {(record.test, record.result.case) for record in report.records}
     text = render(
         "page.html",
@@ -59,11 +65,15 @@ def page(report: Report) -> str:
         parameters=list(_parameters(operator, report.deliveries)),
         products=products,
         titles=_titles(products),
+        ages=report.ages,
         count=len(cases),
         cases=_counted(len(names), "case"),
         kernels=_by_kernel(cases),
-        failed=[case for case in cases if case.record.result.problem],
+        failed=sum(bool(case.record.result.problem) for case in cases),
+        causes=causes,
+        smallest={cause.smallest.key for cause in causes},
         listed=_LISTED,
+        coverage=list(coverage(operator, report.records)),
     )
     return str(text)
 
@@ -136,6 +146,23 @@ class _Case:
 
 
 @dataclass(frozen=True)
+class _Cause:
+    """A cause of failures, with its smallest failing case.
+
+    Attributes:
+        group: the failures.
+        smallest: the case's rows.
+        cases: the rows of all failing cases.
+        maps: name of each wrong output of the smallest case -> where its errors are.
+    """
+
+    group: Group
+    smallest: _Case
+    cases: Sequence[_Case]
+    maps: Sequence[tuple[str, Drawing]]
+
+
+@dataclass(frozen=True)
 class _Kernel:
     """The table of a kernel: the cases of each test function, in the order of the run."""
 
@@ -167,6 +194,18 @@ def _case(key: str, record: Record, plots: Sequence[Plot]) -> _Case:
         figures=figures,
         worst=figures[by_error[-1]] if figures else None,
     )
+
+
+def _causes(cases: Sequence[_Case]) -> Iterator[_Cause]:
+    case_of = {id(case.record.result): case for case in cases}
+    for index, group in enumerate(groups(case.record.result for case in cases)):
+        smallest = case_of[id(group.smallest)]
+        maps = [
+            (_summary(output), drawing)
+            for i, output in enumerate(smallest.record.outputs)
+            if (drawing := error_map(output, f"cause-{index}-{i}"))
+        ]
+        yield _Cause(group, smallest, [case_of[id(each)] for each in group.failures], maps)
 
 
 def _by_kernel(cases: Sequence[_Case]) -> list[_Kernel]:

@@ -7,7 +7,7 @@ reuses for its thumbnails.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,12 @@ from opkit.runtimes.invocation import Array
 # Width and height in SVG units; left, top, width and height of the axes.
 _HISTOGRAM = (290, 210), (44, 20, 230, 150)
 _PARITY = (230, 210), (56, 20, 150, 150)
+_MAP_BOX = (44, 20, 150, 150)
+_MAP = 150  # units of the longer side of an error map
+_MAX_PLACE = 18  # units of a place
+_MIN_MAP_WIDTH = 120  # units, for the label
+_LEVELS = ((1, 1, 0.25), (2, 5, 0.45), (6, 11, 0.7), (12, 65, 1))
+"""First and last bin -> opacity: errors of 1 ulp, up to 16, up to 1024, and more."""
 _BARS = "fill: var(--series)"
 # A dot is a very short line with round ends, so that it stays round where a plot is stretched.
 _DOTS = "fill: none; stroke: var(--series); stroke-width: 3.5; stroke-linecap: round"
@@ -54,10 +60,17 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Plot:
-    """The plots of one output: the histogram of errors, and kernel against reference."""
+    """The plots of one output: the histogram of errors, and kernel against reference.
+
+    Attributes:
+        histogram: of the errors.
+        parity: kernel against reference.
+        map: where the errors are; None: there is none.
+    """
 
     histogram: Drawing
     parity: Drawing
+    map: Drawing | None = None
 
 
 @dataclass(frozen=True)
@@ -88,16 +101,18 @@ class _Axis:
         return [_Tick(float(self.position(tick.position)), tick.label) for tick in self.ticks]
 
 
-def plot(output: Output, key: str) -> Plot:
+def plot(output: Output, key: str, is_wrong: bool = False) -> Plot:
     """Draw an output's errors, and the kernel's elements against the reference's.
 
     Args:
         output: what to draw.
         key: a prefix that makes the ids of these plots unique on the page.
+        is_wrong: whether to draw where the errors are, too.
     """
     return Plot(
         _histogram(output.errors, f"{key}-errors"),
         _parity(output.kernel, output.reference, f"{key}-parity"),
+        error_map(output, f"{key}-map") if is_wrong else None,
     )
 
 
@@ -149,6 +164,45 @@ def _rectangles(bars: Iterable[tuple[int, int]], floor: float) -> Array:
         left, right, top = center - 0.4, center + 0.4, float(np.log10(count))
         corners.append([(left, floor), (left, top), (right, top), (right, floor)])
     return np.array(corners, float).reshape(-1, 4, 2)
+
+
+# ---- Error map ----------------------------------------------------------------------------------
+
+
+def error_map(output: Output, group: str) -> Drawing | None:
+    """Draw where an output's errors are, along its last two axes; None if there is none."""
+    if not output.map.any():
+        return None
+    rows, columns = output.map.shape
+    side = min(_MAP / rows, _MAP / columns, _MAX_PLACE)
+    left, top, _, _ = _MAP_BOX
+    box = (left, top, round(columns * side), round(rows * side))
+    levels = [
+        (opacity, "".join(_runs(output.map, low, high, side, left, top)))
+        for low, high, opacity in _LEVELS
+    ]
+    content = render(
+        "map.svg",
+        group=group,
+        box=box,
+        levels=[(opacity, path) for opacity, path in levels if path],
+        width=output.shape[-1],
+        height=output.shape[-2] if len(output.shape) > 1 else 0,
+    )
+    size = max(box[2], _MIN_MAP_WIDTH) + left + 12, box[3] + top + 24
+    return Drawing(*size, content, group, box)
+
+
+def _runs(
+    places: Array, low: int, high: int, side: float, left: float, top: float
+) -> Iterator[str]:
+    """Yield a rectangle for each run of neighbors in a row with bins from low to high."""
+    for row, bins in enumerate((places >= low) & (places <= high)):
+        edges = np.flatnonzero(np.diff(bins, prepend=False, append=False))
+        for begin, end in edges.reshape(-1, 2):
+            x, y = left + begin * side, top + row * side
+            width = (end - begin) * side
+            yield f"M{x:.4g} {y:.4g}h{width:.4g}v{side:.4g}h-{width:.4g}z"
 
 
 # ---- Kernel against reference -------------------------------------------------------------------

@@ -8,8 +8,10 @@ from pathlib import Path
 from opkit import runtimes
 from opkit.check.results import load
 from opkit.description.spec import OpSpec
+from opkit.report.ages import ages
 from opkit.report.page import Report, page, plot_key
 from opkit.report.plots import plot
+from opkit.repository_files import write_text
 
 
 def write(root: Path, operator: OpSpec, records: Path, check_failed: bool, file: Path) -> str:
@@ -20,11 +22,14 @@ def write(root: Path, operator: OpSpec, records: Path, check_failed: bool, file:
         operator: its description.
         records: the folder with the records of a run.
         check_failed: whether the run failed.
-        file: the page to write.
+        file: the page to write, relative to the repository.
     """
     found = load(records)
     plots = [
-        [plot(output, plot_key(index, i)) for i, output in enumerate(record.outputs)]
+        [
+            plot(output, plot_key(index, i), bool(record.result.problem))
+            for i, output in enumerate(record.outputs)
+        ]
         for index, record in enumerate(found)
     ]
     parts = [runtime.report for runtime in runtimes.selected(operator)]
@@ -35,8 +40,9 @@ def write(root: Path, operator: OpSpec, records: Path, check_failed: bool, file:
     }
     products = [product for part in parts for product in part.built_products(root)]
     time = datetime.now().strftime("%Y-%m-%d %H:%M")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    report = Report(operator, properties, deliveries, products, found, plots, check_failed, time)
-    file.write_text(page(report), encoding="utf-8")
+    report = Report(
+        operator, properties, deliveries, products, found, plots, check_failed, time, ages(root)
+    )
+    write_text(root, file, page(report))
     failed = sum(bool(record.result.problem) for record in found)
-    return f"{file}: {file.stat().st_size} bytes, {len(found)} results, {failed} failed"
+    return f"{file}: {(root / file).stat().st_size} bytes, {len(found)} results, {failed} failed"

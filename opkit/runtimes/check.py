@@ -12,7 +12,7 @@ A runtime returns, in its module `check`:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from opkit.description.spec import OpSpec, Tensor
 from opkit.runtimes.executor import Executor
 
 if TYPE_CHECKING:
+    from opkit.mutation.sources import MutableSource
     from opkit.runtimes.invocation import CallingConvention, Kernel, SimulatedKernel
 
 
@@ -39,6 +40,8 @@ class Check:
             Raises OpkitError: the kernel is not built.
         simulated_kernel: (operator, one of its simulators, repository) -> the reference in the
             simulator.
+        mutable_sources: (operator) -> the sources that `scons check mutate=` changes besides the
+            math in C.
         test_functions: name -> function that opkit.testing exports for this runtime.
         lost_tensors: the effect of unsupported dtypes of a model's inputs and outputs, if no call
             fails; for messages.
@@ -49,6 +52,7 @@ class Check:
     cpu_kernel: Callable[[OpSpec, Path], Kernel]
     conventions: Mapping[str, CallingConvention] = field(default_factory=dict)
     simulated_kernel: Callable[[OpSpec, Executor, Path], SimulatedKernel] = _no_simulated_kernel
+    mutable_sources: Callable[[OpSpec], Sequence[MutableSource]] = lambda spec: ()
     test_functions: Mapping[str, Any] = field(default_factory=dict)
     lost_tensors: str = ""
     integer_note: Callable[[Tensor], str] = lambda input_: ""

@@ -17,6 +17,7 @@ class Executor:
         measures: whether the kernel's time is meaningful there.
         runtime: the name of the runtime that calls the kernel there; empty: any.
         abi: the ABI of the program; empty: this PC's.
+        sampled: whether only a sample of the cases runs there.
     """
 
     name: str
@@ -25,3 +26,4 @@ class Executor:
     measures: bool = False
     runtime: str = ""
     abi: str = ""
+    sampled: bool = False

@@ -58,10 +58,12 @@ class TestText:
     Attributes:
         checks: the imported functions of opkit.testing.
         text: the tests.
+        shapes: the shapes of the inputs that the tests need, one for each case; empty: any.
     """
 
     checks: Sequence[str] = ()
     text: str = ""
+    shapes: Sequence[tuple[int, ...]] = ()
 
 
 @dataclass(frozen=True)
@@ -92,11 +94,11 @@ class Files:
         generated: (operator, text of `<op>_reference.py`) -> path -> text of the files that every
             build writes. Raises OpkitError: the reference is invalid.
         required: (operator) -> the paths of the user's files that every build requires.
-        drift: (repository, operator) -> the mismatches of user's files and op.yml; the hints have
-            the right text.
+        drift: (repository, operator, a folder for the files of compilers) -> the mismatches of
+            user's files and op.yml; the hints have the right text.
     """
 
     texts: Callable[[OpSpec], RuntimeTexts]
     generated: Callable[[OpSpec, str], Mapping[str, str]]
     required: Callable[[OpSpec], Sequence[str]] = lambda spec: ()
-    drift: Callable[[Path, OpSpec], Sequence[Complaint]] = lambda root, spec: ()
+    drift: Callable[[Path, OpSpec, Path], Sequence[Complaint]] = lambda root, spec, cache: ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from numpy.typing import DTypeLike, NDArray
 
@@ -45,6 +45,7 @@ class RunResult:
         log: the lines that the operator logged by its runtime.
         events: likely bugs that the device does not report.
         notes: informational messages.
+        coverage: a note on a gap of the cases -> whether this run fills the gap.
         leaks: the resources that the operator did not release.
         printed: its output on stdout and stderr; of a long text, the beginning and the end.
         attachments: data for the runtime's own code.
@@ -59,6 +60,7 @@ class RunResult:
     log: list[str] = field(default_factory=list)
     events: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    coverage: dict[str, bool] = field(default_factory=dict)
     leaks: list[str] = field(default_factory=list)
     printed: str = ""
     attachments: dict[str, bytes] = field(default_factory=dict)
@@ -177,7 +179,12 @@ class Kernel(Protocol):
         """See above."""
 
     def run(
-        self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
+        self,
+        invocation: Invocation,
+        fill: int | None = None,
+        repeat: int = 1,
+        limit: float = 10,
+        guards_before: bool = False,
     ) -> RunResult:
         """Run the kernel on arrays.
 
@@ -187,6 +194,29 @@ class Kernel(Protocol):
                 None: run at full speed, for measuring time.
             repeat: the count of runs of the kernel function.
             limit: the timeout of each of the operator's functions, in seconds.
+            guards_before: whether guarded memory begins at an inaccessible page; else it ends at
+                one. A kernel with guards on both sides ignores it.
+        """
+
+
+@runtime_checkable
+class StatefulKernel(Kernel, Protocol):
+    """A kernel with state in its process, which several invocations can share."""
+
+    def run_batch(
+        self, invocations: Sequence[Invocation], fill: int, alternates: bool, limit: float
+    ) -> dict[int, RunResult]:
+        """Run the kernel on several invocations in one process, each with a node of its own.
+
+        Args:
+            invocations: the arguments of each.
+            fill: see run; memory is guarded.
+            alternates: whether two nodes are alive at a time, and each runs again beside the next
+                one; else a node is released before the next one is made.
+            limit: see run.
+
+        Returns:
+            Index -> result; a fault ends the process, so later invocations have none.
         """
 
 

@@ -12,11 +12,11 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from opkit import repository
 from opkit.creation.requirements import requirements_text
 from opkit.creation.schema import MODELINE, MODELINE_0_1
 from opkit.errors import OpkitError
 from opkit.manifest import Wheel
+from opkit.repository_files import refuse_links, write_text
 
 _HASHES = Path(__file__).with_suffix(".json")
 _LAST = ("sconstruct.py", "VERSION")
@@ -58,8 +58,7 @@ def refuse_changed(root: Path) -> None:
     Raises:
         OpkitError: a file of it was changed or added, or the folder is a link.
     """
-    if (root / "opkit").is_symlink():
-        raise OpkitError(f"{root / 'opkit'}: is a link; replace it by its target")
+    refuse_links(root, "opkit")
     known = json.loads(_HASHES.read_text(encoding="ascii"))
     for path in _files(root):
         name = path.relative_to(root).as_posix()
@@ -84,7 +83,7 @@ def rewrite_names(root: Path, template: dict[str, bytes], wheel: Wheel) -> None:
     for name, before, after in _replacements(template, wheel):
         path = root / name
         if path.is_file() and before in (text := path.read_text(encoding="utf-8")):
-            repository.write_text(path, text.replace(before, after))
+            write_text(root, name, text.replace(before, after))
 
 
 def remove(root: Path) -> None:

@@ -41,10 +41,10 @@ def command(
     targets: tuple[str, ...],
     jobs: int | None,
 ) -> None:
-    """Build and pack: `scons target=...` in repositories.
+    """Build and pack by the repository's own code, with `scons`.
 
-    Prints the paths of the products on stdout, all else on stderr. OPTIONS go to scons unchanged,
-    for instance toolchain=gnu; `scons -h` lists them.
+    Runs `scons target=...`. Prints the paths of the products on stdout, all else on stderr. OPTIONS
+    go to scons unchanged, for instance toolchain=gnu; `scons -h` lists them.
     """
     options = ctx.meta["scons"]
     commands = [[f"target={target}", *options] for target in targets] or [options]

@@ -24,9 +24,10 @@ from rknn_op.verbs.common import (
 def command(
     ctx: click.Context, paths: tuple[Path, ...], others: tuple[Path, ...], jobs: int | None
 ) -> None:
-    """Compare the kernels with numpy on this PC: `scons check`.
+    """Compare kernels with numpy by the repository's own code.
 
-    OPTIONS go to scons unchanged, for instance target=rv1126; `scons -h` lists them.
+    Runs `scons check`. OPTIONS go to scons unchanged, for instance target=rv1126; `scons -h` lists
+    them.
     """
     runs = run_scons([*paths, *others], [["check", *ctx.meta["scons"]]], jobs, err=False)
     ctx.exit(status(runs))

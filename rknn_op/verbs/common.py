@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import click
 
 from rknn_op import progress
+from rknn_op.processes import Processes
 from rknn_op.repositories import scons
 from rknn_op.scons_runs import Run, run_all, table
 
@@ -60,10 +62,13 @@ def run_scons(
     """
     folders = paths or [Path()]
     if len(folders) * len(commands) == 1:
-        done = scons(folders[0], *commands[0], stdout=sys.stderr if err else None)
+        with Processes() as processes:
+            stdout = sys.stderr if err else None
+            done = scons(processes, folders[0], *commands[0], stdout=stdout)
         return [Run(folders[0], commands[0], done.returncode)]
     results = run_all(folders, commands, jobs or min(len(folders), os.cpu_count() or 1))
-    runs = [*progress.track(results, len(folders) * len(commands), "scons")]
+    with closing(results):
+        runs = [*progress.track(results, len(folders) * len(commands), "scons")]
     for run in runs:
         if run.status:
             click.echo(f"{run.folder}: `{run.command}`\n{run.output}", err=True)

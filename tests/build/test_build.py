@@ -324,6 +324,8 @@ def test_help_lists_chip_requirements(fresh: Repository) -> None:
         assert re.search(rf"^ +{chip} .*{re.escape(TARGETS[chip].needs)}", text, re.MULTILINE)
     for word in ("check", "compiledb", "toolchain=", "vx_binary=", "rknn_python=", "sysroot="):
         assert word in text
+    for option in ("quick=False", "sanitize="):
+        assert re.search(rf"^  {option} +with check: ", text, re.MULTILINE), text
 
 
 def test_compiledb_compiles_nothing(tmp_path: Path) -> None:
@@ -347,10 +349,7 @@ def test_dry_run_in_new_clone_lists_all_steps(tmp_path: Path) -> None:
 def test_clean_deletes_build_products_only(copy_of_fresh: Repository) -> None:
     before = {file for file in copy_of_fresh.path.rglob("*") if "build" not in file.parts}
     copy_of_fresh.scons("-c", path="")
-    assert {path.name for path in (copy_of_fresh.path / "build").iterdir()} == {
-        ".lock",
-        ".sconsign",
-    }
+    assert {path.name for path in (copy_of_fresh.path / "build").iterdir()} == {".lock"}
     assert before <= set(copy_of_fresh.path.rglob("*"))
 
 

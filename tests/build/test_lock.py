@@ -90,11 +90,11 @@ def test_signatures_on_a_full_disk(
     signatures["build"] = b"new"
     with monkeypatch.context() as patch:
 
-        def full(path: Path, data: bytes) -> None:
+        def full(path: Path, mode: str) -> None:
             path.touch()
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-        patch.setattr(Path, "write_bytes", full)
+        patch.setattr(Path, "open", full)
         with pytest.raises(SystemExit):
             signatures.sync()
     assert capsys.readouterr().err == f"error: {path}: cannot be written: No space left on device\n"

@@ -7,9 +7,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+import ziglang
 
+from opkit.build.objects import inputs_file
 from opkit.build.user_cache import NAME, cache_folder
 from opkit.errors import OpkitError
+from opkit.toolchains.inputs import prerequisites
 from tests.compiling import C_SOURCES, build
 from tests.repositories import Repository, generate, installed_opkit
 
@@ -47,6 +50,36 @@ def test_second_repository_uses_cache(
     assert prelude.read_bytes() == used[0].read_bytes() == used[1].read_bytes()
     for name in SHARED:
         assert (one.path / name).read_bytes() == (two.path / name).read_bytes()
+
+
+def test_cache_key_has_all_inputs(copy_of_fresh: Repository) -> None:
+    """SCons' key has the files that it finds itself; the compiler must not read others."""
+    copy_of_fresh.scons("-c")
+    copy_of_fresh.scons("cache=none", "target=x64")
+    tree = copy_of_fresh.scons("-Q", "-n", "--tree=all", "build/host", "build/x64/openvx").stdout
+    zig = str(Path(ziglang.__file__).parent)
+    shared = 0
+    for node, dependencies in dependencies_of_nodes(tree).items():
+        listed = copy_of_fresh.path / f"{node}.d"
+        if listed.is_file() and not inputs_file(str(copy_of_fresh.path / node)).exists():
+            read = map(os.path.normpath, prerequisites(listed.read_text()))
+            assert {file for file in read if not file.startswith(zig)} <= dependencies, node
+            shared += 1
+    assert shared > 20
+
+
+def dependencies_of_nodes(tree: str) -> dict[str, set[str]]:
+    """Return the direct and indirect dependencies of each node in a tree of `scons --tree=all`."""
+    found: dict[str, set[str]] = {}
+    above: list[tuple[int, str]] = []
+    for line in tree.splitlines():
+        branch, _, node = line.partition("+-")
+        above = [(depth, each) for depth, each in above if depth < len(branch)]
+        for _, each in above:
+            found[each].add(node)
+        above.append((len(branch), node))
+        found.setdefault(node, set())
+    return found
 
 
 def test_cache_none(copy_of_fresh: Repository, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,16 @@ static bool has_entry(enum hostrt_log log, const char *text)
     return entry != NULL && strstr(entry, text) != NULL;
 }
 
+static const struct harness_invocation GUARDED = {.guarded = true, .fill = 0x7E};
+
+/* Logs what guarded memory records. */
+static void log_record(const char *what, const void *text, size_t size)
+{
+    const enum hostrt_log log = strncmp(what, "leak", 4) == 0 ? HOSTRT_LEAK : HOSTRT_EVENT;
+    (void)size;
+    hostrt_log_append(log, VX_SUCCESS, text);
+}
+
 static vx_tensor new_tensor(vx_enum type, vx_size width, vx_size height)
 {
     const vx_size dims[] = {width, height};
@@ -201,7 +211,7 @@ static void entries_after_the_last_dimension(void)
     vx_tensor tensor = new_tensor(VX_TYPE_FLOAT16, 3, 2);
     vx_uint32 dims[6];
 
-    guarded_memory_begin(true, 0x7E, hostrt_log_record);
+    guarded_memory_begin(&GUARDED, log_record);
     EXPECT(0, vxQueryTensor(tensor, VX_TENSOR_DIMS, dims, sizeof dims));
     guarded_memory_end();
     EXPECT(3, dims[0]);
@@ -503,7 +513,7 @@ static void run_with_local_data(void (*deinitializer)(vx_node node))
 
     in_initialize = allocate_local_data;
     in_deinitialize = deinitializer;
-    guarded_memory_begin(true, 0x7E, hostrt_log_record);
+    guarded_memory_begin(&GUARDED, log_record);
     guarded_memory_set_active(true);
     EXPECT(0, vxVerifyGraph(operator.graph));
     release(&operator);
@@ -593,7 +603,7 @@ static vx_status run_guarded(void (*body)(void))
 
     in_process = body;
     sigaction(SIGSEGV, &action, NULL);
-    guarded_memory_begin(true, 0x7E, hostrt_log_record);
+    guarded_memory_begin(&GUARDED, log_record);
     if (sigsetjmp(after_fault, 1) == 0) {
         guarded_memory_set_active(true);
         status = vxProcessGraph(operator.graph);

@@ -3,7 +3,10 @@
  * kernel's fault; the environment variable MISDEED, that of its constructor or destructor.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
 #include <fenv.h>
+#include <locale.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -50,6 +54,16 @@ enum deed {
     FORK_DAEMON,
     CLOSE_ALL,
     CRASH_IN_THREAD,
+    LEAVE_THREAD,
+    LEAK_DESCRIPTOR,
+    LEAK_FILE,
+    LEAK_FOLDER,
+    LEAK_LINE,
+    LEAK_TEXT,
+    CHANGE_FOLDER,
+    CHANGE_MASK,
+    CHANGE_LOCALE,
+    CHANGE_ENVIRONMENT,
     UNSET_SIGN,
     UNSET_ZERO,
     UNSET_ALIGNED,
@@ -68,6 +82,8 @@ enum {
 
 static volatile int zero;
 static volatile int sink;
+extern const void *volatile leaked;
+const void *volatile leaked;
 
 static void loop(void)
 {
@@ -105,8 +121,24 @@ static void crash_in_thread(void)
     pthread_create(&thread, NULL, crash_thread, NULL);
     pthread_join(thread, NULL);
 }
+
+static void *wait_in_thread(void *nothing)
+{
+    pause();
+    return nothing;
+}
+
+static void leave_thread(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, wait_in_thread, NULL);
+}
 #else
 static void crash_in_thread(void)
+{
+}
+
+static void leave_thread(void)
 {
 }
 #endif
@@ -313,6 +345,58 @@ static void start_process(enum deed deed)
     }
 }
 
+/* Makes something of libc's that is never released. */
+static void leak(enum deed deed)
+{
+    char *text = NULL;
+    size_t size = 0;
+
+    switch (deed) {
+    case LEAK_DESCRIPTOR:
+        sink = open("/dev/null", O_RDONLY);
+        break;
+    case LEAK_FILE:
+        leaked = fopen("/dev/null", "r");
+        break;
+    case LEAK_FOLDER:
+        leaked = opendir("/");
+        break;
+    case LEAK_LINE: {
+        FILE *file = fopen("/proc/self/stat", "r");
+        sink = getline(&text, &size, file) > 0;
+        fclose(file);
+        leaked = text;
+        break;
+    }
+    case LEAK_TEXT:
+        leaked = strdup("a text");
+        break;
+    default:
+        break;
+    }
+}
+
+/* Changes a setting of the process, for the application, too. */
+static void change_application(enum deed deed)
+{
+    switch (deed) {
+    case CHANGE_FOLDER:
+        sink = chdir("/");
+        break;
+    case CHANGE_MASK:
+        umask(0);
+        break;
+    case CHANGE_LOCALE:
+        uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+        break;
+    case CHANGE_ENVIRONMENT:
+        setenv("OMP_NUM_THREADS", "1", 1);
+        break;
+    default:
+        break;
+    }
+}
+
 static void misbehave(enum deed deed)
 {
     end_process(deed);
@@ -320,12 +404,17 @@ static void misbehave(enum deed deed)
     send_signal(deed);
     change_settings(deed);
     start_process(deed);
+    leak(deed);
+    change_application(deed);
     switch (deed) {
     case SMASH_STACK:
         smash_stack();
         break;
     case CRASH_IN_THREAD:
         crash_in_thread();
+        break;
+    case LEAVE_THREAD:
+        leave_thread();
         break;
     case PRINT:
         puts("a line of the kernel's");

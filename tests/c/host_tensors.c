@@ -11,10 +11,7 @@ enum {
     OUTPUT,
     ITEMS, /* of the launch, in x; each handles 4 elements */
     ROWS, /* of the launch, in y */
-    SCALE, /* for the reference, as the three that follow */
-    ZERO_POINT,
-    POSITION,
-    BFLOAT16,
+    BFLOAT16, /* for the reference */
     COUNT
 };
 
@@ -22,22 +19,11 @@ enum {
 static vx_status set_uniforms(const struct opkit_call *call)
 {
     const vx_tensor input = (vx_tensor)call->parameters[INPUT];
-    vx_enum type, format;
-    vx_int32 zero_point;
-    vx_int8 position;
-    vx_float32 scale;
+    vx_enum type;
 
     OPKIT_TRY(vxQueryTensor(input, VX_TENSOR_DATA_TYPE, &type, sizeof type));
-    OPKIT_TRY(vxQueryTensor(input, VX_TENSOR_QUANT_FORMAT, &format, sizeof format));
-    OPKIT_TRY(vxQueryTensor(input, VX_TENSOR_ZERO_POINT, &zero_point, sizeof zero_point));
-    OPKIT_TRY(vxQueryTensor(input, VX_TENSOR_SCALE, &scale, sizeof scale));
-    OPKIT_TRY(vxQueryTensor(input, VX_TENSOR_FIXED_POINT_POSITION, &position, sizeof position));
-    if (format == VX_QUANT_DYNAMIC_FIXED_POINT) {
-        scale = 1.0f / (vx_float32)(1 << position);
-    }
     OPKIT_TRY(opkit_set_uniform(call, "type", &type));
-    OPKIT_TRY(opkit_set_uniform(call, "scale", &scale));
-    return opkit_set_uniform(call, "zero_point", &zero_point);
+    return opkit_set_quantization(call, INPUT, "input", "scale", "zero_point");
 }
 
 static vx_status VX_CALLBACK initializer(vx_node node, const vx_reference *parameters,
@@ -57,9 +43,6 @@ static vx_status VX_CALLBACK initializer(vx_node node, const vx_reference *param
 static vx_param_description_t kernel_params[COUNT] = {
     {VX_INPUT, VX_TYPE_TENSOR, VX_PARAMETER_STATE_REQUIRED},
     {VX_OUTPUT, VX_TYPE_TENSOR, VX_PARAMETER_STATE_REQUIRED},
-    {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},
-    {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},
-    {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},
     {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},
     {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},
     {VX_INPUT, VX_TYPE_SCALAR, VX_PARAMETER_STATE_REQUIRED},

@@ -54,6 +54,11 @@ static void change_attr(rknn_tensor_attr *attr)
         attr->fmt = RKNN_TENSOR_NHWC;
     } else if (is("rank")) {
         attr->n_dims = 7;
+    } else if (is("six")) {
+        *attr = (rknn_tensor_attr){.n_dims = 6, .dims = {1, 2, 1, 3, 1, 1}, .n_elems = 6};
+    } else if (is("one")) {
+        attr->n_dims = 1;
+        attr->dims[0] = 6;
     } else if (is("count")) {
         attr->n_elems = 5;
     } else if (is("single")) {

@@ -22,7 +22,7 @@ STATEMENTS = {
         "the kernel function reads 4 bytes past the end of the elements of 'input' (8 bytes)"
     ),
     "((volatile float *)inputs->input.data)[-2] = 1;": (
-        "the operator wrote up to 8 bytes before the start of the elements of 'input' (12 bytes)"
+        "the kernel function writes 8 bytes before the start of the elements of 'input' (12 bytes)"
     ),
     "free(inputs->input.data);": (
         "the operator frees a pointer into the elements of 'input' (16 bytes), which it did not get"
@@ -36,14 +36,12 @@ STATEMENTS = {
 def test_out_of_bounds_access_has_source_line(copy_of_fresh: Repository) -> None:
     need("qemu-arm-static", "qemu-user-static")
     line = write_faults(copy_of_fresh, [*STATEMENTS])
-    run = check(copy_of_fresh, "target=rv1126")
+    run = check(copy_of_fresh, "target=rv1126", "verbose=1")
     here, on_target = (
         messages_of(kernel, run.stdout).values() for kernel in ("CPU kernel", "CPU kernel, armhf")
     )
     for text, message in zip(here, STATEMENTS.values(), strict=True):
-        is_fault = message.startswith("the kernel function")
-        place = f"myoperator_compute.h:{line}: " if is_fault else ""
-        assert text.startswith(f"  {place}{message}")
+        assert text.startswith(f"  myoperator_compute.h:{line}: {message}")
         line += 1
     for text, message in zip(on_target, STATEMENTS.values(), strict=True):
         # An ARM processor does not report whether the access was a read or a write.
@@ -94,7 +92,9 @@ def small(small_repository: Repository) -> Iterator[Repository]:
 
 
 def errors(output: str) -> list[str]:
-    return re.findall(r"^error: (.*)$", output, re.MULTILINE)
+    """Return the errors, each in one line again."""
+    found = re.findall(r"^error: (.*(?:\n  .*)*)", output, re.MULTILINE)
+    return [" ".join(message.split()) for message in found]
 
 
 def test_workers_report_the_same(small: Repository) -> None:
@@ -108,7 +108,7 @@ def test_workers_report_the_same(small: Repository) -> None:
     assert len(tables[0]) == 3
     assert tables[0] == tables[1]
     for run in (alone, with_workers):
-        assert f"{SUMMARY}; tests/test_later.py skipped\n" in run.stdout
+        assert f"{SUMMARY}; tests/test_later.py skipped" in " ".join(run.stdout.split())
     refused = small.scons("check", "workers=0", check=False)
     assert refused.returncode == 2
     assert refused.stderr == "error: workers: invalid '0' (expected a number up to 999, or auto)\n"
@@ -121,6 +121,35 @@ def test_complete_check_prints_summary(small: Repository) -> None:
     assert errors(run.stderr) == []
 
 
+OWN_OUTCOMES = """\
+import pytest
+
+@pytest.fixture
+def absent():
+    pytest.skip("no")
+
+def test_fixture(absent): ...
+
+def test_call():
+    pytest.xfail("no")
+
+@pytest.mark.xfail
+def test_mark():
+    assert False
+
+@pytest.mark.parametrize("x", [1, pytest.param(2, marks=pytest.mark.skip)])
+def test_param(x): ...
+"""
+
+
+def test_own_skips_and_xfails_are_valid(small: Repository) -> None:
+    (small.path / "tests/test_own.py").write_text(OWN_OUTCOMES)
+    run = check(small)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "3 tests skipped; 2 tests xfailed" in " ".join(run.stdout.split())
+    assert errors(run.stderr) == []
+
+
 IN_THE_MIDDLE = (
     "pytest ended in the middle of tests/test_myoperator.py::test_cpu_kernel[3-uniform], after 0 "
     "of 4 tests; does a kernel, a test or the reference end the process"
@@ -130,6 +159,35 @@ NO_VX_CASE = "no case ran on the VX kernel (op.yml has kernel_index: 1, so the b
 NOT_RUN = "tests did not run, the first is tests/test_myoperator.py::test_"
 TEST_FILE = "tests/test_myoperator.py"
 KERNEL_INDEX_1 = {"op.yml": ("framework:", "kernel_index: 1\nframework:")}
+
+FIRST = f"{TEST_FILE}::test_cpu_kernel[3-uniform]"
+DENIED = "{} failed, the first is {}, but pytest's exit status is 0; what changes it, conftest.py?"
+ALTERED = "conftest.py skips, xfails or passes 1 test, the first is "
+FAILING_TEST = "def test_own():\n    assert 1 == 2\n\n"
+WRONG = {"myoperator_reference.py": ("return", "return 1 #")}
+SET_STATUS = """\
+import pytest
+
+@pytest.hookimpl({})
+def pytest_sessionfinish(session):
+    session.exitstatus = 0
+"""
+ADD_MARK = """\
+import pytest
+
+def pytest_collection_modifyitems(items):
+    items[0].add_marker(pytest.mark.{}(reason="no"))
+"""
+CHANGE_OUTCOME = """\
+import pytest
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    report = yield
+    if report.failed:
+        report.outcome = "passed"
+    return report
+"""
 
 # File -> (old text, new text), or None to delete the file; the expected errors.
 INCOMPLETE: dict[str, tuple[dict[str, tuple[str, str] | None], list[str]]] = {
@@ -150,7 +208,47 @@ INCOMPLETE: dict[str, tuple[dict[str, tuple[str, str] | None], list[str]]] = {
             "myoperator_reference.py": ("return", "return 1 #"),
             TEST_FILE: ("import pytest", "import atexit, os, pytest; atexit.register(os._exit, 0)"),
         },
-        [],
+        [DENIED.format("3 tests", FIRST)],
+    ),
+    "conftest.py sets the status first": (
+        {**WRONG, "tests/conftest.py": ("", SET_STATUS.format("tryfirst=True"))},
+        [DENIED.format("3 tests", FIRST)],
+    ),
+    "conftest.py sets the status last": (
+        {**WRONG, "tests/conftest.py": ("", SET_STATUS.format("trylast=True"))},
+        [DENIED.format("3 tests", FIRST)],
+    ),
+    "conftest.py hides a file with an error": (
+        {
+            "tests/test_more.py": ("", "import nothing_of_this_name"),
+            "tests/conftest.py": ("", SET_STATUS.format("tryfirst=True")),
+        },
+        [DENIED.format("1 test", "tests/test_more.py")],
+    ),
+    "conftest.py skips": (
+        {"tests/conftest.py": ("", ADD_MARK.format("skip"))},
+        [f"{ALTERED}{FIRST}"],
+    ),
+    "conftest.py xfails": (
+        {**WRONG, "tests/conftest.py": ("", ADD_MARK.format("xfail"))},
+        [f"{ALTERED}{FIRST}"],
+    ),
+    "a fixture of conftest.py skips": (
+        {
+            "tests/conftest.py": (
+                "",
+                "import pytest\n@pytest.fixture(autouse=True)\ndef no(request):\n"
+                "    if request.node.name.endswith('[3-uniform]'): pytest.skip('no')\n",
+            )
+        },
+        [f"{ALTERED}{FIRST}"],
+    ),
+    "conftest.py passes": (
+        {
+            TEST_FILE: ("@pytest.mark.skip", f"{FAILING_TEST}@pytest.mark.skip"),
+            "tests/conftest.py": ("", CHANGE_OUTCOME),
+        },
+        [f"{ALTERED}{TEST_FILE}::test_own"],
     ),
     "emptied": ({TEST_FILE: (TESTS, "")}, [f"{TEST_FILE} has no test, or pytest", NO_CPU_CASE]),
     "deleted": ({TEST_FILE: None}, [NO_CPU_CASE]),
@@ -254,4 +352,4 @@ def test_tables_of_long_names_have_80_columns(tmp_path: Path) -> None:
     # A name that takes two lines is complete.
     column = slice(table[0].index("case"), table[0].index("max error"))
     names = "".join(line[column].strip() for line in table)
-    assert "7-uniform-align_corners_of_the_images=0-half_pixel_centers=0" in names
+    assert "8-uniform-align_corners_of_the_images=1" in names

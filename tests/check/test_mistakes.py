@@ -8,6 +8,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,13 @@ IN_MATH = {
     "return {'output': 'text'}": "8: reference returns 'output' with dtype <U4; expected floats",
     "return {'output': inputs['input'] * 1j}": "8: reference returns 'output' with dtype complex64",
     "inputs['input'] += 1; return {'output': inputs['input']}": "8: the reference changes its",
+    "params['size'][0] = 1; return {'output': inputs['input']}": "8: reference changes the param "
+    "'size'; copy it first",
+    "params['size'] = [4, 5]; return {'output': inputs['input']}": "8: reference changes the param",
+    "params['more'] = 1; return {'output': inputs['input']}": "8: reference changes the param 'mor",
+    "return {'output': np.zeros((2, 3), int)}": "8: the reference returns 'output' as int64, but "
+    "the output is float16; convert it with .astype(np.float32), or write the output's dtype in",
+    "return {'output': inputs['input'] > 0}": "8: the reference returns 'output' as bool, but the",
     "return reference(inputs, params)": "9: RecursionError: maximum recursion depth exceeded",
 }
 IN_SHAPES = {
@@ -87,6 +95,8 @@ IN_SHAPES = {
     "return {'output': (2, 1.5)}": "4: output_shapes returns (2, 1.5) for 'output'; expected a",
     "return {'output': 6}": "4: output_shapes returns 6 for 'output'; expected a tuple of integers",
     "return {'output': (0, 3)}": "8: the reference returns 'output' with shape (2, 3), but its",
+    "params['size'].sort(); params['size'][0] = 1; return {'output': (2, 3)}": "4: output_shapes "
+    "changes the param 'size'; copy it first",
     "raise SystemExit": "5: exit(None) is called, which ends the check",
 }
 IN_FILE = {
@@ -135,19 +145,6 @@ def test_wrong_signature_error_has_function_line(shrink: Operator) -> None:
         shrink.prepare(case())
 
 
-def test_repeated_error_is_shortened(shrink: Operator) -> None:
-    replace(shrink, MATH, 'return {"output": np.sum(inputs["input"], 1 + inputs["input"].ndim)}')
-    messages = []
-    for one in (case("first"), case("second", shape=(7,))):
-        with pytest.raises(CheckError) as raised:
-            shrink.prepare(one)
-        messages.append(str(raised.value))
-    assert "size = [4, 4]" in messages[0]
-    assert re.fullmatch(
-        r"shrink_reference\.py:9: AxisError: axis 2 .* dimension 1; as in case first", messages[1]
-    )
-
-
 def test_failed_import_is_retried(shrink: Operator) -> None:
     replace(shrink, "import numpy as np", "import nump")
     with pytest.raises(CheckError):
@@ -166,6 +163,23 @@ def test_error_without_user_line_has_no_message(
     assert user_message(
         raised.value, tmp_path, "mine.py:3"
     ) == "mine.py:3: ZeroDivisionError: " + str(raised.value)
+
+
+def test_reference_gets_copies_of_params(shrink: Operator) -> None:
+    replace(shrink, MATH, 'params["size"].append(1); return {"output": inputs["input"]}')
+    given = [4, 4]
+    for name in ("first", "second"):
+        with pytest.raises(CheckError, match="reference changes the param 'size'"):
+            shrink.prepare(case(name, size=given))
+    assert given == [4, 4]
+
+
+def test_params_with_nan_are_unchanged(shrink: Operator) -> None:
+    (shrink.root / "op.yml").write_text(
+        DESCRIPTION.replace("name: Shrink\n", "name: Shrink\nruntimes: [pplnn]\n")
+    )
+    made = case(factor=np.float32("nan"))
+    assert shrink.prepare(made).expected["output"].shape == (2, 3)
 
 
 # ---- Warnings ------------------------------------------------------------------------------------
@@ -188,6 +202,22 @@ def test_reference_of_special_values_warns_of_nothing(shrink: Operator) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         shrink.prepare(made[0])
+
+
+def test_one_special_input_is_enough_for_no_warning(tmp_path: Path) -> None:
+    described = "{x: {type: VX_TYPE_TENSOR}, input: {type: VX_TYPE_TENSOR}}"
+    (tmp_path / "op.yml").write_text(
+        DESCRIPTION.replace("{input: {type: VX_TYPE_TENSOR}}", described)
+    )
+    (tmp_path / "shrink_reference.py").write_text(
+        REFERENCE.replace(MATH, 'return {"output": np.exp(inputs["input"] * 1e3)}')
+    )
+    arrays = {"x": np.ones(2, np.float16), "input": np.array([1, np.inf], np.float16)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Operator(tmp_path).prepare(Case("a", arrays, {"size": [1, 1]}))
+        with pytest.raises(CheckError, match="overflow"):
+            Operator(tmp_path).prepare(Case("b", arrays | {"input": arrays["x"]}, {"size": [1, 1]}))
 
 
 def test_opkit_emits_no_warnings(shrink: Operator) -> None:
@@ -226,6 +256,11 @@ RIGHT: dict[str, Any] = {"shapes": [{"input": (2,)}], "values": [uniform(-1, 1)]
         ({"values": [{"inptu": special()}]}, "values has no entry for input 'input', which is"),
         ({"params": {"size": [4, 4]}}, 'params is a single dict; write a list, as params=[{"size"'),
         ({"params": []}, "params is empty; write a list"),
+        ({"params": [special()]}, "params has Values(name='special'"),
+        ({"shapes": [special()]}, "shapes has Values(name='special'"),
+        ({"shapes": "input"}, "shapes is 'input'; write a list"),
+        ({"shapes": [{"input": (2, True)}]}, "the shape of 'input' is (2, True); write whole"),
+        ({"values": []}, "values is empty; write a list, as values=[uniform(-1, 1), special()]"),
         ({"dtype": "float17"}, "unknown dtype 'float17' (expected float16, float32, int8"),
         ({"dtype": np.float16}, "unknown dtype <class 'numpy.float16'> (expected float16"),
         ({"dtype": {"input": "half"}}, "unknown dtype 'half' of 'input' (expected float16"),
@@ -284,12 +319,27 @@ def test_case_op_yml_mismatch(wrong: Callable[[], Case], message: str, shrink: O
     assert message in str(raised.value)
 
 
+@pytest.mark.parametrize(("runtimes", "is_refused"), [("rknn", True), ("rknn, rknn2", False)])
+def test_dtype_is_refused_if_no_runtime_has_it(
+    runtimes: str, is_refused: bool, tmp_path: Path
+) -> None:
+    """Otherwise the other runtimes leave the case out."""
+    text = DESCRIPTION.replace("{output: {", "{output: {dtype: float32, ")
+    (tmp_path / "op.yml").write_text(f"{text}runtimes: [{runtimes}]\n")
+    made = Case("a", {"input": np.ones(3, np.int64)}, {"size": [1, 1]})
+    with pytest.raises(CheckError, match="input 'input' is int64") if is_refused else nullcontext():
+        assert Operator(tmp_path).check(made) == {"size": [1, 1], "factor": 2}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"case": {"input": 1}}, "the case is a dict; write cases(...)"),
-        ({"case": make(), "max_ulp": -1}, "max_ulp=-1; write a number, 0 or larger"),
-        ({"case": make(), "max_error": "1e-3"}, "max_error='1e-3'; write a number, 0 or larger"),
+        ({"case": make(), "max_ulp": -1}, "max_ulp=-1; write a finite number, 0 or larger"),
+        (
+            {"case": make(), "max_error": "1e-3"},
+            "max_error='1e-3'; write a finite number, 0 or larger",
+        ),
     ],
 )
 def test_check_invalid_arguments(arguments: dict[str, Any], message: str, shrink: Operator) -> None:
@@ -357,6 +407,103 @@ def test_test_file_error_is_one_message(shrink: Operator) -> None:
         expected = f"{file}{message}" if message.startswith(":") else message
         assert section.splitlines()[1].startswith(expected), output
         assert section.splitlines()[2].startswith("__" if number < 9 else "=="), section
+
+
+HELPERS = """\
+from contextlib import contextmanager
+from opkit.testing import check_cpu_kernel
+
+def every(cases):
+    for case in cases:
+        yield check_cpu_kernel(case)
+
+@contextmanager
+def context(case):
+    yield check_cpu_kernel(case)
+"""
+# Lines from line 6 of a test file -> the mistakes, with their lines.
+UNRUN: dict[str, list[str]] = {
+    "def test_a(): pass\ndef test_b(): pass\ndef test_a(): check_cpu_kernel(CASES[0])": [
+        "8: a second test_a hides the one in line 6; rename one of them"
+    ],
+    "class TestA:\n    def test_a(self): pass\n\n    def test_a(self): pass": [
+        "9: a second test_a hides the one in line 7; rename one of them"
+    ],
+    "class TestA: pass\nclass TestA: pass": ["7: a second TestA hides the one in line 6; rename"],
+    "def test_a():\n    for case in CASES:\n        yield check_cpu_kernel(case)": [
+        "6: test_a is a generator, so no check in it runs; replace yield by a call"
+    ],
+    "def test_a():\n    every(CASES)": [
+        "7: the result of every(CASES) is not used, so no check in it runs; iterate over it"
+    ],
+    "def test_a():\n    helpers.every(CASES)": [
+        "7: the result of helpers.every(CASES) is not used"
+    ],
+    "def test_a():\n    def each():\n        yield check_cpu_kernel(CASES[0])\n    each()": [
+        "9: the result of each() is not used"
+    ],
+    "def test_a():\n    (check_cpu_kernel(case) for case in CASES)": [
+        "7: the result of (check_cpu_kernel(case) for case in CASES) is not used"
+    ],
+    "def test_a():\n    map(check_cpu_kernel, CASES)": [
+        "7: the result of map(check_cpu_kernel, CASES)"
+    ],
+    "def test_a():\n    return every(CASES)": ["7: the result of every(CASES) is not used"],
+    "def test_a():\n    done = every(CASES)": ["7: the result of every(CASES) is not used"],
+    "def test_a():\n    every(CASES)\ndef test_a(): pass": [
+        "7: the result of every(CASES) is not used",
+        "8: a second test_a hides the one in line 6",
+    ],
+}
+RUN = """\
+@pytest.fixture
+def number():
+    yield 1
+
+def test_a(number):
+    done = every(CASES)
+    for _ in every(CASES): pass
+    list(done)
+    with context(CASES[0]): pass
+    context(CASES[0])
+    [*map(check_cpu_kernel, CASES)]
+
+def wrapped():
+    yield from every(CASES)
+    return every(CASES)
+
+class TestA:
+    def test_a(self): pass
+
+if CASES:
+    def test_b(): pass
+else:
+    def test_b(): pass
+"""
+IMPORTS = """\
+import pytest
+import helpers
+from helpers import context, every
+from opkit.testing import cases, check_cpu_kernel, uniform
+CASES = cases([{"input": (3,)}], [uniform(-1, 1)], [{"size": [1, 2]}])
+"""
+
+
+def test_checks_without_effect_are_mistakes(shrink: Operator) -> None:
+    root = shrink.root
+    (root / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
+    (root / "helpers.py").write_text(HELPERS)
+    for number, text in enumerate([*UNRUN, RUN]):
+        (root / f"test_{number:02}.py").write_text(IMPORTS + text)
+    output = run_pytest(root)
+    assert f" ERROR collecting test_{len(UNRUN):02}.py " not in output, output
+    for number, messages in enumerate(UNRUN.values()):
+        file = f"test_{number:02}.py"
+        _, _, section = output.partition(f" ERROR collecting {file} ")
+        lines = section.splitlines()[1:]
+        for line, message in zip(lines, messages, strict=False):
+            assert line.startswith(f"{file}:{message}"), output
+        assert lines[len(messages)][:2] in ("__", "=="), section
 
 
 def test_reference_import_error_is_one_message(shrink: Operator) -> None:

@@ -96,6 +96,24 @@ def test_missing_entry_is_one_sentence(change: dict[str, Any], sentence: str) ->
     assert sentence in message
 
 
+def test_sample_on_executor_suffices() -> None:
+    log = complete_log()
+    log.finished["t.py::more"] = passed("CPU kernel")
+    sampled = ["CPU kernel, armhf"]
+    assert run_log.missing(log, BOTH, ELSEWHERE, ["t.py"], sampled) == []
+    log.finished["t.py::cpu"] = passed("CPU kernel")
+    (message,) = run_log.missing(log, BOTH, ELSEWHERE, ["t.py"], sampled)
+    assert message == "no case ran on the CPU kernel, armhf"
+
+
+def test_param_with_one_value_is_named() -> None:
+    log = complete_log()
+    log.finished["t.py::a"] = FinishedTest("passed", params=[{"axis": "0", "size": "4,4"}])
+    log.finished["t.py::b"] = FinishedTest("failed", params=[{"axis": "1", "size": "4,4"}])
+    (sentence,) = run_log.constant_params(log)
+    assert sentence.startswith("no case has another value of param 'size' than 4,4; ")
+
+
 def test_file_without_tests_is_named() -> None:
     log = complete_log()
     log.skipped_files.add("skipped.py")
@@ -107,6 +125,19 @@ def test_xfail_is_not_swallowed_failure() -> None:
     log = complete_log()
     log.finished["t.py::vx"] = FinishedTest("xfailed", [("VX kernel", True)])
     assert run_log.missing(log, BOTH, ELSEWHERE, ["t.py"]) == []
+
+
+def test_changed_outcomes() -> None:
+    log = complete_log()
+    assert [*run_log.changed_outcomes(log, 0)] == []
+    log.finished["t.py::cpu"] = FinishedTest("failed", PASSED)
+    log.errored["u.py"] = None
+    assert [*run_log.changed_outcomes(log, 1)] == []
+    (message,) = run_log.changed_outcomes(log, 0)
+    assert message.startswith("2 tests failed, the first is t.py::cpu, but pytest's exit status is")
+    log.altered["t.py::vx"] = None
+    (message,) = run_log.changed_outcomes(log, 1)
+    assert message.startswith("conftest.py skips, xfails or passes 1 test, the first is t.py::vx;")
 
 
 def test_summary_counts() -> None:
@@ -126,9 +157,47 @@ def test_summary_counts() -> None:
     assert run_log.summary(RunLog()) == "checked nothing"
 
 
+def test_summary_of_other_outcomes() -> None:
+    log = complete_log()
+    log.finished["t.py::x"] = FinishedTest("xfailed", [("CPU kernel", True)])
+    log.finished["t.py::y"] = FinishedTest("passed", [], ["CPU kernel, armhf"])
+    log.skipped_files |= {"v.py", "u.py"}
+    assert run_log.summary(log) == (
+        "checked CPU kernel: 2 cases, 1 failed; CPU kernel, armhf: 1 case, 1 left out; "
+        "VX kernel: 1 case; 1 test xfailed; u.py skipped; v.py skipped"
+    )
+
+
+def test_failed_test_is_not_swallowed() -> None:
+    log = complete_log()
+    log.finished["t.py::vx"] = FinishedTest("failed", [("VX kernel", True), ("VX kernel", False)])
+    assert run_log.missing(log, BOTH, ELSEWHERE, ["t.py"]) == []
+
+
+def test_swallowed_failures_are_counted() -> None:
+    log = complete_log()
+    for name in ("a", "b"):
+        log.collected[f"t.py::{name}"] = None
+        log.finished[f"t.py::{name}"] = FinishedTest("passed", [("VX kernel", True)])
+    (message,) = run_log.missing(log, BOTH, ELSEWHERE, ["t.py"])
+    assert message.startswith("2 tests passed although a case failed in it, the first is t.py::a ")
+
+
+def test_skipped_tests_and_files_are_named_as_the_cause() -> None:
+    log = complete_log()
+    log.finished["t.py::vx"] = FinishedTest("skipped")
+    log.skipped_files |= {"v.py", "u.py"}
+    (message,) = run_log.missing(log, BOTH, ELSEWHERE, ["t.py", "u.py", "v.py"])
+    assert "(op.yml says so): 3 skipped, the first is t.py::vx; " in message
+    log.collected.pop("t.py::vx")
+    log.finished.pop("t.py::vx")
+    (message,) = run_log.missing(log, BOTH, ELSEWHERE, ["t.py", "u.py", "v.py"])
+    assert "(op.yml says so): 2 skipped, the first is u.py; " in message
+
+
 def finished(test: str, results: object) -> dict[str, object]:
     """Return the log line of a passed test."""
-    return {"finished": test, "outcome": "passed", "results": results, "left_out": []}
+    return {"finished": test, "outcome": "passed", "results": results, "left_out": [], "params": []}
 
 
 def test_log_round_trip(tmp_path: Path) -> None:
@@ -142,14 +211,24 @@ def test_log_round_trip(tmp_path: Path) -> None:
         {"started": "t.py::vx"},
         finished("t.py::vx", [("VX kernel", False)]),
         {"skipped": "u.py"},
+        {"errored": "v.py"},
+        {"altered": "t.py::cpu"},
     ):
         run_log.append(file, line)
     read = run_log.read(file)
     assert (read.status, read.skipped_files) == (None, {"u.py"})
+    assert ([*read.errored], [*read.altered]) == (["v.py"], ["t.py::cpu"])
     run_log.append(file, {"complete": 0})
     read = run_log.read(file)
-    read.skipped_files.clear()
+    for names in (read.skipped_files, read.errored, read.altered):
+        names.clear()
     assert read == complete_log()
+    skipped = {"outcome": "skipped", "results": [], "left_out": ["VX kernel"]}
+    run_log.append(file, {"finished": "t.py::x", **skipped, "params": [{"p": "1"}]})
+    run_log.append(file, {"complete": 1})
+    read = run_log.read(file)
+    assert read.finished["t.py::x"] == FinishedTest("skipped", [], ("VX kernel",), ({"p": "1"},))
+    assert read.status == 1
 
 
 def test_session_round_trip(tmp_path: Path) -> None:

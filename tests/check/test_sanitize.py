@@ -22,6 +22,8 @@ from tests.check.target_repositories import (
 )
 from tests.repositories import Repository
 
+pytestmark = pytest.mark.slow
+
 BOTH = "CPU kernel, address,undefined"
 
 
@@ -59,7 +61,7 @@ def test_compute_fault_has_source_line(copy_of_fresh: Repository) -> None:
     first = write_faults(copy_of_fresh, list(expected))
     copy_of_fresh.scons("target=all")
     before = built(copy_of_fresh)
-    run = check(copy_of_fresh, "sanitize=address,undefined")
+    run = check(copy_of_fresh, "sanitize=address,undefined", "verbose=1")
     assert run.returncode == 2
     messages = messages_of(BOTH, run.stdout)
     # The last case is correct.
@@ -77,7 +79,7 @@ def test_compute_fault_has_source_line(copy_of_fresh: Repository) -> None:
 
 def test_single_sanitizer(copy_of_fresh: Repository) -> None:
     line = write_faults(copy_of_fresh, [*UNDEFINED][:1])
-    run = check(copy_of_fresh, "sanitize=undefined")
+    run = check(copy_of_fresh, "sanitize=undefined", "verbose=1")
     assert messages_of("CPU kernel, undefined", run.stdout)["1-ramp"].startswith(
         f"  myoperator_compute.h:{line}: signed integer overflow"
     )
@@ -86,7 +88,7 @@ def test_single_sanitizer(copy_of_fresh: Repository) -> None:
 
 def test_fault_kinds(tmp_path: Path) -> None:
     names = ["USE_AFTER_FREE", "FREE_TWICE", "STACK_OVERFLOW", "MAP_PAST_END", "FREE_FOREIGN"]
-    run = check(faults_repository(tmp_path, names), "sanitize=address,undefined")
+    run = check(faults_repository(tmp_path, names), "sanitize=address,undefined", "verbose=1")
     messages = messages_of(BOTH, run.stdout)
     assert list(messages) == names  # and no correct case among them
     source = FAULTS_C.read_text().splitlines()
@@ -120,8 +122,11 @@ def test_missing_compiler_error(fresh: Repository) -> None:
 def test_sanitizer_names() -> None:
     assert parse_sanitizers("") == []
     assert parse_sanitizers("undefined, address,undefined") == ["address", "undefined"]
+    assert parse_sanitizers("none") == []
+    with pytest.raises(OpkitError, match=r"unknown sanitizer 'none' \(expected address, undefined"):
+        parse_sanitizers("none,address")
     with pytest.raises(
-        OpkitError, match=r"unknown sanitizer 'memory' \(expected address, undefined"
+        OpkitError, match=r"unknown sanitizer 'memory' \(expected address, undefined, none\)"
     ):
         parse_sanitizers("address,memory")
 

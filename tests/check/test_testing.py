@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opkit.check.comparison import Tolerance, compare, context, ulp_distance
+from opkit.check.comparison import compare, context, ulp_distance
 from opkit.check.session import Session
+from opkit.check.tolerance import OutputTolerance
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import Array
 from opkit.testing import (
@@ -65,7 +66,7 @@ BLOCK = "a block of 80 bytes (allocation 2)"
 MESSAGES = {
     "READ_PAST_END": f"{KERNEL} reads just past the end of {BLOCK}",
     "WRITE_PAST_END": f"{KERNEL} writes 4 bytes past the end of a block of 80 bytes (allocation 3)",
-    "WRITE_BEFORE_START": "the operator wrote up to 2 bytes before the start of a block of 80",
+    "WRITE_BEFORE_START": f"{KERNEL} writes 2 bytes before the start of a block of 80",
     "UNWRITTEN": "output output[0, 0, 1] was never written, nor were 29 more (or it depends on",
     "UNSET_MEMORY": "output output[0, 0, 3] was never written (or it depends on uninitialized",
     "UNSET_HUGE_MEMORY": "output output[0, 0, 3] was never written (or it depends on uninitialized",
@@ -95,7 +96,7 @@ MESSAGES = {
     "UNIFORM": "vxSetNodeUniform crashes the board's driver: the node's kernel is a CPU kernel",
     "LEFT_LOCAL_DATA": "crashes the board's driver: it frees VX_NODE_LOCAL_DATA_PTR, which the",
     "STATUS": "the kernel returns VX_ERROR_INVALID_VALUE (-16)\n  log: parameter 'fault': is 26",
-    "OTHER_RESULT": "1 of 40 elements of output 'output' are wrong, the first is output[0, 1, 1]: "
+    "OTHER_RESULT": "1 of 40 elements of output 'output' are wrong, the worst is output[0, 1, 1]: "
     "the kernel gives 1.0, the reference -1.4873046875 (31219 ulp apart, allowed: 0 ulp)\n"
     "      input[0, 1, 1] = -1.4873046875\n      fault = ",
     "NAN_RESULT": "the kernel gives nan, the reference -1.4873046875 (NaN is only equal to NaN)",
@@ -108,6 +109,7 @@ MESSAGES = {
 FAULTS_IN_LINE = {
     "READ_PAST_END": "halves[0] = ((volatile uint16_t *)input->data)[count];",
     "WRITE_PAST_END": "halves[count + 2] = 0;",
+    "WRITE_BEFORE_START": "halves[-1] = 0;",
     "DIVIDE_BY_ZERO": "sink = 7 / zero;",
     "LOOP": "while (zero == 0) {",
     "STACK_OVERFLOW": "",  # any line: the place depends on the remaining stack
@@ -156,10 +158,17 @@ def test_passing_kernel_is_timed(faults: Operator) -> None:
 @pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan])
 def test_equal_elements_have_no_error(number: float) -> None:
     array = np.array([number, 1.0], np.float32)
-    difference = compare(array, array.copy())
+    difference = compare(array, array.copy(), OutputTolerance())
     assert (difference.max_error, difference.max_ulp, difference.wrong) == (0, 0, 0)
-    other = compare(array, np.ones(2, np.float32))
-    assert (other.max_error, other.wrong, other.first) == (math.inf, 1, (0,))
+    other = compare(array, np.ones(2, np.float32), OutputTolerance())
+    assert (other.max_error, other.wrong, other.worst) == (math.inf, 1, (0,))
+
+
+def test_cause_is_without_elements(faults: Operator) -> None:
+    result = run_cpu_kernel(fault_case("UNWRITTEN"), operator=faults)
+    assert result.cause == "output elements that the kernel does not write"
+    result = run_cpu_kernel(fault_case("OTHER_RESULT"), operator=faults)
+    assert (result.cause, result.appearance) == ("wrong elements in output 'output'", "")
 
 
 def test_error_within_tolerance_passes(faults: Operator) -> None:
@@ -227,7 +236,7 @@ def test_ulp_distance(first: float, second: float, distance: int) -> None:
     assert ulp_distance(halves(second), halves(first)).tolist() == [distance]
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64, np.uint32])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64, np.uint32, np.uint64])
 def test_ulp_distance_integers(dtype: type) -> None:
     info = np.iinfo(dtype)
     ends = ulp_distance(np.array([info.min], dtype), np.array([info.max], dtype))
@@ -244,19 +253,19 @@ def test_ulp_distance_counts_steps(value: float, steps: int) -> None:
         assert ulp_distance(start, end).tolist() == [steps]
 
 
-def test_compare_finds_first_wrong_element() -> None:
+def test_compare_finds_worst_wrong_element() -> None:
     expected = np.zeros((2, 3), np.float16)
     actual = expected.copy()
     actual[0, 2] = 6e-8
     actual[1, 1] = 1
-    difference = compare(actual, expected, Tolerance(max_ulp=1))
-    assert (difference.wrong, difference.first, difference.max_error) == (1, (1, 1), 1.0)
-    assert compare(actual, expected).first == (0, 2)
-    assert compare(actual, expected, Tolerance(max_error=1.0)).wrong == 0
+    difference = compare(actual, expected, OutputTolerance(max_ulp=1))
+    assert (difference.wrong, difference.worst, difference.max_error) == (1, (1, 1), 1.0)
+    assert compare(actual, expected, OutputTolerance()).worst == (1, 1)
+    assert compare(actual, expected, OutputTolerance(max_error=1.0)).wrong == 0
 
 
 def test_compare_infinity_equals_itself_only() -> None:
-    difference = compare(halves(np.inf, np.inf), halves(np.inf, 1), Tolerance(max_error=1e9))
+    difference = compare(halves(np.inf, np.inf), halves(np.inf, 1), OutputTolerance(max_error=1e9))
     assert (difference.wrong, difference.max_error) == (1, np.inf)
 
 
@@ -267,6 +276,25 @@ def test_context_counts_nan() -> None:
         "y is float16 2, all NaN",
         "z is float16 2, from 1.0 to inf",
         "p = 3",
+    ]
+
+
+def test_context_has_the_index_of_each_input() -> None:
+    inputs = {
+        "same": np.arange(6).reshape(2, 3),
+        "row": np.arange(3),
+        "column": np.arange(2).reshape(2, 1),
+        "one": np.array([7]),
+        "other": np.arange(4),
+        "deeper": np.zeros((1, 2, 3)),
+    }
+    assert [*context(inputs, {}, (2, 3), (1, 2))] == [
+        "same[1, 2] = 5",
+        "row[2] = 2",
+        "column[1, 0] = 1",
+        "one[0] = 7",
+        "other is int64 4, from 0 to 3",
+        "deeper is float64 1x2x3, from 0.0 to 0.0",
     ]
 
 
@@ -399,7 +427,13 @@ def test_plugin_continues_after_crash(own_repository: Path) -> None:
     assert run.returncode == 1, run.stdout + run.stderr
     assert "1 failed, 1 passed" in run.stdout
     failures = run.stdout.partition(" FAILURES ")[2].partition(" kernels against ")[0]
-    assert failures.count("reads just past the end of a block of 12 bytes (allocation 2)") == 1
+    assert max(map(len, failures.splitlines())) <= 80
+    assert (
+        " ".join(failures.split()).count(
+            "reads just past the end of a block of 12 bytes (allocation 2)"
+        )
+        == 1
+    )
     assert "another exception" not in run.stdout
     assert "Traceback" not in run.stdout
     rows = [

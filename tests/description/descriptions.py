@@ -18,9 +18,9 @@ from opkit.runtimes.rknn.names import VX_KERNELS, VX_PARAMETERS
 _WORDS = "Main main Len len np tf Shape self cls params inputs outputs reference name other exp"
 _WORDS += " coord elements none index items count tensor std dict map range i I N K alpha_beta"
 
-NAMES = (
-    st.sampled_from(_WORDS.split()) | st.from_regex(r"[A-Za-z]\w{0,20}", fullmatch=True)
-).filter(lambda name: name.isascii())
+NAMES = st.sampled_from(_WORDS.split()) | st.from_regex(
+    r"[A-Za-z][A-Za-z0-9_]{0,20}", fullmatch=True
+)
 
 
 LONGEST_LIST = 16

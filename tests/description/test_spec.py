@@ -42,6 +42,10 @@ def test_vendor_guide_example() -> None:
     assert [p.type.name for p in spec.params] == ["VX_TYPE_ARRAY", "VX_TYPE_BOOL"]
 
 
+def test_equal_descriptions_are_one_key() -> None:
+    assert {parse(GUIDE): 1}[parse(GUIDE)] == 1
+
+
 def test_defaults() -> None:
     spec = parse(MINIMAL)
     assert (spec.target_platform, spec.framework, spec.params) == ("rk1808", "tensorflow", ())

@@ -211,6 +211,28 @@ def test_compute_shows_first_input_access(name: str) -> None:
         assert f"        outputs->{output.name}.float32[i] = {first}.float32[i];\n" in code
 
 
+@pytest.mark.parametrize(
+    ("runtimes", "expected"),
+    [
+        ("rknn", ["            # builds and packs build/rk1808/Copy.rknnop"]),
+        (
+            "rknn, pplnn",
+            [
+                "            # builds and packs build/rk1808/Copy.rknnop",
+                " target=riscv64  # compiles all of it for riscv64",
+            ],
+        ),
+    ],
+)
+def test_readme_has_the_command_of_each_product(runtimes: str, expected: list[str]) -> None:
+    tensors = "inputs: {x: {type: VX_TYPE_TENSOR}}\noutputs: {y: {type: VX_TYPE_TENSOR}}\n"
+    files = all_files(parse(f"name: Copy\nruntimes: [{runtimes}]\n{tensors}"))
+    scons = "    .venv/bin/scons"
+    found = [line for line in files["README.md"].splitlines() if line.startswith(scons)]
+    check = "check      # compares every case with numpy, on this PC"
+    assert found == [f"{scons} {check}", *(f"{scons}{each}" for each in expected)]
+
+
 def test_generation_is_deterministic() -> None:
     for text in DESCRIPTIONS.values():
         assert all_files(parse(text)) == all_files(parse(text))

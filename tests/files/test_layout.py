@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from opkit.c_layout import wrapped
+from opkit.c_layout import comment, with_comment, wrapped
 from opkit.python_layout import literal
 
 
@@ -44,3 +44,23 @@ def test_c_calls() -> None:
         f"        {'c' * 30}));",
     ]
     assert wrapped("int x = ", ["a" * 99], ";") == f"int x =\n    {'a' * 99};"
+
+
+def test_python_lists_at_the_end_of_a_line() -> None:
+    """The comma behind a list counts, too."""
+    items = ["x" * 43, "y" * 42]  # with brackets, quotes and a comma 93 columns
+    assert literal(items, "a = ", 2) == f'["{items[0]}", "{items[1]}"]'
+    assert literal(items, "ab = ", 2).splitlines() == [
+        "[",
+        f'      "{items[0]}",',
+        f'      "{items[1]}",',
+        "  ]",
+    ]
+
+
+def test_comments_at_the_end_of_a_line() -> None:
+    assert comment("x" * 90, 4) == f"    /* {'x' * 90} */"
+    assert comment("x" * 91, 4).splitlines() == ["    /*", f"     * {'x' * 91}", "     */"]
+    assert with_comment("  int i;", "x" * 85) == f"  int i; /* {'x' * 85} */"
+    assert with_comment("  int i;", "x" * 86).splitlines() == [f"  /* {'x' * 86} */", "  int i;"]
+    assert with_comment("  int i;", "") == "  int i;"

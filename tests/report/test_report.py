@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from opkit.check.results import Record, Result, load, output
+from opkit.check.traits import CaseTraits, TensorTraits
+from opkit.report.coverage import Occurrence, coverage
 from opkit.report.page import Report, page, plot_key
 from opkit.report.plots import plot
 from opkit.runtimes import parse
@@ -134,20 +138,111 @@ def test_package_section_sizes() -> None:
     titles = (
         "file,version,program binary,x64 library,aarch64 library,armhf library,op.yml,Python file"
     )
-    assert [*titles.split(","), "kind of program binary"] in rows
+    assert [*titles.split(","), "kind of program binary", "against its sources"] in rows
     thousands = "\N{NARROW NO-BREAK SPACE}"
-    sizes = ["2", "8", f"12{thousands}345", "20", "0", "9", "5", "SHDR"]
+    sizes = ["2", "8", f"12{thousands}345", "20", "0", "9", "5", "SHDR", "unknown"]
     assert ["build/a.rknnop", *sizes] in rows
-    assert ["build/b.rknnop", "1", "0", "1", "1", "", "0", "0", "empty"] in rows
-    assert ["build/c.rknnop", "cut off"] in rows
+    assert ["build/b.rknnop", "1", "0", "1", "1", "", "0", "0", "empty", "unknown"] in rows
+    assert ["build/c.rknnop", "cut off", "unknown"] in rows
 
 
-def test_failed_case_is_expanded_and_listed_first() -> None:
-    text = render_page(record("good"), record("bad", problem="first line\n  second line"))
-    assert "1 failed</span>, 1 passed" in text
+def test_smallest_failure_is_expanded_and_listed_first() -> None:
+    problem = "first line\n  second line"
+    failed = [record(name, problem=problem) for name in ("bad", "worse")]
+    text = render_page(record("good"), *failed)
+    assert "2 failed</span>, 1 passed" in text
     assert '<a href="#case-1">bad</a>' in text
-    assert '<pre class="problem">first line\n  second line</pre>' in text
-    assert re.findall(r"<details( open)?><summary>(\w+)", text) == [("", "good"), (" open", "bad")]
+    assert f'<pre class="problem">{problem}</pre>' in text
+    assert re.findall(r"<details( open)?><summary>(\w+)", text) == [
+        ("", "good"),
+        (" open", "bad"),
+        ("", "worse"),
+    ]
+
+
+def test_causes_are_told_once() -> None:
+    def of(name: str, problem: str, width: int, **fields: Any) -> Record:
+        one = record(name, problem=problem)
+        one.result.traits = CaseTraits({}, {"input": TensorTraits("float16", (width,))})
+        return replace(one, result=replace(one.result, **fields))
+
+    look = {"cause": "wrong elements", "appearance": "output: transposed"}
+    records = [of(f"odd{width}", f"{width} wrong", width, **look) for width in (5, 3)]
+    records += [of("good", "", 4), of("even", "crash", 6)]
+    document = Document(render_page(*records))
+    causes = document.text.partition("Causes of failures")[2].partition("Parameters")[0]
+    assert "2 of 4 cases on the CPU kernel: wrong elements" in causes
+    assert "all failures have input.shape[-1] < 4" not in causes
+    assert "all failures have an odd input.shape[-1], no pass has" in causes
+    assert "output: transposed" in causes
+    assert re.search(r"The smallest: odd3\s+3 wrong", causes)
+    assert "5 wrong" not in causes
+    assert "1 of 4 cases on the CPU kernel: crash" in causes
+    assert "Cause of failures" in render_page(records[0], records[2])
+    assert "of failures" not in render_page(records[2])
+
+
+def test_coverage_counts_each_case_once() -> None:
+    def of(kernel: str, name: str, flag: bool, problem: str = "") -> Record:
+        one = record(name, kernel, problem)
+        tensor = TensorTraits("float16", (2, 3), ("NaN", "-0"))
+        one.result.traits = CaseTraits({"flag": flag, "sizes": [2, 3]}, {"input": tensor})
+        return one
+
+    records = [of(kernel, "a", True) for kernel in ("CPU kernel", "VX kernel")]
+    records += [of("CPU kernel", "b", True, "wrong")]
+    rows = {(row.name, row.what): row for row in coverage(parse(DESCRIPTION), records)}
+    flag = rows["flag", "values"]
+    assert (flag.occurrences, flag.missing) == ([Occurrence("true", 2, 1)], ["false"])
+    assert rows["sizes", "values"].occurrences == [Occurrence("[2, 3]", 2, 1)]
+    assert rows["input", "dtypes"].occurrences == [Occurrence("float16", 2, 1)]
+    assert rows["input", "shapes"].occurrences == [Occurrence("2x3", 2, 1)]
+    special = rows["input", "special values"]
+    assert [one.text for one in special.occurrences] == ["NaN", "-0"]
+    assert "infinities" in special.missing
+    assert rows["output", "dtypes"].occurrences == []
+    many = [of("CPU kernel", str(size), True) for size in range(20)]
+    for size, one in enumerate(many):
+        one.result.traits = CaseTraits({"sizes": [size, 1]})
+    (row,) = (row for row in coverage(parse(DESCRIPTION), many) if row.name == "sizes")
+    assert (len(row.occurrences), row.more) == (12, 8)
+    assert "in no case" in render_page(*records)
+
+
+@pytest.mark.parametrize(
+    ("shape", "wrong", "places"),
+    [
+        ((4,), (2,), [(2, 0)]),
+        ((2, 3), (1, 2), [(2, 1)]),
+        ((5, 2, 3), (4, 0, 1), [(1, 0)]),
+    ],
+)
+def test_error_map(
+    shape: tuple[int, ...], wrong: tuple[int, ...], places: list[tuple[int, int]]
+) -> None:
+    reference = np.ones(shape, np.float16)
+    kernel = reference.copy()
+    kernel[wrong] = 2
+    drawing = plot(output("out", kernel, reference), "key", is_wrong=True).map
+    assert drawing is not None
+    left, top, width, _ = drawing.box
+    side = width / shape[-1]
+    drawn = re.findall(r"M(\S+) (\S+)h(\S+)v", drawing.content.partition("</g>")[0])
+    found = [(round((float(x) - left) / side), round((float(y) - top) / side)) for x, y, _ in drawn]
+    assert found == places
+    assert f"{shape[-1]} elements" in drawing.content
+
+
+def test_error_map_of_a_large_output_has_blocks() -> None:
+    reference = np.zeros((1, 1000, 7), np.float32)
+    kernel = reference.copy()
+    kernel[0, 999, 6] = np.nan
+    places = output("out", kernel, reference).map
+    assert places.shape == (48, 7)
+    assert places[-1, 6] == 64
+    assert np.count_nonzero(places) == 1
+    assert plot(output("out", reference, reference), "key", is_wrong=True).map is None
+    assert plot(output("out", kernel, reference), "key").map is None
 
 
 def test_kernels_have_separate_tables() -> None:
@@ -194,9 +289,10 @@ def test_page_is_self_contained_and_accessible() -> None:
 
 
 def test_plots_use_page_colors() -> None:
-    drawn = plot(record("a").outputs[0], "key")
+    drawn = plot(record("a").outputs[0], "key", is_wrong=True)
     style = (ROOT / "opkit/report/style.css").read_text()
-    for drawing in (drawn.histogram, drawn.parity):
+    assert drawn.map is not None
+    for drawing in (drawn.histogram, drawn.parity, drawn.map):
         colors = set(re.findall(r"(?:fill|stroke): ([^;\"]+)", drawing.content))
         assert colors <= {"none", "var(--muted)", "var(--rule)", "var(--series)"}
         assert "var(--series)" in colors
@@ -338,6 +434,14 @@ def test_scons_report_output(reported: tuple[Repository, str]) -> None:
     assert "test_cpu_kernel_channels_first" in text
 
 
+CAUSES = """return {
+    causes: page.querySelectorAll(".cause").length,
+    maps: page.querySelectorAll(".cause svg path[opacity]").length,
+    open: page.querySelectorAll("details[open]").length,
+    rows: page.querySelectorAll(".coverage tbody th").length,
+};"""
+
+
 def test_failing_case_is_shown_and_fails_build(copy_of_fresh: Repository) -> None:
     repository = copy_of_fresh
     (compute,) = repository.path.glob("*_compute.h")
@@ -350,7 +454,12 @@ def test_failing_case_is_shown_and_fails_build(copy_of_fresh: Repository) -> Non
     )
     result = repository.scons("report", check=False)
     assert result.returncode == 2
-    page_text = (repository.path / "build/report.html").read_text()
+    page_path = repository.path / "build/report.html"
+    page_text = page_path.read_text()
+    for width in (390, 1280):
+        seen = look(page_path, width, CAUSES)
+        assert (seen.console, seen.width) == ([], width)
+        assert seen.measured == {"causes": 1, "maps": 1, "open": 1, "rows": 6}
     records = load(repository.path / "build/results")
     of_the_cpu_kernel = [one for one in records if one.result.kernel == "CPU kernel"]
     assert page_text.count('<td class="outcome bad">failed</td>') == len(of_the_cpu_kernel) > 0

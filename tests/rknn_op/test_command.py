@@ -232,6 +232,26 @@ def test_build_and_check_run_scons(example: Callable[[str], Repository], folder:
     assert "passed" in checked.stdout
 
 
+@pytest.mark.slow
+def test_sconsflags_do_not_change_check(
+    copy_of_fresh: Repository, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With -n nothing would run, -i would ignore the failure, and -c would delete the build."""
+    reference = copy_of_fresh.path / "myoperator_reference.py"
+    reference.write_text(reference.read_text().replace("np.array(", "1 + np.array("))
+
+    def check() -> tuple[int, list[str]]:
+        run = process("check", "-p", str(copy_of_fresh.path), cwd=folder)
+        return run.returncode, re.findall("^checked .*", run.stdout, re.MULTILINE)
+
+    without = check()
+    assert without[0] == 2
+    assert "failed" in without[1][0]
+    for flags in ("-n", "-i", "-q", "-c", "--version"):
+        monkeypatch.setenv("SCONSFLAGS", flags)
+        assert check() == without, flags
+
+
 def test_build_forwards_options_and_exit_status(copy_of_fresh: Repository, folder: Path) -> None:
     path = str(copy_of_fresh.path)
     refused = process("build", "-p", path, "--", "verbos=1", cwd=folder)

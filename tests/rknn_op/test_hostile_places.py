@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import IO, Any, NoReturn
 
 import pytest
 
@@ -29,12 +30,16 @@ pytestmark = pytest.mark.usefixtures("folder")
 def read_only() -> Iterator[None]:
     """Refuse new folders and files like a read-only file system, also for root."""
 
-    def refuse(path: str | Path, *_: object, **__: object) -> None:
+    def refuse(path: str | Path, *_: object, **__: object) -> NoReturn:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
 
+    def open_to_read(path: Path, mode: str = "r", *arguments: Any, **more: Any) -> IO[Any]:
+        return usual(path, mode, *arguments, **more) if "r" in mode else refuse(path)
+
+    usual = Path.open
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "mkdir", refuse)
-        patch.setattr(Path, "write_bytes", refuse)
+        patch.setattr(Path, "open", open_to_read)
         yield
 
 

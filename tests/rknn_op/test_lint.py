@@ -166,6 +166,14 @@ def test_param_that_op_yml_no_longer_has(repo: Path) -> None:
     assert text[numpy["line"] - 1][numpy["column"] - 1 :] == '"gain"]'
 
 
+def test_param_without_use_in_c(repo: Path) -> None:
+    edit(repo / "copy_compute.h", "Write the real math here.", "Only copies.")
+    message = "param 'gain' is not read"
+    assert brief(found()) == [("repo/copy_compute.h", None, "error", message)]
+    edit(repo / "copy_compute.h", "(void)params;", "(void)params->gain;")
+    assert found() == []
+
+
 def test_missing_source_has_its_line(repo: Path) -> None:
     (repo / "op.yml").write_text(f"{DESCRIPTION}sources: [a.c]\n")
     message = "file a.c not found in the repository"
@@ -197,7 +205,10 @@ def test_generated_files_of_another_version_are_not_compared(repo: Path) -> None
     ("change", "message"),
     [
         (Path.unlink, "cannot be read: No such file or directory"),
-        (lambda wheel: wheel.write_bytes(b""), "is not the file that the manifest names"),
+        (
+            lambda wheel: wheel.write_bytes(b""),
+            "is not the file that the manifest names by its hash",
+        ),
     ],
 )
 def test_lost_wheel(repo: Path, change: Callable[[Path], object], message: str) -> None:

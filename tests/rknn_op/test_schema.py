@@ -65,6 +65,13 @@ def loaded(text: str) -> Any:
     return yaml.safe_load(text)
 
 
+def test_patterns_do_not_escape_underscores() -> None:
+    """Editors' regular expressions refuse the escape, which Python accepts."""
+    text = json.dumps(description_schema())
+    assert "[Vv][Xx]_[Tt]" in text
+    assert r"\_" not in text
+
+
 def test_schema_is_valid() -> None:
     jsonschema.Draft202012Validator.check_schema(description_schema())
 

@@ -139,6 +139,50 @@ def test_uncommitted_changes_are_refused(old: Path) -> None:
     assert (old / "exp_compute.h").read_text() == "changed"
 
 
+@pytest.mark.parametrize(("count", "names"), [(3, "a0, a1, a2"), (4, "a0, a1, a2, ...")])
+def test_first_uncommitted_changes_are_named(old: Path, count: int, names: str) -> None:
+    git(old, "init", "-q")
+    git(old, "add", "-A")
+    git(old, "commit", "-q", "-m", "all")
+    for index in range(count):
+        (old / f"a{index}").write_text("")
+    refused = rknn_op("update", str(old))
+    assert refused.exit_code == 1
+    assert f"has changes that are not committed ({names}); commit them" in refused.stderr
+
+
+def test_changes_outside_of_the_repository_are_allowed(old: Path) -> None:
+    """A repository may be a folder of a larger one."""
+    git(old.parent, "init", "-q")
+    git(old.parent, "add", "-A")
+    git(old.parent, "commit", "-q", "-m", "all")
+    (old.parent / "other").write_text("")
+    assert rknn_op("update", str(old)).exit_code == 0
+
+
+def test_dry_run_copies_no_builds_and_environments(old: Path) -> None:
+    for name in ("build", ".venv", ".git", ".cache"):
+        (old / name).mkdir()
+        os.mkfifo(old / name / "pipe")  # which cannot be copied
+    assert rknn_op("update", "--dry-run", str(old)).exit_code == 0
+
+
+def test_skeletons_are_shown_only_if_an_older_version_wrote_them(now: Path, tmp_path: Path) -> None:
+    path = tmp_path / "exp"
+    shutil.copytree(now, path)
+    (path / "pytest.ini").write_text("# mine\n")
+    assert (
+        rknn_op("update", "--dry-run", str(path)).stdout == f"{path}: up to date with {VERSION}\n"
+    )
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "no JSON", '{"context": {"cookiecutter": []}}'])
+def test_other_record_of_cruft_stays(old: Path, text: str) -> None:
+    (old / ".cruft.json").write_text(text)
+    assert rknn_op("update", str(old)).exit_code == 0
+    assert (old / ".cruft.json").read_text() == text
+
+
 def test_many(old: Path, now: Path, tmp_path: Path) -> None:
     done = rknn_op("update", str(old), str(tmp_path / "none"), str(now))
     assert done.exit_code == 1
@@ -152,10 +196,18 @@ def test_many(old: Path, now: Path, tmp_path: Path) -> None:
 def test_cruft_takes_over(old: Path, now: Path) -> None:
     """The file for cruft names this version, and the current description."""
     (old / "op.yml").write_text((old / "op.yml").read_text() + "# mine\n")
+    state = json.loads((old / ".cruft.json").read_text())
+    state |= {"template": "elsewhere", "commit": "older", "kept": 1}
+    state["context"]["cookiecutter"] |= {"_template": "elsewhere", "runtimes": "older", "kept": 2}
+    (old / ".cruft.json").write_text(json.dumps(state))
     assert rknn_op("update", str(old)).exit_code == 0
     state = json.loads((old / ".cruft.json").read_text())
-    assert state["commit"] == json.loads((now / ".cruft.json").read_text())["commit"]
-    assert state["context"]["cookiecutter"]["config"].endswith("# mine")
+    answers = state["context"]["cookiecutter"]
+    assert answers.pop("config").endswith("# mine")
+    assert (state.pop("kept"), answers.pop("kept")) == (1, 2)
+    expected = json.loads((now / ".cruft.json").read_text())
+    expected["context"]["cookiecutter"].pop("config")
+    assert state == expected
 
 
 def test_interrupted_update_is_completed_though_git_sees_it(

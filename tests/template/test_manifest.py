@@ -38,6 +38,21 @@ def test_round_trip() -> None:
     assert manifest.from_text(manifest.to_text(made)) == made
 
 
+def test_text_is_sorted_and_ends_with_a_newline() -> None:
+    made = Manifest("0.1.0", {"b": "0.0.9", "a": "0.1.0"}, ("generated/d", "generated/c"))
+    assert manifest.to_text(made) == (
+        '{\n  "version": "0.1.0",\n  "written once": {\n    "a": "0.1.0",\n    "b": "0.0.9"\n  },\n'
+        '  "generated": [\n    "generated/c",\n    "generated/d"\n  ]\n}\n'
+    )
+
+
+def test_two_dots_in_a_name_are_no_folder() -> None:
+    made = Manifest("0.1.0", {"a..b": "0.1.0"}, ("generated/...", "..a"))
+    assert manifest.from_text(manifest.to_text(made)) == manifest.Manifest(
+        "0.1.0", {"a..b": "0.1.0"}, ("..a", "generated/...")
+    )
+
+
 _WITH_WHEEL = '{"version": "0.2.0", "written once": {}, "generated": [], "wheel": {"name": '
 
 
@@ -52,6 +67,12 @@ _WITH_WHEEL = '{"version": "0.2.0", "written once": {}, "generated": [], "wheel"
         '{"version": "0.1.0", "written once": {"a": "b"}, "generated": []}',
         '{"version": "0.1.0", "written once": {}, "generated": ["../outside"]}',
         '{"version": "0.1.0", "written once": {}, "generated": ["/outside"]}',
+        '{"version": "0.1.0", "written once": {}, "generated": ["a.h", "a/../../outside", "b.h"]}',
+        '{"version": "0.1.0", "written once": {}, "generated": ["a.h", "/outside"]}',
+        '{"version": "0.1.0", "written once": {"a.h": "0.1.0", "..": "0.1.0"}, "generated": []}',
+        '{"version": "0.1.0", "written once": {"a.h": "0.1.0", "/b": "0.1.0"}, "generated": []}',
+        '{"version": "0.1.0", "written once": {"a.h": "0.1.0", "b.h": "1.x"}, "generated": []}',
+        '{"version": "0.1.0", "written once": {}, "generated": ["a.h", 1]}',
         f'{_WITH_WHEEL}"../x.whl", "sha256": "{64 * "0"}"}}}}',
         f'{_WITH_WHEEL}"rknn_opkit-0.2.0+0123456789ab-py3-none-any.whl", "sha256": "0"}}}}',
     ],

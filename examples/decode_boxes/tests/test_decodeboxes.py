@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 from decodeboxes_reference import output_shapes, reference
 
-from opkit.testing import Case, cases, check_cpu_kernel, special, uniform
+from opkit.testing import Case, cases, check_cpu_kernel, special, uniform, vary_params
 
 # Omitted params have the defaults of op.yml.
-PARAMS = [
+PARAMS = vary_params(
     {"image_size": [300, 320]},
-    {"image_size": [300, 320], "clip": False, "max_log_scale": 1.5},
-    {"image_size": [300, 320], "offset": 1, "min_size": 16},
-    {"image_size": [640, 480], "area_scale": 1 / 1024},
-]
+    image_size=[[640, 480]],
+    min_size=[16],
+    max_log_scale=[1.5],
+    area_scale=[1 / 1024],
+)
 CASES = cases(
     shapes=[
         {"deltas": (1, 1, 4), "anchors": (1, 4)},

@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 from piecewiselinear_reference import output_shapes, reference
 
-from opkit.testing import cases, check_cpu_kernel, special, uniform
+from opkit.testing import cases, check_cpu_kernel, special, uniform, vary_params
 
 HARD_SIGMOID = {"points": [-3.0, 3.0], "values": [0.0, 1.0]}
 CURVE = {"points": [-2.0, -0.5, 0.0, 0.25, 4.0], "values": [1.5, -1.0, 0.1, 0.1, 1e3]}
 CASES = cases(
     shapes=[{"x": (1,)}, {"x": (7, 31)}, {"x": (1, 6, 5, 3)}, {"x": (2, 1, 3, 1, 5)}],
     values=[uniform(-5, 5), special()],
-    params=[HARD_SIGMOID, {**HARD_SIGMOID, "outside": "extend"}, {**CURVE, "outside": "clamp"}],
+    # The points and the values have one length, so they change together.
+    params=[*vary_params(HARD_SIGMOID, points=[], values=[], outside=["extend"]), CURVE],
     dtype="float16",
 )
 FLOATS = cases(

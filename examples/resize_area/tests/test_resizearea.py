@@ -7,15 +7,21 @@ import numpy as np
 import pytest
 import resizearea_reference
 
-from opkit.testing import cases, check_cpu_kernel, check_vx_kernel, run_vx_kernel, special, uniform
+from opkit.testing import (
+    cases,
+    check_cpu_kernel,
+    check_vx_kernel,
+    run_vx_kernel,
+    special,
+    uniform,
+    vary_params,
+)
 
-SIZES = [
-    {"size": [1, 1], "align_corners": False},
-    {"size": [4, 4], "align_corners": False},  # also shapes that match both layouts
+SIZES = vary_params(
     {"size": [3, 10], "align_corners": False},
-    {"size": [3, 10], "align_corners": True},
-    {"size": [7, 2], "align_corners": True},
-]
+    size=[[1, 1], [4, 4]],  # 4x4: also shapes that match both layouts
+)
+SIZES += [{"size": [7, 2], "align_corners": True}]
 NHWC = cases(
     shapes=[
         {"input": (1, 1, 1, 1)},

@@ -1,15 +1,17 @@
 """Runs a kernel in the harness, on this PC or another executor; protocol.c is the other side.
 
-The harness starts once and answers one invocation after the other, each in its own process. If the
-harness itself ends, the next invocation starts a new one.
+The harness starts once and answers one batch of invocations after the other, each batch in its own
+process; that of a check's run is one invocation. If the harness itself ends, the next batch starts
+a new one.
 """
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -54,19 +56,50 @@ class Harness:
         fill: int | None = None,
         repeat: int = 1,
         limit: float = 10,
+        guards_before: bool = False,
     ) -> RunResult:
         """Run the kernel; see request, and Kernel.
 
         Raises:
             OpkitError: the kernel cannot be loaded, or the runtime refuses to run it.
         """
-        requested = b"".join(request(tensors, values, attachments, fill, repeat, limit))
-        timeout = TIMEOUT + (limit + GRACE) * (repeat + STAGES)
+        requested = request(tensors, values, attachments, fill, repeat, limit, guards_before)
+        return self.run_batch([requested], [tensors], repeat, limit)[0]
+
+    def run_batch(
+        self,
+        requests: Sequence[Iterable[bytes]],
+        tensors: Sequence[Invocation],
+        repeat: int,
+        limit: float,
+        alternates: bool = False,
+    ) -> dict[int, RunResult]:
+        """Run several invocations in one process; see StatefulKernel.
+
+        Args:
+            requests: the parts of each invocation's request; see request.
+            tensors: the inputs and outputs of each in the runtime's types and order.
+            repeat: the count of runs in each.
+            limit: the timeout of each stage, in seconds.
+            alternates: whether each node runs again beside the next one.
+
+        Returns:
+            Index -> the result of each invocation, up to one with a fault.
+
+        Raises:
+            OpkitError: the kernel cannot be loaded, or the runtime refuses to run it.
+        """
+        requested = b"".join([batch(len(requests), alternates), *chain.from_iterable(requests)])
+        stages = (repeat + STAGES) * len(requests) * (1 + alternates)
         try:
-            answer = self._ask(requested, timeout)
+            answer = self._ask(requested, TIMEOUT + (limit + GRACE) * stages)
         except _EndedError as end:
-            return RunResult(fault=explain(end.stderr, self.root) or str(end))
-        return self._result(answer, tensors, limit)
+            return {0: RunResult(fault=explain(end.stderr, self.root) or str(end))}
+        base, records = _by_invocation(answer)
+        return {
+            index: self._result(each, tensors[index], limit, base)
+            for index, each in records.items()
+        }
 
     def _ask(self, request: bytes, timeout: float) -> list[tuple[str, bytes]]:
         """Return the records of the answer to a request, (kind, bytes), without the last.
@@ -84,19 +117,19 @@ class Harness:
             answer = list(iter(lambda: _record(worker), ("end", b"")))
         except TimeoutError:
             self._worker = None
-            worker.kill()
-            raise _EndedError(f"no answer after {timeout:g} s", worker.stderr()) from None
+            raise _EndedError(f"no answer after {timeout:g} s", worker.kill()) from None
         except (EOFError, BrokenPipeError, ValueError):
-            self.close()
+            self._worker = None
+            stderr = worker.close()
             status = worker.process.returncode
             how = f"status {status}" if status >= 0 else _signal_name(-status)
-            raise _EndedError(f"the harness ended with {how}", worker.stderr()) from None
+            raise _EndedError(f"the harness ended with {how}", stderr) from None
         if any(what in ("fault", "event", "ended") for what, _ in answer):
             worker.kill_strays()
         return answer
 
     def _result(
-        self, answer: list[tuple[str, bytes]], invocation: Invocation, limit: float
+        self, answer: list[tuple[str, bytes]], invocation: Invocation, limit: float, base: int
     ) -> RunResult:
         result = RunResult()
         names = iter(invocation.outputs)
@@ -115,13 +148,13 @@ class Harness:
                 case ["timeout"]:
                     result.timed_out = True
                 case ["instruction"]:
-                    place = self._line(int(text))
+                    place = self._line(int(text) + 1)  # not a return address
                 case ["log"]:
                     result.log.append(text)
-                case ["event"]:
-                    result.events.append(text)
-                case ["leak"]:
-                    result.leaks.append(text)
+                case ["event", *caller]:
+                    result.events.append(self._lines(caller, base) + text)
+                case ["leak", *caller]:
+                    result.leaks.append(self._lines(caller, base) + text)
                 case ["printed"]:
                     result.printed = text
                 case ["output"]:
@@ -144,11 +177,13 @@ class Harness:
             result.outputs = {}
         return result
 
-    def _line(self, instruction: int) -> str:
-        """Return "file:line: " of an instruction of the library; empty if unknown."""
-        # + 1 because a fault has the address of the instruction, not a return address.
-        line = addr2line(self.library, instruction + 1) if self.library else None
+    def _line(self, offset: int) -> str:
+        """Return "file:line: " of a return address in the library; empty if unknown."""
+        line = addr2line(self.library, offset) if self.library and offset > 0 else None
         return f"{line}: " if line else ""
+
+    def _lines(self, callers: Sequence[str], base: int) -> str:
+        return "".join(self._line(int(caller) - base) for caller in callers)
 
     def close(self) -> None:
         """End the harness; the next invocation starts another one."""
@@ -169,8 +204,6 @@ class HarnessKernel:
         library: the kernel's library on this PC, if it has debug information.
     """
 
-    keeps_state = True
-
     def __init__(
         self,
         spec: OpSpec,
@@ -184,9 +217,16 @@ class HarnessKernel:
         self.convention = convention
         self.attachments = attachments or {}
         self.harness = Harness(executor, root, library)
+        # The instruction set does not matter for state, so a sample saves these runs.
+        self.keeps_state = not executor.sampled
 
     def run(
-        self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
+        self,
+        invocation: Invocation,
+        fill: int | None = None,
+        repeat: int = 1,
+        limit: float = 10,
+        guards_before: bool = False,
     ) -> RunResult:
         """Run the kernel; see Kernel.
 
@@ -196,18 +236,42 @@ class HarnessKernel:
         """
         tensors = marshal_tensors(self.spec, invocation, self.convention.tensor_types)
         values = self.convention.marshal(self.spec.params, invocation.params)
-        result = self.harness.run(tensors, values, self.attachments, fill, repeat, limit)
-        with np.errstate(all="ignore"):  # out of range becomes infinite
-            for name, array in result.outputs.items():
-                output = array.astype(invocation.outputs[name][1], copy=False)
-                if array.dtype.kind == "f" and output.dtype.kind != "f":
-                    result.events += _inexact(name, array, output)
-                result.outputs[name] = output
-        return result
+        attachments = self.attachments
+        result = self.harness.run(tensors, values, attachments, fill, repeat, limit, guards_before)
+        return _converted(result, invocation)
+
+    def run_batch(
+        self, invocations: Sequence[Invocation], fill: int, alternates: bool, limit: float
+    ) -> dict[int, RunResult]:
+        """Run the kernel on several invocations in one process; see StatefulKernel.
+
+        Raises:
+            OpkitError: see run.
+        """
+        types, params = self.convention.tensor_types, self.spec.params
+        tensors = [marshal_tensors(self.spec, each, types) for each in invocations]
+        values = [self.convention.marshal(params, each.params) for each in invocations]
+        requests = [
+            request(each, value, self.attachments, fill, 1, limit)
+            for each, value in zip(tensors, values, strict=True)
+        ]
+        results = self.harness.run_batch(requests, tensors, 1, limit, alternates)
+        return {index: _converted(each, invocations[index]) for index, each in results.items()}
 
     def close(self) -> None:
         """End the harness; the next invocation starts another one."""
         self.harness.close()
+
+
+def _converted(result: RunResult, invocation: Invocation) -> RunResult:
+    """Return a result with the outputs' dtypes of the invocation."""
+    with np.errstate(all="ignore"):  # out of range becomes infinite
+        for name, array in result.outputs.items():
+            output = array.astype(invocation.outputs[name][1], copy=False)
+            if array.dtype.kind == "f" and output.dtype.kind != "f":
+                result.events += _inexact(name, array, output)
+            result.outputs[name] = output
+    return result
 
 
 def marshal_tensors(
@@ -239,6 +303,11 @@ def _inexact(name: str, array: Array, output: Array) -> Iterator[str]:
 # ---- The protocol --------------------------------------------------------------------------------
 
 
+def batch(count: int, alternates: bool = False) -> bytes:
+    """Return the first line of a request; those of its invocations follow. See protocol.c."""
+    return f"batch {count} {int(alternates)}\n".encode()
+
+
 def request(
     tensors: Invocation,
     values: Sequence[Value],
@@ -246,8 +315,9 @@ def request(
     fill: int | None,
     repeat: int,
     limit: float,
+    guards_before: bool = False,
 ) -> Iterator[bytes]:
-    """Yield the parts of a request to run the kernel; see protocol.c.
+    """Yield the parts of an invocation's request to run the kernel; see protocol.c.
 
     Args:
         tensors: the inputs and outputs in the runtime's types and order.
@@ -256,6 +326,7 @@ def request(
         fill: see Kernel.run.
         repeat: see Kernel.run.
         limit: see Kernel.run.
+        guards_before: see Kernel.run.
     """
 
     def value(role: str, value: Value) -> bytes:
@@ -264,7 +335,8 @@ def request(
         return " ".join(map(str, words)).encode() + b"\n" + value.data
 
     count = len(tensors.inputs) + len(tensors.outputs) + len(values)
-    how = (-1 if fill is None else fill, repeat, limit, count, len(attachments))
+    guards = "none" if fill is None else "before" if guards_before else "behind"
+    how = (guards, fill or 0, repeat, limit, count, len(attachments))
     yield f"run {' '.join(map(str, how))}\n".encode()
     for name, each in tensors.inputs.items():
         array: Array = np.ascontiguousarray(each)
@@ -275,6 +347,22 @@ def request(
         yield value("param", param)
     for name, data in attachments.items():
         yield f"{name} {len(data)}\n".encode() + data
+
+
+def _by_invocation(
+    answer: Iterable[tuple[str, bytes]],
+) -> tuple[int, dict[int, list[tuple[str, bytes]]]]:
+    """Return the address of the kernel's library, and the records of each invocation."""
+    base = index = 0
+    records: dict[int, list[tuple[str, bytes]]] = {}
+    for what, data in answer:
+        if what == "base":
+            base = int(data)
+        elif what == "invocation":
+            index = int(data)
+        else:
+            records.setdefault(index, []).append((what, data))
+    return base, records
 
 
 def _how_it_ended(stage: str, ended: str, limit: float) -> str:

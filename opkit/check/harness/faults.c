@@ -137,7 +137,8 @@ static void explain(const struct harness_fault *fault, char *text, size_t size)
     case SIGILL:
     case SIGTRAP:
         sentence =
-            "runs into an illegal instruction, which compilers place where behavior is undefined";
+            "runs into an illegal instruction, which compilers place where behavior is undefined, "
+            "such as an access outside of an array";
         break;
     case SIGABRT:
         sentence =

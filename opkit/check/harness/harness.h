@@ -1,11 +1,12 @@
 /*
- * The harness: runs one kernel on arrays from stdin, until stdin ends.
+ * The harness: runs one kernel on arrays from stdin, until stdin ends. Each request is a batch of
+ * invocations for one process, in most cases a single one.
  *
  *     memory/          guarded memory, for the runtimes
  *     protocol.c       requests, records, answers; client.py is the other side
  *     process_state.c  finds a kernel's changes to its process
  *     faults.c         explains signals
- *     invocation.c     runs in the process of an invocation
+ *     invocation.c     runs in the process of a batch
  *     supervisor.c     supervises that process: its limits, its output, its end
  *     main.c           loads the runtime, serves requests
  *
@@ -33,8 +34,17 @@
 
 /* ---- protocol.c ---- */
 
+/* The invocations of a process, in the order of their runs. */
+struct batch {
+    /* Each invocation runs again beside the node of the next one, before its own node is released.
+     */
+    bool alternates;
+    unsigned count;
+    struct harness_invocation *invocations;
+};
+
 /*
- * The report of an invocation's process to the supervisor, in shared memory: a kernel that closes
+ * The report of a batch's process to the supervisor, in shared memory: a kernel that closes
  * descriptors or ends its process cannot prevent it.
  */
 struct shared_state {
@@ -47,11 +57,11 @@ struct shared_state {
     char records[]; /* in the format of the answer */
 };
 
-extern struct shared_state *shared; /* of the running invocation */
+extern struct shared_state *shared; /* of the running batch */
 
 void *allocate(size_t count, size_t size); /* zeros; exits if out of memory */
-bool read_request(struct harness_invocation *invocation); /* false at the end of stdin */
-void free_request(struct harness_invocation *invocation);
+bool read_request(struct batch *batch); /* false at the end of stdin */
+void free_request(struct batch *batch);
 void record(const char *what, const void *bytes, size_t size);
 __attribute__((format(printf, 2, 3))) void record_text(const char *what, const char *format, ...);
 void open_answers(void); /* and greets; stdout is then for answers only */
@@ -65,9 +75,22 @@ void snapshot_process(void);
 /* Records an event for each difference from the snapshot, and takes a new snapshot. */
 void compare_process(const char *name);
 
+/* Resources of the process that an operator returns at its end. */
+struct resources {
+    unsigned threads;
+    uint64_t descriptors[4]; /* the open ones, as bits */
+};
+
+struct resources read_resources(void);
+/* Records an event if there are more threads than `before`, once for each thread. */
+void compare_threads(const char *name, unsigned before);
+/* Records an event or a leak for each resource that is not in `before`. */
+void compare_resources(const char *name, const struct resources *before);
+unsigned count_threads(void);
+
 /* ---- faults.c ---- */
 
-/* Loads the kernel, in the process of each invocation. */
+/* Loads the kernel, in the process of each batch. */
 struct harness_kernel {
     const struct harness_runtime *runtime;
     void *(*load)(char *problem, size_t size); /* the address of its symbol; NULL: see problem */
@@ -84,12 +107,11 @@ void stop_timer(void);
 
 /* ---- invocation.c ---- */
 
-_Noreturn void run_invocation(const struct harness_invocation *invocation,
-                              const struct harness_kernel *kernel);
+_Noreturn void run_batch(const struct batch *batch, const struct harness_kernel *kernel);
 
 /* ---- supervisor.c ---- */
 
 void init_supervisor(void); /* once */
-void supervise(const struct harness_invocation *invocation, const struct harness_kernel *kernel);
+void supervise(const struct batch *batch, const struct harness_kernel *kernel);
 
 #endif

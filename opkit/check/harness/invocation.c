@@ -1,7 +1,8 @@
-/* Runs in the process of one invocation, from loading the kernel to unloading it. */
+/* Runs in the process of a batch, from loading the kernel to unloading it. */
 #include "harness.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -47,22 +48,42 @@ static void exit_if_forked(void)
     }
 }
 
-/* Runs a stage; returns its status and its time. */
-static int run_stage(enum harness_stage stage, const struct harness_invocation *invocation,
-                     double *seconds)
+/* A node of the operator, with one invocation. */
+struct node {
+    const struct harness_invocation *invocation;
+    unsigned index; /* in the batch */
+    void *object; /* the runtime's */
+    bool is_open; /* prepared and not cleaned up */
+    enum harness_stage failed; /* the stage of the status */
+    int status; /* the first that is not 0 */
+    double seconds; /* the minimum of the kernel; below 0: none */
+};
+
+/* Runs a stage unless an earlier one has failed; clean_up always runs. */
+static void run_stage(struct node *node, enum harness_stage stage)
 {
+    const struct harness_invocation *invocation = node->invocation;
     const char *name = runtime->stage_names[stage];
 
+    if (node->status != 0 && stage != HARNESS_CLEAN_UP) {
+        return;
+    }
     start_timer(name, runtime->phase, invocation->limit, true);
     if (invocation->guarded) {
         paint_stack(invocation->fill);
     }
     const double start = seconds_now();
-    const int status = runtime->stages[stage]();
-    *seconds = seconds_now() - start;
+    const int status = runtime->stages[stage](node->object);
+    const double seconds = seconds_now() - start;
     exit_if_forked();
     stop_timer();
-    return status;
+    if (stage == HARNESS_PROCESS && (node->seconds < 0 || seconds < node->seconds)) {
+        node->seconds = seconds;
+    }
+    if (node->status == 0 && status != 0) {
+        node->status = status;
+        node->failed = stage;
+    }
 }
 
 static void record_status(int status, const char *stage)
@@ -71,54 +92,99 @@ static void record_status(int status, const char *stage)
     record_text("stage", "%s", stage);
 }
 
-/* Runs the stages of a prepared kernel; returns whether all of them succeeded. */
-static bool run_stages(const struct harness_invocation *invocation)
-{
-    double best = -1;
-    double seconds;
-    enum harness_stage stage = HARNESS_SET_UP;
-    int status = run_stage(stage, invocation, &seconds);
-
-    compare_process(runtime->stage_names[stage]);
-    for (unsigned i = 0; i < invocation->repeat && status == 0; i++) {
-        stage = HARNESS_PROCESS;
-        status = run_stage(stage, invocation, &seconds);
-        best = best < 0 || seconds < best ? seconds : best;
-    }
-    compare_process(runtime->stage_names[stage]);
-    const int last = run_stage(HARNESS_CLEAN_UP, invocation, &seconds);
-    compare_process(runtime->stage_names[HARNESS_CLEAN_UP]);
-    if (status == 0 && last != 0) {
-        stage = HARNESS_CLEAN_UP;
-        status = last;
-    }
-    record_status(status, runtime->stage_names[stage]);
-    if (best >= 0) {
-        record_text("seconds", "%.9f", best);
-    }
-    return status == 0;
-}
-
-static void run(void *entry, const struct harness_invocation *invocation)
+/* Makes and sets up the node of an invocation. */
+static struct node open_node(void *entry, const struct batch *batch, unsigned index)
 {
     struct harness_error error = {.function = "prepare"};
+    struct node node = {&batch->invocations[index], index, .seconds = -1};
 
-    start_timer("the preparation", NULL, invocation->limit, false);
+    record_text("invocation", "%u", index);
+    start_timer("the preparation", NULL, node.invocation->limit, false);
     prepared = true;
-    const int status = runtime->prepare(entry, invocation, record, &error);
+    const int status = runtime->prepare(entry, node.invocation, record, &error, &node.object);
     if (error.message[0] != '\0') {
         record("refused", error.message, strlen(error.message));
     } else if (status != 0) {
         record_status(status, error.function);
-    } else if (run_stages(invocation)) {
-        for (unsigned i = 0; i < invocation->count; i++) {
-            const struct harness_value *value = &invocation->values[i];
-            if (value->role == HARNESS_OUTPUT) {
-                record("output", value->bytes, value->size);
-            }
+    } else {
+        node.is_open = true;
+        run_stage(&node, HARNESS_SET_UP);
+        compare_process(runtime->stage_names[HARNESS_SET_UP]);
+    }
+    return node;
+}
+
+/* Runs the kernel of an open node. */
+static void process_node(struct node *node)
+{
+    const unsigned threads = count_threads();
+
+    if (!node->is_open) {
+        return;
+    }
+    record_text("invocation", "%u", node->index);
+    for (unsigned i = 0; i < node->invocation->repeat; i++) {
+        run_stage(node, HARNESS_PROCESS);
+    }
+    compare_process(runtime->stage_names[HARNESS_PROCESS]);
+    compare_threads(runtime->stage_names[HARNESS_PROCESS], threads);
+}
+
+static void record_outputs(const struct harness_invocation *invocation)
+{
+    for (unsigned i = 0; i < invocation->count; i++) {
+        const struct harness_value *value = &invocation->values[i];
+        if (value->role == HARNESS_OUTPUT) {
+            record("output", value->bytes, value->size);
+        }
+    }
+}
+
+/* Releases a node, and records its results. */
+static void close_node(struct node *node)
+{
+    record_text("invocation", "%u", node->index);
+    if (node->is_open) {
+        run_stage(node, HARNESS_CLEAN_UP);
+        compare_process(runtime->stage_names[HARNESS_CLEAN_UP]);
+        record_status(node->status,
+                      runtime->stage_names[node->status != 0 ? node->failed : HARNESS_PROCESS]);
+        if (node->seconds >= 0) {
+            record_text("seconds", "%.9f", node->seconds);
+        }
+        if (node->status == 0) {
+            record_outputs(node->invocation);
         }
     }
     runtime->report();
+}
+
+/* Runs the invocations one after the other, each with a node of its own. */
+static void run_in_order(void *entry, const struct batch *batch)
+{
+    for (unsigned i = 0; i < batch->count; i++) {
+        const struct resources before = read_resources();
+        struct node node = open_node(entry, batch, i);
+        process_node(&node);
+        close_node(&node);
+        compare_resources(runtime->stage_names[HARNESS_CLEAN_UP], &before);
+    }
+}
+
+/* Runs each invocation before and after the next one, while both nodes are alive. */
+static void run_alternately(void *entry, const struct batch *batch)
+{
+    struct node node = open_node(entry, batch, 0);
+
+    process_node(&node);
+    for (unsigned i = 1; i < batch->count; i++) {
+        struct node next = open_node(entry, batch, i);
+        process_node(&next);
+        process_node(&node);
+        close_node(&node);
+        node = next;
+    }
+    close_node(&node);
 }
 
 /* ---- The process ---- */
@@ -159,18 +225,27 @@ static _Noreturn void finish_after_fault(void)
     _exit(EXIT_FAILURE);
 }
 
-void run_invocation(const struct harness_invocation *invocation,
-                    const struct harness_kernel *kernel)
+/* Records the address of the kernel's library, if there is one. */
+static void record_base(const struct harness_kernel *kernel, const void *entry)
 {
+    const ptrdiff_t offset = kernel->offset((uintptr_t)entry);
+    if (offset != 0) {
+        record_text("base", "%" PRIuPTR, (uintptr_t)entry - (uintptr_t)offset);
+    }
+}
+
+void run_batch(const struct batch *batch, const struct harness_kernel *kernel)
+{
+    const struct harness_invocation *first = &batch->invocations[0];
     char problem[512];
 
     runtime = kernel->runtime;
     this_process = getpid();
-    prepare_memory(invocation);
+    prepare_memory(first);
     catch_faults(kernel, finish_after_fault);
     snapshot_process();
 
-    start_timer(LOADING, NULL, invocation->limit, true);
+    start_timer(LOADING, NULL, first->limit, true);
     void *entry = kernel->load(problem, sizeof problem);
     exit_if_forked();
     stop_timer();
@@ -178,8 +253,9 @@ void run_invocation(const struct harness_invocation *invocation,
     if (entry == NULL) {
         record("refused", problem, strlen(problem));
     } else {
-        run(entry, invocation);
-        start_timer(UNLOADING, NULL, invocation->limit, true);
+        record_base(kernel, entry);
+        (batch->alternates ? run_alternately : run_in_order)(entry, batch);
+        start_timer(UNLOADING, NULL, first->limit, true);
         kernel->unload();
     }
     fflush(stdout);

@@ -1,4 +1,4 @@
-/* Loads the runtime and, in each invocation's process, the kernel; serves requests. */
+/* Loads the runtime and, in the process of each batch, the kernel; serves requests. */
 #include "harness.h"
 
 #include <stdlib.h>
@@ -102,7 +102,7 @@ enum {
 int main(int count, char **arguments)
 {
     const struct rlimit no_core_files = {0, 0};
-    struct harness_invocation invocation;
+    struct batch batch;
 
     if (count != ARGUMENTS) {
         fprintf(stderr, "usage: %s%s\n", arguments[0],
@@ -113,10 +113,10 @@ int main(int count, char **arguments)
     const struct harness_kernel kernel = {load_runtime(arguments), load, unload, offset};
     init_supervisor();
     open_answers();
-    while (read_request(&invocation)) {
-        supervise(&invocation, &kernel);
+    while (read_request(&batch)) {
+        supervise(&batch, &kernel);
         end_answer();
-        free_request(&invocation);
+        free_request(&batch);
     }
     return EXIT_SUCCESS;
 }

@@ -2,19 +2,22 @@
  * The protocol on stdin and stdout. Every <size> is followed by a newline and that many bytes. A
  * request:
  *
- *     run <fill; -1: no guards> <runs> <seconds per stage> <values> <attachments>
+ *     batch <invocations> <1: they alternate>
+ *     run <guards: none, behind or before> <fill> <runs> <seconds per stage> <values> <attachments>
  *     <input | output | param> <type> <name> <rank> <dimension> ... <size>
  *     <name of an attachment> <size>
  *
- * <values> and <attachments> are counts; the lines that describe them follow. Values are in the
- * order of the description; an output has size 0, because its bytes are the fill. The answer is a
- * sequence of records:
+ * <invocations>, <values> and <attachments> are counts; the lines that describe them follow. Values
+ * are in the order of the description; an output has size 0, because its bytes are the fill. The
+ * answer is a sequence of records:
  *
  *     <what> <size>
  *     end 0
  *
- * `what` is status, stage, seconds, fault, timeout, instruction, log, event, leak, output, printed,
- * ended, refused, or attachment and its name. Outputs follow in order if the status is 0.
+ * `what` is invocation, status, stage, seconds, fault, timeout, instruction, log, event, leak,
+ * output, printed, ended, refused, attachment and its name, or base, the address of the kernel's
+ * library. The index in `invocation` is that of the following records. Outputs follow in order if
+ * the status is 0.
  */
 #include "harness.h"
 
@@ -24,7 +27,7 @@
 
 struct shared_state *shared;
 
-static const char GREETING[] = "opkit harness 1\n";
+static const char GREETING[] = "opkit harness 2\n";
 
 enum {
     MAX_LINE = 512
@@ -130,21 +133,22 @@ static bool read_attachment(struct harness_attachment *attachment)
     return read_bytes(attachment->bytes, attachment->size);
 }
 
-bool read_request(struct harness_invocation *invocation)
+static bool read_invocation(struct harness_invocation *invocation)
 {
     char line[MAX_LINE];
-    char *words[6];
+    char *words[7];
 
     if (read_words(line, words, LENGTH(words)) != LENGTH(words) || strcmp(words[0], "run") != 0) {
         return false;
     }
     *invocation = (struct harness_invocation){
-        .guarded = words[1][0] != '-',
-        .fill = words[1][0] != '-' ? (uint8_t)number(words[1]) : 0,
-        .repeat = (unsigned)number(words[2]),
-        .limit = strtod(words[3], NULL),
-        .count = (unsigned)number(words[4]),
-        .attachment_count = (unsigned)number(words[5]),
+        .guarded = strcmp(words[1], "none") != 0,
+        .guards_before = strcmp(words[1], "before") == 0,
+        .fill = (uint8_t)number(words[2]),
+        .repeat = (unsigned)number(words[3]),
+        .limit = strtod(words[4], NULL),
+        .count = (unsigned)number(words[5]),
+        .attachment_count = (unsigned)number(words[6]),
     };
     invocation->values = allocate(invocation->count, sizeof *invocation->values);
     invocation->attachments =
@@ -162,7 +166,26 @@ bool read_request(struct harness_invocation *invocation)
     return true;
 }
 
-void free_request(struct harness_invocation *invocation)
+bool read_request(struct batch *batch)
+{
+    char line[MAX_LINE];
+    char *words[3];
+
+    if (read_words(line, words, LENGTH(words)) != LENGTH(words) || strcmp(words[0], "batch") != 0) {
+        return false;
+    }
+    batch->count = (unsigned)number(words[1]);
+    batch->alternates = number(words[2]) != 0;
+    batch->invocations = allocate(batch->count, sizeof *batch->invocations);
+    for (unsigned i = 0; i < batch->count; i++) {
+        if (!read_invocation(&batch->invocations[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void free_invocation(struct harness_invocation *invocation)
 {
     for (unsigned i = 0; i < invocation->count; i++) {
         free(invocation->values[i].bytes);
@@ -172,6 +195,14 @@ void free_request(struct harness_invocation *invocation)
     }
     free(invocation->values);
     free(invocation->attachments);
+}
+
+void free_request(struct batch *batch)
+{
+    for (unsigned i = 0; i < batch->count; i++) {
+        free_invocation(&batch->invocations[i]);
+    }
+    free(batch->invocations);
 }
 
 /* ---- Records in shared memory ---- */

@@ -2,16 +2,17 @@
  * The interface of a runtime for the harness, which runs a kernel like that runtime.
  *
  * A runtime is one table of functions, `harness_runtime`: in a library that the harness loads
- * before the kernel's, or linked with both into one static program. Each invocation has its own
- * process, which calls the functions in the order of the table: prepare, set_up, process with its
- * repetitions, clean_up, report. After a failure of prepare, or a fault, only report follows. The
- * harness handles the effects of the kernel on the process in the three stages, set_up, process and
- * clean_up: faults, infinite loops, exit.
+ * before the kernel's, or linked with both into one static program. For each invocation, the
+ * harness calls the functions in the order of the table: prepare, which makes a node of the
+ * operator, set_up, process with its repetitions, clean_up, report. After a failure of prepare, or
+ * a fault, only report follows. A process runs one invocation, or a batch of them, of which two
+ * nodes may be alive at a time. The harness handles the effects of the kernel on the process in the
+ * three stages, set_up, process and clean_up: faults, infinite loops, exit.
  *
  * A runtime guards its kernels as follows (see memory/guarded_memory.h): an access beside a tensor
  * or a block from malloc is then a fault with a name, and leaks are detected.
  *
- *     prepare:   guarded_memory_begin(invocation->guarded, invocation->fill, record);
+ *     prepare:   guarded_memory_begin(invocation, record);
  *                values = guarded_values_new(invocation);
  *     a stage:   guarded_memory_set_active(true);
  *                status = kernel(... values[i].bytes ...);
@@ -83,6 +84,7 @@ struct harness_attachment {
 
 struct harness_invocation {
     bool guarded; /* detect accesses beside the operator's memory; else run at full speed */
+    bool guards_before; /* at the first byte before a block; else at the first one behind it */
     uint8_t fill; /* the value of unwritten bytes */
     unsigned repeat; /* the number of runs of the kernel */
     double limit; /* seconds for each stage */
@@ -95,7 +97,8 @@ struct harness_invocation {
 /*
  * Adds a record to the answer. `what` is "log", a line of the operator's log; "event", a sentence
  * about an error of the operator; "leak", a sentence about unreleased memory or references; or
- * "attachment" and a name, data for the runtime's Python code.
+ * "attachment" and a name, data for the runtime's Python code. After "event" and "leak" may follow
+ * the return address of the operator's call, in decimal.
  */
 typedef void harness_record_f(const char *what, const void *bytes, size_t size);
 
@@ -123,11 +126,14 @@ struct harness_fault {
 };
 
 struct harness_runtime {
-    /* Makes the runtime's objects; `entry` is the address of the kernel's symbol. 0 or a status. */
+    /*
+     * Makes the runtime's objects, and a node; `entry` is the address of the kernel's symbol. 0 or
+     * a status. The node belongs to the runtime.
+     */
     int (*prepare)(void *entry, const struct harness_invocation *invocation,
-                   harness_record_f *record, struct harness_error *error);
+                   harness_record_f *record, struct harness_error *error, void **node);
     /* The stages, in which the operator's functions run. Each returns 0 or a status. */
-    int (*stages[HARNESS_STAGES])(void);
+    int (*stages[HARNESS_STAGES])(void *node);
     /* Records the collected log, events and leaks; also called after a fault. */
     void (*report)(void);
     /* Describes an inaccessible address: "just past the end of ..."; or returns false. */

@@ -1,5 +1,6 @@
 /*
- * Runs each invocation in its own process, so that any damage to the process is one failed case.
+ * Runs each batch in its own process, so that any damage to the process is one failed batch: for a
+ * single invocation, one failed case.
  * Waits for its end within the limits; reads its output, of which it keeps the beginning and the
  * end; and kills its descendants.
  */
@@ -96,11 +97,20 @@ static void write_output(void)
 
 /* ---- The process ---- */
 
-static struct shared_state *map_shared(const struct harness_invocation *invocation, size_t *size)
+static size_t outputs_size(const struct harness_invocation *invocation)
+{
+    size_t size = 0;
+    for (unsigned i = 0; i < invocation->count; i++) {
+        size += invocation->values[i].role == HARNESS_OUTPUT ? invocation->values[i].size : 0;
+    }
+    return size;
+}
+
+static struct shared_state *map_shared(const struct batch *batch, size_t *size)
 {
     *size = sizeof(struct shared_state) + RECORDS_SIZE;
-    for (unsigned i = 0; i < invocation->count; i++) {
-        *size += invocation->values[i].role == HARNESS_OUTPUT ? invocation->values[i].size : 0;
+    for (unsigned i = 0; i < batch->count; i++) {
+        *size += outputs_size(&batch->invocations[i]);
     }
     struct shared_state *memory = mmap(NULL, *size, PROT_READ | PROT_WRITE,
                                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -224,13 +234,13 @@ static void write_exit(bool in_time, int status)
                  strnlen(shared->stage_name, sizeof shared->stage_name));
 }
 
-void supervise(const struct harness_invocation *invocation, const struct harness_kernel *kernel)
+void supervise(const struct batch *batch, const struct harness_kernel *kernel)
 {
     int output[2];
     size_t size;
     int status = 0;
 
-    shared = map_shared(invocation, &size);
+    shared = map_shared(batch, &size);
     if (pipe(output) != 0 || fcntl(output[0], F_SETFL, O_NONBLOCK) != 0) {
         perror("pipe");
         exit(EXIT_FAILURE);
@@ -238,7 +248,7 @@ void supervise(const struct harness_invocation *invocation, const struct harness
     const pid_t process = fork();
     if (process == 0) {
         enter_child(output);
-        run_invocation(invocation, kernel);
+        run_batch(batch, kernel);
     }
     if (process < 0) {
         perror("fork");

@@ -13,9 +13,8 @@ CASES = cases(
 $shapes
     ],
     values=[$values],
-    params=[
-$params
-    ],
+    # $base of op.yml, then one other value at a time.
+    params=$params,
 $dtype
 )
 

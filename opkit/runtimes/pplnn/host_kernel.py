@@ -6,19 +6,23 @@ from pathlib import Path
 
 from opkit.check.executors import on_this_pc
 from opkit.check.harness.client import HarnessKernel
+from opkit.check.instrumented import InstrumentedKernel
 from opkit.description.spec import OpSpec
 from opkit.runtimes.pplnn.calling_convention import CONVENTION
 
 
-def host_kernel(spec: OpSpec, root: Path) -> HarnessKernel:
+def host_kernel(spec: OpSpec, root: Path) -> InstrumentedKernel:
     """Return a repository's kernel for this PC.
 
     Raises:
         OpkitError: the kernel is not built.
     """
     host = root / "build/pplnn/host"
-    library = host / f"lib{spec.lower}.so"
-    executor = on_this_pc(
-        root / "build/host/harness", host / "libpplnn_driver.so", library, f"{spec.lower}_pplnn"
-    )
-    return HarnessKernel(spec, executor, root, CONVENTION, library=library)
+
+    def kernel(folder: Path) -> HarnessKernel:
+        library = folder / f"lib{spec.lower}.so"
+        harness, driver = root / "build/host/harness", host / "libpplnn_driver.so"
+        executor = on_this_pc(harness, driver, library, f"{spec.lower}_pplnn")
+        return HarnessKernel(spec, executor, root, CONVENTION, library=library)
+
+    return InstrumentedKernel(kernel(host / "delivered"), kernel(host))

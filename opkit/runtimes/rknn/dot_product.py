@@ -1,4 +1,4 @@
-"""The configuration of a dot-product instruction, VXC_DP16x1, 8x2, 4x4 or 2x8.
+"""The configuration of a dot-product instruction, VXC_DP16x1 to VXC_DP2x16.
 
 Such an instruction computes each of its outputs as a sum of products. Its configuration, 16 words
 of 32 bits, selects the factors: elements of its two operands, or constants. The kernel declares the
@@ -11,7 +11,7 @@ words as `_viv_uniform VXC_512Bits`, and the .c file sets them with opkit_set_un
     print(c_array("low_halves_to_floats", words))
 
 dot_products.h beside this file has common configurations. The layout of the words is that of the
-vendor's headers.
+vendor's headers; for 32 terms (32x1 to 2x16), that of published kernels.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import NamedTuple
 from opkit.errors import OpkitError
 
 WORDS = 16
-SLOTS = 16  # products of one instruction, in every form
+SLOTS = 16  # products of one instruction; some forms have 32, with constants of 8 bits
 
 # type -> its number in the configuration
 TYPES = {
@@ -49,13 +49,23 @@ class _Form(NamedTuple):
     terms: int  # of each output
     outputs: int
 
+    @property
+    def slots(self) -> int:
+        return self.terms * self.outputs
+
 
 FORMS = {
     "16x1": _Form(16, 1),
     "8x2": _Form(8, 2),
     "4x4": _Form(4, 4),
     "2x8": _Form(2, 8),
+    "32x1": _Form(32, 1),
+    "16x2": _Form(16, 2),
+    "8x4": _Form(8, 4),
+    "4x8": _Form(4, 8),
+    "2x16": _Form(2, 16),
 }
+"""The instructions without their VXC_DP; 2x16 exists in VX_VERSION 1 only."""
 
 
 @dataclass(frozen=True)
@@ -107,11 +117,12 @@ def configuration(
     """Return the 16 words of a configuration.
 
     Args:
-        form: "16x1", "8x2", "4x4" or "2x8": terms of each output x outputs.
+        form: one of FORMS: terms of each output x outputs.
         terms: the summands; the terms of an output take its slots in the order given.
         shift: the right shift of every sum, 0 to 31 bits.
         constant_type: the type of all constants: "float16", "int16", "int8", "uint16" or "uint8".
-            Constants are rounded to float16; an integer type accepts exact values only.
+            Constants are rounded to float16; an integer type accepts exact values only. With 32
+            terms it is "int8" or "uint8", and every second factor is a constant.
         accumulator_type: the type of the sums, as encoded in the words; one of TYPES.
 
     Raises:
@@ -124,29 +135,48 @@ def configuration(
         if type_ not in TYPES:
             raise OpkitError(f"DP{form}: {what} '{type_}' must be one of: {', '.join(TYPES)}")
 
-    modes, a_operands, b_operands = [0] * SLOTS, [0] * SLOTS, [0] * SLOTS
-    a_lanes, b_lanes, constants = [0] * SLOTS, [0] * SLOTS, [0] * SLOTS
-    for slot, term in _assign_slots(form, terms):
-        _check_bin(form, term.a)
-        a_operands[slot], a_lanes[slot] = term.a.operand, term.a.lane
-        modes[slot] = _mode(form, term)
-        if isinstance(term.b, Bin):
-            _check_bin(form, term.b)
-            b_operands[slot], b_lanes[slot] = term.b.operand, term.b.lane
-        elif isinstance(term.b, Constant):
-            b_operands[slot] = _CONSTANT
-            constants[slot] = _constant(form, term.b, constant_type)
-
     types = TYPES[constant_type] << 8 | TYPES[accumulator_type] << 12
+    slots = [_Slot() for _ in range(FORMS[form].slots)]
+    for index, term in _assign_slots(form, terms):
+        slots[index] = _slot(form, term, constant_type)
+    if len(slots) > SLOTS:
+        return (
+            *_pack([slot.mode for slot in slots], 2),
+            *_pack([slot.a.operand * SLOTS + slot.a.lane for slot in slots], 5),
+            shift | types,
+            *_pack([slot.constant % 256 for slot in slots], 8),
+        )
     return (
-        *_pack(modes, 2),
-        *_pack(a_operands, 2),
-        *_pack(a_lanes, 4),
-        *_pack(b_operands, 2),
-        *_pack(b_lanes, 4),
+        *_pack([slot.mode for slot in slots], 2),
+        *_pack([slot.a.operand for slot in slots], 2),
+        *_pack([slot.a.lane for slot in slots], 4),
+        *_pack([slot.b.operand for slot in slots], 2),
+        *_pack([slot.b.lane for slot in slots], 4),
         shift | types,
-        *_pack(constants, 16),
+        *_pack([slot.constant for slot in slots], 16),
     )
+
+
+class _Slot(NamedTuple):
+    """A product of the instruction, as the configuration has it."""
+
+    mode: int = 0
+    a: Bin = Bin(0, 0)
+    b: Bin = Bin(0, 0)  # of a constant the operand is _CONSTANT
+    constant: int = 0
+
+
+def _slot(form: str, term: Term, constant_type: str) -> _Slot:
+    _check_bin(form, term.a)
+    mode = _mode(form, term)
+    if isinstance(term.b, Constant):
+        return _Slot(mode, term.a, Bin(_CONSTANT, 0), _constant(form, term.b, constant_type))
+    if FORMS[form].slots > SLOTS:
+        raise OpkitError(f"DP{form}: the second factor of {term} must be a Constant")
+    if term.b is None:
+        return _Slot(mode, term.a)
+    _check_bin(form, term.b)
+    return _Slot(mode, term.a, term.b)
 
 
 def c_array(name: str, words: Sequence[int]) -> str:
@@ -165,7 +195,7 @@ def c_array(name: str, words: Sequence[int]) -> str:
 
 
 def _assign_slots(form: str, terms: Iterable[Term]) -> Iterable[tuple[int, Term]]:
-    """Yield each term with its slot, of 16."""
+    """Yield each term with the index of its slot."""
     per_output, outputs = FORMS[form]
     taken = [0] * outputs
     for term in terms:
@@ -189,6 +219,11 @@ def _mode(form: str, term: Term) -> int:
 def _constant(form: str, constant: Constant, type_: str) -> int:
     """Return the 16 bits of a constant."""
     value = constant.value
+    if FORMS[form].slots > SLOTS and type_ not in ("int8", "uint8"):
+        raise OpkitError(
+            f"DP{form}: a constant has 8 bits, so constant_type '{type_}' must be one of: int8, "
+            "uint8"
+        )
     if type_ == "float16":
         try:
             (bits,) = struct.unpack("<H", struct.pack("<e", float(value)))
@@ -224,7 +259,6 @@ def _check_range(form: str, what: str, value: int, low: int, high: int) -> None:
 
 def _pack(fields: list[int], bits: int) -> Iterable[int]:
     """Pack fields of `bits` bits into words of 32 bits, the first into the lowest bits."""
-    per_word = 32 // bits
-    for start in range(0, len(fields), per_word):
-        word = fields[start : start + per_word]
-        yield sum(field << (index * bits) for index, field in enumerate(word))
+    packed = sum(field << index * bits for index, field in enumerate(fields))
+    for start in range(0, len(fields) * bits, 32):
+        yield packed >> start & 0xFFFFFFFF

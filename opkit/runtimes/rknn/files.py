@@ -14,8 +14,8 @@ from opkit.runtimes.rknn.generated import generated_files
 from opkit.runtimes.rknn.readme import readme
 
 _REFERENCE_RULES = (
-    "The toolkit runs this file in its own Python, 3.5 to 3.8: no f-strings, no annotations, "
-    "and nothing but numpy and the standard library."
+    "Its own Python is 3.5 to 3.8: no f-strings, no annotations, and nothing but numpy and the "
+    "standard library."
 )
 
 
@@ -29,11 +29,11 @@ def _texts(spec: OpSpec) -> RuntimeTexts:
     )
 
 
-def _drift(root: Path, spec: OpSpec) -> Sequence[Complaint]:
+def _drift(root: Path, spec: OpSpec, cache: Path) -> Sequence[Complaint]:
     # A new repository, which has no drift, need not wait for the reader of VX kernels.
     from opkit.runtimes.rknn.drift import drift
 
-    return drift(root, spec)
+    return drift(root, spec, cache)
 
 
 FILES = Files(

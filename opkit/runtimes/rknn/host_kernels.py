@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar
 
 from opkit.check.executors import on_this_pc
 from opkit.check.harness.client import HarnessKernel
+from opkit.check.instrumented import InstrumentedKernel
 from opkit.description.spec import OpSpec
-from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult
+from opkit.runtimes.invocation import Invocation, RunResult
 from opkit.runtimes.rknn import armhf
 from opkit.runtimes.rknn.calling_convention import CONVENTION
 
@@ -54,26 +54,26 @@ def host_kernel(
 
 
 @dataclass(frozen=True)
-class CpuKernel:
-    """The CPU kernel in both libraries for this PC; implements Kernel.
+class CpuKernel(InstrumentedKernel):
+    """The CPU kernel in both libraries for this PC, with notes on params that armhf changes.
 
     Attributes:
-        packed: the kernel in the library of the package, for measuring the time.
-        guarded: the same kernel, with each of its tensors between guard pages.
+        spec: the operator description.
     """
 
-    packed: HarnessKernel
-    guarded: HarnessKernel
-    convention: ClassVar[CallingConvention] = CONVENTION
-    keeps_state = True
+    spec: OpSpec
 
     def run(
-        self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
+        self,
+        invocation: Invocation,
+        fill: int | None = None,
+        repeat: int = 1,
+        limit: float = 10,
+        guards_before: bool = False,
     ) -> RunResult:
         """Run the kernel; see Kernel."""
-        kernel = self.packed if fill is None else self.guarded
-        result = kernel.run(invocation, fill, repeat, limit)
-        changed = armhf.warnings(kernel.spec.params, invocation.params)
+        result = super().run(invocation, fill, repeat, limit, guards_before)
+        changed = armhf.warnings(self.spec.params, invocation.params)
         result.notes += [f"param '{name}': {problem}" for name, problem in changed]
         return result
 
@@ -86,6 +86,7 @@ def cpu_kernel(spec: OpSpec, root: Path) -> CpuKernel:
     """
     name = f"lib{spec.lower}.so"
     return CpuKernel(
-        packed=host_kernel(spec, root / "build/x64" / name, root / HOST),
-        guarded=host_kernel(spec, root / HOST / name, root / HOST),
+        delivered=host_kernel(spec, root / "build/x64" / name, root / HOST),
+        instrumented=host_kernel(spec, root / HOST / name, root / HOST),
+        spec=spec,
     )

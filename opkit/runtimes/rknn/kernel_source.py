@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from opkit.c_layout import block_comment, wrapped
-from opkit.description.spec import OpSpec
+from opkit.description.spec import OpSpec, Tensor
+from opkit.files.cases import has_only
 from opkit.runtimes.rknn.settings import settings
 from opkit.text import render
 
+DOT_PRODUCTS_HEADER = "include/opkit/runtimes/rknn/dot_products.h"
 LAUNCH_HEADER = "include/opkit/runtimes/rknn/launch.h"
+
+ELEMENTS_PER_ITEM = 8
+"""The elements of a work item of the VX kernel, as generated."""
+
+_ABOUT_HALVES = "16-bit elements in a register of 128 bits"
+_ABOUT_BYTES = "their numbers fill two registers of 128 bits"
+_TABLES = ("low_bytes_to_floats", "high_bytes_to_floats", "pack_ints_to_bytes")
 
 _CPU_KERNEL = """\
  * The runtime loads the library, looks up the kernel list at the end, and takes from it the CPU
@@ -45,7 +56,8 @@ def kernel_file(spec: OpSpec) -> str:
     include = f'#include "{spec.lower}_compute.h"\n#include "{kernels_include(spec)}"\n'
     if not settings(spec).has_vx_kernel:
         return f"{about}\n{include}"
-    return f'{about}\n{include}#include "{LAUNCH_HEADER}"\n\n{vx_launch(spec)}'
+    include += "".join(f"{line}\n" for line in launch_includes(spec))
+    return f"{about}\n{include}\n{vx_launch(spec)}"
 
 
 def kernels_include(spec: OpSpec) -> str:
@@ -53,33 +65,96 @@ def kernels_include(spec: OpSpec) -> str:
     return f"generated/{spec.lower}_kernels.h"
 
 
+def launch_includes(spec: OpSpec) -> list[str]:
+    """Return the lines that include the headers for vx_launch()."""
+    headers = [DOT_PRODUCTS_HEADER] if is_quantized(spec) else []
+    return [f'#include "{header}"' for header in (*headers, LAUNCH_HEADER)]
+
+
 def vx_launch(spec: OpSpec) -> str:
     """Return the part of the user's .c file that sets up the VX kernel."""
-    output = spec.outputs[0].name
-    index = f"{spec.lower.upper()}_INDEX_{output.upper()}"
+    output = spec.outputs[0]
+    described = _try("opkit_describe_half_tensor", *_parameter(spec, output), "&output")
+    about, others = _ABOUT_HALVES, list[str]()
+    if is_quantized(spec):
+        about = _ABOUT_BYTES
+        described = _try(
+            "opkit_describe_vx_tensor", *_parameter(spec, output), "VX_TYPE_UINT8", "&output"
+        )
+        others = [
+            *(_try("opkit_set_uniform", "call", f'"{name}"', f"opkit_{name}") for name in _TABLES),
+            *(
+                _try(
+                    "opkit_set_quantization",
+                    *_parameter(spec, each.tensor),
+                    *(f'"{each.scale}"', f'"{each.zero_point}"'),
+                )
+                for each in quantizations(spec)
+            ),
+        ]
     return render(
         "runtimes/rknn/templates/kernel_vx_launch.c",
-        describe=wrapped(
-            "    OPKIT_TRY(opkit_describe_half_tensor(",
-            ["call", index, f'"{output}"', "&output"],
-            "));",
-        ),
+        about=about,
+        elements=str(ELEMENTS_PER_ITEM),
+        describe="\n".join((described, *others)),
     )
+
+
+def _parameter(spec: OpSpec, tensor: Tensor) -> tuple[str, str, str]:
+    """Return the arguments of launch.h's functions for a tensor."""
+    return "call", f"{spec.lower.upper()}_INDEX_{tensor.name.upper()}", f'"{tensor.name}"'
+
+
+def _try(function: str, *arguments: str) -> str:
+    return wrapped(f"    OPKIT_TRY({function}(", arguments, "));")
+
+
+@dataclass(frozen=True)
+class QuantizedTensor:
+    """A tensor with the names of the uniforms for its quantization."""
+
+    tensor: Tensor
+    scale: str
+    zero_point: str
+
+
+def is_quantized(spec: OpSpec) -> bool:
+    """Whether the VX kernel, as generated, is for quantized tensors of uint8."""
+    return has_only(spec, "uint8")
+
+
+def quantizations(spec: OpSpec) -> list[QuantizedTensor]:
+    """Return the first input and all outputs, which the VX kernel uses as generated."""
+    return [
+        QuantizedTensor(
+            tensor,
+            free_name(f"{tensor.name}_scale", spec),
+            free_name(f"{tensor.name}_zero_point", spec),
+        )
+        for tensor in (spec.inputs[0], *spec.outputs)
+    ]
+
+
+def free_name(name: str, spec: OpSpec) -> str:
+    """Return a variable name that is not a parameter's."""
+    while any(parameter.name == name for parameter in spec.parameters):
+        name += "_"
+    return name
 
 
 def _about_cpu(spec: OpSpec) -> str:
     return (
-        f"The kernels of {spec.name}: the callbacks and the list that RKNN's runtime looks up are "
-        f"in {kernels_include(spec)}, the math is in {spec.lower}_compute.h.\n\n"
-        "A function that has to run once, before the first inference, goes below the include and "
-        "into a struct `kernel_hooks`: opkit/runtimes/rknn/kernel_hooks.h says how."
+        f"The CPU kernel of {spec.name}: the callbacks and the kernel list are in "
+        f"{kernels_include(spec)}, the math is in {spec.lower}_compute.h.\n\n"
+        "For a set-up before the first inference, define a struct `kernel_hooks` below the "
+        "include; see include/opkit/runtimes/rknn/kernel_hooks.h."
     )
 
 
 def _about_vx(spec: OpSpec) -> str:
     return (
-        f"The kernels of {spec.name}: how the VX kernel in rknn_kernel_{spec.lower}.vx is "
-        "launched, and what else has to be done before the first inference.\n\n"
-        f"The callbacks and the list that RKNN's runtime looks up are in {kernels_include(spec)}, "
-        f"the math is in {spec.lower}_compute.h."
+        f"The kernels of {spec.name}: launch and set-up of the VX kernel in "
+        f"rknn_kernel_{spec.lower}.vx.\n\n"
+        f"The callbacks and the kernel list are in {kernels_include(spec)}, the math is in "
+        f"{spec.lower}_compute.h."
     )

@@ -8,12 +8,13 @@ from opkit.complaint import Complaint
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn import kernel_source, skeletons
+from opkit.runtimes.rknn.kernel_source import is_quantized
 from opkit.runtimes.rknn.settings import settings
 
 _TEST_TO_ADD = """\
 and add to tests/test_{lower}.py
 
-from opkit.testing import check_vx_kernel
+from opkit.testing import {checks}
 
 
 {test}"""
@@ -83,17 +84,23 @@ def missing_vx_kernel(spec: OpSpec, source: str) -> Complaint | None:
     member = ".initialize_vx_kernel = initialize_vx_kernel,"
     has_hooks = re.search(r"\bkernel_hooks\b", code) is not None
     also = f"; `{member}` goes into the struct that is there already" if has_hooks else ""
+    includes = "\n".join(kernel_source.launch_includes(spec))
     hint = f"""\
 add to the includes
 
-#include "{kernel_source.LAUNCH_HEADER}"
+{includes}
 
 below them{also}
 
 {kernel_source.vx_launch(spec)}
-{_TEST_TO_ADD.format(lower=spec.lower, test=skeletons.vx_test())}"""
+{_test_to_add(spec)}"""
     problem = "nothing launches the VX kernel, but op.yml has `kernels: [cpu, vx]`"
     return _complaint(spec, problem, hint=hint)
+
+
+def _test_to_add(spec: OpSpec) -> str:
+    checks = "TensorFormat, check_vx_kernel" if is_quantized(spec) else "check_vx_kernel"
+    return _TEST_TO_ADD.format(lower=spec.lower, checks=checks, test=skeletons.vx_test(spec))
 
 
 def _complaint(spec: OpSpec, problem: str, hint: str, line: int | None = None) -> Complaint:
@@ -113,5 +120,5 @@ def _missing_in_own_list(spec: OpSpec, source: str) -> Complaint | None:
 callbacks and list are generated now, so replace the text of the file with
 
 {kernel_source.kernel_file(spec)}
-{_TEST_TO_ADD.format(lower=spec.lower, test=skeletons.vx_test())}"""
+{_test_to_add(spec)}"""
     return _complaint(spec, problem, hint, lines.index(cpu_alone) + 1)

@@ -302,6 +302,8 @@ struct opkit_tensor_parameter {
  * host runtime, for checks; returns `unguarded` while guarding is off.
  */
 extern void *hostrt_tensor_memory(const char *name, size_t size, void *unguarded);
+/* Makes the elements of an input read-only, for checks. */
+extern void hostrt_protect_tensor(void *elements);
 #endif
 
 /* Returns the bytes of a tensor's elements, rounded up to a cache line. */
@@ -347,6 +349,9 @@ OPKIT_SMALL vx_status opkit_open_tensors(const struct opkit_call *call,
 #endif
         if (tensors->usage == VX_READ_ONLY) {
             status = opkit_copy_tensor(call, tensors->index, tensors->name, tensor, VX_READ_ONLY);
+#if defined(OPKIT_GUARDED)
+            hostrt_protect_tensor(tensor->data);
+#endif
         }
     }
     if (status != VX_SUCCESS) {

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import repeat
+
 from opkit.c_layout import wrapped
 from opkit.description.spec import OpSpec, Param
-from opkit.files.cases import has_halves
+from opkit.files.cases import CASE_DTYPE, has_only
 from opkit.runtimes.files import TestText
 from opkit.runtimes.rknn.deliveries import DELIVERIES
-from opkit.runtimes.rknn.kernel_source import kernel_file
+from opkit.runtimes.rknn.kernel_source import (
+    ELEMENTS_PER_ITEM,
+    QuantizedTensor,
+    free_name,
+    is_quantized,
+    kernel_file,
+    quantizations,
+)
 from opkit.runtimes.rknn.settings import settings
 from opkit.text import render
+
+# One whole work item; several, the last in part; the same in several rows and slices.
+_CASE_SHAPES = (
+    (ELEMENTS_PER_ITEM,),
+    (3, 2 * ELEMENTS_PER_ITEM + ELEMENTS_PER_ITEM // 2),
+    (2, 3, 2, 2 * ELEMENTS_PER_ITEM + 1),
+)
+
+_VARIABLES = ("coord", "elements", "low", "high", "low_steps", "high_steps")
+_LANES = "VXC_MODIFIER(0, 7, 0, VXC_RM_TowardZero, 0)"
+_HALF_OF_LANES = "VXC_MODIFIER(0, 3, 0, VXC_RM_TowardZero, 0)"
+_CLAMPED_LANES = "VXC_MODIFIER(0, 7, 0, VXC_RM_TowardZero, 1)"
 
 
 def once_only_files(spec: OpSpec) -> dict[str, str]:
@@ -21,10 +43,14 @@ def once_only_files(spec: OpSpec) -> dict[str, str]:
 
 
 def tests(spec: OpSpec) -> TestText:
-    """Return the test of the VX kernel; as generated, that kernel copies halves."""
-    if not settings(spec).has_vx_kernel or not has_halves(spec):
+    """Return the test of the VX kernel; as generated, that kernel copies halves or uint8."""
+    if not settings(spec).has_vx_kernel:
         return TestText()
-    return TestText(("check_vx_kernel",), vx_test())
+    if is_quantized(spec):
+        return TestText(("TensorFormat", "check_vx_kernel"), vx_test(spec), _CASE_SHAPES)
+    if has_only(spec, CASE_DTYPE):
+        return TestText(("check_vx_kernel",), vx_test(spec), _CASE_SHAPES)
+    return TestText()
 
 
 def vx_file(spec: OpSpec) -> str:
@@ -58,37 +84,91 @@ def _vx_notes(spec: OpSpec) -> str:
     return "".join([" *\n", *lines]) if lines else ""
 
 
-def _free(name: str, spec: OpSpec) -> str:
-    """Return a variable name that is not a parameter's."""
-    while any(parameter.name == name for parameter in spec.parameters):
-        name += "_"
-    return name
-
-
 def vx_kernel(spec: OpSpec) -> str:
     """Return the text of the .vx file."""
-    modifier = "VXC_MODIFIER(0, 7, 0, VXC_RM_TowardZero, 0)"
-    coord, elements = (_free(name, spec) for name in ("coord", "elements"))
-    return render(
-        "runtimes/rknn/templates/kernel.vx",
-        name=spec.name,
-        lower=spec.lower,
-        notes=_vx_notes(spec),
-        declaration=wrapped(f"__kernel void {spec.lower}(", vx_arguments(spec), ")"),
-        coord=coord,
-        elements=elements,
-        read=wrapped(
+    names = {name: free_name(name, spec) for name in _VARIABLES}
+    values = {
+        **names,
+        "name": spec.name,
+        "lower": spec.lower,
+        "notes": _vx_notes(spec),
+        "declaration": wrapped(f"__kernel void {spec.lower}(", vx_arguments(spec), ")"),
+        "read": wrapped(
             "    VXC_ReadImage2DArray(",
-            [elements, spec.inputs[0].name, coord, "VXC_5BITOFFSET_XY(0, 0)", modifier],
+            [
+                *(names["elements"], spec.inputs[0].name, names["coord"]),
+                *("VXC_5BITOFFSET_XY(0, 0)", _LANES),
+            ],
             ");",
         ),
-        writes="\n".join(
-            wrapped("    VXC_WriteImage2DArray(", [output.name, coord, elements, modifier], ");")
-            for output in spec.outputs
+    }
+    writes = [
+        wrapped(
+            "    VXC_WriteImage2DArray(",
+            [output.name, names["coord"], names["elements"], _LANES],
+            ");",
+        )
+        for output in spec.outputs
+    ]
+    if not is_quantized(spec):
+        return render("runtimes/rknn/templates/kernel.vx", **values, writes="\n".join(writes))
+    first, *outputs = quantizations(spec)
+    quantized = map(_quantize, outputs, writes, repeat(names))
+    return render(
+        "runtimes/rknn/templates/kernel_uint8.vx",
+        **values,
+        uniforms="\n".join(
+            f"_viv_uniform float {each.scale};\n_viv_uniform int {each.zero_point};"
+            for each in (first, *outputs)
         ),
+        unpack=_unpack(first, names),
+        writes="\n".join(quantized),
     )
 
 
-def vx_test() -> str:
+def _unpack(input_: QuantizedTensor, names: Mapping[str, str]) -> str:
+    """Return the statements that make numbers of the elements of an input."""
+    elements = names["elements"]
+    products = [
+        wrapped(
+            "    VXC_DP4x4(",
+            [names[half], elements, elements, _HALF_OF_LANES, f"{half}_bytes_to_floats"],
+            ");",
+        )
+        for half in ("low", "high")
+    ]
+    numbers = [
+        f"    {names[half]} = ({names[half]} - (float){input_.zero_point}) * {input_.scale};"
+        for half in ("low", "high")
+    ]
+    return "\n".join((*products, *numbers))
+
+
+def _quantize(output: QuantizedTensor, write: str, names: Mapping[str, str]) -> str:
+    """Return the statements that make elements of the numbers, and write them to an output."""
+    steps = [
+        f"    {names[f'{half}_steps']} = convert_int4_rte({names[half]} / {output.scale}) + "
+        f"{output.zero_point};"
+        for half in ("low", "high")
+    ]
+    pack = wrapped(
+        "    VXC_DP2x8(",
+        [
+            *(names["elements"], names["low_steps"], names["high_steps"], _CLAMPED_LANES),
+            "pack_ints_to_bytes",
+        ],
+        ");",
+    )
+    return "\n".join((*steps, pack, write))
+
+
+def vx_test(spec: OpSpec) -> str:
     """Return the test that runs the VX kernel on every case."""
-    return render("runtimes/rknn/templates/test_vx.py")
+    if not is_quantized(spec):
+        return render("runtimes/rknn/templates/test_vx.py")
+    formats = [
+        f'    "{tensor.name}": TensorFormat(scale={scale}, zero_point={zero_point}),'
+        for tensors, scale, zero_point in ((spec.inputs, 0.5, 3), (spec.outputs, 0.25, 5))
+        for tensor in tensors
+    ]
+    return render("runtimes/rknn/templates/test_vx_uint8.py", formats="\n".join(formats))

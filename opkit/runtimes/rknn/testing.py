@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
 from opkit.check.cases import Case
@@ -13,12 +14,13 @@ from opkit.check.checking import (
     read_tolerance,
     run_kernel,
 )
-from opkit.check.comparison import Tolerance
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator, operator_of
 from opkit.check.results import Result, running_test
+from opkit.check.tolerance import Tolerance
 from opkit.runtimes.rknn.kernels import require_vx_kernel
 from opkit.runtimes.rknn.settings import VX_KERNEL
+from opkit.runtimes.rknn.vx.board import STRICT
 from opkit.runtimes.rknn.vx.kernel import POISON, WRITES_OUTSIDE, EmulatedKernel
 from opkit.runtimes.rknn.vx.launch import Border, TensorFormat
 
@@ -28,6 +30,7 @@ def vx_kernel(
     border: Border | None = None,
     writes_outside: str = WRITES_OUTSIDE[0],
     formats: Mapping[str, TensorFormat] | None = None,
+    board: str = STRICT,
 ) -> EmulatedKernel:
     """Return the VX kernel of an operator, in the emulator; see check_vx_kernel.
 
@@ -35,7 +38,9 @@ def vx_kernel(
         OpkitError: the operator has no VX kernel, or an argument is invalid.
     """
     require_vx_kernel(operator.spec, "this test runs the VX kernel", "delete the test")
-    return _vx_kernel(operator, border or POISON, writes_outside, tuple((formats or {}).items()))
+    return _vx_kernel(
+        operator, border or POISON, writes_outside, tuple((formats or {}).items()), board
+    )
 
 
 @cache
@@ -44,17 +49,29 @@ def _vx_kernel(
     border: Border,
     writes_outside: str,
     formats: tuple[tuple[str, TensorFormat], ...],
+    board: str,
 ) -> EmulatedKernel:
-    return EmulatedKernel(operator.spec, operator.root, border, writes_outside, dict(formats))
+    return EmulatedKernel(
+        operator.spec, operator.root, border, writes_outside, dict(formats), board
+    )
+
+
+def _quantized(case: Case, formats: Mapping[str, TensorFormat]) -> Case:
+    """Return a case with the quantization of its tensors."""
+    quantization = {name: format_.quantization for name, format_ in formats.items()}
+    return replace(
+        case, quantization={name: each for name, each in quantization.items() if each is not None}
+    )
 
 
 def run_vx_kernel(
     case: Case,
-    max_ulp: int = 0,
-    max_error: float | None = None,
+    max_ulp: int | Mapping[str, int] = 0,
+    max_error: float | Mapping[str, float] | None = None,
     border: Border | None = None,
     writes_outside: str = WRITES_OUTSIDE[0],
     formats: Mapping[str, TensorFormat] | None = None,
+    board: str = STRICT,
     operator: Operator | None = None,
 ) -> Result:
     """Run the VX kernel on a case; see check_vx_kernel.
@@ -63,17 +80,19 @@ def run_vx_kernel(
         OpkitError: the repository is not built, or its op.yml or its .vx file is wrong.
     """
     operator = operator or operator_of(running_test().root)
-    kernel = vx_kernel(operator, border, writes_outside, formats)
+    kernel = vx_kernel(operator, border, writes_outside, formats, board)
+    case = _quantized(case, formats or {})
     return run_kernel(kernel, operator, case, VX_KERNEL.name, Tolerance(max_ulp, max_error))
 
 
 def check_vx_kernel(
     case: Case,
-    max_ulp: int = 0,
-    max_error: float | None = None,
+    max_ulp: int | Mapping[str, int] = 0,
+    max_error: float | Mapping[str, float] | None = None,
     border: Border | None = None,
     writes_outside: str = WRITES_OUTSIDE[0],
     formats: Mapping[str, TensorFormat] | None = None,
+    board: str = STRICT,
     operator: Operator | None = None,
 ) -> None:
     """Fail the test unless the VX kernel agrees with the reference.
@@ -97,16 +116,23 @@ def check_vx_kernel(
             round the launch up (to whole groups; in x to a multiple of 4), never fail a case.
             Dropped writes are counted below the table of results.
         formats: name of a tensor -> its attributes for vxQueryTensor besides shape and type: its
-            quantization, or bfloat16 elements.
+            quantization, or bfloat16 elements. Of quantized integers the reference gets and returns
+            the numbers; its results are rounded to the nearest elements.
+        board: "lenient" for a published kernel that needs it: buffers have some bytes behind their
+            elements, and a launch without localWorkSize is rounded up to whole groups of
+            reqd_work_group_size. Both are noted below the table of results. "strict" by default:
+            both fail the case.
         operator: the operator of the kernel; this repository's by default.
     """
-    with errors_fail_test():
-        tolerance = read_tolerance(case, max_ulp, max_error)
+    with errors_fail_test(VX_KERNEL.name, case):
         operator = operator or operator_of(running_test().root)
-        kernel = vx_kernel(operator, border, writes_outside, formats)
+        tolerance = read_tolerance(operator, case, max_ulp, max_error)
+        kernel = vx_kernel(operator, border, writes_outside, formats, board)
         candidate = Candidate(VX_KERNEL.name, kernel, tolerance)
-        if problems := check_kernels(operator, [candidate], case):
-            raise CheckError("\n".join(filter(None, [*problems, kernel.hint])))
+        if problems := check_kernels(operator, [candidate], _quantized(case, formats or {})):
+            for result in running_test().results:
+                result.note = result.note or kernel.hint
+            raise CheckError("\n".join(problems))
 
 
 TEST_FUNCTIONS = {

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from opkit.build.harness import harness
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.runtimes.build import Build
 from opkit.runtimes.rknn2.describe import DESCRIBE
 from opkit.runtimes.rknn2.scons import TOOLS
 from opkit.runtimes.rknn2.scons.deploy import deploy
-from opkit.runtimes.rknn2.scons.host import HARNESS_PARTS, host_runtime
+from opkit.runtimes.rknn2.scons.host import HARNESS_PARTS, host
 from opkit.runtimes.rknn2.scons.plugin import FOLDER, deliver, plugin
 from opkit.runtimes.rknn2.scons.simulator import simulators
 
@@ -28,9 +27,9 @@ def _declare(env: Any, request: Any) -> Sequence[Any]:
     """Declare the plugin for this PC, its host runtime, and `deploy`."""
     if "deploy" in request.commands:
         deploy(env, _products(env, request.targets_of(DESCRIBE)))
-    library, _ = plugin(env, PC, debug=True)
+    library, _ = plugin(env, PC)
     env.Clean(library, [FOLDER, "build/check", "build/report.html", "build/results"])
-    return [*harness(env), *host_runtime(env), library]
+    return [*host(env), library]
 
 
 def _products(env: Any, targets: Mapping[str, str]) -> Sequence[Any]:

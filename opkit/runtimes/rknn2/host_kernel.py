@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -10,6 +11,7 @@ import numpy as np
 
 from opkit.check.executors import on_this_pc
 from opkit.check.harness.client import HarnessKernel
+from opkit.check.instrumented import InstrumentedKernel
 from opkit.description.spec import OpSpec
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult
@@ -29,13 +31,18 @@ class EveryVersion:
     keeps_state = True
 
     def run(
-        self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
+        self,
+        invocation: Invocation,
+        fill: int | None = None,
+        repeat: int = 1,
+        limit: float = 10,
+        guards_before: bool = False,
     ) -> RunResult:
         """Run the kernel; see Kernel. Messages tell errors that only later versions have."""
-        result = self.first.run(invocation, fill, repeat, limit)
+        result = self.first.run(invocation, fill, repeat, limit, guards_before)
         if _fails(result) or not _has_int64(self.first.spec, invocation):
             return result
-        later = self.later.run(invocation, fill, repeat, limit)
+        later = self.later.run(invocation, fill, repeat, limit, guards_before)
         if _fails(later):
             later.stage += " with int64 tensors, as versions after librknnrt 1.6.0 hand them over,"
             return later
@@ -47,6 +54,12 @@ class EveryVersion:
                 "integers, and int64 ones, as later versions do; declare `dtype` in op.yml"
             )
         return result
+
+    def run_batch(
+        self, invocations: Sequence[Invocation], fill: int, alternates: bool, limit: float
+    ) -> dict[int, RunResult]:
+        """Run the kernel on several invocations like librknnrt 1.6.0; see StatefulKernel."""
+        return self.first.run_batch(invocations, fill, alternates, limit)
 
 
 def _has_int64(spec: OpSpec, invocation: Invocation) -> bool:
@@ -74,14 +87,18 @@ def every_version(
     return EveryVersion(first, later)
 
 
-def cpu_kernel(spec: OpSpec, root: Path) -> EveryVersion:
+def cpu_kernel(spec: OpSpec, root: Path) -> InstrumentedKernel:
     """Return a repository's CPU kernel for this PC.
 
     Raises:
         OpkitError: the kernel is not built.
     """
-    build = root / "build"
-    library = build / f"rknn2/x64/librkcst_{spec.lower}.so"
-    runtime = build / "rknn2/host/librknnrt.so"
-    executor = on_this_pc(build / "host/harness", runtime, library, "get_rknn_custom_op")
-    return every_version(spec, executor, root, library)
+    host = root / "build/rknn2/host"
+
+    def kernel(folder: Path) -> EveryVersion:
+        library = folder / f"librkcst_{spec.lower}.so"
+        harness, runtime = root / "build/host/harness", host / "librknnrt.so"
+        executor = on_this_pc(harness, runtime, library, "get_rknn_custom_op")
+        return every_version(spec, executor, root, library)
+
+    return InstrumentedKernel(kernel(root / "build/rknn2/x64"), kernel(host))

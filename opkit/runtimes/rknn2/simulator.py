@@ -69,7 +69,12 @@ class SimulatedReference:
         return scratch.enter_context(scratch_folder(self.root / "build/rknn2"))
 
     def run(
-        self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
+        self,
+        invocation: Invocation,
+        fill: int | None = None,
+        repeat: int = 1,
+        limit: float = 10,
+        guards_before: bool = False,
     ) -> RunResult:
         """Convert a model for the arrays and simulate it; see Kernel.
 
@@ -136,8 +141,8 @@ class SimulatedReference:
         """End a process that has not answered; return its fault and its last output."""
         worker = self._worker
         assert worker is not None
-        self.close()
-        lines = (line.strip() for line in worker.stderr().splitlines())
+        self._worker = None
+        lines = (line.strip() for line in worker.kill().splitlines())
         last = [line for line in lines if line and not line.startswith(_PROGRESS)]
         how = f"took longer than {TIMEOUT:g} s" if timed_out else "ended without an answer"
         output = "".join(f"\n  {line}" for line in last[-OUTPUT_LINES:])

@@ -45,6 +45,20 @@ def test_even_elements_of_two_registers() -> None:
     )
 
 
+def test_thirty_two_terms() -> None:
+    """Fields of five bits cross the words; the bins of the second operand follow the first's."""
+    terms = [Term(i // 8, Bin(i // 16, 15 - i % 16), Constant(i - 16)) for i in range(32)]
+    words = configuration("8x4", terms, shift=2, constant_type="int8")
+    number = sum(word << 32 * index for index, word in enumerate(words))
+    assert words[:2] == (0x55555555,) * 2
+    assert [number >> 64 + 5 * i & 31 for i in range(32)] == [
+        *range(15, -1, -1),
+        *range(31, 15, -1),
+    ]
+    assert words[7] == 0x402
+    assert list(number.to_bytes(64, "little")[32:]) == [(i - 16) % 256 for i in range(32)]
+
+
 def test_full_dot_product() -> None:
     words = configuration("16x1", [Term(0, Bin(0, i), Bin(1, 15 - i)) for i in range(16)], shift=5)
     assert words == (
@@ -89,7 +103,17 @@ def test_constants(type_: str, value: float, word: int) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("4x8", []), "unknown dot product '4x8' (expected 16x1, 8x2, 4x4, 2x8"),
+        (("4x16", []), "unknown dot product '4x16' (expected 16x1, 8x2, 4x4, 2x8, 32x1, 16x2, 8x4"),
+        (
+            ("4x8", [Term(0, Bin(0, 0), Bin(0, 1))], 0, "int8"),
+            "DP4x8: the second factor of Term(output=0",
+        ),
+        (("4x8", [Term(0, Bin(0, 0))], 0, "int8"), "must be a Constant"),
+        (
+            ("8x4", [Term(0, Bin(0, 0), ONE)]),
+            "DP8x4: a constant has 8 bits, so constant_type 'float",
+        ),
+        (("8x4", [Term(3, Bin(1, 16), ONE)], 0, "int8"), "DP8x4: lane 16 must be 0 to 15"),
         (("4x4", [Term(4, Bin(0, 0), ONE)]), "DP4x4: output 4 must be 0 to 3"),
         (("4x4", [Term(0, Bin(2, 0), ONE)]), "DP4x4: operand 2 must be 0 to 1"),
         (("4x4", [Term(0, Bin(0, 16), ONE)]), "DP4x4: lane 16 must be 0 to 15"),
@@ -135,7 +159,7 @@ def test_invalid_configurations(arguments: tuple[str, list[Term]], problem: str)
 
 @st.composite
 def _terms(draw: st.DrawFn) -> tuple[str, list[Term]]:
-    form = draw(st.sampled_from(sorted(FORMS)))
+    form = draw(st.sampled_from(sorted(form for form in FORMS if FORMS[form].slots == 16)))
     bins = st.builds(Bin, st.integers(0, 1), st.integers(0, 15))
     factors = st.one_of(bins, st.integers(-2048, 2048).map(Constant))
     terms = []

@@ -41,7 +41,8 @@ HOST = 0xE001
 INT8, INT16, INT32, INT64 = 0x2, 0x4, 0x6, 0x8
 FLOAT32, FLOAT16, BOOL, BOOL8 = 0xA, 0xF, 0x10, 0x11
 SCALAR, ARRAY, TENSOR = 0x80D, 0x80E, 0x815
-EVENT = 1
+REASON = 3
+EVENT, REASON = 1, 3
 
 
 class Handles:
@@ -791,6 +792,33 @@ def vx_node(vx: Handles, validate: Any) -> tuple[c_void_p, c_void_p]:
     return graph, node
 
 
+def test_failed_calls_are_named_with_their_reason(vx: Handles, tensor: c_void_p) -> None:
+    word, memory = c_int32(), (c_size_t * 6)()
+    strides = sizes((2, 6))
+    calls: list[tuple[tuple[Any, ...], str]] = [
+        (("vxQueryTensor", tensor, 0x081500, byref(word), 8),
+         "vxQueryTensor: attribute 0x81500 has 4 bytes, not 8"),
+        (("vxQueryTensor", tensor, 0x0815FF, byref(word), 4),
+         "vxQueryTensor: attribute 0x815FF is unknown"),
+        (("vxQueryTensor", tensor, 0x081501, byref(memory), 4),
+         "vxQueryTensor: VX_TENSOR_DIMS of 2 dimensions has 8 bytes, not 4"),
+        (("vxSetTensorAttribute", tensor, 0x081500, byref(word), 4),
+         "vxSetTensorAttribute: attribute 0x81500 cannot be set"),
+        (("vxCopyTensorPatch", tensor, 2, sizes((0, 0)), sizes((4, 2)), strides, byref(memory),
+          WRITE, HOST),
+         "vxCopyTensorPatch or vxMapTensorPatch: the view is 0 to 4 in dimension 0, which has 3 "
+         "elements"),
+        (("vxQueryTensor", None, 0x081500, byref(word), 4),
+         "vxQueryTensor: the tensor is not valid"),
+        (("vxTruncateArray", None, 0), "vxTruncateArray: the array is not valid"),
+        (("vxQueryScalar", None, 0, byref(word), 4), "vxQueryScalar: the scalar is not valid"),
+    ]  # fmt: skip
+    before = len(vx.runtime.log(REASON))
+    for call, _ in calls:
+        assert vx(*call) != 0
+    assert vx.runtime.log(REASON)[before:] == [reason for _, reason in calls]
+
+
 @pytest.mark.parametrize(("dimensions", "status"), [(0, -1), (1, 0), (3, 0), (4, -1)])
 def test_vx_kernel_is_launched_in_1_to_3_dimensions(
     vx: Handles, dimensions: int, status: int
@@ -800,6 +828,8 @@ def test_vx_kernel_is_launched_in_1_to_3_dimensions(
     launch = (c_size_t * 13)(dimensions, *[0] * 3, *[1] * 3, *[0] * 3, *[1] * 3)
     assert vx("vxSetNodeAttribute", node, 0x780300, byref(launch), 104) == 0
     assert vx("vxProcessGraph", graph) == status
+    reasons = vx.runtime.log(REASON)
+    assert (f"workDim is {dimensions} (expected 1 to 3)" in "".join(reasons)) == (status != 0)
 
 
 def test_local_data_is_set_in_initialize_and_deinitialize(vx: Handles) -> None:
@@ -1028,18 +1058,23 @@ def launch_kernel(root: Path, index: int) -> HarnessKernel:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "local", "status"),
+    ("sizes", "local", "reason"),
     [
-        ([4, 6, 2], [0, 0, 0], 0),
-        ([4, 6, 2], [2, 3, 1], 0),
-        ([4, 6, 2], [4, 0, 0], -1),  # partly set
-        ([4, 6, 2], [3, 1, 1], -1),  # 4 is not a multiple of 3
-        ([4, 0, 2], [0, 0, 0], -1),
+        ([4, 6, 2], [0, 0, 0], ""),
+        ([4, 6, 2], [2, 3, 1], ""),
+        ([4, 6, 2], [4, 0, 0], "localWorkSize is 0 in some of 3 dimensions"),
+        (
+            [4, 6, 2],
+            [3, 1, 1],
+            "globalWorkSize[0] = 4 is not a multiple of localWorkSize[0] = 3",
+        ),
+        ([4, 0, 2], [0, 0, 0], "globalWorkSize[1] is 0"),
     ],
 )
-def test_launch_rules(launcher: Path, sizes: list[int], local: list[int], status: int) -> None:
+def test_launch_rules(launcher: Path, sizes: list[int], local: list[int], reason: str) -> None:
     outcome = launch_kernel(launcher, 1).run(launch_call(sizes, local), fill=0)
-    assert outcome.status == status
+    assert outcome.status == (-1 if reason else 0)
+    assert outcome.log == ([f"the launch of the VX kernel: {reason}"] if reason else [])
     assert launch_of(outcome) == Launch(3, (0, 2, 0), (8, 1, 1), tuple(local), tuple(sizes))
     assert uniforms_of(outcome) == {"factor": struct.pack("<f", 2.5)}
 

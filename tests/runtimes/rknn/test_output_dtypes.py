@@ -123,14 +123,9 @@ def test_runtime_with_other_tensors_keeps_case(tmp_path: Path) -> None:
     operator = Operator(tmp_path)
     prepared = operator.prepare(case)
     rknn, pplnn = operator.runtimes
-
-    class Kernel:
-        convention = rknn.check.convention
-
     with pytest.raises(LeftOutError, match="cases with int64: its runtime has no such inputs"):
-        checking._refuse_unsupported(Kernel(), prepared)  # type: ignore[arg-type]
-    Kernel.convention = pplnn.check.convention
-    checking._refuse_unsupported(Kernel(), prepared)  # type: ignore[arg-type]
+        checking.refuse_unsupported(rknn.check.convention, prepared)
+    checking.refuse_unsupported(pplnn.check.convention, prepared)
 
 
 def test_inexact_result_error_names_dtype_key(tmp_path: Path) -> None:
@@ -147,7 +142,8 @@ def test_new_repository_with_integer_output_passes(tmp_path: Path) -> None:
     run = repository.scons("check")
     assert "6 passed" in run.stdout  # three shapes, two kinds of values
     assert "VX kernel" not in run.stdout
-    assert "note:" not in run.stdout
+    notes = [line for line in run.stdout.splitlines() if line.startswith("note:")]
+    assert notes == ["note: not run on aarch64: no qemu (apt install qemu-user-static)"]
     text = (root / "rknn_op_largest.py").read_text()
     assert "dtypes = [tf.int16, inputs_tensor[0].dtype]" in text
     # The CPU kernel writes int16: nonzero elements differ from the reference by whole numbers.
@@ -171,8 +167,8 @@ def test_integer_inputs_are_noted_once(copy_of_fresh: Repository) -> None:
     text = text.replace("uniform(-1, 1), special()", "uniform(-9, 9)")
     path.write_text(text.replace('"float16"', '"int16"'))
     run = copy_of_fresh.scons("check")
-    notes = [line for line in run.stdout.splitlines() if "float16" in line]
-    assert notes == [
+    note = (
         "note: cases have integer inputs (input: int16), but RKNN-Toolkit hands custom operators "
         "float16, in which integers are exact up to 2048"
-    ]
+    )
+    assert " ".join(run.stdout.split()).count(note) == run.stdout.count("float16") == 1

@@ -21,6 +21,8 @@ from opkit.runtimes import parse
 from opkit.runtimes.rknn.toolkit_class import toolkit_class
 from tests.repositories import EXAMPLES
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parent
 PROGRAM = TESTS / "tensorflow_cases.py"
 CASES = [

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -144,6 +145,28 @@ def test_first_line_lists_sources() -> None:
 
 def test_reference_is_embedded_verbatim() -> None:
     assert COPY in toolkit_class(operator(), COPY)
+
+
+def test_many_ports_and_outputs_have_a_line_each() -> None:
+    """Lines of at most 100 columns, indented as their first line."""
+    tensors = tuple(Tensor(f"y{index}") for index in range(9))
+    spec = replace(operator(), inputs=tensors[:4], outputs=tensors)
+    lines = toolkit_class(spec, COPY).splitlines()
+    begin = lines.index("        dtypes = [")
+    assert lines[begin + 1 : begin + 11] == [
+        *["            inputs_tensor[0].dtype,"] * 9,
+        "        ]",
+    ]
+    for direction, tensors_ in (("in", spec.inputs), ("out", spec.outputs)):
+        begin = lines.index(f"    def_{direction}put = [")
+        assert lines[begin + 1 : begin + len(tensors_) + 2] == [
+            *(
+                f'        IoMap("{direction}{i}", "{direction}", "{direction}put port {i}"),'
+                for i in range(len(tensors_))
+            ),
+            "    ]",
+        ]
+    assert max(map(len, lines)) <= 100
 
 
 @given(documents())
@@ -646,6 +669,8 @@ def test_reference_with_reserved_name(line: str, name: str) -> None:
     with pytest.raises(OpkitError, match=r"^copy_reference.py:(\d): '(.*)' has, or may") as caught:
         toolkit_class(operator(), f"x = 0\n\n{line}\n{NEEDED}")
     assert f"copy_reference.py:{3 + line.count(chr(10))}: '{name}' has" in str(caught.value)
+    hint = "import the names, not `*`" if name == "*" else "use another name"
+    assert str(caught.value).endswith(f"in the same file in the package; {hint}")
 
 
 @pytest.mark.parametrize(

@@ -282,6 +282,70 @@ def test_wrong_count(operator: Operator, type_name: str, count: int, expected: s
     assert f"has {count} values (expected {expected})" in result.printed
 
 
+FIXED = """\
+name: Fixed
+runtimes: [rknn2]
+inputs: {x: {type: VX_TYPE_TENSOR}}
+outputs: {y: {type: VX_TYPE_TENSOR, dtype: int64}}
+params: {pair: {type: VX_TYPE_ARRAY, length: 2}, reals: {type: floats, length: 3}}
+"""
+FIXED_COMPUTE = """\
+#include "generated/fixed.h"
+static const char *fixed_compute(const struct fixed_inputs *inputs,
+                                 const struct fixed_params *params, struct fixed_outputs *outputs)
+{
+    (void)inputs;
+    outputs->y.int64[0] = (int64_t)params->pair.count;
+    outputs->y.int64[1] = params->pair.items[0];
+    outputs->y.int64[2] = params->pair.items[1];
+    outputs->y.int64[3] = (int64_t)params->reals.count;
+    outputs->y.int64[4] = (int64_t)params->reals.items[2];
+    return NULL;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def fixed(host: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operator]:
+    made = build_operator(tmp_path_factory.mktemp("fixed"), host, FIXED, FIXED_COMPUTE, LATER)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("pair", "reals", "problem"),
+    [
+        ([-7, 2**31 - 1], [0, 1, 9], ""),
+        ([1], [0, 1, 9], "Fixed: attribute 'pair' has 1 values (expected 2)"),
+        ([1, 2, 3], [0, 1, 9], "Fixed: attribute 'pair' has 3 values (expected 2)"),
+        ([1, 2], [0, 1], "Fixed: attribute 'reals' has 2 values (expected 3)"),
+        ([1, 2], [0, 1, 2, 3], "Fixed: attribute 'reals' has 4 values (expected 3)"),
+        (
+            [1, 2**31],
+            [0, 1, 9],
+            "Fixed: attribute 'pair' is 2147483648 (expected -2147483648 to 2147483647)",
+        ),
+        ([], [0, 1, 9], "Fixed: the node has no attribute 'pair', and op.yml has no default for"),
+    ],
+)
+def test_lists_of_a_fixed_length(
+    fixed: Operator, pair: list[int], reals: list[float], problem: str
+) -> None:
+    attachments = {
+        "attribute:pair": attribute(DTYPES["int64"], np.array(pair, np.int64)),
+        "attribute:reals": attribute(DTYPES["float32"], np.array(reals, np.float32)),
+    }
+    inputs = {"x": np.zeros((1,), np.float32)}
+    params = {"pair": [0, 0], "reals": [0.0, 0.0, 0.0]}
+    result = fixed.run(inputs, params, {"y": ((5,), "int64")}, attachments)
+    assert result.printed.startswith(problem)
+    if problem:
+        assert (result.status, result.stage) == (-1, "init")
+    else:
+        assert result.outputs["y"].tolist() == [2, *pair, 3, reals[-1]]
+    assert not result.leaks
+
+
 TEXTS = {
     b'"neg"': "neg",
     b'""': "",

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from importlib import util
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -240,7 +240,11 @@ def test_attribute_that_aborts_the_runtime_is_refused(
     operator = custom_op(tmp_path)
     number = next(each for each in np.ravel(value).tolist() if each not in (0, 1))
     problem = f"node 'shift_0': attribute '{name}' is {number}, on which librknnrt aborts"
-    with pytest.raises(ValueError, match=f"^cstShift: {problem} when it loads the model"):
+    expected = "-2147483648 to 2147483647" if isinstance(number, int) else (
+        "0, or 1.17549449e-38 to 3.40282347e[+]38, or minus"
+    )  # fmt: skip
+    message = f"^cstShift: {problem} when it loads the model .expected {expected}.$"
+    with pytest.raises(ValueError, match=message):
         operator.shape_infer(node(**{name: value}), *SIGNATURE)
 
 
@@ -295,6 +299,7 @@ def test_param_value(type_: str, value: Any, expected: Any, tmp_path: Path) -> N
         ("{type: float}", [1.0, 2.0], "'p' has 2 items, expected a single one"),
         ("{type: ints, length: 2}", [1, 2, 3], r"'p' has 3 items, expected \[2\]"),
         ("{type: ints}", [1] * 20001, r"'p' has 20001 items, expected range\(1, 20001\)"),
+        ("{type: ints, length: 2}", [1], r"'p' has 1 items, expected \[2\]"),
     ],
 )
 def test_wrong_param_is_refused(param: str, value: Any, problem: str, tmp_path: Path) -> None:
@@ -319,6 +324,14 @@ def test_missing_attribute_has_default(param: str, default: Any, tmp_path: Path)
     operator.shape_infer(node(), *SIGNATURE)
 
 
+@pytest.mark.parametrize(
+    ("param", "value"), [("ints, length: 2", [1, 2]), ("ints", [7] * 20000), ("ints", [7])]
+)
+def test_lengths_of_lists(param: str, value: list[int], tmp_path: Path) -> None:
+    operator = custom_op(tmp_path, f"p: {{type: {param}}}")
+    operator.shape_infer(node(p=value), *SIGNATURE)
+
+
 CONSTANT = "size: {type: ints, source: const:size, default: [2]}"
 
 
@@ -330,6 +343,8 @@ def test_constant_input_is_a_param(tmp_path: Path) -> None:
     assert operator.compute(node(size=[4]), INPUTS)[1].shape == (1, 4)
     with pytest.raises(ValueError, match=r"'size' is array.*, expected int32"):
         operator.compute(node(), [*INPUTS, np.array([1.5])])
+    with pytest.raises(ValueError, match=r"'size' has 0 items, expected range\(1, 20001\)"):
+        operator.compute(node(), [*INPUTS, np.array([], np.int32)])
 
 
 def test_constant_input_is_unknown_while_shapes_are_inferred(tmp_path: Path) -> None:
@@ -338,6 +353,56 @@ def test_constant_input_is_unknown_while_shapes_are_inferred(tmp_path: Path) -> 
     signature = [*SIGNATURE[0], [1]], [*SIGNATURE[1], np.dtype("int64")]
     with pytest.raises(ValueError, match="no 'size': a constant input, without a value"):
         operator.shape_infer(node(), *signature)
+
+
+DEFAULTS = {
+    "given": "{type: int, default: 1}",
+    "needed": "{type: int}",
+    "whole": "{type: int, default: 2}",
+    "flag": "{type: VX_TYPE_BOOL, default: true}",
+    "big": "{type: VX_TYPE_INT64, default: 4294967296}",
+    "exact": "{type: VX_TYPE_FLOAT64, default: 0.5}",
+    "tenth": "{type: VX_TYPE_FLOAT64, default: 0.1}",
+    "single": "{type: float, default: 0.1}",
+    "list": "{type: floats, default: [1, 2]}",
+    "text": "{type: string, default: a}",
+}
+
+
+def test_nodes_of_the_model_get_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise librknnrt prints an error for each missing attribute.
+
+    Integers beyond 32 bits and floats with more digits than float32 cannot be attributes.
+    """
+    onnx = ModuleType("onnx")
+    monkeypatch.setattr(
+        onnx,
+        "helper",
+        SimpleNamespace(make_attribute=lambda name, value: SimpleNamespace(name=name, value=value)),
+        raising=False,
+    )
+    monkeypatch.setitem(sys.modules, "onnx", onnx)
+    operator = custom_op(
+        tmp_path, f"{', '.join(f'{k}: {v}' for k, v in DEFAULTS.items())}, {CONSTANT}"
+    )
+    given = node(given=5, needed=1).attribute
+    nodes = [
+        SimpleNamespace(op_type=op_type, input=["x"] * count, attribute=[*given])
+        for op_type, count in (("cstShift", 2), ("cstShift", 3), ("cstOther", 2))
+    ]
+    shapes, dtypes = SIGNATURE
+
+    class Complete(Rknn):
+        def build(self, operator: Any) -> None:
+            operator.shape_infer(node(needed=1), shapes, dtypes)
+
+    Complete(["cstShift"], nodes=nodes).build(operator)
+    added = [{each.name: each.value for each in made.attribute[2:]} for made in nodes]
+    single = float(np.float32(0.1))
+    defaults = {"whole": 2, "flag": 1, "exact": 0.5, "list": [1.0, 2.0], "text": "a"}
+    assert added[0].pop("single") == added[1].pop("single") == pytest.approx(single)
+    assert added == [defaults | {"size": [2]}, defaults, {}]
+    assert [type(value) for value in added[0].values()] == [int, int, float, list, str, list]
 
 
 # ---- The text ----

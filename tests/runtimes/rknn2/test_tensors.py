@@ -44,6 +44,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("nothing", "2 6 0 1"),
         ("single", "1 1 0 1"),
+        ("one", "1 6 0 1"),
+        ("six", "6 6 0 1"),
         ("undefined", "2 6 0 1"),
         ("int32", "2 6 5 1"),
         ("int64", "2 6 7 1"),

@@ -2,14 +2,15 @@
  * Blocks of memory between guard pages.
  *
  * A block ends at an inaccessible page: reading or writing the first byte past its end is a fault.
- * The page before it is inaccessible, too; the few bytes between that page and the block hold a
- * pattern, which is checked when the block is freed. A freed block of the operator becomes
- * inaccessible as a whole.
+ * With guards before, it begins at one instead. The page on its other side is inaccessible, too;
+ * the few bytes between that page and the block hold a pattern, which is checked when the block is
+ * freed. A freed block of the operator becomes inaccessible as a whole.
  *
  * A huge block is filled only at its ends: an operator may access little of its memory.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,8 @@
 #include "libc_memory.h"
 
 enum {
-    GUARD = 1 << 16, /* inaccessible bytes on both sides; a multiple of every page size */
+    /* Inaccessible bytes on both sides; a multiple of every page size. */
+    GUARD = sizeof(void *) > 4 ? 1 << 22 : 1 << 16,
     FILLED = 1 << 24, /* bytes at each end of a block; the rest stays 0 and uncommitted */
     MAX_FREED = 1 << 12, /* freed blocks in the table, to detect their use */
     LARGEST_ALIGNMENT = 1 << 12
@@ -32,10 +34,12 @@ struct block {
     uint8_t *start;
     size_t size;
     size_t number; /* of a block from malloc: 1, 2, ... in the order of allocation */
+    const void *caller; /* the return address of its allocation */
     uint8_t fill; /* the value of the bytes around it */
     guarded_describe_f *describe; /* NULL: a block of the operator, from malloc */
     const void *owner; /* for `describe` */
     bool for_stage; /* freed when the stage ends */
+    bool read_only;
     bool freed;
 };
 
@@ -44,7 +48,9 @@ static size_t block_count;
 static size_t block_capacity;
 static size_t freed_count;
 static size_t last_number;
+static unsigned running; /* runs that have begun and not ended */
 static bool guarding;
+static bool guards_before;
 static bool is_active;
 static uint8_t fill_byte;
 static harness_record_f *record;
@@ -154,7 +160,7 @@ static struct block *allocate(size_t size, size_t alignment)
     *block = (struct block){
         .map = map,
         .map_size = map_size,
-        .start = map + GUARD + pages - rounded,
+        .start = map + GUARD + (guards_before ? 0 : pages - rounded),
         .size = size,
         .fill = fill_byte,
     };
@@ -175,18 +181,26 @@ static void describe_block(const struct block *block, char *text, size_t size)
     }
 }
 
-__attribute__((format(printf, 2, 3))) static void record_text(const char *what, const char *format,
-                                                              ...)
+/* Records a sentence about the operator's call that returns to `caller`; NULL: about none. */
+__attribute__((format(printf, 3, 4))) static void record_text(const char *kind, const void *caller,
+                                                              const char *format, ...)
 {
     char text[512];
+    char what[64];
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    snprintf(what, sizeof what, caller != NULL ? "%s %" PRIuPTR : "%s", kind, (uintptr_t)caller);
     if (record != NULL) {
         record(what, text, strlen(text));
     }
+}
+
+void guarded_memory_record_event(const char *text)
+{
+    record_text("event", NULL, "%s", text);
 }
 
 /* Records writes to the bytes between a block and its guard pages. */
@@ -205,11 +219,11 @@ static void check_guards(const struct block *block)
     }
     describe_block(block, name, sizeof name);
     if (first < block->start) {
-        record_text("event", "the operator wrote up to %zu bytes before the start of %s",
+        record_text("event", NULL, "the operator wrote up to %zu bytes before the start of %s",
                     (size_t)(block->start - first), name);
     }
     if (last > end) {
-        record_text("event", "the operator wrote up to %zu bytes past the end of %s",
+        record_text("event", NULL, "the operator wrote up to %zu bytes past the end of %s",
                     (size_t)(last - end), name);
     }
 }
@@ -228,7 +242,7 @@ static void remove_oldest_freed(void)
 
 /* ---- The operator's blocks ---- */
 
-void *guarded_memory_new(size_t size, size_t alignment)
+void *guarded_memory_new(size_t size, size_t alignment, const void *caller)
 {
     if (alignment == 0) {
         alignment = natural_alignment(size);
@@ -238,6 +252,7 @@ void *guarded_memory_new(size_t size, size_t alignment)
         return NULL;
     }
     block->number = ++last_number;
+    block->caller = caller;
     return block->start;
 }
 
@@ -247,7 +262,17 @@ static bool is_inside(const struct block *block, const void *address)
            (const uint8_t *)address < block->map + block->map_size;
 }
 
-bool guarded_memory_free(void *start)
+uintptr_t guarded_memory_start(uintptr_t address)
+{
+    for (size_t i = block_count; i-- > 0;) {
+        if (is_inside(&blocks[i], (const void *)address)) {
+            return (uintptr_t)blocks[i].start;
+        }
+    }
+    return 0;
+}
+
+bool guarded_memory_free(void *start, const void *caller)
 {
     struct block *block = find(start);
     char name[256];
@@ -257,7 +282,7 @@ bool guarded_memory_free(void *start)
             if (is_inside(&blocks[i], start)) {
                 describe_block(&blocks[i], name, sizeof name);
                 record_text(
-                    "event",
+                    "event", caller,
                     "the operator frees a pointer into %s, which it did not get from malloc", name);
                 return true;
             }
@@ -266,7 +291,7 @@ bool guarded_memory_free(void *start)
     }
     if (block->freed) {
         describe_block(block, name, sizeof name);
-        record_text("event", "the operator frees %s twice", name);
+        record_text("event", caller, "the operator frees %s twice", name);
         return true;
     }
     check_guards(block);
@@ -286,7 +311,7 @@ bool guarded_memory_is_freed(const void *start)
     return block != NULL && block->freed;
 }
 
-void *guarded_memory_resize(void *start, size_t size)
+void *guarded_memory_resize(void *start, size_t size, const void *caller)
 {
     const struct block *block = find(start);
     if (block == NULL || block->describe != NULL || block->freed) {
@@ -294,10 +319,10 @@ void *guarded_memory_resize(void *start, size_t size)
         return NULL;
     }
     const size_t old_size = block->size; /* `block` is invalid after the table grows */
-    void *moved = guarded_memory_new(size, 0);
+    void *moved = guarded_memory_new(size, 0, caller);
     if (moved != NULL) {
         memcpy(moved, start, old_size < size ? old_size : size);
-        guarded_memory_free(start);
+        guarded_memory_free(start, caller);
     }
     return moved;
 }
@@ -346,6 +371,15 @@ void *guarded_block_new_for_stage(guarded_describe_f *describe, const void *owne
     return new_block(describe, owner, size, true);
 }
 
+void guarded_block_protect(void *start)
+{
+    struct block *block = find(start);
+    if (block != NULL && block->map != NULL && block->describe != NULL) {
+        block->read_only =
+            mprotect(filled_start(block), block->map_size - 2 * GUARD, PROT_READ) == 0;
+    }
+}
+
 static void delete_block(struct block *block)
 {
     if (block->map != NULL) {
@@ -373,12 +407,14 @@ static void delete_blocks_for_stage(void)
 
 /* ---- Runs ---- */
 
-void guarded_memory_begin(bool guard, uint8_t fill, harness_record_f *record_function)
+void guarded_memory_begin(const struct harness_invocation *invocation,
+                          harness_record_f *record_function)
 {
-    guarding = guard;
-    fill_byte = fill;
+    guarding = invocation->guarded;
+    guards_before = invocation->guards_before;
+    fill_byte = invocation->fill;
     record = record_function;
-    last_number = 0;
+    last_number = running++ == 0 ? 0 : last_number;
 }
 
 void guarded_memory_set_active(bool active)
@@ -403,8 +439,12 @@ void guarded_memory_end(void)
 {
     size_t leaked = 0;
     size_t bytes = 0;
+    const void *caller = NULL;
     char first[256] = "";
 
+    if (--running > 0) {
+        return;
+    }
     for (size_t i = 0; i < block_count; i++) {
         const struct block *block = &blocks[i];
         if (block->map != NULL && !block->freed) {
@@ -414,6 +454,7 @@ void guarded_memory_end(void)
             bytes += block->size;
             if (leaked++ == 0) {
                 describe_block(block, first, sizeof first);
+                caller = block->caller;
             }
         }
     }
@@ -425,10 +466,10 @@ void guarded_memory_end(void)
     freed_count = 0;
     guarding = false;
     if (leaked == 1) {
-        record_text("leak", "%s was never freed", first);
+        record_text("leak", caller, "%s was never freed", first);
     } else if (leaked > 1) {
-        record_text("leak", "%zu blocks (%zu bytes) were never freed, among them %s", leaked, bytes,
-                    first);
+        record_text("leak", caller, "%zu blocks (%zu bytes) were never freed, among them %s",
+                    leaked, bytes, first);
     }
 }
 
@@ -445,6 +486,9 @@ bool guarded_memory_explain(const void *address, char *text, size_t size)
         describe_block(block, name, sizeof name);
         if (block->freed && byte >= block->start && byte < end) {
             snprintf(text, size, "byte %zu of %s after it was freed", (size_t)(byte - block->start),
+                     name);
+        } else if (block->read_only && byte >= block->start && byte < end) {
+            snprintf(text, size, "byte %zu of %s, a read-only input", (size_t)(byte - block->start),
                      name);
         } else if (byte < block->start) {
             snprintf(text, size, "%zu bytes before the start of %s", (size_t)(block->start - byte),

@@ -5,6 +5,7 @@
  *     guarded_memory.c  the blocks
  *     guarded_values.c  the values of an invocation, each in such a block
  *     guarded_malloc.c  malloc, free and related functions for the operator, on such blocks
+ *     undefined.c       undefined behavior, which an instrumented kernel reports
  *
  * The files are part of the runtime's library, or of the static program with the runtime: a process
  * has them once. runtime.h has the calls by which a runtime guards its kernels.
@@ -19,6 +20,10 @@
 #ifndef OPKIT_GUARDED_MEMORY_H
 #define OPKIT_GUARDED_MEMORY_H
 
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/types.h>
+
 #include "opkit/check/harness/runtime.h"
 
 #ifdef __cplusplus
@@ -30,11 +35,11 @@ extern "C" {
 /* ---- The run of an operator ---- */
 
 /*
- * Begins a run: new blocks are filled with `fill`, and `record` gets an "event" for each write
- * beside a block and each invalid free, and a "leak" at the end. malloc is guarded only with
- * `guard`.
+ * Begins a run: new blocks hold the invocation's fill, and `record` gets an "event" for each write
+ * beside a block and each invalid free, and a "leak" at the end. malloc is guarded only in a
+ * guarded invocation. Runs of the same process may overlap: the leaks are those after the last end.
  */
-void guarded_memory_begin(bool guard, uint8_t fill, harness_record_f *record);
+void guarded_memory_begin(const struct harness_invocation *invocation, harness_record_f *record);
 /* Begins or ends a stage of the operator, in which its malloc is guarded. */
 void guarded_memory_set_active(bool active);
 /* Whether malloc is guarded now. */
@@ -53,22 +58,25 @@ bool guarded_memory_explain(const void *address, char *text, size_t size);
 typedef void guarded_describe_f(const void *owner, char *text, size_t size);
 
 /*
- * Returns memory that ends at an inaccessible page, or NULL if out of memory. Messages about the
- * block call `describe` with the owner, so both must outlive the block.
+ * Returns memory beside an inaccessible page: behind it, or before it (see struct
+ * harness_invocation). NULL if out of memory. Messages about the block call `describe` with the
+ * owner, so both must outlive the block.
  */
 void *guarded_block_new(guarded_describe_f *describe, const void *owner, size_t size);
 /* The same, but the end of the stage frees the block. */
 void *guarded_block_new_for_stage(guarded_describe_f *describe, const void *owner, size_t size);
+/* Makes a block of an input read-only; does nothing for other addresses. */
+void guarded_block_protect(void *start);
 /* Checks and frees a block of guarded_block_new; NULL: nothing. */
 void guarded_block_delete(void *start);
 
 /*
  * Returns the invocation's values, in the same order, or NULL if out of memory. In a guarded
  * invocation each value's bytes are in their own block, named "input 'x'", "output 'y'", "param
- * 'p'"; else the values are unchanged.
+ * 'p'", and only those of outputs are writable; else the values are unchanged.
  */
 struct harness_value *guarded_values_new(const struct harness_invocation *invocation);
-/* Copies the outputs' bytes to the invocation, and frees the blocks. */
+/* Copies the outputs' bytes to the invocation, records changed inputs, and frees the blocks. */
 void guarded_values_delete(const struct harness_invocation *invocation,
                            struct harness_value *values);
 
@@ -80,15 +88,28 @@ void *guarded_realloc(void *memory, size_t size);
 void guarded_free(void *memory);
 void *guarded_aligned_alloc(size_t alignment, size_t size);
 int guarded_posix_memalign(void **memory, size_t alignment, size_t size);
+char *guarded_strdup(const char *text);
+char *guarded_strndup(const char *text, size_t size);
+ssize_t guarded_getline(char **line, size_t *size, FILE *stream);
+ssize_t guarded_getdelim(char **line, size_t *size, int delimiter, FILE *stream);
+int guarded_vasprintf(char **text, const char *format, va_list arguments);
+int guarded_asprintf(char **text, const char *format, ...);
 
-/* Internal: returns new memory; an alignment of 0 means the natural one of the size. */
-void *guarded_memory_new(size_t size, size_t alignment);
+/*
+ * Internal: returns new memory; an alignment of 0 means the natural one of the size. `caller` is
+ * the operator's return address.
+ */
+void *guarded_memory_new(size_t size, size_t alignment, const void *caller);
 /* Sets the bytes of a block; of a huge block only those at its ends. */
 void guarded_memory_set(uint8_t *start, uint8_t byte, size_t size);
 /* Returns NULL with errno 0 for a pointer that guarded_memory_new did not return. */
-void *guarded_memory_resize(void *start, size_t size);
+void *guarded_memory_resize(void *start, size_t size, const void *caller);
 /* Returns false for a pointer outside of all blocks. */
-bool guarded_memory_free(void *start);
+bool guarded_memory_free(void *start, const void *caller);
+/* Returns the start of the block around an address, or 0 outside of all blocks. */
+uintptr_t guarded_memory_start(uintptr_t address);
+/* Records an event of the values of an invocation. */
+void guarded_memory_record_event(const char *text);
 
 #pragma GCC visibility pop
 

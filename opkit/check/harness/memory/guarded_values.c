@@ -30,8 +30,24 @@ struct harness_value *guarded_values_new(const struct harness_invocation *invoca
         }
         values[i] = *value;
         values[i].bytes = memcpy(bytes, value->bytes, value->size);
+        if (value->role != HARNESS_OUTPUT) {
+            guarded_block_protect(bytes);
+        }
     }
     return values;
+}
+
+/* Records a change of an input; a fault precedes it unless a sanitizer guards the block. */
+static void check_input(const struct harness_value *value, const void *bytes)
+{
+    char name[HARNESS_MAX_NAME + 16];
+    char text[HARNESS_MAX_NAME + 48];
+
+    if (memcmp(bytes, value->bytes, value->size) != 0) {
+        describe_value(value, name, sizeof name);
+        snprintf(text, sizeof text, "the operator changes %s", name);
+        guarded_memory_record_event(text);
+    }
 }
 
 void guarded_values_delete(const struct harness_invocation *invocation,
@@ -44,6 +60,8 @@ void guarded_values_delete(const struct harness_invocation *invocation,
         const struct harness_value *value = &invocation->values[i];
         if (value->role == HARNESS_OUTPUT) {
             memcpy(value->bytes, values[i].bytes, value->size);
+        } else {
+            check_input(value, values[i].bytes);
         }
         guarded_block_delete(values[i].bytes);
     }

@@ -17,7 +17,7 @@ enum {
     INVALID_VALUE = 1 /* the status of all errors */
 };
 
-static struct {
+static struct node {
     const struct harness_invocation *invocation;
     const struct opkit_pplnn_operator *operator_;
     harness_record_f *record;
@@ -26,7 +26,7 @@ static struct {
     struct opkit_pplnn_tensor *outputs;
     char *params; /* the operator's struct */
     char problem[512];
-} run;
+} *run; /* the node of the running stage */
 
 static const char *phase = "the shape rule";
 
@@ -51,11 +51,11 @@ static void describe(const struct harness_value *value, struct opkit_pplnn_tenso
 /* Sets a member of the operator's struct of params. */
 static bool set_param(const struct harness_value *value)
 {
-    const struct opkit_pplnn_operator *operator_ = run.operator_;
+    const struct opkit_pplnn_operator *operator_ = run->operator_;
 
     for (unsigned i = 0; i < operator_->param_count; i++) {
         const struct opkit_pplnn_param *param = &operator_->params[i];
-        char *member = run.params + param->offset;
+        char *member = run->params + param->offset;
         if (strcmp(param->name, value->name) != 0) {
             continue;
         }
@@ -87,28 +87,32 @@ static int refuse(struct harness_error *error, const char *what)
 }
 
 static int prepare(void *entry, const struct harness_invocation *invocation,
-                   harness_record_f *record, struct harness_error *error)
+                   harness_record_f *record, struct harness_error *error, void **node)
 {
     const struct opkit_pplnn_operator *operator_ = entry;
 
-    run.invocation = invocation;
-    run.operator_ = operator_;
-    run.record = record;
+    run = *node = __libc_calloc(1, sizeof *run);
+    if (run == NULL) {
+        return INVALID_VALUE;
+    }
+    run->invocation = invocation;
+    run->operator_ = operator_;
+    run->record = record;
     if (operator_->input_count + operator_->output_count + operator_->param_count !=
         invocation->count) {
         return refuse(error, "it has another count of parameters");
     }
-    guarded_memory_begin(invocation->guarded, invocation->fill, record);
-    run.values = guarded_values_new(invocation);
-    run.inputs = __libc_calloc(operator_->input_count, sizeof *run.inputs);
-    run.outputs = __libc_calloc(operator_->output_count, sizeof *run.outputs);
-    run.params = __libc_calloc(1, operator_->params_size);
+    guarded_memory_begin(invocation, record);
+    run->values = guarded_values_new(invocation);
+    run->inputs = __libc_calloc(operator_->input_count, sizeof *run->inputs);
+    run->outputs = __libc_calloc(operator_->output_count, sizeof *run->outputs);
+    run->params = __libc_calloc(1, operator_->params_size);
     for (unsigned i = 0, inputs = 0, outputs = 0; i < invocation->count; i++) {
-        const struct harness_value *value = &run.values[i];
+        const struct harness_value *value = &run->values[i];
         if (value->role == HARNESS_INPUT) {
-            describe(value, &run.inputs[inputs++]);
+            describe(value, &run->inputs[inputs++]);
         } else if (value->role == HARNESS_OUTPUT) {
-            describe(value, &run.outputs[outputs++]);
+            describe(value, &run->outputs[outputs++]);
         } else if (!set_param(value)) {
             return refuse(error, value->name);
         }
@@ -151,74 +155,77 @@ static void infer_unusual_shapes(struct opkit_pplnn_tensor *inferred)
 
     for (size_t i = 0; i < sizeof UNUSUAL / sizeof *UNUSUAL; i++) {
         phase = UNUSUAL[i].phase;
-        for (unsigned j = 0; j < run.operator_->input_count; j++) {
-            for (uint32_t k = 0; k < run.inputs[j].rank; k++) {
-                const int64_t dim = run.inputs[j].dims[k];
-                run.inputs[j].dims[k] = UNUSUAL[i].dim;
+        for (unsigned j = 0; j < run->operator_->input_count; j++) {
+            for (uint32_t k = 0; k < run->inputs[j].rank; k++) {
+                const int64_t dim = run->inputs[j].dims[k];
+                run->inputs[j].dims[k] = UNUSUAL[i].dim;
                 guarded_memory_set_active(true);
-                (void)run.operator_->infer_shapes(run.inputs, run.params, inferred);
+                (void)run->operator_->infer_shapes(run->inputs, run->params, inferred);
                 guarded_memory_set_active(false);
-                run.inputs[j].dims[k] = dim;
+                run->inputs[j].dims[k] = dim;
             }
         }
     }
 }
 
 /* Infers the shapes of the outputs and compares them with the reference's. */
-static int infer_shapes(void)
+static int infer_shapes(void *node)
 {
-    const unsigned count = run.operator_->output_count;
+    run = node;
+    const unsigned count = run->operator_->output_count;
     struct opkit_pplnn_tensor *inferred = __libc_calloc(count, sizeof *inferred);
 
     phase = "the shape rule";
     guarded_memory_set_active(true);
-    const char *problem = run.operator_->infer_shapes(run.inputs, run.params, inferred);
+    const char *problem = run->operator_->infer_shapes(run->inputs, run->params, inferred);
     guarded_memory_set_active(false);
     for (unsigned i = 0; i < count && problem == NULL; i++) {
-        if (!is_same_shape(&inferred[i], &run.outputs[i])) {
+        if (!is_same_shape(&inferred[i], &run->outputs[i])) {
             char shapes[2][160];
             print_shape(shapes[0], sizeof shapes[0], &inferred[i]);
-            print_shape(shapes[1], sizeof shapes[1], &run.outputs[i]);
-            snprintf(run.problem, sizeof run.problem,
+            print_shape(shapes[1], sizeof shapes[1], &run->outputs[i]);
+            snprintf(run->problem, sizeof run->problem,
                      "output '%s' has the shape %s by the shape rule for PPLNN, but %s by "
                      "output_shapes of the reference",
-                     run.values[run.operator_->input_count + i].name, shapes[0], shapes[1]);
+                     run->values[run->operator_->input_count + i].name, shapes[0], shapes[1]);
             return INVALID_VALUE;
         }
     }
     if (problem != NULL) {
-        snprintf(run.problem, sizeof run.problem, "%s", problem);
+        snprintf(run->problem, sizeof run->problem, "%s", problem);
         return INVALID_VALUE;
     }
     infer_unusual_shapes(inferred);
     return 0;
 }
 
-static int process(void)
+static int process(void *node)
 {
+    run = node;
     phase = "the kernel";
     guarded_memory_set_active(true);
-    const char *problem = run.operator_->run(run.inputs, run.params, run.outputs);
+    const char *problem = run->operator_->run(run->inputs, run->params, run->outputs);
     guarded_memory_set_active(false);
     if (problem != NULL) {
-        snprintf(run.problem, sizeof run.problem, "%s", problem);
+        snprintf(run->problem, sizeof run->problem, "%s", problem);
         return INVALID_VALUE;
     }
     return 0;
 }
 
-static int clean_up(void)
+static int clean_up(void *node)
 {
+    run = node;
     phase = "the end of the kernel";
-    guarded_values_delete(run.invocation, run.values);
+    guarded_values_delete(run->invocation, run->values);
     guarded_memory_end();
     return 0;
 }
 
 static void report(void)
 {
-    if (run.problem[0] != '\0') {
-        run.record("log", run.problem, strlen(run.problem));
+    if (run != NULL && run->problem[0] != '\0') {
+        run->record("log", run->problem, strlen(run->problem));
     }
 }
 

@@ -9,32 +9,36 @@ from SCons.Action import Action
 
 from opkit.build.compiler import compiler_for
 from opkit.build.harness import harness, runtime_library
-from opkit.build.libraries import kernel_objects, with_debug_info
+from opkit.build.libraries import instrumented, kernel_objects
 from opkit.build.static_harness import Parts
 from opkit.runtimes.pplnn.generated import operator_source
 from opkit.runtimes.pplnn.scons.library import FOLDER, RUNTIME, math_objects
 from opkit.runtimes.pplnn.settings import NAME
 
+HOST = f"{FOLDER}/host"
 DRIVER = f"{RUNTIME}/harness/*.c"
 
 
 def host(env: Any) -> list[Any]:
-    """Return the nodes of harness, driver and library for this PC, in `build/pplnn/host/`."""
-    driver = runtime_library(env, f"{FOLDER}/host/libpplnn_driver.so", DRIVER)
-    return [harness(env), driver, _library(env, driver)]
+    """Return the nodes of harness, driver and libraries for this PC, in `build/pplnn/host/`."""
+    driver = runtime_library(env, f"{HOST}/libpplnn_driver.so", DRIVER)
+    host_env = compiler_for(env, "x64", cxx=True)
+    libraries = [
+        _library(host_env, f"{HOST}/delivered", driver),
+        _library(instrumented(host_env), HOST, driver),
+    ]
+    return [harness(env), driver, *libraries]
 
 
-def _library(env: Any, driver: Any) -> Any:
-    """Return the node of the operator's library for the driver, with debug information."""
-    folder = f"{FOLDER}/host"
-    host_env = with_debug_info(compiler_for(env, "x64", cxx=True))
-    library = host_env.Command(
+def _library(env: Any, folder: str, driver: Any) -> Any:
+    """Return the node of the operator's library for the driver, in a folder."""
+    library = env.Command(
         f"{folder}/lib{env['OPERATOR'].lower}.so",
-        _kernel(host_env, folder),
+        _kernel(env, folder),
         Action("$SHAREDCOM", "$SHAREDCOMSTR"),
-        LIBRARIES=["-Wl,-z,defs", "-Wl,--no-as-needed", f"-L{folder}", "-lpplnn_driver", "-lm"],
+        LIBRARIES=["-Wl,-z,defs", "-Wl,--no-as-needed", f"-L{HOST}", "-lpplnn_driver", "-lm"],
     )
-    host_env.Depends(library, driver)
+    env.Depends(library, driver)
     return library
 
 

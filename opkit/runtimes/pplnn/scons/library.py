@@ -8,6 +8,7 @@ from typing import Any
 from opkit.build.compiler import compiler_for
 from opkit.build.libraries import archive, kernel_objects
 from opkit.build.machinery import FOLDER as MACHINERY
+from opkit.build.objects import operator_object
 from opkit.runtimes.pplnn.generated import generated_files
 from opkit.runtimes.pplnn.names import SOURCES, names
 from opkit.toolchains.languages import CHAR
@@ -62,5 +63,5 @@ def _checked_objects(env: Any, folder: str) -> list[Any]:
         node
         for path in sorted(generated_files(env["OPERATOR"]))
         if path.startswith("pplnn/") and path.endswith(".cc") and path not in compiled
-        for node in source_env.SharedObject(f"{folder}/{path}.o", path)
+        for node in operator_object(source_env, f"{folder}/{path}.o", path)
     ]

@@ -44,16 +44,23 @@ class DotProduct(NamedTuple):
         doc: a description of its outputs.
         terms: the products to add up.
         constant_type: the type of its constants.
+        accumulator_type: the type of its sums.
     """
 
     form: str
     doc: str
     terms: Sequence[Term]
     constant_type: str = "float16"
+    accumulator_type: str = "float32"
 
     def words(self) -> tuple[int, ...]:
         """Return the 16 words."""
-        return configuration(self.form, self.terms, constant_type=self.constant_type)
+        return configuration(
+            self.form,
+            self.terms,
+            constant_type=self.constant_type,
+            accumulator_type=self.accumulator_type,
+        )
 
 
 def _times_one(outputs: int, element: Callable[[int], Bin]) -> list[Term]:
@@ -83,6 +90,21 @@ DOT_PRODUCTS = {
         "2x8",
         "the elements of A, then those of B, which are half4: one half8",
         _times_one(8, lambda i: Bin(i // 4, i % 4 * 2)),
+    ),
+    "low_bytes_to_floats": DotProduct(
+        "4x4", "elements 0 to 3 of A: bytes become floats", _times_one(4, lambda i: Bin(_FIRST, i))
+    ),
+    "high_bytes_to_floats": DotProduct(
+        "4x4",
+        "elements 4 to 7 of A: bytes become floats",
+        _times_one(4, lambda i: Bin(_FIRST, 4 + i)),
+    ),
+    "pack_ints_to_bytes": DotProduct(
+        "2x8",
+        "the elements of A, then those of B, which are int4: 8 bytes",
+        [Term(i, Bin(i // 4, i % 4)) for i in range(8)],
+        "int8",
+        "int32",
     ),
     "low_products_of_halves": DotProduct(
         "4x4", "A * B of elements 0 to 3, as floats", _products(0)

@@ -50,7 +50,7 @@ static const struct hostrt_attribute ATTRIBUTES[] = {
 vx_status vxQueryArray(vx_array array, vx_enum attribute, void *value, vx_size size)
 {
     if (!hostrt_is(array, VX_TYPE_ARRAY)) {
-        return VX_ERROR_INVALID_REFERENCE;
+        return hostrt_refuse(VX_ERROR_INVALID_REFERENCE, __func__, "the array is not valid");
     }
     return hostrt_query(__func__, ATTRIBUTES, dimof(ATTRIBUTES), array, attribute, value, size,
                         VX_ERROR_NOT_SUPPORTED);
@@ -60,7 +60,7 @@ vx_status vxQueryArray(vx_array array, vx_enum attribute, void *value, vx_size s
 vx_status vxSetArrayAttribute(vx_array array, vx_enum attribute, void *value, vx_size size)
 {
     if (!hostrt_is(array, VX_TYPE_ARRAY)) {
-        return VX_ERROR_INVALID_REFERENCE;
+        return hostrt_refuse(VX_ERROR_INVALID_REFERENCE, __func__, "the array is not valid");
     }
     const vx_status status =
         hostrt_set(__func__, ATTRIBUTES, dimof(ATTRIBUTES), array, attribute, value, size);
@@ -88,13 +88,15 @@ static void copy_items(vx_uint8 *to, vx_size to_stride, const vx_uint8 *from, vx
 vx_status vxAddArrayItems(vx_array array, vx_size count, const void *items, vx_size stride)
 {
     if (!hostrt_is(array, VX_TYPE_ARRAY)) {
-        return VX_ERROR_INVALID_REFERENCE;
+        return hostrt_refuse(VX_ERROR_INVALID_REFERENCE, __func__, "the array is not valid");
     }
     if (count == 0 || items == NULL || (stride != 0 && stride < array->item_size)) {
         return VX_ERROR_INVALID_PARAMETERS;
     }
     if (array->count > array->capacity || count > array->capacity - array->count) {
-        return VX_ERROR_INVALID_PARAMETERS;
+        return hostrt_refuse(VX_ERROR_INVALID_PARAMETERS, __func__,
+                             "%zu items more than the array's %zu exceed its capacity, %zu", count,
+                             array->count, array->capacity);
     }
     copy_items(array->items + array->count * array->item_size, array->item_size, items,
                stride != 0 ? stride : array->item_size, count, array->item_size);
@@ -105,7 +107,7 @@ vx_status vxAddArrayItems(vx_array array, vx_size count, const void *items, vx_s
 vx_status vxTruncateArray(vx_array array, vx_size count)
 {
     if (!hostrt_is(array, VX_TYPE_ARRAY)) {
-        return VX_ERROR_INVALID_REFERENCE;
+        return hostrt_refuse(VX_ERROR_INVALID_REFERENCE, __func__, "the array is not valid");
     }
     if (count > array->count) {
         return VX_ERROR_INVALID_PARAMETERS;
@@ -118,11 +120,13 @@ vx_status vxCopyArrayRange(vx_array array, vx_size start, vx_size end, vx_size s
                            void *user_memory, vx_enum usage, vx_enum user_memory_type)
 {
     if (!hostrt_is(array, VX_TYPE_ARRAY)) {
-        return VX_ERROR_INVALID_REFERENCE;
+        return hostrt_refuse(VX_ERROR_INVALID_REFERENCE, __func__, "the array is not valid");
     }
     if (user_memory == NULL || (usage != VX_READ_ONLY && usage != VX_WRITE_ONLY) ||
         stride < array->item_size || start >= end || end > array->count) {
-        return VX_ERROR_INVALID_PARAMETERS;
+        return hostrt_refuse(VX_ERROR_INVALID_PARAMETERS, __func__,
+                             "items %zu to %zu of %zu, in steps of %zu bytes, usage 0x%X", start,
+                             end, array->count, stride, (unsigned)usage);
     }
     if (user_memory_type != 0 && user_memory_type != VX_MEMORY_TYPE_NONE &&
         user_memory_type != VX_MEMORY_TYPE_HOST) {
@@ -147,12 +151,14 @@ vx_status vxMapArrayRange(vx_array array, vx_size start, vx_size end, vx_map_id 
     (void)memory_type;
     (void)flags;
     if (!hostrt_is(array, VX_TYPE_ARRAY)) {
-        return VX_ERROR_INVALID_REFERENCE;
+        return hostrt_refuse(VX_ERROR_INVALID_REFERENCE, __func__, "the array is not valid");
     }
     if (stride == NULL || memory == NULL ||
         (usage != VX_READ_ONLY && usage != VX_WRITE_ONLY && usage != VX_READ_AND_WRITE) ||
         start >= end || end > array->count) {
-        return VX_ERROR_INVALID_PARAMETERS;
+        return hostrt_refuse(VX_ERROR_INVALID_PARAMETERS, __func__,
+                             "items %zu to %zu of %zu, usage 0x%X", start, end, array->count,
+                             (unsigned)usage);
     }
     if (map_id == NULL) {
         hostrt_log_crash(__func__, "map_id is NULL");
@@ -167,7 +173,7 @@ vx_status vxMapArrayRange(vx_array array, vx_size start, vx_size end, vx_map_id 
 vx_status vxUnmapArrayRange(vx_array array, vx_map_id map_id)
 {
     if (!hostrt_is(array, VX_TYPE_ARRAY)) {
-        return VX_ERROR_INVALID_REFERENCE;
+        return hostrt_refuse(VX_ERROR_INVALID_REFERENCE, __func__, "the array is not valid");
     }
     return hostrt_remove_map((vx_reference)array, map_id) ? VX_SUCCESS
                                                           : VX_ERROR_INVALID_PARAMETERS;

@@ -31,15 +31,16 @@ static const vx_enum TYPES[] = {
 #define RUNTIME_ENUMERATION \
     0xFFF03080 /* as the board's runtime writes it into every custom kernel */
 
-static struct {
+static struct node {
     const struct harness_invocation *invocation;
     harness_record_f *record;
+    vx_context context;
     vx_kernel_description_t *description;
     bool has_program;
     vx_graph graph;
     vx_node node; /* the graph's */
     vx_reference *references; /* of the node, in the order of its parameters */
-} run;
+} *run; /* the node of the running stage */
 
 /* Returns from the function when a call does not succeed. */
 #define CALL(error, function_name, ...)                      \
@@ -58,8 +59,8 @@ static const char TENSOR[] = "tensor:";
 
 static const struct harness_attachment *next_attachment(const char *prefix, unsigned *position)
 {
-    while (*position < run.invocation->attachment_count) {
-        const struct harness_attachment *attachment = &run.invocation->attachments[(*position)++];
+    while (*position < run->invocation->attachment_count) {
+        const struct harness_attachment *attachment = &run->invocation->attachments[(*position)++];
         if (strncmp(attachment->name, prefix, strlen(prefix)) == 0) {
             return attachment;
         }
@@ -71,12 +72,12 @@ static void attach(const char *name, const void *bytes, size_t size)
 {
     char what[VX_MAX_KERNEL_NAME + 32];
     snprintf(what, sizeof what, "attachment %s", name);
-    run.record(what, bytes, size);
+    run->record(what, bytes, size);
 }
 
 static void attach_launch(void)
 {
-    const vx_kernel_execution_parameters_t *launch = &run.node->execution;
+    const vx_kernel_execution_parameters_t *launch = &run->node->execution;
     const vx_size *const sizes[] = {launch->globalWorkOffset, launch->globalWorkScale,
                                     launch->localWorkSize, launch->globalWorkSize};
     char text[512];
@@ -99,7 +100,7 @@ static void attach_uniforms(void)
     vx_size count;
     vx_size size;
 
-    for (vx_size i = 0; hostrt_uniform(run.node, i, &uniform, &count, &value, &size); i++) {
+    for (vx_size i = 0; hostrt_uniform(run->node, i, &uniform, &count, &value, &size); i++) {
         if (count > 0 && uniform[0] != '\0') {
             snprintf(name, sizeof name, "%s%s", UNIFORM, uniform);
             attach(name, value != NULL ? value : "", value != NULL ? size : 0);
@@ -168,10 +169,10 @@ static vx_reference create(vx_context context, const struct harness_value *value
 
 static vx_status create_reference(vx_context context, unsigned index, struct harness_error *error)
 {
-    const struct harness_value *value = &run.invocation->values[index];
+    const struct harness_value *value = &run->invocation->values[index];
     const vx_reference reference = create(context, value);
 
-    run.references[index] = reference;
+    run->references[index] = reference;
     CALL(error, vxGetStatus, reference);
     CALL(error, hostrt_set_name, reference, value->name);
     if (value->role != HARNESS_PARAM) {
@@ -186,11 +187,11 @@ static vx_status create_reference(vx_context context, unsigned index, struct har
 static vx_kernel add_kernel(vx_context context)
 {
     static const vx_uint8 PROGRAM[] = {'S', 'H', 'D', 'R'}; /* the driver's magic, and no more */
-    vx_kernel_description_t *kernel = run.description;
+    vx_kernel_description_t *kernel = run->description;
     const vx_enum enumeration = (vx_enum)RUNTIME_ENUMERATION;
 
     kernel->enumeration = RUNTIME_ENUMERATION;
-    if (!run.has_program) {
+    if (!run->has_program) {
         return vxAddUserKernel(context, kernel->name, enumeration, kernel->function,
                                kernel->numParams, kernel->validate, kernel->initialize,
                                kernel->deinitialize);
@@ -207,26 +208,26 @@ static vx_status create_node(vx_context context, struct harness_error *error)
     const struct harness_attachment *uniform;
 
     CALL(error, vxGetStatus, (vx_reference)kernel);
-    for (vx_uint32 i = 0; i < run.description->numParams; i++) {
-        const vx_param_description_t *row = &run.description->parameters[i];
+    for (vx_uint32 i = 0; i < run->description->numParams; i++) {
+        const vx_param_description_t *row = &run->description->parameters[i];
         CALL(error, vxAddParameterToKernel, kernel, i, row->direction, row->data_type, row->state);
     }
     CALL(error, vxFinalizeKernel, kernel);
-    run.graph = vxCreateGraph(context);
-    CALL(error, vxGetStatus, (vx_reference)run.graph);
-    run.node = vxCreateGenericNode(run.graph, kernel);
-    CALL(error, vxGetStatus, (vx_reference)run.node);
-    for (unsigned i = 0; i < run.invocation->count; i++) {
-        CALL(error, vxSetParameterByIndex, run.node, i, run.references[i]);
-        if (run.invocation->values[i].role == HARNESS_PARAM) { /* the node alone holds it */
-            CALL(error, vxReleaseReference, &(vx_reference){run.references[i]});
+    run->graph = vxCreateGraph(context);
+    CALL(error, vxGetStatus, (vx_reference)run->graph);
+    run->node = vxCreateGenericNode(run->graph, kernel);
+    CALL(error, vxGetStatus, (vx_reference)run->node);
+    for (unsigned i = 0; i < run->invocation->count; i++) {
+        CALL(error, vxSetParameterByIndex, run->node, i, run->references[i]);
+        if (run->invocation->values[i].role == HARNESS_PARAM) { /* the node alone holds it */
+            CALL(error, vxReleaseReference, &(vx_reference){run->references[i]});
         }
     }
     for (unsigned i = 0; (uniform = next_attachment(UNIFORM, &i)) != NULL;) {
         const vx_size size = strtoul(uniform->bytes, NULL, 10);
-        CALL(error, hostrt_declare_uniform, run.node, uniform->name + strlen(UNIFORM), size);
+        CALL(error, hostrt_declare_uniform, run->node, uniform->name + strlen(UNIFORM), size);
     }
-    CALL(error, vxReleaseNode, &(vx_node){run.node});
+    CALL(error, vxReleaseNode, &(vx_node){run->node});
     return VX_SUCCESS;
 }
 
@@ -247,27 +248,32 @@ static bool choose_kernel(vx_kernel_description_t **kernels, struct harness_erro
                  "kernel_index %lu is out of range (kernels in the list: %u)", index, count);
         return false;
     }
-    run.description = kernels[index];
-    run.has_program = index > 0;
-    if (run.description->numParams != run.invocation->count) {
+    run->description = kernels[index];
+    run->has_program = index > 0;
+    if (run->description->numParams != run->invocation->count) {
         snprintf(error->message, sizeof error->message,
                  "kernel '%s' has %u parameters, but op.yml has %u; run `scons target=x64`",
-                 run.description->name, run.description->numParams, run.invocation->count);
+                 run->description->name, run->description->numParams, run->invocation->count);
         return false;
     }
     return true;
 }
 
 static int prepare(void *entry, const struct harness_invocation *invocation,
-                   harness_record_f *record, struct harness_error *error)
+                   harness_record_f *record, struct harness_error *error, void **node)
 {
-    run.invocation = invocation;
-    run.record = record;
+    run = *node = __libc_calloc(1, sizeof *run);
+    if (run == NULL) {
+        return VX_ERROR_NO_MEMORY;
+    }
+    run->invocation = invocation;
+    run->record = record;
     if (!choose_kernel(entry, error)) {
         return VX_FAILURE;
     }
-    run.references = __libc_calloc(invocation->count, sizeof(vx_reference));
-    const vx_context context = vxCreateContext();
+    run->references = __libc_calloc(invocation->count, sizeof(vx_reference));
+    guarded_memory_begin(invocation, record);
+    const vx_context context = run->context = vxCreateContext();
     for (unsigned i = 0; i < invocation->count; i++) {
         const vx_status status = create_reference(context, i, error);
         if (status != VX_SUCCESS) {
@@ -275,48 +281,51 @@ static int prepare(void *entry, const struct harness_invocation *invocation,
         }
     }
     const vx_status status = create_node(context, error);
-    guarded_memory_begin(invocation->guarded, invocation->fill, hostrt_log_record);
-    hostrt_snapshot_references();
+    hostrt_snapshot_references(context);
     return status;
 }
 
-static int set_up(void)
+static int set_up(void *node)
 {
+    run = node;
     guarded_memory_set_active(true);
-    const vx_status status = vxVerifyGraph(run.graph);
+    const vx_status status = vxVerifyGraph(run->graph);
     guarded_memory_set_active(false);
-    if (status == VX_SUCCESS && run.has_program) {
-        attach("kernel_name", run.description->name, strlen(run.description->name));
-        attach("border", &run.node->border, sizeof run.node->border);
+    if (status == VX_SUCCESS && run->has_program) {
+        attach("kernel_name", run->description->name, strlen(run->description->name));
+        attach("border", &run->node->border, sizeof run->node->border);
         attach_launch();
         attach_uniforms();
     }
     return status;
 }
 
-static int process(void)
+static int process(void *node)
 {
+    run = node;
     guarded_memory_set_active(true);
-    const vx_status status = vxProcessGraph(run.graph);
+    const vx_status status = vxProcessGraph(run->graph);
     guarded_memory_set_active(false);
     /* vxProcessGraph does not report a failure of a CPU kernel, as on the board; a check does. */
-    return status == VX_SUCCESS ? run.graph->kernel_status : status;
+    return status == VX_SUCCESS ? run->graph->kernel_status : status;
 }
 
-static int clean_up(void)
+static int clean_up(void *node)
 {
+    run = node;
     guarded_memory_set_active(true);
-    const vx_status status = vxReleaseGraph(&run.graph);
+    const vx_status status = vxReleaseGraph(&run->graph);
     guarded_memory_set_active(false);
-    hostrt_compare_maps(true);
+    hostrt_compare_maps(run->context);
     guarded_memory_end();
-    hostrt_compare_references(true);
-    for (unsigned i = 0; i < run.invocation->count; i++) {
-        const struct harness_value *value = &run.invocation->values[i];
+    hostrt_compare_references(run->context);
+    for (unsigned i = 0; i < run->invocation->count; i++) {
+        const struct harness_value *value = &run->invocation->values[i];
         if (value->role == HARNESS_OUTPUT) {
-            copy_tensor((vx_tensor)run.references[i], value->bytes, VX_READ_ONLY);
+            copy_tensor((vx_tensor)run->references[i], value->bytes, VX_READ_ONLY);
         }
     }
+    vxReleaseContext(&run->context);
     return status;
 }
 
@@ -326,6 +335,7 @@ static void report(void)
         [HOSTRT_LOG] = "log",
         [HOSTRT_EVENT] = "event",
         [HOSTRT_LEAK] = "leak",
+        [HOSTRT_REASON] = "log",
     };
     const char *text;
     vx_status status;
@@ -333,9 +343,10 @@ static void report(void)
     for (size_t i = 0; i < dimof(NAMES); i++) {
         for (vx_size entry = 0;
              (text = hostrt_log_entry((enum hostrt_log)i, entry, &status)) != NULL; entry++) {
-            run.record(NAMES[i], text, strlen(text));
+            run->record(NAMES[i], text, strlen(text));
         }
     }
+    hostrt_log_clear();
 }
 
 VX_API_ENTRY const struct harness_runtime harness_runtime;

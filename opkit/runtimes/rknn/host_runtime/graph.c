@@ -92,24 +92,34 @@ static vx_status deinitialize(vx_node node)
     return status;
 }
 
+static const char LAUNCH[] = "the launch of the VX kernel";
+
 /* The launch rules of VX kernels that do not depend on the chip. */
 static vx_status check_launch(const vx_kernel_execution_parameters_t *launch)
 {
     vx_uint32 given = 0;
 
     if (launch->workDim == 0 || launch->workDim > VX_MAX_WORK_ITEM_DIMENSIONS) {
-        return VX_FAILURE;
+        return hostrt_refuse(VX_FAILURE, LAUNCH, "workDim is %u (expected 1 to %u)",
+                             (unsigned)launch->workDim, VX_MAX_WORK_ITEM_DIMENSIONS);
     }
     for (vx_uint32 i = 0; i < launch->workDim; i++) {
         given += launch->localWorkSize[i] != 0;
     }
     if (given != 0 && given != launch->workDim) {
-        return VX_FAILURE;
+        return hostrt_refuse(VX_FAILURE, LAUNCH, "localWorkSize is 0 in some of %u dimensions",
+                             (unsigned)launch->workDim);
     }
     for (vx_uint32 i = 0; i < launch->workDim; i++) {
-        if (launch->globalWorkSize[i] == 0 ||
-            (given != 0 && launch->globalWorkSize[i] % launch->localWorkSize[i] != 0)) {
-            return VX_FAILURE;
+        const vx_size global = launch->globalWorkSize[i], local = launch->localWorkSize[i];
+        if (global == 0) {
+            return hostrt_refuse(VX_FAILURE, LAUNCH, "globalWorkSize[%u] is 0", (unsigned)i);
+        }
+        if (given != 0 && global % local != 0) {
+            return hostrt_refuse(VX_FAILURE, LAUNCH,
+                                 "globalWorkSize[%u] = %zu is not a multiple of localWorkSize[%u] "
+                                 "= %zu",
+                                 (unsigned)i, global, (unsigned)i, local);
         }
     }
     return VX_SUCCESS;
@@ -156,7 +166,7 @@ static void run_function(vx_node node)
 static vx_status process(vx_node node)
 {
     if (node->kernel->function == NULL) {
-        hostrt_phase = "the launch of the VX kernel";
+        hostrt_phase = LAUNCH;
         check_uniform_names(node);
         check_border(node);
         return check_launch(&node->execution);
@@ -197,7 +207,8 @@ static vx_status check_parameters(vx_node node)
     for (vx_uint32 i = 0; i < node->parameter_count; i++) {
         if (node->parameters[i] == NULL &&
             node->kernel->parameters[i].state == VX_PARAMETER_STATE_REQUIRED) {
-            return VX_ERROR_NOT_SUFFICIENT;
+            return hostrt_refuse(VX_ERROR_NOT_SUFFICIENT, "vxVerifyGraph",
+                                 "the required parameter %u is not set", (unsigned)i);
         }
     }
     return VX_SUCCESS;
@@ -394,14 +405,16 @@ vx_status vxSetNodeAttribute(vx_node node, vx_enum attribute, const void *value,
         return VX_ERROR_INVALID_REFERENCE;
     }
     if (node->graph->verified) {
-        return VX_ERROR_NOT_SUPPORTED;
+        return hostrt_refuse(VX_ERROR_NOT_SUPPORTED, __func__,
+                             "the graph is verified: set attributes in the initializer");
     }
     const struct hostrt_attribute *found =
         hostrt_find_attribute(ATTRIBUTES, dimof(ATTRIBUTES), attribute);
     if (found == NULL || found->access == HOSTRT_READ ||
         (found->access == HOSTRT_IN_CALLBACK &&
          (!node->local_data_settable || node->owns_local_data))) {
-        return VX_ERROR_NOT_SUPPORTED;
+        return hostrt_refuse(VX_ERROR_NOT_SUPPORTED, __func__, "attribute 0x%X cannot be set",
+                             (unsigned)attribute);
     }
     if (!hostrt_fits(__func__, found, value, size)) {
         return VX_ERROR_INVALID_PARAMETERS;
@@ -470,12 +483,14 @@ vx_status vxSetNodeUniform(vx_node node, const vx_char *name, vx_size count, voi
         return VX_ERROR_NOT_SUPPORTED;
     }
     if (name == NULL || value == NULL || count == 0) {
-        return VX_ERROR_INVALID_PARAMETERS;
+        return hostrt_refuse(VX_ERROR_INVALID_PARAMETERS, __func__,
+                             "name or value is NULL, or count is 0");
     }
     struct hostrt_uniform *uniform = find_uniform(node, name);
     if (uniform == NULL) {
         if (node->uniforms_declared) {
-            return VX_FAILURE;
+            return hostrt_refuse(VX_FAILURE, __func__, "the .vx file has no _viv_uniform '%s'",
+                                 name);
         }
         uniform = new_uniform(node, name);
         if (uniform == NULL) {

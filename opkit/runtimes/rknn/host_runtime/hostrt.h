@@ -34,7 +34,8 @@
 enum hostrt_log {
     HOSTRT_LOG, /* the messages of vxAddLogEntry */
     HOSTRT_EVENT, /* likely bugs that the board does not report */
-    HOSTRT_LEAK /* objects that the operator did not release */
+    HOSTRT_LEAK, /* objects that the operator did not release */
+    HOSTRT_REASON /* calls that failed, and why */
 };
 
 /* The text of an entry and its status, in the order of writing; NULL after the last. */
@@ -51,6 +52,8 @@ VX_API_ENTRY vx_status hostrt_set_name(vx_reference reference, const char *name)
  * stage, or NULL if there is no memory. Otherwise it is `unguarded`.
  */
 VX_API_ENTRY void *hostrt_tensor_memory(const char *name, size_t size, void *unguarded);
+/* Makes the memory of an input read-only, unless it is unguarded. */
+VX_API_ENTRY void hostrt_protect_tensor(void *elements);
 
 /* Returns the launch of the node's VX kernel, as its initializer set it; vxQueryNode does not. */
 VX_API_ENTRY vx_status hostrt_launch(vx_node node, vx_kernel_execution_parameters_t *launch);
@@ -204,8 +207,8 @@ void hostrt_release(void *reference);
 /* A vxRelease...: decrements the external count, and sets the handle to NULL. */
 vx_status hostrt_release_handle(vx_reference *reference, vx_enum type);
 /* Compares the external counts with those in the snapshot; logs the differences as leaks. */
-void hostrt_snapshot_references(void);
-void hostrt_compare_references(bool report);
+void hostrt_snapshot_references(vx_context context);
+void hostrt_compare_references(vx_context context);
 /* Returns a reference that the caller has to release, or NULL. */
 vx_kernel hostrt_find_kernel(vx_context context, const vx_char *name);
 void hostrt_describe(const struct vx_reference_s *reference, char *text, size_t size);
@@ -244,7 +247,7 @@ vx_status hostrt_set(const char *function, const struct hostrt_attribute *table,
 /* A table of maps, shared by tensors and arrays. */
 vx_map_id hostrt_add_map(vx_reference owner);
 bool hostrt_remove_map(vx_reference owner, vx_map_id id);
-void hostrt_compare_maps(bool report);
+void hostrt_compare_maps(vx_context context);
 
 /* graph.c */
 /* The callback that runs, for messages. */
@@ -257,8 +260,9 @@ void hostrt_log_printf(enum hostrt_log log, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Logs an event: a call that ends the process on the board, and fails here. */
 void hostrt_log_crash(const char *function, const char *reason);
-/* A harness_record_f: for an "event" or a "leak". */
-void hostrt_log_record(const char *what, const void *text, size_t size);
+/* Logs why a call fails, "<function>: <reason>"; returns `status`. */
+vx_status hostrt_refuse(vx_status status, const char *function, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 void hostrt_log_append(enum hostrt_log log, vx_status status, const char *text);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/* Three logs: of vxAddLogEntry, of events and of leaks. */
+/* The logs: of vxAddLogEntry, of events, of leaks and of the reasons of failed calls. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ struct entry {
 static struct {
     struct entry *entries;
     size_t count;
-} logs[HOSTRT_LEAK + 1];
+} logs[HOSTRT_REASON + 1];
 
 void hostrt_log_append(enum hostrt_log log, vx_status status, const char *text)
 {
@@ -48,10 +48,17 @@ void hostrt_log_crash(const char *function, const char *reason)
     hostrt_log_printf(HOSTRT_EVENT, "%s crashes the board's driver: %s", function, reason);
 }
 
-void hostrt_log_record(const char *what, const void *text, size_t size)
+vx_status hostrt_refuse(vx_status status, const char *function, const char *format, ...)
 {
-    const enum hostrt_log log = strcmp(what, "leak") == 0 ? HOSTRT_LEAK : HOSTRT_EVENT;
-    hostrt_log_printf(log, "%.*s", (int)size, (const char *)text);
+    char text[VX_MAX_LOG_MESSAGE_LEN];
+    const int written = snprintf(text, sizeof text, "%s: ", function);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text + written, sizeof text - (size_t)written, format, arguments);
+    va_end(arguments);
+    hostrt_log_append(HOSTRT_REASON, status, text);
+    return status;
 }
 
 void vxAddLogEntry(vx_reference reference, vx_status status, const char *message, ...)

@@ -57,14 +57,16 @@ static void remove_maps(vx_reference owner)
     }
 }
 
-void hostrt_compare_maps(bool report)
+void hostrt_compare_maps(vx_context context)
 {
-    for (size_t i = 0; report && i < table.count; i++) {
-        char text[160];
-        hostrt_describe(table.maps[i].owner, text, sizeof text);
-        hostrt_log_printf(HOSTRT_LEAK, "%s was mapped and not unmapped", text);
+    for (size_t i = table.count; i-- > 0;) {
+        if (table.maps[i].owner->context == context) {
+            char text[160];
+            hostrt_describe(table.maps[i].owner, text, sizeof text);
+            hostrt_log_printf(HOSTRT_LEAK, "%s was mapped and not unmapped", text);
+            table.maps[i] = table.maps[--table.count];
+        }
     }
-    table.count = 0;
 }
 
 /* ---- Life and death ---- */
@@ -210,7 +212,14 @@ bool hostrt_fits(const char *function, const struct hostrt_attribute *attribute,
                  vx_size size)
 {
     const bool is_word = size >= sizeof(vx_uint32);
-    if (size != attribute->size || (is_word && ((uintptr_t)value & 3) != 0)) {
+    if (size != attribute->size) {
+        hostrt_refuse(VX_ERROR_INVALID_PARAMETERS, function,
+                      "attribute 0x%X has %zu bytes, not %zu", (unsigned)attribute->attribute,
+                      attribute->size, size);
+        return false;
+    }
+    if (is_word && ((uintptr_t)value & 3) != 0) {
+        hostrt_refuse(VX_ERROR_INVALID_PARAMETERS, function, "value is not aligned to 4 bytes");
         return false;
     }
     if (value == NULL && is_word) {
@@ -225,7 +234,7 @@ vx_status hostrt_query(const char *function, const struct hostrt_attribute *tabl
 {
     const struct hostrt_attribute *found = hostrt_find_attribute(table, count, attribute);
     if (found == NULL) {
-        return unknown;
+        return hostrt_refuse(unknown, function, "attribute 0x%X is unknown", (unsigned)attribute);
     }
     if (found->access == HOSTRT_WRITE || !hostrt_fits(function, found, value, size)) {
         return VX_ERROR_INVALID_PARAMETERS;
@@ -239,7 +248,8 @@ vx_status hostrt_set(const char *function, const struct hostrt_attribute *table,
 {
     const struct hostrt_attribute *found = hostrt_find_attribute(table, count, attribute);
     if (found == NULL || found->access != HOSTRT_READ_WRITE) {
-        return VX_ERROR_NOT_SUPPORTED;
+        return hostrt_refuse(VX_ERROR_NOT_SUPPORTED, function, "attribute 0x%X cannot be set",
+                             (unsigned)attribute);
     }
     if (!hostrt_fits(function, found, value, size)) {
         return VX_ERROR_INVALID_PARAMETERS;
@@ -260,7 +270,7 @@ vx_status vxQueryReference(vx_reference reference, vx_enum attribute, void *valu
     }
     if (attribute == VX_REFERENCE_NAME) { /* a pointer to the name, not the name */
         const vx_char *name = reference->name;
-        const struct hostrt_attribute pointer = {.size = sizeof name};
+        const struct hostrt_attribute pointer = {.attribute = attribute, .size = sizeof name};
         if (!hostrt_fits(__func__, &pointer, value, size)) {
             return VX_ERROR_INVALID_PARAMETERS;
         }
@@ -357,9 +367,12 @@ static bool is_retained(vx_reference object)
     return object->type != VX_TYPE_GRAPH && object->type != VX_TYPE_NODE;
 }
 
-void hostrt_snapshot_references(void)
+void hostrt_snapshot_references(vx_context context)
 {
     for (vx_reference object = objects; object != NULL; object = object->next) {
+        if (object->context != context) {
+            continue;
+        }
         object->in_snapshot = true;
         object->snapshot_count = object->external_count;
         if (is_retained(object)) {
@@ -368,34 +381,37 @@ void hostrt_snapshot_references(void)
     }
 }
 
-static vx_reference find_in_snapshot(void)
+static vx_reference find_in_snapshot(vx_context context)
 {
     vx_reference object = objects;
-    while (object != NULL && !object->in_snapshot) {
+    while (object != NULL && !(object->in_snapshot && object->context == context)) {
         object = object->next;
     }
     return object;
 }
 
-void hostrt_compare_references(bool report)
+void hostrt_compare_references(vx_context context)
 {
     for (vx_reference object = objects; object != NULL; object = object->next) {
         char text[160];
+        if (object->context != context) {
+            continue;
+        }
         hostrt_describe(object, text, sizeof text);
         if (!object->in_snapshot) {
-            if (report && object->external_count > 0) {
+            if (object->external_count > 0) {
                 hostrt_log_printf(HOSTRT_LEAK, "%s was made and not released", text);
             }
             continue;
         }
-        if (report && object->external_count != object->snapshot_count) {
+        if (object->external_count != object->snapshot_count) {
             hostrt_log_printf(HOSTRT_LEAK,
                               "%s had %u references before the call and has %u after it", text,
                               (unsigned)object->snapshot_count, (unsigned)object->external_count);
         }
         object->external_count = object->snapshot_count;
     }
-    for (vx_reference object; (object = find_in_snapshot()) != NULL;) {
+    for (vx_reference object; (object = find_in_snapshot(context)) != NULL;) {
         object->in_snapshot = false;
         if (is_retained(object)) {
             hostrt_release(object);

@@ -45,7 +45,7 @@ vx_status vxQueryScalar(vx_scalar scalar, vx_enum attribute, void *value, vx_siz
         {VX_SCALAR_TYPE, offsetof(struct vx_scalar_s, data_type), sizeof(vx_enum), HOSTRT_READ},
     };
     if (!hostrt_is(scalar, VX_TYPE_SCALAR)) {
-        return VX_ERROR_INVALID_REFERENCE;
+        return hostrt_refuse(VX_ERROR_INVALID_REFERENCE, __func__, "the scalar is not valid");
     }
     return hostrt_query(__func__, ATTRIBUTES, dimof(ATTRIBUTES), scalar, attribute, value, size,
                         VX_ERROR_NOT_SUPPORTED);
@@ -58,7 +58,7 @@ static vx_status check_copy(vx_scalar scalar, const void *value)
         return VX_ERROR_INVALID_PARAMETERS;
     }
     if (!hostrt_is(scalar, VX_TYPE_SCALAR)) {
-        return VX_ERROR_INVALID_REFERENCE;
+        return hostrt_refuse(VX_ERROR_INVALID_REFERENCE, "vxCopyScalar", "the scalar is not valid");
     }
     return hostrt_scalar_size(scalar->data_type) == 0 ? VX_ERROR_NOT_SUPPORTED : VX_SUCCESS;
 }

@@ -196,7 +196,9 @@ static vx_status query_dims(vx_tensor tensor, void *value, vx_size size)
     vx_uint32 answer[HOSTRT_MAX_RANK];
 
     if (size < needed || size > sizeof answer) {
-        return VX_ERROR_INVALID_PARAMETERS;
+        return hostrt_refuse(VX_ERROR_INVALID_PARAMETERS, "vxQueryTensor",
+                             "VX_TENSOR_DIMS of %u dimensions has %zu bytes, not %zu",
+                             (unsigned)tensor->rank, needed, size);
     }
     if (value == NULL) {
         hostrt_log_crash("vxQueryTensor", "value is NULL");
@@ -219,7 +221,7 @@ static vx_status query_dims(vx_tensor tensor, void *value, vx_size size)
 vx_status vxQueryTensor(vx_tensor tensor, vx_enum attribute, void *value, vx_size size)
 {
     if (!is_tensor(tensor)) {
-        return VX_ERROR_INVALID_REFERENCE;
+        return hostrt_refuse(VX_ERROR_INVALID_REFERENCE, __func__, "the tensor is not valid");
     }
     if (attribute == VX_TENSOR_DIMS) {
         return query_dims(tensor, value, size);
@@ -231,7 +233,7 @@ vx_status vxQueryTensor(vx_tensor tensor, vx_enum attribute, void *value, vx_siz
 vx_status vxSetTensorAttribute(vx_tensor tensor, vx_enum attribute, const void *value, vx_size size)
 {
     if (!is_tensor(tensor)) {
-        return VX_ERROR_INVALID_REFERENCE;
+        return hostrt_refuse(VX_ERROR_INVALID_REFERENCE, __func__, "the tensor is not valid");
     }
     return hostrt_set(__func__, ATTRIBUTES, dimof(ATTRIBUTES), tensor, attribute, value, size);
 }
@@ -385,6 +387,8 @@ static void copy_rows(vx_tensor tensor, const vx_size *start, const vx_uint32 *e
     }
 }
 
+static const char PATCH[] = "vxCopyTensorPatch or vxMapTensorPatch";
+
 /*
  * The tests that copying and mapping share, in the board's order. A tensor that was never written
  * has no memory: VX_WRITE_ONLY allocates it, any other usage returns `unwritten`.
@@ -393,24 +397,28 @@ static vx_status check_patch(vx_tensor tensor, vx_size number_of_dims, const vx_
                              const vx_size *end, vx_enum usage, vx_status unwritten)
 {
     if (!is_tensor(tensor)) {
-        return VX_ERROR_INVALID_REFERENCE;
+        return hostrt_refuse(VX_ERROR_INVALID_REFERENCE, PATCH, "the tensor is not valid");
     }
     if (storage(tensor) == NULL) {
         if (usage != VX_WRITE_ONLY) {
-            return unwritten;
+            return hostrt_refuse(unwritten, PATCH, "nothing has been written to the tensor");
         }
         if (allocated_storage(tensor) == NULL) {
             return VX_ERROR_NO_MEMORY;
         }
     }
     if (number_of_dims == 0 || number_of_dims > tensor->rank) {
-        return VX_ERROR_INVALID_PARAMETERS;
+        return hostrt_refuse(VX_ERROR_INVALID_PARAMETERS, PATCH,
+                             "number_of_dims is %zu; the tensor has %u", number_of_dims,
+                             (unsigned)tensor->rank);
     }
     for (vx_size i = 0; i < number_of_dims; i++) {
         const vx_size first = start != NULL ? start[i] : 0;
         const vx_size last = end != NULL ? end[i] : tensor->dims[i];
         if (last <= first || last > tensor->dims[i]) {
-            return VX_ERROR_INVALID_PARAMETERS;
+            return hostrt_refuse(VX_ERROR_INVALID_PARAMETERS, PATCH,
+                                 "the view is %zu to %zu in dimension %zu, which has %u elements",
+                                 first, last, i, (unsigned)tensor->dims[i]);
         }
     }
     return VX_SUCCESS;
@@ -437,13 +445,15 @@ vx_status vxCopyTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_s
         extents[i] = (vx_uint32)(view_end[i] - view_start[i]);
         strides[i] = (vx_uint32)user_stride[i];
         if (strides[i] == 0) { /* even where it is not used, for an extent of 1 */
-            return VX_ERROR_INVALID_REFERENCE;
+            return hostrt_refuse(VX_ERROR_INVALID_REFERENCE, __func__, "user_stride[%u] is 0",
+                                 (unsigned)i);
         }
     }
     if ((user_stride[0] != hostrt_element_size(tensor->data_type) && user_stride[0] != 4 &&
          user_stride[0] != 2) ||
         (usage != VX_READ_ONLY && usage != VX_WRITE_ONLY)) {
-        return VX_ERROR_NOT_SUPPORTED;
+        return hostrt_refuse(VX_ERROR_NOT_SUPPORTED, __func__, "user_stride[0] is %zu, usage 0x%X",
+                             user_stride[0], (unsigned)usage);
     }
 
     const bool to_user = usage == VX_READ_ONLY;
@@ -529,7 +539,7 @@ vx_status vxMapTensorPatch(vx_tensor tensor, vx_size number_of_dims, const vx_si
 vx_status vxUnmapTensorPatch(vx_tensor tensor, const vx_map_id map_id)
 {
     if (!is_tensor(tensor)) {
-        return VX_ERROR_INVALID_REFERENCE;
+        return hostrt_refuse(VX_ERROR_INVALID_REFERENCE, __func__, "the tensor is not valid");
     }
     return hostrt_remove_map((vx_reference)tensor, map_id) ? VX_SUCCESS
                                                            : VX_ERROR_INVALID_PARAMETERS;
@@ -546,4 +556,9 @@ void *hostrt_tensor_memory(const char *name, size_t size, void *unguarded)
 {
     return guarded_memory_is_guarding() ? guarded_block_new_for_stage(describe_elements, name, size)
                                         : unguarded;
+}
+
+void hostrt_protect_tensor(void *elements)
+{
+    guarded_block_protect(elements);
 }

@@ -9,7 +9,7 @@ from SCons.Action import Action
 
 from opkit.build.compiler import compiler_for
 from opkit.build.harness import RUNTIME_LINK, harness, linked, runtime_library
-from opkit.build.libraries import kernel_objects, with_debug_info
+from opkit.build.libraries import instrumented, kernel_objects
 from opkit.build.machinery import FOLDER as MACHINERY
 from opkit.build.static_harness import Parts
 from opkit.build.user_cache import shared_folder
@@ -24,7 +24,7 @@ FOLDER = "build/host"
 GUARDED = ["-DOPKIT_GUARDED"]
 RUNTIME = f"{MACHINERY}/runtimes/rknn/host_runtime/*.c"
 INCLUDES = (f"#{MACHINERY}/runtimes/rknn/include",)
-VX_COMPILE = "-std=c11 -D_GNU_SOURCE -O2 -fno-sanitize=undefined".split()
+VX_COMPILE = "-std=c11 -D_GNU_SOURCE -O2 -fPIC -fno-sanitize=undefined".split()
 VX_LINK = "-Wl,-Bsymbolic -lm -ldl".split()
 
 
@@ -77,12 +77,12 @@ def _kernel(env: Any, folder: str, flags: list[str]) -> list[Any]:
 def _guarded_library(env: Any, host_runtime: Any) -> Any:
     """Return the node of `lib<operator>.so`.
 
-    It is compiled like the device library, but with debug information and guarded tensors. It is
-    never packed.
+    It is compiled like the device library, but instrumented, and with guarded tensors. It is never
+    packed.
     """
     operator = env["OPERATOR"]
     exports = f"generated/{operator.lower}.exports"
-    host_env = with_debug_info(compiler_for(env, "x64"))
+    host_env = instrumented(compiler_for(env, "x64"))
     library = host_env.Command(
         f"{FOLDER}/lib{operator.lower}.so",
         _kernel(host_env, FOLDER, []),

@@ -90,7 +90,7 @@ def _compile_vx_kernel(target: Any, source: Any, env: Any) -> None:
     binary = program_binary.from_toolkit(
         env["rknn_python"], Path(), env["OPERATOR"].name, env["DESCRIPTION"], path.parent
     )
-    path.write_bytes(binary)
+    atomic_file.write(path, binary)
 
 
 def _pack(target: Any, source: Any, env: Any) -> None:

@@ -44,7 +44,11 @@ def vx_kernel(env: Any) -> Any:
 
 def _compile(target: Any, source: Any, env: Any) -> None:
     from opkit.runtimes.rknn.vx.kernel import compiled
+    from opkit.runtimes.rknn.vx.words import unpublished
 
-    program = compiled(Path(), env["OPERATOR"])
-    if program.diagnostics:
-        print(program.diagnostics, file=sys.stderr)
+    spec = env["OPERATOR"]
+    program = compiled(Path(), spec, kernels=(spec.lower,))
+    text = program.source.read_text(encoding="utf-8", errors="replace")
+    for message in (program.diagnostics, *unpublished(text, str(program.source))):
+        if message:
+            print(message, file=sys.stderr)

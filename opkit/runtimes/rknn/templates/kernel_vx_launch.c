@@ -1,5 +1,5 @@
-/* Elements per work item of the VX kernel: 16-bit elements in a register of 128 bits. */
-#define ELEMENTS_PER_ITEM 8
+/* Elements per work item of the VX kernel: $about. */
+#define ELEMENTS_PER_ITEM $elements
 
 /*
  * Sets the launch of the VX kernel: the number of work items and their scale. In a work item,

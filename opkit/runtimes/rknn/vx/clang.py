@@ -38,6 +38,10 @@ _LANGUAGE = (
     *("-Dcl_viv_vx_extension=1", "-Wno-ignored-pragmas", "-fgnu89-inline", "-fno-builtin"),
     # Elements of packed vectors are of enumerations, which a kernel is not to see.
     *("-Wno-enum-compare", "-Wno-enum-conversion", "-Wno-implicit-enum-enum-cast", "-Wno-switch"),
+    # The board's compiler takes a pointer to another type; which one was meant is the kernel's.
+    "-Wno-error=incompatible-pointer-types",
+    # What prelude/unavailable.h declares has no definition.
+    "-Wno-undefined-internal",
 )
 # The same numbers on every PC: no fused operations, uninitialized variables hold a pattern.
 _CODE = (

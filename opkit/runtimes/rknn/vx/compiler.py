@@ -14,7 +14,7 @@ from pathlib import Path
 
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn.vx import clang
-from opkit.runtimes.rknn.vx.reader import Broken, Reading, encoded, read
+from opkit.runtimes.rknn.vx.reader import UNSET, Broken, Reading, encoded, read
 from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
 from opkit.scratch import scratch_folder, whole_folder
 
@@ -30,12 +30,14 @@ class Program:
         library: the shared library.
         kernels: by name, in the order of the source.
         diagnostics: the compiler's warnings.
+        unset: those about variables that are read before anything sets them.
     """
 
     source: Path
     library: Path
     kernels: dict[str, VxKernel]
     diagnostics: str
+    unset: tuple[str, ...] = ()
 
 
 def compile_vx(
@@ -72,7 +74,7 @@ def compile_vx(
 
     def build(target: Path) -> None:
         text = _translation_unit(source, reading, kernels)
-        warnings = _compile(text, source, target, folder, flags)
+        warnings = _compile(text, reading, source, target, folder, flags)
         clang.run(
             *(clang.zig(), "ld.lld", "-shared", "-Bsymbolic", "-z", "now", "-T", str(_SECTIONS)),
             *("kernel.o", "-o", "kernel.so"),
@@ -86,7 +88,8 @@ def compile_vx(
     key = clang.key(str(source), str(Path.cwd()), reading.key(), header, names, *code)
     result = whole_folder(folder / f"{source.stem}-{key}", build)
     diagnostics = (result / "diagnostics").read_text(encoding="utf-8")
-    return Program(source, result / "kernel.so", reading.kernels, diagnostics)
+    unset = tuple(each for each in reading.warnings if each.endswith(UNSET))
+    return Program(source, result / "kernel.so", reading.kernels, diagnostics, unset)
 
 
 def _require_x86_64_linux() -> None:
@@ -121,24 +124,33 @@ def _compiler_errors(source: Path, broken: Broken, folder: Path, flags: tuple[st
     with scratch_folder(folder) as target:
         try:
             text = f"{broken.names}{_with_line_marker(source, broken.text)}"
-            _compile(text, source, target, folder, flags)
+            _compile(text, broken, source, target, folder, flags)
         except OpkitError as error:
             return str(error)
     return f"{source}: its declarations cannot be read"
 
 
-def _compile(text: str, source: Path, target: Path, folder: Path, flags: tuple[str, ...]) -> str:
+def _compile(
+    text: str,
+    read_as: Reading | Broken,
+    source: Path,
+    target: Path,
+    folder: Path,
+    flags: tuple[str, ...],
+) -> str:
     """Compile a text to kernel.o in a folder; return the warnings.
 
     Raises:
         OpkitError: the text does not compile; the message has the compiler's errors.
     """
+    # The columns of expanded macros are not those of the source.
+    columns = ("-fno-show-column", "-fno-caret-diagnostics") if read_as.expanded else ()
     copy = target / "kernel.cl"
     copy.write_bytes(encoded(text))
     return clang.clang(
         *("-x", "cl", *flags, *clang.prelude(folder, flags)),
         *("-iquote", str(source.parent.resolve())),
-        *("-c", str(copy), "-o", str(target / "kernel.o")),
+        *(*columns, "-c", str(copy), "-o", str(target / "kernel.o")),
         folder=folder,
     ).stderr
 
@@ -146,6 +158,9 @@ def _compile(text: str, source: Path, target: Path, folder: Path, flags: tuple[s
 # ---- The translation unit ------------------------------------------------------------------------
 
 _ENTRY = '__attribute__((no_sanitize("undefined", "address")))'
+_BEGIN_STATIC = (
+    "#pragma clang attribute push(__attribute__((internal_linkage)), apply_to = function)"
+)
 _LOADS = {
     "tensor": "*(struct __opkit_image *)__opkit_arguments[{index}]",
     "array": "*({type} *)__opkit_arguments[{index}]",
@@ -157,11 +172,11 @@ _LOADS = {
 def _translation_unit(source: Path, reading: Reading, kernels: Collection[str] | None) -> str:
     """Return the source with the reader's macros and the runtime's entry points."""
     lines = [reading.names]
-    if kernels is not None:  # clang makes no code of static functions that nothing calls
-        lines += ["#undef __kernel", "#define __kernel static __attribute__((unused))"]
     lines += [f"#define __OPKIT_VARIABLE_{n} , __OPKIT_STATIC" for n in reading.local_variables]
-    lines += [_with_line_marker(source, reading.text), '#line 1 "entry points"']
-    return "\n".join((*lines, *_entry_points(reading, kernels), ""))
+    text = [_with_line_marker(source, reading.text), '#line 1 "entry points"']
+    if kernels is not None:  # clang makes no code of static functions that nothing calls
+        text = [_BEGIN_STATIC, *text, "#pragma clang attribute pop"]
+    return "\n".join((*lines, *text, *_entry_points(reading, kernels), ""))
 
 
 def _with_line_marker(source: Path, text: str) -> str:

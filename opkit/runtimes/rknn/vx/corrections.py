@@ -9,17 +9,17 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-
-from opkit.runtimes.rknn.vx.diagnostics import PORTABLE, readable
+from dataclasses import dataclass, replace
 
 _ROUNDS = 12  # one corrects what another one is part of
-_REPACKED = b"__opkit_repacked"
+_REPACKED = b"__opkit_repacked("
 
 _ERROR = re.compile(
     r"^(?P<file>.+?):(?P<line>\d+):(?P<column>\d+):(?P<ranges>(?:\{[-\d:]+\})*):? "
     r"error: (?P<text>.*)"
 )
+_PASTED = re.compile(r"pasting formed '.*', an invalid preprocessing token")
+_EXPANDED = re.compile(r"(?P<file>.+?):\d+:\d+:\S* note: expanded from macro '")
 _RANGE = re.compile(r"\{(\d+):(\d+)-(\d+):(\d+)\}")
 _NOT_VIABLE = re.compile(r".*: note: .* no known conversion from (.*) for (\d+)\w\w argument")
 _VECTOR = re.compile(r"'([^']*)' \(vector of (\d+) '(\w+)' values\)")
@@ -30,6 +30,10 @@ _WORD = re.compile(r"(?<!of type )'(\w+)'(?! values)")
 _RANK = "scalar operand type has greater rank"
 _MIXED = "implicit conversions between vector types"
 _NO_CALL = "no matching function for call"
+_MISSING = re.compile(
+    r"too few elements in vector initialization \(expected (\d+) elements?, have (\d+)\)"
+)
+_ZEROS = re.compile(rb"\{\s*((?:[-+]?0*\.?0*[fFhH]?\s*,\s*)*[-+]?0+\.?0*[fFhH]?)\s*\}")
 _OPERAND = re.compile(
     rb"(?:<<|>>|&&|\|\||[-+*/%&|^<>=!])=?\s*(?P<operand>[-+~!\s]*(?:[A-Za-z_]\w*|\())"
 )
@@ -39,33 +43,70 @@ _COMPARISON = "__attribute__((ext_vector_type("  # how clang spells the type of 
 
 
 @dataclass(frozen=True)
+class Warned:
+    """A spelling that the board's compiler may refuse, by its place in the text."""
+
+    line: int
+    column: int
+    text: str
+
+
+@dataclass(frozen=True)
 class _Edit:
-    """A pair of parentheses, by its offsets in the text, and the text to put before it."""
+    """Text to write before and after a part of the text, which its offsets give."""
 
     begin: int
     end: int
     before: bytes
-    warning: str = ""
+    after: bytes = b")"
+    warning: Warned | None = None
 
 
-def corrected(data: bytes, source: str, errors: Callable[[bytes], str]) -> tuple[bytes, list[str]]:
-    """Return a source with all corrections, and the warnings about them.
+def corrected(
+    data: bytes, source: str, errors: Callable[[bytes], str]
+) -> tuple[bytes, list[Warned]]:
+    """Return a text with all corrections, and the warnings about them.
 
     Args:
-        data: the source.
-        source: its path, for the warnings.
+        data: the text.
+        source: its path, as in clang's messages.
         errors: returns what clang says of a text, with source ranges and without its lines.
     """
-    warnings: list[str] = []
+    warnings: list[Warned] = []
     for _ in range(_ROUNDS):
         edits = list(_separate(_edits(errors(data), data, source)))
         if not edits:
             break
         for edit in edits:
-            inside = data[edit.begin : edit.end]
-            data = b"%s%s(%s)%s" % (data[: edit.begin], edit.before, inside, data[edit.end :])
+            inside = edit.before + data[edit.begin : edit.end] + edit.after
+            data = data[: edit.begin] + inside + data[edit.end :]
         warnings += [edit.warning for edit in reversed(edits) if edit.warning]
     return data, warnings
+
+
+def pasted(messages: str) -> list[Warned] | None:
+    """Return warnings about pasted tokens that the preprocessor leaves apart.
+
+    None if the preprocessor reports another error.
+
+    Args:
+        messages: clang's messages while it preprocesses a text.
+    """
+    errors = [error for error in map(_ERROR.match, messages.splitlines()) if error]
+    if not all(_PASTED.match(error["text"]) for error in errors):
+        return None
+    return [Warned(int(each["line"]), int(each["column"]), each["text"]) for each in errors]
+
+
+def in_macros(messages: str, own: tuple[str, ...]) -> bool:
+    """Return whether an error is in a macro of the source or of its included files.
+
+    Args:
+        messages: clang's messages.
+        own: the first characters of the paths of the emulator's own files.
+    """
+    notes = (note for note in map(_EXPANDED.match, messages.splitlines()) if note)
+    return any(not note["file"].startswith(own) for note in notes)
 
 
 def _separate(edits: Iterable[_Edit]) -> Iterable[_Edit]:
@@ -99,10 +140,12 @@ def _edits(messages: str, data: bytes, source: str) -> Iterable[_Edit]:
             for a, b, c, d in _RANGE.findall(message["ranges"])
         ]
         edit = _edit(_AKA.sub("", message["text"]), data, at, ranges)
-        if edit is not None and data[edit.begin : edit.end] != b"":
-            place = f"{source}:{message['line']}:{message['column']}"
-            text = readable(f"{place}: warning: {message['text']}", "\0", "\0")
-            yield _Edit(edit.begin, edit.end, edit.before, text if edit.warning else "")
+        if edit is None or edit.begin == edit.end:
+            continue
+        if edit.before != _REPACKED and not _mixes_halves(message["text"]):
+            warning = Warned(int(message["line"]), int(message["column"]), message["text"])
+            edit = replace(edit, warning=warning)
+        yield edit
 
 
 def _edit(text: str, data: bytes, at: int, ranges: list[tuple[int, int]]) -> _Edit | None:
@@ -110,17 +153,18 @@ def _edit(text: str, data: bytes, at: int, ranges: list[tuple[int, int]]) -> _Ed
     vectors = _VECTOR.findall(text)
     if text.startswith(_RANK) and len(vectors) == 1 and len(ranges) == 2:
         element = vectors[0][2]
-        cast = b"(%s)" % element.removeprefix("__opkit_packed_").encode()
+        cast = b"(%s)(" % element.removeprefix("__opkit_packed_").encode()
         is_second = text.index("(vector of") < text.index(" and '")
         scalar: tuple[int, int] | None = ranges[is_second]
-        if not ranges[0][1] <= at < ranges[1][0]:  # in a macro, where both are that of its use
+        if ranges[0] == ranges[1]:  # in a macro, where both are that of its use
             scalar = _operand(data, at) if is_second else None
         if scalar is None or data.startswith(cast, scalar[0]):
             return None
-        # Of half there are two types; a kernel sees one.
-        warning = "" if element in _HALVES and _HALVES & set(_WORD.findall(text)) else PORTABLE
-        return _Edit(*scalar, cast, warning)
-    if not _is_repacking(text, vectors):
+        return _Edit(*scalar, cast)
+    missing = _MISSING.match(text)
+    if missing is not None:
+        return _zeros(data, at, int(missing[1]) - int(missing[2]))
+    if not _is_repacking(text, vectors) and not _is_conversion(text, vectors, data, ranges):
         return None
     if not text.startswith(_MIXED):
         value = _whole(data, *ranges[0])
@@ -129,6 +173,13 @@ def _edit(text: str, data: bytes, at: int, ranges: list[tuple[int, int]]) -> _Ed
     else:
         value = _operand(data, at)
     return None if value is None else _Edit(*value, _REPACKED)
+
+
+def _mixes_halves(text: str) -> bool:
+    """Return whether an error is about the two types of half, of which a kernel sees one."""
+    text = _AKA.sub("", text)
+    elements = {element for _, _, element in _VECTOR.findall(text)}
+    return bool(_HALVES & elements) and bool(_HALVES & set(_WORD.findall(text)))
 
 
 def _is_repacking(text: str, vectors: list[tuple[str, str, str]]) -> bool:
@@ -146,6 +197,29 @@ def _is_repacking(text: str, vectors: list[tuple[str, str, str]]) -> bool:
     if lanes != other_lanes or not _differ(element, other):
         return False
     return int(lanes) >= 8 or _COMPARISON in name or _COMPARISON in other_name
+
+
+def _is_conversion(
+    text: str, vectors: list[tuple[str, str, str]], data: bytes, ranges: list[tuple[int, int]]
+) -> bool:
+    """Return whether a packed vector gets the value of convert_...() lane by lane.
+
+    Likely: published kernels are right so. The name says nothing of how its result is packed.
+    """
+    if len(vectors) != 2 or not ranges or text.startswith(_MIXED):
+        return False
+    (_, lanes, element), (_, other_lanes, other) = vectors
+    return (
+        lanes == other_lanes
+        and _differ(element, other)
+        and data.startswith(b"convert_", ranges[0][0])
+    )
+
+
+def _zeros(data: bytes, at: int, missing: int) -> _Edit | None:
+    """Return the zeros that `{0}` leaves out; None if other numbers than zeros are there."""
+    given = _ZEROS.match(data, at)
+    return given and _Edit(given.start(1), given.end(1), b"", b", 0" * missing)
 
 
 def _differ(element: str, other: str) -> bool:

@@ -19,6 +19,7 @@ _GEOMETRY = r"(?:dot|cross|(?:fast_)?(?:length|distance|normalize))\b"
 
 # Pattern in a message of clang -> its replacement
 _WORDING: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"call to '__opkit_refused_\w+' declared with 'error' attribute: "), ""),
     (re.compile(r"static assertion failed(?: due to requirement '.*?')?: "), ""),
     (
         re.compile(
@@ -47,6 +48,10 @@ _WORDING: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(r"(no matching function for call to '(?:read|write)_image\w+')"),
         r"\1; a coordinate is an int, int2 or int4, and samplers are not emulated",
+    ),
+    (
+        re.compile(r"(too few elements in vector initialization \(.*\))"),
+        r"\1; what the board's compiler makes of the others is not known: write them, or `(v)(x)`",
     ),
     (
         re.compile(r"use of undeclared identifier '__OPKIT_ASM_(\w+)'"),

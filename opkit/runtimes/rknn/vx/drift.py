@@ -14,21 +14,26 @@ from opkit.runtimes.rknn.skeletons import vx_arguments
 from opkit.runtimes.rknn.vx.clang import FOLDER
 from opkit.runtimes.rknn.vx.reader import read_kernels
 from opkit.runtimes.rknn.vx.signatures import VxKernel
+from opkit.runtimes.rknn.vx.words import without_comments
 
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _ANY_INTEGER = ("int", "uint", "bool")
 
 
-def drift(root: Path, spec: OpSpec) -> list[Complaint]:
+def drift(root: Path, spec: OpSpec, cache: Path) -> list[Complaint]:
     """Return each mismatch between the .vx file and op.yml, with the text that op.yml requires.
 
     Empty if the file does not compile or there is no compiler: the build reports both.
+
+    Args:
+        root: the repository.
+        spec: its operator.
+        cache: the parent of the folder for the compiler's files.
     """
     path = root / f"rknn_kernel_{spec.lower}.vx"
     if not path.is_file():
         return []
     try:
-        kernels = read_kernels(path, root / FOLDER, settings(spec).vx_version)
+        kernels = read_kernels(path, cache / FOLDER.name, settings(spec).vx_version)
     except OpkitError:
         return []
     if kernels is None:
@@ -51,7 +56,7 @@ def drift(root: Path, spec: OpSpec) -> list[Complaint]:
 def _line(path: Path, spec: OpSpec) -> int | None:
     """Return the line of the kernel's declaration, by its name before a parenthesis."""
     text = path.read_text(encoding="utf-8", errors="replace")
-    code = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
+    code = without_comments(text)
     found = re.search(rf"\b{spec.lower}\s*\(", code)
     return code.count("\n", 0, found.start()) + 1 if found else None
 

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from opkit.check.comparison import first_difference
-from opkit.check.harness.client import HarnessKernel, marshal_tensors, request
+from opkit.check.harness.client import HarnessKernel, batch, marshal_tensors, request
 from opkit.check.harness.gdb import gdb_command
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -25,8 +25,10 @@ from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from opkit.runtimes.rknn.kernels import unwritten_vx_kernel
 from opkit.runtimes.rknn.settings import settings
 from opkit.runtimes.rknn.skeletons import vx_file
+from opkit.runtimes.rknn.vx.board import LENIENT, PADDED, STRICT, check_board
 from opkit.runtimes.rknn.vx.clang import FOLDER
 from opkit.runtimes.rknn.vx.compiler import Program, compile_vx
+from opkit.runtimes.rknn.vx.coverage import coverage
 from opkit.runtimes.rknn.vx.launch import (
     Border,
     Launch,
@@ -86,6 +88,7 @@ class EmulatedKernel:
             poison differs from run to run.
         writes_outside: one of WRITES_OUTSIDE.
         formats: name of a tensor -> its attributes for vxQueryTensor.
+        board: one of BOARDS.
 
     Raises:
         OpkitError: an argument is invalid.
@@ -101,7 +104,9 @@ class EmulatedKernel:
         border: Border = POISON,
         writes_outside: str = WRITES_OUTSIDE[0],
         formats: Mapping[str, TensorFormat] = MappingProxyType({}),
+        board: str = STRICT,
     ) -> None:
+        check_board(board)
         if writes_outside not in WRITES_OUTSIDE:
             allowed = ", ".join(WRITES_OUTSIDE)
             raise OpkitError(f"unknown writes_outside '{writes_outside}' (expected {allowed})")
@@ -115,7 +120,12 @@ class EmulatedKernel:
         self.spec = spec
         self.root = root
         self.border = border
-        self.harmless = HARMLESS | ({WRITE_OUTSIDE} if writes_outside == "dropped" else set())
+        self.board = board
+        self.harmless = (
+            HARMLESS
+            | ({WRITE_OUTSIDE} if writes_outside == "dropped" else set())
+            | (PADDED if board == LENIENT else set())
+        )
         self.formats = formats
         self.runtime = root / HOST / "vx_runtime.so"
         self._emulators: dict[str, Emulator] = {}
@@ -139,19 +149,25 @@ class EmulatedKernel:
 
     @property
     def hint(self) -> str:
-        """A hint for failing cases if the .vx file is still the generated one."""
+        """A hint for failing cases: the generated .vx file, or variables that are never set."""
         path = self.root / vx_file(self.spec)
-        return unwritten_vx_kernel(self.spec, path.read_text(encoding="utf-8", errors="replace"))
+        text = path.read_text(encoding="utf-8", errors="replace")
+        return unwritten_vx_kernel(self.spec, text) or "\n".join(self.program.unset)
 
     def run(
-        self, invocation: Invocation, fill: int | None = None, repeat: int = 1, limit: float = 10
+        self,
+        invocation: Invocation,
+        fill: int | None = None,
+        repeat: int = 1,
+        limit: float = 10,
+        guards_before: bool = False,
     ) -> RunResult:
         """Run the kernel; see Kernel. The time is not measured.
 
         With `fill` the work items run in both orders, one of them with another fill. The outputs
         must not differ.
         """
-        result = self.initializer.run(invocation, fill, limit=limit)
+        result = self.initializer.run(invocation, fill, limit=limit, guards_before=guards_before)
         result.outputs = {}
         result.seconds = math.inf
         launch = launch_of(result)
@@ -161,6 +177,7 @@ class EmulatedKernel:
             first = self._emulate(invocation, result, launch, fill or 0, False, limit)
             result.outputs = first.outputs
             result.notes = notes(first, self.harmless)
+            result.coverage = coverage(launch, self.spec, invocation)
             self._merge(result, first)
             if fill is not None and not result.fault and not result.events:
                 self._compare(invocation, result, launch, first, fill, limit)
@@ -222,8 +239,11 @@ class EmulatedKernel:
         kernel = emulator(program, function, self.runtime)
         border = border_of(result) or self.border
         tensors, params = self._arguments(invocation)
-        arguments = kernel.arguments(launch, tensors, params, uniforms_of(result), border)
-        requested = b"".join(request(tensors, *arguments, border.fill & 0xFF, 1, _DEBUG_TIMEOUT))
+        arguments = kernel.arguments(
+            launch, tensors, params, uniforms_of(result), border, board=self.board
+        )
+        parts = request(tensors, *arguments, border.fill & 0xFF, 1, _DEBUG_TIMEOUT)
+        requested = b"".join([batch(1), *parts])
         # With its file's name, because a kernel may have the name of a function of the C library.
         location = f"{program.source.name}:{function}"
         return gdb_command(kernel.harness.executor.command, requested, location, folder)
@@ -251,6 +271,7 @@ class EmulatedKernel:
             border=replace(border_of(initialized) or self.border, fill=fill * 0x01010101),
             reverse=reverse,
             limit=limit,
+            board=self.board,
         )
 
     def _emulator(self, function: str) -> Emulator:
@@ -299,9 +320,18 @@ def problems(result: VxRunResult, harmless: Set[str] = HARMLESS) -> list[str]:
 
 
 def notes(result: VxRunResult, harmless: Set[str] = HARMLESS) -> list[str]:
-    """Return informational messages about a run: the writes that a board drops."""
-    dropped = {PADDING_WRITE, WRITE_OUTSIDE} & harmless
-    return [f"{event}; a board drops it" for event in result.events if event.kind in dropped]
+    """Return informational messages about a run: accesses that a board drops or allows."""
+    remarks = {
+        kind: remark
+        for kinds, remark in (
+            ((PADDING_WRITE, WRITE_OUTSIDE), "a board drops it"),
+            (PADDED, "a board has memory there, which the elements do not fill"),
+        )
+        for kind in kinds
+        if kind in harmless
+    }
+    events = [f"{each}; {remarks[each.kind]}" for each in result.events if each.kind in remarks]
+    return [*events, *filter(None, [result.rounded])]
 
 
 def _problems(result: VxRunResult, harmless: Set[str]) -> Iterator[str]:

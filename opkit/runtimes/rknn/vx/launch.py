@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+from opkit.check.quantization import Quantization
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import RunResult
 
@@ -56,6 +57,8 @@ class Border:
 class TensorFormat:
     """The attributes of a tensor on the board, besides its shape and element type.
 
+    The kernel gets quantized elements as they are, the reference their numbers.
+
     Attributes:
         bfloat16: whether its elements are VX_TYPE_BFLOAT16; the case has their bits as int16.
         scale: the scale of the affine quantization: number = scale * (element - zero_point). None:
@@ -79,6 +82,15 @@ class TensorFormat:
                 "a TensorFormat has a scale or a fixed_point_position, not both: the board knows "
                 "one quantization of a tensor"
             )
+
+    @property
+    def quantization(self) -> Quantization | None:
+        """The quantization, for the reference."""
+        if self.scale is not None:
+            return Quantization(self.scale, self.zero_point)
+        if self.fixed_point_position is not None:
+            return Quantization(2.0**-self.fixed_point_position)
+        return None
 
     def attachment(self) -> bytes:
         """Return the format as text for the host runtime; see driver.c."""

@@ -7,7 +7,7 @@ import json
 import re
 import subprocess
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +24,18 @@ from opkit.runtimes.rknn.vx.clang import (
     run_unchecked,
     zig,
 )
+from opkit.runtimes.rknn.vx.diagnostics import readable
+from opkit.runtimes.rknn.vx.expansion import (
+    kept_macros,
+    origin,
+    with_line_directives,
+    without_line_directives,
+)
+from opkit.runtimes.rknn.vx.names import macros
 from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
 from opkit.scratch import scratch_folder
+from opkit.toolchains.clang_ast import DUMP
+from opkit.toolchains.inputs import Inputs, prerequisites
 
 if TYPE_CHECKING:
     from opkit.runtimes.rknn.vx.syntax_tree import Declarations
@@ -40,7 +50,11 @@ _TAKEN = re.compile(
     r"redeclaration of '(?=\w+' must have the 'overloadable' attribute))(\w+)",
     re.MULTILINE,
 )
-_TREE = ("-fsyntax-only", "-w", "-Xclang", "-ast-dump=json")
+_UNSET = re.compile(
+    r"^(.+?:\d+:) (warning: variable '.*' is uninitialized) when used here.*$", re.MULTILINE
+)
+UNSET = "the emulator fills it with NaN, or with bytes 0xAA; a board, with anything"
+"""The end of a warning about a variable that is read before anything sets it."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +68,9 @@ class Reading:
         warnings: messages about code that clang accepts only after a correction.
         names: macros that free names of the prelude for the source's own declarations.
         text: the corrected text to compile; the lines are the same.
-        files: the files that it includes, and a digest of each.
+        files: the files that it includes, and a digest of each; empty: where there is none, and
+            where clang would look first.
+        expanded: whether the macros of the source are expanded in the text.
     """
 
     kernels: dict[str, VxKernel]
@@ -64,6 +80,7 @@ class Reading:
     names: str
     text: str
     files: dict[str, str]
+    expanded: bool = False
 
     def key(self) -> str:
         """Return a cache key for this source and its included files."""
@@ -77,10 +94,12 @@ class Broken:
     Attributes:
         names: see Reading.
         text: it, corrected as far as possible; compiling it gives the messages.
+        expanded: see Reading.
     """
 
     names: str
     text: str
+    expanded: bool = False
 
 
 def decoded(data: bytes) -> str:
@@ -119,6 +138,8 @@ def read(source: Path, folder: Path, vx_version: int, flags: tuple[str, ...]) ->
     with scratch_folder(folder) as scratch:
         parsed = reader.read(text, scratch)
         if isinstance(parsed, Reading):
+            inputs = Inputs.found((str(source), *parsed.files), [str(source.parent)])
+            parsed = replace(parsed, files=_digests(inputs.paths()))
             written = scratch / cache.name
             written.write_text(json.dumps(asdict(parsed)), encoding="utf-8")
             written.replace(cache)
@@ -135,6 +156,16 @@ def read_kernels(source: Path, folder: Path, vx_version: int) -> dict[str, VxKer
     return reading.kernels if isinstance(reading, Reading) else None
 
 
+@dataclass(frozen=True)
+class _Unit:
+    """A text that clang is to read; see Reading."""
+
+    data: bytes
+    warnings: tuple[str, ...] = ()
+    files: dict[str, str] = field(default_factory=dict)
+    expanded: bool = False
+
+
 class _Reader:
     """Runs clang for the syntax tree of a source; imports the tree's reader only then."""
 
@@ -143,42 +174,104 @@ class _Reader:
         self.language = language(vx_version)
         self.folder = folder
         self.flags = (*self.language, *flags)
-        self.own_folder = ("-iquote", str(source.parent.resolve()))
+        self.own = (SEEN_AS, str(PRELUDE), str(folder))
+        self.quoted = ("-iquote", str(source.parent.resolve()))
 
     def read(self, text: str, scratch: Path) -> Reading | Broken:
         """Return the declarations of the source, given its text and a folder for clang's files."""
-        from opkit.runtimes.rknn.vx.corrections import corrected
         from opkit.runtimes.rknn.vx.syntax_tree import split
 
-        data = encoded(text)
-        names, warnings = "", list[str]()
+        names, unit = "", _Unit(encoded(text))
         copy = scratch / self.source.name
-        found = self._parse(data, names, copy)
+        found = self._parse(unit.data, names, copy)
         if found is None or found[0].foreign:
-            names = self._names(data, copy)
-            data, warnings = corrected(
-                data, str(self.source), lambda text: self._errors(text, names, copy)
-            )
-            found = self._parse(data, names, copy)
+            names = self._names(unit.data, copy)
+            unit = self._corrected(unit.data, names, copy)
+            found = self._parse(unit.data, names, copy)
         if found is not None and found[0].mixed:
-            data = split(data, found[0].mixed)
-            found = self._parse(data, names, copy)
+            unit = replace(unit, data=split(unit.data, found[0].mixed))
+            found = self._parse(unit.data, names, copy)
         if found is None:
-            return Broken(names, decoded(data))
+            return Broken(names, decoded(unit.data), unit.expanded)
         declared, files = found
 
-        def named(message: str) -> str:
-            return message.replace(str(copy), str(self.source))
+        def located(messages: Iterable[str]) -> tuple[str, ...]:
+            return tuple(self._located(each, unit.data, copy) for each in messages)
 
         return Reading(
             declared.kernels,
             declared.local_variables,
-            tuple(map(named, declared.problems)),
-            (*warnings, *map(named, declared.warnings)),
+            located(declared.problems),
+            (*unit.warnings, *located(declared.warnings)),
             names,
-            decoded(data),
-            files,
+            decoded(unit.data),
+            {**unit.files, **files},
+            unit.expanded,
         )
+
+    def _located(self, message: str, data: bytes, copy: Path) -> str:
+        """Return a message about lines of a text with the places of those lines in the source."""
+
+        def place(found: re.Match[str]) -> str:
+            file, line = origin(data, int(found[1]))
+            return f"{file or self.source}:{line}"
+
+        return re.sub(rf"{re.escape(str(copy))}:(\d+)", place, message)
+
+    def _corrected(self, data: bytes, names: str, copy: Path) -> _Unit:
+        """Return a text with its corrections; if some are in macros, the macros are expanded."""
+        from opkit.runtimes.rknn.vx.corrections import corrected, in_macros
+
+        def errors(text: bytes) -> str:
+            return self._errors(without_line_directives(text), names, copy)
+
+        source = str(self.source)
+        is_in_macros = in_macros(errors(data), self.own)
+        expanded = self._expanded(data, copy) if is_in_macros else None
+        if expanded is not None:
+            result, warned = corrected(expanded.data, source, errors)
+            warnings = [_warning(origin(result, each.line), each.text) for each in warned]
+            if result != expanded.data or expanded.warnings:
+                warnings = [*expanded.warnings, *dict.fromkeys(warnings)]
+                return replace(expanded, data=result, warnings=tuple(warnings))
+        result, warned = corrected(data, source, errors)
+        warnings = [_warning((source, each.line, each.column), each.text) for each in warned]
+        return _Unit(result, tuple(warnings))
+
+    def _expanded(self, data: bytes, copy: Path) -> _Unit | None:
+        """Return a text with its macros expanded, or None if they cannot be."""
+        from opkit.runtimes.rknn.vx.corrections import pasted
+
+        definitions = run_unchecked(
+            *(zig(), "clang", "-x", "cl", *self.language, "-dM", "-E", str(PRELUDE / "prelude.h"))
+        ).stdout
+        rule = copy.with_name("rule.d")
+        header = copy.with_name(".kept")
+        header.write_text(kept_macros(macros() + definitions), encoding="utf-8")
+        copy.write_bytes(data)
+        result = run_unchecked(
+            *(zig(), "clang", "-x", "cl", *self.language, "-w", "-E", "-ferror-limit=0"),
+            *("-MD", "-MF", str(rule), "-include", str(header), *self.quoted),
+            *("-I", str(PRELUDE), str(copy)),
+        )
+        warned = pasted(result.stderr)
+        if warned is None:
+            return None
+        text = with_line_directives(encoded(result.stdout))
+        path = json.dumps(str(copy)).encode(), json.dumps(str(self.source)).encode()
+        return _Unit(
+            text.replace(*path),
+            tuple(
+                _warning((str(self.source), each.line, each.column), each.text) for each in warned
+            ),
+            self._included(rule),
+            expanded=True,
+        )
+
+    def _included(self, rule: Path) -> dict[str, str]:
+        """Return the files of the user that a make rule names, with their digests."""
+        names = prerequisites(rule.read_text(encoding="utf-8"))
+        return _digests(name for name in names if not name.startswith(self.own))
 
     def _parse(
         self, data: bytes, names: str, copy: Path
@@ -188,17 +281,14 @@ class _Reader:
 
         rule = copy.with_name("rule.d")
         outline = ("-include", f"{SEEN_AS}/outline.h", "-MD", "-MF", str(rule))
-        result = self._run(data, names, copy, (*outline, *_TREE, "-Wfatal-errors"))
+        warns = ("-Wno-everything", "-Wuninitialized", "-Wfatal-errors", "-fno-show-column")
+        result = self._run(data, names, copy, (*outline, "-fsyntax-only", *DUMP, *warns))
         if result.returncode != 0:
             return None
-        ours = (SEEN_AS, str(self.folder))
-        files = [
-            each
-            for each in _prerequisites(rule.read_text(encoding="utf-8"))
-            if not each.startswith(ours)
-        ]
         declared = declarations(result.stdout, str(copy), SEEN_AS)
-        return declared, _digests(files)
+        unset = (f"{each[1]} {each[2]}; {UNSET}" for each in _UNSET.finditer(result.stderr))
+        declared = replace(declared, warnings=(*declared.warnings, *dict.fromkeys(unset)))
+        return declared, self._included(rule)
 
     def _errors(self, data: bytes, names: str, copy: Path) -> str:
         """Return clang's messages about a text, with the source's name."""
@@ -214,7 +304,7 @@ class _Reader:
         copy.write_bytes(data)
         return run_unchecked(
             *(zig(), "clang", "-x", "cl", *self.flags, *prelude(self.folder, self.flags)),
-            *(*flags, "-include", str(header), *self.own_folder, str(copy)),
+            *(*flags, "-include", str(header), *self.quoted, str(copy)),
         )
 
     def _names(self, data: bytes, copy: Path) -> str:
@@ -235,17 +325,16 @@ class _Reader:
         copy.write_bytes(data)
         mark = '__attribute__((annotate("kernel",1)))'
         result = run_unchecked(
-            *(zig(), "clang", "-x", "cl", *self.language, *_TREE, "-ferror-limit=0"),
-            *(f"-D__kernel={mark}", f"-Dkernel={mark}", *self.own_folder),
+            *(zig(), "clang", "-x", "cl", *self.language, "-fsyntax-only", *DUMP, "-w"),
+            *("-ferror-limit=0", f"-D__kernel={mark}", f"-Dkernel={mark}", *self.quoted),
             *("-I", str(PRELUDE), str(copy)),
         )
         return declared_names(result.stdout)
 
 
-def _prerequisites(rule: str) -> list[str]:
-    """Return the prerequisites of a make rule."""
-    words = re.findall(r"(?:\\.|[^\s\\])+", rule.partition(":")[2].replace("\\\n", " "))
-    return [re.sub(r"\\(.)", r"\1", word).replace("$$", "$") for word in words]
+def _warning(place: Iterable[str | int], text: str) -> str:
+    """Return a warning in the words of the language; its place has a file, a line, a column."""
+    return readable(f"{':'.join(map(str, place))}: warning: {text}", "\0", "\0")
 
 
 def _digests(files: Iterable[str]) -> dict[str, str]:
@@ -265,6 +354,7 @@ def _from_json(text: str) -> Reading:
         values["names"],
         values["text"],
         values["files"],
+        values["expanded"],
     )
 
 

@@ -16,6 +16,7 @@ from opkit.check.executors import on_this_pc
 from opkit.check.harness.client import Harness
 from opkit.errors import OpkitError
 from opkit.runtimes.invocation import Array, Invocation, RunResult, Value
+from opkit.runtimes.rknn.vx.board import LENIENT, STRICT, padding
 from opkit.runtimes.rknn.vx.compiler import Program
 from opkit.runtimes.rknn.vx.launch import Border, Launch
 from opkit.runtimes.rknn.vx.signatures import VxKernel
@@ -78,6 +79,7 @@ class VxRunResult:
         fault: a sentence if the kernel crashed or did not end; otherwise empty.
         timed_out: whether it did not end.
         printed: the kernel's printed text; of a long text the beginning and the end.
+        rounded: a note about a launch that was rounded up to whole groups; otherwise empty.
     """
 
     outputs: dict[str, Array] = field(default_factory=dict)
@@ -87,6 +89,7 @@ class VxRunResult:
     fault: str = ""
     timed_out: bool = False
     printed: str = ""
+    rounded: str = ""
 
 
 @dataclass
@@ -114,6 +117,7 @@ class Emulator:
         border: Border | None = None,
         reverse: bool = False,
         limit: float = 10,
+        board: str = STRICT,
     ) -> VxRunResult:
         """Run the kernel.
 
@@ -126,6 +130,7 @@ class Emulator:
             border: the values outside of the tensors; poison by default.
             reverse: run the last work item first.
             limit: seconds after which the kernel is stopped.
+            board: one of BOARDS.
 
         Raises:
             OpkitError: the kernel has other parameters, a uniform is missing, or the board would
@@ -133,12 +138,14 @@ class Emulator:
         """
         border = border or Border()
         tensors = Invocation(inputs, {}, outputs)
-        arguments = self.arguments(launch, tensors, params, uniforms or {}, border, reverse)
+        arguments = self.arguments(launch, tensors, params, uniforms or {}, border, reverse, board)
         try:
             result = self.harness.run(tensors, *arguments, border.fill & 0xFF, limit=limit)
         except OpkitError as error:
             raise OpkitError(f"{self.program.source}: {_understandable(str(error))}") from None
-        return _vx_result(self.program, result)
+        emulated = _vx_result(self.program, result)
+        emulated.rounded = rounded_up(launch, checked(launch, self.kernel, "", board))
+        return emulated
 
     def arguments(
         self,
@@ -148,6 +155,7 @@ class Emulator:
         uniforms: Mapping[str, bytes],
         border: Border,
         reverse: bool = False,
+        board: str = STRICT,
     ) -> tuple[list[Value], dict[str, bytes]]:
         """Return the values and attachments for the harness, besides the tensors; see run.
 
@@ -158,7 +166,7 @@ class Emulator:
         names = [*tensors.inputs, *tensors.outputs]
         _check_parameters(self.kernel, names, params, where)
         _check_uniforms(self.kernel, uniforms, where)
-        launch = checked(launch, self.kernel, where)
+        launch = checked(launch, self.kernel, where, board)
         for name, array in tensors.inputs.items():
             _check_tensor(name, array.shape, array.dtype)
         for name, (shape, dtype) in tensors.outputs.items():
@@ -170,6 +178,7 @@ class Emulator:
         attachments = {
             "launch": " ".join(map(str, numbers)).encode(),
             "border": _border(border).encode(),
+            "padding": str(padding(board)).encode(),
             **{f"uniform:{name}": value for name, value in uniforms.items()},
         }
         parameters = self.kernel.parameters[len(names) :]
@@ -250,8 +259,11 @@ def _check_uniforms(kernel: VxKernel, uniforms: Mapping[str, bytes], where: str)
             )
 
 
-def checked(launch: Launch, kernel: VxKernel, where: str) -> Launch:
+def checked(launch: Launch, kernel: VxKernel, where: str, board: str = STRICT) -> Launch:
     """Return the launch with all three dimensions, and groups as the driver would choose them.
+
+    On a lenient board a launch without a local size is rounded up to whole groups of
+    reqd_work_group_size.
 
     Raises:
         OpkitError: the board would refuse it.
@@ -288,6 +300,8 @@ def checked(launch: Launch, kernel: VxKernel, where: str) -> Launch:
                 "each other is left to the driver; set localWorkSize or reqd_work_group_size"
             )
         local = kernel.group or (1, 1, 1)
+        if board == LENIENT:
+            size = tuple(-(-items // each) * each for items, each in zip(size, local, strict=True))
     local = (*local[:used], *[1] * (3 - used))
     if kernel.group is not None and local != kernel.group:
         raise OpkitError(
@@ -300,6 +314,18 @@ def checked(launch: Launch, kernel: VxKernel, where: str) -> Launch:
                 f"localWorkSize[{dimension}] = {local[dimension]}"
             )
     return Launch(used, filled["global_offset"], scale, local, size)
+
+
+def rounded_up(launch: Launch, run: Launch) -> str:
+    """Return a note if the launch that ran is larger than the initializer's; otherwise ""."""
+    used = launch.work_dim
+    if run.global_size[:used] == tuple(launch.global_size[:used]):
+        return ""
+    return (
+        f"globalWorkSize {tuple(launch.global_size[:used])} is rounded up to "
+        f"{run.global_size[:used]}, whole groups of reqd_work_group_size; it is unknown whether a "
+        "board does so"
+    )
 
 
 # ---- Results -------------------------------------------------------------------------------------

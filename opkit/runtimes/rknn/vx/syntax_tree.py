@@ -11,11 +11,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
 
+from opkit.runtimes.rknn.vx.expansion import origin
 from opkit.runtimes.rknn.vx.signatures import USER, KernelParameter, VxKernel
-
-Node = dict[str, Any]
+from opkit.toolchains.clang_ast import Node, top_level
 
 
 class Mark(IntEnum):
@@ -96,7 +95,7 @@ def declarations(tree: str, source: str, prelude: str) -> Declarations:
         source: the source, as clang prints it.
         prelude: the folder of the prelude, as clang prints it.
     """
-    nodes = json.loads(tree, object_hook=_SourceLocations().complete).get("inner", [])
+    nodes = top_level(tree)
     functions = {
         node["name"]: _function(node)
         for node in nodes
@@ -123,20 +122,6 @@ def declarations(tree: str, source: str, prelude: str) -> Declarations:
         ),
         tuple(_forbidden(nodes, functions, source)),
     )
-
-
-class _SourceLocations:
-    """Completes source locations: clang omits a file or a line that equals the previous one."""
-
-    def __init__(self) -> None:
-        self.file = ""
-        self.line = 0
-
-    def complete(self, node: Node) -> Node:
-        if "offset" in node and "tokLen" in node:
-            self.line = node.setdefault("line", self.line)
-            self.file = node.setdefault("file", self.file)
-        return node
 
 
 def _children(node: Node) -> list[Node]:
@@ -396,7 +381,7 @@ def split(source: bytes, mixed: tuple[tuple[Declarator, ...], ...]) -> bytes:
                 for found in _COMMA.finditer(source[last.end : name.name])
                 if found[0] == b","
             )
-            line = source.count(b"\n", 0, comma) + 1
+            line = origin(source, source.count(b"\n", 0, comma) + 1).line
             column = source[source.rfind(b"\n", 0, comma) + 1 : comma + 1]
             between = b";\n%s\n#line %d\n%s" % (specifiers, line, re.sub(rb"[^\t]", b" ", column))
             source = source[:comma] + between + source[comma + 1 :]

@@ -39,7 +39,7 @@ struct tensors {
     uint32_t count;
 };
 
-static struct {
+static struct node {
     const struct harness_invocation *invocation;
     harness_record_f *record;
     struct harness_value *values; /* in guarded memory */
@@ -48,7 +48,7 @@ static struct {
     struct tensors inputs;
     struct tensors outputs;
     bool is_initialized;
-} run;
+} *run; /* the node of the running stage */
 
 static const char *phase;
 
@@ -112,8 +112,8 @@ static const struct harness_attachment *find_attachment(const char *name)
 {
     static const char PREFIX[] = "attribute:";
 
-    for (unsigned i = 0; i < run.invocation->attachment_count; i++) {
-        const struct harness_attachment *attachment = &run.invocation->attachments[i];
+    for (unsigned i = 0; i < run->invocation->attachment_count; i++) {
+        const struct harness_attachment *attachment = &run->invocation->attachments[i];
         if (strncmp(attachment->name, PREFIX, strlen(PREFIX)) == 0 &&
             strcmp(attachment->name + strlen(PREFIX), name) == 0) {
             return attachment;
@@ -136,9 +136,9 @@ void rknn_custom_op_get_op_attr(rknn_custom_op_context *op_ctx, const char *attr
     uint32_t head[2]; /* type and count */
     rknn_tensor_type type;
 
-    if (op_ctx != &run.context) {
+    if (op_ctx != &run->context) {
         static const char EVENT[] = "the operator asks for an attribute of another node";
-        run.record("event", EVENT, strlen(EVENT));
+        run->record("event", EVENT, strlen(EVENT));
         return;
     }
     if (attachment != NULL) {
@@ -149,8 +149,8 @@ void rknn_custom_op_get_op_attr(rknn_custom_op_context *op_ctx, const char *attr
         }
         return;
     }
-    for (unsigned i = 0; i < run.invocation->count; i++) {
-        const struct harness_value *value = &run.invocation->values[i];
+    for (unsigned i = 0; i < run->invocation->count; i++) {
+        const struct harness_value *value = &run->invocation->values[i];
         if (value->role == HARNESS_PARAM &&
             strncmp(value->name, attr_name, HARNESS_MAX_NAME - 1) == 0 &&
             find_type(value->type, &type)) { /* a long name is truncated */
@@ -219,13 +219,13 @@ static bool add_tensor(struct tensors *tensors, const struct harness_value *valu
 /* Fills the inputs or the outputs of the node, without memory for their elements. */
 static bool add_tensors(struct tensors *tensors, bool is_output, struct harness_error *error)
 {
-    const unsigned count = run.invocation->count;
+    const unsigned count = run->invocation->count;
 
     tensors->items = __libc_calloc(count, sizeof *tensors->items);
     tensors->before = __libc_calloc(count, sizeof *tensors->before);
     tensors->values = __libc_calloc(count, sizeof *tensors->values);
     for (unsigned i = 0; i < count; i++) {
-        const struct harness_value *value = &run.values[i];
+        const struct harness_value *value = &run->values[i];
         const bool is_input = value->role == HARNESS_INPUT || is_constant(value);
         if ((is_output ? value->role == HARNESS_OUTPUT : is_input) &&
             !add_tensor(tensors, value, error)) {
@@ -249,28 +249,32 @@ static void add_memory(struct tensors *tensors)
 }
 
 static int prepare(void *entry, const struct harness_invocation *invocation,
-                   harness_record_f *record, struct harness_error *error)
+                   harness_record_f *record, struct harness_error *error, void **node)
 {
     rknn_custom_op *(*get_custom_op)(void);
 
-    run.invocation = invocation;
-    run.record = record;
+    run = *node = __libc_calloc(1, sizeof *run);
+    if (run == NULL) {
+        return FAILED;
+    }
+    run->invocation = invocation;
+    run->record = record;
     memcpy(&get_custom_op, &entry, sizeof entry);
-    run.op = get_custom_op();
-    const char *problem = find_problem(run.op);
+    run->op = get_custom_op();
+    const char *problem = find_problem(run->op);
     if (problem != NULL) {
         snprintf(error->message, sizeof error->message, "the custom operator: %s", problem);
         return FAILED;
     }
-    guarded_memory_begin(invocation->guarded, invocation->fill, record);
-    run.values = guarded_values_new(invocation);
-    if (run.values == NULL) {
+    guarded_memory_begin(invocation, record);
+    run->values = guarded_values_new(invocation);
+    if (run->values == NULL) {
         snprintf(error->message, sizeof error->message, "not enough memory for the tensors");
         return FAILED;
     }
-    run.context.target = RKNN_TARGET_TYPE_CPU;
+    run->context.target = RKNN_TARGET_TYPE_CPU;
     const bool is_prepared =
-        add_tensors(&run.inputs, false, error) && add_tensors(&run.outputs, true, error);
+        add_tensors(&run->inputs, false, error) && add_tensors(&run->outputs, true, error);
     return is_prepared ? 0 : FAILED;
 }
 
@@ -284,37 +288,39 @@ static int call(const char *name, function_f *function)
 {
     phase = name;
     return function == NULL ? 0
-                            : function(&run.context, run.inputs.items, run.inputs.count,
-                                       run.outputs.items, run.outputs.count);
+                            : function(&run->context, run->inputs.items, run->inputs.count,
+                                       run->outputs.items, run->outputs.count);
 }
 
-static int set_up(void)
+static int set_up(void *node)
 {
+    run = node;
     guarded_memory_set_active(true);
-    const int status = call("init", run.op->init);
+    const int status = call("init", run->op->init);
     guarded_memory_set_active(false);
-    run.is_initialized = status == 0;
-    add_memory(&run.inputs);
-    add_memory(&run.outputs);
+    run->is_initialized = status == 0;
+    add_memory(&run->inputs);
+    add_memory(&run->outputs);
     return status;
 }
 
-static int process(void)
+static int process(void *node)
 {
+    run = node;
     guarded_memory_set_active(true);
-    int status = call("prepare", run.op->prepare);
+    int status = call("prepare", run->op->prepare);
     if (status == 0) {
-        status = call("compute", run.op->compute);
+        status = call("compute", run->op->compute);
     }
     guarded_memory_set_active(false);
     return status;
 }
 
-static void record_change(const char *what, const char *name)
+static void record_change(const char *name)
 {
     char text[HARNESS_MAX_NAME + 64];
-    snprintf(text, sizeof text, "the operator changes %s '%s'", what, name);
-    run.record("event", text, strlen(text));
+    snprintf(text, sizeof text, "the operator changes the description of '%s'", name);
+    run->record("event", text, strlen(text));
 }
 
 /* Reports the operator's changes to the runtime's own data. */
@@ -322,27 +328,23 @@ static void compare(const struct tensors *tensors)
 {
     for (uint32_t i = 0; i < tensors->count; i++) {
         const struct harness_value *value = tensors->values[i];
-        const struct harness_value *before = &run.invocation->values[value - run.values];
         if (memcmp(&tensors->items[i], &tensors->before[i], sizeof *tensors->items) != 0) {
-            record_change("the description of", value->name);
-        }
-        if (value->role != HARNESS_OUTPUT &&
-            memcmp(value->bytes, before->bytes, value->size) != 0) {
-            record_change("the input", value->name);
+            record_change(value->name);
         }
     }
 }
 
-static int clean_up(void)
+static int clean_up(void *node)
 {
+    run = node;
     phase = "destroy";
     guarded_memory_set_active(true);
-    const bool is_destroyed = run.is_initialized && run.op->destroy != NULL;
-    const int status = is_destroyed ? run.op->destroy(&run.context) : 0;
+    const bool is_destroyed = run->is_initialized && run->op->destroy != NULL;
+    const int status = is_destroyed ? run->op->destroy(&run->context) : 0;
     guarded_memory_set_active(false);
-    compare(&run.inputs);
-    compare(&run.outputs);
-    guarded_values_delete(run.invocation, run.values);
+    compare(&run->inputs);
+    compare(&run->outputs);
+    guarded_values_delete(run->invocation, run->values);
     guarded_memory_end();
     return status;
 }

@@ -1,28 +1,38 @@
-"""The host runtime for the operator's cases, on this PC and in static harnesses."""
+"""The host runtime and the plugin for the operator's cases, on this PC and in static harnesses."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from opkit.build.harness import runtime_library
+from opkit.build.compiler import compiler_for
+from opkit.build.harness import harness, runtime_library
+from opkit.build.libraries import instrumented
 from opkit.build.static_harness import Parts
-from opkit.runtimes.rknn2.scons.plugin import FOLDER, RUNTIME, objects
+from opkit.runtimes.rknn2.scons.plugin import FOLDER, RUNTIME, linked_plugin, objects
 from opkit.runtimes.rknn2.settings import NAME
 from opkit.runtimes.rknn2.sources import operator_sources, plugin_sources
 
+HOST = f"{FOLDER}/host"
 HOST_RUNTIME = f"{RUNTIME}/host_runtime/*.c"
 INCLUDES = (f"#{RUNTIME}/include",)
 
 
-def host_runtime(env: Any) -> Any:
-    """Return the node of the host runtime, librknnrt.so in `build/rknn2/host/`."""
-    return runtime_library(env, f"{FOLDER}/host/librknnrt.so", HOST_RUNTIME, INCLUDES)
+def host(env: Any) -> list[Any]:
+    """Return the nodes that the cases need besides the plugin for this PC.
+
+    In `build/rknn2/host/` they are the host runtime, librknnrt.so, and an instrumented plugin.
+    """
+    librknnrt = runtime_library(env, f"{HOST}/librknnrt.so", HOST_RUNTIME, INCLUDES)
+    host_env = instrumented(compiler_for(env, "x64"))
+    library = linked_plugin(host_env, HOST, _kernel(host_env, HOST), librknnrt)
+    return [harness(env), librknnrt, library]
 
 
-def _kernel(env: Any, folder: str, flags: list[str]) -> list[Any]:
+def _kernel(env: Any, folder: str, flags: Sequence[str] = ()) -> list[Any]:
     operator = env["OPERATOR"]
     sources = [*operator_sources(operator), *plugin_sources(operator)]
-    return objects(env, sources, folder, CCFLAGS=flags)
+    return objects(env, sources, folder, CCFLAGS=list(flags))
 
 
 HARNESS_PARTS = Parts(f"{NAME}-", "get_rknn_custom_op", _kernel, (HOST_RUNTIME,), INCLUDES)

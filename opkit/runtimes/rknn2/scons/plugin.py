@@ -8,9 +8,10 @@ from typing import Any
 
 from SCons.Action import Action
 
+from opkit import atomic_file
 from opkit.build.compiler import compiler_for, words
 from opkit.build.errors import print_errors
-from opkit.build.libraries import archive, kernel_objects, stub, with_debug_info
+from opkit.build.libraries import archive, kernel_objects, stub
 from opkit.build.machinery import FOLDER as MACHINERY
 from opkit.build.options import Request
 from opkit.description.spec import OpSpec
@@ -62,46 +63,56 @@ def objects(env: Any, sources: Sequence[str], folder: str, **flags: list[str]) -
     return kernel_objects(env, sources, folder, **flags)
 
 
-def plugin(env: Any, abi_name: str, debug: bool = False) -> list[Any]:
-    """Return the nodes of `librkcst_<op>.so` and `lib<op>_custom_op.a` in `build/rknn2/<abi>/`.
-
-    The plugin exports get_rknn_custom_op and nothing else. It is linked against a stub of
-    librknnrt.so: so the loader finds the runtime, no matter how that was loaded.
-
-    Args:
-        env: the environment.
-        abi_name: the ABI.
-        debug: whether to keep debug information, for messages with source lines.
-    """
+def plugin(env: Any, abi_name: str) -> list[Any]:
+    """Return the nodes of `librkcst_<op>.so` and `lib<op>_custom_op.a` in `build/rknn2/<abi>/`."""
     operator = env["OPERATOR"]
     folder = f"{FOLDER}/{abi_name}"
     abi_env = compiler_for(env, abi_name)
-    if debug:
-        abi_env = with_debug_info(abi_env)
     common = objects(abi_env, operator_sources(operator), folder)
-    exports = f"{RUNTIME}/plugin.exports"
-    library = abi_env.Command(
-        f"{folder}/librkcst_{operator.lower}.so",
+    librknnrt = stub(abi_env, f"{folder}/stub/librknnrt.so", f"{RUNTIME}/librknnrt_stub.c")
+    library = linked_plugin(
+        abi_env.Clone(ABI_NAME=abi_name),
+        folder,
         [*common, *objects(abi_env, plugin_sources(operator), folder)],
-        [
-            Action("$SHAREDCOM", "$SHAREDCOMSTR"),
-            Action(print_errors(_examine), None, varlist=["ABI_NAME"]),
-        ],
-        ABI_NAME=abi_name,
+        librknnrt,
+        Action(print_errors(_examine), None, varlist=["ABI_NAME"]),
+    )
+    application = [*common, *objects(abi_env, application_sources(), folder)]
+    return [*library, *archive(abi_env, f"{folder}/lib{operator.lower}_custom_op.a", application)]
+
+
+def linked_plugin(
+    env: Any, folder: str, objects: Sequence[Any], librknnrt: Sequence[Any], *checks: Any
+) -> Any:
+    """Return the node of `librkcst_<op>.so` in a folder.
+
+    It exports get_rknn_custom_op and nothing else. Linked against a librknnrt.so, it makes the
+    loader find the runtime, no matter how that was loaded.
+
+    Args:
+        env: the environment of an ABI's compiler.
+        folder: the folder of the plugin.
+        objects: the nodes of its objects.
+        librknnrt: the node of the library to link against.
+        checks: the actions that examine the plugin.
+    """
+    exports = f"{RUNTIME}/plugin.exports"
+    library = env.Command(
+        f"{folder}/librkcst_{env['OPERATOR'].lower}.so",
+        objects,
+        [Action("$SHAREDCOM", "$SHAREDCOMSTR"), *checks],
         LIBRARIES=[
             f"-Wl,--version-script={exports}",
             "-Wl,-z,defs",
-            f"-L{folder}/stub",
+            f"-L{librknnrt[0].dir.path}",
             "-Wl,--no-as-needed",
             "-lrknnrt",
             "-Wl,--as-needed",
             "-lm",
         ],
     )
-    librknnrt = stub(abi_env, f"{folder}/stub/librknnrt.so", f"{RUNTIME}/librknnrt_stub.c")
-    abi_env.Depends(library, [librknnrt, exports])
-    application = [*common, *objects(abi_env, application_sources(), folder)]
-    return [*library, *archive(abi_env, f"{folder}/lib{operator.lower}_custom_op.a", application)]
+    env.Depends(library, [librknnrt, exports])
+    return library
 
 
 def deliver(env: Any, target: str, built: Sequence[Any]) -> list[Any]:
@@ -123,6 +134,6 @@ def _examine(target: Any, source: Any, env: Any) -> None:
 
 def _deliver(target: Any, source: Any, env: Any) -> None:
     path = Path(target[0].path)
-    path.write_bytes(Path(source[0].path).read_bytes())
+    atomic_file.write(path, Path(source[0].path).read_bytes())
     # One write per line: other targets are built in parallel.
     print(f"{path}: {path.stat().st_size} bytes\n", end="")

@@ -23,11 +23,7 @@ ENVIRONMENT = Path(".venv-rknn2")
 WORKER = Path(__file__).parents[1] / "simulator_worker.py"
 _DISTRIBUTION = "rknn-toolkit2"
 _PROBE = f"from importlib.metadata import version; print(version({_DISTRIBUTION!r}))"
-_MISSING = (
-    "simulation skipped: rknn-toolkit2 is not installed. To install it: "
-    f"python3 -m venv {ENVIRONMENT} && {ENVIRONMENT}/bin/pip install rknn-toolkit2==2.5.0 "
-    f"'setuptools<81', with Python 3.8 to 3.12; or name a Python that has it by {OPTION}="
-)
+_MISSING = "simulation skipped: rknn-toolkit2 is not installed; see README.md"
 
 
 def options(variables: Any, operator: OpSpec) -> None:

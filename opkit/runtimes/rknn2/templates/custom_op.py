@@ -247,7 +247,7 @@ def is_exact_attribute(param):
     default = param.get("default")
     if default is None or unreadable_numbers(default):
         return False
-    return param["type"] != "float64" or np.float32(default) == default
+    return param["type"] != "float64" or float(np.float32(default)) == default
 
 
 def running_toolkit():

@@ -224,6 +224,57 @@ def test_read_image_four_neighbors(vx_folder: Path, dtype: str, letter: str) -> 
     assert {event.kind for event in outcome.events} == set(PAST_END)
 
 
+@pytest.fixture(scope="module")
+def reads(vx_folder: Path) -> Program:
+    source = vx_folder / "reads.vx"
+    source.write_text(
+        "__kernel void k(image2d_t x, image2d_t y)\n{\n    int2 at = (int2)(0);\n"
+        "    float4 f = read_imagef(x, at);\n"
+        "    int4 i = read_imagei(x, at);\n"
+        "    uint4 u = read_imageui(x, at);\n"
+        "    write_imagef(y, at, f + convert_float4(i) + convert_float4(u));\n}\n"
+    )
+    return compile_vx(source, vx_folder / "cache")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "line"),
+    [
+        *(("float16", 4), ("float32", 4), ("int8", 5), ("int16", 5), ("int32", 5)),
+        *(("uint8", 6), ("uint16", 6), ("uint32", 6)),
+    ],
+)
+def test_read_image_of_other_types(reads: Program, dtype: str, line: int) -> None:
+    x = counted((1, 4), dtype)
+    outcome = run(reads, "k", launch((1, 1), (4, 1)), {"x": x}, {"y": (x.shape, "float32")})
+    (event,) = outcome.events
+    assert (event.kind, event.count) == ("read_image of another type", 2)
+    assert str(event.line) == f"reads.vx:{min({4, 5, 6} - {line})}"
+
+
+def test_places_of_accesses_outside(vx_folder: Path) -> None:
+    source = vx_folder / "outside.vx"
+    source.write_text(
+        "__kernel void k(image2d_array_t x, image2d_array_t y)\n{\n"
+        "    write_imagef(y, (int4)(4, 2, 5, 0), read_imagef(x, (int4)(1, 2, 3, 0)));\n"
+        "    write_imagef(y, (int4)(4, 7, 1, 0), read_imagef(x, (int4)(2, -1, 0, 0)));\n"
+        "    write_imagef(y, (int4)(5, 1, 1, 0), read_imagef(x, (int4)(6, 1, 0, 0)));\n}\n"
+    )
+    program = compile_vx(source, vx_folder / "cache")
+    x = counted((2, 3, 8), np.float16)
+    outcome = run(
+        *(program, "k", launch((1, 1, 1), (8, 1, 1)), {"x": x}, {"y": (x.shape, x.dtype)}),
+    )
+    assert {(event.kind, event.tensor): event.at for event in outcome.events} == {
+        ("read of a slice outside", "x"): (1, 2, 3),
+        ("write to a slice outside", "y"): (4, 2, 5),
+        ("read outside", "x"): (2, -1, 0),
+        ("write outside", "y"): (4, 7, 1),
+        ("read past the row's end", "x"): (8, 1, 0),
+        ("write past the row's end", "y"): (8, 1, 1),
+    }
+
+
 # ---- Other parts of sources ---------------------------------------------------------------------
 
 

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from opkit.check.checking import run_kernel
 from opkit.errors import OpkitError
+from opkit.runtimes.rknn.testing import vx_kernel
 from opkit.testing import (
     Border,
     Case,
@@ -30,9 +32,6 @@ outputs: {output: {type: VX_TYPE_TENSOR, dtype: float32}}
 params:
   items: {type: VX_TYPE_UINT32}
   rows: {type: VX_TYPE_UINT32}
-  scale: {type: VX_TYPE_FLOAT32, default: 1}
-  zero_point: {type: VX_TYPE_INT32, default: 0}
-  position: {type: VX_TYPE_INT32, default: 0}
   bfloat16: {type: VX_TYPE_UINT32, default: 0}
 """
 REFERENCE = """\
@@ -47,8 +46,7 @@ def reference(inputs, params):
     numbers = inputs["input"]
     if params["bfloat16"]:
         numbers = (numbers.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
-    numbers = (numbers - np.float32(params["zero_point"])) * np.float32(params["scale"])
-    return {"output": numbers / np.float32(2 ** params["position"])}
+    return {"output": numbers.astype(np.float32)}
 """
 
 
@@ -78,20 +76,26 @@ def test_ranks_and_types(operator: Operator, dtype: str, shape: tuple[int, ...])
     check_vx_kernel(case(numbers(dtype, *shape)), operator=operator)
 
 
+def elements_as_numbers(case: Case, formats: dict[str, TensorFormat], operator: Operator) -> str:
+    """Return the problem of a quantized kernel if the reference computes with the elements."""
+    kernel = vx_kernel(operator, formats=formats)
+    return run_kernel(kernel, operator, case, "VX kernel").problem
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
 def test_affine_quantization(operator: Operator, dtype: str) -> None:
-    quantized = case(numbers(dtype, 3, 8), scale=0.25, zero_point=7)
+    quantized = case(numbers(dtype, 3, 8))
     formats = {"input": TensorFormat(scale=0.25, zero_point=7)}
     check_vx_kernel(quantized, formats=formats, operator=operator)
-    assert "output[0, 0]" in run_vx_kernel(quantized, operator=operator).problem
+    problem = elements_as_numbers(quantized, formats, operator)
+    assert problem.startswith("24 of 24 elements of output 'output' are wrong")
 
 
 def test_fixed_point_position(operator: Operator) -> None:
-    fixed = case(numbers("int16", 3, 8), position=5)
-    check_vx_kernel(
-        fixed, formats={"input": TensorFormat(fixed_point_position=5)}, operator=operator
-    )
-    assert "output[0, 0]" in run_vx_kernel(fixed, operator=operator).problem
+    fixed = case(numbers("int16", 3, 8))
+    formats = {"input": TensorFormat(fixed_point_position=5)}
+    check_vx_kernel(fixed, formats=formats, operator=operator)
+    assert "output[0, 0]" in elements_as_numbers(fixed, formats, operator)
 
 
 def test_bfloat16(operator: Operator) -> None:
@@ -122,7 +126,7 @@ def test_launch_rounded_up_drops_writes(operator: Operator, width: int) -> None:
     count = 4 * 3 * (4 - -(-width // 4))
     line = line_of("tensors.vx", "write_imagef(output, at, (elements")
     assert re.fullmatch(
-        rf"VX kernel, case case: .*tensors\.vx:{line}: write outside by a padding work item "
+        rf"VX kernel: .*tensors\.vx:{line}: write outside by a padding work item "
         rf"'output', {count} times; first at .*; a board drops it",
         note,
     )
@@ -144,6 +148,8 @@ def test_other_writes_outside_fail(operator: Operator, launch: dict[str, int]) -
         OpkitError, match=r"unknown writes_outside 'no' \(expected failure, dropped"
     ):
         run_vx_kernel(wrong, writes_outside="no", operator=operator)
+    with pytest.raises(OpkitError, match=r"unknown board 'rk' \(expected strict, lenient\)"):
+        run_vx_kernel(wrong, board="rk", operator=operator)
 
 
 # ---- Which kernel, and which language -----------------------------------------------------------

@@ -149,12 +149,15 @@ __OPKIT_TO_FLOAT(double, ulong, 0x8000000000000000UL)
         T __opkit_to;                                                         \
         __OPKIT_SAME_LANES(__opkit_to, __opkit_from, "convert_" #T);          \
         __OPKIT_CONVERT_LANES(__opkit_to, __opkit_from, saturates, rounding); \
+        if (__OPKIT_LANES_OF(__opkit_from) == 1) {                            \
+            __opkit_to = (T) * (__OPKIT_ELEMENT(__opkit_to) *)&__opkit_to;    \
+        }                                                                     \
         __opkit_to;                                                           \
     })
-#define __OPKIT_SAME_LANES(a, b, name)                         \
-    _Static_assert(sizeof(a) / sizeof(__OPKIT_ELEMENT(a)) ==   \
-                       sizeof(b) / sizeof(__OPKIT_ELEMENT(b)), \
-                   name " needs a value of as many elements as its result has")
+/* A scalar becomes each element. Likely: published kernels convert scalars to vectors. */
+#define __OPKIT_SAME_LANES(a, b, name)                                                     \
+    _Static_assert(__OPKIT_LANES_OF(a) == __OPKIT_LANES_OF(b) || __OPKIT_LANES_OF(b) == 1, \
+                   name " needs a scalar, or a value of as many elements as its result has")
 #define __OPKIT_AS(T, value)                                              \
     __extension__({                                                       \
         __auto_type __opkit_from = (value);                               \

@@ -47,38 +47,47 @@ typedef vxc_modifier VXC_Modifier_t;
     (((modifier) & ~VXC_CLAMP_BITMASK) | (clamp) << 22)
 #define VXC_MODIFIER_SIGNEXT(start, end, source, sign_extend, clamp) \
     ((start) << 12 | (end) << 8 | (source) << 4 | (clamp) << 22 |    \
-     __OPKIT_REFUSED_UNLESS(                                         \
-         (sign_extend) == 0,                                         \
-         "VXC_MODIFIER_SIGNEXT is not emulated with its sign extension: " __OPKIT_UNKNOWN))
-#define __OPKIT_REFUSED_UNLESS(condition, why) \
-    (0 * (int)sizeof(struct {                  \
-         _Static_assert(condition, why);       \
-         int __opkit_unused;                   \
-     }))
+     ((sign_extend) == 0 ? 0 : __opkit_refused_sign_extension()))
 
-#define __OPKIT_DOT(outputs, destination, source0, source1, info, configuration)             \
-    do {                                                                                     \
-        __auto_type __opkit_a = (source0);                                                   \
-        __auto_type __opkit_b = (source1);                                                   \
-        __auto_type __opkit_words = (configuration);                                         \
-        __auto_type __opkit_register = (destination);                                        \
-        _Static_assert(sizeof(__opkit_words) == 64,                                          \
-                       "the configuration of a dot product is a VXC_512Bits");               \
-        struct __opkit_operand __opkit_target = __OPKIT_OPERAND(__opkit_register),           \
-                               __opkit_first = __OPKIT_OPERAND(__opkit_a),                   \
-                               __opkit_second = __OPKIT_OPERAND(__opkit_b);                  \
-        __opkit_dot_product(outputs, &__opkit_target, &__opkit_first, &__opkit_second, info, \
-                            &__opkit_words);                                                 \
-        (destination) = __opkit_register;                                                    \
+#define __OPKIT_DOT(form, outputs, destination, source0, source1, source2, info, configuration) \
+    do {                                                                                        \
+        __auto_type __opkit_a = (source0);                                                      \
+        __auto_type __opkit_b = (source1);                                                      \
+        __auto_type __opkit_c = (source2);                                                      \
+        __auto_type __opkit_words = (configuration);                                            \
+        __auto_type __opkit_register = (destination);                                           \
+        _Static_assert(sizeof(__opkit_words) == 64,                                             \
+                       "the configuration of a dot product is a VXC_512Bits");                  \
+        struct __opkit_operand __opkit_target = __OPKIT_OPERAND(__opkit_register),              \
+                               __opkit_first = __OPKIT_OPERAND(__opkit_a),                      \
+                               __opkit_second = __OPKIT_OPERAND(__opkit_b),                     \
+                               __opkit_third = __OPKIT_OPERAND(__opkit_c);                      \
+        __opkit_dot_product(form, outputs, &__opkit_target, &__opkit_first, &__opkit_second,    \
+                            &__opkit_third, info, &__opkit_words);                              \
+        (destination) = __opkit_register;                                                       \
     } while (0)
-#define VXC_DP16x1(destination, source0, source1, info, configuration) \
-    __OPKIT_DOT(1, destination, source0, source1, info, configuration)
-#define VXC_DP8x2(destination, source0, source1, info, configuration) \
-    __OPKIT_DOT(2, destination, source0, source1, info, configuration)
-#define VXC_DP4x4(destination, source0, source1, info, configuration) \
-    __OPKIT_DOT(4, destination, source0, source1, info, configuration)
-#define VXC_DP2x8(destination, source0, source1, info, configuration) \
-    __OPKIT_DOT(8, destination, source0, source1, info, configuration)
+#define __OPKIT_DOT_OF_16(outputs, destination, source0, source1, info, configuration) \
+    __OPKIT_DOT(__OPKIT_DOT_16, outputs, destination, source0, source1, 0, info, configuration)
+#define __OPKIT_DOT_OF_32(outputs, destination, source0, source1, info, configuration) \
+    __OPKIT_DOT(__OPKIT_DOT_32, outputs, destination, source0, source1, 0, info, configuration)
+#define __OPKIT_DOT_OF_WIDE(outputs, destination, high, low, source, info, configuration) \
+    __OPKIT_DOT(__OPKIT_DOT_WIDE, outputs, destination, high, low, source, info, configuration)
+#define VXC_DP16x1(...) __OPKIT_DOT_OF_16(1, __VA_ARGS__)
+#define VXC_DP8x2(...) __OPKIT_DOT_OF_16(2, __VA_ARGS__)
+#define VXC_DP4x4(...) __OPKIT_DOT_OF_16(4, __VA_ARGS__)
+#define VXC_DP2x8(...) __OPKIT_DOT_OF_16(8, __VA_ARGS__)
+#define VXC_DP32x1(...) __OPKIT_DOT_OF_32(1, __VA_ARGS__)
+#define VXC_DP16x2(...) __OPKIT_DOT_OF_32(2, __VA_ARGS__)
+#define VXC_DP8x4(...) __OPKIT_DOT_OF_32(4, __VA_ARGS__)
+#define VXC_DP4x8(...) __OPKIT_DOT_OF_32(8, __VA_ARGS__)
+#if VX_VERSION < 2
+#define VXC_DP2x16(...) __OPKIT_DOT_OF_32(16, __VA_ARGS__)
+#else
+#define VXC_DP16x1_b(...) __OPKIT_DOT_OF_WIDE(1, __VA_ARGS__)
+#define VXC_DP8x2_b(...) __OPKIT_DOT_OF_WIDE(2, __VA_ARGS__)
+#define VXC_DP4x4_b(...) __OPKIT_DOT_OF_WIDE(4, __VA_ARGS__)
+#define VXC_DP2x8_b(...) __OPKIT_DOT_OF_WIDE(8, __VA_ARGS__)
+#endif
 
 #define __OPKIT_LANEWISE(instruction, destination, source0, source1, source2, info)     \
     do {                                                                                \
@@ -123,10 +132,10 @@ typedef vxc_modifier VXC_Modifier_t;
     __OPKIT_LANEWISE(__OPKIT_BILINEAR, destination, source0, source1, fractions, info)
 #define VXC_Filter(destination, source0, source1, source2, info)                           \
     do {                                                                                   \
-        _Static_assert(__OPKIT_FILTER(info) >= __OPKIT_FILTER_MAX &&                       \
-                           __OPKIT_FILTER(info) <= __OPKIT_FILTER_MEDIAN,                  \
-                       "VXC_Filter is not emulated but for VXC_FM_Max, VXC_FM_Min and "    \
-                       "VXC_FM_Median: how the others scale is not known");                \
+        if (__OPKIT_FILTER(info) < __OPKIT_FILTER_MAX ||                                   \
+            __OPKIT_FILTER(info) > __OPKIT_FILTER_MEDIAN) {                                \
+            __opkit_refused_filter_mode();                                                 \
+        }                                                                                  \
         __OPKIT_LANEWISE(__OPKIT_FILTER3X3, destination, source0, source1, source2, info); \
     } while (0)
 #define VXC_IAdd(destination, source0, source1, source2, info) \
@@ -167,6 +176,24 @@ typedef vxc_modifier VXC_Modifier_t;
     __OPKIT_VLOAD(destination, address, sizeof(destination) * (offset))
 #define __OPKIT_VSTORE_VALUE(address, offset, data) \
     __OPKIT_VSTORE(address, sizeof(data) * (offset), data)
+/* Three elements take the place of four, of which the last one stays. */
+#define __OPKIT_THREE_OF_FOUR(value) (sizeof(value) / 4 * 3)
+#define __OPKIT_VLOAD3(destination, address, bytes)                          \
+    do {                                                                     \
+        __auto_type __opkit_value = (destination);                           \
+        __builtin_memcpy(&__opkit_value, (const uchar *)(address) + (bytes), \
+                         __OPKIT_THREE_OF_FOUR(__opkit_value));              \
+        (destination) = __opkit_value;                                       \
+    } while (0)
+#define __OPKIT_VSTORE3(address, bytes, data)                          \
+    do {                                                               \
+        __auto_type __opkit_value = (data);                            \
+        __builtin_memcpy((uchar *)(address) + (bytes), &__opkit_value, \
+                         __OPKIT_THREE_OF_FOUR(__opkit_value));        \
+    } while (0)
+#define VXC_Vload3(destination, address, offset) \
+    __OPKIT_VLOAD3(destination, address, sizeof(destination) * (offset))
+#define VXC_Vstore3(address, offset, data) __OPKIT_VSTORE3(address, sizeof(data) * (offset), data)
 #define VXC_Vload2 __OPKIT_VLOAD_VALUE
 #define VXC_Vload4 __OPKIT_VLOAD_VALUE
 #define VXC_Vload8 __OPKIT_VLOAD_VALUE
@@ -185,10 +212,12 @@ typedef vxc_modifier VXC_Modifier_t;
 #define __OPKIT_OP_img_load_3d VXC_ReadImage3D
 #define __OPKIT_OP_img_store_3d VXC_WriteImage3D
 #define __OPKIT_OP_vload2 __OPKIT_VLOAD
+#define __OPKIT_OP_vload3 __OPKIT_VLOAD3
 #define __OPKIT_OP_vload4 __OPKIT_VLOAD
 #define __OPKIT_OP_vload8 __OPKIT_VLOAD
 #define __OPKIT_OP_vload16 __OPKIT_VLOAD
 #define __OPKIT_OP_vstore2 __OPKIT_VSTORE
+#define __OPKIT_OP_vstore3 __OPKIT_VSTORE3
 #define __OPKIT_OP_vstore4 __OPKIT_VSTORE
 #define __OPKIT_OP_vstore8 __OPKIT_VSTORE
 #define __OPKIT_OP_vstore16 __OPKIT_VSTORE

@@ -133,7 +133,6 @@ __OPKIT_FUNCTION void prefetch(const void *place, size_t count)
  * The elements of a vector, or of two, in the order of a mask. A short result is packed if the mask
  * is.
  */
-#define __OPKIT_LANES_OF(value) (sizeof(value) / sizeof(__OPKIT_ELEMENT(value)))
 #define __OPKIT_NAMED_LANE(kind, element)   \
     _Generic((element)0,                    \
         char: (__opkit_##kind##_char)0,     \

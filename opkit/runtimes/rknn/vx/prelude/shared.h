@@ -107,6 +107,13 @@ enum __opkit_instruction {
     __OPKIT_FILTER3X3,
 };
 
+/* Dot products, by what their table selects. */
+enum __opkit_dot_form {
+    __OPKIT_DOT_16, /* 16 terms: A and B are bins of either register, or B is a constant */
+    __OPKIT_DOT_WIDE, /* 16 terms: A is a bin of two registers, B one of a third */
+    __OPKIT_DOT_32, /* 32 terms: A is a bin of either register, B a constant */
+};
+
 /* ---- What kernels use of the runtime ---- */
 
 /* Declared here only, so that a definition that differs does not compile. */
@@ -129,8 +136,9 @@ void __opkit_store_image(const struct __opkit_image *image, int x, int y, int z,
                          const double *values, int wanted);
 
 /* instructions.h */
-void __opkit_dot_product(int outputs, const struct __opkit_operand *destination,
-                         const struct __opkit_operand *a, const struct __opkit_operand *b, int info,
+void __opkit_dot_product(enum __opkit_dot_form form, int outputs,
+                         const struct __opkit_operand *destination, const struct __opkit_operand *a,
+                         const struct __opkit_operand *b, const struct __opkit_operand *c, int info,
                          const void *configuration);
 void __opkit_lanewise(enum __opkit_instruction instruction,
                       const struct __opkit_operand *destination, const struct __opkit_operand *a,

@@ -268,6 +268,7 @@ __OPKIT_TRAITS(const void *, ulong, __OPKIT_UINT64, 8)
 __OPKIT_TRAITS(__constant const void *, ulong, __OPKIT_UINT64, 8)
 
 #define __OPKIT_ELEMENT(value) __typeof__(__opkit_element(value))
+#define __OPKIT_LANES_OF(value) (sizeof(value) / sizeof(__OPKIT_ELEMENT(value)))
 #define __OPKIT_OPERAND(value)                                                        \
     ((struct __opkit_operand){(void *)&(value), __opkit_type_of(value),               \
                               sizeof(__OPKIT_ELEMENT(value)), __opkit_spacing(value), \

@@ -3,7 +3,8 @@
  *
  * The entry is that of a kernel in a library, which is compiled by prelude/prelude.h. Attachments
  * that come in: launch, a line of numbers; border, another one: the value of a read outside of
- * a tensor, by its kind, a pattern of bits, a constant; uniform:NAME, the value of a _viv_uniform.
+ * a tensor, by its kind, a pattern of bits, a constant; uniform:NAME, the value of a _viv_uniform;
+ * padding: the number of bytes that a buffer has behind its elements.
  * One goes out for an output with elements that were never written, unwritten:NAME: their number,
  * and the index of the first. log.c has the lines of events.
  */
@@ -37,6 +38,7 @@ static struct {
     void (*kernel)(void **arguments);
     void *arguments[__OPKIT_MAX_ARGUMENTS];
     struct __opkit_launch launch;
+    size_t padding;
     struct output outputs[__OPKIT_MAX_ARGUMENTS];
     unsigned output_count;
 } run;
@@ -57,15 +59,16 @@ static void *allocate(size_t count, size_t size)
 static void *device_memory(const char *name, size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t whole = (size + page - 1) / page * page;
+    size_t whole = (size + run.padding + page - 1) / page * page;
     unsigned char *start =
         mmap(NULL, whole + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
 
     if (start == MAP_FAILED || mprotect(start + page, whole, PROT_READ | PROT_WRITE) != 0) {
         __opkit_die("no memory for a tensor of %zu bytes below 2 GiB", size);
     }
-    start += page + (whole - size) / 16 * 16;
-    __opkit_allow(name, start, size);
+    start += page + (whole - size - run.padding) / 16 * 16;
+    memset(start + size, (int)(__opkit_fill & 0xff), run.padding);
+    __opkit_allow_padded(name, start, size, run.padding);
     return start;
 }
 
@@ -153,6 +156,8 @@ static void read_attachment(const struct harness_attachment *attachment)
         read_launch(attachment->bytes);
     } else if (strcmp(attachment->name, "border") == 0) {
         read_border(attachment->bytes);
+    } else if (strcmp(attachment->name, "padding") == 0) {
+        run.padding = strtoul(attachment->bytes, NULL, 10);
     } else if (strncmp(attachment->name, UNIFORM, strlen(UNIFORM)) == 0) {
         set_uniform(attachment->name + strlen(UNIFORM), attachment);
     }
@@ -217,7 +222,7 @@ static void *new_param(const struct harness_value *value)
 /* ---- Calls of the harness ---- */
 
 static int prepare(void *entry, const struct harness_invocation *invocation,
-                   harness_record_f *record, struct harness_error *error)
+                   harness_record_f *record, struct harness_error *error, void **node)
 {
     static void *(*const NEW[])(const struct harness_value *value) = {
         [HARNESS_INPUT] = new_tensor,
@@ -226,6 +231,7 @@ static int prepare(void *entry, const struct harness_invocation *invocation,
     };
 
     (void)error;
+    *node = &run;
     run.invocation = invocation;
     run.record = record;
     open_library(entry);
@@ -244,13 +250,15 @@ static int prepare(void *entry, const struct harness_invocation *invocation,
     return 0;
 }
 
-static int set_up(void)
+static int set_up(void *node)
 {
+    (void)node;
     return 0;
 }
 
-static int process(void)
+static int process(void *node)
 {
+    (void)node;
     __opkit_run(&run.launch, run.kernel, run.arguments);
     return 0;
 }
@@ -275,8 +283,9 @@ static void record_unwritten(const struct output *output)
     }
 }
 
-static int clean_up(void)
+static int clean_up(void *node)
 {
+    (void)node;
     for (unsigned i = 0; i < run.output_count; i++) {
         const struct output *output = &run.outputs[i];
         memcpy(output->value->bytes, output->image->data, output->value->size);

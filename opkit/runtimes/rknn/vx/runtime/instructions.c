@@ -71,14 +71,21 @@ static bool is_float(int type)
 
 /* ---- Dot products ---- */
 
-enum {
-    TERMS = 16
-};
-enum term {
+enum mode {
     UNUSED,
     ADD,
     SUBTRACT,
     ADD_A
+};
+enum {
+    CONSTANT = 2 /* where B comes from; less than it: one of the registers */
+};
+/* What an output adds: A's bin times B's bin, or times a constant. */
+struct term {
+    enum mode mode;
+    unsigned a_select, a_bin;
+    unsigned b_select, b_bin;
+    uint16_t constant;
 };
 
 __extension__ typedef __int128 whole;
@@ -138,11 +145,16 @@ static long double shifted_sum(const struct sum *sum, int shift, int type, int i
     return (int64_t)(uint64_t)number;
 }
 
-/* Term k's field of `width` bits in an array of such fields. */
+/* Term k's field of `width` bits in an array of such fields; one may lie in two words. */
 static unsigned field(const uint32_t *words, int k, int width)
 {
     int bit = k * width;
-    return words[bit / 32] >> bit % 32 & ((1u << width) - 1);
+    uint64_t both = words[bit / 32];
+
+    if (bit % 32 + width > 32) {
+        both |= (uint64_t)words[bit / 32 + 1] << 32;
+    }
+    return (unsigned)(both >> bit % 32) & ((1u << width) - 1);
 }
 
 /*
@@ -181,57 +193,104 @@ static double load_addend(const struct __opkit_operand *operand, unsigned number
     return __opkit_load(bytes + place, type);
 }
 
-/* Reports a term that cannot be computed. */
-static bool is_term_valid(const uint32_t *words, int k, const void *caller)
+/* The layout of 16 terms. Certain: the vendor's header. */
+static struct term term_of_16(const uint32_t *words, int k)
 {
-    bool multiplies = field(&words[0], k, 2) != ADD_A;
-    unsigned b_select = field(&words[4], k, 2);
+    return (struct term){
+        .mode = field(&words[0], k, 2),
+        .a_select = field(&words[1], k, 2),
+        .a_bin = field(&words[2], k, 4),
+        .b_select = field(&words[4], k, 2),
+        .b_bin = field(&words[5], k, 4),
+        .constant = (uint16_t)field(&words[8], k, 16),
+    };
+}
 
-    if (field(&words[1], k, 2) > 1 || (multiplies && b_select > 2)) {
+/*
+ * The layout of 32 terms, whose B is a constant of 8 bits; the bins go through both registers of A.
+ * Likely: published tables are exact weights of sums, of bits and of bilinear interpolation so.
+ */
+static struct term term_of_32(const uint32_t *words, int k)
+{
+    unsigned bin = field(&words[2], k, 5);
+
+    return (struct term){
+        .mode = field(&words[0], k, 2),
+        .a_select = bin / 16,
+        .a_bin = bin % 16,
+        .b_select = CONSTANT,
+        .constant = (uint16_t)field(&words[8], k, 8),
+    };
+}
+
+/* Reports a term that cannot be computed. */
+static bool is_term_valid(const struct term *term, int k, enum __opkit_dot_form form, int constants,
+                          const void *caller)
+{
+    unsigned registers = form == __OPKIT_DOT_WIDE ? 1 : 2; /* those of B */
+    int constant_size = form == __OPKIT_DOT_32 ? 1 : 2;
+
+    if (term->mode == ADD_A && form == __OPKIT_DOT_32) {
+        __opkit_event("dot product: unknown: adds A alone, with 32 terms", NULL, k, 0, 0, 1,
+                      caller);
+        return false;
+    }
+    if (term->a_select > 1 ||
+        (term->mode != ADD_A && term->b_select != CONSTANT && term->b_select >= registers)) {
         __opkit_event("dot product: selects what is not there", NULL, k, 0, 0, 1, caller);
         return false;
     }
-    if (multiplies && b_select == 2 && __opkit_size_of(words[7] >> 8 & 7) > 2) {
-        __opkit_event("dot product: constants of 32 bits", NULL, k, 0, 0, 1, caller);
+    if (term->mode != ADD_A && term->b_select == CONSTANT &&
+        __opkit_size_of(constants) > constant_size) {
+        __opkit_event(form == __OPKIT_DOT_32 ? "dot product: constants of more than 8 bits"
+                                             : "dot product: constants of 32 bits",
+                      NULL, k, 0, 0, 1, caller);
         return false;
     }
     return true;
 }
 
-/* Adds term k: A's bin and, but for mode 3, B's bin or the term's constant. */
-static void add_term(struct sum *sum, const uint32_t *words, int k,
-                     const struct __opkit_operand *const operands[2], const void *caller)
+/*
+ * Adds a term: A's bin and, but for mode 3, B's bin or the term's constant. A constant of 0 makes 0
+ * of anything. Likely: published kernels clear a register so that nothing has set.
+ */
+static void add_term(struct sum *sum, const struct term *term, int types,
+                     const struct __opkit_operand *const a_operands[2],
+                     const struct __opkit_operand *const b_operands[2], const void *caller)
 {
-    unsigned mode = field(&words[0], k, 2), bin = field(&words[2], k, 4);
-    unsigned b_select = field(&words[4], k, 2);
-    int accumulator = words[7] >> 12 & 7, constants = words[7] >> 8 & 7;
-    const struct __opkit_operand *first = operands[field(&words[1], k, 2)];
+    int accumulator = types >> 12 & 7, constants = types >> 8 & 7;
+    const struct __opkit_operand *first = a_operands[term->a_select];
     double a;
 
-    if (mode == ADD_A) {
-        add_product(sum, load_addend(first, bin, accumulator, caller), 1, !is_float(accumulator));
+    if (term->mode == ADD_A) {
+        add_product(sum, load_addend(first, term->a_bin, accumulator, caller), 1,
+                    !is_float(accumulator));
         return;
     }
-    a = load_bin(first, bin, caller) * (mode == SUBTRACT ? -1 : 1);
-    if (b_select < 2) {
-        const struct __opkit_operand *second = operands[b_select];
-        add_product(sum, a, load_bin(second, field(&words[5], k, 4), caller),
+    a = load_bin(first, term->a_bin, caller) * (term->mode == SUBTRACT ? -1 : 1);
+    if (term->b_select < CONSTANT) {
+        const struct __opkit_operand *second = b_operands[term->b_select];
+        add_product(sum, a, load_bin(second, term->b_bin, caller),
                     !is_float(first->type) && !is_float(second->type));
-    } else {
-        uint16_t constant = (uint16_t)field(&words[8], k, 16);
-        add_product(sum, a, __opkit_load(&constant, constants),
-                    !is_float(first->type) && !is_float(constants));
+        return;
+    }
+    double constant = __opkit_load(&term->constant, constants);
+    if (constant != 0) {
+        add_product(sum, a, constant, !is_float(first->type) && !is_float(constants));
     }
 }
 
-void __opkit_dot_product(int outputs, const struct __opkit_operand *destination,
-                         const struct __opkit_operand *a, const struct __opkit_operand *b, int info,
+void __opkit_dot_product(enum __opkit_dot_form form, int outputs,
+                         const struct __opkit_operand *destination, const struct __opkit_operand *a,
+                         const struct __opkit_operand *b, const struct __opkit_operand *c, int info,
                          const void *configuration)
 {
-    const struct __opkit_operand *const operands[] = {a, b};
+    const struct __opkit_operand *const a_operands[] = {a, b};
+    const struct __opkit_operand *const b_operands[] = {form == __OPKIT_DOT_WIDE ? c : a, b};
     const void *caller = __builtin_return_address(0);
+    int terms = form == __OPKIT_DOT_32 ? 32 : 16;
     uint32_t words[16];
-    struct sum sums[8] = {{0, 0}};
+    struct sum sums[16] = {{0, 0}};
 
     memcpy(words, configuration, sizeof words);
     check_modifier(info, caller);
@@ -240,11 +299,12 @@ void __opkit_dot_product(int outputs, const struct __opkit_operand *destination,
         __opkit_event("dot product: unknown: what SourceBin does; it is ignored", NULL,
                       __OPKIT_SOURCE_BIN(info), 0, 0, 1, caller);
     }
-    for (int k = 0; k < TERMS; k++) {
-        unsigned mode = field(&words[0], k, 2);
+    for (int k = 0; k < terms; k++) {
+        struct term term = form == __OPKIT_DOT_32 ? term_of_32(words, k) : term_of_16(words, k);
 
-        if (mode != UNUSED && is_term_valid(words, k, caller)) {
-            add_term(&sums[k * outputs / TERMS], words, k, operands, caller);
+        if (term.mode != UNUSED && is_term_valid(&term, k, form, words[7] >> 8 & 7, caller)) {
+            add_term(&sums[k * outputs / terms], &term, (int)words[7], a_operands, b_operands,
+                     caller);
         }
     }
     for (int i = 0, lane = __OPKIT_START_BIN(info); i < outputs && lane <= __OPKIT_END_BIN(info);

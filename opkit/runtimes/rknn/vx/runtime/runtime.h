@@ -72,6 +72,8 @@ bool __opkit_is_local(const void *memory);
 void __opkit_open_shadow(void);
 /* Lets a kernel touch memory, whose guards have the name of an argument, or none. */
 void __opkit_allow(const char *name, const void *memory, size_t size);
+/* The same; accesses to so many bytes behind the memory are events, and take place. */
+void __opkit_allow_padded(const char *name, const void *memory, size_t size, size_t padding);
 void __opkit_allow_library(const void *start, size_t size);
 /* Forbids the bytes behind a uniform that its alignment leaves free. */
 void __opkit_guard_uniform(const char *name, const void *memory, size_t size);

@@ -39,6 +39,7 @@ struct piece {
     uintptr_t start;
     size_t size;
     size_t guard_before, guard_after; /* bytes around it that nothing else has */
+    size_t padding; /* bytes behind it that a kernel touches with an event */
 };
 
 unsigned char *__opkit_local_start;
@@ -121,13 +122,13 @@ static void add_piece(struct piece piece)
     pieces[piece_count++] = piece;
 }
 
-void __opkit_allow(const char *name, const void *memory, size_t size)
+void __opkit_allow_padded(const char *name, const void *memory, size_t size, size_t padding)
 {
     uintptr_t start = (uintptr_t)memory;
     uintptr_t first = shadow_address(start), end = shadow_address(start + size + GRANULE - 1);
     uintptr_t first_page = page_of(first), last_page = page_of(end - 1);
 
-    add_piece((struct piece){name, start, size, PAGE, PAGE});
+    add_piece((struct piece){name, start, size, PAGE, PAGE, padding});
     open_edge(first_page);
     open_edge(last_page);
     if (last_page > first_page + PAGE) {
@@ -140,6 +141,14 @@ void __opkit_allow(const char *name, const void *memory, size_t size)
     }
     memset((void *)first, 0, end - first);
     forbid_end(start, size, (size + GRANULE - 1) / GRANULE * GRANULE);
+    if (padding > 0) {
+        open_edge(page_of(shadow_address(start + size + padding - 1)));
+    }
+}
+
+void __opkit_allow(const char *name, const void *memory, size_t size)
+{
+    __opkit_allow_padded(name, memory, size, 0);
 }
 
 void __opkit_allow_library(const void *start, size_t size)
@@ -154,7 +163,7 @@ void __opkit_allow_library(const void *start, size_t size)
 void __opkit_guard_uniform(const char *name, const void *memory, size_t size)
 {
     size_t whole = (size + UNIFORM_ALIGNMENT - 1) / UNIFORM_ALIGNMENT * UNIFORM_ALIGNMENT;
-    add_piece((struct piece){name, (uintptr_t)memory, size, 0, whole - size});
+    add_piece((struct piece){name, (uintptr_t)memory, size, 0, whole - size, 0});
     forbid_end((uintptr_t)memory, size, whole);
 }
 
@@ -263,6 +272,25 @@ void __opkit_locate_fault(struct harness_fault *fault)
     }
 }
 
+/*
+ * Whether an access ends in the padding of an argument, which it may touch; an event if so. What
+ * goes on behind the padding meets a guard page.
+ */
+static bool is_in_padding(const char *access, uintptr_t start, size_t size, const void *caller)
+{
+    for (const struct piece *each = pieces; each < pieces + piece_count; each++) {
+        uintptr_t end = each->start + each->size;
+
+        if (start >= each->start && start + size > end && start < end + each->padding) {
+            __opkit_event(strcmp(access, "read") == 0 ? "read of padding bytes"
+                                                      : "write of padding bytes",
+                          each->name, (int)(end - each->start), 0, 0, 1, caller);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* After a guard between variables was touched, a kernel goes on: nothing else lies there. */
 static void report(const char *access, uintptr_t address, size_t size, const void *caller)
 {
@@ -277,6 +305,13 @@ static void report(const char *access, uintptr_t address, size_t size, const voi
         raise(SIGSEGV);
     }
     __opkit_report_overrun(access, size, what, caller);
+}
+
+static void report_access(const char *access, uintptr_t start, size_t size, const void *caller)
+{
+    if (!is_in_padding(access, start, size, caller)) {
+        report(access, start, size, caller);
+    }
 }
 
 static bool is_allowed(uintptr_t address)
@@ -294,7 +329,9 @@ void __opkit_check_access(const char *access, const void *memory, size_t size, c
         uintptr_t last = start | (GRANULE - 1);
         uintptr_t address = last < end ? last : end - 1;
         if (!is_allowed(address)) {
-            report(access, address, size, caller);
+            if (!is_in_padding(access, start, address - start + 1, caller)) {
+                report(access, address, size, caller);
+            }
             return;
         }
     }
@@ -305,14 +342,14 @@ void __opkit_check_access(const char *access, const void *memory, size_t size, c
 #define CALLED(result, name, ...)      \
     result __asan_##name(__VA_ARGS__); \
     result __asan_##name(__VA_ARGS__)
-#define CALLED_FOR(bytes)                                             \
-    CALLED(void, report_load##bytes##_noabort, uintptr_t address)     \
-    {                                                                 \
-        report("read", address, bytes, __builtin_return_address(0));  \
-    }                                                                 \
-    CALLED(void, report_store##bytes##_noabort, uintptr_t address)    \
-    {                                                                 \
-        report("write", address, bytes, __builtin_return_address(0)); \
+#define CALLED_FOR(bytes)                                                    \
+    CALLED(void, report_load##bytes##_noabort, uintptr_t address)            \
+    {                                                                        \
+        report_access("read", address, bytes, __builtin_return_address(0));  \
+    }                                                                        \
+    CALLED(void, report_store##bytes##_noabort, uintptr_t address)           \
+    {                                                                        \
+        report_access("write", address, bytes, __builtin_return_address(0)); \
     }
 CALLED_FOR(1)
 CALLED_FOR(2)

@@ -1,0 +1,45 @@
+"""The small changes of the project's sources in C: of opkit.mutation."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from opkit import toolchains
+from opkit.mutation import syntax_tree
+from opkit.mutation.changes import Change
+from opkit.mutation.changes import changes as changes_of_tree
+from opkit.mutation.sources import c_tree
+from opkit.toolchains.abi import ABIS
+
+_ARGUMENTS = (
+    *("-D_GNU_SOURCE=", "-I.", "-Iopkit/runtimes/rknn/include", "-Iopkit/runtimes/rknn2/include"),
+    "-std=c11",
+)
+
+
+def changes(root: Path, file: str) -> list[Change]:
+    """Return all changes of a source.
+
+    Args:
+        root: the folder of the project.
+        file: the path of the source in it.
+
+    Raises:
+        OpkitError: clang cannot read the source alone.
+    """
+    tree = syntax_tree.read(c_tree(file, _ARGUMENTS, root), file)
+    return changes_of_tree(tree, (root / file).read_bytes(), file)
+
+
+def compiled(root: Path, file: str) -> bytes | None:
+    """Return the object code of a source without debug information; None: it does not compile."""
+    compiler = toolchains.find("zig", ABIS["x64"])
+    flags = ("-x", "c", "-w", "-O2", "-g0", "-fno-sanitize=undefined", "-c", "-o")
+    made = root / "object.o"
+    command = [*compiler.command, *compiler.flags, *_ARGUMENTS, *flags, str(made), file]
+    if subprocess.run(command, cwd=root, capture_output=True, check=False).returncode:
+        return None
+    code = made.read_bytes()
+    made.unlink()
+    return code

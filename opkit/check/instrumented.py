@@ -1,0 +1,45 @@
+"""A kernel in two builds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult, StatefulKernel
+
+
+@dataclass(frozen=True)
+class InstrumentedKernel:
+    """A kernel in two builds; implements StatefulKernel.
+
+    Attributes:
+        delivered: compiled as for a product, for measuring the time.
+        instrumented: with debug information, and reports of undefined behavior.
+    """
+
+    delivered: StatefulKernel
+    instrumented: StatefulKernel
+    keeps_state = True
+
+    @property
+    def convention(self) -> CallingConvention:
+        """Their calling convention."""
+        return self.delivered.convention
+
+    def run(
+        self,
+        invocation: Invocation,
+        fill: int | None = None,
+        repeat: int = 1,
+        limit: float = 10,
+        guards_before: bool = False,
+    ) -> RunResult:
+        """Run the kernel; see Kernel."""
+        kernel = self.delivered if fill is None else self.instrumented
+        return kernel.run(invocation, fill, repeat, limit, guards_before)
+
+    def run_batch(
+        self, invocations: Sequence[Invocation], fill: int, alternates: bool, limit: float
+    ) -> dict[int, RunResult]:
+        """Run the kernel on several invocations in one process; see StatefulKernel."""
+        return self.instrumented.run_batch(invocations, fill, alternates, limit)

@@ -1,0 +1,113 @@
+"""The tolerances of a test, for each output."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, NoReturn
+
+import numpy as np
+
+from opkit.check.mistakes import CheckError, caller_location
+from opkit.text import did_you_mean
+
+
+@dataclass(frozen=True)
+class OutputTolerance:
+    """The tolerated difference of an element from the reference; one of the limits suffices.
+
+    Attributes:
+        max_ulp: in representable values of the output's dtype.
+        max_error: the absolute difference; None: max_ulp alone counts.
+    """
+
+    max_ulp: int = 0
+    max_error: float | None = None
+
+    def __str__(self) -> str:
+        absolute = "" if self.max_error is None else f" or {self.max_error:g}"
+        return f"{self.max_ulp} ulp{absolute}"
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """The tolerated differences of all outputs, as the arguments of a test.
+
+    A number is for all outputs of floats, a dict for the outputs that it names. Integers and bools
+    are exact unless max_error names them.
+
+    Attributes:
+        max_ulp: in representable values of the output's dtype.
+        max_error: the absolute difference; None: max_ulp alone counts.
+    """
+
+    max_ulp: int | Mapping[str, int] = 0
+    max_error: float | Mapping[str, float] | None = None
+
+    def for_output(self, output: str, dtype: np.dtype[Any]) -> OutputTolerance:
+        """Return the tolerance of an output of this dtype."""
+
+        def limit(argument: Any) -> Any:
+            if isinstance(argument, Mapping):
+                return argument.get(output)
+            return argument if dtype.kind == "f" else None
+
+        return OutputTolerance(limit(self.max_ulp) or 0, limit(self.max_error))
+
+    def refuse_invalid(self, outputs: Sequence[str]) -> None:
+        """Refuse numbers that are not a tolerance, and unknown names of outputs.
+
+        Raises:
+            CheckError: the message begins with the line of the test.
+        """
+        for name, argument in (("max_ulp", self.max_ulp), ("max_error", self.max_error or 0)):
+            by_name = argument if isinstance(argument, Mapping) else {}
+            for output in by_name:
+                if output not in outputs:
+                    near = did_you_mean(str(output), outputs)
+                    hint = f"; {near}" if near else ""
+                    expected = f"(expected {', '.join(outputs)})"
+                    _refuse(f"{name}={argument!r}: unknown output '{output}'{hint} {expected}")
+            for limit in by_name.values() if isinstance(argument, Mapping) else [argument]:
+                if not isinstance(limit, Real) or not 0 <= limit < math.inf:
+                    _refuse(f"{name}={argument!r}; write a finite number, 0 or larger")
+
+    def refuse_unlimited(self, dtypes: Mapping[str, np.dtype[Any]]) -> None:
+        """Refuse tolerances of the size of a dtype's range, and ulp of integers.
+
+        Args:
+            dtypes: the dtype of each output.
+
+        Raises:
+            CheckError: the message begins with the line of the test.
+        """
+        for output, dtype in dtypes.items():
+            tolerance = self.for_output(output, dtype)
+            if tolerance.max_ulp and dtype.kind != "f":
+                absolute = {output: tolerance.max_ulp}
+                _refuse(
+                    f"max_ulp={self.max_ulp!r}: '{output}' is {dtype}; write max_error={absolute!r}"
+                )
+            for name, largest in _largest(dtype).items():
+                if (getattr(tolerance, name) or 0) >= largest:
+                    _refuse(
+                        f"{name}={getattr(self, name)!r} tolerates every number of output "
+                        f"'{output}', which is {dtype} (expected less than {largest:.10g})"
+                    )
+
+
+EXACT = Tolerance()
+
+
+def _refuse(problem: str) -> NoReturn:
+    raise CheckError(f"{caller_location()}: {problem}")
+
+
+def _largest(dtype: np.dtype[Any]) -> dict[str, float]:
+    """Return the distance from 0 to the largest number of a dtype, in each unit of a tolerance."""
+    if dtype.kind != "f":
+        return {"max_error": 1 if dtype.kind == "b" else np.iinfo(dtype).max}
+    largest = np.finfo(dtype).max
+    return {"max_ulp": int(largest.view(f"i{dtype.itemsize}")), "max_error": float(largest)}

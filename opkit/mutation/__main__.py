@@ -1,0 +1,42 @@
+"""python -m opkit.mutation PLAN: try changes of the repository in the working directory."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+
+INTERRUPTED = 128 + signal.SIGINT
+
+
+def main(plan_file: str) -> int:
+    """Try the changes of a plan, and print the report.
+
+    Returns:
+        0 even if changes live; 1 if none could be tried.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return _main(Path(plan_file))
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _main(plan_file: Path) -> int:
+    # Imports take long enough to be interrupted.
+    from opkit.errors import OpkitError
+    from opkit.mutation.plan import Plan
+    from opkit.mutation.run import run
+    from opkit.mutation.trials import killing_children
+
+    try:
+        with killing_children() as kill:
+            print(run(Plan.read(plan_file), Path.cwd(), kill))
+    except (OpkitError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,91 @@
+"""The skeletons of an older version, for a diff with those of this version.
+
+Only text templates are read from the repository's wheel. They are data, which this version's code
+renders: no code of the repository is executed.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from opkit import repository
+from opkit.creation.wheel import wheel
+from opkit.errors import OpkitError
+from rknn_op import own_opkit
+from rknn_op.temporary import temporary_folder
+
+_MAX_BYTES = 1 << 20
+"""The maximum size of a template."""
+
+
+def old_skeletons(root: Path, description: str) -> dict[str, str]:
+    """Return path -> text of the skeletons with the templates of a repository's wheel.
+
+    Changes in the code around the templates are not in these texts. Empty if the wheel is missing
+    or invalid, if all its templates are this version's, if their placeholders are other ones, or
+    without space for a temporary folder.
+
+    Args:
+        root: the repository.
+        description: the text of its op.yml.
+    """
+    with zipfile.ZipFile(io.BytesIO(wheel()[1])) as archive:
+        now = {name: archive.read(name) for name in archive.namelist() if "/templates/" in name}
+        found = _entries(root, now)
+        changed = {name: text for name, text in found.items() if text != now[name]}
+        if not changed:
+            return {}
+        # The texts are only advice: a full disk does not stop the update here.
+        with suppress(OSError), temporary_folder() as folder:
+            archive.extractall(folder)
+            for name, text in changed.items():
+                (folder / name).write_bytes(text)
+            return _rendered(folder, description)
+    return {}
+
+
+def _entries(root: Path, names: Collection[str]) -> Mapping[str, bytes]:
+    """Return name -> content of entries of a repository's wheel; empty if it cannot be read."""
+    try:
+        data = own_opkit.content(root, repository.own_wheel(root))
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return {
+                entry.filename: archive.read(entry)
+                for entry in archive.infolist()
+                if entry.filename in names
+                # As every opkit is packed; a compressed entry may expand to any size.
+                and entry.compress_type == zipfile.ZIP_STORED
+                and entry.file_size <= _MAX_BYTES
+            }
+    except (OpkitError, zipfile.BadZipFile, EOFError, RuntimeError, ValueError):
+        return {}
+
+
+def _rendered(opkit: Path, description: str) -> dict[str, str]:
+    """Return the skeletons of an opkit in a folder; empty if its templates do not fit its code."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-B", "-c", _PRINT_SKELETONS, opkit],
+        cwd=opkit,
+        input=description,
+        check=False,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    return dict(json.loads(done.stdout)) if done.returncode == 0 else {}
+
+
+_PRINT_SKELETONS = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from opkit import runtimes
+from opkit.files.skeletons import once_only_files
+spec = runtimes.parse(sys.stdin.buffer.read().decode(), "op.yml")
+print(json.dumps(once_only_files(spec, runtimes.selected(spec))))
+"""

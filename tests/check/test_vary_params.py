@@ -1,0 +1,264 @@
+"""vary_params: each param with its other values, one at a time."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opkit.check.mistakes import CheckError
+from opkit.check.operators import Operator, operator_of
+from opkit.testing import Case, cases, special
+from tests.repositories import Repository, generate
+
+HEAD = """\
+name: Scan
+inputs: {x: {type: VX_TYPE_TENSOR}}
+outputs: {y: {type: VX_TYPE_TENSOR}}
+"""
+
+
+@pytest.fixture
+def vary(tmp_path: Path) -> Callable[..., list[dict[str, Any]]]:
+    """Return a function that evaluates a call in a test of an operator with some params."""
+
+    def evaluate(call: str, params: str, runtimes: str = "pplnn") -> list[dict[str, Any]]:
+        operator_of.cache_clear()
+        (tmp_path / "op.yml").write_text(f"{HEAD}runtimes: [{runtimes}]\nparams: {{{params}}}\n")
+        file = tmp_path / "tests/test_scan.py"
+        names: dict[str, Any] = {}
+        text = f"from opkit.testing import vary_params\nfound = {call}\n"
+        exec(compile(text, str(file), "exec"), names)
+        found: list[dict[str, Any]] = names["found"]
+        return found
+
+    return evaluate
+
+
+@pytest.mark.parametrize(
+    ("param", "others"),
+    [
+        ("type: VX_TYPE_BOOL, default: false", [True]),
+        ("type: VX_TYPE_BOOL, default: true", [False]),
+        ("type: VX_TYPE_INT32, default: 0", [1, -1]),
+        ("type: VX_TYPE_INT32, default: 3", [4, -3]),
+        ("type: VX_TYPE_INT32, default: -1", [0, 1]),
+        ("type: VX_TYPE_INT8, default: 127", [-127]),
+        ("type: VX_TYPE_UINT8, default: 0", [1]),
+        ("type: VX_TYPE_UINT8, default: 255", [254]),
+        ("type: VX_TYPE_FLOAT32, default: 0", [1.0, -1.0]),
+        ("type: VX_TYPE_FLOAT32, default: 0.5", [1.5, -0.5]),
+        ("type: VX_TYPE_FLOAT32, default: 3.4028234663852886e+38", [-3.4028234663852886e38]),
+        ("type: VX_TYPE_ARRAY, length: 2, default: [1, 1]", [[2, 3], [-1, -1]]),
+        ("type: VX_TYPE_ARRAY, default: [0, 2]", [[1, 4], [-1, -2], [0, 2, 2], [0]]),
+        ("type: VX_TYPE_ARRAY, default: [5]", [[6], [-5], [5, 5]]),
+        ("type: FLOATS, default: [0.5]", [[1.5], [-0.5], [0.5, 0.5]]),
+        ("type: STRING, default: mean", []),
+    ],
+)
+def test_other_values(vary: Any, param: str, others: list[Any]) -> None:
+    first, *rest = vary("vary_params()", f"p: {{{param}}}")
+    assert first == {}
+    assert [each["p"] for each in rest] == others
+    assert [type(each["p"]) for each in rest] == [type(other) for other in others]
+
+
+PARAMS = """
+axis: {type: VX_TYPE_INT32, default: 0},
+size: {type: VX_TYPE_ARRAY, length: 2},
+mode: {type: STRING, default: mean},
+reverse: {type: VX_TYPE_BOOL, default: false}
+"""
+
+
+def test_one_param_at_a_time(vary: Any) -> None:
+    assert vary('vary_params({"size": [4, 5]})', PARAMS) == [
+        {"size": [4, 5]},
+        {"size": [4, 5], "axis": 1},
+        {"size": [4, 5], "axis": -1},
+        {"size": [5, 7]},
+        {"size": [-4, -5]},
+        {"size": [4, 5], "reverse": True},
+    ]
+
+
+def test_given_values_replace_those_of_the_description(vary: Any) -> None:
+    call = 'vary_params({"size": [4, 5], "axis": 1}, axis=[0, 1, 2], size=[], mode=["sum"])'
+    assert vary(call, PARAMS) == [
+        {"size": [4, 5], "axis": 1},
+        {"size": [4, 5], "axis": 0},
+        {"size": [4, 5], "axis": 2},
+        {"size": [4, 5], "axis": 1, "mode": "sum"},
+        {"size": [4, 5], "axis": 1, "reverse": True},
+    ]
+
+
+def test_operator_without_params(vary: Any) -> None:
+    assert vary("vary_params()", "") == [{}]
+
+
+def test_values_of_every_runtime(vary: Any) -> None:
+    """No runtime refuses a case: librknnrt reads int32, and a board takes 16 items."""
+    params = "a: {type: VX_TYPE_INT64, default: 2147483647}"
+    assert vary("vary_params()", params, "rknn2") == [{}, {"a": -2147483647}]
+    items = [*range(16)]
+    found = vary("vary_params()", f"a: {{type: VX_TYPE_ARRAY, default: {items}}}", "rknn")
+    assert {len(each["a"]) for each in found[1:]} == {15, 16}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            "vary_params()",
+            "param 'size' has no default in op.yml; write vary_params({'size': ...})",
+        ),
+        (
+            "vary_params({'sise': [1, 1]})",
+            "unknown param 'sise'; did you mean 'size'? (expected axis",
+        ),
+        ("vary_params({'size': [1, 1]}, axes=[1])", "unknown param 'axes'; did you mean 'axis'?"),
+        ("vary_params({'size': [1, 1]}, axis=1)", "axis=1; write a list of values, as axis=[1]"),
+        ("vary_params([1])", "the base is [1]; write a dict, as vary_params({'size': ...})"),
+    ],
+)
+def test_mistakes_have_the_line_of_the_test(vary: Any, call: str, message: str) -> None:
+    with pytest.raises(CheckError) as raised:
+        vary(call, PARAMS)
+    assert re.match(
+        rf"\S*tests/test_scan\.py:2: vary_params\(\): {re.escape(message)}", str(raised.value)
+    )
+
+
+def test_all_values_are_valid_in_cases(vary: Any, tmp_path: Path) -> None:
+    params = ", ".join(
+        f"p{index}: {{type: {name}, default: {default}}}"
+        for index, (name, default) in enumerate(
+            {
+                "VX_TYPE_BOOL": "true",
+                "VX_TYPE_CHAR": 65,
+                "VX_TYPE_INT64": 2**53,
+                "VX_TYPE_UINT64": 0,
+                "VX_TYPE_FLOAT64": "1.0e-5",
+                "VX_TYPE_ARRAY": [-(2**31)],
+            }.items()
+        )
+    )
+    found = vary("vary_params()", params, "rknn")
+    made: list[Case] = cases([{"x": (3,)}], [special()], found)
+    assert len({case.name for case in made}) == len(made) == len(found)
+    operator = Operator(tmp_path)
+    for case in made:
+        for value in operator.check(case).values():
+            assert not isinstance(value, float) or math.isfinite(value)
+
+
+# ---- In a check ----------------------------------------------------------------------------------
+
+SCAN = """\
+name: Scan
+framework: tensorflow
+target_platform: rv1126
+kernels: [cpu]
+inputs: {x: {type: VX_TYPE_TENSOR, dtype: int16}}
+outputs: {y: {type: VX_TYPE_TENSOR, dtype: int16}}
+params:
+  reverse: {type: VX_TYPE_BOOL, default: false}
+  first: {type: VX_TYPE_INT8, default: 0}
+"""
+MATH = """\
+    const size_t size = inputs->x.size;
+    int16_t sum = params->first;
+    for (size_t i = 0; i < size; i++) {
+        const size_t at = params->reverse ? size - 1 - i : i;
+        sum = (int16_t)(sum + inputs->x.int16[at]);
+        outputs->y.int16[at] = sum;
+    }
+    return NULL;
+}
+
+#endif
+"""
+REFERENCE = """\
+import numpy as np
+
+
+def output_shapes(input_shapes, params):
+    return {"y": input_shapes["x"]}
+
+
+def reference(inputs, params):
+    x = inputs["x"].ravel()
+    x = x[::-1] if params["reverse"] else x
+    y = np.cumsum(x, dtype=np.int16) + np.int16(params["first"])
+    y = y[::-1] if params["reverse"] else y
+    return {"y": y.reshape(inputs["x"].shape)}
+"""
+UNREAD = (
+    "error: scan_compute.h: param 'reverse' is not read; read params->reverse, or write "
+    "(void)params->reverse; if the math does not need it "
+)
+
+
+@pytest.fixture(scope="module")
+def scan(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """Return the repository of an operator with its generated tests; each test writes the math."""
+    return generate(tmp_path_factory.mktemp("scan"), SCAN)
+
+
+def write(scan: Repository, math: str, reference: str) -> None:
+    compute = scan.path / "scan_compute.h"
+    before = compute.read_text().split("\n{\n", 1)[0]
+    compute.write_text(f"{before}\n{{\n{math}")
+    (scan.path / "scan_reference.py").write_text(reference)
+
+
+def one_line(output: str) -> str:
+    """Return an output without its line breaks."""
+    return " ".join([*output.split(), ""])
+
+
+def test_generated_cases_vary_params(scan: Repository) -> None:
+    write(scan, MATH, REFERENCE)
+    run = scan.scons("-Q", "check")
+    others = "cases have integer inputs|not run on armhf"
+    assert not re.search(rf"^note: (?!{others})", run.stdout, re.MULTILINE)
+    assert "checked CPU kernel: 24 cases" in run.stdout  # 3 shapes, 2 values, 4 params
+    # A kernel without the param fails in its cases, and the param is named.
+    write(scan, MATH.replace("params->reverse", "false"), REFERENCE)
+    run = scan.scons("-Q", "check", "verbose=1", check=False)
+    failed = {*re.findall(r"^CPU kernel of Scan, case (\S+):$", run.stdout, re.MULTILINE)}
+    assert failed
+    assert all(case.endswith("-reverse=1") for case in failed)
+    assert UNREAD in one_line(run.stderr)
+
+
+def test_param_without_use_in_c_and_numpy_fails(scan: Repository) -> None:
+    write(
+        scan,
+        MATH.replace("params->reverse", "false"),
+        REFERENCE.replace('params["reverse"]', "False"),
+    )
+    for command in (["SCons", "-Q", "check"], ["pytest", "-q"]):
+        run = scan.run(*command, check=False)
+        assert run.returncode != 0
+        assert " 24 passed" in one_line(run.stdout)
+        assert UNREAD in one_line(run.stdout + run.stderr)
+
+
+def test_param_without_another_value_is_a_note(scan: Repository) -> None:
+    write(scan, MATH, REFERENCE)
+    tests = scan.path / "tests/test_scan.py"
+    before = tests.read_text()
+    tests.write_text(before.replace("vary_params()", "vary_params(reverse=[])"))
+    run = scan.scons("-Q", "check")
+    tests.write_text(before)
+    assert (
+        "note: no case has another value of param 'reverse' than 0; vary it in tests/ with "
+        "vary_params(reverse=[...]) "
+    ) in one_line(run.stdout)
+    assert "param 'first'" not in run.stdout

@@ -95,9 +95,7 @@ def signature(model: Model, nodes: Sequence[Node]) -> Signature:
     outputs = dict(_outputs(nodes, schema, names))
     attributes = tuple(_attributes(nodes, schema))
     assumptions = tuple(_assumptions(nodes, inputs, schema))
-    return Signature(
-        first.op_type, first.domain, opset, inputs, outputs, attributes, assumptions
-    )
+    return Signature(first.op_type, first.domain, opset, inputs, outputs, attributes, assumptions)
 
 
 def _schema(op_type: str, domain: str, opset: int) -> Any:
@@ -219,7 +217,9 @@ def _attributes(nodes: Sequence[Node], schema: Any) -> Iterator[Attribute]:
                 f"{nodes[0].op_type}: attribute '{printable(name)}' is a tensor, a graph or a list "
                 "of texts, which no runtime hands to a custom operator"
             )
-        yield Attribute(name, kind, _sentence(definition.description) if definition else "", default)
+        yield Attribute(
+            name, kind, _sentence(definition.description) if definition else "", default
+        )
 
 
 def _kind_of(values: Sequence[Value]) -> str:
@@ -242,9 +242,7 @@ def _default(definition: Any) -> Value | None:
     return tuple(value) if isinstance(value, (list, tuple)) else value
 
 
-def _assumptions(
-    nodes: Sequence[Node], inputs: Iterable[Input], schema: Any
-) -> Iterator[str]:
+def _assumptions(nodes: Sequence[Node], inputs: Iterable[Input], schema: Any) -> Iterator[str]:
     if schema is None:
         yield "The model has no definition of this operator: check inputs, outputs and params."
     for each in inputs:
@@ -267,7 +265,9 @@ def description(found: Signature, model: Model, runtime: str, target: str, count
         target: the default target.
         count: the count of nodes.
     """
-    version = f"opset {found.opset}" if found.domain == STANDARD else f"{found.domain} {found.opset}"
+    version = (
+        f"opset {found.opset}" if found.domain == STANDARD else f"{found.domain} {found.opset}"
+    )
     name = escape_comment(printable(model.file.name))
     nodes = f"{count} node{'s' * (count != 1)}"
     lines = [

@@ -74,9 +74,7 @@ def _groups(found: Signature, nodes: Sequence[Node]) -> Iterator[str]:
     """Yield a call of cases() for each different node."""
     seen = []
     for node in nodes:
-        shapes = {
-            each.name: _sizes(node, each.position) for each in found.inputs if not each.kind
-        }
+        shapes = {each.name: _sizes(node, each.position) for each in found.inputs if not each.kind}
         params = {name: _plain(value) for name, value in node.attributes.items()}
         if (shapes, params) in seen or any(shape is None for shape in shapes.values()):
             continue

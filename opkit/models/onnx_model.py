@@ -33,8 +33,21 @@ def read(file: Path) -> Model:
     Raises:
         OpkitError: onnx is not installed, or the file is not a valid model.
     """
+    return described(file, load(file))
+
+
+def described(file: Path, proto: Any) -> Model:
+    """Return the model of a message, with inferred shapes; the message is changed.
+
+    Args:
+        file: its file, for messages.
+        proto: the message.
+
+    Raises:
+        OpkitError: it is not a valid model.
+    """
     onnx = required("onnx")
-    proto = _with_shapes(onnx, load(file), file)
+    proto = _with_shapes(onnx, proto, file)
     initializers = {each.name for each in proto.graph.initializer}
     scope: dict[str, Tensor] = {}
     try:

@@ -125,8 +125,8 @@ def _check_paths(file: Path, output: Path, options: Options) -> None:
         )
     for path, name in ((file, "MODEL"), (output, "-o")):
         if path.suffix != SUFFIX:
-            shown = printable(str(path))
-            raise OpkitError(f"{name} {shown}: invalid file name (expected *{SUFFIX})")
+            called = printable(str(path))
+            raise OpkitError(f"{name} {called}: invalid file name (expected *{SUFFIX})")
     if output.resolve() == file.resolve():
         raise OpkitError(f"-o {printable(str(output))}: is MODEL itself; pass another file")
     if not output.parent.is_dir():

@@ -120,8 +120,8 @@ def _runtime_of_target(target: str) -> str:
         if target in describe.refused_targets:
             raise OpkitError(describe.refused_targets[target])
     if target not in known:
-        shown = printable(shortened(target))
-        raise OpkitError(f"--target: invalid {shown!r} (expected {', '.join(known)})")
+        called = printable(shortened(target))
+        raise OpkitError(f"--target: invalid {called!r} (expected {', '.join(known)})")
     return known[target]
 
 
@@ -180,9 +180,9 @@ def check_types(found: Sequence[Custom], types: Collection[tuple[str, str]]) -> 
 def _no_nodes(custom: Custom, types: Collection[tuple[str, str]]) -> str:
     names = sorted({op_type for op_type, _ in types})
     near = closest(custom.spec.name, names, 3)
-    shown = ", ".join(printable(shortened(name)) for name in names)
+    listed = ", ".join(printable(shortened(name)) for name in names)
     hint = f"; did you mean {' or '.join(map(printable, near))}?" if near else ""
-    return f"the model has no node of the type {custom.spec.name}{hint} (it has {shown})"
+    return f"the model has no node of the type {custom.spec.name}{hint} (it has {listed})"
 
 
 def _called(op_type: str, domain: str) -> str:
@@ -222,13 +222,19 @@ def input_positions(
     expected = f"expected {', '.join([*tensors, *params])}"
     if len(used) > len(tensors) + len(params):
         raise MismatchError(f"{len(used)} inputs ({expected})")
+    candidates = [position for position in used if position in constant]
+    changing = [position for position in used if position not in constant]
+    if len(changing) == len(tensors):
+        return {
+            **dict(zip(tensors, changing, strict=True)),
+            **dict(zip(params, candidates, strict=False)),
+        }
     if len(used) < len(tensors) + len(params):
         return dict(zip((*tensors, *params), used, strict=False))
-    candidates = [position for position in used if position in constant]
     if len(candidates) < len(params):
-        changing = ", ".join(str(each) for each in used if each not in constant)
         raise MismatchError(
-            f"inputs {changing} are not constant, but {' and '.join(params)} must be ({expected})"
+            f"inputs {', '.join(map(str, changing))} are not constant, but {' and '.join(params)} "
+            f"must be ({expected})"
         )
     chosen = candidates[len(candidates) - len(params) :]
     others = [position for position in used if position not in chosen]

@@ -133,12 +133,12 @@ def _with_worst(
         found,
         wrong=int(wrong.sum()),
         worst=worst,
-        expected=_shown(expected[worst]),
-        actual=_shown(actual[worst]),
+        expected=_text(expected[worst]),
+        actual=_text(actual[worst]),
     )
 
 
-def _shown(value: Any) -> str:
+def _text(value: Any) -> str:
     return printable(shortened(str(value)))
 
 

@@ -64,7 +64,7 @@ class GraftedNode:
 
 @dataclass(frozen=True)
 class Graft:
-    """A model whose nodes are those of repositories.
+    """A model with the nodes of repositories.
 
     Attributes:
         model: the grafted model, with the weights of the original.
@@ -111,26 +111,47 @@ def graft(opened: OpenModel, model: Model, found: Sequence[Custom]) -> Graft:
         for node, original, grafted in group:
             made[id(node)] = rewriter.graft(node, original, grafted, names)
     nodes = tuple(made[id(node)] for node in model.nodes if id(node) in made)
-    helper = required("onnx.helper")
     numpy_helper = required("onnx.numpy_helper")
     for each in nodes:
         for name, array in each.added.items():
             proto.graph.initializer.append(numpy_helper.from_array(array, name))
+    _drop_unread(proto.graph, nodes)
     for custom in found:
-        domain, versions = custom.form.domain, custom.form.versions
-        if domain is None or versions is None:
-            continue
-        imported = {each.domain: each.version for each in proto.opset_import}
-        version = imported.get(domain)
-        if version is None:
-            proto.opset_import.append(helper.make_opsetid(domain, versions[0]))
-        elif not versions[0] <= version <= versions[1]:
-            raise OpkitError(
-                f"{opened.file}: imports version {version} of the domain "
-                f"{printable(domain) or 'of ONNX'}; {custom.operator.root} has the operator for "
-                f"{versions[0]} to {versions[1]} (`opset` in its op.yml)"
-            )
+        _import_domain(proto, custom, opened)
     return Graft(opened.changed(proto), nodes)
+
+
+def _drop_unread(graph: Any, nodes: Sequence[GraftedNode]) -> None:
+    """Drop the initializers that only the original nodes read."""
+    before = {name for each in nodes for name in each.original.input}
+    read = {each.name for each in (*graph.input, *graph.output)}
+    for each in _graphs(graph):
+        read.update(output.name for output in each.output)
+        read.update(name for node in each.node for name in node.input)
+    for position in reversed(range(len(graph.initializer))):
+        if graph.initializer[position].name in before - read:
+            del graph.initializer[position]
+
+
+def _import_domain(proto: Any, custom: Custom, opened: OpenModel) -> None:
+    """Import the domain of an operator's nodes.
+
+    Raises:
+        OpkitError: the model imports another version of it.
+    """
+    domain, versions = custom.form.domain, custom.form.versions
+    if domain is None or versions is None:
+        return
+    imported = {each.domain: each.version for each in proto.opset_import}
+    if domain not in imported:
+        opset = required("onnx.helper").make_opsetid(domain, versions[0])
+        proto.opset_import.append(opset)
+    elif not versions[0] <= imported[domain] <= versions[1]:
+        raise OpkitError(
+            f"{opened.file}: imports version {imported[domain]} of the domain "
+            f"{printable(domain) or 'of ONNX'}; {custom.operator.root} has the operator for "
+            f"{versions[0]} to {versions[1]} (`opset` in its op.yml)"
+        )
 
 
 def _nodes(graph: Any) -> Iterator[Any]:
@@ -217,13 +238,9 @@ class _Rewriter:
             inputs = [
                 self._tensor(node, each.name, added, names) for each in self.custom.spec.inputs
             ]
-            for param in self.custom.constants:
-                if self.custom.form.has_constants:
-                    given = attributes.pop(param.name, None)
-                    inputs.append(self._constant(node, param, given, added, names))
-                elif param.name not in attributes:
-                    attributes[param.name] = self._value_of_constant(node, param)
-            self._add_defaults(attributes)
+            tensors = len(inputs)
+            inputs += self._constants(node, attributes, added, names)
+            self._add_defaults(attributes, self.custom.constants[: len(inputs) - tensors])
             self._check_dtypes(node)
             if all(each is None or each.constant for each in node.inputs):
                 raise MismatchError(
@@ -243,11 +260,12 @@ class _Rewriter:
             grafted.ClearField(field_)
             getattr(grafted, field_).extend(values)
         grafted.ClearField("attribute")
-        grafted.attribute.extend(_attribute(self._param(k), v) for k, v in attributes.items())
+        grafted.attribute.extend(
+            _attribute(param, attributes[param.name])
+            for param in self.custom.spec.params
+            if param.name in attributes
+        )
         return GraftedNode(node, self.custom, original, grafted, added)
-
-    def _param(self, name: str) -> Param:
-        return next(param for param in self.custom.spec.params if param.name == name)
 
     # ---- Attributes ----
 
@@ -280,10 +298,11 @@ class _Rewriter:
             helper.get_attribute_value(default) == helper.get_attribute_value(attribute)
         )
 
-    def _add_defaults(self, values: dict[str, ParamValue]) -> None:
-        """Add the omitted params with their defaults; unreadable ones stay omitted."""
+    def _add_defaults(self, values: dict[str, ParamValue], inputs: Iterable[Param]) -> None:
+        """Add the omitted params with their defaults, but for inputs; unreadable ones are left."""
+        given = {param.name for param in inputs}
         for param in self.custom.spec.params:
-            if param.name in values or (param.source and self.custom.form.has_constants):
+            if param.name in values or param.name in given:
                 continue
             if param.default is None:
                 raise MismatchError(
@@ -329,47 +348,65 @@ class _Rewriter:
         added[free] = value
         return free
 
-    def _constant(
+    def _constants(
         self,
         node: Node,
-        param: Param,
-        given: ParamValue | None,
+        attributes: dict[str, ParamValue],
         added: dict[str, Array],
         names: _Names,
-    ) -> str:
-        """Return the tensor of a constant input; add one for an attribute or a default."""
-        tensor = self._at(node, param.name)
-        if tensor is not None and not _is_empty(tensor):
-            if not tensor.constant:
-                raise MismatchError(f"input '{param.name}' is not constant, as op.yml says")
-            return tensor.name
-        value = param.default if given is None else given
-        if value is None:
-            raise MismatchError(
-                f"has no input '{param.name}', and params.{param.name} has no default in op.yml; "
-                "add one"
-            )
-        free = names.take(f"{node.name}_{param.name}")
-        dtype = {"float": np.float32, "bool": np.bool_}.get(param.type.element.kind, np.int64)
-        added[free] = np.atleast_1d(np.array(value, dtype))
-        return free
+    ) -> list[str]:
+        """Add the values of constant inputs to the attributes; return the inputs of others.
 
-    def _value_of_constant(self, node: Node, param: Param) -> ParamValue:
-        """Return the value of a constant input, for an attribute."""
-        tensor = self._at(node, param.name)
-        if tensor is None and param.default is not None:
-            return param.default
-        if tensor is None or tensor.name not in self.constants:
+        RKNN-Toolkit2 has no values of inputs while it infers shapes, so that attributes are better.
+        Where one cannot be an attribute, all are inputs: they are known by their order.
+        """
+        params = self.custom.constants
+        values = {param.name: self._value(node, param, attributes) for param in params}
+        known = {name: value for name, value in values.items() if value is not None}
+        is_readable = not any(map(self.custom.form.unreadable, known.values()))
+        if len(known) == len(values) and is_readable:
+            attributes.update(known)
+            return []
+        if not self.custom.form.has_constants:
+            name = next(name for name, value in values.items() if value is None)
             raise MismatchError(
-                f"input '{param.name}' is not a small constant of the model; simplify the model, "
-                "for instance with onnxsim"
+                f"input '{name}' is not a small constant of the model; simplify the model, for "
+                "instance with onnxsim"
             )
+        inputs = []
+        for param in params:
+            attributes.pop(param.name, None)
+            tensor = self._at(node, param.name)
+            if tensor is None or _is_empty(tensor):
+                name = names.take(f"{node.name}_{param.name}")
+                kind = param.type.element.kind
+                dtype = {"float": np.float32, "bool": np.bool_}.get(kind, np.int64)
+                added[name] = np.atleast_1d(np.array(values[param.name], dtype))
+            inputs.append(name if tensor is None or _is_empty(tensor) else tensor.name)
+        return inputs
+
+    def _value(
+        self, node: Node, param: Param, attributes: Mapping[str, ParamValue]
+    ) -> ParamValue | None:
+        """Return the value of a constant input; None if only a run of the model computes it."""
+        tensor = self._at(node, param.name)
+        if tensor is None or _is_empty(tensor):
+            value = attributes.get(param.name, param.default)
+            if value is None:
+                raise MismatchError(
+                    f"has no input '{param.name}', and params.{param.name} has no default in "
+                    "op.yml; add one"
+                )
+            return value
+        if not tensor.constant:
+            raise MismatchError(f"input '{param.name}' is not constant, as op.yml says")
+        if tensor.name not in self.constants:
+            return None
         array = required("onnx.numpy_helper").to_array(self.constants[tensor.name])
         items = array.ravel().tolist()
         if not param.type.is_list and len(items) != 1:
             raise MismatchError(f"input '{param.name}' has {len(items)} items (expected 1)")
-        value: ParamValue = tuple(items) if param.type.is_list else items[0]
-        return value
+        return tuple(items) if param.type.is_list else items[0]
 
     def _output(self, node: Node, original: Any, name: str, names: _Names) -> str:
         position = self.outputs[name]

@@ -21,7 +21,7 @@ _LIST = Path(__file__).parent / "lists" / "optional_inputs.yml"
 
 
 class UnknownShapeError(Exception):
-    """The shape of a value depends on a tensor whose shape is not fixed; the text names it."""
+    """A value has the size of a tensor without a fixed shape; the text names it."""
 
 
 def has_value(op_type: str, name: str) -> bool:

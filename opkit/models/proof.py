@@ -112,7 +112,7 @@ def _cause(
     types: Mapping[str, Any],
     max_error: float | None,
 ) -> str:
-    """Return the first node whose reference differs from the original on the original's inputs."""
+    """Return the cause of differences: the first wrong node, on the inputs of the original."""
     found: list[str] = []
     by_message = {id(each.original): each for each in graft.nodes}
 

@@ -237,11 +237,10 @@ def test_two_operators(tmp_path: Path, repositories: Mapping[str, Path]) -> None
         ["features", "grid"],
     )
     assert attributes_of(grid) == {"align_corners": 1, "mode": b"bilinear"}
-    assert [*top.input] == ["r", "k"]
+    assert [*top.input] == ["r"]  # the toolkit infers the shape from k
     assert [*top.output] == ["scores", "indices"]
-    assert attributes_of(top) == {"axis": -2, "largest": 1, "sorted": 1}
-    before = onnx.load(file)
-    assert proto.graph.initializer == before.graph.initializer
+    assert attributes_of(top) == {"k": 2, "axis": -2, "largest": 1, "sorted": 1}
+    assert [*proto.graph.initializer] == [*onnx.load(file).graph.initializer][:1]
     assert [each.name for each in proto.graph.output] == ["scores", "indices"]
     shapes = {
         each.name: [size.dim_value for size in each.type.tensor_type.shape.dim]
@@ -313,30 +312,52 @@ def test_defaults_are_written(tmp_path: Path, repositories: Mapping[str, Path]) 
     assert [size.dim_value for size in infos["a"].type.tensor_type.shape.dim] == [2, 3]
 
 
-def test_constant_inputs_follow_tensors(tmp_path: Path) -> None:
-    """A param between two tensors moves behind them; one that a node leaves out is its default."""
-    source = Source(
-        f"a: {TENSOR}, b: {TENSOR}",
-        f"y: {TENSOR}",
-        "bias: {type: floats, default: [0.5, 0.25], source: 'const:bias'}",
-        "def output_shapes(shapes, params):\n    return {'y': shapes['a']}\n\n\n"
-        "def reference(inputs, params):\n"
-        "    return {'y': inputs['a'] * inputs['b'] + params['bias']}\n",
-    )
-    root = made(tmp_path, "Mine", source)
+MINE = Source(
+    f"a: {TENSOR}, b: {TENSOR}",
+    f"y: {TENSOR}",
+    "bias: {type: floats, default: [0.5, 0.25], source: 'const:bias'}, "
+    "scale: {type: float, default: 2, source: 'const:scale'}",
+    """
+import numpy as np
+
+
+def output_shapes(shapes, params):
+    return {"y": shapes["a"]}
+
+
+def reference(inputs, params):
+    return {"y": inputs["a"] * inputs["b"] + np.multiply(params["bias"], params["scale"])}
+""",
+)
+
+
+def mine(bias: float) -> Any:
+    """Return two nodes with a constant between their tensors; the second one leaves it out."""
     nodes = [
-        helper.make_node("Mine", ["x", "c", "z"], ["p"], name="whole", domain="m", bias=[1.0, 2.0]),
+        helper.make_node("Mine", ["x", "c", "z"], ["p"], name="whole", domain="m"),
+        helper.make_node("Mine", ["p", "", "z"], ["y"], name="part", domain="m"),
     ]
-    del nodes[0].attribute[:]
-    nodes.append(helper.make_node("Mine", ["p", "", "z"], ["y"], name="part", domain="m"))
     inputs = [value("x", [3, 2]), value("z", [3, 2])]
-    c = np.array([7, 8], np.float32)
-    proto = model(nodes, inputs, [value("y", [3, 2])], [constant("c", c)], domains=["m"])
-    found = grafted(saved(proto, tmp_path), [root])
-    assert [*node_of(found, "whole").input] == ["x", "z", "c"]
-    assert [*node_of(found, "part").input] == ["p", "z", "part_bias"]
-    [added] = [each for each in found.graph.initializer if each.name == "part_bias"]
-    np.testing.assert_array_equal(numpy_helper.to_array(added), np.array([0.5, 0.25], np.float32))
+    c = constant("c", np.array([7, bias], np.float32))
+    return model(nodes, inputs, [value("y", [3, 2])], [c], domains=["m"])
+
+
+def test_constant_inputs_become_attributes(tmp_path: Path) -> None:
+    found = grafted(saved(mine(8), tmp_path), [made(tmp_path, "Mine", MINE)])
+    for name, first, bias in (("whole", "x", [7.0, 8.0]), ("part", "p", [0.5, 0.25])):
+        node = node_of(found, name)
+        assert [*node.input] == [first, "z"]
+        assert attributes_of(node) == {"bias": bias, "scale": 2}
+    assert not found.graph.initializer
+
+
+def test_unreadable_constants_stay_inputs(tmp_path: Path) -> None:
+    """They follow the tensors; of another param, the default is one, too."""
+    found = grafted(saved(mine(1e-45), tmp_path), [made(tmp_path, "Mine", MINE)])
+    assert [*node_of(found, "whole").input] == ["x", "z", "c", "whole_scale"]
+    assert numpy_helper.to_array(found.graph.initializer[1]).tolist() == [2]
+    assert attributes_of(node_of(found, "whole")) == {}
+    assert [*node_of(found, "part").input] == ["p", "z"]
 
 
 def test_float16(tmp_path: Path, repositories: Mapping[str, Path]) -> None:

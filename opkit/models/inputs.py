@@ -83,7 +83,7 @@ def assumed_sizes(model: Model) -> Iterator[str]:
         shape = printable(shape_text(tensor.shape))
         if any(size != _size(size, axis) == 1 for axis, size in enumerate(tensor.shape or ())):
             name = printable(shortened(tensor.name))
-            yield f"input {name!r}, {shape}: the size of the batch is assumed to be 1"
+            yield f"input {name!r} has the shape {shape}: the size of the batch is assumed to be 1"
 
 
 def _size(size: Dimension, axis: int) -> int | None:

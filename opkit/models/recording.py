@@ -15,7 +15,7 @@ import numpy as np
 from opkit.errors import OpkitError
 from opkit.models import control
 from opkit.models.extra import required
-from opkit.models.inputs import assumed_sizes, random_inputs, read_inputs
+from opkit.models.inputs import assumptions, random_inputs, read_inputs
 from opkit.models.model import STANDARD, Model, Node, Tensor
 from opkit.models.onnx_model import node_name, subgraphs
 from opkit.models.stages import Call as Function
@@ -108,7 +108,7 @@ def record(
             the model's external data is missing or outside of its folder.
     """
     required("onnxruntime")
-    notes = [] if inputs else [*assumed_sizes(model)]
+    notes = [] if inputs else [*assumptions(model)]
     try:
         feeds = read_inputs(inputs, model) if inputs else random_inputs(model)
     except OpkitError as error:

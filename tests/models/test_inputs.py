@@ -12,10 +12,12 @@ from onnx import TensorProto, helper
 
 from opkit.errors import OpkitError
 from opkit.models import onnx_model
-from opkit.models.inputs import assumed_sizes, random_inputs, read_inputs
+from opkit.models.inputs import assumptions, random_inputs, read_inputs
 from opkit.models.model import Model
 from tests.models.models import constant, model, saved, value
 from tests.mutation import mutants
+
+INT64 = TensorProto.INT64
 
 
 def read(folder: Path, *inputs: Any) -> Model:
@@ -84,13 +86,21 @@ def test_indices_are_in_the_range_of_their_axis(tmp_path: Path, operator: str) -
 def test_batch_is_one(tmp_path: Path, shape: list[Any], expected: tuple[int, ...] | None) -> None:
     found = read(tmp_path, value("x", shape))
     assert random_inputs(found)["x"].shape == (expected or tuple(shape))
-    sentences = [*assumed_sizes(found)]
+    sentences = [*assumptions(found)]
     assert len(sentences) == (1 if expected else 0)
     for sentence in sentences:
         text = str(shape).replace("None", "?").replace("'", "")
         assert sentence == (
             f"input 'x' has the shape {text}: the size of the batch is assumed to be 1"
         )
+
+
+def test_assumed_integers(tmp_path: Path) -> None:
+    inputs = [value("mask", [2], INT64), value("image", [2], TensorProto.UINT8)]
+    assert [*assumptions(read(tmp_path, *inputs))] == [
+        "input 'mask' has random int64 from 0 to 3: no node tells their range",
+        "input 'image' has random uint8 from 0 to 255: no node tells their range",
+    ]
 
 
 @pytest.mark.parametrize(

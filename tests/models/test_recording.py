@@ -236,9 +236,23 @@ def test_lack_beside_the_chosen_nodes(recorded: Record) -> None:
     )
 
 
-def test_graph_input_of_an_unknown_operator(recorded: Record) -> None:
-    found = recorded(chain(("com.acme", "Foo")), "Foo")
-    assert tensors(found) == [("foo", {0: "float32 [2, 3]"}, {})]
+def test_graph_inputs_and_constants_of_an_unknown_operator(recorded: Record) -> None:
+    weights = constant("w", np.arange(50_000, dtype="float32"))
+    nodes = [
+        helper.make_node("Constant", [], ["c"], value_ints=[3, 4]),
+        helper.make_node("Foo", ["x", "", "w", "c", "x"], ["y"], domain="com.acme", name="foo"),
+    ]
+    inputs, outputs = [value("x", [2, 3])], [value("y", None)]
+    found = recorded(model(nodes, inputs, outputs, [weights], domains=["com.acme"]), "Foo")
+    assert tensors(found) == [
+        (
+            "foo",
+            {0: "float32 [2, 3]", 2: "float32 [50000]", 3: "int64 [2]", 4: "float32 [2, 3]"},
+            {},
+        )
+    ]
+    np.testing.assert_array_equal(found.calls[0].inputs[2], np.arange(50_000))
+    np.testing.assert_array_equal(found.calls[0].inputs[3], [3, 4])
 
 
 def test_unknown_operator_in_a_subgraph(recorded: Record) -> None:

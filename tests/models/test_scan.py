@@ -17,7 +17,15 @@ from onnx import TensorProto, helper
 from tensorboardX.proto.graph_pb2 import GraphDef
 
 from rknn_op.command import main
-from tests.models.models import constant, detection_head, model, saved, value
+from tests.models.models import (
+    constant,
+    detection_head,
+    frozen_graph,
+    model,
+    saved,
+    saved_graph,
+    value,
+)
 
 
 def scan(*arguments: object) -> Result:
@@ -37,7 +45,7 @@ def types(found: dict[str, Any], key: str = "missing") -> list[str]:
     return [each["op_type"] for each in found[key]]
 
 
-def unary(op_type: str, opset: int = 17, **attributes: object) -> Any:
+def unary(op_type: str, opset: int = 17, **attributes: Any) -> Any:
     """Return a model of one node with one input and one output."""
     node = helper.make_node(op_type, ["x"], ["y"], **attributes)
     return model([node], [value("x", [1, 4])], [value("y", None)], opset=opset)
@@ -132,7 +140,9 @@ def test_constant_nodes_are_left_out(tmp_path: Path) -> None:
         helper.make_node("Selu", ["c"], ["d"]),
         helper.make_node("Add", ["x", "d"], ["y"]),
     ]
-    proto = model(nodes, [value("x", [2])], [value("y", [2])], [constant("c", np.float32([1, 2]))])
+    proto = model(
+        nodes, [value("x", [2])], [value("y", [2])], [constant("c", np.array([1, 2], np.float32))]
+    )
     assert types(scanned(saved(proto, tmp_path))) == []
 
 
@@ -203,26 +213,8 @@ def test_refusals_have_remedies(tmp_path: Path) -> None:
 # ---- Other runtimes ------------------------------------------------------------------------------
 
 
-def frozen_graph() -> GraphDef:
-    """Return a graph in the vendor's style: a division by a constant, then Exp."""
-    graph = GraphDef()
-    x = graph.node.add(name="x", op="Placeholder")
-    x.attr["dtype"].type = 1
-    for size in (1, 4):
-        x.attr["shape"].shape.dim.add(size=size)
-    two = graph.node.add(name="two", op="Const")
-    two.attr["dtype"].type = 1
-    two.attr["value"].tensor.dtype = 1
-    divided = graph.node.add(name="divided", op="TruncateDiv", input=["x", "two"])
-    divided.attr["T"].type = 1
-    graph.node.add(name="y", op="Exp", input=["divided", "^two"]).attr["T"].type = 1
-    return graph
-
-
 def test_frozen_graph_of_tensorflow(tmp_path: Path) -> None:
-    file = tmp_path / "graph.pb"
-    file.write_bytes(frozen_graph().SerializeToString())
-    found = scanned(file)
+    found = scanned(saved_graph(frozen_graph(), tmp_path))
     assert found["target"] == "rk1808"
     [missing] = found["missing"]
     assert missing["op_type"] == "TruncateDiv"

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
-from opkit.errors import OpkitError
+from opkit.models import model_file
 from opkit.models.extra import required
 from opkit.models.model import Dimension, Model, Node, Tensor, Value
-from opkit.text import printable
-
-_SMALL = 4096
-"""Maximum bytes of an initializer that shape inference reads: sizes, axes, pads."""
+from opkit.models.model_file import InvalidError
+from opkit.models.onnx_file import load, subgraphs
+from opkit.text import printable, shortened
 
 _RANDOM = frozenset(
     "Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike".split()
@@ -33,14 +32,14 @@ def read(file: Path) -> Model:
     Raises:
         OpkitError: onnx is not installed, or the file is not a valid model.
     """
+    proto = load(file)
     onnx = required("onnx")
-    proto = _with_shapes(onnx, _load(onnx, file), file)
     initializers = {each.name for each in proto.graph.initializer}
     scope: dict[str, Tensor] = {}
     try:
         nodes = tuple(_nodes(onnx, proto.graph, scope))
-    except _InvalidError as error:
-        raise OpkitError(f"{file}: {error}") from None
+    except InvalidError as error:
+        raise model_file.error(file, error) from None
     return Model(
         file,
         "onnx",
@@ -51,77 +50,61 @@ def read(file: Path) -> Model:
     )
 
 
-class _InvalidError(Exception):
-    """The graph is invalid; the message names the node."""
-
-
-def _load(onnx: Any, file: Path) -> Any:
-    """Return the protobuf message of a file, without external data."""
-    from google.protobuf.message import DecodeError
-
-    try:
-        proto = onnx.load(file, format="protobuf", load_external_data=False)
-    except OSError as error:
-        raise OpkitError(f"{file}: cannot be read: {error.strerror}") from None
-    except DecodeError:
-        raise OpkitError(f"{file}: is not an ONNX model, or is truncated") from None
-    if not proto.HasField("graph") or not proto.opset_import:
-        raise OpkitError(f"{file}: is not an ONNX model: it has no graph or no opset")
-    return proto
-
-
-def _with_shapes(onnx: Any, proto: Any, file: Path) -> Any:
-    """Return a model with local functions inlined and shapes inferred.
-
-    Large weights are dropped: shape inference copies the model, and does not need them.
-    """
-    for initializer in proto.graph.initializer:
-        if len(initializer.raw_data) > _SMALL:
-            initializer.ClearField("raw_data")
-            initializer.data_location = onnx.TensorProto.EXTERNAL
-            initializer.external_data.add(key="location", value="dropped")
-    try:
-        if proto.functions:
-            proto = required("onnx.inliner").inline_local_functions(proto)
-        return onnx.shape_inference.infer_shapes(proto, data_prop=True)
-    except (ValueError, RuntimeError) as error:  # InferenceError is a RuntimeError
-        reason = printable(str(error).strip().partition("\n")[0])
-        raise OpkitError(f"{file}: is not a valid ONNX model: {reason}") from None
-
-
 def _nodes(onnx: Any, graph: Any, scope: MutableMapping[str, Tensor]) -> Iterator[Node]:
-    """Yield the nodes of a graph and of its subgraphs; add the graph's tensors to the scope."""
+    """Yield the nodes of a graph and of its subgraphs; add the graph's tensors to the scope.
+
+    Raises:
+        InvalidError: a node reads a tensor before its computation, or computes it again.
+    """
     types = {each.name: each for each in (*graph.value_info, *graph.output, *graph.input)}
     scope.update({each.name: _tensor(onnx, each.name, types) for each in graph.input})
-    scope.update({each.name: _initializer(onnx, each) for each in graph.initializer})
+    constants = {each.name: each for each in graph.initializer}
+    constants.update({each.values.name: each for each in graph.sparse_initializer})
+    scope.update({name: _constant(onnx, name, each) for name, each in constants.items()})
+    makers = dict.fromkeys((each.name for each in graph.input), "an input of the graph")
+    makers.update(dict.fromkeys(constants, "a constant"))
     for position, proto in enumerate(graph.node):
         name = proto.name or f"{proto.op_type}_{position}"
-        inputs = tuple(_input(scope, each, name) for each in proto.input)
-        subgraphs = [
-            subgraph
-            for attribute in proto.attribute
-            for subgraph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else ()))
-        ]
-        is_constant = not subgraphs and _is_constant(proto.op_type, inputs)
+        inputs = tuple(_input(scope, graph, each, name) for each in proto.input)
+        inner = tuple(subgraphs(proto))
+        is_constant = not inner and _is_constant(proto.op_type, inputs)
+        for each in filter(None, proto.output):
+            if each in makers:
+                raise InvalidError(
+                    f"node {_quoted(name)} computes the tensor {_quoted(each)}, which is also "
+                    f"{makers[each]}; tensors need different names"
+                )
+            makers[each] = f"an output of node {_quoted(name)}"
         outputs = tuple(
             _tensor(onnx, each, types, is_constant) if each else None for each in proto.output
         )
         scope.update({each.name: each for each in outputs if each})
         attributes = {each.name: _value(onnx, each) for each in proto.attribute}
         yield Node(name, proto.op_type, _domain(proto.domain), inputs, outputs, attributes)
-        for subgraph in subgraphs:
+        for subgraph in inner:
             yield from _nodes(onnx, subgraph, ChainMap({}, scope))
+    for each in graph.output:
+        if each.name not in scope:
+            raise InvalidError(f"no node computes the output {_quoted(each.name)}")
 
 
-def _input(scope: _Scope, name: str, node: str) -> Tensor | None:
+def _input(scope: _Scope, graph: Any, name: str, node: str) -> Tensor | None:
     if not name:
         return None
-    if name not in scope:
-        raise _InvalidError(
-            f"node {printable(node)!r} reads the tensor {printable(name)!r}, which is neither an "
-            "input nor an output of a node before it"
-        )
-    return scope[name]
+    if name in scope:
+        return scope[name]
+    is_later = any(name in each.output for each in graph.node)
+    reason = (
+        "which a later node computes: the nodes have a cycle, or are not in the order of "
+        "computation; docs/scan.md shows how to sort them"
+        if is_later
+        else "which is neither an input nor an output of a node"
+    )
+    raise InvalidError(f"node {_quoted(node)} reads the tensor {_quoted(name)}, {reason}")
+
+
+def _quoted(name: str) -> str:
+    return repr(shortened(name))
 
 
 def _is_constant(op_type: str, inputs: tuple[Tensor | None, ...]) -> bool:
@@ -143,14 +126,20 @@ def _tensor(onnx: Any, name: str, types: Mapping[str, Any], constant: bool = Fal
     return Tensor(name, shape, _dtype(onnx, type_.elem_type), constant)
 
 
-def _initializer(onnx: Any, initializer: Any) -> Tensor:
-    dtype = _dtype(onnx, initializer.data_type)
-    return Tensor(initializer.name, tuple(initializer.dims), dtype, constant=True)
+def _constant(onnx: Any, name: str, proto: Any) -> Tensor:
+    """Return the tensor of an initializer, dense or sparse."""
+    if any(size < 0 for size in proto.dims):
+        raise InvalidError(f"tensor {_quoted(name)} has negative sizes: {[*proto.dims][:8]}")
+    values = proto.values if isinstance(proto, onnx.SparseTensorProto) else proto
+    return Tensor(name, tuple(proto.dims), _dtype(onnx, values.data_type), constant=True)
 
 
 def _dimension(dimension: Any) -> Dimension:
     kind = dimension.WhichOneof("value")
-    return getattr(dimension, kind) if kind else None
+    if kind is None or (kind == "dim_value" and dimension.dim_value < 0):
+        return None
+    size: int | str = getattr(dimension, kind)
+    return size
 
 
 def _dtype(onnx: Any, element_type: int) -> str:
@@ -176,6 +165,8 @@ def _plain(onnx: Any, value: Any) -> Value:
         return value
     if isinstance(value, onnx.TensorProto):
         return f"<{_dtype(onnx, value.data_type)}{list(value.dims)}>"
+    if isinstance(value, onnx.SparseTensorProto):
+        return f"<sparse {_dtype(onnx, value.values.data_type)}{list(value.dims)}>"
     if isinstance(value, onnx.GraphProto):
         return f"<graph {printable(value.name)}>"
     if isinstance(value, onnx.TypeProto):

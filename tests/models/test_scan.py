@@ -14,7 +14,6 @@ import onnx
 import pytest
 from click.testing import CliRunner, Result
 from onnx import TensorProto, helper
-from tensorboardX.proto.graph_pb2 import GraphDef
 
 from rknn_op.command import main
 from tests.models.models import (
@@ -291,75 +290,7 @@ def test_unknown_targets(tmp_path: Path, target: str) -> None:
     assert "\x1b" not in result.stderr
 
 
-# ---- Hostile models ------------------------------------------------------------------------------
-
-
-def cyclic() -> bytes:
-    nodes = [helper.make_node("Relu", ["b"], ["a"]), helper.make_node("Relu", ["a"], ["b"])]
-    proto: bytes = model(nodes, [], [value("b", [2])]).SerializeToString()
-    return proto
-
-
-def cyclic_graph() -> bytes:
-    graph = GraphDef()
-    graph.node.add(name="a", op="Exp", input=["b"])
-    graph.node.add(name="b", op="Exp", input=["a"])
-    data: bytes = graph.SerializeToString()
-    return data
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "message"),
-    [
-        ("m.onnx", detection_head().SerializeToString()[:200], "truncated"),
-        ("m.onnx", b"", "not an ONNX model"),
-        ("m.onnx", b"\x80\x04\x95", "not an ONNX model"),
-        ("m.onnx", cyclic(), "reads the tensor 'b'"),
-        ("m.pb", cyclic_graph(), "has a cycle"),
-        ("m.pb", b"", "has no nodes"),
-        ("m.pb", b"\xff" * 20, "not a frozen graph"),
-        ("m.txt", b"", "invalid file name"),
-    ],
-)
-def test_invalid_files(tmp_path: Path, name: str, data: bytes, message: str) -> None:
-    file = tmp_path / name
-    file.write_bytes(data)
-    result = scan(file)
-    assert result.exit_code == 2
-    assert message in result.stderr
-    assert "Traceback" not in result.output
-    assert len(result.stderr.splitlines()) == 1
-
-
-def test_missing_file(tmp_path: Path) -> None:
-    result = scan(tmp_path / "none.onnx")
-    assert (result.exit_code, "No such file" in result.stderr) == (2, True)
-
-
-def test_wrong_types_are_told(tmp_path: Path) -> None:
-    node = helper.make_node("Add", ["x", "i"], ["y"])
-    inputs = [value("x", [2]), value("i", [3], TensorProto.INT64)]
-    result = scan(saved(model([node], inputs, [value("y", [2])]), tmp_path))
-    assert result.exit_code in (0, 2)
-    assert "Traceback" not in result.output
-
-
-def test_names_do_not_reach_the_terminal(tmp_path: Path) -> None:
-    name = 'a"b\n\x1b]0;title\x07'
-    node = helper.make_node("Selu", ["x"], [name], name=name)
-    result = scan(saved(model([node], [value("x", [2])], [value(name, [2])]), tmp_path))
-    assert result.exit_code == 1
-    assert "\x1b" not in result.stdout
-    assert "\x07" not in result.stdout
-
-
-def test_external_data_is_not_read(tmp_path: Path) -> None:
-    proto = detection_head()
-    weights = proto.graph.initializer[0]
-    weights.ClearField("raw_data")
-    weights.data_location = TensorProto.EXTERNAL
-    weights.external_data.add(key="location", value="../../../../etc/passwd")
-    assert types(scanned(saved(proto, tmp_path))) == ["GridSample"]
+# ---- Time ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

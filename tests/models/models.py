@@ -215,6 +215,23 @@ def classifier(opset: int = 11) -> Any:
     return model(nodes, inputs, [value("y", [1, 5])], initializers, opset, ir_version=7)
 
 
+def large(nodes: int = 500, weights_size: int = 320) -> Any:
+    """Return a chain of MatMul and Relu, with one Selu; by default of 500 nodes and 100 MB."""
+    chain = []
+    for index in range(nodes - 1):
+        names = [f"t{index}", f"w{index}"]
+        op_type, inputs = ("Relu", names[:1]) if index % 2 else ("MatMul", names)
+        chain.append(helper.make_node(op_type, inputs, [f"t{index + 1}"], name=f"n{index}"))
+    chain.append(helper.make_node("Selu", [f"t{nodes - 1}"], ["y"], name="selu"))
+    shape = [1, weights_size]
+    initializers = [
+        weights(each.input[1], weights_size, weights_size)
+        for each in chain
+        if each.op_type == "MatMul"
+    ]
+    return model(chain, [value("t0", shape)], [value("y", shape)], initializers)
+
+
 STANDARD: dict[str, Callable[[], Any]] = {
     "detection_head": detection_head,
     "text_encoder": text_encoder,

@@ -33,9 +33,9 @@ def read(file: Path) -> Model:
 
 
 def _load(file: Path) -> Any:
+    graph = required("tensorboardX.proto.graph_pb2").GraphDef()
     from google.protobuf.message import DecodeError
 
-    graph = required("tensorboardX.proto.graph_pb2").GraphDef()
     try:
         graph.ParseFromString(model_file.contents(file, "a frozen graph"))
     except DecodeError:

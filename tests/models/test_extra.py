@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,17 +13,30 @@ import pytest
 from tests.models.models import detection_head, frozen_graph, saved, saved_graph
 from tests.repositories import ROOT
 
-LIBRARIES = ("onnx", "onnxruntime", "tensorboardX", "google.protobuf")
-WITHOUT = f"""\
+WITHOUT = """\
 import sys
-sys.modules.update(dict.fromkeys({LIBRARIES}))  # an import of None fails like a missing module
+
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name in {libraries}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+
+sys.meta_path.insert(0, Finder())
+{more}
 from rknn_op.__main__ import main
 main()
 """
 
 
-def rknn_op(*arguments: object, program: str = WITHOUT) -> subprocess.CompletedProcess[str]:
-    """Run the command in a Python without the libraries."""
+def rknn_op(
+    *arguments: object,
+    libraries: Sequence[str] = ("onnx", "onnxruntime", "tensorboardX", "google"),
+    more: str = "",
+) -> subprocess.CompletedProcess[str]:
+    """Run the command in a Python without the libraries; `more` runs before."""
+    program = WITHOUT.format(libraries=libraries, more=more)
     return subprocess.run(
         [sys.executable, "-c", program, *map(str, arguments)],
         cwd=ROOT,
@@ -53,9 +67,12 @@ def test_other_verbs_do_without_it(arguments: list[str]) -> None:
 def test_broken_library(tmp_path: Path) -> None:
     """A library that is installed, but lacks one of its own parts, is not missing."""
     (tmp_path / "onnx.py").write_text("import no_such_part\n")
-    program = f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\n" + WITHOUT.partition("\n")[2]
-    program = program.replace("'onnx', ", "")
-    done = rknn_op("scan", saved(detection_head(), tmp_path), program=program)
+    done = rknn_op(
+        "scan",
+        saved(detection_head(), tmp_path),
+        libraries=["no_such_part"],
+        more=f"sys.path.insert(0, {str(tmp_path)!r})",
+    )
     assert done.returncode == 2
     assert done.stderr == (
         "error: onnx cannot be imported: No module named 'no_such_part'; install onnx again\n"

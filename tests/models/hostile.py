@@ -137,6 +137,11 @@ def _huge_attribute() -> Any:
     return _selu(node)
 
 
+def _no_opset() -> Any:
+    """A node of a domain that the model does not import."""
+    return _selu(helper.make_node("Selu", ["x"], ["y"], name="s", domain="com.example"))
+
+
 def _not_utf8(folder: Path) -> Path:
     node = helper.make_node("Selu", ["x"], ["y"], name="QQQQ")
     return _file(_selu(node).SerializeToString().replace(b"QQQQ", b"\xff\xfe\xff\x1b"))(folder)
@@ -204,6 +209,7 @@ INVALID: dict[str, Maker] = {
     "uncomputed output": _onnx(lambda: _selu(helper.make_node("Selu", ["x"], ["z"]))),
     "tensor of two nodes": _onnx(_same_tensor),
     "tensor of an input": _onnx(lambda: _selu(helper.make_node("Selu", ["x"], ["x"]))),
+    "domain without opset": _onnx(_no_opset),
     "negative sizes": _onnx(_negative_sizes),
     "a million nodes": _many_nodes,
     "nested subgraphs": _nested_subgraphs,

@@ -41,6 +41,7 @@ MESSAGES = {
     "uncomputed output": "no node computes the output 'y'",
     "tensor of two nodes": "computes the tensor 'y', which is also an output of node 'same'",
     "tensor of an input": "computes the tensor 'x', which is also an input of the graph",
+    "domain without opset": "No opset import for domain com.example",
     "negative sizes": "tensor 'w' has negative sizes: [-16, 3, 3, 3]",
     "a million nodes": f"has 1,000,000 nodes (expected at most {MAX_NODES:,})",
     "nested subgraphs": "is not an ONNX model, or is truncated",

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Iterator, Mapping, MutableMapping
+from dataclasses import replace
+from math import prod
 from pathlib import Path
 from typing import Any
 
 from opkit.errors import OpkitError
 from opkit.models.extra import required
-from opkit.models.model import Dimension, Model, Node, Tensor, Value
+from opkit.models.model import MAX_VALUES, Dimension, Model, Node, Opaque, Tensor, Value
 from opkit.text import printable
 
 _SMALL = 4096
 """Maximum bytes of an initializer that shape inference reads: sizes, axes, pads."""
 
-_RANDOM = frozenset(
+RANDOM = frozenset(
     "Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike".split()
 )
 """Operators whose outputs differ from run to run: never constant."""
 
 _OF_SHAPE = frozenset(("Shape", "Size"))
 """Operators that read only the shape of their input."""
+
+_CONSTANT = "Constant"
 
 _Scope = Mapping[str, Tensor]
 """The tensors that a node can read, by name."""
@@ -106,6 +110,8 @@ def _nodes(onnx: Any, graph: Any, scope: MutableMapping[str, Tensor]) -> Iterato
         outputs = tuple(
             _tensor(onnx, each, types, is_constant) if each else None for each in proto.output
         )
+        if proto.op_type == _CONSTANT and len(outputs) == 1 and outputs[0]:
+            outputs = (replace(outputs[0], value=_constant_value(onnx, proto)),)
         scope.update({each.name: each for each in outputs if each})
         attributes = {each.name: _value(onnx, each) for each in proto.attribute}
         yield Node(name, proto.op_type, _domain(proto.domain), inputs, outputs, attributes)
@@ -127,7 +133,7 @@ def _input(scope: _Scope, name: str, node: str) -> Tensor | None:
 def _is_constant(op_type: str, inputs: tuple[Tensor | None, ...]) -> bool:
     if op_type in _OF_SHAPE:
         return not any(each and each.is_dynamic for each in inputs)
-    return op_type not in _RANDOM and all(each is None or each.constant for each in inputs)
+    return op_type not in RANDOM and all(each is None or each.constant for each in inputs)
 
 
 def _domain(domain: str) -> str:
@@ -145,7 +151,32 @@ def _tensor(onnx: Any, name: str, types: Mapping[str, Any], constant: bool = Fal
 
 def _initializer(onnx: Any, initializer: Any) -> Tensor:
     dtype = _dtype(onnx, initializer.data_type)
-    return Tensor(initializer.name, tuple(initializer.dims), dtype, constant=True)
+    elements = _elements(onnx, initializer)
+    return Tensor(initializer.name, tuple(initializer.dims), dtype, constant=True, value=elements)
+
+
+def _elements(onnx: Any, proto: Any) -> tuple[int | float, ...] | None:
+    """Return the elements of a small tensor of numbers inside the file; None for others."""
+    is_external = proto.data_location == onnx.TensorProto.EXTERNAL
+    if is_external or prod(proto.dims) > MAX_VALUES or proto.data_type == onnx.TensorProto.STRING:
+        return None
+    try:
+        array = onnx.numpy_helper.to_array(proto)
+    except (TypeError, ValueError, KeyError):
+        return None
+    return tuple(array.ravel().tolist()) if array.dtype.kind in "biuf" else None
+
+
+def _constant_value(onnx: Any, proto: Any) -> tuple[int | float, ...] | None:
+    """Return the elements of a Constant node's small value; None for others."""
+    for attribute in proto.attribute:
+        if attribute.name == "value":
+            return _elements(onnx, attribute.t)
+        value = _value(onnx, attribute)
+        items = value if isinstance(value, tuple) else (value,)
+        if len(items) <= MAX_VALUES and all(isinstance(each, (int, float)) for each in items):
+            return tuple(each for each in items if isinstance(each, (int, float)))
+    return None
 
 
 def _dimension(dimension: Any) -> Dimension:
@@ -166,7 +197,7 @@ def _value(onnx: Any, attribute: Any) -> Value:
     try:
         return _plain(onnx, onnx.helper.get_attribute_value(attribute))
     except ValueError:
-        return f"<{printable(attribute.name)} of another attribute>"
+        return Opaque(f"<{printable(attribute.name)} of another attribute>")
 
 
 def _plain(onnx: Any, value: Any) -> Value:
@@ -175,9 +206,9 @@ def _plain(onnx: Any, value: Any) -> Value:
     if isinstance(value, (int, float, str)):
         return value
     if isinstance(value, onnx.TensorProto):
-        return f"<{_dtype(onnx, value.data_type)}{list(value.dims)}>"
+        return Opaque(f"<{_dtype(onnx, value.data_type)}{list(value.dims)}>")
     if isinstance(value, onnx.GraphProto):
-        return f"<graph {printable(value.name)}>"
+        return Opaque(f"<graph {printable(value.name)}>")
     if isinstance(value, onnx.TypeProto):
-        return "<type>"
+        return Opaque("<type>")
     return tuple(_plain(onnx, each) for each in value)

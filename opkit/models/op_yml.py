@@ -71,6 +71,11 @@ def description(
     return "\n".join(lines) + "\n"
 
 
+def comments_of(questions: Sequence[Question]) -> list[str]:
+    """Return questions as lines of comments."""
+    return [line for each in questions for line in _wrapped(each.text, 0)]
+
+
 def _params(found: Signature, comments: _Comments) -> Iterator[str]:
     lines = {each.name: _attribute(each) for each in found.attributes}
     lines |= {each.name: _constant(each) for each in found.constants}

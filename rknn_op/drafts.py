@@ -114,9 +114,7 @@ def _from_library(
     return Draft(nodes, text, spec, files, Source.LIBRARY, remarks, recorded, notes)
 
 
-def _described(
-    task: Task, nodes: Sequence[Node], found: Signature, notes: Sequence[str]
-) -> Draft:
+def _described(task: Task, nodes: Sequence[Node], found: Signature, notes: Sequence[str]) -> Draft:
     remarks = questions(found, nodes)
     text = description(found, task.model, nodes, remarks, task.runtimes, task.target)
     spec = runtimes.parse(text, f"the description of {found.op_type}")
@@ -161,9 +159,7 @@ def _cases(
         return small, recorded_cases(found, calls, operator, groups)
 
 
-def _tests(
-    path: str, spec: OpSpec, small: SmallCases, recorded: RecordedCases
-) -> dict[str, bytes]:
+def _tests(path: str, spec: OpSpec, small: SmallCases, recorded: RecordedCases) -> dict[str, bytes]:
     """Return path -> content of a file of tests with its recorded cases; nothing without cases."""
     if not (small.groups or recorded.files):
         return {}

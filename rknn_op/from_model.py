@@ -17,21 +17,7 @@ from opkit.runtimes import available
 from rknn_op import creation, scanning, template
 from rknn_op.creation import Choices, Plan
 from rknn_op.drafts import Draft, Source, Task, draft
-
-
-@dataclass(frozen=True)
-class Selection:
-    """The nodes to make repositories for: exactly one attribute is set.
-
-    Attributes:
-        op_type: all nodes of a type.
-        node: the node of a name.
-        is_all: all nodes of all types that the target lacks.
-    """
-
-    op_type: str = ""
-    node: str = ""
-    is_all: bool = False
+from rknn_op.selection import Selection
 
 
 @dataclass(frozen=True)
@@ -148,9 +134,9 @@ def _chosen(
         scan = scanning.scan_file(file, target)
         return scan.model, [each.nodes for each in scan.missing]
     model = scanning.read_model(file)
-    if selection.node:
+    if selection.node is not None:
         return model, [node_of_name(model, selection.node)]
-    return model, [nodes_of_type(model, selection.op_type)]
+    return model, [nodes_of_type(model, selection.op_type or "")]
 
 
 def _refuse_framework(model: Model, names: Sequence[str]) -> None:

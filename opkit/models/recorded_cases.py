@@ -80,7 +80,7 @@ def recorded_cases(
         if problem := _difference(expected, outputs, error):
             differences.append(f"{plain(call.node.name)}: {problem}")
         files[f"{name}.npz"] = encoded(case.inputs, outputs, case.params)
-        size += call.bytes
+        size += sum(array.nbytes for array in (*case.inputs.values(), *outputs.values()))
     sentences = [f"{_some(names)}: {reason}" for reason, names in left_out.items()]
     return RecordedCases(files, size, error, sentences, differences)
 
@@ -175,9 +175,7 @@ def _tolerated(outputs: Mapping[str, Array]) -> float:
     return 10.0 ** math.ceil(math.log10(largest)) if largest > 1e-30 else 0.0
 
 
-def _difference(
-    expected: Mapping[str, Array], outputs: Mapping[str, Array], error: float
-) -> str:
+def _difference(expected: Mapping[str, Array], outputs: Mapping[str, Array], error: float) -> str:
     """Return where the reference and the model's framework differ; empty: nowhere."""
     return next(_differences(expected, outputs, error), "")
 

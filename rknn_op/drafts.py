@@ -99,7 +99,7 @@ def _from_library(
 ) -> Draft:
     defined = replace(found, is_standard=True)  # the library defines it
     remarks = [each for each in questions(defined, nodes) if not each.field]
-    text, _ = adapted(match.text, task.runtimes, str(match.folder), task.target)
+    text, _ = adapted(match.text, task.runtimes, str(match.folder), task.target.upper())
     if "framework" in entries(text):
         text = with_framework(text, task.model.framework)
     text = "".join(f"{line}\n" for line in comments_of(remarks)) + text
@@ -163,6 +163,6 @@ def _tests(path: str, spec: OpSpec, small: SmallCases, recorded: RecordedCases) 
     """Return path -> content of a file of tests with its recorded cases; nothing without cases."""
     if not (small.groups or recorded.files):
         return {}
-    text = test_file(spec, small.groups, len(recorded.files), recorded.error)
+    text = test_file(spec, small, recorded)
     files = {f"tests/{FOLDER}/{name}": content for name, content in recorded.files.items()}
     return {path: text.encode(), **files}

@@ -152,8 +152,8 @@ def _refuse_framework(model: Model, names: Sequence[str]) -> None:
 def _plan(found: Draft, file: Path, folder: Path, is_all: bool, choices: Choices) -> Planned:
     source = f"{plain(str(file))}, {called(found.nodes)}"
     rest = replace(choices, runtimes=(), target="")
-    place = (None, folder) if is_all else (folder, Path())
-    plan = creation.plan_text(found.text, source, *place, rest, found.files)
+    place = folder / found.spec.name if is_all else folder
+    plan = creation.plan_text(found.text, source, place, Path(), rest, found.files)
     return Planned(plan, found)
 
 

@@ -6,42 +6,35 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from opkit.description.spec import OpSpec
-from opkit.models.small_cases import Group, Range
+from opkit.models.recorded_cases import RecordedCases
+from opkit.models.small_cases import Group, Range, SmallCases
+from opkit.models.tolerances import tolerance_text
 from opkit.python_layout import LINE_LENGTH, bracketed, literal
 from opkit.text import render
 
 FOLDER = "data"
 """The folder of recorded cases, in tests/."""
 
-TOLERANCE = "max_ulp=4, max_error={error:g}"
 
-
-def test_file(spec: OpSpec, groups: Sequence[Group], recorded: int, error: float) -> str:
-    """Return the text of a file of tests.
-
-    Args:
-        spec: the operator.
-        groups: the small cases.
-        recorded: the count of recorded cases.
-        error: the tolerated absolute error of recorded floats.
-    """
-    tolerance = TOLERANCE.format(error=error)
-    contents = ["tensors of the model's nodes"] * bool(recorded)
+def test_file(spec: OpSpec, small: SmallCases, recorded: RecordedCases) -> str:
+    """Return the text of a file of tests."""
+    groups = small.groups
+    contents = ["tensors of the model's nodes"] * bool(recorded.files)
     contents += ["small cases of their shapes"] * bool(groups)
     names = {"check_cpu_kernel"}
     parts = []
-    if recorded:
+    if recorded.files:
         names.add("recorded")
         parts.append(
             "# The reference is compared with the outputs that the model's own framework computed.\n"
-            f'RECORDED = recorded("{FOLDER}", {tolerance})\n'
+            f'RECORDED = recorded("{FOLDER}", {tolerance_text(recorded.error)})\n'
         )
     if groups:
         names |= {"cases", *(each.maker for group in groups for each in _all(group))}
         names |= {"vary_params"} if any(group.others for group in groups) else set()
         calls = "".join(map(_call, groups))
         parts.append(f"SMALL = [\n{calls}]\n")
-    lists = ["RECORDED"] * bool(recorded) + ["SMALL"] * bool(groups)
+    lists = ["RECORDED"] * bool(recorded.files) + ["SMALL"] * bool(groups)
     parts.append(f"CASES = {' + '.join(lists)}")
     return render(
         "models/templates/test.py",
@@ -51,7 +44,7 @@ def test_file(spec: OpSpec, groups: Sequence[Group], recorded: int, error: float
         kernels="the CPU kernel" if len(spec.runtimes) == 1 else "all kernels",
         imports=_imports(sorted(names)),
         cases="\n".join(parts),
-        tolerance=tolerance,
+        tolerance=tolerance_text(max(small.error, recorded.error)),
     )
 
 

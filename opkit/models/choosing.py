@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from opkit.errors import OpkitError
-from opkit.models.model import STANDARD, Model, Node
+from opkit.models.model import Model, Node
 from opkit.models.signatures import plain
 from opkit.text import closest, printable
 

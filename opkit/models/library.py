@@ -15,7 +15,7 @@ import numpy as np
 
 from opkit import runtimes
 from opkit.description.file import read_description
-from opkit.description.spec import OpSpec, Tensor
+from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.files.skeletons import once_only_files
 from opkit.models.model import STANDARD, Node
 from opkit.models.signatures import Input, Output, Signature, params_of, plain
@@ -97,7 +97,7 @@ def _problems(spec: OpSpec, found: Signature, nodes: Sequence[Node]) -> Iterator
         values = {node.attributes.get(attribute.name, attribute.default) for node in nodes}
         if attribute.name not in params and values != {attribute.default}:
             yield f"it has no param '{plain(attribute.name)}'"
-    known = {each.name for each in (*found.attributes, *found.constants)}
+    known = {each.name for each in found.attributes} | {each.name for each in found.constants}
     for param in spec.params:
         if param.default is None and param.name not in known and not param.source:
             yield f"its param '{param.name}' is not in the model"
@@ -134,7 +134,7 @@ def _output_problems(outputs: Mapping[str, Tensor], found: Iterable[Output]) -> 
 
 def _ordered(spec: OpSpec, found: Signature) -> Iterator[str]:
     """Yield the differences of inputs and outputs, which correspond by their order."""
-    slots = [*spec.inputs, *(param for param in spec.params if param.source)]
+    slots: list[Tensor | Param] = [*spec.inputs, *(each for each in spec.params if each.source)]
     if len(slots) != len(found.inputs) or len(spec.outputs) != len(found.outputs):
         yield "it has another count of inputs or outputs"
         return

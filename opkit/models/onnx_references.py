@@ -45,7 +45,8 @@ def reference(name: str, found: Signature, nodes: Sequence[Node]) -> str:
     """
     tensors = {each.name: _only(each.dtypes) for each in found.tensors}
     constants = {each.name: [each.dtypes[0], [-1] if each.rank else []] for each in found.constants}
-    kinds = {each.name: each.kind for each in (*found.attributes, *found.constants)}
+    kinds = {each.name: each.kind for each in found.attributes}
+    kinds |= {each.name: each.kind for each in found.constants}
     params = [f"        {param}: {_WORDS[kind]}" for param, kind in kinds.items()]
     return render(
         "models/templates/onnx_reference.py",

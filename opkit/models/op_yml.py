@@ -100,8 +100,8 @@ def operator_name(found: Signature, chosen: Sequence[str]) -> str:
             return name
         problem = problem or reason
     raise OpkitError(
-        f"operator {plain(found.op_type)!r}: a model for {', '.join(chosen)} keeps this name, which "
-        f"is impossible: {problem or 'it is not an identifier'}; rename the nodes"
+        f"operator {plain(found.op_type)!r}: models for {', '.join(chosen)} keep this name, which is "
+        f"impossible: {problem or 'it is not an identifier'}; rename the nodes"
     )
 
 

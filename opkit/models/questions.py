@@ -60,7 +60,7 @@ def _of_operator(found: Signature, nodes: Sequence[Node]) -> Iterator[str]:
             "sizes does the application use? The converter needs fixed ones."
         )
     elif dynamic:
-        yield "The model does not say the shapes of inner tensors; the cases have shapes of their own."
+        yield "The model has no shapes of inner tensors; the cases have shapes of their own."
     for name, value in found.fixed.items():
         yield (
             f"All nodes have {plain(name)} = {plain(str(value))}; it is no param, because the "
@@ -107,7 +107,7 @@ def _of_attribute(each: Attribute, found: Signature, nodes: Sequence[Node]) -> I
     elif not found.is_standard:
         yield f"The nodes have {plain(each.name)} = {_examples(values)}; which values are legal?"
     elif each.kind == "string" and values:
-        yield f"The nodes have {plain(each.name)} = {_examples(values)}; which other texts are used?"
+        yield f"The nodes have {plain(each.name)} = {_examples(values)}; which others are used?"
     if () in values:
         yield f"Some nodes have an empty list as {plain(each.name)}, which no runtime hands over."
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,13 +17,11 @@ from opkit.check.recorded import encoded
 from opkit.models.recording import Call
 from opkit.models.signatures import Signature, converted, plain
 from opkit.models.small_cases import Group
+from opkit.models.tolerances import tolerated_error
 from opkit.runtimes.invocation import Array
 
 MAX_SECONDS = 3.0
 """The maximum time of the reference for a recorded case."""
-
-_RELATIVE_ERROR = {"float16": 2e-3, "float32": 1e-5}
-"""dtype -> the tolerated error, relative to the largest output."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ def recorded_cases(
     files: dict[str, bytes] = {}
     left_out: dict[str, list[str]] = {}
     differences = []
-    size, error = 0, 1e-6
+    size, tolerance = 0, 0.0
     seconds = _seconds_per_element(operator, groups or ())
     for call in calls:
         name = _free_name(call.node.name, files)
@@ -72,17 +69,17 @@ def recorded_cases(
                 if each.position in call.outputs
             }
             expected = _expected(operator, case, outputs, groups is not None, seconds)
-        except (CheckError, _UnfitError) as problem:
-            reason = str(problem).partition("\n")[0].removeprefix(f"{name}: ")
+        except (CheckError, _UnfitError) as error:
+            reason = str(error).partition("\n")[0].removeprefix(f"{name}: ")
             left_out.setdefault(reason, []).append(plain(call.node.name))
             continue
-        error = max(error, _tolerated(outputs))
-        if problem := _difference(expected, outputs, error):
+        tolerance = max(tolerance, tolerated_error(outputs))
+        if problem := _difference(expected, outputs, tolerance):
             differences.append(f"{plain(call.node.name)}: {problem}")
         files[f"{name}.npz"] = encoded(case.inputs, outputs, case.params)
         size += sum(array.nbytes for array in (*case.inputs.values(), *outputs.values()))
     sentences = [f"{_some(names)}: {reason}" for reason, names in left_out.items()]
-    return RecordedCases(files, size, error, sentences, differences)
+    return RecordedCases(files, size, tolerance, sentences, differences)
 
 
 class _UnfitError(Exception):
@@ -162,17 +159,6 @@ def _seconds_per_element(operator: Operator, groups: Sequence[Group]) -> float |
         elements = sum(array.size for array in (*case.inputs.values(), *expected.values()))
         return (time.perf_counter() - start) / elements
     return None
-
-
-def _tolerated(outputs: Mapping[str, Array]) -> float:
-    """Return a power of ten above the tolerated error of floats."""
-    errors = [
-        _RELATIVE_ERROR.get(array.dtype.name, 1e-5) * float(np.abs(finite.astype("f8")).max())
-        for array in outputs.values()
-        if array.dtype.kind == "f" and (finite := array[np.isfinite(array)]).size
-    ]
-    largest = max(errors, default=0.0)
-    return 10.0 ** math.ceil(math.log10(largest)) if largest > 1e-30 else 0.0
 
 
 def _difference(expected: Mapping[str, Array], outputs: Mapping[str, Array], error: float) -> str:

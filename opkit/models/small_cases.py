@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -16,6 +17,7 @@ from opkit.check.operators import Operator
 from opkit.models.extra import required
 from opkit.models.model import Node, Tensor
 from opkit.models.signatures import Signature, at, params_of
+from opkit.models.tolerances import tolerated_error
 from opkit.runtimes.invocation import Array
 
 MAX_ELEMENTS = 4096
@@ -95,10 +97,12 @@ class SmallCases:
 
     Attributes:
         groups: the groups of cases.
+        error: the tolerated absolute error of floats.
         left_out: sentences about nodes without a small case.
     """
 
     groups: Sequence[Group]
+    error: float = 0.0
     left_out: Sequence[str] = field(default=())
 
 
@@ -127,7 +131,15 @@ def small_cases(found: Signature, nodes: Sequence[Node], operator: Operator) -> 
         sentences.append(f"{nodes_text} without small shapes that the reference takes")
     if left:
         sentences.append(f"nodes beyond the first {_MAX_GROUPS} different ones: {left}")
-    return SmallCases(groups, sentences)
+    error = max(
+        (
+            tolerated_error(operator.prepare(group.case(ranges)).expected)
+            for group in groups
+            for ranges in group.ranges
+        ),
+        default=0.0,
+    )
+    return SmallCases(groups, error, sentences)
 
 
 def _different(found: Signature, nodes: Sequence[Node]) -> list[Node]:
@@ -220,7 +232,7 @@ def _mapping(sizes: Collection[int], start: int, keep: Collection[int]) -> dict[
     mapping: dict[int, int] = {}
     before, last = 0, start - 1
     for size in sorted(sizes):
-        step = size - before if 0 < before and size - before <= _MAX_DIFFERENCE else 1
+        step = size - before if before > 0 and size - before <= _MAX_DIFFERENCE else 1
         free = (each for each in range(max(start, last + step), size) if each not in keep)
         mapping[size] = min(size, next(free, size))
         before, last = size, max(last, mapping[size])
@@ -299,20 +311,29 @@ def _other_texts(
 
 def _effective(group: Group, operator: Operator, name: str, values: Iterable[Any]) -> list[Any]:
     """Return the values with outputs of their own."""
-    wide = group.ranges[-1]
-    seen = [_outputs(operator, group.case(wide))]
+    seen = [_all_outputs(group, operator, group.params)]
     found = []
     for value in values:
-        case = replace(group.case(wide), params={**group.params, name: value})
-        outputs = _outputs(operator, case)
+        outputs = _all_outputs(group, operator, {**group.params, name: value})
         if outputs is not None and not any(_equal(outputs, each) for each in seen):
             seen.append(outputs)
             found.append(value)
     return found
 
 
-def _equal(a: Mapping[str, Array], b: Mapping[str, Array] | None) -> bool:
-    return b is not None and all(np.array_equal(a[name], b[name], equal_nan=True) for name in a)
+def _all_outputs(group: Group, operator: Operator, params: Mapping[str, Any]) -> list[Array] | None:
+    """Return the reference's outputs for all ranges of values; None if it does not take one."""
+    arrays: list[Array] = []
+    for ranges in group.ranges:
+        outputs = _outputs(operator, replace(group.case(ranges), params=params))
+        if outputs is None:
+            return None
+        arrays += outputs.values()
+    return arrays
+
+
+def _equal(a: Sequence[Array], b: Sequence[Array] | None) -> bool:
+    return b is not None and all(map(partial(np.array_equal, equal_nan=True), a, b))
 
 
 def _other_numbers(value: Any) -> list[Any]:

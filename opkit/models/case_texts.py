@@ -26,7 +26,7 @@ def test_file(spec: OpSpec, small: SmallCases, recorded: RecordedCases) -> str:
     if recorded.files:
         names.add("recorded")
         parts.append(
-            "# The reference is compared with the outputs that the model's own framework computed.\n"
+            "# The reference is compared with the outputs of the model's own framework.\n"
             f'RECORDED = recorded("{FOLDER}", {tolerance_text(recorded.error)})\n'
         )
     if groups:

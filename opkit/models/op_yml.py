@@ -20,6 +20,9 @@ _WIDTH = 100
 _PREFIX = "cst"
 """The prefix of custom operators in models for RKNN-Toolkit2."""
 
+_DOMAIN = "rknn_cst"
+"""The domain of custom operators in models for RKNN-Toolkit2."""
+
 _NAME_LENGTH = 60
 
 
@@ -91,8 +94,10 @@ def operator_name(found: Signature, chosen: Sequence[str]) -> str:
     Raises:
         OpkitError: a runtime that keeps names in models cannot have it.
     """
-    wanted = found.op_type.removeprefix(_PREFIX) if found.domain != STANDARD else found.op_type
-    base = re.sub(r"\W+", "_", wanted, flags=re.ASCII).strip("_")[:_NAME_LENGTH]
+    wanted = found.op_type
+    if found.domain == _DOMAIN:
+        wanted = wanted.removeprefix(_PREFIX)
+    base = _identifier(wanted)
     problem = ""
     for name in dict.fromkeys((wanted, base, f"{base}Op", f"Op{base}")):
         reason = _name_problem(name, chosen)
@@ -100,9 +105,13 @@ def operator_name(found: Signature, chosen: Sequence[str]) -> str:
             return name
         problem = problem or reason
     raise OpkitError(
-        f"operator {plain(found.op_type)!r}: models for {', '.join(chosen)} keep this name, which is "
-        f"impossible: {problem or 'it is not an identifier'}; rename the nodes"
+        f"operator {plain(found.op_type)!r}: models for {' and '.join(chosen)} keep this name, "
+        f"which is impossible: {problem or 'it is not an identifier'}; rename the nodes"
     )
+
+
+def _identifier(op_type: str) -> str:
+    return re.sub(r"\W+", "_", op_type, flags=re.ASCII).strip("_")[:_NAME_LENGTH]
 
 
 def _name_problem(name: str, chosen: Sequence[str]) -> str:
@@ -119,11 +128,10 @@ def _name_problem(name: str, chosen: Sequence[str]) -> str:
 def _keys_of_runtimes(found: Signature, name: str, chosen: Sequence[str]) -> Iterator[str]:
     """Yield the keys with the operator's name in models, where it is not the default."""
     op_type = found.op_type
-    if name != op_type:
+    if name not in (op_type, op_type.removeprefix(_PREFIX)):
         yield f"# {plain(op_type)} in the model, a name that the generated code cannot have."
-    wanted = _PREFIX + re.sub(r"\W+", "_", op_type.removeprefix(_PREFIX), flags=re.ASCII).strip("_")
-    if "rknn2" in chosen and wanted != _PREFIX + name:
-        yield f"op_type: {wanted[:_NAME_LENGTH]}"
+        if _identifier(op_type) not in ("", name):
+            yield f"op_type: {_PREFIX}{_identifier(op_type)}"
     if "pplnn" in chosen:
         yield f"domain: {json.dumps(found.domain)}"
         yield f"opset: [{found.opset}, {found.opset}]"

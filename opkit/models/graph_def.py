@@ -8,7 +8,7 @@ from typing import Any
 
 from opkit.models import model_file
 from opkit.models.extra import required
-from opkit.models.model import Dimension, Model, Node, Tensor, Value
+from opkit.models.model import Dimension, Model, Node, Opaque, Tensor, TypeName, Value
 from opkit.models.model_file import InvalidError, check_count
 from opkit.text import shortened
 
@@ -149,17 +149,17 @@ def _value(proto: Any) -> Value:
     if kind == "s":
         return bytes(value).decode(errors="replace")
     if kind == "type":
-        return _dtype(value)
+        return TypeName(_dtype(value))
     if kind == "tensor":
-        return f"<{_dtype(value.dtype)}{[each.size for each in value.tensor_shape.dim]}>"
+        return Opaque(f"<{_dtype(value.dtype)}{[each.size for each in value.tensor_shape.dim]}>")
     if kind == "shape":
-        return f"<shape {[each.size for each in value.dim]}>"
+        return Opaque(f"<shape {[each.size for each in value.dim]}>")
     if kind == "list":
         return tuple(_items(value))
-    return value if isinstance(value, (bool, int, float)) else f"<{kind}>"
+    return value if isinstance(value, (bool, int, float)) else Opaque(f"<{kind}>")
 
 
 def _items(proto: Any) -> list[Value]:
     numbers: list[Value] = [*proto.i, *proto.f, *proto.b]
     texts: list[Value] = [bytes(each).decode(errors="replace") for each in proto.s]
-    return numbers + texts + [_dtype(each) for each in proto.type]
+    return numbers + texts + [TypeName(_dtype(each)) for each in proto.type]

@@ -29,10 +29,7 @@ _VALUES = (
 
 
 def load(file: Path) -> Any:
-    """Return the message of an ONNX file with inlined functions and inferred shapes.
-
-    Weights are dropped: shape inference copies the model, and does not need them. External data is
-    not read.
+    """Return the message of an ONNX file; external data is not read.
 
     Raises:
         OpkitError: onnx is not installed, or the file is not a valid model.
@@ -41,14 +38,28 @@ def load(file: Path) -> Any:
     try:
         proto = _parsed(onnx, file)
         _check_size(proto)
-        for tensor in _tensors(proto.graph):
-            _drop_values(onnx, tensor)
-        proto = _with_shapes(onnx, proto)
-        for graph in _graphs(proto.graph):
-            _check_names(graph)
-        for tensor in _tensors(proto.graph):
+        _check_names(proto)
+        for tensor in _tensors(proto):
             _check_location(tensor, file)
         return proto
+    except InvalidError as error:
+        raise model_file.error(file, error) from None
+
+
+def load_with_shapes(file: Path) -> Any:
+    """Return the message of an ONNX file with inlined functions and inferred shapes.
+
+    Weights are dropped: shape inference copies the model, and does not need them.
+
+    Raises:
+        OpkitError: as load().
+    """
+    proto = load(file)
+    onnx = required("onnx")
+    for tensor in _tensors(proto):
+        _drop_values(onnx, tensor)
+    try:
+        return _with_shapes(onnx, proto)
     except InvalidError as error:
         raise model_file.error(file, error) from None
 
@@ -102,55 +113,73 @@ def _check_size(proto: Any) -> None:
     check_count(total)
 
 
-def subgraphs(node: Any) -> Iterator[Any]:
-    """Yield the subgraphs of a node, such as the branches of an If."""
-    for attribute in node.attribute:
-        yield from attribute.graphs
-        if attribute.HasField("g"):
-            yield attribute.g
+def subgraphs(node: Any) -> list[Any]:
+    """Return the subgraphs of a node, such as the branches of an If."""
+    return [
+        graph
+        for attribute in node.attribute
+        for graph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else ()))
+    ]
 
 
-def _graphs(graph: Any) -> Iterator[Any]:
-    yield graph
-    for node in graph.node:
-        for subgraph in subgraphs(node):
-            yield from _graphs(subgraph)
+def _graphs(proto: Any) -> Iterator[Any]:
+    """Yield the graph of a model and all subgraphs, also those of local functions."""
+    pending = [proto.graph]
+    pending += (
+        graph for each in proto.functions for node in each.node for graph in subgraphs(node)
+    )
+    while pending:
+        graph = pending.pop()
+        yield graph
+        pending += (subgraph for node in graph.node for subgraph in subgraphs(node))
 
 
-def _check_names(graph: Any) -> None:
+def _nodes(proto: Any) -> Iterator[Any]:
+    for graph in (*_graphs(proto), *proto.functions):
+        yield from graph.node
+
+
+# ---- Names ---------------------------------------------------------------------------------------
+
+
+def _check_names(proto: Any) -> None:
     """Raise InvalidError for a name that is not UTF-8: protobuf returns bytes then."""
-    for name in _names(graph):
+    for name in _names(proto):
         if isinstance(name, bytes):
             raise InvalidError(f"the name {shortened(ascii(name)[1:])} is not UTF-8")
 
 
-def _names(graph: Any) -> Iterator[str | bytes]:
-    yield graph.name
-    for info in (*graph.input, *graph.output, *graph.value_info):
-        yield info.name
-        yield from (each.dim_param for each in info.type.tensor_type.shape.dim)
-    for tensor in (*graph.initializer, *(each.values for each in graph.sparse_initializer)):
-        yield tensor.name
-        yield from (entry.value for entry in tensor.external_data)
-    for node in graph.node:
+def _names(proto: Any) -> Iterator[str | bytes]:
+    yield from (each.domain for each in proto.opset_import)
+    for function in proto.functions:
+        yield from (function.name, function.domain, *function.input, *function.output)
+    for graph in _graphs(proto):
+        yield graph.name
+        for info in (*graph.input, *graph.output, *graph.value_info):
+            yield info.name
+            yield from (each.dim_param for each in info.type.tensor_type.shape.dim)
+    for node in _nodes(proto):
         yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
-        yield from (each.name for each in node.attribute)
+        yield from (name for each in node.attribute for name in (each.name, each.ref_attr_name))
+    for tensor in _tensors(proto):
+        yield tensor.name
+        yield from (each.value for each in tensor.external_data)
 
 
 # ---- Tensors -------------------------------------------------------------------------------------
 
 
-def _tensors(graph: Any) -> Iterator[Any]:
-    """Yield the tensors of a graph and of its subgraphs."""
-    for each in _graphs(graph):
-        yield from each.initializer
-        for sparse in each.sparse_initializer:
+def _tensors(proto: Any) -> Iterator[Any]:
+    """Yield the tensors that a model holds."""
+    for graph in _graphs(proto):
+        yield from graph.initializer
+        for sparse in graph.sparse_initializer:
             yield from (sparse.values, sparse.indices)
-        for node in each.node:
-            for attribute in node.attribute:
-                yield from attribute.tensors
-                if attribute.HasField("t"):
-                    yield attribute.t
+    for node in _nodes(proto):
+        for attribute in node.attribute:
+            yield from attribute.tensors
+            if attribute.HasField("t"):
+                yield attribute.t
 
 
 def _check_location(tensor: Any, file: Path) -> None:
@@ -161,15 +190,15 @@ def _check_location(tensor: Any, file: Path) -> None:
     for entry in tensor.external_data:
         if entry.key != "location":
             continue
-        location = entry.value
+        name, location = shortened(tensor.name), shortened(entry.value)
+        if "\0" in entry.value:
+            raise InvalidError(f"tensor {name!r} has invalid external data: {location!r}")
         folders = {os.path.realpath(file.parent), str(Path(os.path.realpath(file)).parent)}
-        is_path = bool(location) and "\0" not in location and not location.startswith("/")
-        if not is_path or not any(
-            Path(os.path.realpath(file.parent / location)).is_relative_to(each) for each in folders
-        ):
+        path = Path(os.path.realpath(file.parent / entry.value))
+        if not any(path.is_relative_to(each) and path != Path(each) for each in folders):
             raise InvalidError(
-                f"tensor {shortened(tensor.name)!r} has external data in "
-                f"{shortened(location)!r}, which is not a file in the model's folder"
+                f"tensor {name!r} has its external data in {location!r}, outside of the model's "
+                "folder; move it there and save the model again"
             )
 
 

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Iterator, Mapping, MutableMapping
+from dataclasses import replace
+from math import prod
 from pathlib import Path
 from typing import Any
 
 from opkit.models import model_file
 from opkit.models.extra import required
-from opkit.models.model import Dimension, Model, Node, Tensor, Value
+from opkit.models.model import MAX_VALUES, Dimension, Model, Node, Opaque, Tensor, Value
 from opkit.models.model_file import InvalidError
-from opkit.models.onnx_file import load, subgraphs
+from opkit.models.onnx_file import load as load
+from opkit.models.onnx_file import load_with_shapes
+from opkit.models.onnx_file import subgraphs as subgraphs
 from opkit.text import printable, shortened
 
-_RANDOM = frozenset(
+RANDOM = frozenset(
     "Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike".split()
 )
 """Operators whose outputs differ from run to run: never constant."""
 
 _OF_SHAPE = frozenset(("Shape", "Size"))
 """Operators that read only the shape of their input."""
+
+_CONSTANT = "Constant"
 
 _Scope = Mapping[str, Tensor]
 """The tensors that a node can read, by name."""
@@ -32,7 +38,7 @@ def read(file: Path) -> Model:
     Raises:
         OpkitError: onnx is not installed, or the file is not a valid model.
     """
-    proto = load(file)
+    proto = load_with_shapes(file)
     onnx = required("onnx")
     initializers = {each.name for each in proto.graph.initializer}
     scope: dict[str, Tensor] = {}
@@ -64,28 +70,41 @@ def _nodes(onnx: Any, graph: Any, scope: MutableMapping[str, Tensor]) -> Iterato
     makers = dict.fromkeys((each.name for each in graph.input), "an input of the graph")
     makers.update(dict.fromkeys(constants, "a constant"))
     for position, proto in enumerate(graph.node):
-        name = proto.name or f"{proto.op_type}_{position}"
+        name = node_name(proto, position)
         inputs = tuple(_input(scope, graph, each, name) for each in proto.input)
-        inner = tuple(subgraphs(proto))
-        is_constant = not inner and _is_constant(proto.op_type, inputs)
-        for each in filter(None, proto.output):
-            if each in makers:
-                raise InvalidError(
-                    f"node {_quoted(name)} computes the tensor {_quoted(each)}, which is also "
-                    f"{makers[each]}; tensors need different names"
-                )
-            makers[each] = f"an output of node {_quoted(name)}"
+        bodies = subgraphs(proto)
+        is_constant = not bodies and _is_constant(proto.op_type, inputs)
+        _add_maker(makers, proto, name)
         outputs = tuple(
             _tensor(onnx, each, types, is_constant) if each else None for each in proto.output
         )
+        if proto.op_type == _CONSTANT and len(outputs) == 1 and outputs[0]:
+            outputs = (replace(outputs[0], value=_constant_value(onnx, proto)),)
         scope.update({each.name: each for each in outputs if each})
         attributes = {each.name: _value(onnx, each) for each in proto.attribute}
         yield Node(name, proto.op_type, _domain(proto.domain), inputs, outputs, attributes)
-        for subgraph in inner:
-            yield from _nodes(onnx, subgraph, ChainMap({}, scope))
+        for body in bodies:
+            yield from _nodes(onnx, body, ChainMap({}, scope))
     for each in graph.output:
         if each.name not in scope:
             raise InvalidError(f"no node computes the output {_quoted(each.name)}")
+
+
+def _add_maker(makers: dict[str, str], proto: Any, node: str) -> None:
+    """Add a node's outputs to the tensors of its graph: name -> description of their maker."""
+    for name in filter(None, proto.output):
+        if name in makers:
+            raise InvalidError(
+                f"node {_quoted(node)} computes the tensor {_quoted(name)}, which is also "
+                f"{makers[name]}; tensors need different names"
+            )
+        makers[name] = f"an output of node {_quoted(node)}"
+
+
+def node_name(node: Any, position: int) -> str:
+    """Return the name of a node; of a node without one, `<op_type>_<position>` in its graph."""
+    name: str = node.name or f"{node.op_type}_{position}"
+    return name
 
 
 def _input(scope: _Scope, graph: Any, name: str, node: str) -> Tensor | None:
@@ -110,7 +129,7 @@ def _quoted(name: str) -> str:
 def _is_constant(op_type: str, inputs: tuple[Tensor | None, ...]) -> bool:
     if op_type in _OF_SHAPE:
         return not any(each and each.is_dynamic for each in inputs)
-    return op_type not in _RANDOM and all(each is None or each.constant for each in inputs)
+    return op_type not in RANDOM and all(each is None or each.constant for each in inputs)
 
 
 def _domain(domain: str) -> str:
@@ -130,8 +149,34 @@ def _constant(onnx: Any, name: str, proto: Any) -> Tensor:
     """Return the tensor of an initializer, dense or sparse."""
     if any(size < 0 for size in proto.dims):
         raise InvalidError(f"tensor {_quoted(name)} has negative sizes: {[*proto.dims][:8]}")
-    values = proto.values if isinstance(proto, onnx.SparseTensorProto) else proto
-    return Tensor(name, tuple(proto.dims), _dtype(onnx, values.data_type), constant=True)
+    is_sparse = isinstance(proto, onnx.SparseTensorProto)
+    dtype = _dtype(onnx, (proto.values if is_sparse else proto).data_type)
+    elements = None if is_sparse else _elements(onnx, proto)
+    return Tensor(name, tuple(proto.dims), dtype, constant=True, value=elements)
+
+
+def _elements(onnx: Any, proto: Any) -> tuple[int | float, ...] | None:
+    """Return the elements of a small tensor of numbers inside the file; None for others."""
+    is_external = proto.data_location == onnx.TensorProto.EXTERNAL
+    if is_external or prod(proto.dims) > MAX_VALUES or proto.data_type == onnx.TensorProto.STRING:
+        return None
+    try:
+        array = onnx.numpy_helper.to_array(proto)
+    except (TypeError, ValueError, KeyError):
+        return None
+    return tuple(array.ravel().tolist()) if array.dtype.kind in "biuf" else None
+
+
+def _constant_value(onnx: Any, proto: Any) -> tuple[int | float, ...] | None:
+    """Return the elements of a Constant node's small value; None for others."""
+    for attribute in proto.attribute:
+        if attribute.name == "value":
+            return _elements(onnx, attribute.t)
+        value = _value(onnx, attribute)
+        items = value if isinstance(value, tuple) else (value,)
+        if len(items) <= MAX_VALUES and all(isinstance(each, (int, float)) for each in items):
+            return tuple(each for each in items if isinstance(each, (int, float)))
+    return None
 
 
 def _dimension(dimension: Any) -> Dimension:
@@ -155,20 +200,22 @@ def _value(onnx: Any, attribute: Any) -> Value:
     try:
         return _plain(onnx, onnx.helper.get_attribute_value(attribute))
     except ValueError:
-        return f"<{printable(attribute.name)} of another attribute>"
+        return Opaque(f"<{printable(attribute.name)} of another attribute>")
 
 
 def _plain(onnx: Any, value: Any) -> Value:
+    if value is None:  # the attribute has no type
+        return Opaque("<unknown>")
     if isinstance(value, bytes):
         return value.decode(errors="replace")
     if isinstance(value, (int, float, str)):
         return value
     if isinstance(value, onnx.TensorProto):
-        return f"<{_dtype(onnx, value.data_type)}{list(value.dims)}>"
+        return Opaque(f"<{_dtype(onnx, value.data_type)}{list(value.dims)}>")
     if isinstance(value, onnx.SparseTensorProto):
-        return f"<sparse {_dtype(onnx, value.values.data_type)}{list(value.dims)}>"
+        return Opaque(f"<sparse {_dtype(onnx, value.values.data_type)}{list(value.dims)}>")
     if isinstance(value, onnx.GraphProto):
-        return f"<graph {printable(value.name)}>"
+        return Opaque(f"<graph {printable(value.name)}>")
     if isinstance(value, onnx.TypeProto):
-        return "<type>"
+        return Opaque("<type>")
     return tuple(_plain(onnx, each) for each in value)

@@ -298,11 +298,18 @@ def _negative_inputs() -> Any:
     return proto
 
 
+def _untyped_attribute() -> Any:
+    node = helper.make_node("Selu", ["x"], ["y"], alpha=2.0)
+    node.attribute[0].ClearField("type")
+    return _selu(node)
+
+
 READABLE: dict[str, Maker] = {
     "names": _onnx(_names),
     "code in names": _onnx(_code),
     "custom domain": _onnx(custom_domain),
     "wrong types": _onnx(_wrong_types),
+    "untyped attribute": _onnx(_untyped_attribute),
     "large sizes": _onnx(_large_sizes),
     "false sizes": _onnx(_false_sizes),
     "unknown dtypes": _onnx(_unknown_dtypes),

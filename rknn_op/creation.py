@@ -105,24 +105,47 @@ def plan(
     Raises:
         OpkitError: the description or a choice is invalid, or the path exists.
     """
-    text = read_description(config)
-    spec = runtimes.parse(text, str(config))
+    return plan_text(read_description(config), str(config), folder, parent, choices)
+
+
+def plan_text(
+    text: str,
+    source: str,
+    folder: Path | None = None,
+    parent: Path = Path(),
+    choices: Choices = DEFAULTS,
+    files: Mapping[str, bytes] = {},
+) -> Plan:
+    """Return the plan for the text of a description; see plan.
+
+    Args:
+        text: the description.
+        source: its origin, for messages.
+        folder: as of plan.
+        parent: as of plan.
+        choices: as of plan.
+        files: path -> content of the user's existing files.
+
+    Raises:
+        OpkitError: the description or a choice is invalid, or the path exists.
+    """
+    spec = runtimes.parse(text, source)
     warnings: Sequence[Complaint] = ()
     if choices.runtimes:
-        changed = f"{config}, changed by options"
+        changed = f"{source}, changed by options"
         text, found = adapted(text, choices.runtimes, changed, choices.target)
-        warnings = [replace(each, file=str(config)) for each in found]
+        warnings = [replace(each, file=source) for each in found]
     elif choices.target:
         text = with_target(text, choices.target)
     if choices.runtimes or choices.target:
-        spec = runtimes.parse(text, f"{config}, changed by options")
+        spec = runtimes.parse(text, f"{source}, changed by options")
     folder = folder or parent / spec.name
     name = _absolute(folder).name
     repository.refuse_folder_name(name)
     refuse_existing(folder)
     license = license_text(template.LICENSES, choices.license, choices.author, name)
-    files = {"LICENSE": license.encode()} if license else {}
-    return Plan(spec, with_schema(text), folder, files, choices, warnings)
+    own = {"LICENSE": license.encode()} if license else {}
+    return Plan(spec, with_schema(text), folder, {**own, **files}, choices, warnings)
 
 
 def refuse_existing(folder: Path) -> None:

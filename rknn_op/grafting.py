@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from opkit.check.operators import Operator
 from opkit.errors import OpkitError
 from opkit.models import onnx_model, simulation
 from opkit.models.converter_rules import refuse, warnings
 from opkit.models.custom_nodes import customs, runtime_of
-from opkit.models.extra import required
 from opkit.models.grafting import Graft, graft
 from opkit.models.inputs import random_inputs, read_inputs
-from opkit.models.model import Model
 from opkit.models.proof import Proof, prove, write_shapes
 from opkit.models.simulation import Simulation
-from opkit.models.weights import OpenModel, opened
+from opkit.models.weights import opened
 from opkit.models.writing import assembled, publish
 from opkit.text import printable
 from rknn_op.repositories import require
@@ -93,7 +90,7 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
         raise OpkitError(f"--toolkit: RKNN-Toolkit2 is not for {runtime}")
     found = customs(operators, runtime)
     with opened(file) as source, temporary_folder() as folder:
-        model = _described(source)
+        model = onnx_model.read(file)
         grafted = graft(source, model, found)
         refuse(model, runtime)
         inputs = read_inputs(options.inputs, model) if options.inputs else random_inputs(model)
@@ -136,9 +133,3 @@ def _check_paths(file: Path, output: Path, options: Options) -> None:
     for path in new:
         if path.exists() or path.is_symlink():
             raise OpkitError(f"{printable(str(path))}: exists; delete it, or pass another -o")
-
-
-def _described(source: OpenModel) -> Model:
-    proto: Any = required("onnx").ModelProto()
-    proto.CopyFrom(source.proto)
-    return onnx_model.described(source.file, proto)

@@ -39,15 +39,24 @@ class GraftedNode:
         node: the node in the model.
         custom: its operator.
         original: its message in the model.
-        grafted: its message in the grafted model.
+        message: its message in the grafted model.
+        grafted: the message with the operator's inputs, outputs and attributes by op.yml; it is in
+            the grafted model unless the node stays as it is.
         added: the values of its added inputs, by tensor.
     """
 
     node: Node
     custom: Custom
     original: Any
+    message: Any
     grafted: Any
     added: Mapping[str, Array]
+
+    @property
+    def call(self) -> Call:
+        """The function of the reference for the inputs of the node in the grafted model."""
+        is_kept = self.custom.form.keeps_nodes
+        return self.call_of_original() if is_kept else reference_call(self)
 
     def call_of_original(self) -> Call:
         """Return the function of the reference for the inputs of the original node."""
@@ -73,14 +82,6 @@ class Graft:
 
     model: OpenModel
     nodes: tuple[GraftedNode, ...]
-
-    def choose(self, node: Any, _: str) -> Call | None:
-        """Return the function of the reference for a node of the grafted model."""
-        found = self._by_message().get(id(node))
-        return reference_call(found) if found else None
-
-    def _by_message(self) -> dict[int, GraftedNode]:
-        return {id(each.grafted): each for each in self.nodes}
 
 
 def graft(opened: OpenModel, model: Model, found: Sequence[Custom]) -> Graft:
@@ -113,7 +114,7 @@ def graft(opened: OpenModel, model: Model, found: Sequence[Custom]) -> Graft:
     nodes = tuple(made[id(node)] for node in model.nodes if id(node) in made)
     numpy_helper = required("onnx.numpy_helper")
     for each in nodes:
-        for name, array in each.added.items():
+        for name, array in () if each.custom.form.keeps_nodes else each.added.items():
             proto.graph.initializer.append(numpy_helper.from_array(array, name))
     _drop_unread(proto.graph, nodes)
     for custom in found:
@@ -140,7 +141,7 @@ def _import_domain(proto: Any, custom: Custom, opened: OpenModel) -> None:
         OpkitError: the model imports another version of it.
     """
     domain, versions = custom.form.domain, custom.form.versions
-    if domain is None or versions is None:
+    if domain is None:
         return
     imported = {each.domain: each.version for each in proto.opset_import}
     if domain not in imported:
@@ -226,7 +227,7 @@ class _Rewriter:
     outputs: Mapping[str, int]
     constants: Mapping[str, Any]
 
-    def graft(self, node: Node, original: Any, grafted: Any, names: _Names) -> GraftedNode:
+    def graft(self, node: Node, original: Any, message: Any, names: _Names) -> GraftedNode:
         """Rewrite the message of a node.
 
         Raises:
@@ -250,9 +251,11 @@ class _Rewriter:
         except MismatchError as error:
             name = printable(shortened(node.name))
             raise OpkitError(f"{self.where}: node {name!r}: {error}") from None
+        grafted = message
+        if self.custom.form.keeps_nodes:
+            grafted = required("onnx").NodeProto()
         grafted.op_type = self.custom.form.op_type
-        if self.custom.form.domain is not None:
-            grafted.domain = self.custom.form.domain
+        grafted.domain = self.custom.form.domain or ""
         outputs = [
             self._output(node, original, each.name, names) for each in self.custom.spec.outputs
         ]
@@ -265,7 +268,7 @@ class _Rewriter:
             for param in self.custom.spec.params
             if param.name in attributes
         )
-        return GraftedNode(node, self.custom, original, grafted, added)
+        return GraftedNode(node, self.custom, original, message, grafted, added)
 
     # ---- Attributes ----
 

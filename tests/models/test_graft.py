@@ -16,7 +16,12 @@ import pytest
 from click.testing import CliRunner, Result
 from onnx import TensorProto, helper, numpy_helper
 
-from opkit.models import writing
+from opkit.check.operators import Operator
+from opkit.models import grafting, onnx_model, writing
+from opkit.models.custom_nodes import Custom, Form
+from opkit.models.inputs import random_inputs
+from opkit.models.proof import prove
+from opkit.models.weights import opened
 from rknn_op import creation
 from rknn_op.command import main
 from tests.models.models import constant, model, saved, value
@@ -432,6 +437,18 @@ def test_hostile_names(tmp_path: Path, repositories: Mapping[str, Path]) -> None
     assert "\x1b" not in result.output
     proto = onnx.load(tmp_path / "out.onnx")
     assert [node.name for node in proto.graph.node] == ["conv", names["grid"], "", names["top"]]
+
+
+def test_kept_nodes(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    """A node with ONNX's own name stays as it is, also without its optional inputs."""
+    operator = Operator(repositories["DeformConv"])
+    form = Form("DeformConv", None, (1, 1), False, lambda _: ())
+    file = saved(deformed(), tmp_path)
+    with opened(file) as source:
+        found = grafting.graft(source, onnx_model.read(file), [Custom(operator, form)])
+        assert found.model.proto == source.proto
+        inputs = random_inputs(onnx_model.read(file))
+        assert all(each.is_equal for each in prove(source, found, inputs, None).differences)
 
 
 # ---- The comparison ------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ import numpy as np
 from opkit.errors import OpkitError
 from opkit.models.differences import Difference, difference
 from opkit.models.extra import required
-from opkit.models.grafting import Graft, GraftedNode
+from opkit.models.grafted_node import GraftedNode
+from opkit.models.grafting import Graft
 from opkit.models.model import Model
 from opkit.models.stages import Call, original, staged, tensor_types
 from opkit.models.weights import OpenModel, first_line

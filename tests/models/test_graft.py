@@ -558,6 +558,27 @@ def test_missing_params(tmp_path: Path, repositories: Mapping[str, Path]) -> Non
     assert "has no attribute 'kernel_shape', and params.kernel_shape has no default" in message
 
 
+@pytest.mark.parametrize(
+    ("k", "message"),
+    [
+        (np.array([2**40]), "input 'k' is 1099511627776 (expected -2147483648 to 2147483647"),
+        (np.array([1, 2]), "input 'k' has 2 items (expected 1)"),
+        (np.array([1.5], np.float32), "input 'k' is float32 (expected integers)"),
+    ],
+)
+def test_invalid_constants(tmp_path: Path, k: Any, message: str) -> None:
+    source = replace(SOURCES["TopK"], params="k: {type: VX_TYPE_INT32, source: 'const:k'}")
+    node = helper.make_node("TopK", ["x", "k"], ["v", "i"], name="n", domain="d")
+    proto = model(
+        [node],
+        [value("x", [4])],
+        [value("v", None), value("i", None, INT64)],
+        [constant("k", k)],
+        domains=["d"],
+    )
+    assert message in refused(saved(proto, tmp_path), [made(tmp_path, "TopK", source)])
+
+
 def test_changing_constant(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
     node = helper.make_node("TopK", ["x", "k"], ["v", "i"], name="n")
     inputs = [value("x", [4]), value("k", [1], INT64)]

@@ -132,7 +132,7 @@ def _described(task: Task, nodes: Sequence[Node], found: Signature, notes: Seque
         notes = [*notes, "onnx's evaluator computes none of these nodes", *recorded.left_out]
     skeleton = once_only_files(spec, _selected(task))[f"{spec.lower}_reference.py"]
     _, recorded = _cases(task, nodes, found, spec, text, skeleton.encode(), is_written=False)
-    files = _tests(f"tests/test_{spec.lower}_model.py", spec, SmallCases(()), recorded)
+    files = _tests(f"tests/test_{spec.lower}_model.py", spec, SmallCases(), recorded)
     return Draft(
         nodes, text, spec, files, Source.SKELETON, remarks, recorded, [*notes, *recorded.left_out]
     )
@@ -154,9 +154,8 @@ def _cases(
     """Return the small and the recorded cases that the reference takes."""
     calls = [call for node in nodes for call in task.recording.of(node)]
     with trial_operator(spec, text, reference) as operator:
-        small = small_cases(found, nodes, operator) if is_written else SmallCases(())
-        groups = small.groups if is_written else None
-        return small, recorded_cases(found, calls, operator, groups)
+        small = small_cases(found, nodes, operator) if is_written else SmallCases()
+        return small, recorded_cases(found, calls, operator, is_written)
 
 
 def _tests(path: str, spec: OpSpec, small: SmallCases, recorded: RecordedCases) -> dict[str, bytes]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from opkit.models.model import Node, Tensor, Value
 from opkit.models.scan import shape_text
-from opkit.models.signatures import Attribute, Input, Output, Signature, at, plain
+from opkit.models.signatures import Attribute, Input, Output, Signature, at, converted, plain
 
 _MAX_EXAMPLES = 4
 
@@ -105,17 +105,17 @@ def _of_attribute(each: Attribute, found: Signature, nodes: Sequence[Node]) -> I
             "no default is known: write one here, or choose nodes with --node."
         )
     elif not found.is_standard:
-        yield f"The nodes have {plain(each.name)} = {_examples(values)}; which values are legal?"
+        examples = _examples(values, each.kind)
+        yield f"The nodes have {plain(each.name)} = {examples}; which values are legal?"
     elif each.kind == "string" and values:
-        yield f"The nodes have {plain(each.name)} = {_examples(values)}; which others are used?"
+        examples = _examples(values, each.kind)
+        yield f"The nodes have {plain(each.name)} = {examples}; which others are used?"
     if () in values:
         yield f"Some nodes have an empty list as {plain(each.name)}, which no runtime hands over."
 
 
-def _examples(values: Iterable[Value]) -> str:
-    return _some(
-        [str([*each] if isinstance(each, tuple) else each) for each in dict.fromkeys(values)]
-    )
+def _examples(values: Sequence[Value], kind: str) -> str:
+    return _some([str(converted(each, kind)) for each in dict.fromkeys(values) if each != ()])
 
 
 def _of_constant(each: Input, found: Signature, nodes: Sequence[Node]) -> Iterator[str]:

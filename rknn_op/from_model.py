@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from opkit.creation.requirements import Extra
 from opkit.errors import OpkitError
 from opkit.models.choosing import node_of_name, nodes_of_type
 from opkit.models.model import Model, Node
@@ -157,7 +158,8 @@ def _plan(found: Draft, file: Path, folder: Path, is_all: bool, choices: Choices
     rest = replace(choices, runtimes=(), target="")
     place = folder / found.spec.name if is_all else folder
     plan = creation.plan_text(found.text, source, place, Path(), rest, found.files)
-    return Planned(plan, found)
+    extra: Extra = "onnx" if found.source is Source.ONNX else ""
+    return Planned(replace(plan, extra=extra), found)
 
 
 def _refuse_equal(planned: Sequence[Planned]) -> None:

@@ -258,3 +258,14 @@ def test_mutations(tmp_path: Path) -> None:
     ((changes, noticed, share),) = rows((tmp_path / "RESULTS.md").read_text())["all"]
     assert (changes, share) == ("2", f"{50 * int(noticed)} %")
     assert path.stat().st_mtime_ns == before
+
+
+@pytest.mark.slow
+def test_models(tmp_path: Path) -> None:
+    run("benchmarks.models", "scan", "--runs", "1", "--output", str(tmp_path))
+    text = (tmp_path / "RESULTS.md").read_text()
+    assert "python -m benchmarks.models scan --output benchmarks" in text
+    assert "A model of 500 nodes and 102 MB" in text
+    ((measured, aim, holds),) = rows(text)["scan besides onnx.load"]
+    assert aim == "at most 2 s"
+    assert (float(measured.removesuffix(" s")) <= 2) is (holds == "yes")

@@ -14,6 +14,7 @@ from opkit.description.spec import OpSpec
 from opkit.files.skeletons import once_only_files, unwritten_math
 from opkit.models import library, onnx_references
 from opkit.models.case_texts import FOLDER, test_file
+from opkit.models.filling import filled
 from opkit.models.library import LibraryOperator
 from opkit.models.model import Model, Node
 from opkit.models.op_yml import comments_of, description
@@ -152,9 +153,10 @@ def _cases(
     is_written: bool = True,
 ) -> tuple[SmallCases, RecordedCases]:
     """Return the small and the recorded cases that the reference takes."""
-    calls = [call for node in nodes for call in task.recording.of(node)]
+    calls = [call for node in nodes for call in task.recording.calls_of(node)]
     with trial_operator(spec, text, reference) as operator:
-        small = small_cases(found, nodes, operator) if is_written else SmallCases()
+        complete = [filled(found, node) for node in nodes]
+        small = small_cases(found, complete, operator) if is_written else SmallCases()
         return small, recorded_cases(found, calls, operator, is_written)
 
 

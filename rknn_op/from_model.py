@@ -157,7 +157,8 @@ def _plan(found: Draft, file: Path, folder: Path, is_all: bool, choices: Choices
     source = f"{printable(str(file))}, {called(found.nodes)}"
     rest = replace(choices, runtimes=(), target="")
     place = folder / found.spec.name if is_all else folder
-    plan = creation.plan_text(found.text, source, place, Path(), rest, found.files)
+    text = found.text.rstrip("\n")
+    plan = creation.plan_text(text, source, place, Path(), rest, found.files)
     extra: Extra = "onnx" if found.source is Source.ONNX else ""
     return Planned(replace(plan, extra=extra), found)
 

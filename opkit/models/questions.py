@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from opkit.models.model import Node, Tensor, Value
+from opkit.models.optional_inputs import has_value
 from opkit.models.scan import shape_text
 from opkit.models.signatures import Attribute, Input, Output, Signature, at, converted, plain
 
@@ -31,7 +32,7 @@ def questions(found: Signature, nodes: Sequence[Node]) -> tuple[Question, ...]:
         Question(field, text)
         for field, texts in (
             ("", _of_operator(found, nodes)),
-            *((f"inputs.{each.name}", _of_tensor(each, nodes)) for each in found.tensors),
+            *((f"inputs.{each.name}", _of_tensor(each, found, nodes)) for each in found.tensors),
             *((f"outputs.{each.name}", _of_dtypes(each)) for each in found.outputs),
             *(
                 (f"params.{each.name}", _of_attribute(each, found, nodes))
@@ -74,13 +75,17 @@ def _some(texts: Sequence[str]) -> str:
     return f"{listed} and {more} more" if more > 0 else listed
 
 
-def _of_tensor(each: Input, nodes: Sequence[Node]) -> Iterator[str]:
+def _of_tensor(each: Input, found: Signature, nodes: Sequence[Node]) -> Iterator[str]:
     if each.is_optional:
         count = _lacking(each, nodes)
+        remedy = (
+            "`rknn-op graft` fills in its neutral value."
+            if has_value(found.op_type, each.formal)
+            else "it has no neutral value that is known; choose the nodes of one kind with --node."
+        )
         yield (
             f"{count} of {len(nodes)} nodes leave{'s' * (count == 1)} out {each.name}, which an "
-            "operator always has: `rknn-op graft` fills it in if it has a neutral value; else "
-            "choose the nodes of one kind with --node."
+            f"operator always has: {remedy}"
         )
     yield from _of_dtypes(each)
 

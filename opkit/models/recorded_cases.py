@@ -14,6 +14,7 @@ from opkit.check.cases import Case
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator
 from opkit.check.recorded import encoded
+from opkit.models.filling import neutral_inputs
 from opkit.models.recording import Call
 from opkit.models.signatures import Signature, converted, plain
 from opkit.models.time_limit import TimeLimitError, time_limit
@@ -109,8 +110,9 @@ def _free_name(node: str, taken: Mapping[str, bytes]) -> str:
 
 def _case(found: Signature, call: Call, name: str) -> Case:
     """Return the case of a call; raise _UnfitError if the node lacks an input or a param."""
+    values = {**neutral_inputs(found, call.node), **call.inputs}
     for each in found.inputs:
-        if each.position not in call.inputs:
+        if each.position not in values:
             raise _UnfitError(f"leaves out {each.name}, which other nodes have")
     params: dict[str, Any] = {}
     for attribute in found.attributes:
@@ -120,9 +122,9 @@ def _case(found: Signature, call: Call, name: str) -> Case:
         elif attribute.default is None:
             raise _UnfitError(f"lacks the attribute {attribute.name}, which has no default")
     for each in found.constants:
-        value = tuple(call.inputs[each.position].ravel().tolist())
+        value = tuple(values[each.position].ravel().tolist())
         params[each.name] = converted(value, each.kind)
-    inputs = {each.name: call.inputs[each.position] for each in found.tensors}
+    inputs = {each.name: values[each.position] for each in found.tensors}
     dtypes = {
         each.name: call.outputs[each.position].dtype
         for each in found.outputs

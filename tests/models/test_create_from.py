@@ -14,8 +14,7 @@ from onnx import TensorProto, helper
 
 from opkit.check.operators import Operator
 from rknn_op.command import main
-from tests.models.models import constant, detection_head, model, saved, value
-from tests.models.test_scan import frozen_graph
+from tests.models.models import constant, detection_head, frozen_graph, model, saved, value
 from tests.repositories import Repository
 from tests.rknn_op.command import assert_error, rknn_op, snapshot
 
@@ -308,9 +307,35 @@ def test_library_operator(tmp_path: Path) -> None:
     assert_clean(path)
 
 
-def test_left_out_nodes_are_told(tmp_path: Path) -> None:
-    _, output = created(normalization(), tmp_path, "--op", "LayerNormalization")
-    assert "- without: leaves out b, which other nodes have" in output
+def test_left_out_inputs_have_neutral_values(tmp_path: Path) -> None:
+    path, _ = created(normalization(), tmp_path, "--op", "LayerNormalization")
+    assert sorted(each.name for each in (path / "tests/data").iterdir()) == [
+        *("with.npz", "without.npz")
+    ]
+    with np.load(path / "tests/data/without.npz") as case:
+        assert case["inputs/b"].tolist() == [0] * 24
+
+
+def test_nodes_without_a_case_are_told(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Clip", ["x", "low"], ["a"], name="low"),
+        helper.make_node("Clip", ["a", "", "high"], ["y"], name="high"),
+    ]
+    limits = [constant("low", np.float32(0)), constant("high", np.float32(1))]
+    proto = model(nodes, [value("x", [4])], [value("y", [4])], limits)
+    _, output = created(proto, tmp_path, "--op", "Clip")
+    assert "- low: leaves out max, which other nodes have" in output
+    assert "1 of 2 nodes leaves it out: write its default here" in " ".join(output.split())
+
+
+def test_requirements(tmp_path: Path) -> None:
+    path, _ = created(top_k(), tmp_path, "--op", "TopK")
+    assert "\nonnx>=" in (path / "requirements.txt").read_text()
+    assert "\nonnx==" in (path / "requirements.lock").read_text()
+    before = snapshot(path)
+    result = rknn_op("update", str(path))
+    assert result.exit_code == 0, result.output
+    assert snapshot(path) == before
 
 
 def test_inputs_of_the_user(tmp_path: Path) -> None:

@@ -26,11 +26,11 @@ from opkit.check.operators import Operator
 from opkit.models.extra import required
 from opkit.runtimes.invocation import Array, Invocation, Kernel
 from tests.models.models import model, value
-from tests.repositories import generate_example
+from tests.repositories import ONNX_OPERATORS, generate_example
 
 pytestmark = pytest.mark.slow
 
-OPERATORS = {"GridSample": "grid_sample", "Selu": "selu", "CumSum": "cum_sum"}
+OPERATORS = {op_type: example for example, op_type in ONNX_OPERATORS.items()}
 """Operator -> the example."""
 
 MIN_NODE_TESTS = {"GridSample": 18, "Selu": 3, "CumSum": 7}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -90,7 +91,7 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
             reference or the toolkit fails.
         OSError: a file cannot be written.
     """
-    _check_paths(file, output, options)
+    _check_options(file, output, options)
     for folder in folders:
         require(folder)
     operators = [Operator(folder) for folder in dict.fromkeys(each.resolve() for each in folders)]
@@ -121,7 +122,9 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
         return replace(outcome, files=(*publish(files, output.parent),))
 
 
-def _check_paths(file: Path, output: Path, options: Options) -> None:
+def _check_options(file: Path, output: Path, options: Options) -> None:
+    if options.max_error is not None and not math.isfinite(options.max_error):
+        raise OpkitError(f"--max-error: invalid {options.max_error} (expected a finite number)")
     if file.suffix == ".pb":
         raise OpkitError(
             f"{printable(str(file))}: a frozen graph needs no graft: RKNN-Toolkit 1.x calls the "

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import click
 
-from opkit.models.differences import table
-from opkit.models.signatures import plain
 from opkit.text import printable
 from rknn_op import messages
 from rknn_op.verbs.common import more_repositories, repositories
@@ -67,6 +65,9 @@ def command(
     converter wants. The new model, with the repositories' references in place of these nodes, must
     have the outputs of MODEL in onnxruntime; else the exit status is 1, and nothing is written.
     """
+    # Only here: they import numpy, and --help does without it.
+    from opkit.models.differences import table
+    from opkit.models.signatures import plain
     from rknn_op.grafting import Options, graft_file
 
     options = Options(inputs, max_error, toolkit, target)

@@ -467,6 +467,15 @@ def test_wrong_node_is_named(tmp_path: Path, repositories: Mapping[str, Path]) -
     assert graft(file, [root], tmp_path / "out.onnx", "--max-error", 50).exit_code == 0
 
 
+@pytest.mark.parametrize("max_error", ["nan", "inf"])
+def test_invalid_max_error(
+    tmp_path: Path, repositories: Mapping[str, Path], max_error: str
+) -> None:
+    file = saved(chain([3.0]), tmp_path)
+    message = refused(file, [repositories["Selu"]], "--max-error", max_error)
+    assert f"--max-error: invalid {max_error} (expected a finite number)" in message
+
+
 def test_wrong_node_in_a_loop(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
     nodes = [
         helper.make_node("Selu", ["v"], ["w"], name="right", alpha=1.5, gamma=1.0),

@@ -35,6 +35,7 @@ from opkit.runtimes.invocation import (
     LeftOutError,
     RefusedError,
     RunResult,
+    SimulatedKernel,
     StatefulKernel,
 )
 
@@ -55,12 +56,14 @@ class Candidate:
         kernel: the kernel.
         tolerance: the tolerated difference from the reference.
         precision: dtype of an output -> the dtype to which the kernel rounds it.
+        vendor_operator: see SimulatedKernel.
     """
 
     name: str
     kernel: Kernel
     tolerance: Tolerance = EXACT
     precision: Mapping[str, str] = field(default_factory=dict)
+    vendor_operator: str = ""
 
 
 # ---- A test --------------------------------------------------------------------------------------
@@ -84,7 +87,8 @@ def check_cpu_kernel(
 
     The kernel runs on this PC and on the executors of `scons check`: with target= on the target's
     instruction set, with sanitize= with the compiler's sanitizers. If a runtime's converter has a
-    simulator, the reference runs there, with the tolerance of the simulator.
+    simulator, the reference runs there, with the tolerance of the simulator. For an operator that
+    the converter has itself, its own one runs there instead, and max_error counts, too.
 
     A test that changes the reference passes changes_reference=True. Simulators, which read its
     file, and runtimes with a shape rule in C skip its cases.
@@ -103,11 +107,18 @@ def check_cpu_kernel(
             test.results += [Result(name, case.name, left_out=True) for name in left_out]
         else:
             candidates += [
-                Candidate(name, kernel, Tolerance(kernel.max_ulp), kernel.precision)
+                _simulated(name, kernel, tolerance)
                 for name, kernel in operator.simulated_kernels(simulators).items()
             ]
         if problems := check_kernels(operator, candidates, case):
             raise CheckError("\n".join(problems))
+
+
+def _simulated(name: str, kernel: SimulatedKernel, tolerance: Tolerance) -> Candidate:
+    """Return the candidate of a simulator, in a test with this tolerance."""
+    own = kernel.vendor_operator
+    limits = Tolerance(kernel.max_ulp, tolerance.max_error if own else None)
+    return Candidate(name, kernel, limits, kernel.precision, own)
 
 
 def run_cpu_kernel(
@@ -192,7 +203,11 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
     for candidate in candidates:
         try:
             refuse_unsupported(candidate.kernel.convention, prepared)
-            result, outputs = _check(operator, candidate, prepared)
+            if candidate.vendor_operator:
+                given = _with_rounded_inputs(operator, prepared, candidate.precision)
+            else:
+                given = prepared
+            result, outputs = _check(operator, candidate, given)
         except LeftOutError as error:
             note = f"{candidate.name} leaves out {error}"
             test.results.append(Result(candidate.name, case.name, note=note, left_out=True))
@@ -315,7 +330,10 @@ def _check(
             result.cause = "output elements that the kernel does not write"
             raise CheckError(problem)
         compared = {name: (first.outputs[name], array) for name, array in prepared.expected.items()}
-        _compare(candidate.tolerance, prepared, compared, result)
+        if candidate.vendor_operator:
+            _compare_vendors(candidate, prepared, compared, result)
+        else:
+            _compare(candidate.tolerance, prepared, compared, result)
         for timed in runs:  # empty for a kernel without state
             is_same = first_difference(first.outputs, timed.outputs) is None
             if not is_same and _repeats(candidate.kernel, prepared, timed):
@@ -329,6 +347,53 @@ def _check(
     except (CheckError, RefusedError) as error:
         result.problem = str(error)
     return result, compared
+
+
+def _with_rounded_inputs(
+    operator: Operator, prepared: Prepared, precision: Mapping[str, str]
+) -> Prepared:
+    """Return a case with inputs that a chip holds exactly: an operator of its own rounds them.
+
+    Raises:
+        LeftOutError: an input overflows, or the reference refuses the rounded inputs.
+    """
+    case = prepared.case
+    with np.errstate(all="ignore"):
+        inputs = {
+            name: array.astype(precision.get(array.dtype.name, array.dtype)).astype(array.dtype)
+            for name, array in case.inputs.items()
+        }
+    for name, array in case.inputs.items():
+        if array.dtype.kind == "f" and (np.isfinite(array) & ~np.isfinite(inputs[name])).any():
+            limit = precision[array.dtype.name]
+            raise LeftOutError(f"cases with numbers beyond {limit}, the simulator's precision")
+    rounded = Case(case.name, inputs, case.params, case.output_dtypes, case.origin)
+    try:
+        return operator.prepare(rounded)
+    except CheckError as error:
+        problem = str(error).partition("\n")[0]
+        raise LeftOutError(
+            f"cases with inputs that the reference refuses, rounded: {problem}"
+        ) from None
+
+
+def _compare_vendors(
+    candidate: Candidate, prepared: Prepared, compared: _Compared, result: Result
+) -> None:
+    """Compare the outputs of the vendor's own operator.
+
+    Raises:
+        CheckError: elements differ.
+    """
+    try:
+        _compare(candidate.tolerance, prepared, compared, result)
+    except CheckError as error:
+        own = candidate.vendor_operator
+        raise CheckError(
+            f"{error}\nthe simulator ran the vendor's own {own}, not the reference: check the "
+            f"reference and the order of inputs in op.yml, which must be {own}'s; for a difference "
+            "by design, pass max_error to check_cpu_kernel"
+        ) from None
 
 
 def _compare_delivered(

@@ -228,6 +228,8 @@ class SimulatedKernel(Kernel, Protocol):
     Attributes:
         precision: dtype of an output -> the dtype to which the simulator rounds it.
         max_ulp: the maximum difference from the reference, in units of that dtype's last place.
+        vendor_operator: the name of the converter's own operator, which runs in place of the
+            reference; empty: the reference itself runs.
     """
 
     @property
@@ -236,4 +238,8 @@ class SimulatedKernel(Kernel, Protocol):
 
     @property
     def max_ulp(self) -> int:
+        """See above."""
+
+    @property
+    def vendor_operator(self) -> str:
         """See above."""

@@ -45,5 +45,5 @@ LIST_CONSTANTS = frozenset({"TopK"})
 
 
 def opset_of(op_type: str) -> int:
-    """Return the newest opset that has an operator, among those that RKNN-Toolkit2 converts."""
+    """Return the newest opset that has an operator and that RKNN-Toolkit2 converts."""
     return LAST_OPSETS.get(op_type, MAX_OPSET)

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ from opkit.runtimes.invocation import (
     Kernel,
     LeftOutError,
     RefusedError,
+    RunOptions,
     RunResult,
     SimulatedKernel,
     StatefulKernel,
@@ -418,7 +419,7 @@ def _compare_delivered(
 
 def _repeats(kernel: Kernel, prepared: Prepared, repeated: RunResult) -> bool:
     """Return whether one run at full speed gives the outputs of repeated ones."""
-    single = kernel.run(prepared.invocation, None, 1, TIME_LIMIT)
+    single = kernel.run(prepared.invocation, RunOptions(limit=TIME_LIMIT))
     return bool(single.outputs) and first_difference(single.outputs, repeated.outputs) is None
 
 
@@ -438,12 +439,13 @@ def _runs(
     time_limit = running_test().session.time_limit or TIME_LIMIT
     limit = min(SHORT_LIMIT, time_limit) if name in timeouts else time_limit
     has_printed = False
-    timed = [(None, TIMED_RUNS, False)] if kernel.keeps_state else []
-    for fill, repeat, guards_before in [(FILLS[0], 1, False), (FILLS[1], 1, True), *timed]:
-        run = kernel.run(prepared.invocation, fill, repeat, limit, guards_before)
-        if run.events and not (run.fault or guards_before):
+    guarded = [RunOptions(FILLS[0], 1, limit), RunOptions(FILLS[1], 1, limit, guards_before=True)]
+    timed = [RunOptions(None, TIMED_RUNS, limit)] if kernel.keeps_state else []
+    for options in [*guarded, *timed]:
+        run = kernel.run(prepared.invocation, options)
+        if run.events and not (run.fault or options.guards_before):
             # A write before a tensor is an event here, but a fault with its line there.
-            other = kernel.run(prepared.invocation, fill, repeat, limit, True)
+            other = kernel.run(prepared.invocation, replace(options, guards_before=True))
             run = other if other.fault else run
         problem = kernel_problem(run, kernel)
         if run.printed and (problem or not has_printed):
@@ -459,7 +461,8 @@ def _runs(
                 f"{SHORT_LIMIT:g} s"
             )
         if problem:
-            raise CheckError(f"in {repeat} consecutive runs: {problem}" if repeat > 1 else problem)
+            runs = f"in {options.repeat} consecutive runs: " if options.repeat > 1 else ""
+            raise CheckError(f"{runs}{problem}")
         yield run
 
 

@@ -18,7 +18,14 @@ import numpy as np
 from opkit.check.processes import Worker, start_worker
 from opkit.description.spec import OpSpec
 from opkit.runtimes.executor import Executor
-from opkit.runtimes.invocation import CallingConvention, Invocation, LeftOutError, RunResult
+from opkit.runtimes.invocation import (
+    AT_FULL_SPEED,
+    CallingConvention,
+    Invocation,
+    LeftOutError,
+    RunOptions,
+    RunResult,
+)
 from opkit.runtimes.rknn2.calling_convention import CONVENTION
 from opkit.runtimes.rknn2.converter import FOLDER
 from opkit.runtimes.rknn2.settings import settings
@@ -77,17 +84,10 @@ class SimulatedReference:
         weakref.finalize(self, scratch.close)
         return scratch.enter_context(scratch_folder(self.root / "build/rknn2"))
 
-    def run(
-        self,
-        invocation: Invocation,
-        fill: int | None = None,
-        repeat: int = 1,
-        limit: float = 10,
-        guards_before: bool = False,
-    ) -> RunResult:
+    def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
         """Convert a model for the arrays and simulate it; see Kernel.
 
-        `fill` and `repeat` have no effect: a second call with the same arrays has the same result.
+        The options have no effect: a second call with the same arrays has the same result.
 
         Raises:
             LeftOutError: the toolkit cannot convert the model, although the case is valid.

@@ -15,6 +15,7 @@ from opkit.check import results
 from opkit.check.appearance import appearance
 from opkit.check.cases import Case, dtype_and_shape, formatted
 from opkit.check.comparison import (
+    Sides,
     compare,
     context,
     first_difference,
@@ -43,9 +44,14 @@ from opkit.runtimes.invocation import (
 # float16: NaN and -1.18. Unwritten output differs between the two runs, in value and sign. In a
 # timed run it is mostly 0.
 FILLS = (0x7E, 0xBC)
+REFERENCE = "reference"  # its name in the table of cases
 TIMED_RUNS = 3
 TIME_LIMIT = 10.0  # seconds for a kernel
 SHORT_LIMIT = 0.2  # seconds, after a timeout in another case
+
+
+_OF_KERNEL = Sides("the kernel", "the reference")
+_OF_REFERENCE = Sides("the reference", "the recorded output")
 
 
 @dataclass(frozen=True)
@@ -105,6 +111,8 @@ def check_cpu_kernel(
             left_out = [name for name in kernels if kernels[name].convention.has_shape_rule]
             candidates = [each for each in candidates if each.name not in left_out]
             left_out += [simulator.name for simulator in simulators]
+            left_out += [REFERENCE] if case.recorded else []
+            case = replace(case, recorded={})
             test.results += [Result(name, case.name, left_out=True) for name in left_out]
         else:
             candidates += [
@@ -201,6 +209,11 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
         candidate.tolerance.refuse_unlimited(prepared.output_dtypes)
     traits = traits_of(prepared.invocation.params, case.inputs, prepared.expected)
     problems = []
+    if case.recorded:
+        result, compared = _check_reference(prepared)
+        result.traits = traits
+        _record(test, case, result, compared)
+        problems += _told(operator, result)
     for candidate in candidates:
         try:
             refuse_unsupported(candidate.kernel.convention, prepared)
@@ -227,10 +240,16 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
                     {name: actual for name, (actual, _) in outputs.items()},
                 )
             )
-        if result.problem:
-            title = f"{candidate.name} of {operator.spec.name}, case {case}:"
-            problems += [title, *_indented(result.problem)]
+        problems += _told(operator, result)
     return problems
+
+
+def _told(operator: Operator, result: Result) -> list[str]:
+    """Return the lines of a result's problem; none if it passes."""
+    if not result.problem:
+        return []
+    title = f"{result.kernel} of {operator.spec.name}, case {result.case}:"
+    return [title, *_indented(result.problem)]
 
 
 def _unrun(operator: Operator, kernel: str, case: Case, error: OpkitError) -> Result:
@@ -283,6 +302,32 @@ def _record(test: RunningTest, case: Case, result: Result, compared: _Compared) 
             tuple(results.output(name, *arrays) for name, arrays in compared.items()),
         )
         results.save(test.session.records, record)
+
+
+# ---- The reference on a recorded case ------------------------------------------------------------
+
+
+def _check_reference(prepared: Prepared) -> tuple[Result, _Compared]:
+    """Compare the reference with the recorded outputs; return the result and these outputs."""
+    case = prepared.case
+    result = Result(REFERENCE, case.name)
+    for name, recorded in case.recorded.items():
+        shape = prepared.expected[name].shape
+        if shape != recorded.shape:
+            result.cause = f"output '{name}' has another shape than the recorded one"
+            result.problem = (
+                f"the reference returns '{name}' with shape {shape}, but the recorded output has "
+                f"shape {recorded.shape}"
+            )
+            return result, {}
+    compared = {name: (prepared.expected[name], array) for name, array in case.recorded.items()}
+    try:
+        _compare(case.recorded_tolerance, prepared, compared, result, _OF_REFERENCE)
+    except CheckError as error:
+        # Another cause than a kernel's: groups of failures keep them apart.
+        result.cause = f"{result.cause}, compared with the recorded case"
+        result.problem = str(error)
+    return result, compared
 
 
 # ---- A kernel on a case --------------------------------------------------------------------------
@@ -477,7 +522,13 @@ def kernel_problem(run: RunResult, kernel: Kernel) -> str:
     return "\n".join(lines)
 
 
-def _compare(tolerance: Tolerance, prepared: Prepared, compared: _Compared, result: Result) -> None:
+def _compare(
+    tolerance: Tolerance,
+    prepared: Prepared,
+    compared: _Compared,
+    result: Result,
+    sides: Sides = _OF_KERNEL,
+) -> None:
     """Compare outputs with the reference; add the differences to the result.
 
     Raises:
@@ -493,8 +544,8 @@ def _compare(tolerance: Tolerance, prepared: Prepared, compared: _Compared, resu
         if difference.wrong:
             inputs, params = prepared.invocation.inputs, prepared.invocation.params
             lines = [
-                wrong_elements(name, actual, expected, difference, output_tolerance),
-                *filter(None, [look := appearance(actual, expected, FILLS)]),
+                wrong_elements(name, actual, expected, difference, output_tolerance, sides),
+                *filter(None, [look := appearance(actual, expected, FILLS, sides.expected)]),
                 *context(inputs, params, expected.shape, difference.worst),
             ]
             problems.append("\n    ".join(lines))

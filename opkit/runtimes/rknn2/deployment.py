@@ -16,8 +16,10 @@ def lines(plugin: str) -> str:
     """
     name = PurePosixPath(plugin).name
     folder = PurePosixPath(plugin).parent
+    chip, _, abi = folder.name.partition("-")
+    system = f" with an {abi} system" if abi else ""
     return f"""\
-For a {folder.name.upper()} board that runs rknn_server and librknnrt 1.6.0 or later, on Linux:
+For a {chip.upper()} board{system} that runs rknn_server and librknnrt 1.6.0 or later, on Linux:
 
     adb shell mkdir -p {PLUGINS}
     adb push {plugin} {PLUGINS}/{name}

@@ -18,7 +18,7 @@ librknnrt, which runs it on the board's CPU, and the class for the toolkit, whic
 with it."""
 _PRODUCT = "builds build/{target}/librkcst_{lower}.so, and a static library"
 _COMMANDS = """\
-| `scons target={target}` | builds the plugin and the static library; \
+| `scons target={target}` | builds plugin and static library; \
 `abi=armhf`: for a 32-bit system, in `build/{target}-armhf/` |
 | `scons deploy target={target}` | builds them and prints the commands to copy them to a board |
 """

@@ -94,9 +94,7 @@ def declare(
             ignorecase=2,
         )
     )
-    choices = dict.fromkeys(
-        abi for t in targets.values() if t.other_abis for abi in t.abis
-    )
+    choices = dict.fromkeys(abi for t in targets.values() if t.other_abis for abi in t.abis)
     if choices:
         text = f"the ABI, for a target with several: {' or '.join(choices)}"
         variables.Add("abi", text, "")

@@ -431,10 +431,11 @@ def _compare_vendors(
     Raises:
         CheckError: elements differ.
     """
+    own = candidate.vendor_operator
+    sides = Sides(f"the vendor's {own}", "the reference")
     try:
-        _compare(candidate.tolerance, prepared, compared, result)
+        _compare(candidate.tolerance, prepared, compared, result, sides)
     except CheckError as error:
-        own = candidate.vendor_operator
         raise CheckError(
             f"{error}\nthe simulator ran the vendor's own {own}, not the reference: check the "
             f"reference and the order of inputs in op.yml, which must be {own}'s; for a difference "

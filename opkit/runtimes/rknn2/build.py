@@ -8,6 +8,7 @@ from typing import Any
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.runtimes.build import Build
+from opkit.runtimes.rknn2.chips import TARGETS
 from opkit.runtimes.rknn2.describe import DESCRIBE
 from opkit.runtimes.rknn2.scons import TOOLS
 from opkit.runtimes.rknn2.scons.deploy import deploy
@@ -25,7 +26,8 @@ def _notes(spec: OpSpec) -> str:
     )
     return (
         f"The plugin is build/<target>/librkcst_{spec.lower}.so.\n"
-        f"Applications take build/<target>/lib{spec.lower}_custom_op.a."
+        f"Applications take build/<target>/lib{spec.lower}_custom_op.a.\n"
+        "With abi=armhf, both are in build/<target>-armhf/."
         f"{standard if own.is_standard else ''}"
     )
 
@@ -43,7 +45,9 @@ def _products(env: Any, targets: Mapping[str, str]) -> Sequence[Any]:
     """Return the nodes of plugins and static libraries."""
     built = {abi: plugin(env, abi) for abi in dict.fromkeys(targets.values())}
     products = [
-        node for target, abi in targets.items() for node in deliver(env, target, built[abi])
+        node
+        for target, abi in targets.items()
+        for node in deliver(env, TARGETS[target].folder(abi), built[abi])
     ]
     env.Clean(products, [FOLDER])
     return products

@@ -17,9 +17,10 @@ def lines(plugin: str, oldest_runtime: str) -> str:
     """
     name = PurePosixPath(plugin).name
     folder = PurePosixPath(plugin).parent
-    chip = folder.name.upper()
+    chip, _, abi = folder.name.partition("-")
+    board = f"{chip.upper()} board{f' with an {abi} system' if abi else ''}"
     return f"""\
-For a {chip} board that runs rknn_server and librknnrt {oldest_runtime} or later, on Linux:
+For a {board} that runs rknn_server and librknnrt {oldest_runtime} or later, on Linux:
 
     adb shell mkdir -p {PLUGINS}
     adb push {plugin} {PLUGINS}/{name}

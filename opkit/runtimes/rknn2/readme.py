@@ -22,8 +22,8 @@ An operator of ONNX for Rockchip's RKNN-Toolkit2, which converts it, and for lib
 lacks it: its math, and the plugin and the static library that run it on the board's CPU."""
 _PRODUCT = "builds build/{target}/librkcst_{lower}.so, and a static library"
 _COMMANDS = """\
-| `scons target={target}` | builds the plugin and the static library for that chip; \
-`abi=armhf`: for a 32-bit system |
+| `scons target={target}` | builds plugin and static library; \
+`abi=armhf`: for a 32-bit system, in `build/{target}-armhf/` |
 | `scons deploy target={target}` | builds them and prints the commands to copy them to a board |
 """
 

@@ -5,7 +5,8 @@
     python rknn2/convert.py MODEL.onnx --target all --quantize
     python rknn2/convert.py MODEL.onnx --custom-op ../other/rknn2/other_custom_op.py
 
-Writes MODEL_TARGET.rknn beside the model for each target, each in its own process. Run it in a
+Writes MODEL_TARGET.rknn beside the model for each target, each in its own process; with --output
+FILE, that file for the only target. Run it in a
 Python with rknn-toolkit2. Only a model of a single node is compared, with random inputs. Inputs and
 outputs are NCHW, as in the ONNX model; inference() gets data_format="nchw", because its default is
 NHWC.
@@ -225,12 +226,11 @@ def load_operator(path):
     return module.CustomOp()
 
 
-def convert(converter, path, target, quantize):
+def convert(converter, path, target, quantize, output):
     """Convert a model for a target, simulate it, compare; return a line with the result."""
     model = onnx.load(str(path))
     check_nodes(model, [$operator.op_type])
     inputs = random_inputs(model)
-    output = path.with_name(f"{path.stem}_{target}.rknn")
     with tempfile.TemporaryDirectory() as folder:
         dataset = write_dataset(Path(folder), inputs) if quantize else None
         with converter.converted(path, target, dataset, output) as simulate:
@@ -272,8 +272,12 @@ def main():
     parser.add_argument(
         "--custom-op", nargs="+", default=[], metavar="FILE", help="classes of other operators"
     )
+    parser.add_argument("--output", type=Path, metavar="FILE", help="the .rknn file of one target")
     arguments = parser.parse_args()
+    model = arguments.model
     targets = TARGETS if "all" in arguments.target else arguments.target
+    if len(targets) > 1 and arguments.output:
+        parser.error("--output is for one target")
     if len(targets) > 1:
         for target in targets:
             command = [sys.executable, *sys.argv, "--target", target]
@@ -284,7 +288,8 @@ def main():
     try:
         operators = [each() for each in CLASSES]
         converter = Converter([*operators, *map(load_operator, arguments.custom_op)])
-        print(convert(converter, arguments.model, targets[0], arguments.quantize))
+        output = arguments.output or model.with_name(f"{model.stem}_{targets[0]}.rknn")
+        print(convert(converter, model, targets[0], arguments.quantize, output))
     except (ConversionError, OSError) as error:
         sys.exit(f"error: {error}")
 

@@ -19,9 +19,11 @@ from onnx import TensorProto, helper
 from opkit import repository, runtimes
 from opkit.description.reader import DescriptionError
 from opkit.runtimes import parse
+from opkit.runtimes.rknn2.build import BUILD
 from opkit.runtimes.rknn2.c_files import c_files
 from opkit.runtimes.rknn2.converter import files
 from opkit.runtimes.rknn2.deployment import lines
+from opkit.runtimes.rknn2.files import FILES
 from opkit.runtimes.rknn2.onnx_names import (
     LAST_OPSETS,
     LATER_OPERATORS,
@@ -30,9 +32,10 @@ from opkit.runtimes.rknn2.onnx_names import (
     ONNX_OPERATORS,
     opset_of,
 )
+from opkit.runtimes.rknn2.readme import readme
 from opkit.runtimes.rknn2.settings import settings
 from rknn_op.verbs.lint import command as lint
-from tests.repositories import Repository, generate
+from tests.repositories import ROOT, Repository, generate
 from tests.runtimes.rknn2.test_simulator import toolkit_python
 
 TENSORS = """\
@@ -234,6 +237,21 @@ def test_deployment_names_the_runtime() -> None:
     ]
     assert ["librknnrt 2.0.0 or later" in text for text in texts] == [True, False]
     assert ["librknnrt 1.6.0 or later" in text for text in texts] == [False, True]
+
+
+def test_texts_name_the_runtime() -> None:
+    custom = GRID_SAMPLE.replace("op_type: GridSample\n", "")
+    for text, is_standard in ((GRID_SAMPLE, True), (custom, False)):
+        spec = parse(text)
+        sections = readme(spec).sections
+        assert ("librknnrt 1.6.0 aborts in `rknn_init`" in sections) == is_standard
+        assert ("rknn.reg_custom_op(CustomOp())" in sections) != is_standard
+        assert ("librknnrt and rknn_server 2.0.0 or later" in sections) == is_standard
+        assert ("needs librknnrt 2.x (1.6.0 aborts in rknn_init)" in BUILD.notes(spec)) == (
+            is_standard
+        )
+        assert ("the class for the toolkit" in readme(spec).about) != is_standard
+        assert bool(FILES.texts(spec).converter) != is_standard
 
 
 def test_scripts_are_clean(tmp_path: Path) -> None:
@@ -556,3 +574,25 @@ def test_wrong_reference_differs_from_the_vendors(grid_sample: Repository, tmp_p
     assert re.search("the vendor's GridSample gives .*, the reference ", text)
     assert "the simulator ran the vendor's own GridSample, not the reference: check the" in text
     assert "CPU kernel: 3 cases" in text
+
+
+@pytest.mark.slow
+def test_bundle_with_a_custom_operator(grid_sample: Repository, tmp_path: Path) -> None:
+    copy = tmp_path / "GridSample"
+    shutil.copytree(grid_sample.path, copy)
+    halved = generate(tmp_path, CUSTOM).path
+    (halved / "halved_reference.py").write_text(HALF)
+    made = script(copy, "-c", CONVERSIONS)
+    assert made.returncode == 0, made.stderr
+    arguments = ["--target", "rk3588", "--abi", "aarch64", "-o", str(tmp_path / "out")]
+    model = ["--model", str(copy / "both.onnx"), "--toolkit", toolkit_python()]
+    result = subprocess.run(
+        [sys.executable, "-m", "rknn_op", "bundle", str(halved), str(copy), *arguments, *model],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert b"GridSample" in (tmp_path / "out/model.rknn").read_bytes()
+    assert b"\0GridSample\0" in (tmp_path / "out/lib/aarch64/libcustom_ops.a").read_bytes()

@@ -217,11 +217,7 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
     for candidate in candidates:
         try:
             refuse_unsupported(candidate.kernel.convention, prepared)
-            if candidate.vendor_operator:
-                given = _with_rounded_inputs(operator, prepared, candidate.precision)
-            else:
-                given = prepared
-            result, outputs = _check(operator, candidate, given)
+            result, outputs = _check(operator, candidate, _given(operator, candidate, prepared))
         except LeftOutError as error:
             note = f"{candidate.name} leaves out {error}"
             test.results.append(Result(candidate.name, case.name, note=note, left_out=True))
@@ -395,15 +391,18 @@ def _check(
     return result, compared
 
 
-def _with_rounded_inputs(
-    operator: Operator, prepared: Prepared, precision: Mapping[str, str]
-) -> Prepared:
-    """Return a case with inputs that a chip holds exactly: an operator of its own rounds them.
+def _given(operator: Operator, candidate: Candidate, prepared: Prepared) -> Prepared:
+    """Return the case for a candidate.
+
+    A vendor's own operator may round its inputs, so the case has rounded ones, for the reference,
+    too.
 
     Raises:
         LeftOutError: an input overflows, or the reference refuses the rounded inputs.
     """
-    case = prepared.case
+    if not candidate.vendor_operator:
+        return prepared
+    case, precision = prepared.case, candidate.precision
     with np.errstate(all="ignore"):
         inputs = {
             name: array.astype(precision.get(array.dtype.name, array.dtype)).astype(array.dtype)

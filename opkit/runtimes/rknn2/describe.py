@@ -13,7 +13,12 @@ from opkit.runtimes.rknn2.limits import LIMITS, TENSOR_TYPES, unreadable_numbers
 
 
 def _complaints(spec: OpSpec) -> Iterator[Complaint]:
-    """Warn of defaults that librknnrt cannot read as an attribute; explain a name of ONNX's."""
+    yield from _about_defaults(spec)
+    yield from _about_name(settings.settings(spec))
+
+
+def _about_defaults(spec: OpSpec) -> Iterator[Complaint]:
+    """Warn of defaults that librknnrt cannot read as an attribute."""
     for param in spec.params:
         for each in unreadable_numbers(param.default)[:1]:
             yield Complaint(
@@ -23,7 +28,10 @@ def _complaints(spec: OpSpec) -> Iterator[Complaint]:
                 field=f"params.{param.name}.default",
                 severity="warning",
             )
-    own = settings.settings(spec)
+
+
+def _about_name(own: settings.Settings) -> Iterator[Complaint]:
+    """Explain a name of ONNX's own; warn of one that only looks like it."""
     if own.is_standard:
         yield Complaint(
             "",

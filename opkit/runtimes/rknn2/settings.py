@@ -60,7 +60,8 @@ def settings(spec: OpSpec) -> Settings:
 
 def differing_in_case(op_type: str) -> list[str]:
     """Return the operator of ONNX with this name but for capitals, in a list; or an empty list."""
-    return [name for name in ONNX_OPERATORS - {op_type} if name.lower() == op_type.lower()]
+    others = ONNX_OPERATORS - LATER_OPERATORS - {op_type}
+    return [name for name in others if name.lower() == op_type.lower()]
 
 
 def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:

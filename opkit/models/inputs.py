@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from opkit.errors import OpkitError
-from opkit.models.model import Model, Node, Tensor
+from opkit.models.model import Dimension, Model, Node, Tensor
 from opkit.models.scan import shape_text
 from opkit.text import printable, shortened
 
@@ -20,21 +19,31 @@ _SEED = 0
 _INDEX_INPUTS = {
     "Gather": 1,
     "GatherElements": 1,
+    "GatherND": 1,
+    "Scatter": 1,
     "ScatterElements": 1,
+    "ScatterND": 1,
 }
 """Operator -> the position of its indices, which select elements of input 0 along its axis."""
-_PASS = frozenset(("Cast", "Identity", "Reshape", "Unsqueeze", "Squeeze", "Flatten"))
+_ALL_AXES = frozenset(("GatherND", "ScatterND"))
+"""Operators among them whose indices select along several axes."""
+_PASS = frozenset(
+    "Cast Expand Flatten Identity Reshape Slice Squeeze Tile Transpose Unsqueeze".split()
+)
 """Operators that hand over the values of their first input."""
 _MAX_INTEGER = 3
-"""The maximum of integers without a known range."""
+"""The maximum of integers without a known range, if they are not of an image."""
 _KINDS = "biuf"
+_BATCH = frozenset(("n", "b", "bs", "batch", "batch_size", "batchsize"))
+"""The names of a dynamic size that is 1 in random inputs, in lower case; also one without a name
+on the first axis."""
 
 
 def random_inputs(model: Model) -> dict[str, Array]:
     """Return random arrays for a model's inputs, the same ones in every run.
 
     Floats are from -1 to 1; uint8, as of images, from 0 to 255; integers that select elements of a
-    tensor are in its range, others from 0 to 3.
+    tensor are in its range, others from 0 to 3. A batch has the size 1; see assumptions.
 
     Raises:
         OpkitError: an input has a dynamic shape, or a dtype that numpy lacks.
@@ -46,12 +55,13 @@ def random_inputs(model: Model) -> dict[str, Array]:
 
 def _random(tensor: Tensor, random: np.random.Generator, size: int | None, model: Model) -> Array:
     where = f"{model.file}: input {printable(shortened(tensor.name))!r}"
-    if tensor.is_dynamic:
+    sizes = [_size(size, axis) for axis, size in enumerate(tensor.shape or ())]
+    shape = [size for size in sizes if size is not None]
+    if tensor.shape is None or None in sizes:
         raise OpkitError(
             f"{where} has the dynamic shape {printable(shape_text(tensor.shape))}; pass its array "
             "with --inputs FILE.npz, or export the model with fixed sizes"
         )
-    shape = [each for each in tensor.shape or () if isinstance(each, int)]
     dtype = _dtype(tensor)
     if dtype is None:
         raise OpkitError(
@@ -64,7 +74,34 @@ def _random(tensor: Tensor, random: np.random.Generator, size: int | None, model
         return random.integers(0, 2, shape).astype(bool)
     if size:
         return random.integers(0, size, shape).astype(dtype)
-    return random.integers(0, 256 if dtype == np.uint8 else _MAX_INTEGER + 1, shape).astype(dtype)
+    return random.integers(0, _max_integer(dtype) + 1, shape).astype(dtype)
+
+
+def assumptions(model: Model) -> Iterator[str]:
+    """Yield a sentence for each assumption of random inputs: the size of a batch, and integers."""
+    ranges = _index_sizes(model)
+    for tensor in model.inputs:
+        name = repr(printable(shortened(tensor.name)))
+        if any(size != _size(size, axis) == 1 for axis, size in enumerate(tensor.shape or ())):
+            shape = printable(shape_text(tensor.shape))
+            yield f"input {name} has the shape {shape}: the size of the batch is assumed to be 1"
+        dtype = _dtype(tensor)
+        if dtype is not None and dtype.kind in "iu" and tensor.name not in ranges:
+            limit = _max_integer(dtype)
+            yield f"input {name} has random {dtype} from 0 to {limit}: no node tells their range"
+
+
+def _max_integer(dtype: np.dtype[Any]) -> int:
+    """Return the maximum of integers without a known range: of images, or of other data."""
+    return 255 if dtype == np.uint8 else _MAX_INTEGER
+
+
+def _size(size: Dimension, axis: int) -> int | None:
+    """Return a size; of a dynamic one 1 for a batch, or None."""
+    if isinstance(size, int):
+        return size
+    is_batch = axis == 0 if size is None else size.lower() in _BATCH
+    return 1 if is_batch else None
 
 
 def _dtype(tensor: Tensor) -> np.dtype[Any] | None:
@@ -98,10 +135,13 @@ def _selected(node: Node) -> Iterator[tuple[str, int]]:
         return
     data, indices = node.inputs[0], node.inputs[position]
     axis = node.attributes.get("axis", 0)
-    if data and indices and data.shape and isinstance(axis, int):
-        size = data.shape[axis] if -len(data.shape) <= axis < len(data.shape) else None
-        if isinstance(size, int) and size > 0:
-            yield indices.name, size
+    if not (data and indices and data.shape and isinstance(axis, int)):
+        return
+    rank = len(data.shape)
+    chosen = data.shape if node.op_type in _ALL_AXES else data.shape[axis % rank : axis % rank + 1]
+    sizes = [size for size in chosen if isinstance(size, int)]
+    if sizes and min(sizes) > 0:
+        yield indices.name, min(sizes)
 
 
 def read_inputs(file: Path, model: Model) -> dict[str, Array]:
@@ -118,7 +158,7 @@ def read_inputs(file: Path, model: Model) -> dict[str, Array]:
             arrays = {name: archive[name] for name in archive.files}
     except OSError as error:
         raise OpkitError(f"{file}: cannot be read: {error.strerror or error}") from None
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+    except Exception as error:  # numpy, zipfile and zlib raise a dozen types for damaged files
         reason = printable(str(error).partition("\n")[0])
         raise OpkitError(f"{file}: is not an .npz file of numpy arrays: {reason}") from None
     expected = {each.name: each for each in model.inputs}

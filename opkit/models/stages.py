@@ -278,7 +278,7 @@ class _Builder:
         """Yield the nodes of a graph; add the constant ones to `fixed`."""
         for position, node in enumerate(graph.node):
             name = node_name(node, position)
-            reads = tuple(dict.fromkeys([*filter(None, node.input), *_outer_names(node)]))
+            reads = tuple(dict.fromkeys([*filter(None, node.input), *outer_names(node)]))
             call = self._call(node, name, fixed)
             if call:
                 yield _Item(node, call.inputs, call)
@@ -420,7 +420,7 @@ def _closure(fixed: _Fixed, names: Iterable[str]) -> tuple[tuple[Any, ...], tupl
             needed.add(name)
             if _is_node(fixed[name]):
                 node = fixed[name]
-                pending += [*filter(None, node.input), *_outer_names(node)]
+                pending += [*filter(None, node.input), *outer_names(node)]
     found = {id(fixed[name]): fixed[name] for name in fixed if name in needed}.values()
     return (
         tuple(each for each in found if not _is_node(each)),
@@ -432,12 +432,12 @@ def _is_node(constant: Any) -> bool:
     return isinstance(constant, required("onnx").NodeProto)
 
 
-def _outer_names(node: Any) -> Iterator[str]:
+def outer_names(node: Any) -> Iterator[str]:
     """Yield the tensors that the subgraphs of a node read from the graphs around it."""
     for graph in subgraphs(node):
         known = {each.name for each in (*graph.input, *graph.initializer)}
         for inner in graph.node:
-            read = (*filter(None, inner.input), *_outer_names(inner))
+            read = (*filter(None, inner.input), *outer_names(inner))
             yield from (name for name in read if name not in known)
             known.update(inner.output)
         yield from (each.name for each in graph.output if each.name not in known)

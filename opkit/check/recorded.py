@@ -29,7 +29,6 @@ _EXPECTED = (
     f"NAME.npz with the arrays {_INPUTS}INPUT, {_OUTPUTS}OUTPUT and {_PARAMS}, as `rknn-op create "
     "--from MODEL` records them"
 )
-_FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # of a zip archive
 
 
 # ---- The cases of a folder -----------------------------------------------------------------------
@@ -113,7 +112,7 @@ def encoded(
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         for name, array in arrays.items():
-            member = zipfile.ZipInfo(f"{name}.npy", _FIRST_DATE)
+            member = zipfile.ZipInfo(f"{name}.npy")  # of 1980, in every run
             member.compress_type = zipfile.ZIP_DEFLATED
             data = io.BytesIO()
             ordered = np.asarray(array, np.asarray(array).dtype.newbyteorder("="), order="C")

@@ -32,7 +32,7 @@ _PASS = frozenset(
 )
 """Operators that hand over the values of their first input."""
 _MAX_INTEGER = 3
-"""The maximum of integers without a known range."""
+"""The maximum of integers without a known range, if they are not of an image."""
 _KINDS = "biuf"
 _BATCH = frozenset(("n", "b", "bs", "batch", "batch_size", "batchsize"))
 """The names of a dynamic size that is 1 in random inputs, in lower case; also one without a name
@@ -43,7 +43,7 @@ def random_inputs(model: Model) -> dict[str, Array]:
     """Return random arrays for a model's inputs, the same ones in every run.
 
     Floats are from -1 to 1; uint8, as of images, from 0 to 255; integers that select elements of a
-    tensor are in its range, others from 0 to 3. A batch has the size 1; see assumed_sizes.
+    tensor are in its range, others from 0 to 3. A batch has the size 1; see assumptions.
 
     Raises:
         OpkitError: an input has a dynamic shape, or a dtype that numpy lacks.
@@ -74,16 +74,26 @@ def _random(tensor: Tensor, random: np.random.Generator, size: int | None, model
         return random.integers(0, 2, shape).astype(bool)
     if size:
         return random.integers(0, size, shape).astype(dtype)
-    return random.integers(0, 256 if dtype == np.uint8 else _MAX_INTEGER + 1, shape).astype(dtype)
+    return random.integers(0, _max_integer(dtype) + 1, shape).astype(dtype)
 
 
-def assumed_sizes(model: Model) -> Iterator[str]:
-    """Yield a sentence for each dynamic size that random inputs assume."""
+def assumptions(model: Model) -> Iterator[str]:
+    """Yield a sentence for each assumption of random inputs: the size of a batch, and integers."""
+    ranges = _index_sizes(model)
     for tensor in model.inputs:
-        shape = printable(shape_text(tensor.shape))
+        name = repr(printable(shortened(tensor.name)))
         if any(size != _size(size, axis) == 1 for axis, size in enumerate(tensor.shape or ())):
-            name = printable(shortened(tensor.name))
-            yield f"input {name!r}, {shape}: the size of the batch is assumed to be 1"
+            shape = printable(shape_text(tensor.shape))
+            yield f"input {name} has the shape {shape}: the size of the batch is assumed to be 1"
+        dtype = _dtype(tensor)
+        if dtype is not None and dtype.kind in "iu" and tensor.name not in ranges:
+            limit = _max_integer(dtype)
+            yield f"input {name} has random {dtype} from 0 to {limit}: no node tells their range"
+
+
+def _max_integer(dtype: np.dtype[Any]) -> int:
+    """Return the maximum of integers without a known range: of images, or of other data."""
+    return 255 if dtype == np.uint8 else _MAX_INTEGER
 
 
 def _size(size: Dimension, axis: int) -> int | None:

@@ -15,7 +15,7 @@ import numpy as np
 from opkit.errors import OpkitError
 from opkit.models import control
 from opkit.models.extra import required
-from opkit.models.inputs import assumed_sizes, random_inputs, read_inputs
+from opkit.models.inputs import assumptions, random_inputs, read_inputs
 from opkit.models.model import STANDARD, Model, Node, Tensor
 from opkit.models.onnx_model import node_name, subgraphs
 from opkit.models.stages import Call as Function
@@ -34,7 +34,9 @@ _NAMED = 3  # nodes in a sentence; others are counted
 _DOMAINS = frozenset((STANDARD, "ai.onnx.ml", "com.microsoft"))
 """The domains of which onnxruntime implements most operators."""
 _NOT_IMPLEMENTED = re.compile(
-    r"implementation for (?:[\w.]+:)?(\w+)\(|Fatal error: [\w.]*:(\w+)\(-?\d+\) is not a registered"
+    r"implementation for (?:[\w.]+:)?(\w+)\("
+    r"|Fatal error: [\w.]*:(\w+)\(-?\d+\) is not a registered"
+    r"|No Op registered for (\w+) "
 )
 _ABSENT = "which onnxruntime does not implement"
 _SOURCE = re.compile(r"\[ONNXRuntimeError\] : \d+ : \w+ : (?:/\S+:\d+ .*?\) )?")
@@ -75,14 +77,14 @@ class Recording:
     """The recorded calls of a model's nodes.
 
     Attributes:
-        calls: in the order of the model; a node in the body of a Loop may have several.
+        calls: in the order of the nodes; a node in the body of a Loop may have several.
         notes: sentences about the inputs of the model, and about nodes without a recorded call.
     """
 
     calls: tuple[Call, ...]
     notes: tuple[str, ...]
 
-    def of(self, node: Node) -> tuple[Call, ...]:
+    def calls_of(self, node: Node) -> tuple[Call, ...]:
         """Return the calls of a node."""
         return tuple(call for call in self.calls if call.node is node)
 
@@ -106,18 +108,20 @@ def record(
             the model's external data is missing or outside of its folder.
     """
     required("onnxruntime")
-    feeds = read_inputs(inputs, model) if inputs else None
-    notes: list[str] = []
+    notes = [] if inputs else [*assumptions(model)]
+    try:
+        feeds = read_inputs(inputs, model) if inputs else random_inputs(model)
+    except OpkitError as error:
+        if inputs:
+            raise
+        return Recording((), (f"no recorded cases: {error}",))
+    limits = limits or Limits()
+    order = {id(node): position for position, node in enumerate(nodes)}
     with opened(model.file) as open_model:
-        if feeds is None:
-            notes += assumed_sizes(model)
-            try:
-                feeds = random_inputs(model)
-            except OpkitError as error:
-                return Recording((), (*notes, f"no recorded cases: {error}"))
-        run = _run(open_model, nodes, feeds, limits or Limits())
-    kept, left_out = _kept(run.calls, limits or Limits())
-    return Recording(tuple(kept), (*notes, *_sentences([*run.silent, *left_out])))
+        run = _run(open_model, nodes, feeds, limits)
+    kept, left_out = _kept(sorted(run.calls, key=lambda call: order[id(call.node)]), limits)
+    silent = sorted([*run.silent, *left_out], key=lambda each: order[id(each[0])])
+    return Recording(tuple(kept), (*notes, *_sentences(silent)))
 
 
 # ---- The plan ------------------------------------------------------------------------------------
@@ -183,7 +187,7 @@ def _plan(graph: Any, nodes: Mapping[_Key, Node], absent: Collection[_Operator])
         elif subgraphs(proto) and proto.op_type not in control.OPERATORS:
             silent += [(node, f"in a subgraph of {_title(*_operator(proto))}") for node in found]
         else:
-            tensors[next(filter(None, proto.output))] = None
+            tensors.update(dict.fromkeys([*filter(None, proto.output)][:1]))
     return _Plan(tuple(tensors), only_inputs, tuple(silent))
 
 
@@ -234,8 +238,10 @@ def _run(
         plan = _plan(model.proto.graph, chosen, absent)
         recorder = _Recorder(model, chosen, limits)
         problem = recorder.run(plan, feeds)
-        lacking = {each for each in operators - absent if each[1] == _missing_operator(problem)}
-        if not lacking:
+        lacking = recorder.refused or {
+            each for each in operators if each[1] == _missing_operator(problem)
+        }
+        if lacking <= absent:
             break
         absent |= lacking
     silent = [*plan.silent, *recorder.left_out]
@@ -248,7 +254,7 @@ def _run(
 def _missing_operator(problem: str) -> str:
     """Return the operator that onnxruntime does not implement, by its message."""
     found = _NOT_IMPLEMENTED.search(problem)
-    return (found[1] or found[2]) if found else ""
+    return next(filter(None, found.groups())) if found else ""
 
 
 class _Recorder:
@@ -257,11 +263,13 @@ class _Recorder:
     Attributes:
         calls: the calls.
         left_out: a node with a call that cannot be a case, and the reason.
+        refused: the operator of a chosen node that onnxruntime does not implement.
     """
 
     def __init__(self, model: OpenModel, chosen: Mapping[_Key, Node], limits: Limits) -> None:
         self.calls: list[Call] = []
         self.left_out: list[_Silent] = []
+        self.refused: set[_Operator] = set()
         self._model = model
         self._chosen = chosen
         self._limits = limits
@@ -290,7 +298,12 @@ class _Recorder:
         run = original(self._model, proto)
 
         def call(inputs: Sequence[Array | None]) -> Sequence[Array]:
-            outputs = run(inputs)
+            try:
+                outputs = run(inputs)
+            except OpkitError as error:
+                if _missing_operator(str(error)):  # maybe of the operator's own definition
+                    self.refused.add(_operator(proto))
+                raise
             self._add(key, inputs, outputs)
             return outputs
 

@@ -22,7 +22,7 @@ from opkit.version import VERSION
 
 DISTRIBUTION = "rknn-opkit"
 _OPKIT = Path(__file__).resolve().parents[1]
-_LEFT_OUT = ("creation", "models", "__pycache__")
+_LEFT_OUT = ("bundle", "creation", "models", "__pycache__")
 """Folders that are not in the wheel."""
 _DIGITS = 12
 _EPOCH = (1980, 1, 1, 0, 0, 0)

@@ -1,0 +1,60 @@
+"""The texts of a bundle: the registration of its operators, the example, its build and README."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from opkit.c_layout import comment
+from opkit.text import render
+
+_APPLICATION = Path(__file__).parent / "application"
+
+
+def application_files(
+    operators: Mapping[str, str], target: str, abis: Sequence[str], model: str
+) -> dict[str, bytes]:
+    """Return path -> content of the header, the example, its build and the README.
+
+    Args:
+        operators: op_type -> lower-case name, of each operator.
+        target: the chip.
+        abis: the ABIs of the libraries, the default of the chip first.
+        model: the name of the model's file.
+    """
+    names = ", ".join(operators)
+    texts = {
+        "include/custom_ops.h": render(
+            "bundle/templates/custom_ops.h", about=comment(f"The custom operators {names}.")
+        ),
+        "README.md": render(
+            "bundle/templates/README.md",
+            names=names,
+            target=target.upper(),
+            them="them" if len(operators) > 1 else "it",
+            abi=abis[0],
+            abi_option="" if len(abis) == 1 else f" abi={abis[0]}",
+            model=model,
+        ),
+    }
+    copied = [path for path in sorted(_APPLICATION.rglob("*")) if path.is_file()]
+    return {
+        **{name: text.encode() for name, text in texts.items()},
+        **{path.relative_to(_APPLICATION).as_posix(): path.read_bytes() for path in copied},
+    }
+
+
+def registration(names: Sequence[str]) -> str:
+    """Return the C source that registers operators in one call.
+
+    Args:
+        names: their lower-case names.
+    """
+    return render(
+        "bundle/templates/custom_ops.c",
+        declarations="\n".join(f"rknn_custom_op *{name}_custom_op(void);" for name in names),
+        count=str(len(names)),
+        copies="\n".join(
+            f"    operators[{index}] = *{name}_custom_op();" for index, name in enumerate(names)
+        ),
+    )

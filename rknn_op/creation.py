@@ -21,7 +21,7 @@ from opkit.complaint import Complaint
 from opkit.creation.adaptation import adapted
 from opkit.creation.completion import LOCK, REQUIREMENTS
 from opkit.creation.license import NONE, license_text
-from opkit.creation.requirements import lock_text, requirements_text
+from opkit.creation.requirements import Extra, lock_text, requirements_text
 from opkit.creation.rewriting import with_schema, with_target
 from opkit.creation.wheel import wheel
 from opkit.description.file import read_description
@@ -68,6 +68,7 @@ class Plan:
         files: path -> content of the user's existing files.
         choices: the user's choices.
         warnings: of parts of the description that the chosen runtimes do not support.
+        extra: the package that the reference imports.
     """
 
     spec: OpSpec
@@ -76,6 +77,7 @@ class Plan:
     files: Mapping[str, bytes] = field(default_factory=dict)
     choices: Choices = DEFAULTS
     warnings: Sequence[Complaint] = ()
+    extra: Extra = ""
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,9 @@ def _contents(plan: Plan) -> dict[str, dict[str, bytes]]:
     skeletons = once_only_files(spec, chosen)
     of_operator = {
         **_encoded(skeletons),
-        **_encoded({"op.yml": f"{plan.text}\n", REQUIREMENTS: requirements_text(own)}),
+        **_encoded(
+            {"op.yml": f"{plan.text}\n", REQUIREMENTS: requirements_text(own, "", plan.extra)}
+        ),
         **plan.files,
     }
     reference = of_operator[f"{spec.lower}_reference.py"].decode()
@@ -225,7 +229,7 @@ def _contents(plan: Plan) -> dict[str, dict[str, bytes]]:
     written = Manifest(VERSION, dict.fromkeys(skeletons, VERSION), tuple(generated), own)
     known = origin()
     cruft = {CRUFT: cruft_text(_cruft_state(plan, known, sorted(of_operator)))} if known else {}
-    more = {manifest.PATH: manifest.to_text(written), LOCK: lock_text(own), **cruft}
+    more = {manifest.PATH: manifest.to_text(written), LOCK: lock_text(own, plan.extra), **cruft}
     return {
         "yours": template.files() | of_operator,
         "generated": _encoded(generated | more),

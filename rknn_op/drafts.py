@@ -14,6 +14,7 @@ from opkit.description.spec import OpSpec
 from opkit.files.skeletons import once_only_files, unwritten_math
 from opkit.models import library, onnx_references
 from opkit.models.case_texts import FOLDER, test_file
+from opkit.models.filling import filled
 from opkit.models.library import LibraryOperator
 from opkit.models.model import Model, Node
 from opkit.models.op_yml import comments_of, description
@@ -132,7 +133,7 @@ def _described(task: Task, nodes: Sequence[Node], found: Signature, notes: Seque
         notes = [*notes, "onnx's evaluator computes none of these nodes", *recorded.left_out]
     skeleton = once_only_files(spec, _selected(task))[f"{spec.lower}_reference.py"]
     _, recorded = _cases(task, nodes, found, spec, text, skeleton.encode(), is_written=False)
-    files = _tests(f"tests/test_{spec.lower}_model.py", spec, SmallCases(()), recorded)
+    files = _tests(f"tests/test_{spec.lower}_model.py", spec, SmallCases(), recorded)
     return Draft(
         nodes, text, spec, files, Source.SKELETON, remarks, recorded, [*notes, *recorded.left_out]
     )
@@ -152,11 +153,11 @@ def _cases(
     is_written: bool = True,
 ) -> tuple[SmallCases, RecordedCases]:
     """Return the small and the recorded cases that the reference takes."""
-    calls = [call for node in nodes for call in task.recording.of(node)]
+    calls = [call for node in nodes for call in task.recording.calls_of(node)]
     with trial_operator(spec, text, reference) as operator:
-        small = small_cases(found, nodes, operator) if is_written else SmallCases(())
-        groups = small.groups if is_written else None
-        return small, recorded_cases(found, calls, operator, groups)
+        complete = [filled(found, node) for node in nodes]
+        small = small_cases(found, complete, operator) if is_written else SmallCases()
+        return small, recorded_cases(found, calls, operator, is_written)
 
 
 def _tests(path: str, spec: OpSpec, small: SmallCases, recorded: RecordedCases) -> dict[str, bytes]:

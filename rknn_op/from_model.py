@@ -8,12 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from opkit.creation.requirements import Extra
 from opkit.errors import OpkitError
 from opkit.models.choosing import node_of_name, nodes_of_type
 from opkit.models.model import Model, Node
 from opkit.models.recording import Recording, record
 from opkit.models.signatures import called, plain
 from opkit.runtimes import available
+from opkit.text import printable
 from rknn_op import creation, scanning, template
 from rknn_op.creation import Choices, Plan
 from rknn_op.drafts import Draft, Source, Task, draft
@@ -101,6 +103,8 @@ def plans(
             planned.append(_plan(draft(task, group), file, folder, selection.is_all, choices))
         except OpkitError as error:
             problems.append(error)
+    if problems and not selection.is_all:
+        raise problems[0]
     if problems:
         raise InvalidOperators(problems, len(groups))
     _refuse_equal(planned)
@@ -121,7 +125,7 @@ def _runtimes(file: Path, choices: Choices) -> list[str]:
         for name in choices.runtimes:
             if name not in available():
                 expected = ", ".join(available())
-                raise OpkitError(f"--runtime: unknown {plain(name)!r} (expected {expected})")
+                raise OpkitError(f"--runtime: unknown '{plain(name)}' (expected {expected})")
         return [*choices.runtimes]
     return [scanning.runtime_of(file, choices.target)]
 
@@ -144,17 +148,19 @@ def _refuse_framework(model: Model, names: Sequence[str]) -> None:
         describe = available()[name].describe
         if model.framework not in describe.frameworks:
             raise OpkitError(
-                f"{plain(str(model.file))}: a model of {model.framework}; operators of "
+                f"{printable(str(model.file))}: a model of {model.framework}; operators of "
                 f"{describe.title} are for models of {' and '.join(describe.frameworks)}"
             )
 
 
 def _plan(found: Draft, file: Path, folder: Path, is_all: bool, choices: Choices) -> Planned:
-    source = f"{plain(str(file))}, {called(found.nodes)}"
+    source = f"{printable(str(file))}, {called(found.nodes)}"
     rest = replace(choices, runtimes=(), target="")
     place = folder / found.spec.name if is_all else folder
-    plan = creation.plan_text(found.text, source, place, Path(), rest, found.files)
-    return Planned(plan, found)
+    text = found.text.rstrip("\n")
+    plan = creation.plan_text(text, source, place, Path(), rest, found.files)
+    extra: Extra = "onnx" if found.source is Source.ONNX else ""
+    return Planned(replace(plan, extra=extra), found)
 
 
 def _refuse_equal(planned: Sequence[Planned]) -> None:
@@ -188,7 +194,7 @@ def report(found: Plans, is_made: bool) -> str:
         is_made: whether the repositories exist; else it was a dry run.
     """
     if not found.planned:
-        return f"{plain(str(found.model.file))}: {found.target} lacks none of its operators.\n"
+        return f"{printable(str(found.model.file))}: {found.target} lacks none of its operators.\n"
     parts = [_of_repository(each, is_made) for each in found.planned]
     if found.notes:
         parts.append("\n".join(line for note in found.notes for line in _wrapped(plain(note))))

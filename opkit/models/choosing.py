@@ -72,9 +72,10 @@ def _changing(nodes: Sequence[Node], option: str) -> list[Node]:
 def _unknown(option: str, wanted: str, names: Iterable[str], what: str) -> OpkitError:
     known = [*dict.fromkeys(names)]
     near = closest(wanted, known, count=3)
-    hint = f"; did you mean {' or '.join(repr(plain(each)) for each in near)}?" if near else ""
+    quoted = [f"'{plain(each)}'" for each in near]
+    hint = f"; did you mean {' or '.join(quoted)}?" if near else ""
     listed = ", ".join(plain(each) for each in sorted(known)[:_MAX_LISTED])
     more = f" and {len(known) - _MAX_LISTED} more" if len(known) > _MAX_LISTED else ""
     return OpkitError(
-        f"{option}: the model has no {plain(wanted)!r}{hint} (its {what}: {listed or 'none'}{more})"
+        f"{option}: the model has no '{plain(wanted)}'{hint} (its {what}: {listed or 'none'}{more})"
     )

@@ -11,9 +11,6 @@ from opkit.models.signatures import Input, Output, Signature
 from opkit.python_layout import literal
 from opkit.text import render
 
-REQUIREMENT = "onnx"
-"""The distribution that the reference imports."""
-
 _WORDS = {
     "bool": "a bool",
     "int": "an int",

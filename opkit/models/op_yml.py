@@ -105,7 +105,7 @@ def operator_name(found: Signature, chosen: Sequence[str]) -> str:
             return name
         problem = problem or reason
     raise OpkitError(
-        f"operator {plain(found.op_type)!r}: models for {' and '.join(chosen)} keep this name, "
+        f"operator '{plain(found.op_type)}': models for {' and '.join(chosen)} keep this name, "
         f"which is impossible: {problem or 'it is not an identifier'}; rename the nodes"
     )
 

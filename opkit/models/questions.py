@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from opkit.models.model import Node, Tensor, Value
+from opkit.models.optional_inputs import has_value
 from opkit.models.scan import shape_text
-from opkit.models.signatures import Attribute, Input, Output, Signature, at, plain
+from opkit.models.signatures import Attribute, Input, Output, Signature, at, converted, plain
 
 _MAX_EXAMPLES = 4
 
@@ -31,7 +32,7 @@ def questions(found: Signature, nodes: Sequence[Node]) -> tuple[Question, ...]:
         Question(field, text)
         for field, texts in (
             ("", _of_operator(found, nodes)),
-            *((f"inputs.{each.name}", _of_tensor(each, nodes)) for each in found.tensors),
+            *((f"inputs.{each.name}", _of_tensor(each, found, nodes)) for each in found.tensors),
             *((f"outputs.{each.name}", _of_dtypes(each)) for each in found.outputs),
             *(
                 (f"params.{each.name}", _of_attribute(each, found, nodes))
@@ -74,13 +75,17 @@ def _some(texts: Sequence[str]) -> str:
     return f"{listed} and {more} more" if more > 0 else listed
 
 
-def _of_tensor(each: Input, nodes: Sequence[Node]) -> Iterator[str]:
+def _of_tensor(each: Input, found: Signature, nodes: Sequence[Node]) -> Iterator[str]:
     if each.is_optional:
         count = _lacking(each, nodes)
+        remedy = (
+            "`rknn-op graft` fills in its neutral value."
+            if has_value(found.op_type, each.formal)
+            else "it has no neutral value that is known; choose the nodes of one kind with --node."
+        )
         yield (
             f"{count} of {len(nodes)} nodes leave{'s' * (count == 1)} out {each.name}, which an "
-            "operator always has: `rknn-op graft` fills it in if it has a neutral value; else "
-            "choose the nodes of one kind with --node."
+            f"operator always has: {remedy}"
         )
     yield from _of_dtypes(each)
 
@@ -105,17 +110,17 @@ def _of_attribute(each: Attribute, found: Signature, nodes: Sequence[Node]) -> I
             "no default is known: write one here, or choose nodes with --node."
         )
     elif not found.is_standard:
-        yield f"The nodes have {plain(each.name)} = {_examples(values)}; which values are legal?"
+        examples = _examples(values, each.kind)
+        yield f"The nodes have {plain(each.name)} = {examples}; which values are legal?"
     elif each.kind == "string" and values:
-        yield f"The nodes have {plain(each.name)} = {_examples(values)}; which others are used?"
+        examples = _examples(values, each.kind)
+        yield f"The nodes have {plain(each.name)} = {examples}; which others are used?"
     if () in values:
         yield f"Some nodes have an empty list as {plain(each.name)}, which no runtime hands over."
 
 
-def _examples(values: Iterable[Value]) -> str:
-    return _some(
-        [str([*each] if isinstance(each, tuple) else each) for each in dict.fromkeys(values)]
-    )
+def _examples(values: Sequence[Value], kind: str) -> str:
+    return _some([str(converted(each, kind)) for each in dict.fromkeys(values) if each != ()])
 
 
 def _of_constant(each: Input, found: Signature, nodes: Sequence[Node]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import time
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,14 +14,17 @@ from opkit.check.cases import Case
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator
 from opkit.check.recorded import encoded
+from opkit.models.filling import neutral_inputs
 from opkit.models.recording import Call
 from opkit.models.signatures import Signature, converted, plain
-from opkit.models.small_cases import Group
+from opkit.models.time_limit import TimeLimitError, time_limit
 from opkit.models.tolerances import tolerated_error
 from opkit.runtimes.invocation import Array
 
 MAX_SECONDS = 3.0
-"""The maximum time of the reference for a recorded case."""
+"""The maximum processor time of the reference for a recorded case."""
+
+_SLOW = f"the reference takes more than {MAX_SECONDS:g} s"
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class RecordedCases:
 
 
 def recorded_cases(
-    found: Signature, calls: Sequence[Call], operator: Operator, groups: Sequence[Group] | None
+    found: Signature, calls: Sequence[Call], operator: Operator, is_written: bool
 ) -> RecordedCases:
     """Return the cases of calls that a check takes.
 
@@ -52,13 +55,12 @@ def recorded_cases(
         found: the union of the nodes.
         calls: the calls of the nodes.
         operator: the operator with its reference.
-        groups: small cases, to measure the reference; None: the reference is to be written.
+        is_written: whether the operator's reference is written.
     """
     files: dict[str, bytes] = {}
     left_out: dict[str, list[str]] = {}
     differences = []
-    size, tolerance = 0, 0.0
-    seconds = _seconds_per_element(operator, groups or ())
+    size, tolerance, too_many = 0, 0.0, sys.maxsize
     for call in calls:
         name = _free_name(call.node.name, files)
         try:
@@ -68,7 +70,15 @@ def recorded_cases(
                 for each in found.outputs
                 if each.position in call.outputs
             }
-            expected = _expected(operator, case, outputs, groups is not None, seconds)
+            elements = _elements(case, outputs)
+            _check(operator, case, outputs)
+            if elements >= too_many:
+                raise _UnfitError(_SLOW)
+            expected = _expected(operator, case) if is_written else {}
+        except TimeLimitError:
+            too_many = elements
+            left_out.setdefault(_SLOW, []).append(plain(call.node.name))
+            continue
         except (CheckError, _UnfitError) as error:
             reason = str(error).partition("\n")[0].removeprefix(f"{name}: ")
             left_out.setdefault(reason, []).append(plain(call.node.name))
@@ -100,8 +110,9 @@ def _free_name(node: str, taken: Mapping[str, bytes]) -> str:
 
 def _case(found: Signature, call: Call, name: str) -> Case:
     """Return the case of a call; raise _UnfitError if the node lacks an input or a param."""
+    values = {**neutral_inputs(found, call.node), **call.inputs}
     for each in found.inputs:
-        if each.position not in call.inputs:
+        if each.position not in values:
             raise _UnfitError(f"leaves out {each.name}, which other nodes have")
     params: dict[str, Any] = {}
     for attribute in found.attributes:
@@ -111,9 +122,9 @@ def _case(found: Signature, call: Call, name: str) -> Case:
         elif attribute.default is None:
             raise _UnfitError(f"lacks the attribute {attribute.name}, which has no default")
     for each in found.constants:
-        value = tuple(call.inputs[each.position].ravel().tolist())
+        value = tuple(values[each.position].ravel().tolist())
         params[each.name] = converted(value, each.kind)
-    inputs = {each.name: call.inputs[each.position] for each in found.tensors}
+    inputs = {each.name: values[each.position] for each in found.tensors}
     dtypes = {
         each.name: call.outputs[each.position].dtype
         for each in found.outputs
@@ -122,43 +133,32 @@ def _case(found: Signature, call: Call, name: str) -> Case:
     return Case(name, inputs, params, dtypes, name)
 
 
-def _expected(
-    operator: Operator,
-    case: Case,
-    outputs: Mapping[str, Array],
-    has_reference: bool,
-    seconds: float | None,
-) -> Mapping[str, Array]:
-    """Return the reference's outputs; nothing if the reference is to be written.
+def _elements(case: Case, outputs: Mapping[str, Array]) -> int:
+    return sum(array.size for array in (*case.inputs.values(), *outputs.values()))
+
+
+def _check(operator: Operator, case: Case, outputs: Mapping[str, Array]) -> None:
+    """Refuse a case that a check does not take.
 
     Raises:
-        CheckError: the case is invalid.
-        _UnfitError: the reference takes too long.
+        CheckError: the inputs, their dtypes or the params are invalid.
+        _UnfitError: an output has no elements or no dimension.
     """
     operator.check(case)
     for name, array in outputs.items():
         if not array.shape or 0 in array.shape:
             raise _UnfitError(f"output '{name}' has the shape {array.shape}, which no runtime has")
-    if not has_reference:
-        return {}
-    elements = sum(array.size for array in (*case.inputs.values(), *outputs.values()))
-    if seconds is not None and seconds * elements > MAX_SECONDS:
-        raise _UnfitError(
-            f"the reference would take about {seconds * elements:.0f} s (limit {MAX_SECONDS:g} s)"
-        )
-    return operator.prepare(case).expected
 
 
-def _seconds_per_element(operator: Operator, groups: Sequence[Group]) -> float | None:
-    """Return the time of the reference on a small case; None if there is none."""
-    for group in groups:
-        case = group.case(group.ranges[-1])
-        expected = operator.prepare(case).expected  # the reference keeps what it builds
-        start = time.perf_counter()
-        operator.prepare(case)
-        elements = sum(array.size for array in (*case.inputs.values(), *expected.values()))
-        return (time.perf_counter() - start) / elements
-    return None
+def _expected(operator: Operator, case: Case) -> Mapping[str, Array]:
+    """Return the reference's outputs.
+
+    Raises:
+        CheckError: the reference does not take the case.
+        TimeLimitError: it takes too long.
+    """
+    with time_limit(MAX_SECONDS):
+        return operator.prepare(case).expected
 
 
 def _difference(expected: Mapping[str, Array], outputs: Mapping[str, Array], error: float) -> str:

@@ -30,6 +30,7 @@ class Input:
         kind: for a param its word of op.yml, such as `ints`; empty for a tensor.
         rank: for a param the rank of the constant, 0 or 1.
         is_optional: whether some nodes leave it out.
+        formal: its name in the schema; empty without one, and for a repeated input.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Input:
     kind: str = ""
     rank: int = 0
     is_optional: bool = False
+    formal: str = ""
 
 
 @dataclass(frozen=True)
@@ -240,6 +242,7 @@ def _inputs(nodes: Sequence[Node], schema: Any, names: _Names) -> Iterator[Input
             kind,
             max(len(each.shape or ()) for each in present) if kind else 0,
             len(present) < len(tensors),
+            schema.inputs[position].name if schema and position < len(schema.inputs) else "",
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,6 +18,7 @@ from opkit.check.operators import Operator
 from opkit.models.extra import required
 from opkit.models.model import Node, Tensor
 from opkit.models.signatures import Signature, at, params_of
+from opkit.models.time_limit import TimeLimitError, time_limit
 from opkit.models.tolerances import tolerated_error
 from opkit.runtimes.invocation import Array
 
@@ -35,11 +37,17 @@ _UNKNOWN = 6
 _MAX_COUNT = 8
 """The maximum number in a param that shrinking leaves alone: axes, modes, counts."""
 
+_LIMIT = 2.0
+"""The maximum processor time of an attempt."""
+
 _MAX_DIFFERENCE = 4
 """The maximum difference between sizes that shrinking leaves alone: that of a window."""
 
 _MAX_KEPT = 64
 """The maximum size that an attempt leaves alone, such as a count of channels."""
+
+_MAX_SECONDS = 0.2
+"""The maximum processor time of a case for trying other params."""
 
 _NONSENSE = "rknn-op"
 """A text that no operator takes."""
@@ -91,6 +99,33 @@ class Group:
         return case
 
 
+class Runs:
+    """Runs of a reference, each case once.
+
+    Attributes:
+        operator: the operator.
+        seconds: the processor time of the last case, in seconds.
+    """
+
+    def __init__(self, operator: Operator) -> None:
+        self.operator = operator
+        self.seconds = 0.0
+        self._known: dict[str, Mapping[str, Array] | None] = {}
+
+    def outputs(self, case: Case) -> Mapping[str, Array] | None:
+        """Return the reference's outputs; None if it does not take the case."""
+        key = f"{case.name} {case.params}"
+        if key not in self._known:
+            start = time.process_time()
+            try:
+                with time_limit(_LIMIT):
+                    self._known[key] = self.operator.prepare(case).expected
+            except (CheckError, TimeLimitError):
+                self._known[key] = None
+            self.seconds = time.process_time() - start
+        return self._known[key]
+
+
 @dataclass(frozen=True)
 class SmallCases:
     """The small cases of an operator.
@@ -101,7 +136,7 @@ class SmallCases:
         left_out: sentences about nodes without a small case.
     """
 
-    groups: Sequence[Group]
+    groups: Sequence[Group] = ()
     error: float = 0.0
     left_out: Sequence[str] = field(default=())
 
@@ -111,35 +146,41 @@ def small_cases(found: Signature, nodes: Sequence[Node], operator: Operator) -> 
 
     A group keeps the ranks, equal sizes and sizes that occur in params; the reference accepts it.
     """
+    runs = Runs(operator)
     groups: list[Group] = []
     failed = left = 0
     for node in _different(found, nodes):
         if len(groups) == _MAX_GROUPS:
             left += 1
             continue
-        group = next(_accepted(_attempts(found, node), operator), None)
+        group = next(_accepted(_attempts(found, node), runs), None)
         if group is None:
             failed += 1
         elif group not in groups:
             groups.append(group)
-    if groups:
-        texts = _texts(found, nodes)
-        groups[0] = replace(groups[0], others=dict(_others(groups[0], operator, texts)))
     sentences = []
     if failed:
         nodes_text = f"{failed} node{'s' * (failed != 1)}"
         sentences.append(f"{nodes_text} without small shapes that the reference takes")
     if left:
         sentences.append(f"nodes beyond the first {_MAX_GROUPS} different ones: {left}")
-    error = max(
-        (
-            tolerated_error(operator.prepare(group.case(ranges)).expected)
-            for group in groups
-            for ranges in group.ranges
-        ),
-        default=0.0,
-    )
+    if not groups:
+        return SmallCases(left_out=sentences)
+    if runs.seconds > _MAX_SECONDS:
+        sentences.append(f"other values of params: the reference takes {runs.seconds:.1f} s a case")
+    else:
+        others = dict(_others(groups[0], runs, _texts(found, nodes)))
+        groups[0] = replace(groups[0], others=others)
+    error = max(map(tolerated_error, _all_of(groups, runs)), default=0.0)
     return SmallCases(groups, error, sentences)
+
+
+def _all_of(groups: Sequence[Group], runs: Runs) -> Iterator[Mapping[str, Array]]:
+    for group in groups:
+        for ranges in group.ranges:
+            outputs = runs.outputs(group.case(ranges))
+            assert outputs is not None  # each group was accepted
+            yield outputs
 
 
 def _different(found: Signature, nodes: Sequence[Node]) -> list[Node]:
@@ -151,18 +192,10 @@ def _different(found: Signature, nodes: Sequence[Node]) -> list[Node]:
     return [*kinds.values()]
 
 
-def _accepted(groups: Iterable[Group], operator: Operator) -> Iterator[Group]:
+def _accepted(groups: Iterable[Group], runs: Runs) -> Iterator[Group]:
     for group in groups:
-        if all(_outputs(operator, group.case(ranges)) is not None for ranges in group.ranges):
+        if all(runs.outputs(group.case(ranges)) is not None for ranges in group.ranges):
             yield group
-
-
-def _outputs(operator: Operator, case: Case) -> Mapping[str, Array] | None:
-    """Return the reference's outputs; None if it does not take the case."""
-    try:
-        return operator.prepare(case).expected
-    except CheckError:
-        return None
 
 
 # ---- Shapes --------------------------------------------------------------------------------------
@@ -288,44 +321,42 @@ def _texts(found: Signature, nodes: Sequence[Node]) -> dict[str, list[str]]:
 
 
 def _others(
-    group: Group, operator: Operator, texts: Mapping[str, Sequence[str]]
+    group: Group, runs: Runs, texts: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, list[Any]]]:
     """Yield each param with other values that change the outputs."""
-    for param in operator.spec.params:
+    for param in runs.operator.spec.params:
         value = group.params.get(param.name, param.default)
         if param.type.is_text:
-            yield param.name, _other_texts(group, operator, param.name, value, texts)
+            yield param.name, _other_texts(group, runs, param.name, value, texts)
         else:
-            yield param.name, _effective(group, operator, param.name, _other_numbers(value))[:2]
+            yield param.name, _effective(group, runs, param.name, _other_numbers(value))[:2]
 
 
 def _other_texts(
-    group: Group, operator: Operator, name: str, value: Any, texts: Mapping[str, Sequence[str]]
+    group: Group, runs: Runs, name: str, value: Any, texts: Mapping[str, Sequence[str]]
 ) -> list[Any]:
-    if _effective(group, operator, name, [_NONSENSE]):
+    if _effective(group, runs, name, [_NONSENSE]):
         return []  # the reference takes any text, so it says nothing about legal ones
-    return _effective(
-        group, operator, name, [each for each in texts.get(name, ()) if each != value]
-    )
+    return _effective(group, runs, name, [each for each in texts.get(name, ()) if each != value])
 
 
-def _effective(group: Group, operator: Operator, name: str, values: Iterable[Any]) -> list[Any]:
+def _effective(group: Group, runs: Runs, name: str, values: Iterable[Any]) -> list[Any]:
     """Return the values with outputs of their own."""
-    seen = [_all_outputs(group, operator, group.params)]
+    seen = [_all_outputs(group, runs, group.params)]
     found = []
     for value in values:
-        outputs = _all_outputs(group, operator, {**group.params, name: value})
+        outputs = _all_outputs(group, runs, {**group.params, name: value})
         if outputs is not None and not any(_equal(outputs, each) for each in seen):
             seen.append(outputs)
             found.append(value)
     return found
 
 
-def _all_outputs(group: Group, operator: Operator, params: Mapping[str, Any]) -> list[Array] | None:
+def _all_outputs(group: Group, runs: Runs, params: Mapping[str, Any]) -> list[Array] | None:
     """Return the reference's outputs for all ranges of values; None if it does not take one."""
     arrays: list[Array] = []
     for ranges in group.ranges:
-        outputs = _outputs(operator, replace(group.case(ranges), params=params))
+        outputs = runs.outputs(replace(group.case(ranges), params=params))
         if outputs is None:
             return None
         arrays += outputs.values()

@@ -269,3 +269,12 @@ def test_models(tmp_path: Path) -> None:
     ((measured, aim, holds),) = rows(text)["scan besides onnx.load"]
     assert aim == "at most 2 s"
     assert (float(measured.removesuffix(" s")) <= 2) is (holds == "yes")
+
+
+def test_model_in_stages(tmp_path: Path) -> None:
+    run("benchmarks.models", "graft", "--runs", "1", "--output", str(tmp_path))
+    text = (tmp_path / "RESULTS.md").read_text()
+    assert "python -m benchmarks.models graft --output benchmarks" in text
+    assert "in 5 stages" in rows(text)
+    ((_, aim, holds),) = rows(text)["stages alone, relative"]
+    assert (aim, holds in ("yes", "no")) == ("at most 1.1 x", True)

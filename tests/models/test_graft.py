@@ -574,8 +574,6 @@ def test_dynamic_models(tmp_path: Path, repositories: Mapping[str, Path]) -> Non
     file = saved(model([node], [value("x", ["n", 4])], [value("y", None)]), tmp_path)
     root = repositories["Selu"]
     assert "input 'x' has the dynamic shape [n, 4]; a custom operator" in refused(file, [root])
-    message = refused(file, [root], "--target", "riscv64")
-    assert "pass its array with --inputs FILE.npz" in message
     arrays = tmp_path / "inputs.npz"
     np.savez(arrays, x=weights(3, 4))
     proto = grafted(file, [root], "--target", "riscv64", "--inputs", arrays)

@@ -13,6 +13,7 @@ from rknn_op import messages
 VERBS = {
     "demo": "Make, build, pack and check the operator of an example.",
     "scan": "Show the operators of a model that a chip lacks.",
+    "graft": "Make nodes of a model those of operator repositories.",
     "lint": "Report all problems of descriptions or repositories.",
     "create": "Make operator repositories from descriptions.",
     "import": "Make a repository from one of the vendor's tool.",

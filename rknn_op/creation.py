@@ -21,7 +21,7 @@ from opkit.complaint import Complaint
 from opkit.creation.adaptation import adapted
 from opkit.creation.completion import LOCK, REQUIREMENTS
 from opkit.creation.license import NONE, license_text
-from opkit.creation.requirements import lock_text, requirements_text
+from opkit.creation.requirements import Extra, lock_text, requirements_text
 from opkit.creation.rewriting import with_schema, with_target
 from opkit.creation.wheel import wheel
 from opkit.description.file import read_description
@@ -68,6 +68,7 @@ class Plan:
         files: path -> content of the user's existing files.
         choices: the user's choices.
         warnings: of parts of the description that the chosen runtimes do not support.
+        extra: the package that the reference imports.
     """
 
     spec: OpSpec
@@ -76,6 +77,7 @@ class Plan:
     files: Mapping[str, bytes] = field(default_factory=dict)
     choices: Choices = DEFAULTS
     warnings: Sequence[Complaint] = ()
+    extra: Extra = ""
 
 
 @dataclass(frozen=True)
@@ -105,24 +107,47 @@ def plan(
     Raises:
         OpkitError: the description or a choice is invalid, or the path exists.
     """
-    text = read_description(config)
-    spec = runtimes.parse(text, str(config))
+    return plan_text(read_description(config), str(config), folder, parent, choices)
+
+
+def plan_text(
+    text: str,
+    source: str,
+    folder: Path | None = None,
+    parent: Path = Path(),
+    choices: Choices = DEFAULTS,
+    files: Mapping[str, bytes] = {},
+) -> Plan:
+    """Return the plan for the text of a description; see plan.
+
+    Args:
+        text: the description.
+        source: its origin, for messages.
+        folder: as of plan.
+        parent: as of plan.
+        choices: as of plan.
+        files: path -> content of the user's existing files.
+
+    Raises:
+        OpkitError: the description or a choice is invalid, or the path exists.
+    """
+    spec = runtimes.parse(text, source)
     warnings: Sequence[Complaint] = ()
     if choices.runtimes:
-        changed = f"{config}, changed by options"
+        changed = f"{source}, changed by options"
         text, found = adapted(text, choices.runtimes, changed, choices.target)
-        warnings = [replace(each, file=str(config)) for each in found]
+        warnings = [replace(each, file=source) for each in found]
     elif choices.target:
         text = with_target(text, choices.target)
     if choices.runtimes or choices.target:
-        spec = runtimes.parse(text, f"{config}, changed by options")
+        spec = runtimes.parse(text, f"{source}, changed by options")
     folder = folder or parent / spec.name
     name = _absolute(folder).name
     repository.refuse_folder_name(name)
     refuse_existing(folder)
     license = license_text(template.LICENSES, choices.license, choices.author, name)
-    files = {"LICENSE": license.encode()} if license else {}
-    return Plan(spec, with_schema(text), folder, files, choices, warnings)
+    own = {"LICENSE": license.encode()} if license else {}
+    return Plan(spec, with_schema(text), folder, {**own, **files}, choices, warnings)
 
 
 def refuse_existing(folder: Path) -> None:
@@ -194,7 +219,9 @@ def _contents(plan: Plan) -> dict[str, dict[str, bytes]]:
     skeletons = once_only_files(spec, chosen)
     of_operator = {
         **_encoded(skeletons),
-        **_encoded({"op.yml": f"{plan.text}\n", REQUIREMENTS: requirements_text(own)}),
+        **_encoded(
+            {"op.yml": f"{plan.text}\n", REQUIREMENTS: requirements_text(own, "", plan.extra)}
+        ),
         **plan.files,
     }
     reference = of_operator[f"{spec.lower}_reference.py"].decode()
@@ -202,7 +229,7 @@ def _contents(plan: Plan) -> dict[str, dict[str, bytes]]:
     written = Manifest(VERSION, dict.fromkeys(skeletons, VERSION), tuple(generated), own)
     known = origin()
     cruft = {CRUFT: cruft_text(_cruft_state(plan, known, sorted(of_operator)))} if known else {}
-    more = {manifest.PATH: manifest.to_text(written), LOCK: lock_text(own), **cruft}
+    more = {manifest.PATH: manifest.to_text(written), LOCK: lock_text(own, plan.extra), **cruft}
     return {
         "yours": template.files() | of_operator,
         "generated": _encoded(generated | more),

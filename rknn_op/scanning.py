@@ -37,14 +37,10 @@ def scan_file(file: Path, target: str | None, toolkit: Path | None = None) -> Sc
     Raises:
         OpkitError: the model cannot be read, or the target is unknown or takes no such models.
     """
-    if file.suffix not in READERS:
-        raise OpkitError(
-            f"{printable(str(file))}: invalid file name (expected a model: *.onnx, or *.pb for a "
-            "frozen graph of TensorFlow)"
-        )
+    _refuse_suffix(file)
     target = target or available()[_DEFAULT_RUNTIMES[file.suffix]].describe.default_target
     operators = _operators(target)
-    model = READERS[file.suffix](file)
+    model = read_model(file)
     if model.framework != operators.framework:
         raise OpkitError(
             f"{printable(str(file))}: a model of {model.framework}; custom operators of {target} "
@@ -59,13 +55,45 @@ def scan_file(file: Path, target: str | None, toolkit: Path | None = None) -> Sc
     return replace(result, toolkit=ToolkitReport(answer.version, differences(result, answer)))
 
 
+def read_model(file: Path) -> Model:
+    """Return a model.
+
+    Raises:
+        OpkitError: it is not an .onnx or .pb file, or cannot be read.
+    """
+    _refuse_suffix(file)
+    return READERS[file.suffix](file)
+
+
+def _refuse_suffix(file: Path) -> None:
+    if file.suffix not in READERS:
+        raise OpkitError(
+            f"{printable(str(file))}: invalid file name (expected a model: *.onnx, or *.pb for a "
+            "frozen graph of TensorFlow)"
+        )
+
+
+def runtime_of(file: Path, target: str) -> str:
+    """Return the name of a target's runtime, or of the usual runtime for such models.
+
+    Raises:
+        OpkitError: the target is unknown, or the file is not a model.
+    """
+    _refuse_suffix(file)
+    return _runtime(target) if target else _DEFAULT_RUNTIMES[file.suffix]
+
+
 def _operators(target: str) -> OperatorList:
+    return _LISTS[_runtime(target)](target)
+
+
+def _runtime(target: str) -> str:
     for runtime in available().values():
         describe = runtime.describe
         if target in describe.refused_targets:
             raise OpkitError(describe.refused_targets[target])
         if target in describe.targets:
-            return _LISTS[runtime.name](target)
+            return runtime.name
     names = [name for runtime in available().values() for name in runtime.describe.targets]
     hint = did_you_mean(target, names)
     expected = f"expected {', '.join(names)}"

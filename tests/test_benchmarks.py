@@ -258,3 +258,23 @@ def test_mutations(tmp_path: Path) -> None:
     ((changes, noticed, share),) = rows((tmp_path / "RESULTS.md").read_text())["all"]
     assert (changes, share) == ("2", f"{50 * int(noticed)} %")
     assert path.stat().st_mtime_ns == before
+
+
+@pytest.mark.slow
+def test_models(tmp_path: Path) -> None:
+    run("benchmarks.models", "scan", "--runs", "1", "--output", str(tmp_path))
+    text = (tmp_path / "RESULTS.md").read_text()
+    assert "python -m benchmarks.models scan --output benchmarks" in text
+    assert "A model of 500 nodes and 102 MB" in text
+    ((measured, aim, holds),) = rows(text)["scan besides onnx.load"]
+    assert aim == "at most 2 s"
+    assert (float(measured.removesuffix(" s")) <= 2) is (holds == "yes")
+
+
+def test_model_in_stages(tmp_path: Path) -> None:
+    run("benchmarks.models", "graft", "--runs", "1", "--output", str(tmp_path))
+    text = (tmp_path / "RESULTS.md").read_text()
+    assert "python -m benchmarks.models graft --output benchmarks" in text
+    assert "in 5 stages" in rows(text)
+    ((_, aim, holds),) = rows(text)["stages alone, relative"]
+    assert (aim, holds in ("yes", "no")) == ("at most 1.1 x", True)

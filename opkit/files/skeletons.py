@@ -14,7 +14,7 @@ from opkit.files.unread_params import PLACEHOLDER
 from opkit.python_layout import bracketed, literal
 from opkit.runtimes.files import RuntimeTexts, TestText
 from opkit.runtimes.interface import Runtime
-from opkit.text import escape_comment, render
+from opkit.text import c_string, escape_comment, render
 
 _SAMPLES: dict[Kind, bool | int | float] = {"bool": True, "int": 1, "uint": 1, "float": 0.5}
 """Kind -> a sample value, of the Python type that the reference gets."""
@@ -43,7 +43,27 @@ def _files(spec: OpSpec, parts: Sequence[RuntimeTexts]) -> dict[str, str]:
     return files
 
 
+def unwritten_math(spec: OpSpec) -> str:
+    """Return the text of `<op>_compute.h` with math that fails until it is written."""
+    return _compute_file(
+        spec,
+        "each call fails",
+        "    (void)inputs;\n    (void)outputs;\n",
+        c_string(f"the math is left to write, in {spec.lower}_compute.h"),
+    )
+
+
 def _compute(spec: OpSpec) -> str:
+    first = spec.inputs[0]
+    statements = [
+        _copy(first, output) if is_copy(spec, output) else _zero(output) for output in spec.outputs
+    ]
+    if not any(is_copy(spec, output) for output in spec.outputs):
+        statements.insert(0, "    (void)inputs;\n")
+    return _compute_file(spec, _so_far(spec), "\n".join(statements), "NULL")
+
+
+def _compute_file(spec: OpSpec, so_far: str, statements: str, result: str) -> str:
     first = spec.inputs[0]
     lines = [
         *((f"inputs->{input_.name}", _tensor_doc(input_)) for input_ in spec.inputs),
@@ -51,11 +71,6 @@ def _compute(spec: OpSpec) -> str:
         *((f"outputs->{output.name}", _tensor_doc(output)) for output in spec.outputs),
     ]
     width = max(len(member) for member, _ in lines)
-    statements = [
-        _copy(first, output) if is_copy(spec, output) else _zero(output) for output in spec.outputs
-    ]
-    if not any(is_copy(spec, output) for output in spec.outputs):
-        statements.insert(0, "    (void)inputs;\n")
     return render(
         "files/templates/compute.h",
         name=spec.name,
@@ -78,8 +93,9 @@ def _compute(spec: OpSpec) -> str:
             " *     ",
             f"inputs->{first.name}.{_member(first)}[row * inputs->{first.name}.shape[1] + column]",
         ),
-        so_far=comment(f"{PLACEHOLDER} Until then, {_so_far(spec)}.", indent=4),
-        statements="\n".join(statements),
+        so_far=comment(f"{PLACEHOLDER} Until then, {so_far}.", indent=4),
+        statements=statements,
+        result=result,
     )
 
 

@@ -6,19 +6,26 @@ import importlib
 from typing import Any
 
 from opkit.errors import OpkitError
+from opkit.text import printable, shortened
 
 
 def required(module: str) -> Any:
     """Return a module of the extra `onnx`.
 
     Raises:
-        OpkitError: it is not installed.
+        OpkitError: it is not installed, or cannot be imported.
     """
+    distribution = module.partition(".")[0]
     try:
         return importlib.import_module(module)
-    except ImportError:
-        distribution = module.partition(".")[0]
+    except ImportError as error:
+        if error.name == distribution:
+            raise OpkitError(
+                f"{distribution} is not installed, which reads models; "
+                "`pip install 'rknn-op-template[onnx]'` installs it, in a checkout "
+                "`pip install '.[onnx]'`"
+            ) from None
+        reason = printable(shortened(str(error).partition("\n")[0], 200))
         raise OpkitError(
-            f"{distribution} is not installed, which reads models; "
-            "`pip install 'rknn-op-template[onnx]'` installs it"
+            f"{module} cannot be imported: {reason}; install {distribution} again"
         ) from None

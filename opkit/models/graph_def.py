@@ -6,13 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from opkit.errors import OpkitError
+from opkit.models import model_file
 from opkit.models.extra import required
-from opkit.models.model import Dimension, Model, Node, Tensor, Value
-from opkit.text import printable
+from opkit.models.model import Dimension, Model, Node, Opaque, Tensor, TypeName, Value
+from opkit.models.model_file import InvalidError, check_count
+from opkit.text import shortened
 
 _CONSTANT = "Const"
 _PLACEHOLDERS = frozenset(("Placeholder", "PlaceholderWithDefault"))
+_MAX_CYCLE = 6
+"""Maximum nodes of a cycle in a message."""
+
 _DTYPE_KEYS = ("dtype", "T", "DstT", "out_type", "output_type")
 
 
@@ -22,13 +26,32 @@ def read(file: Path) -> Model:
     Raises:
         OpkitError: tensorboardX is not installed, or the file is not a valid graph.
     """
-    messages = required("tensorboardX.proto.graph_pb2")
-    graph = _load(messages, file)
-    protos = {proto.name: proto for proto in graph.node}
+    try:
+        return _model(file, _load(file))
+    except InvalidError as error:
+        raise model_file.error(file, error) from None
+
+
+def _load(file: Path) -> Any:
+    graph = required("tensorboardX.proto.graph_pb2").GraphDef()
+    from google.protobuf.message import DecodeError
+
+    try:
+        graph.ParseFromString(model_file.contents(file, "a frozen graph"))
+    except DecodeError:
+        raise InvalidError("is not a frozen graph (GraphDef), or is truncated") from None
+    if not graph.node:
+        raise InvalidError("is not a frozen graph (GraphDef): it has no nodes")
+    check_count(len(graph.node))
+    return graph
+
+
+def _model(file: Path, graph: Any) -> Model:
+    protos = _by_name(graph)
     tensors: dict[str, Tensor] = {}
     nodes = []
-    for proto in _ordered(protos, file):
-        inputs = tuple(_tensor(tensors, protos, each) for each in _data_inputs(proto))
+    for proto in _ordered(protos):
+        inputs = tuple(_tensor(tensors, each) for each in _data_inputs(proto))
         output = _output(proto, inputs)
         tensors[proto.name] = output
         attributes = {key: _value(value) for key, value in sorted(proto.attr.items())}
@@ -39,19 +62,17 @@ def read(file: Path) -> Model:
     return Model(file, "tensorflow", {}, 0, placeholders, tuple(nodes))
 
 
-def _load(messages: Any, file: Path) -> Any:
-    from google.protobuf.message import DecodeError
+def _by_name(graph: Any) -> dict[str, Any]:
+    protos: dict[str, Any] = {}
+    for proto in graph.node:
+        if proto.name in protos:
+            raise InvalidError(f"two nodes have the name {_quoted(proto.name)}")
+        protos[proto.name] = proto
+    return protos
 
-    graph = messages.GraphDef()
-    try:
-        graph.ParseFromString(file.read_bytes())
-    except OSError as error:
-        raise OpkitError(f"{file}: cannot be read: {error.strerror}") from None
-    except DecodeError:
-        raise OpkitError(f"{file}: is not a frozen graph (GraphDef), or is truncated") from None
-    if not graph.node:
-        raise OpkitError(f"{file}: is not a frozen graph (GraphDef): it has no nodes")
-    return graph
+
+def _quoted(name: str) -> str:
+    return repr(shortened(name))
 
 
 def _data_inputs(proto: Any) -> list[str]:
@@ -59,33 +80,32 @@ def _data_inputs(proto: Any) -> list[str]:
     return [each for each in proto.input if not each.startswith("^")]
 
 
-def _ordered(protos: Mapping[str, Any], file: Path) -> list[Any]:
+def _ordered(protos: Mapping[str, Any]) -> list[Any]:
     """Return the nodes in the order of computation: GraphDef files have any order.
 
     Raises:
-        OpkitError: the graph has a cycle, or a node reads another one that is missing.
+        InvalidError: the graph has a cycle, or a node reads another one that is missing.
     """
     from graphlib import CycleError, TopologicalSorter
 
     before = {name: {_node_of(each) for each in _data_inputs(p)} for name, p in protos.items()}
     for name, names in before.items():
         for missing in names - protos.keys():
-            raise OpkitError(
-                f"{file}: node {printable(name)!r} reads {printable(missing)!r}, which is missing"
-            )
+            raise InvalidError(f"node {_quoted(name)} reads {_quoted(missing)}, which is missing")
     try:
         order = TopologicalSorter(before).static_order()
         return [protos[name] for name in order]
     except CycleError as error:
-        cycle = " -> ".join(printable(name) for name in error.args[1])
-        raise OpkitError(f"{file}: the graph has a cycle: {cycle}") from None
+        cycle = " -> ".join(map(_quoted, error.args[1][:_MAX_CYCLE]))
+        more = " -> ..." if len(error.args[1]) > _MAX_CYCLE else ""
+        raise InvalidError(f"the graph has a cycle: {cycle}{more}") from None
 
 
 def _node_of(tensor: str) -> str:
     return tensor.partition(":")[0]
 
 
-def _tensor(tensors: Mapping[str, Tensor], protos: Mapping[str, Any], name: str) -> Tensor:
+def _tensor(tensors: Mapping[str, Tensor], name: str) -> Tensor:
     output = tensors[_node_of(name)]
     first = name == _node_of(name) or name.endswith(":0")
     return output if first else Tensor(name, None, "", output.constant)
@@ -129,17 +149,17 @@ def _value(proto: Any) -> Value:
     if kind == "s":
         return bytes(value).decode(errors="replace")
     if kind == "type":
-        return _dtype(value)
+        return TypeName(_dtype(value))
     if kind == "tensor":
-        return f"<{_dtype(value.dtype)}{[each.size for each in value.tensor_shape.dim]}>"
+        return Opaque(f"<{_dtype(value.dtype)}{[each.size for each in value.tensor_shape.dim]}>")
     if kind == "shape":
-        return f"<shape {[each.size for each in value.dim]}>"
+        return Opaque(f"<shape {[each.size for each in value.dim]}>")
     if kind == "list":
         return tuple(_items(value))
-    return value if isinstance(value, (bool, int, float)) else f"<{kind}>"
+    return value if isinstance(value, (bool, int, float)) else Opaque(f"<{kind}>")
 
 
 def _items(proto: Any) -> list[Value]:
     numbers: list[Value] = [*proto.i, *proto.f, *proto.b]
     texts: list[Value] = [bytes(each).decode(errors="replace") for each in proto.s]
-    return numbers + texts + [_dtype(each) for each in proto.type]
+    return numbers + texts + [TypeName(_dtype(each)) for each in proto.type]

@@ -22,7 +22,7 @@ def as_text(scan: Scan) -> str:
     missing = len(scan.missing)
     count = f"{missing or 'no'} operator{'s' * (missing != 1)}"
     head = (
-        f"{printable(str(scan.model.file))} for {scan.target} ({scan.operators.source}):\n"
+        f"{_one_line(str(scan.model.file))} for {scan.target} ({scan.operators.source}):\n"
         f"{count} need{'s' * (missing == 1)} a custom one"
     )
     parts = [head, *map(_missing_text, scan.missing), *_cpu_text(scan), *_refused_text(scan)]
@@ -78,7 +78,8 @@ def as_github(scan: Scan) -> str:
 
 
 def _escaped(text: str, more: dict[str, str]) -> str:
-    for character, escape in {"%": "%25", "\r": "%0D", "\n": "%0A", **more}.items():
+    text = _one_line(text)
+    for character, escape in {"%": "%25", **more}.items():
         text = text.replace(character, escape)
     return text
 
@@ -88,10 +89,10 @@ def _escaped(text: str, more: dict[str, str]) -> str:
 
 def _missing_text(missing: Missing) -> str:
     domain = f"{missing.domain}." if missing.domain else ""
-    title = f"{printable(domain + missing.op_type)} ({_node_count(missing.nodes)})"
-    reason = _indented(f"{missing.reason}", 2)
+    title = _one_line(f"{shortened(domain + missing.op_type)} ({_node_count(missing.nodes)})")
+    reason = _indented(missing.reason, 2)
     ways = [_indented(text, 2) for text in _ways_text(missing)]
-    nodes = [line for node in missing.nodes[:_MAX_NODES] for line in _node_lines(node)]
+    nodes = [_one_line(line) for node in missing.nodes[:_MAX_NODES] for line in _node_lines(node)]
     if len(missing.nodes) > _MAX_NODES:
         nodes.append(f"  ... and {len(missing.nodes) - _MAX_NODES} more (--json lists all)")
     return "\n".join([title, reason, *ways, *nodes])
@@ -100,23 +101,24 @@ def _missing_text(missing: Missing) -> str:
 def _ways_text(missing: Missing) -> Iterator[str]:
     """Yield the ways to name the operator, if there is a choice."""
     if len(missing.ways) > 1:
+        op_type = shortened(missing.op_type)
         restriction = " (librknnrt 2.x only)" if missing.domain == STANDARD else ""
         yield (
-            f"name in the model: {PREFIX}{missing.op_type} by renamed nodes (default), or as it "
-            f"is by `op_type: {missing.op_type}` in op.yml{restriction}"
+            f"name in the model: {PREFIX}{op_type} by renamed nodes (default), or as it "
+            f"is by `op_type: {op_type}` in op.yml{restriction}"
         )
 
 
 def _node_lines(node: Node) -> Iterator[str]:
-    yield f"  {printable(shortened(node.name))}"
+    yield f"  {shortened(node.name)}"
     for role, tensors in (("in ", node.inputs), ("out", node.outputs)):
         for tensor in tensors:
             if tensor is not None:
                 constant = " constant" if tensor.constant else ""
-                name = printable(shortened(tensor.name, 40))
+                name = shortened(tensor.name, 40)
                 yield f"    {role} {name}: {_type_text(tensor)}{constant}"
     for name, value in node.attributes.items():
-        yield f"    {printable(name)} = {printable(shortened(_value_text(value)))}"
+        yield f"    {shortened(name)} = {shortened(_value_text(value))}"
 
 
 def _type_text(tensor: Tensor) -> str:
@@ -134,7 +136,7 @@ def _cpu_text(scan: Scan) -> Iterator[str]:
         return
     rows = [["operator", "nodes", "moves"]]
     rows += [
-        [printable(each.op_type), str(len(each.nodes)), _bytes_text(each.bytes)]
+        [_one_line(each.op_type), str(len(each.nodes)), _bytes_text(each.bytes)]
         for each in scan.cpu
     ]
     yield (
@@ -159,10 +161,10 @@ def _refused_text(scan: Scan) -> Iterator[str]:
 
 
 def _refusal_lines(refusal: Refusal) -> Iterator[str]:
-    names = ", ".join(printable(shortened(node.name)) for node in refusal.nodes[:3])
+    names = ", ".join(shortened(node.name) for node in refusal.nodes[:3])
     more = len(refusal.nodes) - 3
     where = f" ({names}{f' and {more} more' if more > 0 else ''})" if names else ""
-    yield _indented(printable(refusal.problem) + where, 2)
+    yield _indented(refusal.problem + where, 2)
     yield _indented(refusal.remedy, 4)
 
 
@@ -176,8 +178,17 @@ def _toolkit_text(scan: Scan) -> Iterator[str]:
 def _indented(text: str, spaces: int) -> str:
     indent = " " * spaces
     return textwrap.fill(
-        text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False
+        _one_line(text),
+        _WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
     )
+
+
+def _one_line(text: str) -> str:
+    """Escape the control characters of a text, also line feeds and tabs."""
+    return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _node_count(nodes: Iterable[Node]) -> str:

@@ -10,7 +10,20 @@ from pathlib import Path
 Dimension = int | str | None
 """A size, the name of a dynamic size, or None for an unknown one."""
 Value = int | float | str | tuple["Value", ...]
-"""The value of an attribute; tensors and graphs are told as texts."""
+"""The value of an attribute; tensors, graphs and types are told as an Opaque."""
+
+
+class Opaque(str):
+    """The description of an attribute's value that is not a number, a text or a list of them."""
+
+    __slots__ = ()
+
+
+class TypeName(Opaque):
+    """An element type as an attribute of TensorFlow."""
+
+    __slots__ = ()
+
 
 STANDARD = ""
 """ONNX's own domain."""
@@ -25,12 +38,15 @@ class Tensor:
         shape: its dimensions; None: unknown, also the rank.
         dtype: numpy's name of its element type; empty: unknown.
         constant: the model holds its value, or computes it from such values alone.
+        value: the elements of a small constant in memory order; None: the reader does not know
+            them.
     """
 
     name: str
     shape: tuple[Dimension, ...] | None
     dtype: str
     constant: bool = False
+    value: tuple[int | float, ...] | None = None
 
     @property
     def bytes(self) -> int | None:
@@ -47,6 +63,9 @@ class Tensor:
         """Whether a size is known only when the model runs."""
         return self.shape is None or not all(isinstance(size, int) for size in self.shape)
 
+
+MAX_VALUES = 16
+"""Maximum elements of a constant whose value a reader keeps."""
 
 _ITEM_BYTES = {
     **dict.fromkeys(("bool", "int8", "uint8"), 1),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from opkit.models.model import STANDARD, Model, Node
 from opkit.models.operator_lists import OperatorList
+from opkit.text import shortened
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def scan(model: Model, target: str, operators: OperatorList) -> Scan:
 def _reason(operators: OperatorList, domain: str, op_type: str, opset: int) -> str:
     """Return why an operator needs a custom one; empty if the target has it."""
     if domain != STANDARD:
-        return f"{domain} is not ONNX's own domain"
+        return f"{shortened(domain)} is not ONNX's own domain"
     places = operators.place + (" and runtime's CPU" if operators.cpu else "")
     if name := operators.missing(op_type):
         part = "" if name == op_type else f"{name}, which the converter makes of it, "
@@ -157,7 +158,7 @@ def _refused(model: Model, operators: OperatorList, types: _Types) -> Iterator[R
         if tensor.is_dynamic and operators.max_opset:
             yield Refusal(
                 (),
-                f"input {tensor.name} has the dynamic shape {shape_text(tensor.shape)}",
+                f"input {shortened(tensor.name)} has the dynamic shape {shape_text(tensor.shape)}",
                 "export it with fixed sizes, or pass input_size_list to load_onnx",
             )
     for (domain, op_type), nodes in types.items():
@@ -186,4 +187,4 @@ def shape_text(shape: tuple[object, ...] | None) -> str:
     """Return a shape for a message, such as `[1, 3, ?]`."""
     if shape is None:
         return "[unknown]"
-    return f"[{', '.join('?' if size is None else str(size) for size in shape)}]"
+    return f"[{', '.join('?' if size is None else shortened(str(size), 30) for size in shape)}]"

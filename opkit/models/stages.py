@@ -38,8 +38,8 @@ _MIN_IR_VERSION = 4  # initializers need not be inputs
 _FATAL = 4
 _PROVIDERS = ["CPUExecutionProvider"]
 _FOLDER_OF_WEIGHTS = "session.model_external_initializers_file_folder_path"
-# Threads of a session wait actively for more work, and would slow down the next stage.
-_END_OF_WAITING = "session.force_spinning_stop"
+# Threads of a session wait actively for more work by default, which slows down the next stage.
+_WAITING = "session.intra_op.allow_spinning"
 
 
 def staged(model: OpenModel, choose: Choose, types: Mapping[str, Any] | None = None) -> Staged:
@@ -184,7 +184,7 @@ class _Stage:
         options = onnxruntime.SessionOptions()
         options.log_severity_level = _FATAL
         options.add_session_config_entry(_FOLDER_OF_WEIGHTS, str(self.model.folder))
-        options.add_session_config_entry(_END_OF_WAITING, "1")
+        options.add_session_config_entry(_WAITING, "0")
         data = self._proto(feeds).SerializeToString()
         return onnxruntime.InferenceSession(data, options, providers=_PROVIDERS)
 

@@ -34,11 +34,13 @@ class OpenModel:
         file: its file, for messages.
         proto: the message, without local functions; do not change it.
         folder: the folder of the files with its large initializers.
+        has_external_data: whether these files are the model's own.
     """
 
     file: Path
     proto: Any
     folder: Path
+    has_external_data: bool = False
 
     def changed(self, proto: Any) -> OpenModel:
         """Return a model of another message with the same weights."""
@@ -61,8 +63,9 @@ def opened(file: Path, max_inline: int = MAX_INLINE) -> Iterator[OpenModel]:
     external = [each for each in tensors(proto.graph) if is_external(each)]
     for tensor in external:
         _check_external(tensor, file)
-    if external:
-        yield OpenModel(file, _inlined(proto, file), file.parent.resolve())
+        _load_small(tensor, file.parent, max_inline)
+    if any(map(is_external, external)):
+        yield OpenModel(file, _inlined(proto, file), file.parent.resolve(), True)
         return
     folder = Path(tempfile.mkdtemp(prefix="opkit-weights-"))
     try:
@@ -134,6 +137,18 @@ def _check_external(tensor: Any, file: Path) -> None:
             f"{file}: the external data of tensor {name!r} ends behind the end of {called!r}; the "
             "file is truncated"
         )
+
+
+def _load_small(tensor: Any, folder: Path, max_inline: int) -> None:
+    """Load small external data: sizes and axes, which the inference of shapes reads."""
+    where, offset, length = location(tensor)
+    with (folder / where).open("rb") as data:
+        data.seek(offset)
+        content = data.read(max_inline + 1 if length is None else min(length, max_inline + 1))
+    if len(content) <= max_inline:
+        tensor.raw_data = content
+        tensor.ClearField("data_location")
+        del tensor.external_data[:]
 
 
 def _inlined(proto: Any, file: Path) -> Any:

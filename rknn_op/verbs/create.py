@@ -13,6 +13,7 @@ from opkit.creation.next_steps import next_steps
 from opkit.errors import OpkitError
 from rknn_op import creation, messages, progress
 from rknn_op.creation import Choices, Created
+from rknn_op.selection import Selection
 
 
 @click.command("create")
@@ -26,11 +27,39 @@ from rknn_op.creation import Choices, Created
 )
 @click.argument("others", nargs=-1, type=click.Path(path_type=Path), metavar="[YAML]...")
 @click.option(
+    "--from",
+    "model",
+    type=click.Path(path_type=Path),
+    metavar="MODEL",
+    help="Instead of a description: a model (.onnx, or a frozen graph .pb) with one of --op, "
+    "--node and --all, and -p.",
+)
+@click.option(
+    "--op",
+    "op_type",
+    metavar="TYPE",
+    help="An operator for all nodes of a type; domain:TYPE if two domains have it.",
+)
+@click.option("--node", metavar="NAME", help="An operator for a single node.")
+@click.option(
+    "--all",
+    "is_all",
+    is_flag=True,
+    help="An operator for each type that the target lacks, in DIR/NAME.",
+)
+@click.option(
+    "--inputs",
+    type=click.Path(path_type=Path),
+    metavar="FILE.npz",
+    help="The model's inputs by name, for the recorded cases; default: random ones.",
+)
+@click.option(
     "-p",
     "--path",
     type=click.Path(path_type=Path),
-    help="The folder to make; for several descriptions, the folder of all repositories. "
-    "Default: the operator's name, in the current folder.",
+    metavar="DIR",
+    help="The folder to make; for several descriptions and --all, the folder of all repositories. "
+    "Default for descriptions: the operator's name, in the current folder.",
 )
 @click.option(
     "--runtime",
@@ -59,6 +88,11 @@ from rknn_op.creation import Choices, Created
 def command(
     config: tuple[Path, ...],
     others: tuple[Path, ...],
+    model: Path | None,
+    op_type: str | None,
+    node: str | None,
+    is_all: bool,
+    inputs: Path | None,
     path: Path | None,
     runtimes: tuple[str, ...],
     target: str,
@@ -66,17 +100,30 @@ def command(
     author: str,
     dry_run: bool,
 ) -> None:
-    """Make operator repositories from descriptions.
+    """Make operator repositories from descriptions, or from a model.
 
     op.yml has the text of the description, except for changes by the options: parts that the
     chosen runtimes do not support are omitted with a warning. An invalid description does not stop
     the others; all errors are listed at the end.
+
+    --from describes the nodes of a model: with the operator library's math where it has the
+    operator, else with a reference by onnx; with the nodes' tensors as cases, recorded in a run of
+    the model; and with questions about all that the model does not say. An operator that cannot be
+    described stops all others. It requires `pip install 'rknn-op-template[onnx]'`.
     """
     configs = [*config, *others]
-    if not configs:
-        raise click.UsageError("Missing option '-c' / '--config'.")
     names = [name for text in runtimes for name in text.split(",")]
     choices = Choices(names, target, license, author)
+    selection = Selection(op_type, node, is_all)
+    if model:
+        if configs:
+            raise click.UsageError("--from and descriptions (-c) exclude each other.")
+        _create_from(model, selection, path, choices, inputs, dry_run)
+        return
+    if selection != Selection() or inputs:
+        raise click.UsageError("--op, --node, --all and --inputs need --from MODEL.")
+    if not configs:
+        raise click.UsageError("Missing option '-c' / '--config', or '--from'.")
     if len(configs) > 1:
         _create_all(configs, path or Path(), choices, dry_run)
         return
@@ -98,6 +145,32 @@ def command(
         return
     creation.create(planned)
     click.echo(next_steps(planned.spec, planned.folder.absolute()), nl=False)
+
+
+def _create_from(
+    model: Path,
+    selection: Selection,
+    path: Path | None,
+    choices: Choices,
+    inputs: Path | None,
+    dry_run: bool,
+) -> None:
+    """Make the repositories for operators of a model; print their contents."""
+    if selection.count != 1:
+        raise click.UsageError("--from needs exactly one of --op TYPE, --node NAME and --all.")
+    if path is None:
+        raise click.UsageError("--from needs -p DIR.")
+    from rknn_op import from_model  # only here: it imports numpy
+
+    try:
+        plans = from_model.plans(model, selection, path, choices, inputs)
+    except from_model.InvalidOperators as error:
+        messages.end_with(error.problems, error.total, "made")
+        return
+    for each in plans.planned:
+        messages.warn(each.plan.warnings)
+        (creation.rehearse if dry_run else creation.create)(each.plan)
+    click.echo(from_model.report(plans, is_made=not dry_run), nl=False)
 
 
 def _create_all(configs: Sequence[Path], parent: Path, choices: Choices, dry_run: bool) -> None:

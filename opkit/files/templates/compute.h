@@ -29,7 +29,7 @@ $declaration
 
 $so_far
 $statements
-    return NULL;
+    return $result;
 }
 
 #endif

@@ -1,0 +1,44 @@
+"""CumSum in numpy: the reference for every kernel; RKNN-Toolkit2 runs it, too.
+
+The running sums along an axis, as in the ONNX specification of CumSum. Sums of floats are in
+float64, and rounded once; sums of integers overflow as integers of their size do.
+"""
+
+import numpy as np
+
+
+def output_shapes(input_shapes, params):
+    """Return the shape of each output.
+
+    input_shapes: dict of input name -> shape, slowest dimension first.
+    params: dict of param name -> value: axis, an int; exclusive and reverse, 0 or 1.
+    """
+    shape = tuple(input_shapes["x"])
+    if not -len(shape) <= params["axis"] < len(shape):
+        limits = f"{-len(shape)} to {len(shape) - 1}"
+        raise ValueError(f"CumSum: axis must be {limits}, not {params['axis']}")
+    for name in ("exclusive", "reverse"):
+        if params[name] not in (0, 1):
+            raise ValueError(f"CumSum: {name} must be 0 or 1, not {params[name]}")
+    return {"y": shape}
+
+
+def reference(inputs, params):
+    """Return the array of each output.
+
+    inputs: dict of input name -> array; half-precision tensors arrive as float32.
+    params: as above.
+    """
+    x = inputs["x"]
+    if x.dtype.kind != "f" and x.dtype not in (np.int32, np.uint32, np.int64):
+        raise ValueError("CumSum: x must be float16, float32, int32, uint32 or int64")
+    rows = np.moveaxis(x, params["axis"], -1)
+    if params["reverse"]:
+        rows = rows[..., ::-1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.cumsum(rows, axis=-1, dtype=np.float64 if x.dtype.kind == "f" else x.dtype)
+        if params["exclusive"]:
+            sums = np.concatenate([np.zeros_like(sums[..., :1]), sums[..., :-1]], axis=-1)
+        if params["reverse"]:
+            sums = sums[..., ::-1]
+        return {"y": np.moveaxis(sums, -1, params["axis"]).astype(x.dtype)}

@@ -1,0 +1,224 @@
+"""The description of an operator from a model: the text of op.yml."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+
+import yaml
+
+from opkit import runtimes
+from opkit.description.reader import DescriptionError
+from opkit.errors import OpkitError
+from opkit.models.model import STANDARD, Model, Node
+from opkit.models.questions import Question
+from opkit.models.signatures import Attribute, Input, Output, Signature, converted, plain
+
+_WIDTH = 100
+_PREFIX = "cst"
+"""The prefix of custom operators in models for RKNN-Toolkit2."""
+
+_DOMAIN = "rknn_cst"
+"""The domain of custom operators in models for RKNN-Toolkit2."""
+
+_NAME_LENGTH = 60
+
+
+def description(
+    found: Signature,
+    model: Model,
+    nodes: Sequence[Node],
+    questions: Sequence[Question],
+    chosen: Sequence[str],
+    target: str,
+) -> str:
+    """Return the text of op.yml, with a comment for each question at its line.
+
+    Args:
+        found: the union of the nodes.
+        model: the model.
+        nodes: the nodes.
+        questions: the questions about the operator.
+        chosen: the names of the runtimes.
+        target: the default target.
+
+    Raises:
+        OpkitError: the operator's name is impossible for a runtime whose models keep it.
+    """
+    comments = _Comments(questions)
+    name = operator_name(found, chosen)
+    lines = [
+        *_wrapped(_title(found, model, nodes), 0),
+        *comments.at("", 0),
+        f"name: {name}",
+        *_keys_of_runtimes(found, name, chosen),
+        f"framework: {model.framework}",
+        f"target_platform: {target.upper()}",
+        f"runtimes: [{', '.join(chosen)}]",
+        "inputs:",
+        *(
+            line
+            for each in found.tensors
+            for line in (*comments.at(f"inputs.{each.name}"), _tensor(each, chosen))
+        ),
+        "outputs:",
+        *(
+            line
+            for each in found.outputs
+            for line in (*comments.at(f"outputs.{each.name}"), _tensor(each, chosen))
+        ),
+        *_params(found, comments),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def comments_of(questions: Sequence[Question]) -> list[str]:
+    """Return questions as lines of comments."""
+    return [line for each in questions for line in _wrapped(each.text, 0)]
+
+
+def _params(found: Signature, comments: _Comments) -> Iterator[str]:
+    lines = {each.name: _attribute(each) for each in found.attributes}
+    lines |= {each.name: _constant(each) for each in found.constants}
+    yield "params:" if lines else "params: {}"
+    for name, line in lines.items():
+        yield from comments.at(f"params.{name}")
+        yield line
+
+
+def operator_name(found: Signature, chosen: Sequence[str]) -> str:
+    """Return the operator's name in op.yml: the name in the model, if the runtimes allow it.
+
+    Raises:
+        OpkitError: a runtime that keeps names in models cannot have it.
+    """
+    wanted = found.op_type
+    if found.domain == _DOMAIN:
+        wanted = wanted.removeprefix(_PREFIX)
+    base = _identifier(wanted)
+    problem = ""
+    for name in dict.fromkeys((wanted, base, f"{base}Op", f"Op{base}")):
+        reason = _name_problem(name, chosen)
+        if not reason and (name == found.op_type or [*chosen] == ["rknn2"]):
+            return name
+        problem = problem or reason
+    raise OpkitError(
+        f"operator '{plain(found.op_type)}': models for {' and '.join(chosen)} keep this name, "
+        f"which is impossible: {problem or 'it is not an identifier'}; rename the nodes"
+    )
+
+
+def _identifier(op_type: str) -> str:
+    return re.sub(r"\W+", "_", op_type, flags=re.ASCII).strip("_")[:_NAME_LENGTH]
+
+
+def _name_problem(name: str, chosen: Sequence[str]) -> str:
+    """Return the reason against an operator's name; empty if it is valid."""
+    tensor = "{a: {type: VX_TYPE_TENSOR}}"
+    text = f"name: {json.dumps(name)}\nruntimes: [{', '.join(chosen)}]\n"
+    try:
+        runtimes.parse(f"{text}inputs: {tensor}\noutputs: {tensor.replace('a:', 'b:')}\n", "op.yml")
+    except DescriptionError as error:
+        return error.complaint.message
+    return ""
+
+
+def _keys_of_runtimes(found: Signature, name: str, chosen: Sequence[str]) -> Iterator[str]:
+    """Yield the keys with the operator's name in models, where it is not the default."""
+    op_type = found.op_type
+    if name not in (op_type, op_type.removeprefix(_PREFIX)):
+        yield f"# {plain(op_type)} in the model, a name that the generated code cannot have."
+        if _identifier(op_type) not in ("", name):
+            yield f"op_type: {_PREFIX}{_identifier(op_type)}"
+    if "pplnn" in chosen:
+        yield f"domain: {json.dumps(found.domain)}"
+        yield f"opset: [{found.opset}, {found.opset}]"
+
+
+def _title(found: Signature, model: Model, nodes: Sequence[Node]) -> str:
+    domain = "" if found.domain == STANDARD else f"{plain(found.domain)} "
+    version = f" ({domain}opset {found.opset})" if found.opset else ""
+    count = f"{len(nodes)} node{'s' * (len(nodes) != 1)}"
+    return f"{plain(found.op_type)}{version}, from {count} of {plain(model.file.name)}."
+
+
+class _Comments:
+    """The questions as comments."""
+
+    def __init__(self, questions: Sequence[Question]) -> None:
+        self.questions = questions
+
+    def at(self, field: str, indent: int = 2) -> Iterator[str]:
+        """Yield the lines of comments at a field."""
+        for question in self.questions:
+            if question.field == field:
+                yield from _wrapped(question.text, indent)
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    start = f"{' ' * indent}# "
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=start, subsequent_indent=start, break_on_hyphens=False
+    )
+
+
+def _tensor(each: Input | Output, chosen: Sequence[str]) -> str:
+    keys = {"type": "VX_TYPE_TENSOR"}
+    for dtype in each.dtypes:
+        _refuse_dtype(each.name, dtype, chosen)
+    if len(each.dtypes) == 1:
+        keys["dtype"] = each.dtypes[0]
+    return _line(each.name, keys, each.doc)
+
+
+def _refuse_dtype(name: str, dtype: str, chosen: Sequence[str]) -> None:
+    for runtime in chosen:
+        describe = runtimes.available()[runtime].describe
+        if dtype not in describe.tensor_types:
+            raise OpkitError(
+                f"tensor '{name}' is {dtype}: {describe.title} has no such tensors (expected "
+                f"{', '.join(describe.tensor_types)}); cast it in the model"
+            )
+
+
+def _attribute(each: Attribute) -> str:
+    keys = {"type": _TYPES.get(each.kind, each.kind)}
+    if each.default is not None and each.default != ():
+        keys["default"] = _default(converted(each.default, each.kind))
+    return _line(each.name, keys, each.doc)
+
+
+def _default(value: object) -> str:
+    """Return a value in YAML; a text in quotes."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_default, value))}]"
+    if isinstance(value, float):
+        text: str = yaml.safe_dump(value).split()[0]  # JSON's 1e-05 is a text in YAML
+        return text
+    return json.dumps(value, ensure_ascii=False)
+
+
+_TYPES = {"bool": "VX_TYPE_BOOL"}
+"""A kind that is not a word of op.yml -> the type."""
+
+
+def _constant(each: Input) -> str:
+    type_ = _TYPES.get(each.kind, each.kind)
+    return _line(each.name, {"type": type_, "source": f"const:{each.name}"}, each.doc)
+
+
+def _line(name: str, keys: Mapping[str, str], doc: str) -> str:
+    items = [f"{key}: {value}" for key, value in keys.items()]
+    if doc:
+        items.append(f"doc: {json.dumps(doc, ensure_ascii=False)}")
+    line = f"  {_key(name)}: {{{', '.join(items)}}}"
+    return line if len(line) <= _WIDTH else "\n    ".join([f"  {_key(name)}:", *items])
+
+
+def _key(name: str) -> str:
+    """Return a name as a key; quoted unless it is an identifier that YAML reads as a text."""
+    is_plain = re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII)
+    is_word = name.lower() in ("true", "false", "yes", "no", "on", "off", "null")
+    return name if is_plain and not is_word else json.dumps(name, ensure_ascii=False)

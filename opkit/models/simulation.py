@@ -1,0 +1,155 @@
+"""Convert a grafted model with RKNN-Toolkit2, simulate it, and compare its outputs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from opkit.check.operators import Operator
+from opkit.errors import OpkitError
+from opkit.models.differences import NPU_TOLERANCE, Difference, difference
+from opkit.runtimes.rknn2.converter import FOLDER
+from opkit.text import printable, shortened
+
+Array = Any
+
+DEFAULT_TARGET = "rk3588"
+TIMEOUT = 1800.0
+"""Seconds for a conversion and its simulation; large models take minutes."""
+
+_WORKER = Path(__file__).with_name("simulation_worker.py")
+_NO_MODULE = "No module named 'rknn'"
+_TOLERANCES = dict.fromkeys(("float16", "float32", "float64"), NPU_TOLERANCE)
+_HANDED_OVER = {"float16": "float32", "float64": "float32"}
+"""dtype -> the dtype of the simulator's inputs."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A model to convert.
+
+    Attributes:
+        python: a Python with RKNN-Toolkit2.
+        model: the grafted model.
+        operators: the repositories' operators.
+        target: the target.
+        inputs: the input arrays by name, in the order of the model.
+        package: the .rknn file to write.
+    """
+
+    python: Path
+    model: Path
+    operators: Sequence[Operator]
+    target: str
+    inputs: Mapping[str, Array]
+    package: Path
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """The comparison of a converted model.
+
+    Attributes:
+        target: the target.
+        version: the toolkit's version.
+        differences: the difference of each output; empty: not simulated.
+        skipped: why it was not simulated; empty if it was.
+    """
+
+    target: str
+    version: str
+    differences: tuple[Difference, ...] = ()
+    skipped: str = ""
+
+
+def simulate(request: Request, expected: Mapping[str, Array]) -> Simulation:
+    """Convert a model, simulate it, and compare its outputs.
+
+    The simulator rounds floats to float16, so that the tolerance is that of float16.
+
+    Args:
+        request: the model.
+        expected: the expected outputs by name, in the order of the model.
+
+    Raises:
+        OpkitError: the toolkit fails or is not there.
+    """
+    is_scalar = any(array.ndim == 0 for array in request.inputs.values())
+    folder = request.package.parent
+    inputs, outputs = folder / "inputs.npz", folder / "outputs.npz"
+    # By position: names of tensors are not names of files.
+    arrays = [
+        array.astype(_HANDED_OVER.get(str(array.dtype), array.dtype), copy=False)
+        for array in request.inputs.values()
+    ]
+    np.savez(inputs, *arrays)
+    roots = [operator.root for operator in request.operators]
+    classes = [
+        str((each.root / FOLDER / f"{each.spec.lower}_custom_op.py").resolve())
+        for each in request.operators
+    ]
+    work = {
+        "scripts": str((roots[0] / FOLDER).resolve()),
+        "classes": classes,
+        "model": str(request.model.absolute()),
+        "target": request.target,
+        "inputs": "" if is_scalar else str(inputs),
+        "outputs": str(outputs),
+        "package": str(request.package.absolute()),
+    }
+    version = _run(request.python, work, folder)
+    if is_scalar:
+        reason = "the simulator does not support scalar inputs"
+        return Simulation(request.target, version, skipped=reason)
+    with np.load(outputs) as file:
+        results = [*file.values()]
+    if len(results) != len(expected):
+        raise OpkitError(f"the simulator gives {len(results)} outputs (expected {len(expected)})")
+    differences = tuple(
+        _difference(name, result, array)
+        for (name, array), result in zip(expected.items(), results, strict=True)
+    )
+    return Simulation(request.target, version, differences)
+
+
+def _difference(name: str, actual: Array, expected: Array) -> Difference:
+    """Compare an output; the simulator may give it in another size of its dtype."""
+    if actual.dtype.kind == expected.dtype.kind and actual.shape == expected.shape:
+        with np.errstate(over="ignore"):
+            actual = actual.astype(expected.dtype)
+            if expected.dtype.kind == "f":  # as the simulator does: infinite beyond 65504
+                expected = expected.astype(np.float16).astype(expected.dtype)
+    return difference(name, actual, expected, None, _TOLERANCES)
+
+
+def _run(python: Path, work: Mapping[str, object], folder: Path) -> str:
+    """Run the worker; return the toolkit's version."""
+    file = folder / "work.json"
+    file.write_text(json.dumps(work), encoding="utf-8")
+    where = f"--toolkit {python}"
+    try:
+        done = subprocess.run(
+            [str(python), str(_WORKER), str(file)],
+            capture_output=True,
+            cwd=folder,
+            timeout=TIMEOUT,
+            check=False,
+        )
+    except OSError as error:
+        raise OpkitError(f"{where}: cannot be started: {error.strerror}") from None
+    except subprocess.TimeoutExpired:
+        raise OpkitError(f"{where}: no answer in {TIMEOUT:g} s") from None
+    if done.returncode == 0:
+        return done.stdout.decode(errors="replace").split()[-1]
+    last = (done.stderr.decode(errors="replace").strip() or "no message").splitlines()[-1]
+    if done.returncode < 0:
+        raise OpkitError(f"{where}: RKNN-Toolkit2 ended by signal {-done.returncode}")
+    if _NO_MODULE in last:
+        raise OpkitError(f"{where}: RKNN-Toolkit2 is not installed for this Python")
+    raise OpkitError(f"{where}: {printable(shortened(last, 400))}")

@@ -1,0 +1,136 @@
+"""`rknn-op graft`: the model with the operators of repositories, compared with the original."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from opkit.check.operators import Operator
+from opkit.errors import OpkitError
+from opkit.models import onnx_model, simulation
+from opkit.models.converter_rules import refuse, warnings
+from opkit.models.custom_nodes import customs, runtime_of
+from opkit.models.grafting import Graft, graft
+from opkit.models.inputs import random_inputs, read_inputs
+from opkit.models.proof import Proof, prove, write_shapes
+from opkit.models.simulation import Simulation
+from opkit.models.weights import opened
+from opkit.models.writing import assembled, publish
+from opkit.text import printable
+from rknn_op.repositories import require
+from rknn_op.temporary import temporary_folder
+
+SUFFIX = ".onnx"
+PACKAGE = ".rknn"
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of the command.
+
+    Attributes:
+        inputs: an .npz file with the model's inputs; None: random ones.
+        max_error: the tolerated absolute difference; None: by the dtype.
+        toolkit: a Python with RKNN-Toolkit2; None: no conversion.
+        target: the target; None: the default.
+    """
+
+    inputs: Path | None = None
+    max_error: float | None = None
+    toolkit: Path | None = None
+    target: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a graft.
+
+    Attributes:
+        graft: the grafted model.
+        proof: its comparison with the original.
+        simulation: the comparison of the converted model; None: not converted.
+        warnings: sentences.
+        files: the new files; empty if outputs differ.
+    """
+
+    graft: Graft
+    proof: Proof
+    simulation: Simulation | None = None
+    warnings: Sequence[str] = ()
+    files: tuple[Path, ...] = ()
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether all outputs are those of the original model, as far as they were compared."""
+        simulated = self.simulation.differences if self.simulation else ()
+        return not self.proof.cause and all(each.is_equal for each in simulated)
+
+
+def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Options) -> Outcome:
+    """Graft a model; write it if its outputs are those of the original.
+
+    Args:
+        file: the model.
+        folders: the repositories.
+        output: the file to write, and its data or package beside it.
+        options: the options.
+
+    Raises:
+        OpkitError: a file or a repository is invalid, a node does not match its description, or a
+            reference or the toolkit fails.
+        OSError: a file cannot be written.
+    """
+    _check_paths(file, output, options)
+    for folder in folders:
+        require(folder)
+    operators = [Operator(folder) for folder in dict.fromkeys(each.resolve() for each in folders)]
+    runtime = runtime_of(operators, options.target)
+    if options.toolkit and runtime != "rknn2":
+        raise OpkitError(f"--toolkit: RKNN-Toolkit2 is not for {runtime}")
+    found = customs(operators, runtime)
+    with opened(file) as source, temporary_folder() as folder:
+        model = onnx_model.read(file)
+        grafted = graft(source, model, found)
+        refuse(model, runtime)
+        inputs = read_inputs(options.inputs, model) if options.inputs else random_inputs(model)
+        proof = prove(source, grafted, inputs, options.max_error)
+        outcome = Outcome(grafted, proof, warnings=warnings(grafted, runtime))
+        if proof.cause:
+            return outcome
+        write_shapes(source, grafted, model, proof)
+        files = assembled(grafted.model, folder, output.name)
+        if options.toolkit:
+            package = folder / output.with_suffix(PACKAGE).name
+            target = options.target or simulation.DEFAULT_TARGET
+            request = simulation.Request(
+                options.toolkit, files[-1], operators, target, inputs, package
+            )
+            outcome = replace(outcome, simulation=simulation.simulate(request, proof.outputs))
+            if not outcome.is_equal:
+                return outcome
+            files.append(package)
+        return replace(outcome, files=(*publish(files, output.parent),))
+
+
+def _check_paths(file: Path, output: Path, options: Options) -> None:
+    if file.suffix == ".pb":
+        raise OpkitError(
+            f"{printable(str(file))}: a frozen graph needs no graft: RKNN-Toolkit 1.x calls the "
+            "class by the node's own name, so there is nothing to rename; load the class "
+            "rknn_op_<operator>.py of the repository"
+        )
+    for path, name in ((file, "MODEL"), (output, "-o")):
+        if path.suffix != SUFFIX:
+            called = printable(str(path))
+            raise OpkitError(f"{name} {called}: invalid file name (expected *{SUFFIX})")
+    if os.path.realpath(output) == os.path.realpath(file):  # Path.resolve() refuses cyclic links
+        raise OpkitError(f"-o {printable(str(output))}: is MODEL itself; pass another file")
+    if not output.parent.is_dir():
+        raise OpkitError(f"-o {printable(str(output))}: no such folder: {output.parent}")
+    new = [output, output.with_name(f"{output.name}.data")]
+    new += [output.with_suffix(PACKAGE)] if options.toolkit else []
+    for path in new:
+        if path.exists() or path.is_symlink():
+            raise OpkitError(f"{printable(str(path))}: exists; delete it, or pass another -o")

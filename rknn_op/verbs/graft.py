@@ -1,0 +1,91 @@
+"""`rknn-op graft`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from opkit.models.differences import table
+from opkit.text import printable
+from rknn_op import messages
+from rknn_op.verbs.common import more_repositories, repositories
+
+
+@click.command("graft")
+@click.argument("model", type=click.Path(path_type=Path), metavar="MODEL")
+@repositories
+@more_repositories
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="OUT.onnx",
+    help="The file to write.",
+)
+@click.option(
+    "--inputs",
+    type=click.Path(path_type=Path),
+    metavar="FILE.npz",
+    help="The model's inputs by name, for the comparison; default: random ones.",
+)
+@click.option(
+    "--max-error",
+    type=click.FloatRange(0),
+    metavar="NUMBER",
+    help="The tolerated absolute difference of an output. Default: by its dtype, relative to its "
+    "largest number: float16 0.01, other floats 0.0001; integers are equal.",
+)
+@click.option(
+    "--target",
+    metavar="CHIP",
+    help="The chip, which decides on the runtime of the repositories and on the conversion.",
+)
+@click.option(
+    "--toolkit",
+    type=click.Path(path_type=Path),
+    metavar="PYTHON",
+    help="Convert and simulate with RKNN-Toolkit2 too, in the Python that has it; write OUT.rknn.",
+)
+@click.pass_context
+def command(
+    ctx: click.Context,
+    model: Path,
+    paths: tuple[Path, ...],
+    others: tuple[Path, ...],
+    output: Path,
+    inputs: Path | None,
+    max_error: float | None,
+    target: str | None,
+    toolkit: Path | None,
+) -> None:
+    """Make nodes of a model those of operator repositories.
+
+    MODEL is an .onnx file. Its nodes of each repository's operator become the nodes that the
+    converter wants. The new model, with the repositories' references in place of these nodes, must
+    have the outputs of MODEL in onnxruntime; else the exit status is 1, and nothing is written.
+    """
+    from rknn_op.grafting import Options, graft_file
+
+    options = Options(inputs, max_error, toolkit, target)
+    outcome = graft_file(model, [*paths, *others] or [Path()], output, options)
+    messages.warn(outcome.warnings)
+    for node in outcome.graft.nodes:
+        name, root = printable(node.node.name), node.custom.operator.root.name
+        added = f", with {len(node.added)} more inputs" if node.added else ""
+        click.echo(f"{name}: {node.grafted.op_type} of {root}{added}")
+    proof = outcome.proof
+    if proof.differences:
+        click.echo(f"\nThe original model and the references:\n{table(proof.differences)}")
+    else:
+        click.echo(f"\noutputs are not compared: {proof.not_compared}")
+    if outcome.simulation:
+        simulation = outcome.simulation
+        click.echo(f"\nRKNN-Toolkit2 {simulation.version} for {simulation.target}:")
+        click.echo(simulation.skipped or table(simulation.differences))
+    if not outcome.is_equal:
+        messages.error(proof.cause or "the simulator's outputs differ")
+        ctx.exit(1)
+    for file in outcome.files:
+        click.echo(f"wrote {printable(str(file))}", err=True)

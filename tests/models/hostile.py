@@ -1,0 +1,319 @@
+"""Hostile models: each verb that reads a model says so in one message, and writes nothing.
+
+@pytest.mark.parametrize("name", INVALID)
+def test_invalid_models(tmp_path: Path, name: str) -> None:
+    file = INVALID[name](tmp_path)
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto, helper
+from tensorboardX.proto.graph_pb2 import GraphDef
+
+from tests.models.models import constant, custom_domain, detection_head, model, saved, value
+
+Maker = Callable[[Path], Path]
+"""Writes a model into a folder, and returns its file."""
+
+ESCAPES = "a\"b'c\n\t\r\x1b]0;title\x07\x1b[31m\u202e\\"
+"""A name with quotes, line feeds, terminal escapes and a change of the writing direction."""
+
+
+def _file(content: bytes, name: str = "model.onnx") -> Maker:
+    def write(folder: Path) -> Path:
+        (folder / name).write_bytes(content)
+        return folder / name
+
+    return write
+
+
+def _onnx(make: Callable[[], Any]) -> Maker:
+    return lambda folder: saved(make(), folder)
+
+
+def _graph(*nodes: dict[str, Any]) -> Maker:
+    graph = GraphDef()
+    for node in nodes:
+        graph.node.add(**node)
+    return _file(graph.SerializeToString(), "graph.pb")
+
+
+def _selu(*nodes: Any, names: Sequence[str] = ("x", "y")) -> Any:
+    first, last = names
+    return model([*nodes], [value(first, [2])], [value(last, [2])])
+
+
+def _cyclic() -> Any:
+    return _selu(
+        helper.make_node("Selu", ["b"], ["a"], name="first"),
+        helper.make_node("Selu", ["a"], ["b"], name="second"),
+        helper.make_node("Relu", ["b"], ["y"]),
+    )
+
+
+def _unsorted() -> Any:
+    return _selu(helper.make_node("Selu", ["a"], ["y"]), helper.make_node("Relu", ["x"], ["a"]))
+
+
+def _same_tensor() -> Any:
+    return _selu(*[helper.make_node("Selu", ["x"], ["y"], name="same")] * 2)
+
+
+def _negative_sizes() -> Any:
+    proto = detection_head()
+    proto.graph.initializer[0].dims[0] = -16
+    return proto
+
+
+def _many_nodes(folder: Path) -> Path:
+    """A million nodes, written without a library: those need 10 s."""
+    node = helper.make_node("Relu", ["x"], []).SerializeToString()
+    nodes = (b"\x0a" + bytes([len(node)]) + node) * 1_000_000
+    proto = _selu(helper.make_node("Selu", ["x"], ["y"]))
+    proto.ClearField("graph")
+    graph = b"\x3a" + _varint(len(nodes)) + nodes
+    return _file(proto.SerializeToString() + graph)(folder)
+
+
+def _varint(number: int) -> bytes:
+    found = b""
+    while number >= 0x80:
+        found += bytes([number & 0x7F | 0x80])
+        number >>= 7
+    return found + bytes([number])
+
+
+def _nested_subgraphs(folder: Path) -> Path:
+    """Branches of branches, a thousand deep: more than protobuf reads."""
+    graph = b""
+    for _ in range(1000):
+        attribute = b"\x32" + _varint(len(graph)) + graph
+        node = b"\x2a" + _varint(len(attribute)) + attribute
+        graph = b"\x0a" + _varint(len(node)) + node
+    proto = _selu(helper.make_node("Selu", ["x"], ["y"]))
+    proto.ClearField("graph")
+    return _file(proto.SerializeToString() + b"\x3a" + _varint(len(graph)) + graph)(folder)
+
+
+def _functions(*calls: Sequence[str]) -> Any:
+    """Return a model with the local functions F0, F1, ...: each calls the given operators."""
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)]
+    node = helper.make_node("F0", ["x"], ["y"], domain="mine")
+    proto = model([node], [value("x", [2])], [value("y", [2])], opset=17, domains=["mine"])
+    for index, called in enumerate(calls):
+        body = []
+        for position, op_type in enumerate(called):
+            last = position == len(called) - 1
+            names = [f"t{position}" if position else "a"], ["b" if last else f"t{position + 1}"]
+            domain = "mine" if op_type.startswith("F") else ""
+            body.append(helper.make_node(op_type, *names, domain=domain))
+        proto.functions.append(helper.make_function("mine", f"F{index}", "a", "b", body, opsets))
+    return proto
+
+
+def _recursive() -> Any:
+    return _functions(["F1"], ["F0"])
+
+
+def _doubling() -> Any:
+    """Forty functions that call the next one twice: a trillion nodes."""
+    return _functions(*([f"F{index + 1}"] * 2 for index in range(40)), ["Relu"])
+
+
+def _deep_calls() -> Any:
+    return _functions(*([f"F{index + 1}"] for index in range(1000)), ["Relu"])
+
+
+def _huge_attribute() -> Any:
+    """An attribute that onnx's shape inference takes as the size of an array."""
+    node = helper.make_node("Split", ["x"], ["y"], num_outputs=10**12)
+    return _selu(node)
+
+
+def _no_opset() -> Any:
+    """A node of a domain that the model does not import."""
+    return _selu(helper.make_node("Selu", ["x"], ["y"], name="s", domain="com.example"))
+
+
+def _not_utf8(folder: Path) -> Path:
+    node = helper.make_node("Selu", ["x"], ["y"], name="QQQQ")
+    return _file(_selu(node).SerializeToString().replace(b"QQQQ", b"\xff\xfe\xff\x1b"))(folder)
+
+
+def _external(location: str, prepare: Callable[[Path], None] = lambda folder: None) -> Maker:
+    """Return the maker of a model with external data, in a folder `inside`."""
+
+    def write(folder: Path) -> Path:
+        (folder / "outside").write_bytes(bytes(16 * 27 * 4))
+        inside = folder / "inside"
+        inside.mkdir()
+        prepare(inside)
+        proto = detection_head()
+        weights = proto.graph.initializer[0]
+        weights.ClearField("raw_data")
+        weights.data_location = TensorProto.EXTERNAL
+        weights.external_data.add(key="location", value=location)
+        return saved(proto, inside)
+
+    return write
+
+
+def _zip(folder: Path) -> Path:
+    with zipfile.ZipFile(folder / "model.onnx", "w") as archive:
+        archive.writestr("model.onnx", detection_head().SerializeToString())
+    return folder / "model.onnx"
+
+
+def _linked(target: str) -> Maker:
+    def link(folder: Path) -> Path:
+        (folder / "model.onnx").symlink_to(target)
+        return folder / "model.onnx"
+
+    return link
+
+
+def _folder(folder: Path) -> Path:
+    (folder / "model.onnx").mkdir()
+    return folder / "model.onnx"
+
+
+def _fifo(folder: Path) -> Path:
+    os.mkfifo(folder / "model.onnx")
+    return folder / "model.onnx"
+
+
+INVALID: dict[str, Maker] = {
+    "missing file": lambda folder: folder / "none.onnx",
+    "empty file": _file(b""),
+    "truncated": _file(detection_head().SerializeToString()[:200]),
+    "pickle": _file(b"\x80\x04\x95\x1c\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix"),
+    "text": _file(b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"),
+    "zip": _zip,
+    "other suffix": _file(detection_head().SerializeToString(), "model.txt"),
+    "folder": _folder,
+    "FIFO": _fifo,
+    "device": _linked("/dev/zero"),
+    "link to itself": _linked("model.onnx"),
+    "below a file": lambda folder: _file(b"", "file")(folder) / "model.onnx",
+    "not UTF-8": _not_utf8,
+    "cycle": _onnx(_cyclic),
+    "unsorted nodes": _onnx(_unsorted),
+    "unknown tensor": _onnx(lambda: _selu(helper.make_node("Selu", ["z"], ["y"], name="s"))),
+    "uncomputed output": _onnx(lambda: _selu(helper.make_node("Selu", ["x"], ["z"]))),
+    "tensor of two nodes": _onnx(_same_tensor),
+    "tensor of an input": _onnx(lambda: _selu(helper.make_node("Selu", ["x"], ["x"]))),
+    "domain without opset": _onnx(_no_opset),
+    "negative sizes": _onnx(_negative_sizes),
+    "a million nodes": _many_nodes,
+    "nested subgraphs": _nested_subgraphs,
+    "recursive functions": _onnx(_recursive),
+    "doubling functions": _onnx(_doubling),
+    "deep functions": _onnx(_deep_calls),
+    "huge attribute": _onnx(_huge_attribute),
+    "absolute external data": _external("/etc/hostname"),
+    "external data of another folder": _external("../outside"),
+    "linked external data": _external(
+        "data", lambda path: (path / "data").symlink_to("../outside")
+    ),
+    "external data without a name": _external(""),
+    "external data with NUL": _external("data\0"),
+    "empty graph": _file(b"", "graph.pb"),
+    "truncated graph": _file(b"\x0a\x10abc", "graph.pb"),
+    "text graph": _file(b"node {\n  name: 'x'\n  op: 'Placeholder'\n}\n", "graph.pb"),
+    "cyclic graph": _graph(
+        {"name": "a", "op": "Exp", "input": ["b"]}, {"name": "b", "op": "Exp", "input": ["a"]}
+    ),
+    "graph with an unknown node": _graph({"name": "a", "op": "Exp", "input": [ESCAPES]}),
+    "graph with two nodes of a name": _graph(*[{"name": "a", "op": "Placeholder"}] * 2),
+}
+"""Name -> maker of a model that is refused."""
+
+
+def _names() -> Any:
+    node = helper.make_node(
+        "Selu",
+        ["x"],
+        [ESCAPES],
+        name=ESCAPES,
+        domain=ESCAPES,
+        **{ESCAPES: ESCAPES},
+    )
+    graph_input = value("x", [ESCAPES, 2])
+    return model([node], [graph_input], [value(ESCAPES, [ESCAPES, 2])], domains=[ESCAPES])
+
+
+def _code() -> Any:
+    """Names that would be code in a file of Python, YAML, C or a shell."""
+    name = '\'; import os; os.abort() #"""{{1}} $(touch x) `id` */ %s'
+    node = helper.make_node("Selu", ["x"], [name], name=name, gamma=2.0)
+    return model([node], [value("x", [2])], [value(name, [2])])
+
+
+def _wrong_types() -> Any:
+    nodes = [
+        helper.make_node("Add", ["x", "i"], ["a"]),
+        helper.make_node("Selu", ["a"], ["y"], alpha="text", gamma=[1, 2]),
+    ]
+    inputs = [value("x", [2]), value("i", [3], TensorProto.INT64)]
+    return model(nodes, inputs, [value("y", [2])])
+
+
+def _large_sizes() -> Any:
+    proto = _selu(helper.make_node("Selu", ["x"], ["y"]))
+    for info in (*proto.graph.input, *proto.graph.output):
+        info.type.tensor_type.shape.dim[0].dim_value = 2**62
+    return proto
+
+
+def _false_sizes() -> Any:
+    """A constant that holds less than its sizes say."""
+    add = helper.make_node("Add", ["x", "c"], ["a"])
+    proto = model(
+        [add, helper.make_node("Selu", ["a"], ["y"])],
+        [value("x", [2])],
+        [value("y", [2])],
+        [constant("c", np.zeros(2, np.float32))],
+    )
+    proto.graph.initializer[0].dims[0] = 10**12
+    return proto
+
+
+def _unknown_dtypes() -> Any:
+    proto = _selu(helper.make_node("Selu", ["x"], ["y"]))
+    for info in (*proto.graph.input, *proto.graph.output):
+        info.type.tensor_type.elem_type = 99
+    return proto
+
+
+def _negative_inputs() -> Any:
+    proto = _selu(helper.make_node("Selu", ["x"], ["y"]))
+    proto.graph.input[0].type.tensor_type.shape.dim[0].dim_value = -2
+    return proto
+
+
+def _untyped_attribute() -> Any:
+    node = helper.make_node("Selu", ["x"], ["y"], alpha=2.0)
+    node.attribute[0].ClearField("type")
+    return _selu(node)
+
+
+READABLE: dict[str, Maker] = {
+    "names": _onnx(_names),
+    "code in names": _onnx(_code),
+    "custom domain": _onnx(custom_domain),
+    "wrong types": _onnx(_wrong_types),
+    "untyped attribute": _onnx(_untyped_attribute),
+    "large sizes": _onnx(_large_sizes),
+    "false sizes": _onnx(_false_sizes),
+    "unknown dtypes": _onnx(_unknown_dtypes),
+    "negative sizes of an input": _onnx(_negative_inputs),
+    "missing external data": _external("data"),
+}
+"""Name -> maker of a model with a missing operator that `scan` reads, but may not run."""

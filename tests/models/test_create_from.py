@@ -1,0 +1,582 @@
+"""`rknn-op create --from`: repositories from a model's nodes, through the command."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from onnx import TensorProto, helper
+
+from opkit.check.operators import Operator
+from rknn_op.command import main
+from tests.models.models import constant, detection_head, frozen_graph, model, saved, value
+from tests.repositories import Repository
+from tests.rknn_op.command import assert_error, rknn_op, snapshot
+
+
+def create(file: Path, *options: object) -> Result:
+    """Run the command on a model."""
+    return CliRunner().invoke(main, ["create", "--from", str(file), *map(str, options)])
+
+
+def created(proto: Any, folder: Path, *options: object) -> tuple[Path, str]:
+    """Return the path of a new repository, and the command's output."""
+    path = folder / "made"
+    result = create(saved(proto, folder), *options, "-p", path)
+    assert result.exit_code == 0, result.output
+    return path, result.output
+
+
+def description(path: Path) -> str:
+    """Return op.yml without the line for editors."""
+    return (path / "op.yml").read_text().partition("\n")[2].strip()
+
+
+def assert_clean(path: Path) -> None:
+    """Check that `rknn-op lint` has no complaint about a repository."""
+    result = rknn_op("lint", str(path))
+    assert (result.exit_code, result.output) == (0, "no problems\n")
+
+
+# ---- Models --------------------------------------------------------------------------------------
+
+
+def single(op_type: str, shapes: dict[str, Any], opset: int = 17, **attributes: Any) -> Any:
+    """Return a model of one node; an input is a shape, or the value of a constant."""
+    constants = {name: each for name, each in shapes.items() if isinstance(each, np.ndarray)}
+    inputs = [value(name, each) for name, each in shapes.items() if name not in constants]
+    node = helper.make_node(op_type, [*shapes], ["out"], name="node", **attributes)
+    initializers = [constant(name, each) for name, each in constants.items()]
+    return model([node], inputs, [value("out", None)], initializers, opset=opset)
+
+
+def top_k() -> Any:
+    return detection_head()
+
+
+def sum_of_three() -> Any:
+    return single("Sum", {"a": [1, 64, 28, 28], "b": [1, 64, 28, 28], "c": [64, 1, 1]})
+
+
+def einsum() -> Any:
+    return single("Einsum", {"a": [1, 64, 56], "b": [1, 56, 32]}, equation="bij,bjk->bik")
+
+
+def deform_conv() -> Any:
+    weights = np.random.default_rng(0).random((2, 1, 2, 2), np.float32)
+    return single("DeformConv", {"x": [1, 1, 20, 20], "w": weights, "o": [1, 8, 19, 19]}, opset=19)
+
+
+def stft() -> Any:
+    window = np.hanning(400).astype(np.float32)
+    shapes = {"x": [1, 1600, 1], "step": np.int64(160), "w": window, "size": np.int64(400)}
+    return single("STFT", {k: np.asarray(v) if k != "x" else v for k, v in shapes.items()})
+
+
+def dft() -> Any:
+    return single("DFT", {"x": [1, 64, 1]}, axis=1, onesided=1)
+
+
+def half() -> Any:
+    node = helper.make_node("Softplus", ["x"], ["y"], name="node")
+    ports = [value(name, [1, 9], TensorProto.FLOAT16) for name in "xy"]
+    return model([node], ports[:1], ports[1:])
+
+
+def two_sets_of_attributes() -> Any:
+    nodes = [
+        helper.make_node("Hardmax", ["x"], ["a"], name="first", axis=1),
+        helper.make_node("Hardmax", ["a"], ["y"], name="second"),
+    ]
+    return model(nodes, [value("x", [2, 5, 40])], [value("y", [2, 5, 40])])
+
+
+def normalization() -> Any:
+    """Return a LayerNormalization with a bias, and one without."""
+    nodes = [
+        helper.make_node("LayerNormalization", ["x", "w", "b"], ["a"], name="with", axis=-1),
+        helper.make_node("LayerNormalization", ["a", "w"], ["y"], name="without", epsilon=1e-3),
+    ]
+    weights = [constant(name, np.linspace(0, 1, 24, dtype=np.float32)) for name in "wb"]
+    return model(nodes, [value("x", [1, 7, 24])], [value("y", None)], weights)
+
+
+def in_subgraph() -> Any:
+    def branch(op_type: str, **attributes: Any) -> Any:
+        node = helper.make_node(op_type, ["x"], [f"of_{op_type}"], name=op_type, **attributes)
+        return helper.make_graph([node], op_type, [], [value(f"of_{op_type}", [2, 9])])
+
+    then, other = branch("Softsign"), branch("Relu")
+    node = helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=other)
+    inputs = [value("c", [], TensorProto.BOOL), value("x", [2, 9])]
+    return model([node], inputs, [value("y", [2, 9])])
+
+
+def of_domain() -> Any:
+    """Return a node of a custom domain behind a Relu."""
+    nodes = [
+        helper.make_node("Relu", ["x"], ["a"]),
+        helper.make_node(
+            *("Area", ["a", "box"], ["y"], "area"), domain="com.example", scale=0.1, mode="in"
+        ),
+    ]
+    inputs = [value("x", [1, 4])]
+    box = constant("box", np.array([1, 2, 3, 4]))
+    return model(nodes, inputs, [value("y", None)], [box], domains=["com.example"])
+
+
+# ---- Descriptions --------------------------------------------------------------------------------
+
+
+def test_description_of_top_k(tmp_path: Path) -> None:
+    path, output = created(top_k(), tmp_path, "--op", "TopK")
+    lines = re.sub(r",? ?\n? *doc: \".*\"", "", description(path)).replace(":\n    ", ": ")
+    assert (
+        lines
+        == """\
+# TopK (opset 19), from 1 node of model.onnx.
+name: TopK
+framework: onnx
+target_platform: RK3588
+runtimes: [rknn2]
+inputs:
+  x: {type: VX_TYPE_TENSOR, dtype: float32}
+outputs:
+  values: type: VX_TYPE_TENSOR
+    dtype: float32
+  indices: type: VX_TYPE_TENSOR
+    dtype: int64
+params:
+  axis: {type: int, default: -1}
+  largest: {type: int, default: 1}
+  sorted: {type: int, default: 1}
+  # k is constant in the only node, so it is a param; is it constant in every model?
+  k: type: int
+    source: const:k"""
+    )
+    assert "- k is constant in the only node" in output
+
+
+def test_description_of_a_custom_domain(tmp_path: Path) -> None:
+    path, output = created(of_domain(), tmp_path, "--op", "Area")
+    assert (
+        description(path)
+        == """\
+# Area (com.example opset 1), from 1 node of model.onnx.
+# The model has no definition of this operator: are the names, dtypes and order of inputs, outputs
+# and params right?
+name: Area
+framework: onnx
+target_platform: RK3588
+runtimes: [rknn2]
+inputs:
+  input_0: {type: VX_TYPE_TENSOR, dtype: float32}
+outputs:
+  output: {type: VX_TYPE_TENSOR, dtype: float32}
+params:
+  # The nodes have mode = in; which values are legal?
+  mode: {type: string}
+  # The nodes have scale = 0.1; which values are legal?
+  scale: {type: float}
+  # box is constant in the only node, so it is a param; is it constant in every model?
+  box: {type: ints, source: const:box}"""
+    )
+    assert "Reference: left to write." in output
+
+
+def test_description_of_nodes_with_differences(tmp_path: Path) -> None:
+    path, output = created(normalization(), tmp_path, "--op", "LayerNormalization")
+    text = re.sub(r",? doc: \".*\"", "", description(path))
+    assert "  x: {type: VX_TYPE_TENSOR, dtype: float32}\n" in text
+    assert "  b: {type: VX_TYPE_TENSOR, dtype: float32}\n" in text
+    assert re.search("  epsilon:\n    type: float\n    default: 1.0e-05\n", text)
+    assert "  # 1 of 2 nodes leaves out b, which an operator always has:" in text
+    assert "1 of 2 nodes leaves out b" in " ".join(output.split())
+
+
+def test_left_out_inputs_are_not_described(tmp_path: Path) -> None:
+    path, _ = created(normalization(), tmp_path, "--node", "without")
+    assert not re.search("^  b:", description(path), re.MULTILINE)
+    assert 'INPUTS = ["x", "scale"]' in (path / "layernormalization_reference.py").read_text()
+
+
+def test_several_dtypes(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Softplus", ["x"], ["a"]),
+        helper.make_node("Cast", ["a"], ["b"], to=TensorProto.FLOAT16),
+        helper.make_node("Softplus", ["b"], ["y"]),
+    ]
+    proto = model(nodes, [value("x", [2])], [value("y", None, TensorProto.FLOAT16)])
+    path, _ = created(proto, tmp_path, "--op", "Softplus")
+    assert "# x is float16 or float32 in the model, so it has no dtype here." in description(path)
+    assert '  x: {type: VX_TYPE_TENSOR, doc: "' in description(path)
+
+
+def test_reserved_names(tmp_path: Path) -> None:
+    node = helper.make_node("Xor", ["a", "b"], ["y"])
+    ports = [value(name, [4], TensorProto.BOOL) for name in "aby"]
+    path, _ = created(model([node], ports[:2], ports[2:]), tmp_path, "--op", "Xor")
+    assert "# Xor in the model, a name that the generated code cannot have." in description(path)
+    assert "op_type: cstXor\n" in description(path)
+    assert "name: XorOp\n" in description(path)
+
+
+def test_dynamic_shapes(tmp_path: Path) -> None:
+    proto = single("Softplus", {"x": ["n", 4]})
+    path, output = created(proto, tmp_path, "--op", "Softplus")
+    assert "# The model has dynamic shapes, x: [n, 4]; which sizes" in description(path)
+    assert '"x": (5, 3)' in (path / "tests/test_softplus.py").read_text()
+    assert "dynamic shapes" in output
+
+
+# ---- References and cases ------------------------------------------------------------------------
+
+RECORDED = {
+    "TopK": top_k,
+    "Sum": sum_of_three,
+    "Einsum": einsum,
+    "DeformConv": deform_conv,
+    "STFT": stft,
+    "DFT": dft,
+    "Softplus": half,
+    "Hardmax": two_sets_of_attributes,
+    "LayerNormalization": normalization,
+    "Softsign": in_subgraph,
+}
+
+
+@pytest.mark.parametrize("op_type", RECORDED)
+def test_reference_equals_onnxruntime(tmp_path: Path, op_type: str) -> None:
+    path, output = created(RECORDED[op_type](), tmp_path, "--op", op_type)
+    assert "Reference: by onnx's reference evaluator." in output
+    operator = Operator(path)
+    files = [*(path / "tests/data").glob("*.npz")]
+    assert files, output
+    for file in files:
+        arrays = {name: each for name, each in np.load(file).items() if name != "params"}
+        inputs = {
+            name.removeprefix("inputs/"): each.astype("f4") if each.dtype == "f2" else each
+            for name, each in arrays.items()
+            if name.startswith("inputs/")
+        }
+        params = {each.name: each.default for each in operator.spec.params}
+        params |= json.loads(str(np.load(file)["params"]))
+        outputs = operator.reference.reference(inputs, params)
+        for name, array in outputs.items():
+            expected = arrays[f"outputs/{name}"]
+            rtol = 1e-3 if expected.dtype == "f2" else 1e-5
+            np.testing.assert_allclose(array, expected, rtol, 1e-4 * np.abs(expected).max())
+    assert_clean(path)
+
+
+def test_small_cases_vary_each_param(tmp_path: Path) -> None:
+    path, _ = created(top_k(), tmp_path, "--op", "TopK")
+    text = (path / "tests/test_topk.py").read_text()
+    assert 'shapes=[{"x": (1, 4, 3, 3)}]' in text
+    assert 'vary_params({"k": 2}, axis=[1, -2], largest=[0], sorted=[], k=[3, 1])' in text
+
+
+def test_windows_keep_their_sizes(tmp_path: Path) -> None:
+    path, _ = created(deform_conv(), tmp_path, "--op", "DeformConv")
+    assert '"w": (2, 1, 2, 2), "offset": (1, 8, ' in (path / "tests/test_deformconv.py").read_text()
+
+
+def test_sizes_in_params_shrink_with_the_shapes(tmp_path: Path) -> None:
+    path, _ = created(stft(), tmp_path, "--op", "STFT")
+    text = (path / "tests/test_stft.py").read_text()
+    assert 'shapes=[{"signal": (1, 5, 1), "window": (4,)}]' in text
+    assert '{"frame_step": 3, "frame_length": 4}' in text
+
+
+def test_library_operator(tmp_path: Path) -> None:
+    path, output = created(detection_head(), tmp_path, "--op", "GridSample")
+    assert "Reference: of the operator library." in output
+    assert "runtimes: [rknn2]" in description(path)
+    library = Path(__file__).parents[2] / "examples/grid_sample"
+    for name in ("gridsample_compute.h", "gridsample_reference.py", "tests/test_gridsample.py"):
+        assert (path / name).read_bytes() == (library / name).read_bytes()
+    text = (path / "tests/test_gridsample_model.py").read_text()
+    assert 'RECORDED = recorded("data", ' in text
+    assert 'mode=["nearest", "bicubic"]' in text
+    assert [each.name for each in (path / "tests/data").iterdir()] == ["head_grid.npz"]
+    assert_clean(path)
+
+
+def test_left_out_inputs_have_neutral_values(tmp_path: Path) -> None:
+    path, _ = created(normalization(), tmp_path, "--op", "LayerNormalization")
+    assert sorted(each.name for each in (path / "tests/data").iterdir()) == [
+        *("with.npz", "without.npz")
+    ]
+    with np.load(path / "tests/data/without.npz") as case:
+        assert case["inputs/b"].tolist() == [0] * 24
+
+
+def test_nodes_without_a_case_are_told(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Clip", ["x", "low"], ["a"], name="low"),
+        helper.make_node("Clip", ["a", "", "high"], ["y"], name="high"),
+    ]
+    limits = [constant("low", np.float32(0)), constant("high", np.float32(1))]
+    proto = model(nodes, [value("x", [4])], [value("y", [4])], limits)
+    _, output = created(proto, tmp_path, "--op", "Clip")
+    assert "- low: leaves out max, which other nodes have" in output
+    assert "1 of 2 nodes leaves it out: write its default here" in " ".join(output.split())
+
+
+def test_requirements(tmp_path: Path) -> None:
+    path, _ = created(top_k(), tmp_path, "--op", "TopK")
+    assert "\nonnx>=" in (path / "requirements.txt").read_text()
+    assert "\nonnx==" in (path / "requirements.lock").read_text()
+    before = snapshot(path)
+    result = rknn_op("update", str(path))
+    assert result.exit_code == 0, result.output
+    assert snapshot(path) == before
+
+
+def test_inputs_of_the_user(tmp_path: Path) -> None:
+    array = np.arange(9, dtype=np.float32).reshape(1, 9).astype(np.float16)
+    np.savez(tmp_path / "in.npz", x=array)
+    path, _ = created(half(), tmp_path, "--op", "Softplus", "--inputs", tmp_path / "in.npz")
+    with np.load(path / "tests/data/node.npz") as case:
+        assert case["inputs/x"].tolist() == array.tolist()
+
+
+# ---- Choices -------------------------------------------------------------------------------------
+
+
+def test_all_missing_operators(tmp_path: Path) -> None:
+    nodes = [helper.make_node(name, ["x"], [name]) for name in ("Selu", "Acosh", "Relu")]
+    outputs = [value(name, [1, 4]) for name in ("Selu", "Acosh", "Relu")]
+    path, output = created(model(nodes, [value("x", [1, 4])], outputs), tmp_path, "--all")
+    assert sorted(each.name for each in path.iterdir()) == ["Acosh", "Selu"]
+    assert output.index("Selu (1 node)") < output.index("Acosh (1 node)")
+    assert f"rknn-op graft {tmp_path}/model.onnx -p {path}/Selu -p {path}/Acosh -o" in output
+
+
+def test_nothing_is_missing(tmp_path: Path) -> None:
+    file = saved(single("Relu", {"x": [4]}), tmp_path)
+    result = create(file, "--all", "-p", tmp_path / "made")
+    assert (result.exit_code, result.stdout) == (
+        0,
+        f"{file}: rk3588 lacks none of its operators.\n",
+    )
+    assert not (tmp_path / "made").exists()
+
+
+def test_two_domains_with_a_type(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Gelu", ["x"], ["a"]),
+        helper.make_node("Gelu", ["a"], ["y"], domain="com.microsoft"),
+    ]
+    ports = [value("x", [4])], [value("y", [4])]
+    proto = model(nodes, *ports, opset=20, domains=["com.microsoft"])
+    result = create(saved(proto, tmp_path), "--op", "Gelu", "-p", tmp_path / "made")
+    assert_error(result, "write ai.onnx:Gelu or com.microsoft:Gelu")
+    path, _ = created(proto, tmp_path, "--op", "com.microsoft:Gelu")
+    assert "# Gelu (com.microsoft opset 1)" in description(path)
+
+
+def test_dry_run(tmp_path: Path) -> None:
+    file = saved(detection_head(), tmp_path)
+    before = snapshot(tmp_path)
+    result = create(file, "--all", "-p", tmp_path / "made", "--dry-run")
+    assert result.stdout.startswith(f"would be made: {tmp_path}/made/GridSample: GridSample")
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--op", "Gridsample"],
+            "did you mean 'GridSample'? (its operators: Conv, GridSample, TopK",
+        ),
+        (["--op", "\x1b[31m"], "no '\\x1b[31m'"),
+        (["--node", "/head/gird"], "did you mean '/head/grid'?"),
+        (["--op", "TopK", "--runtime", "rknn"], "a model of onnx; operators of RKNN-Toolkit are"),
+        (["--op", "TopK", "--runtime", "rknn3"], "--runtime: unknown 'rknn3' (expected rknn, "),
+        (["--all", "--target", "rk358"], "did you mean 'rk3588'"),
+        (["--op", "TopK", "--inputs", "missing.npz"], "missing.npz"),
+    ],
+)
+def test_invalid_choices(tmp_path: Path, options: list[str], message: str) -> None:
+    file = saved(detection_head(), tmp_path)
+    result = create(file, *options, "-p", tmp_path / "made")
+    assert_error(result, message)
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--from", "m.onnx", "-c", "a.yml", "--all", "-p", "x"], "exclude each other"),
+        (["--from", "m.onnx", "-p", "x"], "exactly one of --op TYPE, --node NAME and --all"),
+        (["--from", "m.onnx", "--op", "A", "--all", "-p", "x"], "exactly one of"),
+        (["--from", "m.onnx", "--all"], "--from needs -p DIR"),
+        (["--op", "A", "-c", "a.yml"], "need --from MODEL"),
+        ([], "Missing option"),
+    ],
+)
+def test_usage(arguments: list[str], message: str) -> None:
+    result = CliRunner().invoke(main, ["create", *arguments])
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_existing_folder(tmp_path: Path) -> None:
+    (tmp_path / "made").mkdir()
+    result = create(saved(top_k(), tmp_path), "--op", "TopK", "-p", tmp_path / "made")
+    assert_error(result, "already exists")
+
+
+def test_one_invalid_operator_stops_all(tmp_path: Path) -> None:
+    tensor = helper.make_tensor("t", TensorProto.FLOAT, [1], [1.0])
+    nodes = [
+        helper.make_node("Selu", ["x"], ["a"]),
+        helper.make_node("Odd", ["a"], ["y"], domain="mine", table=tensor),
+    ]
+    proto = model(nodes, [value("x", [4])], [value("y", [4])], domains=["mine"])
+    result = create(saved(proto, tmp_path), "--all", "-p", tmp_path / "made")
+    assert result.exit_code == 1
+    assert "Odd: attribute 'table' is a tensor, a graph or a list of texts" in result.stderr
+    assert "1 of 2 repositories were not made" in result.stderr
+    assert not (tmp_path / "made").exists()
+
+
+def test_different_counts_of_inputs(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Sum", ["x", "x"], ["a"], name="two"),
+        helper.make_node("Sum", ["a", "x", "x"], ["y"], name="three"),
+    ]
+    proto = model(nodes, [value("x", [4])], [value("y", [4])])
+    result = create(saved(proto, tmp_path), "--op", "Sum", "-p", tmp_path / "made")
+    assert_error(result, "nodes have 2 and 3 inputs", "--node")
+    path, _ = created(proto, tmp_path, "--node", "three")
+    assert re.findall("^  (data_.):", description(path), re.MULTILINE) == [
+        *("data_0", "data_1", "data_2")
+    ]
+
+
+# ---- TensorFlow ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("op_type", "kernel"), [("TruncateDiv", "vx"), ("Exp", "vx")])
+def test_frozen_graph(tmp_path: Path, op_type: str, kernel: str) -> None:
+    file = tmp_path / "graph.pb"
+    file.write_bytes(frozen_graph().SerializeToString())
+    path = tmp_path / "made"
+    result = create(file, "--op", op_type, "-p", path)
+    assert "Reference: of the operator library." in result.stdout, result.output
+    assert (path / f"rknn_kernel_{op_type.lower()}.{kernel}").is_file()
+    assert "framework: tensorflow" in description(path)
+    assert_clean(path)
+
+
+def test_frozen_graph_of_an_unknown_operator(tmp_path: Path) -> None:
+    graph = frozen_graph()
+    size = graph.node.add(name="resize/size", op="Const")
+    size.attr["dtype"].type = 3
+    size.attr["value"].tensor.dtype = 3
+    size.attr["value"].tensor.tensor_shape.dim.add(size=2)
+    node = graph.node.add(name="mine", op="Mine", input=["y", "resize/size"])
+    node.attr["T"].type = 1
+    node.attr["half_pixel"].b = True
+    node.attr["data_format"].s = b"NHWC"
+    file = tmp_path / "graph.pb"
+    file.write_bytes(graph.SerializeToString())
+    result = create(file, "--op", "Mine", "-p", tmp_path / "made")
+    assert result.exit_code == 0, result.output
+    assert (
+        description(tmp_path / "made")
+        == """\
+# Mine, from 1 node of graph.pb.
+# The model has no definition of this operator: are the names, dtypes and order of inputs, outputs
+# and params right?
+# The model has no shapes of inner tensors; the cases have shapes of their own.
+# All nodes have data_format = NHWC; it is no param, because the runtime hands no texts to
+# operators. Is the math for this value only?
+name: Mine
+framework: tensorflow
+target_platform: RK1808
+runtimes: [rknn]
+inputs:
+  input_0: {type: VX_TYPE_TENSOR, dtype: float32}
+outputs:
+  output: {type: VX_TYPE_TENSOR, dtype: float32}
+params:
+  # The nodes have half_pixel = True; which values are legal?
+  half_pixel: {type: VX_TYPE_BOOL}
+  # size is constant in the only node, so it is a param; is it constant in every model?
+  size: {type: ints, source: const:size}"""
+    )
+
+
+# ---- Hostile names -------------------------------------------------------------------------------
+
+NAMES = [
+    '"; import os #',
+    "'''\"\"\"\\",
+    "a\nb: !!python/object/apply:os.system [id]",
+    "${name}",
+    "\x1b[31mred\x1b[0m",
+    "../../x",
+    "{{ 7 * 7 }}",
+    "%s %d $name",
+    "名前",
+    "",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hostile_names(tmp_path: Path, name: str) -> None:
+    nodes = [
+        helper.make_node("Softplus", [f"in{name}"], [f"mid{name}"], name=f"n{name}"),
+        helper.make_node(f"T{name}", [f"mid{name}"], [f"out{name}"], domain=f"d{name}", mode=name),
+    ]
+    ports = [value(f"in{name}", [4])], [value(f"out{name}", [4])]
+    proto = model(nodes, *ports, domains=[f"d{name}"])
+    file = saved(proto, tmp_path)
+    for option in (["--op", "Softplus"], ["--op", f"T{name}"]):
+        path = tmp_path / f"made{len([*tmp_path.iterdir()])}"
+        result = create(file, *option, "-p", path)
+        assert "\x1b" not in result.output
+        assert "Traceback" not in result.output
+        assert result.exit_code == 0, result.output
+        assert_clean(path)
+        for script in path.rglob("*.py"):
+            compile(script.read_text(), str(script), "exec")
+    assert len([*tmp_path.iterdir()]) == 3
+
+
+@pytest.mark.parametrize("name", ["class", "a-b", "x: y", "\n", "name"])
+def test_impossible_attributes(tmp_path: Path, name: str) -> None:
+    node = helper.make_node("Odd", ["x"], ["y"], domain="mine")
+    node.attribute.append(helper.make_attribute(name, 1))
+    proto = model([node], [value("x", [4])], [value("y", [4])], domains=["mine"])
+    result = create(saved(proto, tmp_path), "--op", "Odd", "-p", tmp_path / "made")
+    assert_error(result, "Odd", "params.")
+    assert not (tmp_path / "made").exists()
+
+
+# ---- Checks --------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_library_operator_is_green(tmp_path: Path) -> None:
+    path, _ = created(detection_head(), tmp_path, "--op", "GridSample")
+    result = Repository(path).scons("check", "quick=1")
+    assert "reference: 1 case" in result.stdout
+
+
+@pytest.mark.slow
+def test_operator_without_library_fails_until_its_math_is_written(tmp_path: Path) -> None:
+    path, _ = created(top_k(), tmp_path, "--op", "TopK")
+    result = Repository(path).scons("check", "quick=1", check=False)
+    assert result.returncode != 0
+    assert re.search(r"^reference +top +0 +0 ", result.stdout, re.MULTILINE)
+    assert "TopK: the math is left to write, in topk_compute.h" in result.stdout

@@ -1,0 +1,670 @@
+"""`rknn-op graft`: a model whose nodes are those of repositories, through the command."""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from click.testing import CliRunner, Result
+from onnx import TensorProto, helper, numpy_helper
+
+from opkit.models import writing
+from rknn_op import creation
+from rknn_op.command import main
+from tests.models.models import constant, model, saved, value
+
+INT64 = TensorProto.INT64
+HALF = TensorProto.FLOAT16
+
+
+# ---- Repositories --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Source:
+    """An operator: its inputs, outputs and params in op.yml, and its reference."""
+
+    inputs: str
+    outputs: str
+    params: str
+    reference: str
+    runtimes: str = "rknn2, pplnn"
+
+
+TENSOR = "{type: VX_TYPE_TENSOR}"
+BY_ONNX = """
+import numpy as np
+from onnx import helper
+from onnx.reference import ReferenceEvaluator
+
+
+def by_onnx(op_type, inputs, outputs, **attributes):
+    node = helper.make_node(op_type, list(inputs), outputs, **attributes)
+    return dict(zip(outputs, ReferenceEvaluator(node).run(None, inputs)))
+"""
+SOURCES = {
+    "GridSample": Source(
+        f"x: {TENSOR}, grid: {TENSOR}",
+        f"y: {TENSOR}",
+        "align_corners: {type: int, default: 0}, mode: {type: string, default: linear}",
+        BY_ONNX
+        + """
+def output_shapes(shapes, params):
+    return {"y": (*shapes["x"][:2], *shapes["grid"][1:3])}
+
+
+def reference(inputs, params):
+    mode = params["mode"].replace("bilinear", "linear")
+    return by_onnx("GridSample", inputs, ["y"], align_corners=params["align_corners"], mode=mode)
+""",
+    ),
+    "TopK": Source(
+        f"x: {TENSOR}",
+        f"values: {TENSOR}, indices: {{type: VX_TYPE_TENSOR, dtype: int64}}",
+        "k: {type: int, default: 1, source: 'const:k'}, axis: {type: int, default: -1}, "
+        "largest: {type: int, default: 1}, sorted: {type: int, default: 1}",
+        """
+import numpy as np
+
+
+def output_shapes(shapes, params):
+    shape = list(shapes["x"])
+    shape[params["axis"]] = params["k"]
+    return {"values": shape, "indices": shape}
+
+
+def reference(inputs, params):
+    x, axis = inputs["x"], params["axis"]
+    order = np.argsort(-x, axis, kind="stable")
+    order = np.take(order, range(params["k"]), axis)
+    return {"values": np.take_along_axis(x, order, axis), "indices": order}
+""",
+    ),
+    "DeformConv": Source(
+        f"x: {TENSOR}, w: {TENSOR}, offset: {TENSOR}, b: {TENSOR}, mask: {TENSOR}",
+        f"y: {TENSOR}",
+        "kernel_shape: {type: ints}, pads: {type: ints, default: [0, 0, 0, 0]}",
+        BY_ONNX
+        + """
+def output_shapes(shapes, params):
+    return {"y": (shapes["x"][0], shapes["w"][0], *shapes["offset"][2:])}
+
+
+def reference(inputs, params):
+    return by_onnx("DeformConv", inputs, ["y"], **params)
+""",
+    ),
+    "Selu": Source(
+        f"x: {TENSOR}",
+        "y: {type: VX_TYPE_TENSOR, same_as: x}",
+        "alpha: {type: float, default: 1.5}, gamma: {type: float, default: 1.25}",
+        """
+import numpy as np
+
+
+def output_shapes(shapes, params):
+    return {"y": shapes["x"]}
+
+
+def reference(inputs, params):
+    x = inputs["x"]
+    y = params["gamma"] * np.where(x > 0, x, params["alpha"] * np.expm1(x))
+    if params["alpha"] > 2:
+        y[..., -1] += 1  # a mistake
+    if params["alpha"] < 0:
+        raise ValueError(f"alpha is {params['alpha']}")
+    return {"y": y.astype(np.float32)}
+""",
+    ),
+}
+
+
+@pytest.fixture(scope="session")
+def repositories(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+    """Return operator -> its repository, with its reference; it is not built."""
+    folder = tmp_path_factory.mktemp("repositories")
+    return {name: made(folder, name, source) for name, source in SOURCES.items()}
+
+
+def made(folder: Path, name: str, source: Source, path: str = "") -> Path:
+    """Make the repository of an operator."""
+    config = folder / f"{path or name}.yml"
+    config.write_text(
+        f"name: {name}\nframework: onnx\nruntimes: [{source.runtimes}]\n"
+        f"inputs: {{{source.inputs}}}\noutputs: {{{source.outputs}}}\n"
+        f"params: {{{source.params}}}\n"
+    )
+    root = folder / (path or name)
+    creation.create(creation.plan(config, root))
+    (root / f"{name.lower()}_reference.py").write_text(textwrap.dedent(source.reference))
+    return root
+
+
+def graft(file: Path, roots: Sequence[Path], output: Path, *options: object) -> Result:
+    """Run the command."""
+    arguments = ["graft", file, "-p", *roots, "-o", output, *options]
+    return CliRunner().invoke(main, [*map(str, arguments)])
+
+
+def grafted(file: Path, roots: Sequence[Path], *options: object) -> Any:
+    """Return the grafted model; its external data is loaded."""
+    output = file.with_name("out.onnx")
+    result = graft(file, roots, output, *options)
+    assert result.exit_code == 0, result.output
+    return onnx.load(output)
+
+
+def refused(file: Path, roots: Sequence[Path], *options: object) -> str:
+    """Return the message of a run that writes nothing."""
+    before = {*file.parent.iterdir()}
+    result = graft(file, roots, file.with_name("out.onnx"), *options)
+    assert result.exit_code == 1, result.output
+    assert "Traceback" not in result.output
+    assert {*file.parent.iterdir()} == before
+    return result.stderr
+
+
+def node_of(proto: Any, name: str) -> Any:
+    return next(node for node in proto.graph.node if node.name == name)
+
+
+def attributes_of(node: Any) -> dict[str, Any]:
+    return {each.name: helper.get_attribute_value(each) for each in node.attribute}
+
+
+# ---- The grafted model ---------------------------------------------------------------------------
+
+RANDOM = np.random.default_rng(0)
+
+
+def weights(*shape: int) -> Any:
+    return RANDOM.uniform(-1, 1, shape).astype(np.float32)
+
+
+def detector(names: Mapping[str, str] | None = None) -> Any:
+    """Return a head with GridSample and TopK, and a Conv with weights before them."""
+    called = {"grid": "/head/grid", "top": "top", "sampled": "sampled", **(names or {})}
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["features"], name="conv"),
+        helper.make_node(
+            "GridSample",
+            ["features", "grid"],
+            [called["sampled"]],
+            name=called["grid"],
+            align_corners=1,
+            mode="bilinear",
+        ),
+        helper.make_node("Relu", [called["sampled"]], ["r"]),
+        helper.make_node("TopK", ["r", "k"], ["scores", "indices"], name=called["top"], axis=-2),
+    ]
+    return model(
+        nodes,
+        [value("x", [1, 3, 8, 8]), value("grid", [1, 4, 4, 2])],
+        [value("scores", None), value("indices", None, INT64)],
+        [constant("w", weights(16, 3, 3, 3)), constant("k", np.array([2]))],
+        opset=16,
+    )
+
+
+def test_two_operators(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    file = saved(detector(), tmp_path)
+    roots = [repositories["GridSample"], repositories["TopK"]]
+    output = tmp_path / "out.onnx"
+    result = graft(file, roots, output)
+    assert result.exit_code == 0, result.output
+    assert "/head/grid: cstGridSample of GridSample" in result.stdout
+    lines = [line.split() for line in result.stdout.splitlines()]
+    [scores] = [line for line in lines if line[:1] == ["scores"]]
+    [indices] = [line for line in lines if line[:1] == ["indices"]]
+    assert scores[1:3] == ["float32", "1x16x2x4"]
+    assert 0 <= float(scores[3]) < 1e-5
+    assert indices[1:] == ["int64", "1x16x2x4", "0", "0", "0", "equal"]
+    proto = onnx.load(output)
+    assert [(o.domain, o.version) for o in proto.opset_import] == [("", 16), ("rknn_cst", 1)]
+    assert [node.name for node in proto.graph.node] == ["conv", "/head/grid", "", "top"]
+    grid, top = node_of(proto, "/head/grid"), node_of(proto, "top")
+    assert (grid.op_type, grid.domain, [*grid.input]) == (
+        "cstGridSample",
+        "rknn_cst",
+        ["features", "grid"],
+    )
+    assert attributes_of(grid) == {"align_corners": 1, "mode": b"bilinear"}
+    assert [*top.input] == ["r"]  # the toolkit infers the shape from k
+    assert [*top.output] == ["scores", "indices"]
+    assert attributes_of(top) == {"k": 2, "axis": -2, "largest": 1, "sorted": 1}
+    assert [*proto.graph.initializer] == [*onnx.load(file).graph.initializer][:1]
+    assert [each.name for each in proto.graph.output] == ["scores", "indices"]
+    shapes = {
+        each.name: [size.dim_value for size in each.type.tensor_type.shape.dim]
+        for each in (*proto.graph.value_info, *proto.graph.output)
+    }
+    assert shapes == {
+        "sampled": [1, 16, 4, 4],
+        "scores": [1, 16, 2, 4],
+        "indices": [1, 16, 2, 4],
+    }
+
+
+def deformed() -> Any:
+    """Return two DeformConv, the second one without bias and mask."""
+    nodes = [
+        helper.make_node(
+            "DeformConv", ["x", "w", "o", "b", "m"], ["a"], name="all", kernel_shape=[2, 2]
+        ),
+        helper.make_node("Relu", ["a"], ["r"]),
+        helper.make_node("DeformConv", ["r", "w2", "o2"], ["y"], name="plain", kernel_shape=[2, 2]),
+    ]
+    inputs = [value("x", [1, 2, 5, 5]), value("m", [1, 4, 4, 4]), value("o", [1, 8, 4, 4])]
+    initializers = [
+        constant("w", weights(3, 2, 2, 2)),
+        constant("b", weights(3)),
+        constant("w2", weights(2, 3, 2, 2)),
+        constant("o2", weights(1, 8, 3, 3)),
+        constant("plain_b", np.zeros(1, np.float32)),  # the name is taken
+    ]
+    return model(nodes, inputs, [value("y", None)], initializers)
+
+
+def test_optional_inputs_are_filled(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    proto = grafted(saved(deformed(), tmp_path), [repositories["DeformConv"]])
+    assert [*node_of(proto, "all").input] == ["x", "w", "o", "b", "m"]
+    assert [*node_of(proto, "plain").input] == ["r", "w2", "o2", "plain_b_1", "plain_mask"]
+    arrays = {each.name: numpy_helper.to_array(each) for each in proto.graph.initializer}
+    np.testing.assert_array_equal(arrays["plain_b_1"], np.zeros(2, np.float32))
+    np.testing.assert_array_equal(arrays["plain_mask"], np.ones((1, 4, 3, 3), np.float32))
+
+
+def chain(alphas: Sequence[float], dtype: int = TensorProto.FLOAT, **more: Any) -> Any:
+    """Return nodes of Selu in series."""
+    nodes = [
+        helper.make_node(
+            "Selu", [f"t{index}"], [f"t{index + 1}"], name=f"n{index}", alpha=alpha, gamma=1.0
+        )
+        for index, alpha in enumerate(alphas)
+    ]
+    last = f"t{len(alphas)}"
+    return model(nodes, [value("t0", [2, 4], dtype)], [value(last, [2, 4], dtype)], **more)
+
+
+def test_defaults_are_written(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    nodes = [
+        helper.make_node("cstSelu", ["x"], ["a"], name="first", domain="rknn_cst", gamma=2),
+        helper.make_node("TopK", ["a", "k"], ["v", "unused"], name="second"),
+    ]
+    proto = model(
+        nodes, [value("x", [2, 3])], [value("v", None)], [constant("k", [1])], domains=["rknn_cst"]
+    )
+    roots = [repositories["Selu"], repositories["TopK"]]
+    result = graft(saved(proto, tmp_path), roots, tmp_path / "out.onnx")
+    assert result.exit_code == 0, result.output
+    assert "outputs are not compared: onnxruntime has no rknn_cst.cstSelu" in result.stdout
+    found = onnx.load(tmp_path / "out.onnx")
+    assert attributes_of(node_of(found, "first")) == {"alpha": 1.5, "gamma": 2.0}
+    infos = {each.name: each for each in found.graph.value_info}
+    assert [size.dim_value for size in infos["a"].type.tensor_type.shape.dim] == [2, 3]
+
+
+MINE = Source(
+    f"a: {TENSOR}, b: {TENSOR}",
+    f"y: {TENSOR}",
+    "bias: {type: floats, default: [0.5, 0.25], source: 'const:bias'}, "
+    "scale: {type: float, default: 2, source: 'const:scale'}",
+    """
+import numpy as np
+
+
+def output_shapes(shapes, params):
+    return {"y": shapes["a"]}
+
+
+def reference(inputs, params):
+    return {"y": inputs["a"] * inputs["b"] + np.multiply(params["bias"], params["scale"])}
+""",
+)
+
+
+def mine(bias: float) -> Any:
+    """Return two nodes with a constant between their tensors; the second one leaves it out."""
+    nodes = [
+        helper.make_node("Mine", ["x", "c", "z"], ["p"], name="whole", domain="m"),
+        helper.make_node("Mine", ["p", "", "z"], ["y"], name="part", domain="m"),
+    ]
+    inputs = [value("x", [3, 2]), value("z", [3, 2])]
+    c = constant("c", np.array([7, bias], np.float32))
+    return model(nodes, inputs, [value("y", [3, 2])], [c], domains=["m"])
+
+
+def test_constant_inputs_become_attributes(tmp_path: Path) -> None:
+    found = grafted(saved(mine(8), tmp_path), [made(tmp_path, "Mine", MINE)])
+    for name, first, bias in (("whole", "x", [7.0, 8.0]), ("part", "p", [0.5, 0.25])):
+        node = node_of(found, name)
+        assert [*node.input] == [first, "z"]
+        assert attributes_of(node) == {"bias": bias, "scale": 2}
+    assert not found.graph.initializer
+
+
+def test_unreadable_constants_stay_inputs(tmp_path: Path) -> None:
+    """They follow the tensors; of another param, the default is one, too."""
+    found = grafted(saved(mine(1e-45), tmp_path), [made(tmp_path, "Mine", MINE)])
+    assert [*node_of(found, "whole").input] == ["x", "z", "c", "whole_scale"]
+    assert numpy_helper.to_array(found.graph.initializer[1]).tolist() == [2]
+    assert attributes_of(node_of(found, "whole")) == {}
+    assert [*node_of(found, "part").input] == ["p", "z"]
+
+
+def test_float16(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    file = saved(chain([1.5, 1.25], HALF), tmp_path)
+    grafted(file, [repositories["Selu"]])
+
+
+def test_external_data(
+    tmp_path: Path, repositories: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["a"]),
+        helper.make_node("Selu", ["a"], ["b"], alpha=1.5, gamma=1.0),
+        helper.make_node("Reshape", ["b", "size"], ["y"]),
+    ]
+    tensors = [constant("w", weights(200, 200)), constant("size", [10, 20])]
+    proto = model(nodes, [value("x", [1, 200])], [value("y", None)], tensors)
+    names = ["model.onnx", "out.onnx", "out.onnx.data"]
+    # A model over protobuf's limit.
+    large = tmp_path / "large"
+    large.mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(writing, "MAX_FILE", 10**5)
+        found = grafted(saved(proto, large), [repositories["Selu"]])
+    assert found.graph.initializer[0].raw_data == tensors[0].raw_data
+    assert sorted(each.name for each in large.iterdir()) == names
+    file = tmp_path / "model.onnx"
+    onnx.save(proto, file, save_as_external_data=True, location="w.bin", size_threshold=0)
+    found = grafted(file, [repositories["Selu"]])
+    assert found.graph.initializer[0].raw_data == tensors[0].raw_data
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["large", *names, "w.bin"]
+
+
+def test_subgraphs(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    def branch(name: str, node: Any) -> Any:
+        return helper.make_graph([node], name, [], [value(node.output[0], [2, 4])])
+
+    then = branch(
+        "then", helper.make_node("Selu", ["x"], ["a"], name="inside", alpha=1.5, gamma=1.0)
+    )
+    other = branch("else", helper.make_node("Abs", ["x"], ["b"]))
+    node = helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=other)
+    inputs = [value("c", [], TensorProto.BOOL), value("x", [2, 4])]
+    file = saved(model([node], inputs, [value("y", [2, 4])]), tmp_path)
+    arrays = tmp_path / "inputs.npz"
+    np.savez(arrays, c=np.array(True), x=weights(2, 4))
+    output = tmp_path / "out.onnx"
+    result = graft(file, [repositories["Selu"]], output, "--inputs", arrays)
+    assert result.exit_code == 0, result.output
+    assert "in subgraphs, which RKNN-Toolkit2 does not convert: 'inside'" in result.stderr
+    [graph] = [
+        each.g for each in onnx.load(output).graph.node[0].attribute if each.g.name == "then"
+    ]
+    assert graph.node[0].op_type == "cstSelu"
+
+
+def test_pplnn(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    roots = [repositories["GridSample"], repositories["TopK"]]
+    proto = grafted(saved(detector(), tmp_path), roots, "--target", "riscv64")
+    assert [(o.domain, o.version) for o in proto.opset_import] == [("", 16), ("custom", 1)]
+    top = node_of(proto, "top")
+    assert (top.op_type, top.domain, [*top.input]) == ("TopK", "custom", ["r"])
+    assert attributes_of(top)["k"] == 2
+
+
+def test_hostile_names(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    names = {"grid": "a'b\"c\n\x1b[31m", "top": "${x} {y} %s", "sampled": "../é\t"}
+    file = saved(detector(names), tmp_path)
+    roots = [repositories["GridSample"], repositories["TopK"]]
+    result = graft(file, roots, tmp_path / "out.onnx")
+    assert result.exit_code == 0, result.output
+    assert "\x1b" not in result.output
+    proto = onnx.load(tmp_path / "out.onnx")
+    assert [node.name for node in proto.graph.node] == ["conv", names["grid"], "", names["top"]]
+
+
+# ---- The comparison ------------------------------------------------------------------------------
+
+
+def test_wrong_node_is_named(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    file = saved(chain([1.5, 3.0, 1.25, 4.0]), tmp_path)
+    root = repositories["Selu"]
+    message = refused(file, [root])
+    assert f"node 'n1' is the first that differs: output 'y' of {root}: 2 of 8" in message
+    assert "the worst is [0, 3]: " in message
+    [index] = [message.index("(expected ")]
+    assert message[index:].count("tolerance") == 1
+    result = graft(file, [root], tmp_path / "out.onnx")
+    assert "differs" in result.stdout
+    assert graft(file, [root], tmp_path / "out.onnx", "--max-error", 50).exit_code == 0
+
+
+def test_wrong_node_in_a_loop(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    nodes = [
+        helper.make_node("Selu", ["v"], ["w"], name="right", alpha=1.5, gamma=1.0),
+        helper.make_node("Selu", ["w"], ["next"], name="wrong", alpha=3.0, gamma=1.0),
+    ]
+    inputs = [
+        value("i", [], INT64),
+        value("going", [], TensorProto.BOOL),
+        value("v", [2, 4]),
+    ]
+    outputs = [value("going", [], TensorProto.BOOL), value("next", [2, 4])]
+    nodes.append(helper.make_node("Identity", ["going"], ["still"]))
+    outputs[0] = value("still", [], TensorProto.BOOL)
+    body = helper.make_graph(nodes, "body", inputs, outputs)
+    node = helper.make_node("Loop", ["m", "", "x"], ["y"], body=body)
+    proto = model([node], [value("x", [2, 4])], [value("y", [2, 4])], [constant("m", np.int64(2))])
+    message = refused(saved(proto, tmp_path), [repositories["Selu"]])
+    assert "node 'wrong' is the first that differs" in message
+
+
+def test_wrong_shape_is_named(tmp_path: Path) -> None:
+    source = Source(
+        f"x: {TENSOR}",
+        f"y: {TENSOR}",
+        "",
+        "def output_shapes(shapes, params):\n    return {'y': (3,)}\n\n\n"
+        "def reference(inputs, params):\n    return {'y': inputs['x'].ravel()[:3]}\n",
+    )
+    root = made(tmp_path, "Softsign", source)
+    node = helper.make_node("Softsign", ["x"], ["y"], name="n")
+    file = saved(model([node], [value("x", [2, 4])], [value("y", [2, 4])]), tmp_path)
+    message = refused(file, [root])
+    assert f"output 'y' of {root}: is float32 [3] (expected float32 [2, 4])" in message
+
+
+def test_inputs_of_a_file(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    file = saved(chain([3.0]), tmp_path)
+    arrays = tmp_path / "inputs.npz"
+    np.savez(arrays, t0=np.zeros((2, 3), np.float32))
+    message = refused(file, [repositories["Selu"]], "--inputs", arrays)
+    assert "'t0': has shape [2, 3] (expected [2, 4])" in message
+
+
+def test_error_of_a_reference(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    root = repositories["Selu"]
+    message = refused(saved(chain([1.5, -1.0]), tmp_path), [root])
+    assert f"error: node 'n1', {root}: selu_reference.py:" in message
+    assert "ValueError: alpha is -1.0" in message
+
+
+# ---- Refusals ------------------------------------------------------------------------------------
+
+
+def selu(*inputs: str, domain: str = "", **attributes: Any) -> Any:
+    """Return a model with a Selu that may not match op.yml."""
+    node = helper.make_node("Selu", inputs or ["x"], ["y"], name="n", domain=domain, **attributes)
+    domains = [domain] if domain else []
+    inputs_ = [value("x", [2]), value("i", [2], INT64)]
+    return model([node], inputs_, [value("y", None)], [constant("c", weights(2))], domains=domains)
+
+
+@pytest.mark.parametrize(
+    ("proto", "message"),
+    [
+        (selu(domain="d", beta=1), "node 'n': attribute 'beta' is not in op.yml (expected alpha,"),
+        (selu(domain="d", alpha="a"), "attribute 'alpha' has the type STRING (expected FLOAT"),
+        (selu(domain="d", alpha=1e-45), "attribute 'alpha' is 1.4012984643248"),
+        (selu("x", "x", domain="d"), "node 'n' has 2 inputs (expected x)"),
+        (selu("c", domain="d"), "all its inputs are constant"),
+        (selu("", domain="d"), "has no input 'x'"),
+    ],
+)
+def test_nodes_that_do_not_match(
+    tmp_path: Path, repositories: Mapping[str, Path], proto: Any, message: str
+) -> None:
+    file, root = saved(proto, tmp_path), repositories["Selu"]
+    found = refused(file, [root])
+    assert found.startswith(f"error: {file}, {root}: node 'n'")
+    assert message in found
+    assert len(found.splitlines()) == 1
+
+
+def test_missing_params(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    node = helper.make_node("DeformConv", ["x", "w", "o"], ["y"], name="n")
+    inputs = [value("x", [1, 2, 5, 5]), value("o", [1, 8, 4, 4])]
+    w = constant("w", weights(3, 2, 2, 2))
+    file = saved(model([node], inputs, [value("y", None)], [w]), tmp_path)
+    message = refused(file, [repositories["DeformConv"]])
+    assert "has no attribute 'kernel_shape', and params.kernel_shape has no default" in message
+
+
+def test_changing_constant(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    node = helper.make_node("TopK", ["x", "k"], ["v", "i"], name="n")
+    inputs = [value("x", [4]), value("k", [1], INT64)]
+    outputs = [value("v", None), value("i", None, INT64)]
+    message = refused(saved(model([node], inputs, outputs), tmp_path), [repositories["TopK"]])
+    assert "node 'n': input 'k' is not constant, as op.yml says" in message
+
+
+def test_no_nodes(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    node = helper.make_node("Celu", ["x"], ["y"])
+    file = saved(model([node], [value("x", [2])], [value("y", [2])]), tmp_path)
+    message = refused(file, [repositories["Selu"]])
+    assert "has no node of the type Selu; did you mean Celu? (it has Celu)" in message
+
+
+def test_ambiguous_types(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    nodes = [
+        helper.make_node("Selu", ["x"], ["a"]),
+        helper.make_node("Selu", ["a"], ["y"], domain="d"),
+    ]
+    proto = model(nodes, [value("x", [2])], [value("y", [2])], domains=["d"])
+    root = repositories["Selu"]
+    assert "the nodes of Selu and d.Selu may be of" in refused(saved(proto, tmp_path), [root])
+    file = saved(chain([1.5]), tmp_path)
+    other = made(tmp_path, "Selu", SOURCES["Selu"], "other")
+    assert "both are the operator Selu; pass one of them" in refused(file, [root, other])
+
+
+def test_dynamic_models(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    node = helper.make_node("Selu", ["x"], ["y"], alpha=1.5, gamma=1.0)
+    file = saved(model([node], [value("x", ["n", 4])], [value("y", None)]), tmp_path)
+    root = repositories["Selu"]
+    assert "input 'x' has the dynamic shape [n, 4]; a custom operator" in refused(file, [root])
+    arrays = tmp_path / "inputs.npz"
+    np.savez(arrays, x=weights(3, 4))
+    proto = grafted(file, [root], "--target", "riscv64", "--inputs", arrays)
+    assert not proto.graph.value_info
+    sizes = proto.graph.output[0].type.tensor_type.shape.dim
+    assert [each.dim_param or each.dim_value for each in sizes] == ["n", 4]
+
+
+def test_paths(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    root = repositories["Selu"]
+    file = saved(chain([1.5]), tmp_path)
+    (tmp_path / "graph.pb").write_bytes(b"")
+    (tmp_path / "link.onnx").symlink_to(file)
+    (tmp_path / "there.onnx").write_bytes(b"")
+    rows = [
+        (tmp_path / "graph.pb", "out.onnx", "RKNN-Toolkit 1.x calls the class by the node's own"),
+        (file, "out.txt", "invalid file name (expected *.onnx)"),
+        (file, "model.onnx", "is MODEL itself; pass another file"),
+        (file, "link.onnx", "is MODEL itself; pass another file"),
+        (file, "there.onnx", "exists; delete it, or pass another -o"),
+        (file, "gone/out.onnx", "no such folder"),
+        (tmp_path / "gone.onnx", "out.onnx", "cannot be read"),
+    ]
+    before = sorted(tmp_path.rglob("*"))
+    for source, output, message in rows:
+        result = graft(source, [root], tmp_path / output)
+        assert result.exit_code == 1
+        assert message in result.stderr
+    assert "op.yml not found" in graft(file, [tmp_path], tmp_path / "out.onnx").stderr
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_targets(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    root = repositories["Selu"]
+    file = saved(chain([1.5]), tmp_path)
+    assert "has no custom operators" in refused(file, [root], "--target", "rv1103")
+    assert "--target: invalid 'rv1126' (expected rk3588," in refused(
+        file, [root], "--target", "rv1126"
+    )
+    only = made(tmp_path, "Selu", replace(SOURCES["Selu"], runtimes="pplnn"), "only")
+    message = refused(file, [only], "--target", "rk3588")
+    assert "has the runtimes pplnn (expected rknn2)" in message
+    assert "RKNN-Toolkit2 is not for pplnn" in refused(file, [only], "--toolkit", "python")
+
+
+# ---- The toolkit ---------------------------------------------------------------------------------
+
+TOOLKIT = os.environ.get("RKNN_OP_RKNN2_PYTHON", "")
+needs_toolkit = pytest.mark.skipif(not TOOLKIT, reason="RKNN_OP_RKNN2_PYTHON names no Python")
+
+
+@pytest.mark.slow
+@needs_toolkit
+def test_toolkit_simulates_the_grafted_model(
+    tmp_path: Path, repositories: Mapping[str, Path]
+) -> None:
+    file = saved(detector(), tmp_path)
+    roots = [repositories["GridSample"], repositories["TopK"]]
+    output = tmp_path / "out.onnx"
+    result = graft(file, roots, output, "--toolkit", TOOLKIT, "--target", "rk3588")
+    assert result.exit_code == 0, result.output
+    assert "for rk3588:" in result.stdout
+    assert result.stdout.count("equal") == 4
+    package = (tmp_path / "out.rknn").read_bytes()
+    assert b"cstGridSample" in package
+    assert b"cstTopK" in package
+
+
+@pytest.mark.slow
+@needs_toolkit
+def test_toolkit_with_filled_inputs(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    file = saved(deformed(), tmp_path)
+    grafted(file, [repositories["DeformConv"]], "--toolkit", TOOLKIT)
+    assert (tmp_path / "out.rknn").is_file()
+
+
+@pytest.mark.slow
+@needs_toolkit
+def test_errors_of_the_toolkit(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    nodes = [
+        helper.make_node("Selu", ["x"], ["a"], name="n", alpha=1.5),
+        helper.make_node("NonZero", ["a"], ["y"]),
+    ]
+    file = saved(model(nodes, [value("x", [2, 4])], [value("y", None, INT64)]), tmp_path)
+    message = refused(file, [repositories["Selu"]], "--toolkit", TOOLKIT)
+    assert message.startswith(f"error: --toolkit {TOOLKIT}: ")
+    assert len(message.splitlines()) == 1
+
+
+def test_python_without_the_toolkit(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    file, roots = saved(chain([1.5]), tmp_path), [repositories["Selu"]]
+    message = refused(file, roots, "--toolkit", sys.executable)
+    assert "RKNN-Toolkit2 is not installed for this Python" in message
+    assert "cannot be started" in refused(file, roots, "--toolkit", tmp_path / "none")

@@ -1,0 +1,156 @@
+"""docs/pytorch.md with real PyTorch: its examples run, and its models are scanned.
+
+PyTorch is optional and may be in another Python, with onnx and onnxscript.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from click.testing import CliRunner, Result
+
+from rknn_op.command import main
+from tests.repositories import ROOT
+from tests.test_readme import assert_printed, blocks, console
+
+pytestmark = pytest.mark.slow
+
+PAGE = (ROOT / "docs/pytorch.md").read_text()
+PROGRAM = Path(__file__).with_name("torch_models.py")
+PYTHON_VARIABLE = "RKNN_OP_TORCH_PYTHON"
+REQUIRE_VARIABLE = "RKNN_OP_REQUIRE_TORCH"
+ADVICE = (
+    "no Python with PyTorch. Run `pip install torch onnxscript`, or "
+    f"`{PYTHON_VARIABLE}=$(.ci/torch_environment .venv-torch) pytest`"
+)
+
+
+@pytest.fixture(scope="session")
+def torch_python() -> str:
+    """Return the Python that has PyTorch."""
+    is_here = all(importlib.util.find_spec(name) for name in ("torch", "onnxscript"))
+    python = os.environ.get(PYTHON_VARIABLE) or (sys.executable if is_here else "")
+    if not python and os.environ.get(REQUIRE_VARIABLE) == "1":
+        pytest.fail(ADVICE)
+    if not python:
+        pytest.skip(ADVICE)
+    return python
+
+
+def run(folder: Path, *command: str) -> None:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def page(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder in which the page's programs ran."""
+    folder = tmp_path_factory.mktemp("page")
+    for text in blocks("python", PAGE):
+        name = text.partition("\n")[0].removeprefix("# ")
+        (folder / name).write_text(text)
+        run(folder, torch_python, name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def exported(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the models that PyTorch exported."""
+    folder = tmp_path_factory.mktemp("exported")
+    run(folder, torch_python, str(PROGRAM), str(folder))
+    return folder
+
+
+def scan(*arguments: object) -> Result:
+    """Run the command."""
+    return CliRunner().invoke(main, ["scan", *map(str, arguments)])
+
+
+def missing(file: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(scan(file, "--json").stdout)["missing"]
+    return found
+
+
+# ---- The page ------------------------------------------------------------------------------------
+
+
+def test_commands_of_the_page(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(page)
+    (export, _), (command, expected) = console(PAGE)
+    assert export == "python export.py"
+    program, verb, *arguments = shlex.split(command)
+    assert (program, verb) == ("rknn-op", "scan")
+    assert_printed(expected, scan(*arguments).stdout)
+
+
+@pytest.mark.parametrize("file", ["model.onnx", "model_dynamo_false.onnx"])
+def test_node_of_an_operator_of_pytorch(page: Path, file: str) -> None:
+    [operator] = missing(page / file)
+    assert (operator["domain"], operator["op_type"]) == ("com.example", "SoftClip")
+    [node] = operator["nodes"]
+    for tensor in (*node["inputs"], *node["outputs"]):
+        assert (tensor["shape"], tensor["dtype"]) == ([1, 8, 6, 6], "float32")
+    assert node["attributes"] == {"limit": 2.0}
+    proto = onnx.load(page / file)
+    onnx.checker.check_model(proto)
+    assert not proto.functions
+
+
+def test_recorded_tensors(page: Path, tmp_path: Path) -> None:
+    """PyTorch's case has the names of the case that `create` records, and the outputs too."""
+    repository = tmp_path / "soft_clip"
+    options = ["--from", page / "model.onnx", "--op", "SoftClip", "-p", repository]
+    result = CliRunner().invoke(main, ["create", *map(str, options)])
+    assert result.exit_code == 0, result.output
+    [created] = (repository / "tests/data").glob("*.npz")
+    with np.load(created) as expected, np.load(page / "pytorch.npz") as found:
+        assert set(found) == {*expected, "outputs/output"}
+        assert json.loads(str(found["params"])) == json.loads(str(expected["params"]))
+        x, y = found["inputs/input"], found["outputs/output"]
+        assert (x.shape, x.dtype) == (expected["inputs/input"].shape, np.float32)
+    np.testing.assert_allclose(y, 2 * np.tanh(x / 2), rtol=1e-5)
+    tests = (repository / "tests/test_softclip_model.py").read_text()
+    assert 'recorded("data"' in tests
+
+
+def test_next_commands() -> None:
+    """The verbs and options of the commands that follow exist."""
+    [text] = blocks("sh", PAGE)
+    for command in text.splitlines():
+        program, verb, *words = shlex.split(command)
+        assert program == "rknn-op"
+        found = main.get_command(click.Context(main), verb)
+        assert found is not None
+        found.make_context(verb, words)
+
+
+# ---- Models --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["", "_old"])
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("detection_head", ["GridSample"]), ("text_encoder", []), ("audio", ["STFT"])],
+)
+def test_exported_models(exported: Path, name: str, suffix: str, expected: list[str]) -> None:
+    file = exported / f"{name}{suffix}.onnx"
+    if (name, suffix) == ("audio", "_old"):  # the older exporter does not know complex numbers
+        assert not file.exists()
+        return
+    onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
+    assert [each["op_type"] for each in missing(file)] == expected
+    nodes = [node for each in missing(file) for node in each["nodes"]]
+    shapes = [tensor["shape"] for node in nodes for tensor in (*node["inputs"], *node["outputs"])]
+    assert all(isinstance(size, int) for shape in shapes for size in shape)

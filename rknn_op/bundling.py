@@ -30,6 +30,7 @@ from rknn_op.temporary import temporary_folder
 MODEL = "model.rknn"
 LIBRARY = "libcustom_ops.a"
 _INCLUDE = Path(runtimes.__file__).parent / NAME / "include"
+_COMPILE = ("-O2", "-g0", "-fPIC", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables")
 _OWN_OPTIONS = ("target", "abi")
 
 
@@ -243,7 +244,7 @@ def _library(
     source = registration([each.spec.lower for each in planned.operators])
     (scratch / "custom_ops.c").write_text(source)
     compiler = _compiler(planned.options, abi)
-    compiling = (*C_LANGUAGE, "-O2", "-g0", "-fPIC", f"-I{_INCLUDE}", "-c", "custom_ops.c")
+    compiling = (*C_LANGUAGE, *_COMPILE, f"-I{_INCLUDE}", "-c", "custom_ops.c")
     _run(processes, scratch, [*compiler.command, *compiler.flags, *compiling, "-o", objects[0]])
     _run(processes, scratch, [*archiver(compiler.command), "rcsD", LIBRARY, *objects])
     return (scratch / LIBRARY).read_bytes()

@@ -31,9 +31,8 @@ def application_files(
             "bundle/templates/README.md",
             names=names,
             target=target.upper(),
-            them="them" if len(operators) > 1 else "it",
             abi=abis[0],
-            abi_option="" if len(abis) == 1 else f" abi={abis[0]}",
+            others="".join(f" (or {abi})" for abi in abis[1:]),
             model=model,
         ),
     }

@@ -254,7 +254,7 @@ def _operator_objects(archive: Path, name: str) -> dict[str, bytes]:
     """Return file name -> content of an operator's objects, without its own registration."""
     try:
         objects = {
-            f"{name}-{index}-{member}": content
+            f"{name}-{index}-{Path(member).name}": content
             for index, (member, content) in enumerate(members(archive.read_bytes()))
             if f"{name}_register_all" not in defined_symbols(member, content)
         }
@@ -307,13 +307,13 @@ def _converted(
     processes: Processes, planned: Plan, python: str, model: Path, output: Path
 ) -> CompletedProcess[str]:
     """Run the first repository's convert.py with the classes of all; return the process."""
-    first, *others = (each.folder.absolute() / NAME for each in planned.operators)
-    names = [each.spec.lower for each in planned.operators[1:]]
-    classes = [
-        str(folder / f"{name}_custom_op.py") for folder, name in zip(others, names, strict=True)
-    ]
+    first, *others = planned.operators
+    modules = [each.folder.absolute() / NAME / f"{each.spec.lower}_custom_op.py" for each in others]
+    # An operator with a name of ONNX's own has no class.
+    classes = [str(module) for module in modules if module.is_file()]
+    script = first.folder.absolute() / NAME / "convert.py"
     command = [
-        *(python, "-B", str(first / "convert.py"), str(model.absolute())),
+        *(python, "-B", str(script), str(model.absolute())),
         *("--target", planned.target.name, "--output", str(output)),
         *(["--custom-op", *classes] if classes else ()),
     ]

@@ -246,19 +246,25 @@ def test_model_is_converted(repositories: list[Path], tmp_path: Path) -> None:
     def tensor(name: str) -> onnx.ValueInfoProto:
         return helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 3, 4, 4])
 
-    node = helper.make_node("cstExp", ["x"], ["y"], domain="rknn_cst")
+    twice = repository(tmp_path, "Twice")
+    nodes = [
+        helper.make_node("cstExp", ["x"], ["e"], domain="rknn_cst"),
+        helper.make_node("cstTwice", ["e"], ["y"], domain="rknn_cst"),
+    ]
     opsets = [helper.make_opsetid("", 12), helper.make_opsetid("rknn_cst", 1)]
-    graph = helper.make_graph([node], "model", [tensor("x")], [tensor("y")])
+    graph = helper.make_graph(nodes, "model", [tensor("x")], [tensor("y")])
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=7), tmp_path / "a.onnx")
     python = os.environ["RKNN_OP_RKNN2_PYTHON"]
     options = ("--abi", "aarch64", "--model", "a.onnx", "--toolkit", python)
     target = ("--target", "rk3588")
-    result = bundle("-p", repositories[0], *target, *options, "-o", "out", cwd=tmp_path)
+    result = bundle("-p", repositories[0], twice, *target, *options, "-o", "out", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
-    assert b"cstExp" in (tmp_path / "out/model.rknn").read_bytes()
+    converted = (tmp_path / "out/model.rknn").read_bytes()
+    assert b"cstExp" in converted
+    assert b"cstTwice" in converted
 
-    result = bundle("-p", *repositories, *target, *options, "-o", "both", cwd=tmp_path)
+    result = bundle("-p", *repositories, twice, *target, *options, "-o", "all", cwd=tmp_path)
     assert result.returncode == 1
     expected = "error: a.onnx: not converted: the model has no node of the type cstReduceMean"
     assert result.stderr.splitlines()[-1] == expected
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.onnx", "out"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["Twice", "a.onnx", "out"]

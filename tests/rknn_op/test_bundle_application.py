@@ -10,10 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opkit.bundle.objects import isolated
+from opkit import toolchains
+from opkit.bundle.objects import isolated, members
 from opkit.bundle.texts import application_files, registration
+from opkit.errors import OpkitError
 from opkit.toolchains.abi import ABIS
-from tests.compiling import build
+from opkit.toolchains.compiler import archiver
+from tests.compiling import build, compile_c
 from tests.runtimes.rknn2.support import HEADERS, write_operator
 
 SDK = Path(__file__).parent / "sdk"
@@ -220,3 +223,65 @@ def test_operators_share_no_symbol(abi: str, tmp_path: Path) -> None:
     program = build(tmp_path / "program", compiled("main", MAIN), *objects, abi=ABIS[abi])
     if abi == "x64":
         assert subprocess.run([program], capture_output=True, check=True).stdout == b"3 5\n"
+
+
+INLINE = """\
+inline int helper(int x)
+{{
+    static int calls;
+    calls++;
+    return x * {value} + calls;
+}}
+template <class T> struct box {{
+    T value;
+    T get() const {{ return value * {value}; }}
+}};
+extern "C" int {name}(int x);
+int {name}(int x)
+{{
+    const box<int> full = {{helper(x)}};
+    return full.get();
+}}
+"""
+
+
+def test_inline_functions_stay_apart(tmp_path: Path) -> None:
+    objects = []
+    for name, value in {"first": 3, "second": 5}.items():
+        source, found = tmp_path / f"{name}.cc", tmp_path / f"{name}.o"
+        source.write_text(INLINE.format(name=name, value=value))
+        result = compile_c(found, "-c", "-O0", "-fPIC", source, language="c++11")
+        assert result.returncode == 0, result.stderr
+        found.write_bytes(isolated({"": found.read_bytes()}, name, f".{name}")[""])
+        objects.append(found)
+    (tmp_path / "main.c").write_text(MAIN)
+    program = build(tmp_path / "program", tmp_path / "main.c", *objects)
+    assert subprocess.run([program], capture_output=True, check=True).stdout == b"12 30\n"
+
+
+@pytest.mark.parametrize("content", [b"", b"BC\xc0\xde bitcode", b"\x7fELF\2\2"])
+def test_objects_that_are_not_of_a_board(content: bytes) -> None:
+    with pytest.raises(OpkitError, match=r"^x\.o: not an object in ELF \(expected one; compile"):
+        isolated({"x.o": content}, "x", ".x")
+
+
+def test_damaged_objects(tmp_path: Path) -> None:
+    (tmp_path / "main.c").write_text(MAIN)
+    content = build(tmp_path / "main.o", "-c", tmp_path / "main.c").read_bytes()
+    for size in range(6, len(content), 7):
+        with pytest.raises(OpkitError, match=r"main\.o: the object is damaged; build it again"):
+            isolated({"main.o": content[:size]}, "first", ".first")
+
+
+@pytest.mark.parametrize("toolchain", ["zig", "gnu"])
+def test_members_of_an_archive(toolchain: str, tmp_path: Path) -> None:
+    command = toolchains.find(toolchain, ABIS["x64"]).command
+    contents = {"a.o": b"a", "a_name_of_more_than_16_characters.o": b"bb\n", "c d.o": b""}
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    subprocess.run([*archiver(command), "rcsD", "all.a", *contents], cwd=tmp_path, check=True)
+    data = (tmp_path / "all.a").read_bytes()
+    assert members(data) == [*contents.items()]
+    for broken in (b"", data[:-1], data[:20], data.replace(b"`\n", b"??")):
+        with pytest.raises(OpkitError, match="archive"):
+            members(broken)

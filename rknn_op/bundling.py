@@ -9,12 +9,12 @@ from pathlib import Path
 from subprocess import PIPE, STDOUT, CompletedProcess
 
 from opkit import runtimes, toolchains
-from opkit.bundle.objects import defined_symbols, isolated, members
-from opkit.bundle.texts import application_files, registration
 from opkit.description.describe import Target
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.runtimes.rknn2.bundle.objects import defined_symbols, isolated, members
+from opkit.runtimes.rknn2.bundle.texts import application_files, registration
 from opkit.runtimes.rknn2.chips import REFUSED_TARGETS, TARGETS
 from opkit.runtimes.rknn2.settings import NAME, settings
 from opkit.text import did_you_mean, printable, shortened

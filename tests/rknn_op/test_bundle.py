@@ -210,6 +210,18 @@ def test_application_runs(abi: str, build_tool: str, made: Path, tmp_path: Path)
 
 
 @pytest.mark.slow
+def test_application_without_sdk(made: Path) -> None:
+    sdk = made / "nowhere"
+    problem = "librknn_api"
+    scons = [sys.executable, "-m", "SCons", "-Q", f"RKNN_SDK={sdk}"]
+    done = subprocess.run(scons, cwd=made, capture_output=True, text=True, check=False)
+    header = sdk / "include/rknn_api.h"
+    expected = f"error: {header} not found; pass RKNN_SDK=DIR, the vendor's folder {problem}\n"
+    assert (done.returncode, done.stderr) == (1, expected)
+    assert not (made / "build").exists()
+
+
+@pytest.mark.slow
 @pytest.mark.skipif("RKNN_SDK" not in os.environ, reason="RKNN_SDK names no SDK of the vendor")
 @pytest.mark.parametrize("abi", ["aarch64", "armhf"])
 def test_sdk_of_the_vendor(abi: str, made: Path, tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from opkit import toolchains
-from opkit.bundle.objects import isolated, members
-from opkit.bundle.texts import application_files, registration
 from opkit.errors import OpkitError
+from opkit.runtimes.rknn2.bundle.objects import isolated, members
+from opkit.runtimes.rknn2.bundle.texts import application_files, registration
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.compiler import archiver
 from tests.compiling import build, compile_c

@@ -8,6 +8,7 @@ from pathlib import Path
 from opkit.c_layout import comment
 from opkit.text import render
 
+_TEMPLATES = "runtimes/rknn2/bundle/templates"
 _APPLICATION = Path(__file__).parent / "application"
 
 
@@ -25,10 +26,11 @@ def application_files(
     names = ", ".join(operators)
     texts = {
         "include/custom_ops.h": render(
-            "bundle/templates/custom_ops.h", about=comment(f"The custom operators {names}.")
+            f"{_TEMPLATES}/custom_ops.h",
+            about=comment(f"The custom operators {names}."),
         ),
         "README.md": render(
-            "bundle/templates/README.md",
+            f"{_TEMPLATES}/README.md",
             names=names,
             target=target.upper(),
             abi=abis[0],
@@ -50,7 +52,7 @@ def registration(names: Sequence[str]) -> str:
         names: their lower-case names.
     """
     return render(
-        "bundle/templates/custom_ops.c",
+        f"{_TEMPLATES}/custom_ops.c",
         declarations="\n".join(f"rknn_custom_op *{name}_custom_op(void);" for name in names),
         count=str(len(names)),
         copies="\n".join(

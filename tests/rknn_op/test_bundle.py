@@ -16,16 +16,32 @@ from onnx import TensorProto, helper
 from opkit.toolchains.abi import ABIS
 from tests.check.target_repositories import need
 from tests.compiling import OPKIT, build, compile_c
-from tests.repositories import EXAMPLES, ROOT, generate, generate_example
+from tests.repositories import EXAMPLES, ROOT, generate
 from tests.rknn_op.command import assert_error, rknn_op, snapshot
 
 SDK = Path(__file__).parent / "sdk"
 OWN_HEADERS = OPKIT / "runtimes/rknn2/include"
+MODEL = "cstTwofold\ncstThreefold\ncstExp\n"
 DESCRIPTION = """\
 name: {name}
 runtimes: [rknn2]
 inputs: {{x: {{type: VX_TYPE_TENSOR}}}}
 outputs: {{y: {{type: VX_TYPE_TENSOR}}}}
+"""
+HELPER = "float helper(float x);\nfloat helper(float x)\n{{\n    return {factor} * x;\n}}\n"
+COMPUTE = """\
+#include "generated/{lower}.h"
+float helper(float x);
+static const char *{lower}_compute(const struct {lower}_inputs *inputs,
+                                   const struct {lower}_params *params,
+                                   struct {lower}_outputs *outputs)
+{{
+    (void)params;
+    for (size_t i = 0; i < inputs->x.size; i++) {{
+        ((float *)outputs->y.data)[i] = helper(((const float *)inputs->x.data)[i]);
+    }}
+    return NULL;
+}}
 """
 INPUT = np.linspace(-1, 1, 6, dtype="float32")
 
@@ -50,10 +66,20 @@ def bundle(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str
 # ---- Refusals ------------------------------------------------------------------------------------
 
 
+def described(folder: Path, description: str) -> Path:
+    """Write the only files of a repository that a refusal reads."""
+    folder.mkdir(parents=True)
+    (folder / "op.yml").write_text(description)
+    (folder / "SConstruct").touch()
+    return folder
+
+
 def test_refusals_of_repositories(folder: Path) -> None:
-    twice, again = repository(folder, "Twice"), repository(folder, "Again", "op_type: cstTwice\n")
-    same_name = repository(folder / "other", "TWICE")
-    rknn = generate_example(folder, "resize_area").path
+    twice = described(folder / "Twice", DESCRIPTION.format(name="Twice"))
+    again = described(folder / "a", DESCRIPTION.format(name="Again") + "op_type: cstTwice\n")
+    same_name = described(folder / "b", DESCRIPTION.format(name="TWICE"))
+    rknn = described(folder / "c", (EXAMPLES / "resize_area/resize_area.yml").read_text())
+    broken = described(folder / "d", "name: [\n")
     before = snapshot(folder)
 
     def refused(*paths: Path, out: str = "out") -> str:
@@ -64,6 +90,7 @@ def test_refusals_of_repositories(folder: Path) -> None:
     assert f"{twice} and {again} have the same op_type, cstTwice" in refused(twice, again)
     assert f"{twice} and {same_name} have the same name, twice" in refused(twice, same_name)
     assert f"{rknn}/op.yml: ResizeArea is for rknn, not for rknn2" in refused(twice, rknn)
+    assert f"{broken}/op.yml:" in refused(broken)
     assert "nowhere is not an operator repository: op.yml not found" in refused(Path("nowhere"))
     assert "Twice already exists; pass another folder" in refused(twice, out="Twice")
     assert snapshot(folder) == before
@@ -109,9 +136,15 @@ def write_sdk(folder: Path, *abis: str) -> Path:
 
 @pytest.fixture(scope="module")
 def repositories(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Return repositories of two examples, and of an operator with a function `helper`."""
+    """Return repositories of two examples, and of two operators with a function `helper`."""
     folder = tmp_path_factory.mktemp("repositories")
     made = []
+    for name, factor in {"Twofold": 2, "Threefold": 3}.items():
+        path = repository(folder, name, "sources: [helper.c]\n")
+        lower = name.lower()
+        (path / "helper.c").write_text(HELPER.format(factor=factor))
+        (path / f"{lower}_compute.h").write_text(COMPUTE.format(lower=lower))
+        made.append(path)
     for name in ("exp", "reduce_mean"):
         path = folder / name
         config = str(EXAMPLES / name / f"{name}.yml")
@@ -126,10 +159,10 @@ def repositories(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory, repositories: list[Path]) -> Path:
-    """Return a bundle with a model of one node."""
+    """Return a bundle with a model of three nodes."""
     folder = tmp_path_factory.mktemp("bundle")
-    (folder / "exp.rknn").write_text("cstExp\n")
-    arguments = ("--target", "rk3588", "--model", "exp.rknn", "-o", "made")
+    (folder / "three.rknn").write_text(MODEL)
+    arguments = ("--target", "rk3588", "--model", "three.rknn", "-o", "made")
     result = bundle("-p", *repositories, *arguments, cwd=folder)
     assert result.returncode == 0, result.stderr
     printed = [Path(line).relative_to("made") for line in result.stdout.splitlines()]
@@ -153,14 +186,15 @@ def test_files(made: Path) -> None:
         "lib/armhf/libcustom_ops.a",
         "main.c",
         "model.rknn",
-        "plugins/aarch64/librkcst_exp.so",
-        "plugins/aarch64/librkcst_reducemean.so",
-        "plugins/armhf/librkcst_exp.so",
-        "plugins/armhf/librkcst_reducemean.so",
+        *(
+            f"plugins/{abi}/librkcst_{name}.so"
+            for abi in ("aarch64", "armhf")
+            for name in ("exp", "reducemean", "threefold", "twofold")
+        ),
     ]
-    assert (made / "model.rknn").read_text() == "cstExp\n"
+    assert (made / "model.rknn").read_text() == MODEL
     readme = (made / "README.md").read_text()
-    assert readme.startswith("# cstExp, cstReduceMean for RK3588\n")
+    assert readme.startswith("# cstTwofold, cstThreefold, cstExp, cstReduceMean for RK3588\n")
     assert "Build it for aarch64 (or armhf), " in readme
 
 
@@ -203,10 +237,10 @@ def test_application_runs(abi: str, build_tool: str, made: Path, tmp_path: Path)
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[:2] == [
         "call rknn_init",
-        "call rknn_register_custom_ops cstExp cstReduceMean",
+        "call rknn_register_custom_ops cstTwofold cstThreefold cstExp cstReduceMean",
     ]
     output = np.fromfile(folder / "output_0.bin", "float32")
-    np.testing.assert_allclose(output, np.exp(INPUT), rtol=1e-6)
+    np.testing.assert_allclose(output, np.exp(6 * INPUT), rtol=1e-6)
 
 
 @pytest.mark.slow
@@ -269,13 +303,13 @@ def test_model_is_converted(repositories: list[Path], tmp_path: Path) -> None:
     python = os.environ["RKNN_OP_RKNN2_PYTHON"]
     options = ("--abi", "aarch64", "--model", "a.onnx", "--toolkit", python)
     target = ("--target", "rk3588")
-    result = bundle("-p", repositories[0], twice, *target, *options, "-o", "out", cwd=tmp_path)
+    result = bundle("-p", repositories[2], twice, *target, *options, "-o", "out", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     converted = (tmp_path / "out/model.rknn").read_bytes()
     assert b"cstExp" in converted
     assert b"cstTwice" in converted
 
-    result = bundle("-p", *repositories, twice, *target, *options, "-o", "all", cwd=tmp_path)
+    result = bundle("-p", *repositories[2:], twice, *target, *options, "-o", "all", cwd=tmp_path)
     assert result.returncode == 1
     expected = "error: a.onnx: not converted: the model has no node of the type cstReduceMean"
     assert result.stderr.splitlines()[-1] == expected

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from clang_format import get_executable
 
 from opkit import toolchains
 from opkit.errors import OpkitError
@@ -17,6 +18,7 @@ from opkit.runtimes.rknn2.bundle.texts import application_files, registration
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.compiler import archiver
 from tests.compiling import build, compile_c
+from tests.repositories import ROOT
 from tests.runtimes.rknn2.support import HEADERS, write_operator
 
 SDK = Path(__file__).parent / "sdk"
@@ -76,6 +78,22 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "model.rknn").write_text("cstTwice\ncstNext\n")
     (folder / "input.bin").write_bytes(INPUT.tobytes())
     return build(folder / "run_model", *sources, *flags, "-lm")
+
+
+def test_c_is_formatted_and_strict(tmp_path: Path) -> None:
+    operators = {f"cst{name}": name.lower() for name in ("GridSample", "Selu", "Exp")}
+    files = application_files(operators, "rk3588", ["aarch64", "armhf"], "model.rknn")
+    for name in ("main.c", "include/custom_ops.h"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(files[name])
+    (tmp_path / "custom_ops.c").write_text(registration([*operators.values()]))
+    written = [*tmp_path.rglob("*.[ch]")]
+    style = f"--style=file:{ROOT / '.clang-format'}"
+    subprocess.run([get_executable("clang-format"), style, "-n", "-Werror", *written], check=True)
+    headers = (HEADERS, f"-I{SDK}", f"-I{tmp_path / 'include'}")
+    for abi in ("aarch64", "armhf"):
+        for source in ("main.c", "custom_ops.c"):
+            build(tmp_path / "out.o", "-c", tmp_path / source, *headers, abi=ABIS[abi])
 
 
 def run(

@@ -96,6 +96,15 @@ def test_c_is_formatted_and_strict(tmp_path: Path) -> None:
             build(tmp_path / "out.o", "-c", tmp_path / source, *headers, abi=ABIS[abi])
 
 
+def test_files_of_one_abi() -> None:
+    files = application_files({"cstExp": "exp"}, "rk3568", ["armhf"], "model.rknn")
+    assert sorted(files) == [
+        *("CMakeLists.txt", "README.md", "SConstruct", "cmake/armhf.cmake"),
+        *("include/custom_ops.h", "main.c"),
+    ]
+    assert b"Build it for armhf, with DIR=" in files["README.md"]
+
+
 def run(
     program: Path, *arguments: str, fails: str = ""
 ) -> tuple[int, list[str], subprocess.CompletedProcess[str]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from opkit.c_layout import comment
 from opkit.text import render
+from opkit.toolchains.abi import ABIS
 
 _TEMPLATES = "runtimes/rknn2/bundle/templates"
 _APPLICATION = Path(__file__).parent / "application"
@@ -38,7 +39,12 @@ def application_files(
             model=model,
         ),
     }
-    copied = [path for path in sorted(_APPLICATION.rglob("*")) if path.is_file()]
+    unused = {f"{abi}.cmake" for abi in ABIS} - {f"{abi}.cmake" for abi in abis}
+    copied = [
+        path
+        for path in sorted(_APPLICATION.rglob("*"))
+        if path.is_file() and path.name not in unused
+    ]
     return {
         **{name: text.encode() for name, text in texts.items()},
         **{path.relative_to(_APPLICATION).as_posix(): path.read_bytes() for path in copied},

@@ -83,7 +83,7 @@ def construct(root: Path) -> None:
             atexit.register(_discard_if_failed, [Path(str(node)) for node in nodes])
             drift = repository.drift(root, operator, root / BUILD)
             for complaint in (*repository.warnings(root), *drift):
-                print(f"warning: {complaint}", file=sys.stderr)
+                print(f"{complaint.severity}: {complaint}", file=sys.stderr)
     except OpkitError as error:
         print(f"error: {error}", file=sys.stderr)
         if not changes_nothing and not Script.COMMAND_LINE_TARGETS:

@@ -21,6 +21,7 @@ from opkit.check.checking import check_cpu_kernel, run_cpu_kernel, run_kernel
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator
 from opkit.check.params import vary_params
+from opkit.check.recorded import recorded
 from opkit.check.results import Result
 from opkit.check.tolerance import Tolerance
 from opkit.runtimes import available
@@ -36,6 +37,7 @@ __all__ = [
     "check_cpu_kernel",
     "integers",
     "ramp",
+    "recorded",
     "run_cpu_kernel",
     "run_kernel",
     "special",

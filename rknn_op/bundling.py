@@ -308,9 +308,11 @@ def _converted(
 ) -> CompletedProcess[str]:
     """Run the first repository's convert.py with the classes of all; return the process."""
     first, *others = planned.operators
-    modules = [each.folder.absolute() / NAME / f"{each.spec.lower}_custom_op.py" for each in others]
-    # An operator with a name of ONNX's own has no class.
-    classes = [str(module) for module in modules if module.is_file()]
+    classes = [
+        str(each.folder.absolute() / NAME / f"{each.spec.lower}_custom_op.py")
+        for each in others
+        if not settings(each.spec).is_standard  # the toolkit has its own, and takes no class
+    ]
     script = first.folder.absolute() / NAME / "convert.py"
     command = [
         *(python, "-B", str(script), str(model.absolute())),

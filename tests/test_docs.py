@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 import yaml
 
@@ -105,6 +106,19 @@ def add_quantized_math(repository: Repository, text: str) -> None:
     path.write_text(f"{before}{unpack}\n\n{math}\n\n{pack}{after}")
 
 
+def add_recorded_case(repository: Repository) -> None:
+    """Follow the section on recorded cases: save one with numpy, as it says."""
+    table = np.arange(20, dtype="float16").reshape(5, 4)
+    folder = repository.path / "tests/data"
+    folder.mkdir()
+    np.savez(
+        folder / "gather_1.npz",
+        allow_pickle=False,
+        **{"inputs/indices": np.array([3, 0], "float16"), "inputs/table": table},
+        **{"outputs/rows": table[[3, 0]] * 2, "params": np.array('{"scale": 2.0}')},
+    )
+
+
 @pytest.fixture(scope="module")
 def repositories(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Repository]:
     """Return the repository of a page's operator, with the page's examples as its tests."""
@@ -121,7 +135,9 @@ def repositories(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Re
         (repository.path / f"{operator}_reference.py").write_text(REFERENCES[name])
         assert (repository.path / test_file).is_file()
         (repository.path / test_file).write_text(tests)
-        if name == "vx":
+        if name == "cases":
+            add_recorded_case(repository)
+        elif name == "vx":
             add_vx_kernel(repository, text)
         elif name == "quantized":
             add_quantized_math(repository, text)

@@ -16,9 +16,12 @@ _EVIDENCE = 3  # different numbers that must agree: fewer agree by chance
 _MAX_PERMUTED_RANK = 4  # 24 orders of axes; above it, swaps of two axes alone
 _SAME_SIZE = {2: ("f2", "i2"), 4: ("f4", "i4"), 8: ("f8", "i8")}
 _DENOMINATORS = (1, 10, 100, 1000)  # of a factor or an offset that a person would write
+_REFERENCE = "the reference"
 
 
-def appearance(actual: Array, expected: Array, fills: Sequence[int] = ()) -> str:
+def appearance(
+    actual: Array, expected: Array, fills: Sequence[int] = (), source: str = _REFERENCE
+) -> str:
     """Return the appearance of a wrong output as a sentence; empty if unknown.
 
     The sentence is true of every element, and of several different numbers.
@@ -27,13 +30,14 @@ def appearance(actual: Array, expected: Array, fills: Sequence[int] = ()) -> str
         actual: the output of the kernel.
         expected: the output of the reference, with the same shape and dtype.
         fills: the bytes with which memory was filled before the kernel ran.
+        source: the source of the expected array, for the sentence.
     """
     if actual.dtype.kind == "b" or _equal(actual, expected):
         return ""
     with np.errstate(all="ignore"):
         for find in (_other_type, _transposed, _scaled, _moved, _shifted, _rounded):
             if sentence := find(actual, expected):
-                return sentence
+                return sentence.replace(_REFERENCE, source)
         return _uninitialized(actual, expected, fills)
 
 
@@ -90,9 +94,9 @@ def _shifted(actual: Array, expected: Array) -> str:
     ]
     for where, moved, fixed in places:
         if _matches(moved[1:], fixed[:-1]):
-            return f"shifted by one {where}: element i holds the reference's i - 1"
+            return f"shifted by one {where}: element i holds {_REFERENCE}'s i - 1"
         if _matches(moved[:-1], fixed[1:]):
-            return f"shifted by one {where}: element i holds the reference's i + 1"
+            return f"shifted by one {where}: element i holds {_REFERENCE}'s i + 1"
     return ""
 
 
@@ -104,7 +108,7 @@ def _scaled(actual: Array, expected: Array) -> str:
     first, second = numbers
     largest = int(np.argmax(np.abs(second)))
     factor = _exact(first[largest] / second[largest], actual, expected, np.multiply)
-    return f"each element is the reference's times {factor}" if factor is not None else ""
+    return f"each element is {_REFERENCE}'s times {factor}" if factor is not None else ""
 
 
 def _moved(actual: Array, expected: Array) -> str:
@@ -115,7 +119,7 @@ def _moved(actual: Array, expected: Array) -> str:
     first, second = numbers
     smallest = int(np.argmin(np.abs(second)))
     offset = _exact(first[smallest] - second[smallest], actual, expected, np.add)
-    return f"each element is the reference's plus {offset}" if offset is not None else ""
+    return f"each element is {_REFERENCE}'s plus {offset}" if offset is not None else ""
 
 
 def _numbers(actual: Array, expected: Array) -> tuple[Array, Array] | None:
@@ -150,7 +154,7 @@ def _rounded(actual: Array, expected: Array) -> str:
         return "each element is at most 1 ulp off: another rounding of a float16" if is_near else ""
     half = expected.astype(np.float16).astype(actual.dtype)
     is_meant = _equal(actual, half) and np.unique(expected[half != expected]).size >= _EVIDENCE
-    return "each element is the reference's, rounded to a float16" if is_meant else ""
+    return f"each element is {_REFERENCE}'s, rounded to a float16" if is_meant else ""
 
 
 def _uninitialized(actual: Array, expected: Array, fills: Sequence[int]) -> str:

@@ -14,6 +14,7 @@ from numpy.typing import DTypeLike
 
 from opkit.check.mistakes import CheckError, caller_location
 from opkit.check.quantization import Quantization
+from opkit.check.tolerance import EXACT, Tolerance
 from opkit.description.spec import TENSOR_DTYPES
 from opkit.runtimes.invocation import Array
 
@@ -135,6 +136,9 @@ class Case:
         origin: file:line that created the case, for messages.
         quantization: name of a quantized tensor -> its quantization. The tensor's arrays are
             integers; the reference gets and returns the numbers that they stand for.
+        recorded: name of an output -> array of the model's own framework; a check compares the
+            reference with it.
+        recorded_tolerance: the tolerated difference of the reference from it.
     """
 
     name: str
@@ -143,6 +147,8 @@ class Case:
     output_dtypes: Mapping[str, DTypeLike] = field(default_factory=dict)
     origin: str = field(default_factory=caller_location, repr=False)
     quantization: Mapping[str, Quantization] = field(default_factory=dict)
+    recorded: Mapping[str, Array] = field(default_factory=dict)
+    recorded_tolerance: Tolerance = EXACT
 
     def __str__(self) -> str:
         return self.name

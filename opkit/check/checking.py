@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from opkit.check import results
 from opkit.check.appearance import appearance
 from opkit.check.cases import Case, dtype_and_shape, formatted
 from opkit.check.comparison import (
+    Sides,
     compare,
     context,
     first_difference,
@@ -34,16 +35,23 @@ from opkit.runtimes.invocation import (
     Kernel,
     LeftOutError,
     RefusedError,
+    RunOptions,
     RunResult,
+    SimulatedKernel,
     StatefulKernel,
 )
 
 # float16: NaN and -1.18. Unwritten output differs between the two runs, in value and sign. In a
 # timed run it is mostly 0.
 FILLS = (0x7E, 0xBC)
+REFERENCE = "reference"  # its name in the table of cases
 TIMED_RUNS = 3
 TIME_LIMIT = 10.0  # seconds for a kernel
 SHORT_LIMIT = 0.2  # seconds, after a timeout in another case
+
+
+_OF_KERNEL = Sides("the kernel", "the reference")
+_OF_REFERENCE = Sides("the reference", "the recorded output")
 
 
 @dataclass(frozen=True)
@@ -55,12 +63,14 @@ class Candidate:
         kernel: the kernel.
         tolerance: the tolerated difference from the reference.
         precision: dtype of an output -> the dtype to which the kernel rounds it.
+        vendor_operator: see SimulatedKernel.
     """
 
     name: str
     kernel: Kernel
     tolerance: Tolerance = EXACT
     precision: Mapping[str, str] = field(default_factory=dict)
+    vendor_operator: str = ""
 
 
 # ---- A test --------------------------------------------------------------------------------------
@@ -84,7 +94,8 @@ def check_cpu_kernel(
 
     The kernel runs on this PC and on the executors of `scons check`: with target= on the target's
     instruction set, with sanitize= with the compiler's sanitizers. If a runtime's converter has a
-    simulator, the reference runs there, with the tolerance of the simulator.
+    simulator, the reference runs there, with the tolerance of the simulator. For an operator that
+    the converter has itself, its own one runs there instead, and max_error counts, too.
 
     A test that changes the reference passes changes_reference=True. Simulators, which read its
     file, and runtimes with a shape rule in C skip its cases.
@@ -100,14 +111,23 @@ def check_cpu_kernel(
             left_out = [name for name in kernels if kernels[name].convention.has_shape_rule]
             candidates = [each for each in candidates if each.name not in left_out]
             left_out += [simulator.name for simulator in simulators]
+            left_out += [REFERENCE] if case.recorded else []
+            case = replace(case, recorded={})
             test.results += [Result(name, case.name, left_out=True) for name in left_out]
         else:
             candidates += [
-                Candidate(name, kernel, Tolerance(kernel.max_ulp), kernel.precision)
+                _simulated(name, kernel, tolerance)
                 for name, kernel in operator.simulated_kernels(simulators).items()
             ]
         if problems := check_kernels(operator, candidates, case):
             raise CheckError("\n".join(problems))
+
+
+def _simulated(name: str, kernel: SimulatedKernel, tolerance: Tolerance) -> Candidate:
+    """Return the candidate of a simulator, in a test with this tolerance."""
+    own = kernel.vendor_operator
+    limits = Tolerance(kernel.max_ulp, tolerance.max_error if own else None)
+    return Candidate(name, kernel, limits, kernel.precision, own)
 
 
 def run_cpu_kernel(
@@ -189,10 +209,15 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
         candidate.tolerance.refuse_unlimited(prepared.output_dtypes)
     traits = traits_of(prepared.invocation.params, case.inputs, prepared.expected)
     problems = []
+    if case.recorded:
+        result, compared = _check_reference(prepared)
+        result.traits = traits
+        _record(test, case, result, compared)
+        problems += _told(operator, result)
     for candidate in candidates:
         try:
             refuse_unsupported(candidate.kernel.convention, prepared)
-            result, outputs = _check(operator, candidate, prepared)
+            result, outputs = _check(operator, candidate, _given(operator, candidate, prepared))
         except LeftOutError as error:
             note = f"{candidate.name} leaves out {error}"
             test.results.append(Result(candidate.name, case.name, note=note, left_out=True))
@@ -211,10 +236,16 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
                     {name: actual for name, (actual, _) in outputs.items()},
                 )
             )
-        if result.problem:
-            title = f"{candidate.name} of {operator.spec.name}, case {case}:"
-            problems += [title, *_indented(result.problem)]
+        problems += _told(operator, result)
     return problems
+
+
+def _told(operator: Operator, result: Result) -> list[str]:
+    """Return the lines of a result's problem; none if it passes."""
+    if not result.problem:
+        return []
+    title = f"{result.kernel} of {operator.spec.name}, case {result.case}:"
+    return [title, *_indented(result.problem)]
 
 
 def _unrun(operator: Operator, kernel: str, case: Case, error: OpkitError) -> Result:
@@ -269,6 +300,32 @@ def _record(test: RunningTest, case: Case, result: Result, compared: _Compared) 
         results.save(test.session.records, record)
 
 
+# ---- The reference on a recorded case ------------------------------------------------------------
+
+
+def _check_reference(prepared: Prepared) -> tuple[Result, _Compared]:
+    """Compare the reference with the recorded outputs; return the result and these outputs."""
+    case = prepared.case
+    result = Result(REFERENCE, case.name)
+    for name, recorded in case.recorded.items():
+        shape = prepared.expected[name].shape
+        if shape != recorded.shape:
+            result.cause = f"output '{name}' has another shape than the recorded one"
+            result.problem = (
+                f"the reference returns '{name}' with shape {shape}, but the recorded output has "
+                f"shape {recorded.shape}"
+            )
+            return result, {}
+    compared = {name: (prepared.expected[name], array) for name, array in case.recorded.items()}
+    try:
+        _compare(case.recorded_tolerance, prepared, compared, result, _OF_REFERENCE)
+    except CheckError as error:
+        # Another cause than a kernel's: groups of failures keep them apart.
+        result.cause = f"{result.cause}, compared with the recorded case"
+        result.problem = str(error)
+    return result, compared
+
+
 # ---- A kernel on a case --------------------------------------------------------------------------
 
 
@@ -315,7 +372,10 @@ def _check(
             result.cause = "output elements that the kernel does not write"
             raise CheckError(problem)
         compared = {name: (first.outputs[name], array) for name, array in prepared.expected.items()}
-        _compare(candidate.tolerance, prepared, compared, result)
+        if candidate.vendor_operator:
+            _compare_vendors(candidate, prepared, compared, result)
+        else:
+            _compare(candidate.tolerance, prepared, compared, result)
         for timed in runs:  # empty for a kernel without state
             is_same = first_difference(first.outputs, timed.outputs) is None
             if not is_same and _repeats(candidate.kernel, prepared, timed):
@@ -329,6 +389,57 @@ def _check(
     except (CheckError, RefusedError) as error:
         result.problem = str(error)
     return result, compared
+
+
+def _given(operator: Operator, candidate: Candidate, prepared: Prepared) -> Prepared:
+    """Return the case for a candidate.
+
+    A vendor's own operator may round its inputs, so the case has rounded ones, for the reference,
+    too.
+
+    Raises:
+        LeftOutError: an input overflows, or the reference refuses the rounded inputs.
+    """
+    if not candidate.vendor_operator:
+        return prepared
+    case, precision = prepared.case, candidate.precision
+    with np.errstate(all="ignore"):
+        inputs = {
+            name: array.astype(precision.get(array.dtype.name, array.dtype)).astype(array.dtype)
+            for name, array in case.inputs.items()
+        }
+    for name, array in case.inputs.items():
+        if array.dtype.kind == "f" and (np.isfinite(array) & ~np.isfinite(inputs[name])).any():
+            limit = precision[array.dtype.name]
+            raise LeftOutError(f"cases with numbers beyond {limit}, the simulator's precision")
+    rounded = Case(case.name, inputs, case.params, case.output_dtypes, case.origin)
+    try:
+        return operator.prepare(rounded)
+    except CheckError as error:
+        problem = str(error).partition("\n")[0]
+        raise LeftOutError(
+            f"cases with inputs that the reference refuses, rounded: {problem}"
+        ) from None
+
+
+def _compare_vendors(
+    candidate: Candidate, prepared: Prepared, compared: _Compared, result: Result
+) -> None:
+    """Compare the outputs of the vendor's own operator.
+
+    Raises:
+        CheckError: elements differ.
+    """
+    own = candidate.vendor_operator
+    sides = Sides(f"the vendor's {own}", "the reference")
+    try:
+        _compare(candidate.tolerance, prepared, compared, result, sides)
+    except CheckError as error:
+        raise CheckError(
+            f"{error}\nthe simulator ran the vendor's own {own}, not the reference: check the "
+            f"reference and the order of inputs in op.yml, which must be {own}'s; for a difference "
+            "by design, pass max_error to check_cpu_kernel"
+        ) from None
 
 
 def _compare_delivered(
@@ -353,7 +464,7 @@ def _compare_delivered(
 
 def _repeats(kernel: Kernel, prepared: Prepared, repeated: RunResult) -> bool:
     """Return whether one run at full speed gives the outputs of repeated ones."""
-    single = kernel.run(prepared.invocation, None, 1, TIME_LIMIT)
+    single = kernel.run(prepared.invocation, RunOptions(limit=TIME_LIMIT))
     return bool(single.outputs) and first_difference(single.outputs, repeated.outputs) is None
 
 
@@ -373,12 +484,13 @@ def _runs(
     time_limit = running_test().session.time_limit or TIME_LIMIT
     limit = min(SHORT_LIMIT, time_limit) if name in timeouts else time_limit
     has_printed = False
-    timed = [(None, TIMED_RUNS, False)] if kernel.keeps_state else []
-    for fill, repeat, guards_before in [(FILLS[0], 1, False), (FILLS[1], 1, True), *timed]:
-        run = kernel.run(prepared.invocation, fill, repeat, limit, guards_before)
-        if run.events and not (run.fault or guards_before):
+    guarded = [RunOptions(FILLS[0], 1, limit), RunOptions(FILLS[1], 1, limit, guards_before=True)]
+    timed = [RunOptions(None, TIMED_RUNS, limit)] if kernel.keeps_state else []
+    for options in [*guarded, *timed]:
+        run = kernel.run(prepared.invocation, options)
+        if run.events and not (run.fault or options.guards_before):
             # A write before a tensor is an event here, but a fault with its line there.
-            other = kernel.run(prepared.invocation, fill, repeat, limit, True)
+            other = kernel.run(prepared.invocation, replace(options, guards_before=True))
             run = other if other.fault else run
         problem = kernel_problem(run, kernel)
         if run.printed and (problem or not has_printed):
@@ -394,7 +506,8 @@ def _runs(
                 f"{SHORT_LIMIT:g} s"
             )
         if problem:
-            raise CheckError(f"in {repeat} consecutive runs: {problem}" if repeat > 1 else problem)
+            runs = f"in {options.repeat} consecutive runs: " if options.repeat > 1 else ""
+            raise CheckError(f"{runs}{problem}")
         yield run
 
 
@@ -409,7 +522,13 @@ def kernel_problem(run: RunResult, kernel: Kernel) -> str:
     return "\n".join(lines)
 
 
-def _compare(tolerance: Tolerance, prepared: Prepared, compared: _Compared, result: Result) -> None:
+def _compare(
+    tolerance: Tolerance,
+    prepared: Prepared,
+    compared: _Compared,
+    result: Result,
+    sides: Sides = _OF_KERNEL,
+) -> None:
     """Compare outputs with the reference; add the differences to the result.
 
     Raises:
@@ -425,8 +544,8 @@ def _compare(tolerance: Tolerance, prepared: Prepared, compared: _Compared, resu
         if difference.wrong:
             inputs, params = prepared.invocation.inputs, prepared.invocation.params
             lines = [
-                wrong_elements(name, actual, expected, difference, output_tolerance),
-                *filter(None, [look := appearance(actual, expected, FILLS)]),
+                wrong_elements(name, actual, expected, difference, output_tolerance, sides),
+                *filter(None, [look := appearance(actual, expected, FILLS, sides.expected)]),
                 *context(inputs, params, expected.shape, difference.worst),
             ]
             problems.append("\n    ".join(lines))

@@ -31,6 +31,14 @@ class Difference:
     worst_ulp: int
 
 
+@dataclass(frozen=True)
+class Sides:
+    """The names of the compared arrays in messages."""
+
+    actual: str
+    expected: str
+
+
 _NOT_COMPARABLE = 2**63  # ulp between a number and NaN
 _INTEGERS_ARE_EXACT = "; integers must be equal, unless max_error names the output"
 
@@ -97,7 +105,12 @@ def _index(name: str, index: tuple[int, ...]) -> str:
 
 
 def wrong_elements(
-    name: str, actual: Array, expected: Array, difference: Difference, tolerance: OutputTolerance
+    name: str,
+    actual: Array,
+    expected: Array,
+    difference: Difference,
+    tolerance: OutputTolerance,
+    sides: Sides,
 ) -> str:
     """Return a message with the number of wrong elements of an output, and the worst one."""
     worst = difference.worst
@@ -111,8 +124,8 @@ def wrong_elements(
         distance = f"{difference.worst_ulp} ulp apart, allowed: {tolerance}"
     return (
         f"{difference.wrong} of {expected.size} elements of output '{name}' are wrong, "
-        f"the worst is {_index(name, worst)}: the kernel gives {actual[worst]}, "
-        f"the reference {expected[worst]} ({distance})"
+        f"the worst is {_index(name, worst)}: {sides.actual} gives {actual[worst]}, "
+        f"{sides.expected} {expected[worst]} ({distance})"
     )
 
 

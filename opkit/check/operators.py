@@ -32,6 +32,7 @@ from opkit.runtimes.invocation import (
     RefusedError,
     SimulatedKernel,
 )
+from opkit.text import printable
 
 
 @dataclass(frozen=True)
@@ -170,6 +171,7 @@ class Operator:
         """
         try:
             self._check_inputs(case)
+            self._check_recorded(case)
             self._check_output_dtypes(case)
             self._check_supported(case, self._output_dtypes(case))
             return self._params(case)
@@ -180,7 +182,7 @@ class Operator:
         expected = [tensor.name for tensor in self.spec.inputs]
         if sorted(case.inputs) != sorted(expected):
             raise CheckError(
-                f"the case has the inputs {', '.join(case.inputs) or 'none'}; "
+                f"the case has the inputs {printable(', '.join(case.inputs)) or 'none'}; "
                 f"op.yml has: {', '.join(expected)}"
             )
         for name, array in case.inputs.items():
@@ -189,6 +191,14 @@ class Operator:
             self._check_tensor(f"input '{name}'", array.shape, array.dtype)
         for tensor in self.spec.inputs:
             _check_declared(tensor, case.inputs[tensor.name].dtype)
+
+    def _check_recorded(self, case: Case) -> None:
+        expected = [tensor.name for tensor in self.spec.outputs]
+        if unknown := [name for name in case.recorded if name not in expected]:
+            raise CheckError(
+                f"the case has the unknown recorded output '{printable(unknown[0])}'; op.yml has: "
+                f"{', '.join(expected)}"
+            )
 
     def _check_output_dtypes(self, case: Case) -> None:
         expected = [tensor.name for tensor in self.spec.outputs]
@@ -220,10 +230,15 @@ class Operator:
                 classes = "".join(
                     f" in the class that {name} calls," for name in converters if name
                 )
+                other = (
+                    "record the case again"
+                    if output.name in case.recorded
+                    else "leave the dtype out of the case"
+                )
                 raise CheckError(
                     f"output '{output.name}' is {dtype} in the case, but {described}{classes} as "
                     f"{source} says; write `dtype: {dtype}` in op.yml at outputs.{output.name}, or "
-                    "leave the dtype out of the case"
+                    f"{other}"
                 )
             dtypes[output.name] = dtype
         return dtypes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from opkit import repository
-from opkit.creation.requirements import lock_text, requirements_text
+from opkit.creation.requirements import extra_in, lock_text, requirements_text
 from opkit.creation.wheel import wheel
 from opkit.description.spec import OpSpec
 from opkit.repository_files import write_bytes, write_text
@@ -34,8 +34,9 @@ def write(root: Path, spec: OpSpec) -> None:
     write_bytes(root, own.name, data)
     requirements = root / REQUIREMENTS
     before = requirements.read_text(encoding="utf-8") if requirements.is_file() else ""
-    write_text(root, REQUIREMENTS, requirements_text(own, before))
-    write_text(root, LOCK, lock_text(own))
+    after = requirements_text(own, before)
+    write_text(root, REQUIREMENTS, after)
+    write_text(root, LOCK, lock_text(own, extra_in(after)))
     repository.write(root, spec, own)
 
 

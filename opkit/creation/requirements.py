@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Literal
 
 from opkit.creation.wheel import DISTRIBUTION
 from opkit.manifest import Wheel
 
 _PIN = re.compile(rf"^{DISTRIBUTION}==\S+$", re.MULTILINE)
+Extra = Literal["", "onnx"]
+"""A package that the reference of some repositories imports; empty: none."""
+_LINES: dict[Extra, re.Pattern[str]] = {"onnx": re.compile(r"^\s*onnx\b(?!-)", re.M | re.I)}
 _TEXT = """\
 # The packages for `scons`; add the imports of your reference and tests. rknn-opkit is the wheel
 # beside this file: `rknn-op update` renews its line.
@@ -25,23 +29,38 @@ _LOCK = """\
 """
 
 
-def requirements_text(wheel: Wheel, before: str = "") -> str:
+def requirements_text(wheel: Wheel, before: str = "", extra: Extra = "") -> str:
     """Return the text of requirements.txt.
 
     Args:
         wheel: the repository's wheel.
         before: the text of the existing file; its other lines stay.
+        extra: the extra of a new repository.
     """
     if _PIN.search(before):
         return _PIN.sub(_pin(wheel), before)
-    return _TEXT.format(pin=_pin(wheel)) + before
+    return _TEXT.format(pin=_pin(wheel)) + (_read(f"-{extra}.txt") if extra else "") + before
 
 
-def lock_text(wheel: Wheel) -> str:
-    """Return the text of requirements.lock."""
-    lock = (Path(__file__).parent / "requirements.lock").read_text(encoding="utf-8")
+def extra_in(requirements: str) -> Extra:
+    """Return the extra in the text of requirements.txt, which may be the user's own line."""
+    return next((extra for extra, line in _LINES.items() if line.search(requirements)), "")
+
+
+def lock_text(wheel: Wheel, extra: Extra = "") -> str:
+    """Return the text of requirements.lock.
+
+    Args:
+        wheel: the repository's wheel.
+        extra: see extra_in.
+    """
+    lock = _read(f"-{extra}.lock" if extra else ".lock")
     others = "\n".join(line for line in lock.splitlines() if not line.startswith("#"))
     return _LOCK.format(pin=_pin(wheel), sha256=wheel.sha256, others=others)
+
+
+def _read(suffix: str) -> str:
+    return (Path(__file__).parent / f"requirements{suffix}").read_text(encoding="utf-8")
 
 
 def _pin(wheel: Wheel) -> str:

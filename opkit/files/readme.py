@@ -51,6 +51,7 @@ def gitattributes(parts: Sequence[Readme]) -> str:
         "/docs/** linguist-generated",
         "/.github/actions/** linguist-generated",
         *(f"/{name}{'**' if name.endswith('/') else ''} linguist-generated" for name in generated),
+        "*.npz binary",
         "*.whl binary linguist-generated",
     ]
     return "\n".join(lines) + "\n"

@@ -15,7 +15,7 @@ from opkit.text import printable
 _SMALL = 4096
 """Maximum bytes of an initializer that shape inference reads: sizes, axes, pads."""
 
-_RANDOM = frozenset(
+RANDOM = frozenset(
     "Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike".split()
 )
 """Operators whose outputs differ from run to run: never constant."""
@@ -34,7 +34,7 @@ def read(file: Path) -> Model:
         OpkitError: onnx is not installed, or the file is not a valid model.
     """
     onnx = required("onnx")
-    proto = _with_shapes(onnx, _load(onnx, file), file)
+    proto = _with_shapes(onnx, load(file), file)
     initializers = {each.name for each in proto.graph.initializer}
     scope: dict[str, Tensor] = {}
     try:
@@ -55,8 +55,13 @@ class _InvalidError(Exception):
     """The graph is invalid; the message names the node."""
 
 
-def _load(onnx: Any, file: Path) -> Any:
-    """Return the protobuf message of a file, without external data."""
+def load(file: Path) -> Any:
+    """Return the protobuf message of a file, without external data.
+
+    Raises:
+        OpkitError: onnx is not installed, or the file is not a model.
+    """
+    onnx = required("onnx")
     from google.protobuf.message import DecodeError
 
     try:
@@ -95,22 +100,33 @@ def _nodes(onnx: Any, graph: Any, scope: MutableMapping[str, Tensor]) -> Iterato
     scope.update({each.name: _tensor(onnx, each.name, types) for each in graph.input})
     scope.update({each.name: _initializer(onnx, each) for each in graph.initializer})
     for position, proto in enumerate(graph.node):
-        name = proto.name or f"{proto.op_type}_{position}"
+        name = node_name(proto, position)
         inputs = tuple(_input(scope, each, name) for each in proto.input)
-        subgraphs = [
-            subgraph
-            for attribute in proto.attribute
-            for subgraph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else ()))
-        ]
-        is_constant = not subgraphs and _is_constant(proto.op_type, inputs)
+        bodies = subgraphs(proto)
+        is_constant = not bodies and _is_constant(proto.op_type, inputs)
         outputs = tuple(
             _tensor(onnx, each, types, is_constant) if each else None for each in proto.output
         )
         scope.update({each.name: each for each in outputs if each})
         attributes = {each.name: _value(onnx, each) for each in proto.attribute}
         yield Node(name, proto.op_type, _domain(proto.domain), inputs, outputs, attributes)
-        for subgraph in subgraphs:
-            yield from _nodes(onnx, subgraph, ChainMap({}, scope))
+        for body in bodies:
+            yield from _nodes(onnx, body, ChainMap({}, scope))
+
+
+def node_name(node: Any, position: int) -> str:
+    """Return the name of a node; of a node without one, `<op_type>_<position>` in its graph."""
+    name: str = node.name or f"{node.op_type}_{position}"
+    return name
+
+
+def subgraphs(node: Any) -> list[Any]:
+    """Return the subgraphs of a node."""
+    return [
+        graph
+        for attribute in node.attribute
+        for graph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else ()))
+    ]
 
 
 def _input(scope: _Scope, name: str, node: str) -> Tensor | None:
@@ -127,7 +143,7 @@ def _input(scope: _Scope, name: str, node: str) -> Tensor | None:
 def _is_constant(op_type: str, inputs: tuple[Tensor | None, ...]) -> bool:
     if op_type in _OF_SHAPE:
         return not any(each and each.is_dynamic for each in inputs)
-    return op_type not in _RANDOM and all(each is None or each.constant for each in inputs)
+    return op_type not in RANDOM and all(each is None or each.constant for each in inputs)
 
 
 def _domain(domain: str) -> str:

@@ -73,6 +73,19 @@ def test_missing_operators_of_a_detection_head(tmp_path: Path) -> None:
     ]
 
 
+def test_ways_to_name_an_operator(tmp_path: Path) -> None:
+    text = scan(saved(detection_head(), tmp_path)).stdout
+    assert (
+        "name in the model: cstGridSample by renamed nodes (default), or as it is by "
+        "`op_type: GridSample` in op.yml (librknnrt 2.x only)"
+    ) in " ".join(text.split())
+    own = unary("Window", domain="our.domain")
+    own.opset_import.append(helper.make_opsetid("our.domain", 1))
+    text = " ".join(scan(saved(own, tmp_path)).stdout.split())
+    assert "`op_type: Window` in op.yml" in text
+    assert "2.x only" not in text
+
+
 def test_operators_on_the_cpu_with_their_bytes(tmp_path: Path) -> None:
     found = scanned(saved(detection_head(), tmp_path))
     # TopK reads 1x16x4x4 floats, and writes 1x16x4x2 floats and int64 indices; k is constant.

@@ -81,6 +81,21 @@ def test_update(old: Path, now: Path) -> None:
     assert again.stdout == f"{old}: up to date with {VERSION}\n"
 
 
+def test_lock_follows_the_line_of_onnx(old: Path) -> None:
+    """The line is of `rknn-op create --from`, or the user's own."""
+    requirements, lock = old / "requirements.txt", old / "requirements.lock"
+    plain = rknn_op("update", str(old)), lock.read_text()
+    requirements.write_text(requirements.read_text() + "onnx>=1.16  # evaluates\n")
+    assert rknn_op("update", str(old)).exit_code == plain[0].exit_code == 0
+    assert requirements.read_text().endswith("\nonnx>=1.16  # evaluates\n")
+    assert lock.read_text().count("\nonnx==") == 1
+    assert lock.read_text().startswith(plain[1][: plain[1].index("exceptiongroup==")])
+    assert rknn_op("update", str(old)).stdout == f"{old}: up to date with {VERSION}\n"
+    requirements.write_text(requirements.read_text().replace("onnx", "# onnx"))
+    rknn_op("update", str(old))
+    assert lock.read_text() == plain[1]
+
+
 def test_changes_of_skeletons_are_shown(old: Path) -> None:
     """The diff contains the template's changes, without the user's."""
     (old / "pytest.ini").write_text("# older\n")

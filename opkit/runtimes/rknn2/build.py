@@ -15,13 +15,20 @@ from opkit.runtimes.rknn2.scons.deploy import deploy
 from opkit.runtimes.rknn2.scons.host import HARNESS_PARTS, host
 from opkit.runtimes.rknn2.scons.plugin import FOLDER, deliver, plugin
 from opkit.runtimes.rknn2.scons.simulator import simulators
+from opkit.runtimes.rknn2.settings import settings
 
 
 def _notes(spec: OpSpec) -> str:
+    own = settings(spec)
+    standard = (
+        f"\n{own.op_type} is ONNX's own name: nodes stay as they are, there is no class for\n"
+        "RKNN-Toolkit2, and the plugin needs librknnrt 2.x (1.6.0 aborts in rknn_init)."
+    )
     return (
         f"The plugin is build/<target>/librkcst_{spec.lower}.so.\n"
         f"Applications take build/<target>/lib{spec.lower}_custom_op.a.\n"
         "With abi=armhf, both are in build/<target>-armhf/."
+        f"{standard if own.is_standard else ''}"
     )
 
 

@@ -8,18 +8,19 @@ PLUGINS = "/usr/lib/rknpu/op_plugins"
 """rknn_server's folder of plugins on Linux."""
 
 
-def lines(plugin: str) -> str:
+def lines(plugin: str, oldest_runtime: str) -> str:
     """Return the commands, and notes on them.
 
     Args:
         plugin: the path of the plugin, in the folder of its target.
+        oldest_runtime: the oldest librknnrt for it.
     """
     name = PurePosixPath(plugin).name
     folder = PurePosixPath(plugin).parent
     chip, _, abi = folder.name.partition("-")
-    system = f" with an {abi} system" if abi else ""
+    board = f"{chip.upper()} board{f' with an {abi} system' if abi else ''}"
     return f"""\
-For a {chip.upper()} board{system} that runs rknn_server and librknnrt 1.6.0 or later, on Linux:
+For a {board} that runs rknn_server and librknnrt {oldest_runtime} or later, on Linux:
 
     adb shell mkdir -p {PLUGINS}
     adb push {plugin} {PLUGINS}/{name}

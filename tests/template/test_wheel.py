@@ -95,7 +95,15 @@ def test_size_and_content() -> None:
         information = f"rknn_opkit-{own.version}.dist-info"
         assert f"{information}/licenses/LICENSE" in names
         metadata = archive.read(f"{information}/METADATA").decode()
-    assert not [name for name in names if name.startswith("opkit/creation/")]
+    left_out = ("creation", "models", "runtimes/rknn/creation", "runtimes/rknn2/bundle")
+    folders = tuple(f"opkit/{folder}/" for folder in left_out)
+    files = [
+        path for path in (ROOT / "opkit").rglob("*") if path.is_file() and path.suffix != ".pyc"
+    ]
+    expected = {path.relative_to(ROOT).as_posix() for path in files}
+    assert {name for name in names if name.startswith("opkit/")} == {
+        name for name in expected if not name.startswith((*folders, "opkit/LICENSE"))
+    }
     assert [
         line.removeprefix("Requires-Dist: ")
         for line in metadata.splitlines()

@@ -21,6 +21,7 @@ from opkit.text import did_you_mean, printable, shortened
 from opkit.toolchains import zig
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.compiler import archiver, first_program
+from opkit.toolchains.elf import version_key
 from opkit.toolchains.languages import C_LANGUAGE
 from rknn_op.creation import create_folder, refuse_existing
 from rknn_op.processes import Processes
@@ -74,6 +75,11 @@ class Plan:
     def commands(self) -> list[list[str]]:
         """Return the arguments of scons in each repository, one list for each ABI."""
         return [[f"target={self.target.name}", f"abi={a}", *self.options] for a in self.abis]
+
+    def oldest_runtime(self) -> str:
+        """Return the oldest version of librknnrt for the chip and all operators."""
+        versions = [settings(each.spec).oldest_runtime for each in self.operators]
+        return max(*versions, self.target.needs.rpartition(" ")[2], key=version_key)
 
 
 def plan(
@@ -198,7 +204,9 @@ def create(planned: Plan) -> list[str]:
             made.
     """
     names = {each.op_type: each.spec.lower for each in planned.operators}
-    files = application_files(names, planned.target.name, planned.abis, MODEL)
+    files = application_files(
+        names, planned.target.name, planned.abis, MODEL, planned.oldest_runtime()
+    )
     with Processes() as processes, temporary_folder() as scratch:
         for abi in planned.abis:
             files |= _plugins(planned, abi)

@@ -67,7 +67,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
         compute = COMPUTE.format(lower=name.lower(), operation=operation)
         write_operator(folder, DESCRIPTION.format(name=name, by=by), compute)
     names = {f"cst{name}": name.lower() for name in operators}
-    files = application_files(names, "rk3588", ["aarch64"], "model.rknn")
+    files = application_files(names, "rk3588", ["aarch64"], "model.rknn", "1.6.0")
     for name in ("main.c", "include/custom_ops.h"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(files[name])
@@ -82,7 +82,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_c_is_formatted_and_strict(tmp_path: Path) -> None:
     operators = {f"cst{name}": name.lower() for name in ("GridSample", "Selu", "Exp")}
-    files = application_files(operators, "rk3588", ["aarch64", "armhf"], "model.rknn")
+    files = application_files(operators, "rk3588", ["aarch64", "armhf"], "model.rknn", "1.6.0")
     for name in ("main.c", "include/custom_ops.h"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(files[name])
@@ -97,12 +97,12 @@ def test_c_is_formatted_and_strict(tmp_path: Path) -> None:
 
 
 def test_files_of_one_abi() -> None:
-    files = application_files({"cstExp": "exp"}, "rk3568", ["armhf"], "model.rknn")
+    files = application_files({"cstExp": "exp"}, "rk3568", ["armhf"], "model.rknn", "1.6.0")
     assert sorted(files) == [
         *("CMakeLists.txt", "README.md", "SConstruct", "cmake/armhf.cmake"),
         *("include/custom_ops.h", "main.c"),
     ]
-    assert b"Build it for armhf, with DIR=" in files["README.md"]
+    assert b"Build the example for armhf, with DIR=" in files["README.md"]
 
 
 def run(

@@ -595,4 +595,5 @@ def test_bundle_with_a_custom_operator(grid_sample: Repository, tmp_path: Path) 
     )
     assert result.returncode == 0, result.stderr
     assert b"GridSample" in (tmp_path / "out/model.rknn").read_bytes()
+    assert "needs librknnrt 2.0.0 or later" in (tmp_path / "out/README.md").read_text()
     assert b"\0GridSample\0" in (tmp_path / "out/lib/aarch64/libcustom_ops.a").read_bytes()

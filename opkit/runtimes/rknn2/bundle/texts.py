@@ -14,7 +14,7 @@ _APPLICATION = Path(__file__).parent / "application"
 
 
 def application_files(
-    operators: Mapping[str, str], target: str, abis: Sequence[str], model: str
+    operators: Mapping[str, str], target: str, abis: Sequence[str], model: str, runtime: str
 ) -> dict[str, bytes]:
     """Return path -> content of the header, the example, its build and the README.
 
@@ -23,6 +23,7 @@ def application_files(
         target: the chip.
         abis: the ABIs of the libraries, the default of the chip first.
         model: the name of the model's file.
+        runtime: the oldest version of librknnrt for them.
     """
     names = ", ".join(operators)
     texts = {
@@ -37,6 +38,7 @@ def application_files(
             abi=abis[0],
             others="".join(f" (or {abi})" for abi in abis[1:]),
             model=model,
+            runtime=runtime,
         ),
     }
     unused = {f"{abi}.cmake" for abi in ABIS} - {f"{abi}.cmake" for abi in abis}

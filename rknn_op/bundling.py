@@ -9,12 +9,12 @@ from pathlib import Path
 from subprocess import PIPE, STDOUT, CompletedProcess
 
 from opkit import runtimes, toolchains
-from opkit.bundle.objects import defined_symbols, isolated, members
-from opkit.bundle.texts import application_files, registration
 from opkit.description.describe import Target
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.runtimes.rknn2.bundle.objects import defined_symbols, isolated, members
+from opkit.runtimes.rknn2.bundle.texts import application_files, registration
 from opkit.runtimes.rknn2.chips import REFUSED_TARGETS, TARGETS
 from opkit.runtimes.rknn2.settings import NAME, settings
 from opkit.text import did_you_mean, printable, shortened
@@ -30,6 +30,7 @@ from rknn_op.temporary import temporary_folder
 MODEL = "model.rknn"
 LIBRARY = "libcustom_ops.a"
 _INCLUDE = Path(runtimes.__file__).parent / NAME / "include"
+_COMPILE = ("-O2", "-g0", "-fPIC", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables")
 _OWN_OPTIONS = ("target", "abi")
 
 
@@ -243,7 +244,7 @@ def _library(
     source = registration([each.spec.lower for each in planned.operators])
     (scratch / "custom_ops.c").write_text(source)
     compiler = _compiler(planned.options, abi)
-    compiling = (*C_LANGUAGE, "-O2", "-g0", "-fPIC", f"-I{_INCLUDE}", "-c", "custom_ops.c")
+    compiling = (*C_LANGUAGE, *_COMPILE, f"-I{_INCLUDE}", "-c", "custom_ops.c")
     _run(processes, scratch, [*compiler.command, *compiler.flags, *compiling, "-o", objects[0]])
     _run(processes, scratch, [*archiver(compiler.command), "rcsD", LIBRARY, *objects])
     return (scratch / LIBRARY).read_bytes()
@@ -253,7 +254,7 @@ def _operator_objects(archive: Path, name: str) -> dict[str, bytes]:
     """Return file name -> content of an operator's objects, without its own registration."""
     try:
         objects = {
-            f"{name}-{index}-{member}": content
+            f"{name}-{index}-{Path(member).name}": content
             for index, (member, content) in enumerate(members(archive.read_bytes()))
             if f"{name}_register_all" not in defined_symbols(member, content)
         }

@@ -104,9 +104,7 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
         if options.toolkit:
             package = folder / output.with_suffix(PACKAGE).name
             target = options.target or simulation.DEFAULT_TARGET
-            request = simulation.Request(
-                options.toolkit, files[-1], operators, target, inputs, package
-            )
+            request = simulation.Request(options.toolkit, files[-1], found, target, inputs, package)
             outcome = replace(outcome, simulation=simulation.simulate(request, proof.outputs))
             if not outcome.is_equal:
                 return outcome

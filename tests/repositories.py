@@ -30,6 +30,8 @@ RKNN_EXAMPLES = [
     if "rknn" in parse((EXAMPLES / name / f"{name}.yml").read_text()).runtimes
 ]
 """The examples for RKNN-Toolkit 1.x."""
+ONNX_OPERATORS = {"cum_sum": "CumSum", "grid_sample": "GridSample", "selu": "Selu"}
+"""The examples of ONNX's own operators -> the operator."""
 
 
 @dataclass(frozen=True)

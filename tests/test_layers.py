@@ -50,8 +50,6 @@ LAYERS = (
     ("opkit.models",),
     # New repositories.
     ("opkit.creation",),
-    # Applications with operators.
-    ("opkit.bundle",),
     ("hooks", "rknn_op_template"),
     # The command.
     ("rknn_op",),

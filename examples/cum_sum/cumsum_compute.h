@@ -15,7 +15,7 @@
 #include "generated/cumsum.h"
 
 enum {
-    CUMSUM_COLUMNS = 64 /* summed in one pass: contiguous reads, and sums that stay in the cache */
+    CUMSUM_COLUMNS = 512 /* summed in one pass: contiguous reads, and sums that stay in the cache */
 };
 
 /* Neighboring columns of a tensor. They have `rows` elements each, along the axis. */
@@ -35,8 +35,11 @@ static inline size_t cumsum_row(const struct cumsum_columns *columns, size_t i)
 
 static void cumsum_float32(const float *x, float *y, struct cumsum_columns columns)
 {
-    double sums[CUMSUM_COLUMNS] = {0.0};
+    double sums[CUMSUM_COLUMNS];
 
+    for (size_t column = 0; column < columns.count; column++) {
+        sums[column] = 0.0;
+    }
     for (size_t i = 0; i < columns.rows; i++) {
         const size_t row = cumsum_row(&columns, i);
         for (size_t column = 0; column < columns.count; column++) {
@@ -49,8 +52,11 @@ static void cumsum_float32(const float *x, float *y, struct cumsum_columns colum
 
 static void cumsum_uint32(const uint32_t *x, uint32_t *y, struct cumsum_columns columns)
 {
-    uint32_t sums[CUMSUM_COLUMNS] = {0};
+    uint32_t sums[CUMSUM_COLUMNS];
 
+    for (size_t column = 0; column < columns.count; column++) {
+        sums[column] = 0;
+    }
     for (size_t i = 0; i < columns.rows; i++) {
         const size_t row = cumsum_row(&columns, i);
         for (size_t column = 0; column < columns.count; column++) {
@@ -63,8 +69,11 @@ static void cumsum_uint32(const uint32_t *x, uint32_t *y, struct cumsum_columns 
 
 static void cumsum_uint64(const uint64_t *x, uint64_t *y, struct cumsum_columns columns)
 {
-    uint64_t sums[CUMSUM_COLUMNS] = {0};
+    uint64_t sums[CUMSUM_COLUMNS];
 
+    for (size_t column = 0; column < columns.count; column++) {
+        sums[column] = 0;
+    }
     for (size_t i = 0; i < columns.rows; i++) {
         const size_t row = cumsum_row(&columns, i);
         for (size_t column = 0; column < columns.count; column++) {

@@ -1,7 +1,8 @@
 """CumSum in numpy: the reference for every kernel; RKNN-Toolkit2 runs it, too.
 
 The running sums along an axis, as in the ONNX specification of CumSum. Sums of floats are in
-float64, and rounded once; sums of integers overflow as integers of their size do.
+float64, and rounded once: onnxruntime, which adds float32, differs after thousands of elements.
+Sums of integers overflow as integers of their size do.
 """
 
 import numpy as np
@@ -15,11 +16,15 @@ def output_shapes(input_shapes, params):
     """
     shape = tuple(input_shapes["x"])
     if not -len(shape) <= params["axis"] < len(shape):
-        limits = f"{-len(shape)} to {len(shape) - 1}"
-        raise ValueError(f"CumSum: axis must be {limits}, not {params['axis']}")
+        raise ValueError(
+            "CumSum: axis must be {} to {}, not {}".format(
+                -len(shape), len(shape) - 1, params["axis"]
+            )
+        )
     for name in ("exclusive", "reverse"):
         if params[name] not in (0, 1):
-            raise ValueError(f"CumSum: {name} must be 0 or 1, not {params[name]}")
+            problem = "CumSum: {} must be 0 or 1, not {}"
+            raise ValueError(problem.format(name, params[name]))
     return {"y": shape}
 
 

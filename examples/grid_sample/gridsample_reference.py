@@ -1,12 +1,13 @@
 """GridSample in numpy: the reference for every kernel; RKNN-Toolkit2 runs it, too.
 
-The formula is in the ONNX specification of GridSample. Three points are open there:
+The formula is in the ONNX specification of GridSample. Where that is open:
 
 * Locations are float32, computed in the order of PyTorch and onnxruntime: in the nearest mode, a
   rounding error in another order would choose another pixel.
-* Padding replaces pixels, not locations, as in PyTorch's bicubic mode and in onnxruntime. Only with
-  the cubic mode and the border does that differ from onnx's ReferenceEvaluator.
-* A location that is NaN gives NaN; an infinite one, too, if it is reflected.
+* Padding replaces pixels, not locations, as in onnxruntime and in PyTorch's bicubic mode. In the
+  cubic mode with the border, onnx's ReferenceEvaluator differs around the border.
+* A location that is NaN gives NaN; an infinite one, too, if it is reflected. onnxruntime 1.32 moves
+  both to the edge at the left or the top, with any padding, and the ReferenceEvaluator fails.
 """
 
 import numpy as np
@@ -37,15 +38,18 @@ def output_shapes(input_shapes, params):
         raise ValueError("GridSample: the images of x must have pixels")
     if params["mode"] not in MODES:
         raise ValueError(
-            f"GridSample: mode must be linear, cubic or nearest, not {params['mode']!r}"
+            "GridSample: mode must be linear, cubic or nearest, not {!r}".format(params["mode"])
         )
     if params["padding_mode"] not in PADDINGS:
         raise ValueError(
-            "GridSample: padding_mode must be zeros, border or reflection, "
-            f"not {params['padding_mode']!r}"
+            "GridSample: padding_mode must be zeros, border or reflection, not {!r}".format(
+                params["padding_mode"]
+            )
         )
     if params["align_corners"] not in (0, 1):
-        raise ValueError(f"GridSample: align_corners must be 0 or 1, not {params['align_corners']}")
+        raise ValueError(
+            "GridSample: align_corners must be 0 or 1, not {}".format(params["align_corners"])
+        )
     return {"y": (images[0], images[1], grid[1], grid[2])}
 
 

@@ -1,6 +1,7 @@
 """Selu in numpy: the reference for every kernel; RKNN-Toolkit2 runs it, too.
 
-y = gamma * x for x > 0, else gamma * alpha * (e^x - 1), as in the ONNX specification of Selu.
+y = gamma * x for x > 0, else gamma * alpha * (e^x - 1), as in the ONNX specification of Selu. It is
+exact near 0, where onnxruntime, which subtracts alpha from alpha * e^x, loses digits.
 """
 
 import numpy as np

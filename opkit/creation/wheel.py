@@ -24,6 +24,7 @@ DISTRIBUTION = "rknn-opkit"
 _OPKIT = Path(__file__).resolve().parents[1]
 _LEFT_OUT = ("bundle", "creation", "models", "__pycache__")
 """Folders that are not in the wheel."""
+_CACHES = ("__pycache__",)
 _DIGITS = 12
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
@@ -62,7 +63,8 @@ def _files() -> Iterator[tuple[str, bytes]]:
     root = str(_OPKIT)
     paths = []
     for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if name not in _LEFT_OUT]
+        left_out = _LEFT_OUT if folder == root else _CACHES  # PPLNN has headers in models/, too
+        folders[:] = [name for name in folders if name not in left_out]
         paths += [f"{folder}/{name}" for name in names if name[0] != "." and name[-1] != "~"]
     for path in sorted(paths):
         with open(path, "rb") as file:  # noqa: PTH123  text, as above

@@ -45,7 +45,7 @@ def refuse(model: Model, runtime: str) -> None:
 def warnings(graft: Graft, runtime: str) -> list[str]:
     """Return warnings of nodes that a converter cannot convert, as sentences."""
     top = {id(message) for message in graft.model.proto.graph.node}
-    inside = [each for each in graft.nodes if id(each.grafted) not in top]
+    inside = [each for each in graft.nodes if id(each.message) not in top]
     if runtime != "rknn2" or not inside:
         return []
     names = ", ".join(repr(printable(shortened(each.node.name))) for each in inside)

@@ -27,9 +27,8 @@ class Form:
 
     Attributes:
         op_type: the operator's name in models.
-        domain: the domain; None: that of the node.
-        version: the version of the domain; None: the model's.
-        versions: the first and last version with the operator.
+        domain: the domain; None: the name is ONNX's own, and nodes stay as they are.
+        versions: the first and last version of the domain with the operator.
         has_constants: whether params with a `source` are constant inputs behind the tensors; else
             they are attributes.
         unreadable: the numbers of a value that cannot be an attribute.
@@ -38,23 +37,22 @@ class Form:
 
     op_type: str
     domain: str | None
-    versions: tuple[int, int] | None
+    versions: tuple[int, int]
     has_constants: bool
     unreadable: Callable[[Any], Sequence[int | float]]
     readable: str = ""
 
+    @property
+    def keeps_nodes(self) -> bool:
+        """Whether nodes stay as they are: the converter has the operator, the runtime may not."""
+        return self.domain is None
+
 
 def _rknn2(spec: OpSpec) -> Form:
     op_type = rknn2_settings(spec).op_type
-    is_standard = op_type in ONNX_OPERATORS
-    return Form(
-        op_type,
-        None if is_standard else RKNN2_DOMAIN,
-        None if is_standard else (1, 1),
-        has_constants=not is_standard,
-        unreadable=unreadable_numbers,
-        readable=READABLE,
-    )
+    if op_type in ONNX_OPERATORS:
+        return Form(op_type, None, (1, 1), False, lambda _: ())
+    return Form(op_type, RKNN2_DOMAIN, (1, 1), True, unreadable_numbers, READABLE)
 
 
 def _pplnn(spec: OpSpec) -> Form:
@@ -85,7 +83,7 @@ class Custom:
 
     def has(self, op_type: str, domain: str) -> bool:
         """Whether a node of a model is of this operator: by its name, or already in its form."""
-        is_own = op_type == self.form.op_type and domain == self.form.domain
+        is_own = op_type == self.form.op_type and domain == (self.form.domain or "")
         return is_own or self.spec.name in (op_type, _identifier(op_type))
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from opkit.errors import OpkitError
 from opkit.models.differences import Difference, difference
 from opkit.models.extra import required
-from opkit.models.grafting import Graft, GraftedNode, reference_call
+from opkit.models.grafted_node import GraftedNode
+from opkit.models.grafting import Graft
 from opkit.models.model import Model
 from opkit.models.stages import Call, original, staged, tensor_types
 from opkit.models.weights import OpenModel, first_line
@@ -57,7 +58,7 @@ def prove(
     types = _types(opened)
     shapes: dict[str, tuple[tuple[int, ...], np.dtype[Any]]] = {}
     names = [each.name for each in graft.model.proto.graph.output]
-    by_message = {id(each.grafted): each for each in graft.nodes}
+    by_message = {id(each.message): each for each in graft.nodes}
 
     def choose(message: Any, _: str) -> Call | None:
         node = by_message.get(id(message))
@@ -83,12 +84,13 @@ def _types(opened: OpenModel) -> dict[str, Any]:
 
 def _observed(node: GraftedNode, shapes: dict[str, tuple[tuple[int, ...], np.dtype[Any]]]) -> Call:
     """Return the function of a node that notes the shapes and dtypes of its outputs."""
-    function = reference_call(node)
+    function = node.call
 
     def call(inputs: Sequence[Array | None]) -> Sequence[Array]:
         results = function(inputs)
-        for name, array in zip(node.grafted.output, results, strict=True):
-            shapes[name] = array.shape, array.dtype
+        for name, array in zip(node.message.output, results, strict=True):
+            if array is not None:
+                shapes[name] = array.shape, array.dtype
         return results
 
     return call
@@ -176,7 +178,7 @@ def write_shapes(opened: OpenModel, graft: Graft, model: Model, proof: Proof) ->
     element = required("onnx.helper").np_dtype_to_tensor_dtype
     for node in graft.nodes:
         known = {each.name: each for each in node.node.outputs if each is not None}
-        for name in node.grafted.output:
+        for name in filter(None, node.message.output):
             inferred, observed = known.get(name), (proof.shapes or {}).get(name)
             if inferred and inferred.dtype and not inferred.is_dynamic:
                 info = make(name, element(np.dtype(inferred.dtype)), inferred.shape)

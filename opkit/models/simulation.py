@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from opkit.check.operators import Operator
 from opkit.errors import OpkitError
+from opkit.models.custom_nodes import Custom
 from opkit.models.differences import NPU_TOLERANCE, Difference, difference
 from opkit.runtimes.rknn2.converter import FOLDER
 from opkit.text import printable, shortened
@@ -37,7 +37,7 @@ class Request:
     Attributes:
         python: a Python with RKNN-Toolkit2.
         model: the grafted model.
-        operators: the repositories' operators.
+        customs: the repositories' operators.
         target: the target.
         inputs: the input arrays by name, in the order of the model.
         package: the .rknn file to write.
@@ -45,7 +45,7 @@ class Request:
 
     python: Path
     model: Path
-    operators: Sequence[Operator]
+    customs: Sequence[Custom]
     target: str
     inputs: Mapping[str, Array]
     package: Path
@@ -89,13 +89,14 @@ def simulate(request: Request, expected: Mapping[str, Array]) -> Simulation:
         for array in request.inputs.values()
     ]
     np.savez(inputs, *arrays)
-    roots = [operator.root for operator in request.operators]
+    folders = [each.operator.root.resolve() / FOLDER for each in request.customs]
     classes = [
-        str((each.root / FOLDER / f"{each.spec.lower}_custom_op.py").resolve())
-        for each in request.operators
+        str(root / f"{each.spec.lower}_custom_op.py")
+        for root, each in zip(folders, request.customs, strict=True)
+        if not each.form.keeps_nodes
     ]
     work = {
-        "scripts": str((roots[0] / FOLDER).resolve()),
+        "scripts": str(folders[0]),
         "classes": classes,
         "model": str(request.model.absolute()),
         "target": request.target,

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from opkit.errors import OpkitError
+from opkit.runtimes.rknn2.chips import TARGETS
 from rknn_op import bundling
 from rknn_op.verbs.common import (
     SconsCommand,
@@ -16,7 +17,7 @@ from rknn_op.verbs.common import (
     run_scons,
 )
 
-_ABIS = ("aarch64", "armhf")
+_ABIS = list(dict.fromkeys(abi for target in TARGETS.values() for abi in target.abis))
 
 
 @click.command("bundle", cls=SconsCommand)

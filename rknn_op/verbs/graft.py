@@ -73,8 +73,9 @@ def command(
     messages.warn(outcome.warnings)
     for node in outcome.graft.nodes:
         name, root = printable(node.node.name), node.custom.operator.root.name
-        added = f", with {len(node.added)} more inputs" if node.added else ""
-        click.echo(f"{name}: {node.grafted.op_type} of {root}{added}")
+        more = f", with {len(node.added)} more inputs" if node.added else ""
+        more = ", as it is" if node.custom.form.keeps_nodes else more
+        click.echo(f"{name}: {node.message.op_type} of {root}{more}")
     proof = outcome.proof
     if proof.differences:
         click.echo(f"\nThe original model and the references:\n{table(proof.differences)}")

@@ -26,6 +26,7 @@ from tests.check.target_repositories import need
 from tests.compiling import C_SOURCES
 from tests.repositories import (
     EXAMPLE_NAMES,
+    ONNX_OPERATORS,
     RKNN_EXAMPLES,
     ROOT,
     Repository,
@@ -66,7 +67,13 @@ def test_example_package_contents(name: str, example: Callable[[str], Repository
         assert package.python == (repository.path / f"rknn_op_{spec.lower}.py").read_text()
 
 
-@pytest.mark.parametrize("name", EXAMPLE_NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *sorted({*EXAMPLE_NAMES} - {*ONNX_OPERATORS}),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ONNX_OPERATORS),
+    ],
+)
 def test_example_check_passes(name: str, example: Callable[[str], Repository]) -> None:
     checked = example(name).scons("check")
     assert re.search(r"^\d+ passed", checked.stdout, re.MULTILINE)

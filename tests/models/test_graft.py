@@ -16,7 +16,12 @@ import pytest
 from click.testing import CliRunner, Result
 from onnx import TensorProto, helper, numpy_helper
 
-from opkit.models import writing
+from opkit.check.operators import Operator
+from opkit.models import grafting, onnx_model, writing
+from opkit.models.custom_nodes import Custom, Form
+from opkit.models.inputs import random_inputs
+from opkit.models.proof import prove
+from opkit.models.weights import opened
 from rknn_op import creation
 from rknn_op.command import main
 from tests.models.models import constant, model, saved, value
@@ -434,6 +439,18 @@ def test_hostile_names(tmp_path: Path, repositories: Mapping[str, Path]) -> None
     assert [node.name for node in proto.graph.node] == ["conv", names["grid"], "", names["top"]]
 
 
+def test_kept_nodes(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
+    """A node with ONNX's own name stays as it is, also without its optional inputs."""
+    operator = Operator(repositories["DeformConv"])
+    form = Form("DeformConv", None, (1, 1), False, lambda _: ())
+    file = saved(deformed(), tmp_path)
+    with opened(file) as source:
+        found = grafting.graft(source, onnx_model.read(file), [Custom(operator, form)])
+        assert found.model.proto == source.proto
+        inputs = random_inputs(onnx_model.read(file))
+        assert all(each.is_equal for each in prove(source, found, inputs, None).differences)
+
+
 # ---- The comparison ------------------------------------------------------------------------------
 
 
@@ -539,6 +556,27 @@ def test_missing_params(tmp_path: Path, repositories: Mapping[str, Path]) -> Non
     file = saved(model([node], inputs, [value("y", None)], [w]), tmp_path)
     message = refused(file, [repositories["DeformConv"]])
     assert "has no attribute 'kernel_shape', and params.kernel_shape has no default" in message
+
+
+@pytest.mark.parametrize(
+    ("k", "message"),
+    [
+        (np.array([2**40]), "input 'k' is 1099511627776 (expected -2147483648 to 2147483647"),
+        (np.array([1, 2]), "input 'k' has 2 items (expected 1)"),
+        (np.array([1.5], np.float32), "input 'k' is float32 (expected integers)"),
+    ],
+)
+def test_invalid_constants(tmp_path: Path, k: Any, message: str) -> None:
+    source = replace(SOURCES["TopK"], params="k: {type: VX_TYPE_INT32, source: 'const:k'}")
+    node = helper.make_node("TopK", ["x", "k"], ["v", "i"], name="n", domain="d")
+    proto = model(
+        [node],
+        [value("x", [4])],
+        [value("v", None), value("i", None, INT64)],
+        [constant("k", k)],
+        domains=["d"],
+    )
+    assert message in refused(saved(proto, tmp_path), [made(tmp_path, "TopK", source)])
 
 
 def test_changing_constant(tmp_path: Path, repositories: Mapping[str, Path]) -> None:

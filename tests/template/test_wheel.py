@@ -103,6 +103,14 @@ def test_size_and_content() -> None:
     ] == requirements()
 
 
+def test_only_packages_of_that_name_are_left_out() -> None:
+    headers = "opkit/runtimes/pplnn/declarations/ppl/nn/models/onnx/"
+    with zipfile.ZipFile(io.BytesIO(wheel()[1])) as archive:
+        packed = {name for name in archive.namelist() if name.startswith(headers)}
+    assert packed == {f"{headers}{path.name}" for path in (ROOT / headers).iterdir()}
+    assert packed
+
+
 def test_version_names_the_bytes(tmp_path: Path) -> None:
     copy = copy_template(tmp_path / "template")
     (copy / "opkit/check/harness/main.c").open("a").write("\n")

@@ -60,7 +60,7 @@ SPECIAL = [
 ]
 
 
-# The kernel rounds 16 weights, their products and 15 sums to float32, the reference its result only.
+# The kernel rounds 16 weights, their products and 15 sums to float32, the reference only its sum.
 # Pixels are at most 1, and cubic weights 1.9 in all: each rounding is 1.9 * 2^-24 at most.
 SUM = 2e-6
 

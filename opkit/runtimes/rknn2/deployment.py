@@ -33,7 +33,8 @@ or, without adb:
     ssh root@BOARD restart_rknn.sh
 
 rknn_server loads plugins when it starts: restart it after every copy. It takes one plugin for each
-model; an application takes {folder}/{archive(name)} instead.
+model; an application takes {folder}/{archive(name)} instead, or the
+library of several operators that `rknn-op bundle` makes.
 
 On Android, plugins are in /vendor/lib64 (32-bit: /vendor/lib), and must be compiled with the NDK:
 this one requires the C library of Linux."""

@@ -351,6 +351,15 @@ NODES: dict[str, tuple[dict[str, Array], dict[str, tuple[str, Any]]]] = {
         },
         {"image_size": ("ints", [20, 30]), "clip": ("int", 0)},
     ),
+    "grid_sample": (
+        {"x": RANDOM.uniform(-1, 1, (2, 5, 4, 3)), "grid": RANDOM.uniform(-1, 1, (2, 3, 2, 2))},
+        {"mode": ("string", "cubic"), "padding_mode": ("string", "border")},
+    ),
+    "selu": ({"x": RANDOM.uniform(-3, 3, (2, 3, 4))}, {"alpha": ("float", 0.5)}),
+    "cum_sum": (
+        {"x": RANDOM.uniform(-1, 1, (2, 3, 4))},
+        {"axis": ("int", -1), "reverse": ("int", 1)},
+    ),
 }
 
 

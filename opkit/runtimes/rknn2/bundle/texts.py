@@ -7,7 +7,9 @@ from pathlib import Path
 
 from opkit.c_layout import comment
 from opkit.text import render
+from opkit.toolchains.abi import ABIS
 
+_TEMPLATES = "runtimes/rknn2/bundle/templates"
 _APPLICATION = Path(__file__).parent / "application"
 
 
@@ -25,19 +27,24 @@ def application_files(
     names = ", ".join(operators)
     texts = {
         "include/custom_ops.h": render(
-            "bundle/templates/custom_ops.h", about=comment(f"The custom operators {names}.")
+            f"{_TEMPLATES}/custom_ops.h",
+            about=comment(f"The custom operators {names}."),
         ),
         "README.md": render(
-            "bundle/templates/README.md",
+            f"{_TEMPLATES}/README.md",
             names=names,
             target=target.upper(),
-            them="them" if len(operators) > 1 else "it",
             abi=abis[0],
-            abi_option="" if len(abis) == 1 else f" abi={abis[0]}",
+            others="".join(f" (or {abi})" for abi in abis[1:]),
             model=model,
         ),
     }
-    copied = [path for path in sorted(_APPLICATION.rglob("*")) if path.is_file()]
+    unused = {f"{abi}.cmake" for abi in ABIS} - {f"{abi}.cmake" for abi in abis}
+    copied = [
+        path
+        for path in sorted(_APPLICATION.rglob("*"))
+        if path.is_file() and path.name not in unused
+    ]
     return {
         **{name: text.encode() for name, text in texts.items()},
         **{path.relative_to(_APPLICATION).as_posix(): path.read_bytes() for path in copied},
@@ -51,7 +58,7 @@ def registration(names: Sequence[str]) -> str:
         names: their lower-case names.
     """
     return render(
-        "bundle/templates/custom_ops.c",
+        f"{_TEMPLATES}/custom_ops.c",
         declarations="\n".join(f"rknn_custom_op *{name}_custom_op(void);" for name in names),
         count=str(len(names)),
         copies="\n".join(

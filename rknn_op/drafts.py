@@ -130,7 +130,7 @@ def _described(task: Task, nodes: Sequence[Node], found: Signature, notes: Seque
             }
             notes = [*notes, *small.left_out, *recorded.left_out, *recorded.differences]
             return Draft(nodes, text, spec, files, Source.ONNX, remarks, recorded, notes)
-        notes = [*notes, "onnx's evaluator computes none of these nodes", *recorded.left_out]
+        notes = [*notes, "onnx's evaluator takes no case of these nodes", *recorded.left_out]
     skeleton = once_only_files(spec, _selected(task))[f"{spec.lower}_reference.py"]
     _, recorded = _cases(task, nodes, found, spec, text, skeleton.encode(), is_written=False)
     files = _tests(f"tests/test_{spec.lower}_model.py", spec, SmallCases(), recorded)

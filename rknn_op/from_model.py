@@ -10,7 +10,7 @@ from pathlib import Path
 
 from opkit.creation.requirements import Extra
 from opkit.errors import OpkitError
-from opkit.models.choosing import node_of_name, nodes_of_type
+from opkit.models.choosing import node_of_name, nodes_of_type, type_name
 from opkit.models.model import Model, Node
 from opkit.models.recording import Recording, record
 from opkit.models.signatures import called, plain
@@ -170,9 +170,14 @@ def _refuse_equal(planned: Sequence[Planned]) -> None:
         other = seen.setdefault(str(each.plan.folder).lower(), each)
         if other is not each:
             raise OpkitError(
-                f"{called(other.draft.nodes)} and {called(each.draft.nodes)} would both be in "
+                f"{_type(other)} and {_type(each)} would both be in "
                 f"{each.plan.folder}; make each of them with --op and a folder of its own"
             )
+
+
+def _type(each: Planned) -> str:
+    node = each.draft.nodes[0]
+    return plain(type_name(node.domain, node.op_type))
 
 
 # ---- The report ----------------------------------------------------------------------------------
@@ -197,7 +202,7 @@ def report(found: Plans, is_made: bool) -> str:
         return f"{printable(str(found.model.file))}: {found.target} lacks none of its operators.\n"
     parts = [_of_repository(each, is_made) for each in found.planned]
     if found.notes:
-        parts.append("\n".join(line for note in found.notes for line in _wrapped(plain(note))))
+        parts.append("\n".join(line for note in found.notes for line in _wrapped(printable(note))))
     if is_made:
         parts.append("\n".join(_next(found)))
     return "\n\n".join(parts) + "\n"

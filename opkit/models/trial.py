@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,4 +28,5 @@ def trial_operator(spec: OpSpec, description: str, reference: bytes) -> Iterator
         (folder / f"{spec.lower}_reference.py").write_bytes(reference)
         yield Operator(folder)
     finally:
+        sys.modules.pop(f"{spec.lower}_reference", None)
         shutil.rmtree(folder, ignore_errors=True)

@@ -69,7 +69,11 @@ from rknn_op.selection import Selection
     metavar="NAME",
 )
 @click.option(
-    "--target", default="", metavar="NAME", help="The target, instead of the description's."
+    "--target",
+    default="",
+    metavar="NAME",
+    help="The target, instead of the description's; with --from, by default rk3588 for .onnx, "
+    "rk1808 for .pb.",
 )
 @click.option(
     "--license",

@@ -13,10 +13,13 @@ from click.testing import CliRunner, Result
 from onnx import TensorProto, helper
 
 from opkit.check.operators import Operator
+from opkit.models import recorded_cases
 from rknn_op.command import main
+from tests.models import test_extra
 from tests.models.models import constant, detection_head, frozen_graph, model, saved, value
 from tests.repositories import Repository
 from tests.rknn_op.command import assert_error, rknn_op, snapshot
+from tests.runtimes.rknn2.test_simulator import toolkit_python
 
 
 def create(file: Path, *options: object) -> Result:
@@ -346,6 +349,33 @@ def test_inputs_of_the_user(tmp_path: Path) -> None:
         assert case["inputs/x"].tolist() == array.tolist()
 
 
+def test_functions_of_onnx(tmp_path: Path) -> None:
+    _, output = created(single("HardSwish", {"x": [2, 9]}), tmp_path, "--op", "HardSwish")
+    assert "Reference: by onnx's reference evaluator." in output
+
+
+@pytest.mark.parametrize(
+    ("proto", "reason"),
+    [
+        (single("NonZero", {"x": [3, 4]}), "onnx's evaluator takes no case of these nodes"),
+        (single("ReduceMean", {"data": [3, 4]}), "the library's ReduceMean does not fit: it has"),
+    ],
+)
+def test_reason_for_the_source_of_the_reference(tmp_path: Path, proto: Any, reason: str) -> None:
+    _, output = created(proto, tmp_path, "--node", "node")
+    assert f"- {reason}" in " ".join(output.split())
+
+
+def test_slow_references_have_no_large_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorded_cases, "MAX_SECONDS", 0.005)
+    path, output = created(deform_conv(), tmp_path, "--op", "DeformConv")
+    assert "Recorded cases: none." in output
+    assert "- node: the reference takes more than 3 s" in output
+    assert "recorded" not in (path / "tests/test_deformconv.py").read_text()
+
+
 # ---- Choices -------------------------------------------------------------------------------------
 
 
@@ -426,6 +456,27 @@ def test_usage(arguments: list[str], message: str) -> None:
     result = CliRunner().invoke(main, ["create", *arguments])
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+@pytest.mark.parametrize("library", ["onnx", "onnxruntime"])
+def test_missing_library(tmp_path: Path, library: str) -> None:
+    arguments = ["--from", saved(top_k(), tmp_path), "--op", "TopK", "-p", tmp_path / "made"]
+    done = test_extra.rknn_op("create", *arguments, libraries=[library])
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"error: {library} is not installed")
+    assert "pip install 'rknn-op-template[onnx]'" in done.stderr
+    assert not (tmp_path / "made").exists()
+
+
+def test_two_domains_with_a_missing_type(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Odd", ["x"], ["a"], domain="one"),
+        helper.make_node("Odd", ["a"], ["y"], domain="two"),
+    ]
+    proto = model(nodes, [value("x", [4])], [value("y", [4])], domains=["one", "two"])
+    result = create(saved(proto, tmp_path), "--all", "-p", tmp_path / "made")
+    assert_error(result, "one:Odd and two:Odd would both be in", "--op")
+    assert not (tmp_path / "made").exists()
 
 
 def test_existing_folder(tmp_path: Path) -> None:
@@ -571,6 +622,16 @@ def test_library_operator_is_green(tmp_path: Path) -> None:
     path, _ = created(detection_head(), tmp_path, "--op", "GridSample")
     result = Repository(path).scons("check", "quick=1")
     assert "reference: 1 case" in result.stdout
+
+
+@pytest.mark.slow
+def test_converter_runs_the_reference(tmp_path: Path) -> None:
+    proto = single("Hardmax", {"x": [2, 5]}, axis=1)
+    path, _ = created(proto, tmp_path, "--op", "Hardmax")
+    python = f"rknn2_python={toolkit_python()}"
+    result = Repository(path).scons("check", "quick=1", python, check=False)
+    assert re.search(r"^simulator, rk3588 +node +0 +0 ", result.stdout, re.MULTILINE)
+    assert "simulator, rk3588: 5 cases scons:" in " ".join(result.stdout.split())
 
 
 @pytest.mark.slow

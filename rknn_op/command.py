@@ -15,7 +15,7 @@ VERBS = {
     "scan": "Show the operators of a model that a chip lacks.",
     "graft": "Make nodes of a model those of operator repositories.",
     "lint": "Report all problems of descriptions or repositories.",
-    "create": "Make operator repositories from descriptions.",
+    "create": "Make operator repositories from descriptions, or from a model.",
     "import": "Make a repository from one of the vendor's tool.",
     "build": "Build and pack by the repository's own code, with `scons`.",
     "bundle": "Make an application with all operators of a model.",

@@ -116,7 +116,7 @@ def _recording(model: Model, nodes: Sequence[Node], inputs: Path | None) -> Reco
         return record(model, nodes, inputs)
     if inputs:
         raise OpkitError("--inputs: no library here runs a frozen graph; cases are not recorded")
-    return Recording((), ())
+    return Recording((), ("no recorded cases: no library here runs a frozen graph",))
 
 
 def _runtimes(file: Path, choices: Choices) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Severity = Literal["error", "warning"]
+Severity = Literal["error", "warning", "note"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Complaint:
         field: the key in the operator description, such as `params.size.type`.
         hint: the remedy.
         expected: the valid values.
-        severity: a warning does not stop the build.
+        severity: a warning does not stop the build; a note is no problem, but explains a choice.
     """
 
     file: str

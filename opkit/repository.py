@@ -10,7 +10,7 @@ from pathlib import Path
 
 from opkit import manifest, runtimes
 from opkit.complaint import Complaint
-from opkit.description.describe import Described
+from opkit.description.describe import Describe, Described
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -213,23 +213,28 @@ def stale(root: Path, spec: OpSpec) -> list[Complaint]:
 
 
 def products(
-    root: Path, selected: Iterable[Described], targets: Collection[str] | None = None
+    root: Path, selected: Iterable[Described], folders: Collection[str] | None = None
 ) -> list[Path]:
     """Return the paths of runtimes' built products.
 
     Args:
         root: the repository.
         selected: the runtimes.
-        targets: patterns of the targets' names; None: all targets of each runtime.
+        folders: patterns of the targets' folders in `build/`; None: those of all targets of each
+            runtime, for all ABIs.
     """
     found = {
         path
         for runtime in (each.describe for each in selected)
         if runtime.product_pattern
-        for target in (runtime.targets if targets is None else targets)
-        for path in root.glob(f"build/{target}/{runtime.product_pattern}")
+        for folder in (_folders(runtime) if folders is None else folders)
+        for path in root.glob(f"build/{folder}/{runtime.product_pattern}")
     }
     return sorted(found)
+
+
+def _folders(runtime: Describe) -> list[str]:
+    return [target.folder(abi) for target in runtime.targets.values() for abi in target.abis]
 
 
 def read_manifest(root: Path) -> Manifest:

@@ -50,7 +50,7 @@ def construct(root: Path) -> None:
     """
     changes_nothing = any(Script.GetOption(option) for option in ("help", "no_exec"))
     cleans = Script.GetOption("clean")
-    stale: Collection[str] = ()  # the targets whose products an error deletes
+    stale: Collection[str] = ()  # the folders in build/ whose products an error deletes
     try:
         repository.refuse_path(root)
         repository.refuse_other_opkit(root)
@@ -71,7 +71,7 @@ def construct(root: Path) -> None:
         tools = [tool for runtime in runtimes.selected(operator) for tool in runtime.build.tools]
         stale = ()
         env, request = _arguments(operator, [*tools, *COMMON_TOOLS], kept_files)
-        stale = request.targets
+        stale = request.folders
         if not changes_nothing and not cleans:
             operator = repository.update(root)
         products = _declare(env, request)
@@ -83,7 +83,7 @@ def construct(root: Path) -> None:
             atexit.register(_discard_if_failed, [Path(str(node)) for node in nodes])
             drift = repository.drift(root, operator, root / BUILD)
             for complaint in (*repository.warnings(root), *drift):
-                print(f"warning: {complaint}", file=sys.stderr)
+                print(f"{complaint.severity}: {complaint}", file=sys.stderr)
     except OpkitError as error:
         print(f"error: {error}", file=sys.stderr)
         if not changes_nothing and not Script.COMMAND_LINE_TARGETS:

@@ -18,6 +18,7 @@ VERBS = {
     "create": "Make operator repositories from descriptions, or from a model.",
     "import": "Make a repository from one of the vendor's tool.",
     "build": "Build and pack by the repository's own code, with `scons`.",
+    "bundle": "Make an application with all operators of a model.",
     "check": "Compare kernels with numpy by the repository's own code.",
     "update": "Update opkit and the generated files to this version.",
     "inspect": "Show the contents of packages (.rknnop).",

@@ -161,9 +161,7 @@ def refuse_existing(folder: Path) -> None:
 
 
 def create(plan: Plan, more: Mapping[str, bytes] = {}) -> None:
-    """Make a repository in a hidden folder beside its path, and rename that folder.
-
-    The next run removes the hidden folder of an interrupted one.
+    """Make a repository, as create_folder makes a folder.
 
     Args:
         plan: the repository.
@@ -172,18 +170,32 @@ def create(plan: Plan, more: Mapping[str, bytes] = {}) -> None:
     Raises:
         OpkitError: it cannot be made, or its path exists now.
     """
-    path = _absolute(plan.folder)
-    contents = _contents(plan)
+    create_folder(plan.folder, *_contents(plan).values(), more)
+
+
+def create_folder(folder: Path, *contents: Mapping[str, bytes]) -> None:
+    """Make a folder as a hidden one beside its path, and rename that.
+
+    The next run removes the hidden folder of an interrupted one.
+
+    Args:
+        folder: the new folder.
+        contents: mappings of path -> content of its files.
+
+    Raises:
+        OpkitError: it cannot be made, or its path exists now.
+    """
+    path = _absolute(folder)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with _exclusive(path.with_name(f".{path.name}.new")) as made:
-            for files in (*contents.values(), more):
+            for files in contents:
                 write_new_files(str(made), files)
-            refuse_existing(plan.folder)
+            refuse_existing(folder)
             made.rename(path)
     except OSError as error:
         problem = error.strerror or error
-        raise OpkitError(f"{plan.folder}: cannot be made: {problem}") from None
+        raise OpkitError(f"{folder}: cannot be made: {problem}") from None
 
 
 def rehearse(plan: Plan) -> dict[str, list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -135,7 +136,7 @@ def _check_options(file: Path, output: Path, options: Options) -> None:
         if path.suffix != SUFFIX:
             called = printable(str(path))
             raise OpkitError(f"{name} {called}: invalid file name (expected *{SUFFIX})")
-    if output.resolve() == file.resolve():
+    if os.path.realpath(output) == os.path.realpath(file):  # Path.resolve() refuses cyclic links
         raise OpkitError(f"-o {printable(str(output))}: is MODEL itself; pass another file")
     if not output.parent.is_dir():
         raise OpkitError(f"-o {printable(str(output))}: no such folder: {output.parent}")

@@ -136,7 +136,8 @@ def _github(complaints: Iterable[Complaint]) -> str:
             if value is not None
         )
         message = f"{each.message}; {each.hint}" if each.hint else each.message
-        lines.append(f"::{each.severity} {listed}::{_escaped(message.rstrip())}\n")
+        command = "notice" if each.severity == "note" else each.severity
+        lines.append(f"::{command} {listed}::{_escaped(message.rstrip())}\n")
     return "".join(lines)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from opkit.runtimes import available
+from opkit.description.spec import OpSpec
+from opkit.runtimes import available, selected
 from opkit.runtimes.interface import Runtime
 from opkit.text import aligned
 
@@ -23,6 +24,24 @@ def names() -> list[str]:
     return [name for runtime in available().values() for name in runtime.describe.targets]
 
 
+def product_folders(spec: OpSpec, arguments: Sequence[str]) -> list[str]:
+    """Return the folders in `build/` of the products of a run of SCons.
+
+    Args:
+        spec: the operator.
+        arguments: of a run that succeeded, such as `target=rk3588` and `abi=armhf`.
+    """
+    options = dict(word.split("=", 1) for word in arguments if "=" in word)
+    name, abi = options.get("target", spec.target_platform).lower(), options.get("abi")
+    targets = [
+        target
+        for runtime in selected(spec)
+        for target in runtime.describe.targets.values()
+        if name in (target.name, "all")
+    ]
+    return [each.folder(abi or each.abi) for each in targets if not abi or abi in each.abis]
+
+
 def entries(runtimes: Iterable[Runtime]) -> list[dict[str, Any]]:
     """Return the properties of each target of runtimes; unknown ones are empty texts."""
     return [
@@ -30,7 +49,7 @@ def entries(runtimes: Iterable[Runtime]) -> list[dict[str, Any]]:
             "target": target.name,
             "runtime": runtime.name,
             "family": target.family,
-            "abis": [target.abi, *target.other_abis],
+            "abis": [*target.abis],
             "needs": target.needs,
             "look_up": target.look_up,
         }

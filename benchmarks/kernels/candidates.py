@@ -20,7 +20,7 @@ from opkit.build.compiler import COMPILE
 from opkit.check.operators import operator_of
 from opkit.description.spec import OpSpec
 from opkit.repository import load
-from opkit.runtimes.invocation import Invocation, Kernel
+from opkit.runtimes.invocation import Invocation, Kernel, RunOptions
 from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from rknn_op import template
 from rknn_op.repositories import environment
@@ -156,7 +156,7 @@ class Example:
 
     def _kernel(self, kernel: Kernel, call: Invocation) -> Callable[[], float]:
         def seconds() -> float:
-            result = kernel.run(call, repeat=CALLS, limit=100)
+            result = kernel.run(call, RunOptions(repeat=CALLS, limit=100))
             if result.status != 0 or result.fault:
                 raise RuntimeError(f"{self.name}: {result.fault or result.log}")
             return result.seconds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from opkit.build.compiler import words
 from opkit.build.objects import operator_object
 from opkit.build.user_cache import user_cache
 from opkit.check.sanitizers import INSTRUMENTED, reports_undefined
+from opkit.toolchains.compiler import archiver
 from opkit.toolchains.warnings import ERRORS, WARNINGS
 
 
@@ -61,11 +61,8 @@ def instrumented(env: Any) -> Any:
 
 def archive(env: Any, target: str, objects: Sequence[Any]) -> Any:
     """Return the node of a static library, made by the archiver of the compiler."""
-    program, *rest = env["CC"]
-    is_zig = rest[:1] == ["cc"]
-    archiver = [program, "ar"] if is_zig else [re.sub("(gcc|clang)$", "ar", str(program))]
     action = Action("$AR rcsD $TARGET $SOURCES", "$SHAREDCOMSTR")
-    return env.Command(target, objects, action, AR=words(archiver))
+    return env.Command(target, objects, action, AR=words(archiver([*map(str, env["CC"])])))
 
 
 def stub(env: Any, target: str, source: str) -> Any:

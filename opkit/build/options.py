@@ -11,7 +11,7 @@ A tool is a module with any of
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -34,12 +34,14 @@ class Request:
     Attributes:
         commands: the SCons targets on the command line, such as `check`.
         targets: target to build for -> ABI; empty: this PC.
+        folders: the targets' folders in `build/`.
         is_named: whether the command line, not op.yml, names the target: only then do the cases
             run on other executors than this PC.
     """
 
     commands: frozenset[str]
     targets: Mapping[str, str]
+    folders: Sequence[str]
     is_named: bool
 
     def targets_of(self, runtime: Describe) -> dict[str, str]:
@@ -64,7 +66,7 @@ class Request:
     @property
     def names_intermediate(self) -> bool:
         """Whether the command line names files, all of them outside of the targets' folders."""
-        folders = tuple(f"build/{target}/" for target in self.targets)
+        folders = tuple(f"build/{folder}/" for folder in self.folders)
         return bool(self.commands) and not any(
             f"{command}/".startswith(folders) for command in self.commands
         )
@@ -92,9 +94,7 @@ def declare(
             ignorecase=2,
         )
     )
-    choices = dict.fromkeys(
-        abi for t in targets.values() if t.other_abis for abi in (t.abi, *t.other_abis)
-    )
+    choices = dict.fromkeys(abi for t in targets.values() if t.other_abis for abi in t.abis)
     if choices:
         text = f"the ABI, for a target with several: {' or '.join(choices)}"
         variables.Add("abi", text, "")
@@ -177,15 +177,13 @@ def read_request(
     """
     chosen = {"all": tuple(targets), PC: ()}.get(env["target"], (env["target"],))
     abi = env.get("abi", "")
-    having = {name: abi for name in chosen if abi in (targets[name].abi, *targets[name].other_abis)}
+    having = {name: abi for name in chosen if abi in targets[name].abis}
     if abi and not having:
-        known = dict.fromkeys(
-            each for name in chosen for each in (targets[name].abi, *targets[name].other_abis)
-        )
+        known = dict.fromkeys(each for name in chosen for each in targets[name].abis)
         raise OpkitError(f"abi={abi}: unknown for {env['target']} (expected {', '.join(known)})")
-    return Request(
-        frozenset(commands), having or {name: targets[name].abi for name in chosen}, names_target
-    )
+    abis = having or {name: targets[name].abi for name in chosen}
+    folders = [targets[name].folder(abi) for name, abi in abis.items()]
+    return Request(frozenset(commands), abis, folders, names_target)
 
 
 def usage_lines(operator: OpSpec, tools: Iterable[ModuleType]) -> str:

@@ -35,8 +35,15 @@ def user_cache(env: Any) -> Any:
     cached.Append(CCFLAGS=["-fdebug-compilation-dir=."])
     folder = shared_folder(env)
     if folder is not None:
-        cached.CacheDir(unsubstituted(str(folder)))
+        _use(cached, unsubstituted(str(folder)))
     return cached
+
+
+def _use(env: Any, folder: str) -> None:
+    try:
+        env.CacheDir(folder)
+    except FileExistsError:  # two builds found it empty, and the other one has written its settings
+        env.CacheDir(folder)
 
 
 def shared_folder(env: Any) -> Path | None:

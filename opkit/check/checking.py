@@ -35,7 +35,9 @@ from opkit.runtimes.invocation import (
     Kernel,
     LeftOutError,
     RefusedError,
+    RunOptions,
     RunResult,
+    SimulatedKernel,
     StatefulKernel,
 )
 
@@ -61,12 +63,14 @@ class Candidate:
         kernel: the kernel.
         tolerance: the tolerated difference from the reference.
         precision: dtype of an output -> the dtype to which the kernel rounds it.
+        vendor_operator: see SimulatedKernel.
     """
 
     name: str
     kernel: Kernel
     tolerance: Tolerance = EXACT
     precision: Mapping[str, str] = field(default_factory=dict)
+    vendor_operator: str = ""
 
 
 # ---- A test --------------------------------------------------------------------------------------
@@ -90,7 +94,8 @@ def check_cpu_kernel(
 
     The kernel runs on this PC and on the executors of `scons check`: with target= on the target's
     instruction set, with sanitize= with the compiler's sanitizers. If a runtime's converter has a
-    simulator, the reference runs there, with the tolerance of the simulator.
+    simulator, the reference runs there, with the tolerance of the simulator. For an operator that
+    the converter has itself, its own one runs there instead, and max_error counts, too.
 
     A test that changes the reference passes changes_reference=True. Simulators, which read its
     file, and runtimes with a shape rule in C skip its cases.
@@ -111,11 +116,18 @@ def check_cpu_kernel(
             test.results += [Result(name, case.name, left_out=True) for name in left_out]
         else:
             candidates += [
-                Candidate(name, kernel, Tolerance(kernel.max_ulp), kernel.precision)
+                _simulated(name, kernel, tolerance)
                 for name, kernel in operator.simulated_kernels(simulators).items()
             ]
         if problems := check_kernels(operator, candidates, case):
             raise CheckError("\n".join(problems))
+
+
+def _simulated(name: str, kernel: SimulatedKernel, tolerance: Tolerance) -> Candidate:
+    """Return the candidate of a simulator, in a test with this tolerance."""
+    own = kernel.vendor_operator
+    limits = Tolerance(kernel.max_ulp, tolerance.max_error if own else None)
+    return Candidate(name, kernel, limits, kernel.precision, own)
 
 
 def run_cpu_kernel(
@@ -205,7 +217,7 @@ def check_kernels(operator: Operator, candidates: Sequence[Candidate], case: Cas
     for candidate in candidates:
         try:
             refuse_unsupported(candidate.kernel.convention, prepared)
-            result, outputs = _check(operator, candidate, prepared)
+            result, outputs = _check(operator, candidate, _given(operator, candidate, prepared))
         except LeftOutError as error:
             note = f"{candidate.name} leaves out {error}"
             test.results.append(Result(candidate.name, case.name, note=note, left_out=True))
@@ -360,7 +372,10 @@ def _check(
             result.cause = "output elements that the kernel does not write"
             raise CheckError(problem)
         compared = {name: (first.outputs[name], array) for name, array in prepared.expected.items()}
-        _compare(candidate.tolerance, prepared, compared, result)
+        if candidate.vendor_operator:
+            _compare_vendors(candidate, prepared, compared, result)
+        else:
+            _compare(candidate.tolerance, prepared, compared, result)
         for timed in runs:  # empty for a kernel without state
             is_same = first_difference(first.outputs, timed.outputs) is None
             if not is_same and _repeats(candidate.kernel, prepared, timed):
@@ -374,6 +389,57 @@ def _check(
     except (CheckError, RefusedError) as error:
         result.problem = str(error)
     return result, compared
+
+
+def _given(operator: Operator, candidate: Candidate, prepared: Prepared) -> Prepared:
+    """Return the case for a candidate.
+
+    A vendor's own operator may round its inputs, so the case has rounded ones, for the reference,
+    too.
+
+    Raises:
+        LeftOutError: an input overflows, or the reference refuses the rounded inputs.
+    """
+    if not candidate.vendor_operator:
+        return prepared
+    case, precision = prepared.case, candidate.precision
+    with np.errstate(all="ignore"):
+        inputs = {
+            name: array.astype(precision.get(array.dtype.name, array.dtype)).astype(array.dtype)
+            for name, array in case.inputs.items()
+        }
+    for name, array in case.inputs.items():
+        if array.dtype.kind == "f" and (np.isfinite(array) & ~np.isfinite(inputs[name])).any():
+            limit = precision[array.dtype.name]
+            raise LeftOutError(f"cases with numbers beyond {limit}, the simulator's precision")
+    rounded = Case(case.name, inputs, case.params, case.output_dtypes, case.origin)
+    try:
+        return operator.prepare(rounded)
+    except CheckError as error:
+        problem = str(error).partition("\n")[0]
+        raise LeftOutError(
+            f"cases with inputs that the reference refuses, rounded: {problem}"
+        ) from None
+
+
+def _compare_vendors(
+    candidate: Candidate, prepared: Prepared, compared: _Compared, result: Result
+) -> None:
+    """Compare the outputs of the vendor's own operator.
+
+    Raises:
+        CheckError: elements differ.
+    """
+    own = candidate.vendor_operator
+    sides = Sides(f"the vendor's {own}", "the reference")
+    try:
+        _compare(candidate.tolerance, prepared, compared, result, sides)
+    except CheckError as error:
+        raise CheckError(
+            f"{error}\nthe simulator ran the vendor's own {own}, not the reference: check the "
+            f"reference and the order of inputs in op.yml, which must be {own}'s; for a difference "
+            "by design, pass max_error to check_cpu_kernel"
+        ) from None
 
 
 def _compare_delivered(
@@ -398,7 +464,7 @@ def _compare_delivered(
 
 def _repeats(kernel: Kernel, prepared: Prepared, repeated: RunResult) -> bool:
     """Return whether one run at full speed gives the outputs of repeated ones."""
-    single = kernel.run(prepared.invocation, None, 1, TIME_LIMIT)
+    single = kernel.run(prepared.invocation, RunOptions(limit=TIME_LIMIT))
     return bool(single.outputs) and first_difference(single.outputs, repeated.outputs) is None
 
 
@@ -418,12 +484,13 @@ def _runs(
     time_limit = running_test().session.time_limit or TIME_LIMIT
     limit = min(SHORT_LIMIT, time_limit) if name in timeouts else time_limit
     has_printed = False
-    timed = [(None, TIMED_RUNS, False)] if kernel.keeps_state else []
-    for fill, repeat, guards_before in [(FILLS[0], 1, False), (FILLS[1], 1, True), *timed]:
-        run = kernel.run(prepared.invocation, fill, repeat, limit, guards_before)
-        if run.events and not (run.fault or guards_before):
+    guarded = [RunOptions(FILLS[0], 1, limit), RunOptions(FILLS[1], 1, limit, guards_before=True)]
+    timed = [RunOptions(None, TIMED_RUNS, limit)] if kernel.keeps_state else []
+    for options in [*guarded, *timed]:
+        run = kernel.run(prepared.invocation, options)
+        if run.events and not (run.fault or options.guards_before):
             # A write before a tensor is an event here, but a fault with its line there.
-            other = kernel.run(prepared.invocation, fill, repeat, limit, True)
+            other = kernel.run(prepared.invocation, replace(options, guards_before=True))
             run = other if other.fault else run
         problem = kernel_problem(run, kernel)
         if run.printed and (problem or not has_printed):
@@ -439,7 +506,8 @@ def _runs(
                 f"{SHORT_LIMIT:g} s"
             )
         if problem:
-            raise CheckError(f"in {repeat} consecutive runs: {problem}" if repeat > 1 else problem)
+            runs = f"in {options.repeat} consecutive runs: " if options.repeat > 1 else ""
+            raise CheckError(f"{runs}{problem}")
         yield run
 
 

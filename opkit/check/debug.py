@@ -23,7 +23,7 @@ from opkit.check.harness.gdb import gdb_command
 from opkit.check.mistakes import REPOSITORY
 from opkit.check.operators import Operator
 from opkit.errors import OpkitError
-from opkit.runtimes.invocation import Invocation
+from opkit.runtimes.invocation import Invocation, RunOptions
 from opkit.text import closest
 
 FOLDER = Path("build/check/gdb")
@@ -77,7 +77,8 @@ def math_command(operator: Operator, invocation: Invocation) -> list[str]:
     convention = operator.runtimes[0].check.convention
     values = convention.marshal(operator.spec.params, invocation.params)
     tensors = marshal_tensors(operator.spec, invocation, convention.tensor_types)
-    requested = b"".join([batch(1), *request(tensors, values, {}, FILLS[0], 1, _TIMEOUT)])
+    options = RunOptions(FILLS[0], limit=_TIMEOUT)
+    requested = b"".join([batch(1), *request(tensors, values, {}, options)])
     compute = f"{operator.spec.lower}_compute"
     return gdb_command([str(folder / "harness")], requested, f"{compute}.h:{compute}", folder)
 

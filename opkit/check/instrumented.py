@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult, StatefulKernel
+from opkit.runtimes.invocation import (
+    AT_FULL_SPEED,
+    CallingConvention,
+    Invocation,
+    RunOptions,
+    RunResult,
+    StatefulKernel,
+)
 
 
 @dataclass(frozen=True)
@@ -26,17 +33,10 @@ class InstrumentedKernel:
         """Their calling convention."""
         return self.delivered.convention
 
-    def run(
-        self,
-        invocation: Invocation,
-        fill: int | None = None,
-        repeat: int = 1,
-        limit: float = 10,
-        guards_before: bool = False,
-    ) -> RunResult:
+    def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
         """Run the kernel; see Kernel."""
-        kernel = self.delivered if fill is None else self.instrumented
-        return kernel.run(invocation, fill, repeat, limit, guards_before)
+        kernel = self.delivered if options.fill is None else self.instrumented
+        return kernel.run(invocation, options)
 
     def run_batch(
         self, invocations: Sequence[Invocation], fill: int, alternates: bool, limit: float

@@ -22,9 +22,8 @@ from opkit.version import VERSION
 
 DISTRIBUTION = "rknn-opkit"
 _OPKIT = Path(__file__).resolve().parents[1]
-_LEFT_OUT = ("creation", "models", "__pycache__")
-"""Folders that are not in the wheel."""
-_CACHES = ("__pycache__",)
+_LEFT_OUT = ("creation", "models", "runtimes/rknn/creation", "runtimes/rknn2/bundle")
+"""Folders of opkit that are not in the wheel, besides bytecode."""
 _DIGITS = 12
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
@@ -61,10 +60,12 @@ def _files() -> Iterator[tuple[str, bytes]]:
     """Yield path and content of opkit's files, sorted by path; skip hidden files and backups."""
     # Paths as text: hundreds of Path objects take as long as reading the files.
     root = str(_OPKIT)
+    left_out = {f"{root}/{folder}" for folder in _LEFT_OUT}
     paths = []
     for folder, folders, names in os.walk(root):
-        left_out = _LEFT_OUT if folder == root else _CACHES  # PPLNN has headers in models/, too
-        folders[:] = [name for name in folders if name not in left_out]
+        folders[:] = [
+            name for name in folders if name != "__pycache__" and f"{folder}/{name}" not in left_out
+        ]
         paths += [f"{folder}/{name}" for name in names if name[0] != "." and name[-1] != "~"]
     for path in sorted(paths):
         with open(path, "rb") as file:  # noqa: PTH123  text, as above

@@ -53,6 +53,15 @@ class Target:
     look_up: str = ""
     other_abis: Sequence[str] = ()
 
+    @property
+    def abis(self) -> tuple[str, ...]:
+        """All its ABIs, the default first."""
+        return (self.abi, *self.other_abis)
+
+    def folder(self, abi: str) -> str:
+        """Return the folder of its products in `build/`: the default ABI's has the plain name."""
+        return self.name if abi == self.abi else f"{self.name}-{abi}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Describe:
@@ -69,7 +78,7 @@ class Describe:
         targets: its targets by name.
         default_target: the target of a description without one.
         refused_targets: unsupported target -> reason.
-        product_pattern: the glob pattern of products in `build/<target>/`.
+        product_pattern: the glob pattern of products in `build/<target>/`; see Target.folder.
 
         limits: its limits.
         tensor_types: supported dtype of a tensor -> the dtype of the kernel's argument.

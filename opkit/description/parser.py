@@ -162,7 +162,7 @@ class _OperatorReader(Reader):
         return spec
 
     def judge(self, root: yaml.Node, complaint: Complaint) -> None:
-        """Add file, line and column to a runtime's complaint; collect a warning, raise an error."""
+        """Add file, line and column to a runtime's complaint; raise an error, collect others."""
         mark = node_at(root, complaint.field).start_mark
         placed = replace(complaint, file=self.file, line=mark.line + 1, column=mark.column + 1)
         if placed.severity == "error":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,9 @@ _PASS = frozenset(
     "Cast Expand Flatten Identity Reshape Slice Squeeze Tile Transpose Unsqueeze".split()
 )
 """Operators that hand over the values of their first input."""
+MAX_ELEMENTS = 2**28
+"""Maximum elements of a random input: 1 GB of float32."""
+
 _MAX_INTEGER = 3
 """The maximum of integers without a known range, if they are not of an image."""
 _KINDS = "biuf"
@@ -46,7 +50,7 @@ def random_inputs(model: Model) -> dict[str, Array]:
     tensor are in its range, others from 0 to 3. A batch has the size 1; see assumptions.
 
     Raises:
-        OpkitError: an input has a dynamic shape, or a dtype that numpy lacks.
+        OpkitError: an input has a dynamic shape, too many elements, or a dtype that numpy lacks.
     """
     random = np.random.default_rng(_SEED)
     sizes = _index_sizes(model)
@@ -61,6 +65,11 @@ def _random(tensor: Tensor, random: np.random.Generator, size: int | None, model
         raise OpkitError(
             f"{where} has the dynamic shape {printable(shape_text(tensor.shape))}; pass its array "
             "with --inputs FILE.npz, or export the model with fixed sizes"
+        )
+    if prod(shape) > MAX_ELEMENTS:
+        raise OpkitError(
+            f"{where} has the shape {printable(shape_text(tensor.shape))} (expected at most "
+            f"{MAX_ELEMENTS:,} elements); export the model with smaller sizes"
         )
     dtype = _dtype(tensor)
     if dtype is None:

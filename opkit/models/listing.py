@@ -7,8 +7,9 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from opkit.models.model import Node, Tensor, Value
+from opkit.models.model import STANDARD, Node, Tensor, Value
 from opkit.models.scan import Missing, Refusal, Scan, shape_text
+from opkit.runtimes.rknn2.settings import PREFIX
 from opkit.text import aligned, printable, shortened
 
 _WIDTH = 80
@@ -90,10 +91,22 @@ def _missing_text(missing: Missing) -> str:
     domain = f"{missing.domain}." if missing.domain else ""
     title = _one_line(f"{shortened(domain + missing.op_type)} ({_node_count(missing.nodes)})")
     reason = _indented(missing.reason, 2)
+    ways = [_indented(text, 2) for text in _ways_text(missing)]
     nodes = [_one_line(line) for node in missing.nodes[:_MAX_NODES] for line in _node_lines(node)]
     if len(missing.nodes) > _MAX_NODES:
         nodes.append(f"  ... and {len(missing.nodes) - _MAX_NODES} more (--json lists all)")
-    return "\n".join([title, reason, *nodes])
+    return "\n".join([title, reason, *ways, *nodes])
+
+
+def _ways_text(missing: Missing) -> Iterator[str]:
+    """Yield the ways to name the operator, if there is a choice."""
+    if len(missing.ways) > 1:
+        op_type = shortened(missing.op_type)
+        restriction = " (librknnrt 2.x only)" if missing.domain == STANDARD else ""
+        yield (
+            f"name in the model: {PREFIX}{op_type} by renamed nodes (default), or as it "
+            f"is by `op_type: {op_type}` in op.yml{restriction}"
+        )
 
 
 def _node_lines(node: Node) -> Iterator[str]:

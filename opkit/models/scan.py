@@ -101,8 +101,7 @@ def scan(model: Model, target: str, operators: OperatorList) -> Scan:
         if domain == STANDARD and op_type in operators.refused:
             continue
         if reason := _reason(operators, domain, op_type, model.opsets.get(domain, 0)):
-            # Converters know the names of ONNX alone.
-            ways = operators.ways if domain == STANDARD else operators.ways[:1]
+            ways = operators.ways
             missing.append(Missing(op_type, domain, tuple(nodes), reason, ways))
         elif operators.is_on_cpu(op_type):
             cpu.append(OnCpu(op_type, tuple(nodes), _moved(nodes)))

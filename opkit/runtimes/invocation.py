@@ -31,6 +31,28 @@ class Invocation:
     outputs: Mapping[str, tuple[tuple[int, ...], DTypeLike]]
 
 
+@dataclass(frozen=True)
+class RunOptions:
+    """The conditions of a kernel's run.
+
+    Attributes:
+        fill: the initial byte of outputs and of allocated memory, which are then guarded, too;
+            None: run at full speed, for measuring time.
+        repeat: the count of runs of the kernel function.
+        limit: the timeout of each of the operator's functions, in seconds.
+        guards_before: whether guarded memory begins at an inaccessible page; else it ends at one. A
+            kernel with guards on both sides ignores it.
+    """
+
+    fill: int | None = None
+    repeat: int = 1
+    limit: float = 10
+    guards_before: bool = False
+
+
+AT_FULL_SPEED = RunOptions()
+
+
 @dataclass
 class RunResult:
     """The result of a kernel's run.
@@ -178,24 +200,12 @@ class Kernel(Protocol):
     def keeps_state(self) -> bool:
         """See above."""
 
-    def run(
-        self,
-        invocation: Invocation,
-        fill: int | None = None,
-        repeat: int = 1,
-        limit: float = 10,
-        guards_before: bool = False,
-    ) -> RunResult:
+    def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
         """Run the kernel on arrays.
 
         Args:
             invocation: the arguments.
-            fill: the initial byte of outputs and of allocated memory, which are then guarded, too;
-                None: run at full speed, for measuring time.
-            repeat: the count of runs of the kernel function.
-            limit: the timeout of each of the operator's functions, in seconds.
-            guards_before: whether guarded memory begins at an inaccessible page; else it ends at
-                one. A kernel with guards on both sides ignores it.
+            options: how it runs.
         """
 
 
@@ -210,10 +220,10 @@ class StatefulKernel(Kernel, Protocol):
 
         Args:
             invocations: the arguments of each.
-            fill: see run; memory is guarded.
+            fill: see RunOptions; memory is guarded.
             alternates: whether two nodes are alive at a time, and each runs again beside the next
                 one; else a node is released before the next one is made.
-            limit: see run.
+            limit: see RunOptions.
 
         Returns:
             Index -> result; a fault ends the process, so later invocations have none.
@@ -228,6 +238,8 @@ class SimulatedKernel(Kernel, Protocol):
     Attributes:
         precision: dtype of an output -> the dtype to which the simulator rounds it.
         max_ulp: the maximum difference from the reference, in units of that dtype's last place.
+        vendor_operator: the name of the converter's own operator, which runs in place of the
+            reference; empty: the reference itself runs.
     """
 
     @property
@@ -236,4 +248,8 @@ class SimulatedKernel(Kernel, Protocol):
 
     @property
     def max_ulp(self) -> int:
+        """See above."""
+
+    @property
+    def vendor_operator(self) -> str:
         """See above."""

@@ -98,6 +98,16 @@ def cxx_command(compiler: Compiler) -> tuple[str, ...]:
     return (cxx, *rest)
 
 
+def archiver(command: Sequence[str]) -> list[str]:
+    """Return the command of the archiver that belongs to a C compiler.
+
+    Args:
+        command: of the compiler, as in Compiler.command.
+    """
+    program, *rest = command
+    return [program, "ar"] if rest[:1] == ["cc"] else [re.sub("(gcc|clang)$", "ar", program)]
+
+
 def beside(program: str) -> str:
     """Return the path of the C++ compiler that comes with gcc or clang."""
     return re.sub(

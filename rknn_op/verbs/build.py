@@ -52,10 +52,7 @@ def command(
     for run in runs:
         if not run.status:
             spec = repository.load(run.folder)
-            prefix = "target="
-            named = [w.removeprefix(prefix) for w in run.arguments if w.startswith(prefix)]
-            target = named[0] if named else spec.target_platform
-            built = {"all": None, PC: ()}.get(target, (target,))
+            built = listing.product_folders(spec, run.arguments)
             for product in repository.products(run.folder, runtimes.selected(spec), built):
                 click.echo(product)
     ctx.exit(status(runs))

@@ -27,10 +27,10 @@ def command(ctx: click.Context, paths: tuple[Path, ...], format_: str) -> None:
 
     In a repository also: files of yours that no longer fit op.yml, generated files that a build
     would change, missing files, and a missing, changed or old wheel of opkit. The exit status is 1
-    if there are problems.
+    if there are problems; a note, which explains a choice, is none.
     """
     complaints = [each for path in paths for each in lint(path)]
     click.echo(FORMATS[format_](complaints), nl=False)
-    count = len(complaints)
+    count = sum(each.severity != "note" for each in complaints)
     click.echo(f"{count or 'no'} problem{'' if count == 1 else 's'}", err=True)
-    ctx.exit(1 if complaints else 0)
+    ctx.exit(1 if count else 0)

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 import ziglang
+from SCons.CacheDir import CacheDir
+from SCons.Script.SConscript import SConsEnvironment
 
 from opkit.build.objects import inputs_file
-from opkit.build.user_cache import NAME, cache_folder
+from opkit.build.user_cache import NAME, cache_folder, user_cache
 from opkit.errors import OpkitError
 from opkit.toolchains.inputs import prerequisites
 from tests.compiling import C_SOURCES, build
@@ -114,3 +116,17 @@ def test_cache_folder_not_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert cache_folder("", {"HOME": str(tmp_path)}) is None
     with pytest.raises(OpkitError, match="is not writable; name another folder, or cache=none"):
         cache_folder(str(tmp_path), {})
+
+
+def test_parallel_builds_make_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another build writes the settings of the cache between SCons' look and its own writing."""
+    environment = SConsEnvironment(tools=[], TOOLCHAIN="zig", CC=["zig"], cache=str(tmp_path))
+    write = CacheDir._add_config
+
+    def write_twice(cache: CacheDir, path: str) -> None:
+        write(cache, path)
+        write(cache, path)
+
+    monkeypatch.setattr(CacheDir, "_add_config", write_twice)
+    cached = user_cache(environment)
+    assert cached.get_CacheDir().config == {"prefix_len": 2}

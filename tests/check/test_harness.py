@@ -19,7 +19,7 @@ from opkit.check.results import Result
 from opkit.errors import OpkitError
 from opkit.runtimes import parse
 from opkit.runtimes.executor import Executor
-from opkit.runtimes.invocation import Invocation
+from opkit.runtimes.invocation import Invocation, RunOptions
 from opkit.runtimes.rknn.calling_convention import CONVENTION
 from opkit.runtimes.rknn.host_kernels import CpuKernel
 from opkit.testing import Case, Operator, run_cpu_kernel
@@ -335,7 +335,7 @@ def plain_invocation(divisor: int) -> Invocation:
 
 def test_harness_runs_without_openvx(plain_folder: Path) -> None:
     kernel = plain_kernel(plain_folder, "add")
-    run = kernel.run(plain_invocation(2), fill=1)
+    run = kernel.run(plain_invocation(2), RunOptions(fill=1))
     assert (run.status, run.fault, run.events, run.log) == (0, "", [], ["this is plain"])
     assert run.outputs["y"].tolist() == [[3, 4, 5], [6, 7, 8]]
     run = kernel.run(plain_invocation(0))
@@ -364,7 +364,7 @@ PLAIN_FAULTS = {
 @pytest.mark.parametrize("symbol", PLAIN_FAULTS)
 def test_memory_is_guarded_without_openvx(symbol: str, plain_folder: Path) -> None:
     kernel = plain_kernel(plain_folder, symbol, "libplain_faults.so")
-    run = kernel.run(plain_invocation(1), fill=0xA5)
+    run = kernel.run(plain_invocation(1), RunOptions(fill=0xA5))
     fault = run.fault.partition(": the function ")[2]
     assert PLAIN_FAULTS[symbol] in "".join([fault, *run.events, *run.leaks])
     assert len([*filter(None, [run.fault]), *run.events, *run.leaks]) == bool(PLAIN_FAULTS[symbol])
@@ -374,8 +374,8 @@ def test_memory_is_guarded_without_openvx(symbol: str, plain_folder: Path) -> No
 def test_fastest_run_is_measured(plain_folder: Path) -> None:
     kernel = plain_kernel(plain_folder, "slow_at_first", "libplain_faults.so")
     kernel.harness.executor = replace(kernel.harness.executor, measures=True)
-    assert kernel.run(plain_invocation(1), limit=LONG).seconds >= 1
-    assert kernel.run(plain_invocation(1), repeat=9, limit=LONG).seconds < 1
+    assert kernel.run(plain_invocation(1), RunOptions(limit=LONG)).seconds >= 1
+    assert kernel.run(plain_invocation(1), RunOptions(repeat=9, limit=LONG)).seconds < 1
 
 
 # ---- Remaining processes ----

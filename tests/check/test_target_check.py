@@ -17,7 +17,7 @@ from opkit.check.harness import client
 from opkit.check.harness.client import HarnessKernel
 from opkit.runtimes import parse
 from opkit.runtimes.executor import Executor
-from opkit.runtimes.invocation import Invocation
+from opkit.runtimes.invocation import Invocation, RunOptions
 from opkit.runtimes.rknn.calling_convention import CONVENTION
 from tests.check.target_repositories import (
     DESCRIPTION,
@@ -233,7 +233,7 @@ def outcome_of(tmp_path: Path, python: str) -> str:
     greeting = "print('opkit harness 2', flush=True); "
     executor = Executor("here", (sys.executable, "-c", greeting + python))
     kernel = HarnessKernel(parse(DESCRIPTION), executor, tmp_path, CONVENTION)
-    return kernel.run(CALL, limit=0).fault
+    return kernel.run(CALL, RunOptions(limit=0)).fault
 
 
 @pytest.mark.parametrize(

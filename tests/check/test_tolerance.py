@@ -15,7 +15,15 @@ import pytest
 from opkit.check.results import error_text
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.interface import available
-from opkit.runtimes.invocation import Array, CallingConvention, Invocation, Kernel, RunResult
+from opkit.runtimes.invocation import (
+    AT_FULL_SPEED,
+    Array,
+    CallingConvention,
+    Invocation,
+    Kernel,
+    RunOptions,
+    RunResult,
+)
 from opkit.testing import Case, Operator, Result, Tolerance, check_cpu_kernel, run_kernel
 
 DESCRIPTION = """\
@@ -63,14 +71,7 @@ class Constant(Kernel):
     def convention(self) -> CallingConvention:
         return available()["pplnn"].check.convention
 
-    def run(
-        self,
-        invocation: Invocation,
-        fill: int | None = None,
-        repeat: int = 1,
-        limit: float = 10,
-        guards_before: bool = False,
-    ) -> RunResult:
+    def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
         return RunResult(outputs=dict(self.outputs))
 
 

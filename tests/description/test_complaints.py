@@ -71,7 +71,7 @@ params:
   name: {}
 sources: [a.x, b.c, ./b.c, {}]
 cflags: [--x, -I.]
-op_type: Abs
+op_type: Gelu
 colour: red
 """
     expected = """

@@ -1,4 +1,4 @@
-"""`rknn-op scan` of hostile models: one message, or a result that no terminal executes."""
+"""Hostile models: one message of each verb, or a result that no terminal executes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from opkit.models.model_file import MAX_NODES
 from rknn_op.command import main
 from tests.models.hostile import ESCAPES, INVALID, READABLE
-from tests.models.models import detection_head, saved, saved_externally
+from tests.models.models import detection_head, half, saved, saved_externally
 from tests.repositories import ROOT
 
 MESSAGES = {
@@ -99,6 +99,55 @@ def test_readable_models(tmp_path: Path, name: str, option: str) -> None:
     assert all(line.isprintable() for line in result.stdout.split("\n"))
 
 
+@pytest.fixture(scope="module")
+def selu(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a repository of Selu."""
+    folder = tmp_path_factory.mktemp("selu")
+    result = create(saved(half(), folder), folder / "selu")
+    assert result.exit_code == 0, result.output
+    return folder / "selu"
+
+
+def create(file: Path, folder: Path) -> Result:
+    """Make the repository of Selu."""
+    arguments = ["create", "--from", file, "--op", "Selu", "-p", folder]
+    return CliRunner().invoke(main, [*map(str, arguments)])
+
+
+def graft(file: Path, repository: Path, output: Path) -> Result:
+    """Make the nodes of a model those of a repository."""
+    arguments = ["graft", file, "-p", repository, "-o", output]
+    return CliRunner().invoke(main, [*map(str, arguments)])
+
+
+@pytest.mark.parametrize("name", [*map(marked, INVALID)])
+def test_invalid_models_leave_nothing(tmp_path: Path, selu: Path, name: str) -> None:
+    """`create --from` and `graft` refuse the same models, and write nothing."""
+    file = INVALID[name](tmp_path)
+    before = tree(tmp_path)
+    for result in (create(file, tmp_path / "new"), graft(file, selu, tmp_path / "new.onnx")):
+        assert result.exit_code in (1, 2), result.output
+        assert "Traceback" not in result.output
+        assert len(result.stderr.splitlines()) == 1, result.stderr
+        assert result.stderr.rstrip("\n").isprintable()
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_readable_models_do_no_harm(tmp_path: Path, selu: Path, name: str) -> None:
+    """`create --from` and `graft` end with a message or a result, in their own folders."""
+    inside = tmp_path / "models"
+    inside.mkdir()
+    file = READABLE[name](inside)
+    before = tree(tmp_path)
+    new, grafted = tmp_path / "new", tmp_path / "new.onnx"
+    for result in (create(file, new), graft(file, selu, grafted)):
+        assert result.exit_code in (0, 1, 2), result.output
+        assert not set("\x1b\x07\r\u202e") & set(result.output)
+    made = tree(tmp_path) - before
+    assert all(path.is_relative_to(new) or path.name.startswith("new.onnx") for path in made)
+
+
 def test_names_are_whole_in_json_and_on_one_line_in_text(tmp_path: Path) -> None:
     file = READABLE["names"](tmp_path)
     [missing] = json.loads(scan(file, "--json").stdout)["missing"]
@@ -161,8 +210,9 @@ def test_ctrl_c(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    maps = Path(f"/proc/{process.pid}/maps")
-    while b"onnx_cpp2py" not in maps.read_bytes():  # the file is read after this import
+    memory = Path(f"/proc/{process.pid}/statm")
+    page = resource.getpagesize()
+    while int(memory.read_text().split()[1]) * page < 90e6:  # onnx is imported; the file is read
         assert process.poll() is None
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGINT)

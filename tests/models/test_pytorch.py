@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import onnx
 import onnxruntime
@@ -98,7 +99,6 @@ def test_commands_of_the_page(page: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_node_of_an_operator_of_pytorch(page: Path, file: str) -> None:
     [operator] = missing(page / file)
     assert (operator["domain"], operator["op_type"]) == ("com.example", "SoftClip")
-    assert operator["ways"] == ["rename"]
     [node] = operator["nodes"]
     for tensor in (*node["inputs"], *node["outputs"]):
         assert (tensor["shape"], tensor["dtype"]) == ([1, 8, 6, 6], "float32")
@@ -108,13 +108,32 @@ def test_node_of_an_operator_of_pytorch(page: Path, file: str) -> None:
     assert not proto.functions
 
 
-def test_recorded_tensors(page: Path) -> None:
-    with np.load(page / "real.npz") as arrays:
-        assert set(arrays) == {"inputs/x", "outputs/y", "params"}
-        limit = json.loads(str(arrays["params"]))["limit"]
-        x, y = arrays["inputs/x"], arrays["outputs/y"]
-    np.testing.assert_allclose(y, limit * np.tanh(x / limit), rtol=1e-5)
-    assert y.any()
+def test_recorded_tensors(page: Path, tmp_path: Path) -> None:
+    """PyTorch's case has the names of the case that `create` records, and the outputs too."""
+    repository = tmp_path / "soft_clip"
+    options = ["--from", page / "model.onnx", "--op", "SoftClip", "-p", repository]
+    result = CliRunner().invoke(main, ["create", *map(str, options)])
+    assert result.exit_code == 0, result.output
+    [created] = (repository / "tests/data").glob("*.npz")
+    with np.load(created) as expected, np.load(page / "pytorch.npz") as found:
+        assert set(found) == {*expected, "outputs/output"}
+        assert json.loads(str(found["params"])) == json.loads(str(expected["params"]))
+        x, y = found["inputs/input"], found["outputs/output"]
+        assert (x.shape, x.dtype) == (expected["inputs/input"].shape, np.float32)
+    np.testing.assert_allclose(y, 2 * np.tanh(x / 2), rtol=1e-5)
+    tests = (repository / "tests/test_softclip_model.py").read_text()
+    assert 'recorded("data"' in tests
+
+
+def test_next_commands() -> None:
+    """The verbs and options of the commands that follow exist."""
+    [text] = blocks("sh", PAGE)
+    for command in text.splitlines():
+        program, verb, *words = shlex.split(command)
+        assert program == "rknn-op"
+        found = main.get_command(click.Context(main), verb)
+        assert found is not None
+        found.make_context(verb, words)
 
 
 # ---- Models --------------------------------------------------------------------------------------

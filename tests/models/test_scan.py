@@ -81,6 +81,19 @@ def test_missing_operators_of_a_detection_head(tmp_path: Path) -> None:
     ]
 
 
+def test_ways_to_name_an_operator(tmp_path: Path) -> None:
+    text = scan(saved(detection_head(), tmp_path)).stdout
+    assert (
+        "name in the model: cstGridSample by renamed nodes (default), or as it is by "
+        "`op_type: GridSample` in op.yml (librknnrt 2.x only)"
+    ) in " ".join(text.split())
+    own = unary("Window", domain="our.domain")
+    own.opset_import.append(helper.make_opsetid("our.domain", 1))
+    text = " ".join(scan(saved(own, tmp_path)).stdout.split())
+    assert "`op_type: Window` in op.yml" in text
+    assert "2.x only" not in text
+
+
 def test_operators_on_the_cpu_with_their_bytes(tmp_path: Path) -> None:
     found = scanned(saved(detection_head(), tmp_path))
     # TopK reads 1x16x4x4 floats, and writes 1x16x4x2 floats and int64 indices; k is constant.
@@ -133,7 +146,7 @@ def test_other_domains_are_missing(tmp_path: Path) -> None:
     file = saved(proto, tmp_path)
     assert "com.example.Relu" in scan(file).stdout
     [missing] = scanned(file)["missing"]
-    assert (missing["domain"], missing["ways"]) == ("com.example", ["rename"])
+    assert (missing["domain"], missing["ways"]) == ("com.example", ["rename", "keep"])
 
 
 def test_constant_nodes_are_left_out(tmp_path: Path) -> None:

@@ -24,7 +24,15 @@ from opkit.check.sanitizers import explain
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.executor import Executor
-from opkit.runtimes.invocation import Array, CallingConvention, Invocation, RunResult, Value
+from opkit.runtimes.invocation import (
+    AT_FULL_SPEED,
+    Array,
+    CallingConvention,
+    Invocation,
+    RunOptions,
+    RunResult,
+    Value,
+)
 
 TIMEOUT = 40.0  # seconds for everything but the kernel: start, copying, the network
 STAGES = 4  # with a time limit besides the kernel: loading, setting up, cleaning up, unloading
@@ -53,18 +61,15 @@ class Harness:
         tensors: Invocation,
         values: Sequence[Value],
         attachments: Mapping[str, bytes],
-        fill: int | None = None,
-        repeat: int = 1,
-        limit: float = 10,
-        guards_before: bool = False,
+        options: RunOptions = AT_FULL_SPEED,
     ) -> RunResult:
         """Run the kernel; see request, and Kernel.
 
         Raises:
             OpkitError: the kernel cannot be loaded, or the runtime refuses to run it.
         """
-        requested = request(tensors, values, attachments, fill, repeat, limit, guards_before)
-        return self.run_batch([requested], [tensors], repeat, limit)[0]
+        requested = request(tensors, values, attachments, options)
+        return self.run_batch([requested], [tensors], options.repeat, options.limit)[0]
 
     def run_batch(
         self,
@@ -220,14 +225,7 @@ class HarnessKernel:
         # The instruction set does not matter for state, so a sample saves these runs.
         self.keeps_state = not executor.sampled
 
-    def run(
-        self,
-        invocation: Invocation,
-        fill: int | None = None,
-        repeat: int = 1,
-        limit: float = 10,
-        guards_before: bool = False,
-    ) -> RunResult:
+    def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
         """Run the kernel; see Kernel.
 
         Raises:
@@ -236,8 +234,7 @@ class HarnessKernel:
         """
         tensors = marshal_tensors(self.spec, invocation, self.convention.tensor_types)
         values = self.convention.marshal(self.spec.params, invocation.params)
-        attachments = self.attachments
-        result = self.harness.run(tensors, values, attachments, fill, repeat, limit, guards_before)
+        result = self.harness.run(tensors, values, self.attachments, options)
         return _converted(result, invocation)
 
     def run_batch(
@@ -252,7 +249,7 @@ class HarnessKernel:
         tensors = [marshal_tensors(self.spec, each, types) for each in invocations]
         values = [self.convention.marshal(params, each.params) for each in invocations]
         requests = [
-            request(each, value, self.attachments, fill, 1, limit)
+            request(each, value, self.attachments, RunOptions(fill, limit=limit))
             for each, value in zip(tensors, values, strict=True)
         ]
         results = self.harness.run_batch(requests, tensors, 1, limit, alternates)
@@ -312,10 +309,7 @@ def request(
     tensors: Invocation,
     values: Sequence[Value],
     attachments: Mapping[str, bytes],
-    fill: int | None,
-    repeat: int,
-    limit: float,
-    guards_before: bool = False,
+    options: RunOptions,
 ) -> Iterator[bytes]:
     """Yield the parts of an invocation's request to run the kernel; see protocol.c.
 
@@ -323,10 +317,7 @@ def request(
         tensors: the inputs and outputs in the runtime's types and order.
         values: the values after the tensors.
         attachments: name -> bytes for the runtime's part of the harness.
-        fill: see Kernel.run.
-        repeat: see Kernel.run.
-        limit: see Kernel.run.
-        guards_before: see Kernel.run.
+        options: how the kernel runs.
     """
 
     def value(role: str, value: Value) -> bytes:
@@ -335,8 +326,9 @@ def request(
         return " ".join(map(str, words)).encode() + b"\n" + value.data
 
     count = len(tensors.inputs) + len(tensors.outputs) + len(values)
-    guards = "none" if fill is None else "before" if guards_before else "behind"
-    how = (guards, fill or 0, repeat, limit, count, len(attachments))
+    inaccessible = "before" if options.guards_before else "behind"
+    guards = "none" if options.fill is None else inaccessible
+    how = (guards, options.fill or 0, options.repeat, options.limit, count, len(attachments))
     yield f"run {' '.join(map(str, how))}\n".encode()
     for name, each in tensors.inputs.items():
         array: Array = np.ascontiguousarray(each)

@@ -11,7 +11,7 @@ from opkit.check.executors import on_this_pc
 from opkit.check.harness.client import HarnessKernel
 from opkit.check.instrumented import InstrumentedKernel
 from opkit.description.spec import OpSpec
-from opkit.runtimes.invocation import Invocation, RunResult
+from opkit.runtimes.invocation import AT_FULL_SPEED, Invocation, RunOptions, RunResult
 from opkit.runtimes.rknn import armhf
 from opkit.runtimes.rknn.calling_convention import CONVENTION
 
@@ -63,16 +63,9 @@ class CpuKernel(InstrumentedKernel):
 
     spec: OpSpec
 
-    def run(
-        self,
-        invocation: Invocation,
-        fill: int | None = None,
-        repeat: int = 1,
-        limit: float = 10,
-        guards_before: bool = False,
-    ) -> RunResult:
+    def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
         """Run the kernel; see Kernel."""
-        result = super().run(invocation, fill, repeat, limit, guards_before)
+        result = super().run(invocation, options)
         changed = armhf.warnings(self.spec.params, invocation.params)
         result.notes += [f"param '{name}': {problem}" for name, problem in changed]
         return result

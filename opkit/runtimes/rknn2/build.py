@@ -8,18 +8,27 @@ from typing import Any
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.runtimes.build import Build
+from opkit.runtimes.rknn2.chips import TARGETS
 from opkit.runtimes.rknn2.describe import DESCRIBE
 from opkit.runtimes.rknn2.scons import TOOLS
 from opkit.runtimes.rknn2.scons.deploy import deploy
 from opkit.runtimes.rknn2.scons.host import HARNESS_PARTS, host
 from opkit.runtimes.rknn2.scons.plugin import FOLDER, deliver, plugin
 from opkit.runtimes.rknn2.scons.simulator import simulators
+from opkit.runtimes.rknn2.settings import settings
 
 
 def _notes(spec: OpSpec) -> str:
+    own = settings(spec)
+    standard = (
+        f"\n{own.op_type} is ONNX's own name: nodes stay as they are, there is no class for\n"
+        "RKNN-Toolkit2, and the plugin needs librknnrt 2.x (1.6.0 aborts in rknn_init)."
+    )
     return (
         f"The plugin is build/<target>/librkcst_{spec.lower}.so.\n"
-        f"Applications take build/<target>/lib{spec.lower}_custom_op.a."
+        f"Applications take build/<target>/lib{spec.lower}_custom_op.a.\n"
+        "With abi=armhf, both are in build/<target>-armhf/."
+        f"{standard if own.is_standard else ''}"
     )
 
 
@@ -36,7 +45,9 @@ def _products(env: Any, targets: Mapping[str, str]) -> Sequence[Any]:
     """Return the nodes of plugins and static libraries."""
     built = {abi: plugin(env, abi) for abi in dict.fromkeys(targets.values())}
     products = [
-        node for target, abi in targets.items() for node in deliver(env, target, built[abi])
+        node
+        for target, abi in targets.items()
+        for node in deliver(env, TARGETS[target].folder(abi), built[abi])
     ]
     env.Clean(products, [FOLDER])
     return products

@@ -15,7 +15,7 @@ _REGISTRATION = """\
 Registers all custom operators of an application, in one call: librknnrt fails at the first \
 operator of a model that is not registered yet, so a second call would be too late.
 
-An application with more operators than {name} copies this file, and adds a line for each."""
+For an application with more operators than {name}, `rknn-op bundle` makes such a call for all."""
 TENSOR_TYPES_IN_C: dict[str | None, str] = {
     None: "ANY",
     "float16": "FLOAT32",

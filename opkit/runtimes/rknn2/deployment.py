@@ -8,16 +8,19 @@ PLUGINS = "/usr/lib/rknpu/op_plugins"
 """rknn_server's folder of plugins on Linux."""
 
 
-def lines(plugin: str) -> str:
+def lines(plugin: str, oldest_runtime: str) -> str:
     """Return the commands, and notes on them.
 
     Args:
         plugin: the path of the plugin, in the folder of its target.
+        oldest_runtime: the oldest librknnrt for it.
     """
     name = PurePosixPath(plugin).name
     folder = PurePosixPath(plugin).parent
+    chip, _, abi = folder.name.partition("-")
+    board = f"{chip.upper()} board{f' with an {abi} system' if abi else ''}"
     return f"""\
-For a {folder.name.upper()} board that runs rknn_server and librknnrt 1.6.0 or later, on Linux:
+For a {board} that runs rknn_server and librknnrt {oldest_runtime} or later, on Linux:
 
     adb shell mkdir -p {PLUGINS}
     adb push {plugin} {PLUGINS}/{name}
@@ -30,7 +33,8 @@ or, without adb:
     ssh root@BOARD restart_rknn.sh
 
 rknn_server loads plugins when it starts: restart it after every copy. It takes one plugin for each
-model; an application takes {folder}/{archive(name)} instead.
+model; an application takes {folder}/{archive(name)} instead, or the
+library of several operators that `rknn-op bundle` makes.
 
 On Android, plugins are in /vendor/lib64 (32-bit: /vendor/lib), and must be compiled with the NDK:
 this one requires the C library of Linux."""

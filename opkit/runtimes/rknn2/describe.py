@@ -13,6 +13,11 @@ from opkit.runtimes.rknn2.limits import LIMITS, TENSOR_TYPES, unreadable_numbers
 
 
 def _complaints(spec: OpSpec) -> Iterator[Complaint]:
+    yield from _about_defaults(spec)
+    yield from _about_name(settings.settings(spec))
+
+
+def _about_defaults(spec: OpSpec) -> Iterator[Complaint]:
     """Warn of defaults that librknnrt cannot read as an attribute."""
     for param in spec.params:
         for each in unreadable_numbers(param.default)[:1]:
@@ -23,6 +28,28 @@ def _complaints(spec: OpSpec) -> Iterator[Complaint]:
                 field=f"params.{param.name}.default",
                 severity="warning",
             )
+
+
+def _about_name(own: settings.Settings) -> Iterator[Complaint]:
+    """Explain a name of ONNX's own; warn of one that only looks like it."""
+    if own.is_standard:
+        yield Complaint(
+            "",
+            f"{own.op_type} is an operator of ONNX: RKNN-Toolkit2 has its own and would ignore a "
+            "class, so none is generated, and nodes stay as they are; the plugin needs librknnrt "
+            "2.x, because 1.6.0 aborts in rknn_init",
+            field="op_type",
+            hint=f"for 1.6.0, write `op_type: {settings.PREFIX}{own.op_type}` and rename the nodes",
+            severity="note",
+        )
+    for name in settings.differing_in_case(own.op_type):
+        yield Complaint(
+            "",
+            f"{own.op_type} is not ONNX's {name}: names of operators are case-sensitive",
+            field="op_type",
+            hint=f"write {name}, or a name that differs in more than case",
+            severity="warning",
+        )
 
 
 def _name_refusal(name: str) -> str:

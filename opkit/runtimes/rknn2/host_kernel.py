@@ -14,7 +14,13 @@ from opkit.check.harness.client import HarnessKernel
 from opkit.check.instrumented import InstrumentedKernel
 from opkit.description.spec import OpSpec
 from opkit.runtimes.executor import Executor
-from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult
+from opkit.runtimes.invocation import (
+    AT_FULL_SPEED,
+    CallingConvention,
+    Invocation,
+    RunOptions,
+    RunResult,
+)
 from opkit.runtimes.rknn2.calling_convention import CONVENTION, LATER
 
 
@@ -30,19 +36,12 @@ class EveryVersion:
     convention: ClassVar[CallingConvention] = CONVENTION
     keeps_state = True
 
-    def run(
-        self,
-        invocation: Invocation,
-        fill: int | None = None,
-        repeat: int = 1,
-        limit: float = 10,
-        guards_before: bool = False,
-    ) -> RunResult:
+    def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
         """Run the kernel; see Kernel. Messages tell errors that only later versions have."""
-        result = self.first.run(invocation, fill, repeat, limit, guards_before)
+        result = self.first.run(invocation, options)
         if _fails(result) or not _has_int64(self.first.spec, invocation):
             return result
-        later = self.later.run(invocation, fill, repeat, limit, guards_before)
+        later = self.later.run(invocation, options)
         if _fails(later):
             later.stage += " with int64 tensors, as versions after librknnrt 1.6.0 hand them over,"
             return later

@@ -1,4 +1,4 @@
-"""The operators of ONNX's own domain: RKNN-Toolkit2 ignores a class for one of them."""
+"""The operators of ONNX's own domain, and their opsets: RKNN-Toolkit2 ignores classes for them."""
 
 from __future__ import annotations
 
@@ -28,3 +28,22 @@ ONNX_OPERATORS = frozenset(
     Upsample Where Xor
     """.split()
 )
+
+MAX_OPSET = 19
+"""The newest opset that RKNN-Toolkit2 converts."""
+LAST_OPSETS = {"Scatter": 10, "Upsample": 9}
+"""Operators that opset 19 no longer has -> the last opset that has them."""
+LATER_OPERATORS = frozenset(
+    """
+    AffineGrid Attention BitCast CumProd Gelu GroupNormalization ImageDecoder RMSNormalization
+    RegexFullMatch RotaryEmbedding StringConcat StringSplit Swish TensorScatter
+    """.split()
+)
+"""The operators of later opsets only."""
+LIST_CONSTANTS = frozenset({"TopK"})
+"""Operators with a constant of one number that is a list of one; the others have a scalar."""
+
+
+def opset_of(op_type: str) -> int:
+    """Return the newest opset that has an operator and that RKNN-Toolkit2 converts."""
+    return LAST_OPSETS.get(op_type, MAX_OPSET)

@@ -9,6 +9,7 @@ from opkit.runtimes.files import Readme
 from opkit.runtimes.rknn2.c_files import constant_inputs
 from opkit.runtimes.rknn2.chips import TARGETS
 from opkit.runtimes.rknn2.describe import DESCRIBE
+from opkit.runtimes.rknn2.onnx_names import opset_of
 from opkit.runtimes.rknn2.settings import settings
 from opkit.text import render
 
@@ -16,10 +17,13 @@ _ABOUT = """\
 A custom operator for Rockchip's RKNN-Toolkit2: its math, the plugin and the static library for
 librknnrt, which runs it on the board's CPU, and the class for the toolkit, which converts models
 with it."""
+_ABOUT_STANDARD = """\
+An operator of ONNX for Rockchip's RKNN-Toolkit2, which converts it, and for librknnrt 2.x, which
+lacks it: its math, and the plugin and the static library that run it on the board's CPU."""
 _PRODUCT = "builds build/{target}/librkcst_{lower}.so, and a static library"
 _COMMANDS = """\
-| `scons target={target}` | builds the plugin and the static library for that chip; \
-`abi=armhf`: for a 32-bit system |
+| `scons target={target}` | builds plugin and static library; \
+`abi=armhf`: for a 32-bit system, in `build/{target}-armhf/` |
 | `scons deploy target={target}` | builds them and prints the commands to copy them to a board |
 """
 
@@ -32,9 +36,11 @@ def readme(spec: OpSpec) -> Readme:
     """Return the README's text on plugins, layouts and chips."""
     target = DESCRIBE.target_of(spec)
     constants = constant_inputs(spec)
+    own = settings(spec)
+    conversion = "README_standard" if own.is_standard else "README_class"
     names = [tensor.name for tensor in spec.inputs] + [param.name for param in constants]
     return Readme(
-        about=_ABOUT,
+        about=_ABOUT_STANDARD if own.is_standard else _ABOUT,
         target=target,
         product=_PRODUCT.format(lower=spec.lower, target=target),
         generated=("rknn2/",),
@@ -44,9 +50,16 @@ def readme(spec: OpSpec) -> Readme:
             name=spec.name,
             lower=spec.lower,
             target=target,
-            op_type=settings(spec).op_type,
-            inputs=", ".join(f"`{name}`" for name in names),
-            example=" ".join(_example(spec)),
+            oldest_runtime=own.oldest_runtime,
+            conversion=render(
+                f"runtimes/rknn2/templates/{conversion}.md",
+                lower=spec.lower,
+                target=target,
+                op_type=own.op_type,
+                opset=str(opset_of(own.op_type)),
+                inputs=", ".join(f"`{name}`" for name in names),
+                example=" ".join(_example(spec)),
+            ),
             chips=", ".join(name.upper() for name in TARGETS),
         ),
     )

@@ -11,7 +11,7 @@ import yaml
 from opkit.description.parser import IDENTIFIER
 from opkit.description.reader import Reader, is_key
 from opkit.description.spec import OpSpec
-from opkit.runtimes.rknn2.onnx_names import ONNX_OPERATORS
+from opkit.runtimes.rknn2.onnx_names import LATER_OPERATORS, MAX_OPSET, ONNX_OPERATORS
 from opkit.text import shortened
 
 NAME = "rknn2"
@@ -20,11 +20,12 @@ MAX_OP_TYPE = 255
 PREFIX = "cst"
 KEYS = {
     "op_type": {
-        "description": f"The operator's name in models; by default {PREFIX} and the name.",
+        "description": f"The operator's name in models; by default {PREFIX} and the name. With a "
+        "name of ONNX's own, nodes stay as they are; it needs librknnrt 2.x.",
         "type": "string",
         "pattern": f"^{IDENTIFIER}$",
         "maxLength": MAX_OP_TYPE,
-        "not": {"enum": sorted(ONNX_OPERATORS)},
+        "not": {"enum": sorted(LATER_OPERATORS)},
     },
 }
 
@@ -39,12 +40,28 @@ class Settings:
 
     op_type: str
 
+    @property
+    def is_standard(self) -> bool:
+        """Whether the name is ONNX's own: RKNN-Toolkit2 has the operator, and takes no class."""
+        return self.op_type in ONNX_OPERATORS
+
+    @property
+    def oldest_runtime(self) -> str:
+        """The oldest librknnrt for a plugin; 1.6.0 aborts in rknn_init at a name of ONNX's own."""
+        return "2.0.0" if self.is_standard else "1.6.0"
+
 
 def settings(spec: OpSpec) -> Settings:
     """Return the settings of an operator."""
     found = spec.settings[NAME]
     assert isinstance(found, Settings)
     return found
+
+
+def differing_in_case(op_type: str) -> list[str]:
+    """Return the operator of ONNX with this name but for capitals, in a list; or an empty list."""
+    others = ONNX_OPERATORS - LATER_OPERATORS - {op_type}
+    return [name for name in others if name.lower() == op_type.lower()]
 
 
 def read_settings(reader: Reader, entries: Mapping[str, yaml.Node]) -> Settings:
@@ -67,11 +84,12 @@ def _op_type(reader: Reader, entries: Mapping[str, yaml.Node]) -> str:
         return ""  # the parser refuses a description without a name
     op_type = reader.text(node, key) if key == "op_type" else PREFIX + reader.text(node, key)
     called = shortened(op_type)
-    if op_type in ONNX_OPERATORS:
+    if op_type in LATER_OPERATORS:
         reader.fail(
             node,
             key,
-            f"{called!r} is an operator of ONNX, for which RKNN-Toolkit2 ignores a class",
+            f"{called!r} is an operator of ONNX that opset {MAX_OPSET} does not have, the newest "
+            "for RKNN-Toolkit2",
             hint=f"write `op_type: {PREFIX}{op_type}`, and rename the nodes of the model",
         )
     if len(op_type) > MAX_OP_TYPE:

@@ -1,4 +1,4 @@
-"""The reference in RKNN-Toolkit2: in a model that the toolkit converts and simulates."""
+"""An operator in RKNN-Toolkit2: in a model that the toolkit converts and simulates."""
 
 from __future__ import annotations
 
@@ -18,9 +18,17 @@ import numpy as np
 from opkit.check.processes import Worker, start_worker
 from opkit.description.spec import OpSpec
 from opkit.runtimes.executor import Executor
-from opkit.runtimes.invocation import CallingConvention, Invocation, LeftOutError, RunResult
+from opkit.runtimes.invocation import (
+    AT_FULL_SPEED,
+    CallingConvention,
+    Invocation,
+    LeftOutError,
+    RunOptions,
+    RunResult,
+)
 from opkit.runtimes.rknn2.calling_convention import CONVENTION
 from opkit.runtimes.rknn2.converter import FOLDER
+from opkit.runtimes.rknn2.settings import settings
 from opkit.scratch import scratch_folder
 
 TIMEOUT = 120.0  # seconds for a case, and for importing the toolkit before the first
@@ -36,6 +44,8 @@ _TENSOR_TYPES = {
 @dataclass(eq=False)
 class SimulatedReference:
     """The reference in a converted model of one node. Implements SimulatedKernel.
+
+    At a name of ONNX's own, the toolkit runs its own operator in place of the reference.
 
     The simulator rounds floats to float16; the error is up to two units in the last place, which is
     2e-3 relative.
@@ -61,6 +71,12 @@ class SimulatedReference:
         output_types=_TENSOR_TYPES,
     )
 
+    @property
+    def vendor_operator(self) -> str:
+        """The name of the toolkit's own operator; empty: the reference runs."""
+        own = settings(self.spec)
+        return own.op_type if own.is_standard else ""
+
     @cached_property
     def _folder(self) -> Path:
         """The folder of the worker's files; it is deleted with this object."""
@@ -68,17 +84,10 @@ class SimulatedReference:
         weakref.finalize(self, scratch.close)
         return scratch.enter_context(scratch_folder(self.root / "build/rknn2"))
 
-    def run(
-        self,
-        invocation: Invocation,
-        fill: int | None = None,
-        repeat: int = 1,
-        limit: float = 10,
-        guards_before: bool = False,
-    ) -> RunResult:
+    def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
         """Convert a model for the arrays and simulate it; see Kernel.
 
-        `fill` and `repeat` have no effect: a second call with the same arrays has the same result.
+        The options have no effect: a second call with the same arrays has the same result.
 
         Raises:
             LeftOutError: the toolkit cannot convert the model, although the case is valid.
@@ -93,6 +102,7 @@ class SimulatedReference:
         # By position: a name may be one of numpy's own parameters.
         np.savez(inputs, *(a.astype(_TENSOR_TYPES[a.dtype.name], copy=False) for a in arrays))
         request = {
+            "names": [input_.name for input_ in self.spec.inputs],
             "params": invocation.params,
             "inputs": str(inputs),
             "outputs": str(outputs),

@@ -2,8 +2,10 @@
 
     python simulator_worker.py TARGET FOLDER
 
-FOLDER has the operator's class and scripts. Each line of stdin is a request in JSON:
+FOLDER has the operator's scripts and, unless the toolkit has the operator itself, its class. Each
+line of stdin is a request in JSON:
 
+    names     the names of the inputs, in order
     params    name -> value of each param
     inputs    the .npz file with the arrays of the inputs, in order
     outputs   the .npz file to write, with the arrays of the outputs, in order
@@ -36,7 +38,7 @@ class Worker:
         self.target = target
         self.convert: Any = import_module("convert")
         self.make_onnx: Any = import_module("make_onnx")
-        self.operator = self.convert.CustomOp()
+        self.operators = [each() for each in self.convert.CLASSES]
 
     def forked_answer(self, request: str) -> str:
         """Run a case in a child process: the toolkit converts only one model in a process.
@@ -61,21 +63,24 @@ class Worker:
             self._run(**request)
         except (self.convert.ConversionError, OSError, ValueError) as error:
             # During the build, the toolkit runs the reference on its own numbers.
-            is_of_build = str(error).startswith(f"build: {self.operator.op_type}: reference: ")
+            is_of_build = any(
+                str(error).startswith(f"build: {operator.op_type}: reference: ")
+                for operator in self.operators
+            )
             return {"left_out" if is_of_build else "problem": str(error)}
         return {}
 
-    def _run(self, params: dict[str, Any], inputs: str, outputs: str) -> None:
+    def _run(self, names: list[str], params: dict[str, Any], inputs: str, outputs: str) -> None:
         with np.load(inputs) as file:
             arrays = list(file.values())
         signatures = {
             name: (array.shape, array.dtype)
-            for name, array in zip(self.operator.INPUTS, arrays)  # noqa: B905 - Python 3.8
+            for name, array in zip(names, arrays)  # noqa: B905 - Python 3.8
         }
         path = Path(outputs).with_name("model.onnx")
         path.write_bytes(self.make_onnx.make_model(signatures, params).SerializeToString())
         package = path.with_suffix(".rknn")
-        converter = self.convert.Converter([self.operator])
+        converter = self.convert.Converter(self.operators)
         with converter.converted(path, self.target, output=package) as simulate:
             results = simulate(arrays)
         np.savez(outputs, *results)

@@ -21,12 +21,7 @@ from opkit.description.spec import Param
 from opkit.description.types import ELEMENT_TYPES, PARAM_TYPES
 from opkit.errors import OpkitError
 from opkit.runtimes import parse
-from opkit.runtimes.invocation import (
-    Array,
-    Invocation,
-    RefusedError,
-    Value,
-)
+from opkit.runtimes.invocation import Array, Invocation, RefusedError, RunOptions, Value
 from opkit.runtimes.rknn import armhf, armhf_convention
 from opkit.runtimes.rknn.calling_convention import CONVENTION
 from opkit.runtimes.rknn.deliveries import DELIVERIES
@@ -1021,7 +1016,7 @@ def test_kernel_receives_marshaled_values(tmp_path: Path) -> None:
     values = {f"p_{name}": value for name, value in PARAMS.items()} | {"items": [7, -8, 9]}
     shape = (len(PARAMS) + 1, 72)
     call = Invocation({"input": np.zeros(1, np.float16)}, values, {"output": (shape, "uint8")})
-    outcome = kernel.run(call, fill=0x7E)
+    outcome = kernel.run(call, RunOptions(fill=0x7E))
     assert (outcome.status, outcome.fault, outcome.leaks) == (0, "", [])
     expected = CONVENTION.marshal(spec.params, values)
     for row, value in zip(outcome.outputs["output"], expected, strict=True):
@@ -1072,7 +1067,7 @@ def launch_kernel(root: Path, index: int) -> HarnessKernel:
     ],
 )
 def test_launch_rules(launcher: Path, sizes: list[int], local: list[int], reason: str) -> None:
-    outcome = launch_kernel(launcher, 1).run(launch_call(sizes, local), fill=0)
+    outcome = launch_kernel(launcher, 1).run(launch_call(sizes, local), RunOptions(fill=0))
     assert outcome.status == (-1 if reason else 0)
     assert outcome.log == ([f"the launch of the VX kernel: {reason}"] if reason else [])
     assert launch_of(outcome) == Launch(3, (0, 2, 0), (8, 1, 1), tuple(local), tuple(sizes))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from opkit.description.types import PARAM_TYPES
 from opkit.runtimes import parse
-from opkit.runtimes.invocation import Invocation, Kernel
+from opkit.runtimes.invocation import Invocation, Kernel, RunOptions
 from opkit.runtimes.rknn.calling_convention import CONVENTION
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.host_kernels import host_kernel
@@ -99,7 +99,8 @@ def limits(which: int) -> dict[str, Any]:
 @settings(max_examples=40, deadline=None)
 def test_math_gets_delivered_values(kernel: Kernel, params: dict[str, Any]) -> None:
     outputs = {"output": ((len(SPEC.params), ROW), "uint8")}
-    result = kernel.run(Invocation({"input": np.zeros(1, np.float16)}, params, outputs), fill=0x7E)
+    invocation = Invocation({"input": np.zeros(1, np.float16)}, params, outputs)
+    result = kernel.run(invocation, RunOptions(fill=0x7E))
     assert (result.status, result.fault, result.leaks) == (0, "", []), result.printed
     delivered = CONVENTION.marshal(SPEC.params, params)
     for param, value, row in zip(SPEC.params, delivered, result.outputs["output"], strict=True):

@@ -24,7 +24,7 @@ from onnx import TensorProto, helper
 from rknn.api import RKNN
 
 OP_TYPE = "cstPiecewiseLinear"
-ATTRIBUTES = {"points": [-3.0, 3.0], "values": [0.0, 1.0]}
+ATTRIBUTES: dict[str, Any] = {"points": [-3.0, 3.0], "values": [0.0, 1.0]}
 X = np.linspace(-4, 4, 120, dtype=np.float32).reshape(1, 5, 6, 4)
 
 

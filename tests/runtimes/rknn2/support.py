@@ -15,7 +15,7 @@ from opkit.files import copies
 from opkit.files.header import operator_header
 from opkit.runtimes import parse
 from opkit.runtimes.executor import Executor
-from opkit.runtimes.invocation import Array, CallingConvention, Invocation, RunResult
+from opkit.runtimes.invocation import Array, CallingConvention, Invocation, RunOptions, RunResult
 from opkit.runtimes.rknn2.c_files import c_files
 from opkit.runtimes.rknn2.calling_convention import CONVENTION
 from tests.compiling import OPKIT, build
@@ -73,7 +73,7 @@ class Operator:
             executor = Executor("x64", (*map(str, files), self.entry))
             self._kernel = HarnessKernel(self.spec, executor, self.host, self.convention)
         self._kernel.attachments = attachments or {}
-        return self._kernel.run(Invocation(inputs, params, outputs), fill=0x7E)
+        return self._kernel.run(Invocation(inputs, params, outputs), RunOptions(fill=0x7E))
 
     def close(self) -> None:
         """End the harness."""

@@ -12,7 +12,7 @@ import pytest
 from opkit.check.harness.client import HarnessKernel
 from opkit.description.spec import Param
 from opkit.runtimes.executor import Executor
-from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult, Value
+from opkit.runtimes.invocation import CallingConvention, Invocation, RunOptions, RunResult, Value
 from opkit.runtimes.rknn2.calling_convention import CONVENTION
 from tests.runtimes.rknn2.support import Operator, build_operator
 
@@ -62,7 +62,7 @@ def run(operator: Operator, inputs: str, **attachments: bytes) -> RunResult:
     arrays = {"x": np.ones(1, np.float32)}
     call = Invocation(arrays, {"a": [2, 3], "b": 10.0}, {"y": ((1,), "float32")})
     try:
-        return kernel.run(call, fill=0x7E)
+        return kernel.run(call, RunOptions(fill=0x7E))
     finally:
         kernel.close()
 

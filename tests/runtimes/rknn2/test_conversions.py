@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from opkit.runtimes.executor import Executor
-from opkit.runtimes.invocation import Invocation, RunResult
+from opkit.runtimes.invocation import Invocation, RunOptions, RunResult
 from opkit.runtimes.rknn2.calling_convention import CONVENTION, LATER
 from opkit.runtimes.rknn2.host_kernel import every_version
 from tests.runtimes.rknn2.support import Operator, build_operator
@@ -273,7 +273,7 @@ def test_undeclared_integers(
     executor = Executor("x64", (*map(str, files), copy.entry))
     kernel = every_version(copy.spec, executor, host)
     call = Invocation({"x": np.array([7], dtype)}, {}, {"y": ((1,), dtype)})
-    result = kernel.run(call, fill=0x7E)
+    result = kernel.run(call, RunOptions(fill=0x7E))
     kernel.first.close()
     kernel.later.close()
     problem = f"{result.stage} {result.status}: {result.printed}" if result.status else ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from opkit.runtimes.rknn2.report import built_plugins
 from opkit.toolchains import elf
 from opkit.toolchains.abi import ABIS
 from tests.check.target_repositories import need
-from tests.repositories import Repository, generate
+from tests.repositories import ROOT, Repository, generate
 from tests.runtimes.rknn2.support import RUNTIME
 
 DESCRIPTION = """\
@@ -69,9 +71,50 @@ def test_plugin(built: Repository) -> None:
     check_plugin(built.path / "build/rk3588" / PLUGIN, "aarch64")
 
 
-def test_other_abi(copy: Repository) -> None:
+def test_other_abi_has_a_folder_of_its_own(copy: Repository) -> None:
     copy.scons("target=rk3568", "abi=armhf")
-    check_plugin(copy.path / "build/rk3568" / PLUGIN, "armhf")
+    check_plugin(copy.path / "build/rk3568-armhf" / PLUGIN, "armhf")
+    check_plugin(copy.path / "build/rk3568" / PLUGIN, "aarch64")
+    assert "up to date" in copy.scons("target=all").stdout
+    assert "up to date" in copy.scons("target=rk3568", "abi=armhf").stdout
+    printed = copy.scons("deploy", "target=rk3568", "abi=armhf").stdout
+    assert "For a RK3568 board with an armhf system that runs rknn_server" in printed
+    assert f"    adb push build/rk3568-armhf/{PLUGIN} " in printed
+
+    math = copy.path / "blend_compute.h"
+    math.write_text(math.read_text() + "/* changed */\n")
+    assert "aarch64" not in copy.scons("target=rk3568", "abi=armhf").stdout
+    copy.scons("-c", "build/rk3568-armhf", "target=rk3568", "abi=armhf")
+    assert not (copy.path / "build/rk3568-armhf" / PLUGIN).exists()
+    assert (copy.path / "build/rk3568" / PLUGIN).exists()
+    copy.scons(f"build/rk3568-armhf/{PLUGIN}", "target=rk3568", "abi=armhf")
+    assert not (copy.path / "build/rk3568-armhf" / ARCHIVE).exists()
+    copy.scons("-c")
+    assert not [*copy.path.glob("build/rk3568*/*")]
+
+
+def test_failed_build_keeps_products_of_the_other_abi(copy: Repository) -> None:
+    copy.scons("target=rk3568", "abi=armhf")
+    (copy.path / "blend_compute.h").write_text("#error broken\n")
+    assert copy.scons("target=rk3568", "abi=armhf", check=False).returncode == 2
+    assert not [*copy.path.glob("build/rk3568-armhf/*")]
+    assert (copy.path / "build/rk3568" / PLUGIN).exists()
+
+
+def test_printed_products_are_of_the_built_abi(copy: Repository) -> None:
+    def printed(*arguments: str) -> list[str]:
+        result = subprocess.run(
+            [sys.executable, "-m", "rknn_op", "build", "-p", copy.path, *arguments],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return [Path(line).parent.name for line in result.stdout.splitlines()]
+
+    assert printed("-t", "rk3588", "--", "abi=armhf") == ["rk3588-armhf"] * 2
+    assert printed("--", "abi=aarch64") == ["rk3588"] * 2
+    assert printed("-t", "all") == [name for name in sorted(TARGETS) for _ in range(2)]
 
 
 def test_static_library(built: Repository) -> None:

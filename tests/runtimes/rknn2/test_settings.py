@@ -43,8 +43,11 @@ def test_description_for_both_toolkits() -> None:
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        ("op_type: Exp", "op.yml:5: op_type: 'Exp' is an operator of ONNX"),
-        ("op_type: GridSample", "write `op_type: cstGridSample`, and rename the nodes"),
+        (
+            "op_type: Gelu",
+            "op.yml:5: op_type: 'Gelu' is an operator of ONNX that opset 19 does not",
+        ),
+        ("op_type: Swish", "write `op_type: cstSwish`, and rename the nodes"),
         ("op_type: a-b", "'a-b' is not an operator's name"),
         ("op_type: [A]", "op_type: must be one word or text"),
         ("op_type: " + "a" * 256, "is longer than 255 characters"),

@@ -19,7 +19,14 @@ from opkit.check.harness.client import HarnessKernel, batch, marshal_tensors, re
 from opkit.check.harness.gdb import gdb_command
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
-from opkit.runtimes.invocation import CallingConvention, Invocation, RunResult, Value
+from opkit.runtimes.invocation import (
+    AT_FULL_SPEED,
+    CallingConvention,
+    Invocation,
+    RunOptions,
+    RunResult,
+    Value,
+)
 from opkit.runtimes.rknn.calling_convention import CONVENTION
 from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
 from opkit.runtimes.rknn.kernels import unwritten_vx_kernel
@@ -154,26 +161,20 @@ class EmulatedKernel:
         text = path.read_text(encoding="utf-8", errors="replace")
         return unwritten_vx_kernel(self.spec, text) or "\n".join(self.program.unset)
 
-    def run(
-        self,
-        invocation: Invocation,
-        fill: int | None = None,
-        repeat: int = 1,
-        limit: float = 10,
-        guards_before: bool = False,
-    ) -> RunResult:
+    def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
         """Run the kernel; see Kernel. The time is not measured.
 
-        With `fill` the work items run in both orders, one of them with another fill. The outputs
+        With a fill the work items run in both orders, one of them with another fill. The outputs
         must not differ.
         """
-        result = self.initializer.run(invocation, fill, limit=limit, guards_before=guards_before)
+        result = self.initializer.run(invocation, replace(options, repeat=1))
         result.outputs = {}
         result.seconds = math.inf
         launch = launch_of(result)
         if result.status != 0 or result.fault or launch is None:
             return result
         try:
+            fill, limit = options.fill, options.limit
             first = self._emulate(invocation, result, launch, fill or 0, False, limit)
             result.outputs = first.outputs
             result.notes = notes(first, self.harmless)
@@ -242,7 +243,8 @@ class EmulatedKernel:
         arguments = kernel.arguments(
             launch, tensors, params, uniforms_of(result), border, board=self.board
         )
-        parts = request(tensors, *arguments, border.fill & 0xFF, 1, _DEBUG_TIMEOUT)
+        options = RunOptions(border.fill & 0xFF, limit=_DEBUG_TIMEOUT)
+        parts = request(tensors, *arguments, options)
         requested = b"".join([batch(1), *parts])
         # With its file's name, because a kernel may have the name of a function of the C library.
         location = f"{program.source.name}:{function}"

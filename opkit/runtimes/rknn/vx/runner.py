@@ -15,7 +15,7 @@ from opkit.check.debug_info import addr2line
 from opkit.check.executors import on_this_pc
 from opkit.check.harness.client import Harness
 from opkit.errors import OpkitError
-from opkit.runtimes.invocation import Array, Invocation, RunResult, Value
+from opkit.runtimes.invocation import Array, Invocation, RunOptions, RunResult, Value
 from opkit.runtimes.rknn.vx.board import LENIENT, STRICT, padding
 from opkit.runtimes.rknn.vx.compiler import Program
 from opkit.runtimes.rknn.vx.launch import Border, Launch
@@ -140,7 +140,8 @@ class Emulator:
         tensors = Invocation(inputs, {}, outputs)
         arguments = self.arguments(launch, tensors, params, uniforms or {}, border, reverse, board)
         try:
-            result = self.harness.run(tensors, *arguments, border.fill & 0xFF, limit=limit)
+            options = RunOptions(border.fill & 0xFF, limit=limit)
+            result = self.harness.run(tensors, *arguments, options)
         except OpkitError as error:
             raise OpkitError(f"{self.program.source}: {_understandable(str(error))}") from None
         emulated = _vx_result(self.program, result)

@@ -10,6 +10,7 @@ from SCons.Action import Action
 from opkit.build.options import Request
 from opkit.errors import OpkitError
 from opkit.runtimes.rknn2.deployment import lines
+from opkit.runtimes.rknn2.settings import settings
 
 USAGE = (("scons deploy target=...", "build the plugin and print how to copy it to a board"),)
 
@@ -39,8 +40,9 @@ def deploy(env: Any, products: Sequence[Any]) -> Any:
     def show(target: Any, source: Any, env: Any) -> None:
         print(text)
 
+    oldest_runtime = settings(env["OPERATOR"]).oldest_runtime
     plugins = [node.path for node in products if node.path.endswith(".so")]
-    text = "\n\n".join(map(lines, plugins))
+    text = "\n\n".join(lines(plugin, oldest_runtime) for plugin in plugins)
     alias = env.Alias("deploy", products, Action(show, None))
     env.AlwaysBuild(alias)
     return alias

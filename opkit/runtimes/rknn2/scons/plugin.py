@@ -115,13 +115,13 @@ def linked_plugin(
     return library
 
 
-def deliver(env: Any, target: str, built: Sequence[Any]) -> list[Any]:
-    """Return the nodes of built files, copied to `build/<target>/`."""
+def deliver(env: Any, folder: str, built: Sequence[Any]) -> list[Any]:
+    """Return the nodes of built files, copied to a target's folder in `build/`."""
     return [
         node
         for source in built
         for node in env.Command(
-            f"build/{target}/{source.name}", source, Action(print_errors(_deliver), None)
+            f"build/{folder}/{source.name}", source, Action(print_errors(_deliver), None)
         )
     ]
 

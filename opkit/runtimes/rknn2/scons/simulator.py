@@ -14,7 +14,7 @@ from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.runtimes.executor import Executor
 from opkit.runtimes.rknn2.chips import TARGETS
-from opkit.runtimes.rknn2.settings import NAME
+from opkit.runtimes.rknn2.settings import NAME, settings
 
 OPTION = "rknn2_python"
 ENVIRONMENT = Path(".venv-rknn2")
@@ -54,13 +54,21 @@ def simulators(env: Any, targets: Sequence[str]) -> tuple[Sequence[Executor], st
     python = env[OPTION] or _found()
     if not python:
         return (), _MISSING
-    return [executor(target, python) for target in targets or [next(iter(TARGETS))]], ""
+    own = settings(env["OPERATOR"])
+    kind = f"vendor's {own.op_type}" if own.is_standard else "simulator"
+    return [executor(target, python, kind) for target in targets or [next(iter(TARGETS))]], ""
 
 
-def executor(target: str, python: str) -> Executor:
-    """Return the executor of the simulator for a target, in a Python with the toolkit."""
+def executor(target: str, python: str, kind: str = "simulator") -> Executor:
+    """Return the executor of the simulator for a target.
+
+    Args:
+        target: the target.
+        python: a Python with the toolkit.
+        kind: the operator that runs, for the table of cases.
+    """
     command = (python, "-B", str(WORKER), target)
-    return Executor(f"simulator, {target}", command, runtime=NAME)
+    return Executor(f"{kind}, {target}", command, runtime=NAME)
 
 
 def _found() -> str:

@@ -5,12 +5,13 @@
     python rknn2/convert.py MODEL.onnx --target all --quantize
     python rknn2/convert.py MODEL.onnx --custom-op ../other/rknn2/other_custom_op.py
 
-Writes MODEL_TARGET.rknn beside the model for each target, each in its own process. Run it in a
+Writes MODEL_TARGET.rknn beside the model for each target, each in its own process; with --output
+FILE, that file for the only target. Run it in a
 Python with rknn-toolkit2. Only a model of a single node is compared, with random inputs. Inputs and
 outputs are NCHW, as in the ONNX model; inference() gets data_format="nchw", because its default is
 NHWC.
 
-The .rknn file contains no code of the operator: the board needs the plugin, too.
+The .rknn file contains no code of the operator: the board needs the plugin, too.$more
 """
 
 import argparse
@@ -25,11 +26,13 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from onnx import helper
+from onnx import helper, numpy_helper
 from rknn.api import RKNN
 
-from ${lower}_custom_op import CustomOp
+from ${lower}_$module import $operator
 
+$classes
+SIMULATED = "$simulated"
 TARGETS = $targets
 DTYPES = ("float32", "float16", "int8", "uint8", "int32", "int64", "bool")
 TOLERANCE = 2e-3  # relative, of float16; the simulator rounds floats to it
@@ -105,17 +108,12 @@ class Converter:
 
 def check_model(model, op_types):
     """Refuse models that the toolkit accepts but cannot run, or rejects without a clear message."""
-    for name in op_types:
-        if name not in {node.op_type for node in model.graph.node}:
-            raise ConversionError(f"the model has no node of the type {name}")
+    check_nodes(model, op_types)
     constants = {initializer.name for initializer in model.graph.initializer}
     for node in model.graph.node:
-        is_custom = node.op_type in op_types
-        if is_custom and "" in node.input:
-            raise ConversionError(f"node '{node.name}' leaves out an input; it must have all")
         if constants.issuperset(node.input):
             constants.update(node.output)
-            if is_custom:
+            if node.op_type in op_types:
                 raise ConversionError(
                     f"node '{node.name}' has only constant inputs; the toolkit computes it once "
                     "and removes it from the model"
@@ -130,6 +128,16 @@ def check_model(model, op_types):
         if dtype.name not in DTYPES:
             known = ", ".join(DTYPES)
             raise ConversionError(f"input '{tensor.name}' is {dtype} (expected {known})")
+
+
+def check_nodes(model, op_types):
+    """Refuse a model without nodes of these types, or with nodes that leave out an input."""
+    for name in op_types:
+        if name not in {node.op_type for node in model.graph.node}:
+            raise ConversionError(f"the model has no node of the type {name}")
+    for node in model.graph.node:
+        if node.op_type in op_types and "" in node.input:
+            raise ConversionError(f"node '{node.name}' leaves out an input; it must have all")
 
 
 def unknown_operators(model, op_types):
@@ -187,22 +195,27 @@ def difference(result, expected, quantized=False):
 
 
 def random_inputs(model):
-    """Return random arrays for the inputs of a model: floats from -1 to 1, integers from 1 to 4."""
+    """Return random arrays for the inputs of a model: floats from -1 to 1, integers from 1 to 4.
+
+    The floats are float16's: some operators of the simulator round their inputs to it.
+    """
     random = np.random.default_rng(0)
     arrays = []
     for shape, dtype in map(signature, inputs_of(model)):
         is_float = dtype.kind == "f"
         numbers = random.uniform(-1, 1, shape) if is_float else random.integers(1, 5, shape)
-        arrays.append(np.asarray(numbers, "float32" if is_float else dtype))
+        array = np.asarray(numbers, "float16" if is_float else dtype)
+        arrays.append(array.astype("float32") if is_float else array)
     return arrays
 
 
 def expected_outputs(model, inputs):
     """Return the reference's outputs, or None if the model has more than the operator's node."""
     (node, *others) = model.graph.node
-    names = [tensor.name for tensor in inputs_of(model)]
-    is_single = not others and node.op_type == CustomOp.op_type and list(node.input) == names
-    return CustomOp().compute(node, inputs) if is_single else None
+    arrays = {each.name: numpy_helper.to_array(each) for each in model.graph.initializer}
+    arrays.update(zip([tensor.name for tensor in inputs_of(model)], inputs))
+    is_single = not others and node.op_type == $operator.op_type and set(arrays) >= set(node.input)
+    return $operator().compute(node, [arrays[name] for name in node.input]) if is_single else None
 
 
 def load_operator(path):
@@ -213,11 +226,11 @@ def load_operator(path):
     return module.CustomOp()
 
 
-def convert(converter, path, target, quantize):
+def convert(converter, path, target, quantize, output):
     """Convert a model for a target, simulate it, compare; return a line with the result."""
     model = onnx.load(str(path))
+    check_nodes(model, [$operator.op_type])
     inputs = random_inputs(model)
-    output = path.with_name(f"{path.stem}_{target}.rknn")
     with tempfile.TemporaryDirectory() as folder:
         dataset = write_dataset(Path(folder), inputs) if quantize else None
         with converter.converted(path, target, dataset, output) as simulate:
@@ -228,13 +241,14 @@ def convert(converter, path, target, quantize):
     if expected is None:
         shapes = ", ".join(str(list(result.shape)) for result in results)
         return f"{output}: simulated, outputs {shapes}; not compared: not a single node"
-    for name, result, array in zip(CustomOp.OUTPUTS, results, expected):
+    for name, result, array in zip($operator.OUTPUTS, results, expected):
         if result.shape != array.shape:
             raise ConversionError(f"'{name}' has shape {result.shape}, expected {array.shape}")
         if not difference(result, array, quantize) <= 1:
             error = np.abs(result.astype("float64") - array).max()
-            raise ConversionError(f"'{name}' differs from the reference by up to {error:g}")
-    return f"{output}: the simulator and the reference agree"
+            problem = f"differs from the reference by up to {error:g}"
+            raise ConversionError(f"'{name}' of {SIMULATED} {problem}")
+    return f"{output}: {SIMULATED} and the reference agree"
 
 
 def write_dataset(folder, inputs):
@@ -258,8 +272,12 @@ def main():
     parser.add_argument(
         "--custom-op", nargs="+", default=[], metavar="FILE", help="classes of other operators"
     )
+    parser.add_argument("--output", type=Path, metavar="FILE", help="the .rknn file of one target")
     arguments = parser.parse_args()
+    model = arguments.model
     targets = TARGETS if "all" in arguments.target else arguments.target
+    if len(targets) > 1 and arguments.output:
+        parser.error("--output is for one target")
     if len(targets) > 1:
         for target in targets:
             command = [sys.executable, *sys.argv, "--target", target]
@@ -268,8 +286,10 @@ def main():
                 sys.exit(status if status > 0 else f"error: {target}: ended by signal {-status}")
         return
     try:
-        converter = Converter([CustomOp(), *map(load_operator, arguments.custom_op)])
-        print(convert(converter, arguments.model, targets[0], arguments.quantize))
+        operators = [each() for each in CLASSES]
+        converter = Converter([*operators, *map(load_operator, arguments.custom_op)])
+        output = arguments.output or model.with_name(f"{model.stem}_{targets[0]}.rknn")
+        print(convert(converter, model, targets[0], arguments.quantize, output))
     except (ConversionError, OSError) as error:
         sys.exit(f"error: {error}")
 

@@ -6,7 +6,7 @@
 
 An input is NAME=SIZExSIZE..., or NAME=DTYPE:SIZExSIZE... for a dtype other than float32. A scalar
 input is NAME= or NAME=DTYPE:. A param is NAME=VALUE, or NAME=VALUE,VALUE,...; the default of an
-omitted param is written into the node. Needs onnx.
+omitted param is written into the node. Needs onnx.$more
 """
 
 import argparse
@@ -14,12 +14,11 @@ import sys
 
 import numpy as np
 import onnx
-from onnx import helper
+from onnx import $onnx_names
 
-from ${lower}_custom_op import CustomOp
+from ${lower}_$module import $operator
 
-DOMAIN = "rknn_cst"
-OPSETS = [helper.make_opsetid("", 12), helper.make_opsetid(DOMAIN, 1)]
+$opsets
 IR_VERSION = 7
 CONVERTERS = {"str": str, "float32": float, "float64": float}  # others: int
 
@@ -30,31 +29,27 @@ def make_model(inputs, params):
     inputs: dict of input name -> shape and dtype.
     params: dict of param name -> value.
     """
-    operator = CustomOp()
+    operator = $operator()
     _refuse_missing(operator, inputs, params)
     shapes = {name: tuple(inputs[name][0]) for name in operator.INPUTS}
     dtypes = [np.dtype(inputs[name][1]) for name in operator.INPUTS]
     defaults = {name: param.get("default") for name, param in operator.PARAMS.items()}
     outputs = operator.outputs(shapes, dtypes, dict(defaults, **params))
-    node = helper.make_node(
-        operator.op_type,
-        list(operator.INPUTS),
-        list(operator.OUTPUTS),
-        name=operator.op_type + "_0",
-        domain=DOMAIN,
-    )
-    node.attribute.extend(operator.attribute(name, value) for name, value in params.items())
-    for attribute in node.attribute:
-        value = helper.get_attribute_value(attribute)
-        operator.check_attribute(node, attribute.name, value)
-    operator.write_defaults([node])
-    graph = helper.make_graph(
-        [node],
-        operator.op_type,
+    return _model(
+        operator,
+        params,
         [_value_info(*tensor) for tensor in zip(shapes, shapes.values(), dtypes)],
         [_value_info(*tensor) for tensor in zip(operator.OUTPUTS, *outputs)],
     )
-    return helper.make_model(graph, opset_imports=OPSETS, ir_version=IR_VERSION)
+
+
+$make_model
+
+
+def _check_attributes(operator, node):
+    for attribute in node.attribute:
+        value = helper.get_attribute_value(attribute)
+        operator.check_attribute(node, attribute.name, value)
 
 
 def _refuse_missing(operator, inputs, params):
@@ -79,10 +74,10 @@ def rename(model, old):
         types = ", ".join(sorted({node.op_type for node in model.graph.node}))
         raise ValueError(f"no node has the type {old} (expected one of {types})")
     for node in nodes:
-        node.op_type, node.domain = CustomOp.op_type, DOMAIN
+        node.op_type, node.domain = $operator.op_type, DOMAIN
     if DOMAIN not in [opset.domain for opset in model.opset_import]:
-        model.opset_import.append(helper.make_opsetid(DOMAIN, 1))
-    CustomOp().write_defaults(nodes)
+        model.opset_import.append(OPSETS[-1])
+    $operator().write_defaults(nodes)
     # Inferred shapes may belong to the old operator.
     del model.graph.value_info[:]
 
@@ -93,14 +88,14 @@ def _parsed(assignments):
     for assignment in assignments:
         name, _, text = assignment.partition("=")
         try:
-            if name in CustomOp.INPUTS:
+            if name in $operator.INPUTS:
                 dtype, _, sizes = text.rpartition(":")
                 shape = [int(size) for size in sizes.split("x")] if sizes else []
                 inputs[name] = shape, dtype or "float32"
             else:
-                params[name] = _parsed_value(CustomOp.PARAMS[name], text)
+                params[name] = _parsed_value($operator.PARAMS[name], text)
         except KeyError:
-            known = ", ".join([*CustomOp.INPUTS, *CustomOp.PARAMS])
+            known = ", ".join([*$operator.INPUTS, *$operator.PARAMS])
             raise ValueError(f"unknown name in '{assignment}' (expected {known})") from None
         except ValueError as error:
             raise ValueError(f"invalid '{assignment}': {error}") from None

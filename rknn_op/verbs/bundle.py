@@ -1,0 +1,84 @@
+"""`rknn-op bundle`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from opkit.errors import OpkitError
+from opkit.runtimes.rknn2.chips import TARGETS
+from rknn_op import bundling
+from rknn_op.verbs.common import (
+    SconsCommand,
+    jobs_option,
+    more_repositories,
+    repositories,
+    run_scons,
+)
+
+_ABIS = list(dict.fromkeys(abi for target in TARGETS.values() for abi in target.abis))
+
+
+@click.command("bundle", cls=SconsCommand)
+@repositories
+@more_repositories
+@click.option(
+    "-t", "--target", required=True, metavar="CHIP", help="The chip, of RKNN-Toolkit2's targets."
+)
+@click.option(
+    "--abi",
+    "abis",
+    type=click.Choice(_ABIS),
+    multiple=True,
+    help="An ABI of the chip's system; may be repeated. Default: both.",
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="OUT",
+    help="The folder to make.",
+)
+@click.option(
+    "--model",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The model: an .rknn file to copy, or, with --toolkit, an .onnx file to convert.",
+)
+@click.option(
+    "--toolkit",
+    type=click.Path(path_type=Path),
+    metavar="PYTHON",
+    help="The Python with RKNN-Toolkit2 that converts the model.",
+)
+@jobs_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    paths: tuple[Path, ...],
+    others: tuple[Path, ...],
+    target: str,
+    abis: tuple[str, ...],
+    output: Path,
+    model: Path | None,
+    toolkit: Path | None,
+    jobs: int | None,
+) -> None:
+    """Make an application with all operators of a model.
+
+    Builds the repositories with `scons`, then makes OUT: one static library with all operators, a
+    header to register them in one call, the plugins, an example in C that runs the model, and its
+    build. Prints the paths of the files on stdout, all else on stderr. OPTIONS go to scons
+    unchanged, for instance toolchain=gnu.
+    """
+    folders = [*paths, *others] or [Path()]
+    options = ctx.meta["scons"]
+    planned = bundling.plan(folders, target.lower(), abis, output, model, toolkit, options)
+    runs = run_scons(folders, planned.commands(), jobs, err=True)
+    failed = list(dict.fromkeys(str(run.folder) for run in runs if run.status))
+    if failed:
+        raise OpkitError(f"{output} is not made: {', '.join(failed)} cannot be built")
+    for path in bundling.create(planned):
+        click.echo(output / path)

@@ -358,6 +358,10 @@ def test_functions_of_onnx(tmp_path: Path) -> None:
     ("proto", "reason"),
     [
         (single("NonZero", {"x": [3, 4]}), "onnx's evaluator takes no case of these nodes"),
+        (
+            single("GridSample", {"x": [1, 1, 3, 3, 3], "g": [1, 2, 2, 2, 3]}, 20, mode="linear"),
+            "the library's GridSample does not fit: node:",
+        ),
         (single("ReduceMean", {"data": [3, 4]}), "the library's ReduceMean does not fit: it has"),
     ],
 )
@@ -497,6 +501,13 @@ def test_one_invalid_operator_stops_all(tmp_path: Path) -> None:
     assert "Odd: attribute 'table' is a tensor, a graph or a list of texts" in result.stderr
     assert "1 of 2 repositories were not made" in result.stderr
     assert not (tmp_path / "made").exists()
+
+
+def test_unsupported_dtypes(tmp_path: Path) -> None:
+    ports = [value(name, [4], TensorProto.DOUBLE) for name in "xy"]
+    file = saved(model([helper.make_node("Selu", ["x"], ["y"])], ports[:1], ports[1:]), tmp_path)
+    result = create(file, "--op", "Selu", "-p", tmp_path / "made")
+    assert_error(result, "Selu: tensor 'x' is float64: RKNN-Toolkit2 has no such tensors")
 
 
 def test_different_counts_of_inputs(tmp_path: Path) -> None:

@@ -158,7 +158,12 @@ def _cases(
     reference: bytes,
     is_written: bool = True,
 ) -> tuple[SmallCases, RecordedCases]:
-    """Return the small and the recorded cases that the reference takes."""
+    """Return the small and the recorded cases that the reference takes.
+
+    Nodes of TensorFlow have none: neither their shapes nor their outputs are known.
+    """
+    if task.model.framework != "onnx":
+        return SmallCases(), RecordedCases()
     calls = [call for node in nodes for call in task.recording.calls_of(node)]
     with trial_operator(spec, text, reference) as operator:
         complete = [filled(found, node) for node in nodes]

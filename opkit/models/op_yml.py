@@ -83,13 +83,12 @@ def refuse_dtypes(found: Signature, chosen: Sequence[str]) -> None:
     tensors: list[Input | Output] = [*found.tensors, *found.outputs]
     for describe in (runtimes.available()[name].describe for name in chosen):
         for each in tensors:
-            for dtype in each.dtypes:
-                if dtype in describe.tensor_types:
-                    continue
+            unsupported = [dtype for dtype in each.dtypes if dtype not in describe.tensor_types]
+            if unsupported:
                 raise OpkitError(
-                    f"{plain(found.op_type)}: tensor '{each.name}' is {dtype}: {describe.title} "
-                    f"has no such tensors (expected {', '.join(describe.tensor_types)}); cast it "
-                    "in the model"
+                    f"{plain(found.op_type)}: tensor '{each.name}' is {unsupported[0]}: "
+                    f"{describe.title} has no such tensors (expected "
+                    f"{', '.join(describe.tensor_types)}); cast it in the model"
                 )
 
 

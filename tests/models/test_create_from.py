@@ -534,6 +534,7 @@ def test_frozen_graph(tmp_path: Path, op_type: str, kernel: str) -> None:
     path = tmp_path / "made"
     result = create(file, "--op", op_type, "-p", path)
     assert "Reference: of the operator library." in result.stdout, result.output
+    assert "without small shapes" not in result.stdout
     assert (path / f"rknn_kernel_{op_type.lower()}.{kernel}").is_file()
     assert "framework: tensorflow" in description(path)
     assert_clean(path)

@@ -17,7 +17,7 @@ from opkit.models.proof import Proof, prove, write_shapes
 from opkit.models.simulation import Simulation
 from opkit.models.weights import opened
 from opkit.models.writing import assembled, publish
-from opkit.text import printable
+from opkit.text import printable, shortened
 from rknn_op.repositories import require
 from rknn_op.temporary import temporary_folder
 
@@ -61,10 +61,19 @@ class Outcome:
     files: tuple[Path, ...] = ()
 
     @property
-    def is_equal(self) -> bool:
-        """Whether all outputs are those of the original model, as far as they were compared."""
-        simulated = self.simulation.differences if self.simulation else ()
-        return not self.proof.cause and all(each.is_equal for each in simulated)
+    def problem(self) -> str:
+        """The reason why outputs are not those of the original model; empty if they are."""
+        wrong = [
+            f"output {printable(shortened(each.name))!r} of the simulator: {each}"
+            for each in (self.simulation.differences if self.simulation else ())
+            if not each.is_equal
+        ]
+        if self.proof.cause or not wrong:
+            return self.proof.cause
+        return (
+            f"{wrong[0]}; the simulator rounds to float16, which may also swap indices of nearly "
+            "equal numbers: pass other --inputs, or --max-error"
+        )
 
 
 def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Options) -> Outcome:
@@ -104,8 +113,9 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
             package = folder / output.with_suffix(PACKAGE).name
             target = options.target or simulation.DEFAULT_TARGET
             request = simulation.Request(options.toolkit, files[-1], found, target, inputs, package)
-            outcome = replace(outcome, simulation=simulation.simulate(request, proof.outputs))
-            if not outcome.is_equal:
+            simulated = simulation.simulate(request, proof.outputs, options.max_error)
+            outcome = replace(outcome, simulation=simulated)
+            if outcome.problem:
                 return outcome
             files.append(package)
         return replace(outcome, files=(*publish(files, output.parent),))

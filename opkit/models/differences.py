@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from opkit.models.signatures import plain
 from opkit.text import aligned, printable, shortened
 
 Array = Any
@@ -166,7 +167,7 @@ def table(differences: Sequence[Difference]) -> str:
     for each in differences:
         rows.append(
             (
-                printable(shortened(each.name, _NAME_WIDTH)),
+                plain(each.name, _NAME_WIDTH),
                 each.dtype,
                 "x".join(map(str, each.shape)) or "-",
                 f"{each.error:.3g}",

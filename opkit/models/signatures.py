@@ -149,9 +149,9 @@ def called(nodes: Sequence[Node]) -> str:
     return plain(nodes[0].op_type)
 
 
-def plain(text: str) -> str:
+def plain(text: str, max_length: int = 60) -> str:
     """Return a name of a model for messages, on one line."""
-    return " ".join(printable(shortened(text)).split())
+    return " ".join(printable(shortened(text, max_length)).split())
 
 
 def _schema(op_type: str, domain: str, opset: int) -> Any:

@@ -68,7 +68,9 @@ class Simulation:
     skipped: str = ""
 
 
-def simulate(request: Request, expected: Mapping[str, Array]) -> Simulation:
+def simulate(
+    request: Request, expected: Mapping[str, Array], max_error: float | None = None
+) -> Simulation:
     """Convert a model, simulate it, and compare its outputs.
 
     The simulator rounds floats to float16, so that the tolerance is that of float16.
@@ -76,6 +78,7 @@ def simulate(request: Request, expected: Mapping[str, Array]) -> Simulation:
     Args:
         request: the model.
         expected: the expected outputs by name, in the order of the model.
+        max_error: an absolute difference that is tolerated, too.
 
     Raises:
         OpkitError: the toolkit fails or is not there.
@@ -113,20 +116,23 @@ def simulate(request: Request, expected: Mapping[str, Array]) -> Simulation:
     if len(results) != len(expected):
         raise OpkitError(f"the simulator gives {len(results)} outputs (expected {len(expected)})")
     differences = tuple(
-        _difference(name, result, array)
+        _difference(name, result, array, max_error)
         for (name, array), result in zip(expected.items(), results, strict=True)
     )
     return Simulation(request.target, version, differences)
 
 
-def _difference(name: str, actual: Array, expected: Array) -> Difference:
+def _difference(name: str, actual: Array, expected: Array, max_error: float | None) -> Difference:
     """Compare an output; the simulator may give it in another size of its dtype."""
     if actual.dtype.kind == expected.dtype.kind and actual.shape == expected.shape:
         with np.errstate(over="ignore"):
             actual = actual.astype(expected.dtype)
             if expected.dtype.kind == "f":  # as the simulator does: infinite beyond 65504
                 expected = expected.astype(np.float16).astype(expected.dtype)
-    return difference(name, actual, expected, None, _TOLERANCES)
+    found = difference(name, actual, expected, None, _TOLERANCES)
+    if max_error is None or found.is_equal or max_error <= found.limit:
+        return found
+    return difference(name, actual, expected, max_error)
 
 
 def _run(python: Path, work: Mapping[str, object], folder: Path) -> str:
@@ -153,4 +159,7 @@ def _run(python: Path, work: Mapping[str, object], folder: Path) -> str:
         raise OpkitError(f"{where}: RKNN-Toolkit2 ended by signal {-done.returncode}")
     if _NO_MODULE in last:
         raise OpkitError(f"{where}: RKNN-Toolkit2 is not installed for this Python")
-    raise OpkitError(f"{where}: {printable(shortened(last, 400))}")
+    raise OpkitError(
+        f"{where}: {printable(shortened(last, 400))}; `rknn-op scan MODEL --toolkit PYTHON` shows "
+        "what the toolkit refuses"
+    )

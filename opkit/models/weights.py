@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -61,11 +61,12 @@ def opened(file: Path, max_inline: int = MAX_INLINE) -> Iterator[OpenModel]:
     """
     proto = onnx_model.load(file)
     external = [each for each in tensors(proto.graph) if is_external(each)]
+    own = _own_folder(external, file)
     for tensor in external:
-        _check_external(tensor, file)
-        _load_small(tensor, file.parent, max_inline)
+        _check_external(tensor, file, own)
+        _load_small(tensor, own, max_inline)
     if any(map(is_external, external)):
-        yield OpenModel(file, _inlined(proto, file), file.parent.resolve(), True)
+        yield OpenModel(file, _inlined(proto, file), own, True)
         return
     folder = Path(tempfile.mkdtemp(prefix="opkit-weights-"))
     try:
@@ -113,13 +114,25 @@ def refer(tensor: Any, file: str, offset: int, length: int) -> None:
         tensor.external_data.add(key=key, value=str(value))
 
 
-def _check_external(tensor: Any, file: Path) -> None:
-    """Refuse external data outside of the model's folder, and parts outside of a file."""
-    folder = file.parent.resolve()
+def _own_folder(external: Iterable[Any], file: Path) -> Path:
+    """Return the folder of a model's external data.
+
+    It is that of the file or of its target: caches hold the model and its data as symbolic links.
+    """
+    beside, behind = file.parent.resolve(), file.resolve().parent
+    with suppress(OSError, ValueError):
+        paths = [(beside / location(each)[0]).resolve() for each in external]
+        if not all(path.is_relative_to(beside) for path in paths):
+            return behind if all(path.is_relative_to(behind) for path in paths) else beside
+    return beside
+
+
+def _check_external(tensor: Any, file: Path, folder: Path) -> None:
+    """Refuse external data outside of a folder, and parts outside of a file; resolve its links."""
     name = printable(tensor.name)
     try:
         where, offset, length = location(tensor)
-        path = (folder / where).resolve()
+        path = (file.parent / where).resolve()
         is_inside = path.is_relative_to(folder) and path != folder
         size = path.stat().st_size if is_inside and path.is_file() else None
     except (OSError, ValueError):
@@ -137,6 +150,9 @@ def _check_external(tensor: Any, file: Path) -> None:
             f"{file}: the external data of tensor {name!r} ends behind the end of {called!r}; the "
             "file is truncated"
         )
+    refer(
+        tensor, str(path.relative_to(folder)), offset, size - offset if length is None else length
+    )
 
 
 def _load_small(tensor: Any, folder: Path, max_inline: int) -> None:
@@ -178,7 +194,12 @@ def array(tensor: Any, folder: Path) -> Any:
     shape = tuple(tensor.dims)
     if not all(shape):
         return np.zeros(shape, dtype)
-    return np.memmap(folder / where, dtype, "r", offset, shape)
+    try:
+        return np.memmap(folder / where, dtype, "r", offset, shape)
+    except (OSError, ValueError):
+        raise OpkitError(
+            f"tensor {printable(tensor.name)!r}: its external data is smaller than its shape"
+        ) from None
 
 
 def first_line(error: BaseException) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from opkit.models.differences import table
+from opkit.models.signatures import plain
 from opkit.text import printable
 from rknn_op import messages
 from rknn_op.verbs.common import more_repositories, repositories
@@ -72,7 +73,7 @@ def command(
     outcome = graft_file(model, [*paths, *others] or [Path()], output, options)
     messages.warn(outcome.warnings)
     for node in outcome.graft.nodes:
-        name, root = printable(node.node.name), node.custom.operator.root.name
+        name, root = plain(node.node.name), node.custom.operator.root.name
         more = f", with {len(node.added)} more inputs" if node.added else ""
         more = ", as it is" if node.custom.form.keeps_nodes else more
         click.echo(f"{name}: {node.message.op_type} of {root}{more}")
@@ -85,8 +86,8 @@ def command(
         simulation = outcome.simulation
         click.echo(f"\nRKNN-Toolkit2 {simulation.version} for {simulation.target}:")
         click.echo(simulation.skipped or table(simulation.differences))
-    if not outcome.is_equal:
-        messages.error(proof.cause or "the simulator's outputs differ")
+    if outcome.problem:
+        messages.error(outcome.problem)
         ctx.exit(1)
     for file in outcome.files:
         click.echo(f"wrote {printable(str(file))}", err=True)

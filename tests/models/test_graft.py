@@ -701,6 +701,53 @@ def test_errors_of_the_toolkit(tmp_path: Path, repositories: Mapping[str, Path])
     assert len(message.splitlines()) == 1
 
 
+SIMULATOR = """\
+#!{python}
+import json, sys
+from pathlib import Path
+import numpy as np
+
+work = json.loads(Path(sys.argv[2]).read_text())
+with np.load(work["inputs"]) as file:
+    [x] = file.values()
+Path(work["package"]).write_bytes(b"package")
+y = np.where(x > 0, x, 1.5 * np.expm1(x)).astype("float32")
+np.savez(work["outputs"], {result})
+print("some line\\n9.9.9")
+"""
+
+
+@pytest.mark.parametrize(
+    ("result", "status", "message"),
+    [
+        ("y * 1.01", 0, "RKNN-Toolkit2 9.9.9 for rk3576:"),
+        ("y + 0.5", 1, "output 't1' of the simulator: 8 of 8 elements differ, the worst is ["),
+        ("y[0]", 1, "output 't1' of the simulator: is float32 [4] (expected float32 [2, 4])"),
+        ("y, y", 1, "the simulator gives 2 outputs (expected 1)"),
+    ],
+)
+def test_simulated_outputs(
+    tmp_path: Path, repositories: Mapping[str, Path], result: str, status: int, message: str
+) -> None:
+    file = saved(chain([1.5]), tmp_path)
+    python = tmp_path / "python"
+    python.write_text(SIMULATOR.format(python=sys.executable, result=result))
+    python.chmod(0o755)
+    options = ("--toolkit", python, "--target", "rk3576")
+    done = graft(file, [repositories["Selu"]], tmp_path / "out.onnx", *options)
+    assert done.exit_code == status, done.output
+    assert message in done.output
+    package = tmp_path / "out.rknn"
+    assert [package.exists(), (tmp_path / "out.onnx").exists()] == [not status] * 2
+    if status == 0:
+        assert package.read_bytes() == b"package"
+    elif "0.5" in result:
+        done = graft(
+            file, [repositories["Selu"]], tmp_path / "out.onnx", *options, "--max-error", 0.6
+        )
+        assert done.exit_code == 0, done.output
+
+
 def test_python_without_the_toolkit(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
     file, roots = saved(chain([1.5]), tmp_path), [repositories["Selu"]]
     message = refused(file, roots, "--toolkit", sys.executable)

@@ -286,6 +286,18 @@ def test_external_data_of_a_subgraph(tmp_path: Path) -> None:
         check(file, op_type, {"x": floats([1, -2]), "c": np.array(True)})
 
 
+def test_external_data_in_a_cache_of_links(tmp_path: Path) -> None:
+    """The model and its data are links to files of other names, as in the cache of a hub."""
+    files, links = tmp_path / "blobs", tmp_path / "snapshot"
+    files.mkdir()
+    links.mkdir()
+    onnx.save(shared_weights(), files / "1", save_as_external_data=True, location="w.bin")
+    (files / "w.bin").rename(files / "2")
+    (links / "model.onnx").symlink_to(files / "1")
+    (links / "w.bin").symlink_to(files / "2")
+    check(links / "model.onnx", "Neg", X64, max_inline=0)
+
+
 @pytest.mark.parametrize(
     ("where", "message"),
     [

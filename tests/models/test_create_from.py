@@ -227,6 +227,11 @@ def test_reserved_names(tmp_path: Path) -> None:
     assert "# Xor in the model, a name that the generated code cannot have." in description(path)
     assert "op_type: cstXor\n" in description(path)
     assert "name: XorOp\n" in description(path)
+    grafted = rknn_op(
+        "graft", f"{tmp_path}/model.onnx", "-p", str(path), "-o", f"{tmp_path}/o.onnx"
+    )
+    assert grafted.exit_code == 0, grafted.output
+    assert "cstXor of made" in grafted.stdout
 
 
 def test_dynamic_shapes(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from opkit.models.case_texts import FOLDER, test_file
 from opkit.models.filling import filled
 from opkit.models.library import LibraryOperator
 from opkit.models.model import Model, Node
-from opkit.models.op_yml import comments_of, description
+from opkit.models.op_yml import comments_of, description, refuse_dtypes
 from opkit.models.questions import Question, questions
 from opkit.models.recorded_cases import RecordedCases, recorded_cases
 from opkit.models.recording import Recording
@@ -88,16 +88,20 @@ def draft(task: Task, nodes: Sequence[Node]) -> Draft:
     chosen = _selected(task)
     has_texts = not any(runtime.describe.type_refusal("STRING") for runtime in chosen)
     found = signature(task.model, nodes, has_texts)
+    refuse_dtypes(found, task.runtimes)
     match, reason = library.find(task.library, found, nodes)
     if match:
-        return _from_library(task, nodes, found, match)
+        drafted, reason = _from_library(task, nodes, found, match)
+        if not reason:
+            return drafted
     notes = [f"the library's {found.op_type} does not fit: {reason}"] if reason else []
     return _described(task, nodes, found, notes)
 
 
 def _from_library(
     task: Task, nodes: Sequence[Node], found: Signature, match: LibraryOperator
-) -> Draft:
+) -> tuple[Draft, str]:
+    """Return the draft with the files of the library, and the reason against it, if any."""
     defined = replace(found, is_standard=True)  # the library defines it
     remarks = [each for each in questions(defined, nodes) if not each.field]
     text, _ = adapted(match.text, task.runtimes, str(match.folder), task.target.upper())
@@ -112,7 +116,9 @@ def _from_library(
     path = f"tests/test_{spec.lower}_model.py" if own in files else own
     files |= _tests(path, spec, small, recorded)
     notes = [*small.left_out, *recorded.left_out, *recorded.differences]
-    return Draft(nodes, text, spec, files, Source.LIBRARY, remarks, recorded, notes)
+    is_refused = recorded.left_out and not (recorded.files or small.groups)
+    reason = recorded.left_out[0] if is_refused else ""
+    return Draft(nodes, text, spec, files, Source.LIBRARY, remarks, recorded, notes), reason
 
 
 def _described(task: Task, nodes: Sequence[Node], found: Signature, notes: Sequence[str]) -> Draft:
@@ -152,7 +158,12 @@ def _cases(
     reference: bytes,
     is_written: bool = True,
 ) -> tuple[SmallCases, RecordedCases]:
-    """Return the small and the recorded cases that the reference takes."""
+    """Return the small and the recorded cases that the reference takes.
+
+    Nodes of TensorFlow have none: neither their shapes nor their outputs are known.
+    """
+    if task.model.framework != "onnx":
+        return SmallCases(), RecordedCases()
     calls = [call for node in nodes for call in task.recording.calls_of(node)]
     with trial_operator(spec, text, reference) as operator:
         complete = [filled(found, node) for node in nodes]

@@ -229,7 +229,7 @@ def _recorded(found: Draft) -> str:
     count = len(found.recorded.files)
     if not count:
         return "Recorded cases: none."
-    return f"Recorded cases: {count}, {found.recorded.bytes / 1000:,.1f} KB."
+    return f"Recorded cases: {count}, {found.recorded.size / 1000:,.1f} KB."
 
 
 def _wrapped(text: str, mark: str = "") -> Iterator[str]:

@@ -84,7 +84,9 @@ class Custom:
     def has(self, op_type: str, domain: str) -> bool:
         """Whether a node of a model is of this operator: by its name, or already in its form."""
         is_own = op_type == self.form.op_type and domain == (self.form.domain or "")
-        return is_own or self.spec.name in (op_type, _identifier(op_type))
+        name = _identifier(op_type)
+        # `create --from` writes this op_type for a name that the generated code cannot have.
+        return is_own or self.spec.name in (op_type, name) or self.form.op_type == f"cst{name}"
 
 
 def _identifier(op_type: str) -> str:

@@ -18,7 +18,7 @@ from opkit.description.file import read_description
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.files.skeletons import once_only_files
 from opkit.models.model import STANDARD, Node
-from opkit.models.signatures import Input, Output, Signature, params_of, plain
+from opkit.models.signatures import Input, Output, Signature, plain
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,12 @@ def _problems(spec: OpSpec, found: Signature, nodes: Sequence[Node]) -> Iterator
         values = {node.attributes.get(attribute.name, attribute.default) for node in nodes}
         if attribute.name not in params and values != {attribute.default}:
             yield f"it has no param '{plain(attribute.name)}'"
+        elif None in values and params[attribute.name].default is None:
+            yield f"some nodes lack its param '{plain(attribute.name)}'"
     known = {each.name for each in found.attributes} | {each.name for each in found.constants}
     for param in spec.params:
         if param.default is None and param.name not in known and not param.source:
             yield f"its param '{param.name}' is not in the model"
-    if any(params_of(found, node) is None for node in nodes if not found.constants):
-        yield "some nodes lack an attribute"
 
 
 def _named(spec: OpSpec, found: Signature) -> Iterator[str]:

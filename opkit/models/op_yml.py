@@ -61,17 +61,35 @@ def description(
         *(
             line
             for each in found.tensors
-            for line in (*comments.at(f"inputs.{each.name}"), _tensor(each, chosen))
+            for line in (*comments.at(f"inputs.{each.name}"), _tensor(each))
         ),
         "outputs:",
         *(
             line
             for each in found.outputs
-            for line in (*comments.at(f"outputs.{each.name}"), _tensor(each, chosen))
+            for line in (*comments.at(f"outputs.{each.name}"), _tensor(each))
         ),
         *_params(found, comments),
     ]
     return "\n".join(lines) + "\n"
+
+
+def refuse_dtypes(found: Signature, chosen: Sequence[str]) -> None:
+    """Refuse tensors that a runtime does not have.
+
+    Raises:
+        OpkitError: a tensor has such a dtype.
+    """
+    tensors: list[Input | Output] = [*found.tensors, *found.outputs]
+    for describe in (runtimes.available()[name].describe for name in chosen):
+        for each in tensors:
+            unsupported = [dtype for dtype in each.dtypes if dtype not in describe.tensor_types]
+            if unsupported:
+                raise OpkitError(
+                    f"{plain(found.op_type)}: tensor '{each.name}' is {unsupported[0]}: "
+                    f"{describe.title} has no such tensors (expected "
+                    f"{', '.join(describe.tensor_types)}); cast it in the model"
+                )
 
 
 def comments_of(questions: Sequence[Question]) -> list[str]:
@@ -164,23 +182,11 @@ def _wrapped(text: str, indent: int) -> list[str]:
     )
 
 
-def _tensor(each: Input | Output, chosen: Sequence[str]) -> str:
+def _tensor(each: Input | Output) -> str:
     keys = {"type": "VX_TYPE_TENSOR"}
-    for dtype in each.dtypes:
-        _refuse_dtype(each.name, dtype, chosen)
     if len(each.dtypes) == 1:
         keys["dtype"] = each.dtypes[0]
     return _line(each.name, keys, each.doc)
-
-
-def _refuse_dtype(name: str, dtype: str, chosen: Sequence[str]) -> None:
-    for runtime in chosen:
-        describe = runtimes.available()[runtime].describe
-        if dtype not in describe.tensor_types:
-            raise OpkitError(
-                f"tensor '{name}' is {dtype}: {describe.title} has no such tensors (expected "
-                f"{', '.join(describe.tensor_types)}); cast it in the model"
-            )
 
 
 def _attribute(each: Attribute) -> str:

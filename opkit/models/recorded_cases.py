@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,17 +33,17 @@ class RecordedCases:
 
     Attributes:
         files: name of a file -> content.
-        bytes: the size of all arrays.
+        size: the bytes of all arrays.
         error: the tolerated absolute error of floats.
         left_out: sentences about calls without a case.
         differences: sentences about outputs that the reference does not confirm.
     """
 
-    files: Mapping[str, bytes]
-    bytes: int
-    error: float
-    left_out: Sequence[str]
-    differences: Sequence[str]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    size: int = 0
+    error: float = 0.0
+    left_out: Sequence[str] = ()
+    differences: Sequence[str] = ()
 
 
 def recorded_cases(

@@ -205,26 +205,25 @@ def _attempts(found: Signature, node: Node) -> Iterator[Group]:
     """Yield groups for a node, the most desirable first."""
     params = params_of(found, node)
     tensors = {each.name: at(node.inputs, each.position) for each in found.tensors}
-    shapes = {name: _sizes(tensor) for name, tensor in tensors.items() if tensor}
-    if params is None or len(shapes) < len(tensors):
-        return
-    known = {name: shape for name, shape in shapes.items() if shape}
-    if len(known) < len(shapes):
+    shapes = _sizes({name: tensor for name, tensor in tensors.items() if tensor})
+    if params is None or len(shapes) < len(tensors) or not all(shapes.values()):
         return
     dtypes = {name: tensor.dtype or "float32" for name, tensor in tensors.items() if tensor}
-    for small, settings in _shrunk(known, params):
+    for small, settings in _shrunk(shapes, params):
         if all(prod(shape) <= MAX_ELEMENTS for shape in small.values()):
             yield Group(small, dtypes, _ranges(small, dtypes), settings)
 
 
-def _sizes(tensor: Tensor) -> tuple[int, ...]:
-    """Return a shape with sizes for dynamic ones; () for an unknown rank."""
-    names = dict.fromkeys(size for size in tensor.shape or () if isinstance(size, str))
-    sizes = {name: _UNKNOWN + index for index, name in enumerate(names)}
-    return tuple(
-        size if isinstance(size, int) else sizes.get(size or "", _UNKNOWN)
-        for size in tensor.shape or ()
-    )
+def _sizes(tensors: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
+    """Return shapes with sizes for dynamic ones, equal for equal names; () for unknown ranks."""
+    shapes = {name: tensor.shape or () for name, tensor in tensors.items()}
+    names = dict.fromkeys(size for shape in shapes.values() for size in shape)
+    dynamic = [size for size in names if not isinstance(size, int)]
+    sizes = {size: _UNKNOWN + index for index, size in enumerate(dynamic)}
+    return {
+        name: tuple(size if isinstance(size, int) else sizes[size] for size in shape)
+        for name, shape in shapes.items()
+    }
 
 
 _Shapes = Mapping[str, tuple[int, ...]]

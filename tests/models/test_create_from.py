@@ -227,6 +227,11 @@ def test_reserved_names(tmp_path: Path) -> None:
     assert "# Xor in the model, a name that the generated code cannot have." in description(path)
     assert "op_type: cstXor\n" in description(path)
     assert "name: XorOp\n" in description(path)
+    grafted = rknn_op(
+        "graft", f"{tmp_path}/model.onnx", "-p", str(path), "-o", f"{tmp_path}/o.onnx"
+    )
+    assert grafted.exit_code == 0, grafted.output
+    assert "cstXor of made" in grafted.stdout
 
 
 def test_dynamic_shapes(tmp_path: Path) -> None:
@@ -358,6 +363,10 @@ def test_functions_of_onnx(tmp_path: Path) -> None:
     ("proto", "reason"),
     [
         (single("NonZero", {"x": [3, 4]}), "onnx's evaluator takes no case of these nodes"),
+        (
+            single("GridSample", {"x": [1, 1, 3, 3, 3], "g": [1, 2, 2, 2, 3]}, 20, mode="linear"),
+            "the library's GridSample does not fit: node:",
+        ),
         (single("ReduceMean", {"data": [3, 4]}), "the library's ReduceMean does not fit: it has"),
     ],
 )
@@ -499,6 +508,13 @@ def test_one_invalid_operator_stops_all(tmp_path: Path) -> None:
     assert not (tmp_path / "made").exists()
 
 
+def test_unsupported_dtypes(tmp_path: Path) -> None:
+    ports = [value(name, [4], TensorProto.DOUBLE) for name in "xy"]
+    file = saved(model([helper.make_node("Selu", ["x"], ["y"])], ports[:1], ports[1:]), tmp_path)
+    result = create(file, "--op", "Selu", "-p", tmp_path / "made")
+    assert_error(result, "Selu: tensor 'x' is float64: RKNN-Toolkit2 has no such tensors")
+
+
 def test_different_counts_of_inputs(tmp_path: Path) -> None:
     nodes = [
         helper.make_node("Sum", ["x", "x"], ["a"], name="two"),
@@ -523,6 +539,7 @@ def test_frozen_graph(tmp_path: Path, op_type: str, kernel: str) -> None:
     path = tmp_path / "made"
     result = create(file, "--op", op_type, "-p", path)
     assert "Reference: of the operator library." in result.stdout, result.output
+    assert "without small shapes" not in result.stdout
     assert (path / f"rknn_kernel_{op_type.lower()}.{kernel}").is_file()
     assert "framework: tensorflow" in description(path)
     assert_clean(path)

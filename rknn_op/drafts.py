@@ -12,18 +12,18 @@ from opkit.creation.adaptation import adapted
 from opkit.creation.rewriting import entries, with_framework
 from opkit.description.spec import OpSpec
 from opkit.files.skeletons import once_only_files, unwritten_math
-from opkit.models import library, onnx_references
-from opkit.models.case_texts import FOLDER, test_file
-from opkit.models.filling import filled
-from opkit.models.library import LibraryOperator
+from opkit.models.drafting import library, onnx_references
+from opkit.models.drafting.case_texts import FOLDER, test_file
+from opkit.models.drafting.filling import filled
+from opkit.models.drafting.library import LibraryOperator
+from opkit.models.drafting.op_yml import comments_of, description, refuse_dtypes
+from opkit.models.drafting.questions import Question, questions
+from opkit.models.drafting.recorded_cases import RecordedCases, recorded_cases
+from opkit.models.drafting.signatures import Signature, signature
+from opkit.models.drafting.small_cases import SmallCases, small_cases
+from opkit.models.drafting.trial import trial_operator
 from opkit.models.model import Model, Node
-from opkit.models.op_yml import comments_of, description, refuse_dtypes
-from opkit.models.questions import Question, questions
-from opkit.models.recorded_cases import RecordedCases, recorded_cases
-from opkit.models.recording import Recording
-from opkit.models.signatures import Signature, signature
-from opkit.models.small_cases import SmallCases, small_cases
-from opkit.models.trial import trial_operator
+from opkit.models.running.recording import Recording
 from opkit.runtimes.interface import Runtime
 
 

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from opkit.creation.requirements import Extra
 from opkit.errors import OpkitError
-from opkit.models.choosing import node_of_name, nodes_of_type, type_name
+from opkit.models.drafting.choosing import node_of_name, nodes_of_type, type_name
+from opkit.models.drafting.signatures import called
 from opkit.models.model import Model, Node
-from opkit.models.recording import Recording, record
-from opkit.models.signatures import called, plain
+from opkit.models.running.recording import Recording, record
+from opkit.models.text import plain
 from opkit.runtimes import available
 from opkit.text import printable
 from rknn_op import creation, scanning, template

@@ -10,15 +10,16 @@ from pathlib import Path
 
 from opkit.check.operators import Operator
 from opkit.errors import OpkitError
-from opkit.models import onnx_model, simulation
-from opkit.models.converter_rules import refuse, warnings
-from opkit.models.custom_nodes import customs, runtime_of
-from opkit.models.grafting import Graft, graft
-from opkit.models.inputs import random_inputs, read_inputs
-from opkit.models.proof import Proof, prove, write_shapes
-from opkit.models.simulation import Simulation
-from opkit.models.weights import opened
-from opkit.models.writing import assembled, publish
+from opkit.models import onnx_model
+from opkit.models.grafting import simulation
+from opkit.models.grafting.converter_rules import refuse, warnings
+from opkit.models.grafting.custom_nodes import customs, runtime_of
+from opkit.models.grafting.graft import Graft, graft
+from opkit.models.grafting.proof import Proof, prove, write_shapes
+from opkit.models.grafting.simulation import Simulation
+from opkit.models.grafting.writing import assembled, publish
+from opkit.models.running.inputs import random_inputs, read_inputs
+from opkit.models.running.weights import opened
 from opkit.text import printable, shortened
 from rknn_op.repositories import require
 from rknn_op.temporary import temporary_folder

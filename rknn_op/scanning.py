@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from opkit.errors import OpkitError
-from opkit.models import graph_def, onnx_model, operator_lists
+from opkit.models import graph_def, onnx_model
 from opkit.models.model import Model
-from opkit.models.operator_lists import OperatorList
-from opkit.models.scan import Scan, ToolkitReport, scan
-from opkit.models.toolkit import ask, differences
+from opkit.models.scanning import operator_lists
+from opkit.models.scanning.operator_lists import OperatorList
+from opkit.models.scanning.scan import Scan, ToolkitReport, scan
+from opkit.models.scanning.toolkit import ask, differences
 from opkit.runtimes import available
 from opkit.text import did_you_mean, printable, shortened
 

@@ -1,6 +1,6 @@
 """Values for optional inputs that nodes leave out: the converters want all inputs.
 
-Sources: opkit/models/lists/optional_inputs.yml.
+Sources: opkit/models/optional_inputs.yml.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from opkit.models.model import Tensor, Value
 
 Array = Any
 
-_LIST = Path(__file__).parent / "lists" / "optional_inputs.yml"
+_LIST = Path(__file__).with_suffix(".yml")
 
 
 class UnknownShapeError(Exception):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from opkit.models.text import plain
 from opkit.text import printable
 from rknn_op import messages
 from rknn_op.verbs.common import more_repositories, repositories
@@ -66,8 +67,8 @@ def command(
     have the outputs of MODEL in onnxruntime; else the exit status is 1, and nothing is written.
     """
     # Only here: they import numpy, and --help does without it.
-    from opkit.models.differences import table
-    from opkit.models.signatures import plain
+
+    from opkit.models.grafting.differences import table
     from rknn_op.grafting import Options, graft_file
 
     options = Options(inputs, max_error, toolkit, target)

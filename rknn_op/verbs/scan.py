@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from opkit.errors import OpkitError
-from opkit.models.listing import FORMATS, as_json
+from opkit.models.scanning.listing import FORMATS, as_json
 from rknn_op import messages, scanning
 
 

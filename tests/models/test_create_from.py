@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from onnx import TensorProto, helper
 
 from opkit.check.operators import Operator
-from opkit.models import recorded_cases
+from opkit.models.drafting import recorded_cases
 from rknn_op.command import main
 from tests.models import test_extra
 from tests.models.models import constant, detection_head, frozen_graph, model, saved, value

@@ -17,11 +17,13 @@ from click.testing import CliRunner, Result
 from onnx import TensorProto, helper, numpy_helper
 
 from opkit.check.operators import Operator
-from opkit.models import grafting, onnx_model, writing
-from opkit.models.custom_nodes import Custom, Form
-from opkit.models.inputs import random_inputs
-from opkit.models.proof import prove
-from opkit.models.weights import opened
+from opkit.models import onnx_model
+from opkit.models.grafting import graft as grafting
+from opkit.models.grafting import writing
+from opkit.models.grafting.custom_nodes import Custom, Form
+from opkit.models.grafting.proof import prove
+from opkit.models.running.inputs import random_inputs
+from opkit.models.running.weights import opened
 from rknn_op import creation
 from rknn_op.command import main
 from tests.models.models import constant, model, saved, value

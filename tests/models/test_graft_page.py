@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from opkit.models.differences import NPU_TOLERANCE, TOLERANCES
+from opkit.models.grafting.differences import NPU_TOLERANCE, TOLERANCES
 from rknn_op.command import main
 from tests.models.models import saved
 from tests.models.test_graft import SOURCES, detector, made

@@ -12,8 +12,8 @@ from onnx import TensorProto, helper
 
 from opkit.errors import OpkitError
 from opkit.models import onnx_model
-from opkit.models.inputs import assumptions, random_inputs, read_inputs
 from opkit.models.model import Model
+from opkit.models.running.inputs import assumptions, random_inputs, read_inputs
 from tests.models.models import constant, model, saved, value
 from tests.mutation import mutants
 

@@ -14,7 +14,7 @@ from onnx import TensorProto, helper
 
 from opkit.errors import OpkitError
 from opkit.models import onnx_model
-from opkit.models.recording import Limits, Recording, record
+from opkit.models.running.recording import Limits, Recording, record
 from tests.models.models import constant, detection_head, model, saved, value
 
 HALF, INT64 = TensorProto.FLOAT16, TensorProto.INT64

@@ -14,10 +14,10 @@ import pytest
 from click.testing import CliRunner, Result
 from onnxruntime.transformers.float16 import convert_float_to_float16
 
-from opkit.models import operator_lists
-from opkit.models.listing import as_json
 from opkit.models.model_file import MAX_NODES
-from opkit.models.scan import ToolkitReport
+from opkit.models.scanning import operator_lists
+from opkit.models.scanning.listing import as_json
+from opkit.models.scanning.scan import ToolkitReport
 from rknn_op.command import main
 from rknn_op.scanning import scan_file
 from tests.models.models import (

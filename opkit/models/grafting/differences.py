@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from opkit.models.signatures import plain
+from opkit.models.text import plain
 from opkit.text import aligned, printable, shortened
 
 Array = Any

@@ -10,7 +10,14 @@ from typing import Any
 from opkit import atomic_file
 from opkit.errors import OpkitError
 from opkit.models.extra import required
-from opkit.models.weights import OpenModel, first_line, is_external, location, refer, tensors
+from opkit.models.running.weights import (
+    OpenModel,
+    first_line,
+    is_external,
+    location,
+    refer,
+    tensors,
+)
 
 MAX_FILE = 2**31 - 2**20
 """Maximum bytes of a model in one file; protobuf's limit is 2 GB."""

@@ -11,18 +11,18 @@ import numpy as np
 from opkit.description.spec import Param, ParamValue
 from opkit.errors import OpkitError
 from opkit.models import optional_inputs
-from opkit.models.custom_nodes import (
+from opkit.models.extra import required
+from opkit.models.grafting.custom_nodes import (
     Custom,
     MismatchError,
     input_positions,
     output_positions,
     unique_names,
 )
-from opkit.models.extra import required
-from opkit.models.grafted_node import GraftedNode
+from opkit.models.grafting.grafted_node import GraftedNode
+from opkit.models.grafting.node_attributes import attribute_of, is_exact, value_of, value_of_array
 from opkit.models.model import STANDARD, Model, Node, Tensor
-from opkit.models.node_attributes import attribute_of, is_exact, value_of, value_of_array
-from opkit.models.weights import OpenModel
+from opkit.models.running.weights import OpenModel
 from opkit.text import printable, shortened
 
 Array = Any

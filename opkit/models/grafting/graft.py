@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from opkit.errors import OpkitError
-from opkit.models.custom_nodes import Custom, check_types, custom_of
 from opkit.models.extra import required
-from opkit.models.grafted_node import GraftedNode
+from opkit.models.grafting.custom_nodes import Custom, check_types, custom_of
+from opkit.models.grafting.grafted_node import GraftedNode
+from opkit.models.grafting.rewriting import Names, rewriter
 from opkit.models.model import Model, Node
 from opkit.models.onnx_model import subgraphs
-from opkit.models.rewriting import Names, rewriter
-from opkit.models.weights import OpenModel
+from opkit.models.running.weights import OpenModel
 from opkit.text import printable
 
 

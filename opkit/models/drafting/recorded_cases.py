@@ -14,11 +14,12 @@ from opkit.check.cases import Case
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator
 from opkit.check.recorded import encoded
-from opkit.models.filling import neutral_inputs
-from opkit.models.recording import Call
-from opkit.models.signatures import Signature, converted, plain
-from opkit.models.time_limit import TimeLimitError, time_limit
-from opkit.models.tolerances import tolerated_error
+from opkit.models.drafting.filling import neutral_inputs
+from opkit.models.drafting.signatures import Signature, converted
+from opkit.models.drafting.time_limit import TimeLimitError, time_limit
+from opkit.models.drafting.tolerances import tolerated_error
+from opkit.models.running.recording import Call
+from opkit.models.text import plain
 from opkit.runtimes.invocation import Array
 
 MAX_SECONDS = 3.0

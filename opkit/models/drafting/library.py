@@ -17,8 +17,9 @@ from opkit import runtimes
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.files.skeletons import once_only_files
+from opkit.models.drafting.signatures import Input, Output, Signature
 from opkit.models.model import STANDARD, Node
-from opkit.models.signatures import Input, Output, Signature, plain
+from opkit.models.text import plain
 
 
 @dataclass(frozen=True)

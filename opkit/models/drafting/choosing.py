@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from opkit.errors import OpkitError
 from opkit.models.model import Model, Node
-from opkit.models.signatures import plain
+from opkit.models.text import plain
 from opkit.text import closest, printable
 
 _OWN_DOMAIN = "ai.onnx"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from opkit.errors import OpkitError
 from opkit.models.model import STANDARD
-from opkit.models.scan import Scan
+from opkit.models.scanning.scan import Scan
 from opkit.text import printable, shortened
 
 TIMEOUT = 1800.0

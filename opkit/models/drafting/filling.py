@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from opkit.models import optional_inputs
+from opkit.models.drafting.signatures import Signature, at
 from opkit.models.model import MAX_VALUES, Node, Tensor, Value
 from opkit.models.optional_inputs import UnknownShapeError
-from opkit.models.signatures import Signature, at
 from opkit.runtimes.invocation import Array
 
 

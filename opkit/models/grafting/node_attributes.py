@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from opkit.description.spec import Param, ParamValue
-from opkit.models.custom_nodes import MismatchError
 from opkit.models.extra import required
+from opkit.models.grafting.custom_nodes import MismatchError
 
 _TYPES = {"int": "INT", "float": "FLOAT", "ints": "INTS", "floats": "FLOATS", "string": "STRING"}
 """Kind of a param -> the type of its attribute."""

@@ -15,11 +15,11 @@ import numpy as np
 from opkit.check.cases import Case, Values, cases, integers, uniform
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator
+from opkit.models.drafting.signatures import Signature, at, params_of
+from opkit.models.drafting.time_limit import TimeLimitError, time_limit
+from opkit.models.drafting.tolerances import tolerated_error
 from opkit.models.extra import required
 from opkit.models.model import Node, Tensor
-from opkit.models.signatures import Signature, at, params_of
-from opkit.models.time_limit import TimeLimitError, time_limit
-from opkit.models.tolerances import tolerated_error
 from opkit.runtimes.invocation import Array
 
 MAX_ELEMENTS = 4096

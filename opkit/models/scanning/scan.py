@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from opkit.models.model import STANDARD, Model, Node
-from opkit.models.operator_lists import OperatorList
+from opkit.models.scanning.operator_lists import OperatorList
+from opkit.models.text import shape_text
 from opkit.text import shortened
 
 
@@ -181,10 +182,3 @@ def _refused(model: Model, operators: OperatorList, types: _Types) -> Iterator[R
 def _changes(node: Node, position: int) -> bool:
     tensor = node.inputs[position] if position < len(node.inputs) else None
     return tensor is not None and not tensor.constant
-
-
-def shape_text(shape: tuple[object, ...] | None) -> str:
-    """Return a shape for a message, such as `[1, 3, ?]`."""
-    if shape is None:
-        return "[unknown]"
-    return f"[{', '.join('?' if size is None else shortened(str(size), 30) for size in shape)}]"

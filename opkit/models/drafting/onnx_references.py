@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opkit.models.drafting.signatures import Input, Output, Signature
 from opkit.models.extra import required
 from opkit.models.model import Node
 from opkit.models.onnx_model import RANDOM
-from opkit.models.signatures import Input, Output, Signature
 from opkit.python_layout import literal
 from opkit.text import render
 
@@ -49,7 +49,7 @@ def reference(name: str, found: Signature, nodes: Sequence[Node]) -> str:
     kinds |= {each.name: each.kind for each in found.constants}
     params = [f"        {param}: {_WORDS[kind]}" for param, kind in kinds.items()]
     return render(
-        "models/templates/onnx_reference.py",
+        "models/drafting/templates/onnx_reference.py",
         name=name,
         op_type=literal(found.op_type, ""),
         opset=str(found.opset),

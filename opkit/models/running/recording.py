@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from opkit.errors import OpkitError
-from opkit.models import control
 from opkit.models.extra import required
-from opkit.models.inputs import assumptions, random_inputs, read_inputs
 from opkit.models.model import STANDARD, Model, Node, Tensor
 from opkit.models.onnx_model import node_name, subgraphs
-from opkit.models.stages import Call as Function
-from opkit.models.stages import original, outer_names, staged
-from opkit.models.weights import OpenModel, opened
+from opkit.models.running import control
+from opkit.models.running.inputs import assumptions, random_inputs, read_inputs
+from opkit.models.running.stages import Call as Function
+from opkit.models.running.stages import original, outer_names, staged
+from opkit.models.running.weights import OpenModel, opened
 from opkit.text import printable, shortened
 
 MAX_CASE = 1_000_000

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from opkit.models.model import STANDARD, Node, Tensor, Value
-from opkit.models.scan import Missing, Refusal, Scan, shape_text
+from opkit.models.scanning.scan import Missing, Refusal, Scan
+from opkit.models.text import shape_text
 from opkit.runtimes.rknn2.settings import PREFIX
 from opkit.text import aligned, printable, shortened
 

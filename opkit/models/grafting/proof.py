@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from opkit.errors import OpkitError
-from opkit.models.differences import Difference, difference
 from opkit.models.extra import required
-from opkit.models.grafted_node import GraftedNode
-from opkit.models.grafting import Graft
+from opkit.models.grafting.differences import Difference, difference
+from opkit.models.grafting.graft import Graft
+from opkit.models.grafting.grafted_node import GraftedNode
 from opkit.models.model import Model
-from opkit.models.stages import Call, original, staged, tensor_types
-from opkit.models.weights import OpenModel, first_line
+from opkit.models.running.stages import Call, original, staged, tensor_types
+from opkit.models.running.weights import OpenModel, first_line
 from opkit.text import printable, shortened
 
 Array = Any

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from opkit.models.drafting.signatures import Attribute, Input, Output, Signature, at, converted
 from opkit.models.model import Node, Tensor, Value
 from opkit.models.optional_inputs import has_value
-from opkit.models.scan import shape_text
-from opkit.models.signatures import Attribute, Input, Output, Signature, at, converted, plain
+from opkit.models.text import plain, shape_text
 
 _MAX_EXAMPLES = 4
 

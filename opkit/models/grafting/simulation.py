@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from opkit.errors import OpkitError
-from opkit.models.custom_nodes import Custom
-from opkit.models.differences import NPU_TOLERANCE, Difference, difference
+from opkit.models.grafting.custom_nodes import Custom
+from opkit.models.grafting.differences import NPU_TOLERANCE, Difference, difference
 from opkit.runtimes.rknn2.converter import FOLDER
 from opkit.text import printable, shortened
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from opkit.description.spec import OpSpec
-from opkit.models.recorded_cases import RecordedCases
-from opkit.models.small_cases import Group, Range, SmallCases
-from opkit.models.tolerances import tolerance_text
+from opkit.models.drafting.recorded_cases import RecordedCases
+from opkit.models.drafting.small_cases import Group, Range, SmallCases
+from opkit.models.drafting.tolerances import tolerance_text
 from opkit.python_layout import LINE_LENGTH, bracketed, literal
 from opkit.text import render
 
@@ -37,7 +37,7 @@ def test_file(spec: OpSpec, small: SmallCases, recorded: RecordedCases) -> str:
     lists = ["RECORDED"] * bool(recorded.files) + ["SMALL"] * bool(groups)
     parts.append(f"CASES = {' + '.join(lists)}")
     return render(
-        "models/templates/test.py",
+        "models/drafting/templates/test.py",
         name=spec.name,
         lower=spec.lower,
         contents=" and ".join(contents),

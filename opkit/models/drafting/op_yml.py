@@ -12,9 +12,10 @@ import yaml
 from opkit import runtimes
 from opkit.description.reader import DescriptionError
 from opkit.errors import OpkitError
+from opkit.models.drafting.questions import Question
+from opkit.models.drafting.signatures import Attribute, Input, Output, Signature, converted
 from opkit.models.model import STANDARD, Model, Node
-from opkit.models.questions import Question
-from opkit.models.signatures import Attribute, Input, Output, Signature, converted, plain
+from opkit.models.text import plain
 
 _WIDTH = 100
 _PREFIX = "cst"

@@ -11,7 +11,7 @@ import numpy as np
 
 from opkit.errors import OpkitError
 from opkit.models.model import Dimension, Model, Node, Tensor
-from opkit.models.scan import shape_text
+from opkit.models.text import shape_text
 from opkit.text import printable, shortened
 
 Array = Any

@@ -90,7 +90,7 @@ class Custom:
 
 
 def _identifier(op_type: str) -> str:
-    """Return the name that `create --from` makes of a type; see opkit/models/op_yml.py."""
+    """Return the name that `create --from` makes of a type; see opkit/models/drafting/op_yml.py."""
     return re.sub(r"\W+", "_", op_type, flags=re.ASCII).strip("_")
 
 

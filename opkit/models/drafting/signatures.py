@@ -13,7 +13,8 @@ from opkit.description.words import taken_by
 from opkit.errors import OpkitError
 from opkit.models.extra import required
 from opkit.models.model import MAX_VALUES, STANDARD, Model, Node, Opaque, Tensor, TypeName, Value
-from opkit.text import printable, shortened
+from opkit.models.text import plain
+from opkit.text import printable
 
 _MAX_DOC = 90
 
@@ -147,11 +148,6 @@ def signature(model: Model, nodes: Sequence[Node], has_texts: bool = True) -> Si
 def called(nodes: Sequence[Node]) -> str:
     """Return the operator's name for messages."""
     return plain(nodes[0].op_type)
-
-
-def plain(text: str, max_length: int = 60) -> str:
-    """Return a name of a model for messages, on one line."""
-    return " ".join(printable(shortened(text, max_length)).split())
 
 
 def _schema(op_type: str, domain: str, opset: int) -> Any:

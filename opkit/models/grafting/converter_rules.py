@@ -6,9 +6,9 @@ The rules for RKNN-Toolkit2 are those of check_model in a repository's rknn2/con
 from __future__ import annotations
 
 from opkit.errors import OpkitError
-from opkit.models.grafting import Graft
+from opkit.models.grafting.graft import Graft
 from opkit.models.model import Model
-from opkit.models.scan import shape_text
+from opkit.models.text import shape_text
 from opkit.runtimes.rknn2.limits import TENSOR_TYPES
 from opkit.text import printable, shortened
 

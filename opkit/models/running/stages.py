@@ -6,8 +6,8 @@ calls in a row, so that there are as few stages as possible. A node is in one st
 nodes that onnxruntime computes once, because all their inputs are constant, are in each stage that
 reads them, where they become part of its optimized graph.
 
-An If, Loop or Scan with such a node in its body is run by Python (opkit/models/control.py), and its
-body is staged.
+An If, Loop or Scan with such a node in its body is run by Python (control.py), and its body is
+staged.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from opkit.errors import OpkitError
-from opkit.models import control
 from opkit.models.extra import required
 from opkit.models.onnx_model import RANDOM, node_name, subgraphs
-from opkit.models.weights import OpenModel, array, first_line
+from opkit.models.running import control
+from opkit.models.running.weights import OpenModel, array, first_line
 from opkit.text import printable
 
 Array = Any

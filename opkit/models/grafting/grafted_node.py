@@ -11,10 +11,10 @@ import numpy as np
 from opkit.check.cases import Case
 from opkit.description.spec import Param
 from opkit.errors import OpkitError
-from opkit.models.custom_nodes import Custom
 from opkit.models.extra import required
+from opkit.models.grafting.custom_nodes import Custom
 from opkit.models.model import Node
-from opkit.models.stages import Call
+from opkit.models.running.stages import Call
 from opkit.text import printable, shortened
 
 Array = Any

@@ -1,0 +1,1 @@
+"""Draft operator repositories from the nodes of a model."""

@@ -1,0 +1,1 @@
+"""Make nodes of a model those of operator repositories."""

@@ -1,0 +1,1 @@
+"""Run a model by onnxruntime, whole or with Python functions in place of nodes."""

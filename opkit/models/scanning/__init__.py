@@ -1,0 +1,1 @@
+"""Compare a model's operators with those of a target."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -37,8 +38,10 @@ def test_types_without_numpy_dtype() -> None:
     assert (ELEMENT_TYPES["bfloat16"].limits, ELEMENT_TYPES["bfloat16"].size) == (None, 2)
     for name in ("int4", "uint4", "bfloat16"):
         assert ELEMENT_TYPES[name].dtype is None
-        with pytest.raises(TypeError):
-            np.dtype(name)
+        # In a process of its own: onnx's ml_dtypes adds such names to numpy.
+        numpy = [sys.executable, "-c", f"import numpy; numpy.dtype({name!r})"]
+        failed = subprocess.run(numpy, capture_output=True, text=True, check=False)
+        assert failed.stderr.splitlines()[-1].startswith("TypeError")
 
 
 def test_table_matches_c(tmp_path: Path) -> None:

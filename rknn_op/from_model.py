@@ -246,11 +246,9 @@ def _wrapped(text: str, mark: str = "") -> Iterator[str]:
 
 def _next(found: Plans) -> Iterator[str]:
     yield "Next:"
-    folders = [shlex.quote(str(each.plan.folder)) for each in found.planned]
-    for folder in folders:
-        yield f"    rknn-op check -p {folder}"
+    folders = " ".join(shlex.quote(str(each.plan.folder)) for each in found.planned)
+    yield f"    rknn-op check -p {folders}"
     if found.model.framework == "onnx":
         model = shlex.quote(str(found.model.file))
-        options = " ".join(f"-p {folder}" for folder in folders)
         output = shlex.quote(str(found.model.file.with_suffix("")) + "_grafted.onnx")
-        yield f"    rknn-op graft {model} {options} -o {output}"
+        yield f"    rknn-op graft {model} -p {folders} -o {output}"

@@ -67,6 +67,30 @@ def detection_head(opset: int = 19) -> Any:
     )
 
 
+def detector() -> Any:
+    """Return the README's model: features by Conv and Selu, sampled by GridSample."""
+    nodes = [
+        helper.make_node("Conv", ["image", "w"], ["features"], "/backbone/conv", pads=[1, 1, 1, 1]),
+        helper.make_node("Selu", ["features"], ["active"], "/backbone/act"),
+        helper.make_node(
+            "GridSample",
+            ["active", "grid"],
+            ["sampled"],
+            "/head/sample",
+            align_corners=0,
+            padding_mode="border",
+        ),
+        helper.make_node("Conv", ["sampled", "v"], ["scores"], "/head/conv"),
+    ]
+    return model(
+        nodes,
+        [value("image", [1, 3, 32, 32]), value("grid", [1, 16, 16, 2])],
+        [value("scores", None)],
+        [weights("w", 8, 3, 3, 3), weights("v", 4, 8, 1, 1)],
+        opset=16,
+    )
+
+
 def text_encoder() -> Any:
     """Return an encoder of 8 tokens: positions by CumSum of the mask, then an attention."""
     nodes = [

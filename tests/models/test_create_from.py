@@ -394,7 +394,7 @@ def test_all_missing_operators(tmp_path: Path) -> None:
     path, output = created(model(nodes, [value("x", [1, 4])], outputs), tmp_path, "--all")
     assert sorted(each.name for each in path.iterdir()) == ["Acosh", "Selu"]
     assert output.index("Selu (1 node)") < output.index("Acosh (1 node)")
-    assert f"rknn-op graft {tmp_path}/model.onnx -p {path}/Selu -p {path}/Acosh -o" in output
+    assert f"rknn-op graft {tmp_path}/model.onnx -p {path}/Selu {path}/Acosh -o" in output
 
 
 def test_nothing_is_missing(tmp_path: Path) -> None:

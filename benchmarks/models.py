@@ -110,7 +110,10 @@ def graft_section(folder: Path, runs: int) -> str:
     file = saved(layers(), folder)
     inputs = {"x": np.random.default_rng(1).uniform(-1, 1, (1, CHANNELS, SIZE, SIZE))}
     inputs = {name: array.astype(np.float32) for name, array in inputs.items()}
-    session = onnxruntime.InferenceSession(str(file))
+    options = onnxruntime.SessionOptions()
+    # As in stages: else its threads, which wait actively after a run, slow the stages down.
+    options.add_session_config_entry("session.force_spinning_stop", "1")
+    session = onnxruntime.InferenceSession(str(file), options)
     in_calls = [0.0]
 
     def choose(node: Any, _: str) -> Call | None:

@@ -1,6 +1,6 @@
 """Measure the verbs that read a model, on models of real sizes, as Markdown tables.
 
-    python -m benchmarks.models [scan] [graft] [--runs 5] [--output benchmarks]
+    python -m benchmarks.models [scan] [green] [graft] [--runs 5] [--output benchmarks]
 
 Prints the tables; with --output, writes them into RESULTS.md of that folder. A time of a verb is
 that of a whole process, with the start of Python and its imports; that of a model in stages is one
@@ -27,10 +27,11 @@ from onnx import helper, numpy_helper
 from benchmarks import results_file
 from opkit.models.running.stages import Call, original, staged, tensor_types
 from opkit.models.running.weights import opened
-from tests.models.models import large, model, saved, value
+from tests.models.models import detector, large, model, saved, value
 from tests.repositories import ROOT
 
 AIM = 2.0  # maximum seconds of a scan besides the loading
+AIM_OF_GREEN = 20.0  # maximum seconds from the model to checked operators
 AIM_OF_STAGES = 1.1  # maximum time of the stages without calls, relative to onnxruntime
 LAYERS, CHANNELS, SIZE = 16, 64, 56
 CALL_EACH = 4  # the layers from call to call
@@ -168,7 +169,38 @@ def run_time(function: Callable[[], object]) -> float:
     return time.perf_counter() - begin
 
 
-SECTIONS: dict[str, Callable[[Path, int], str]] = {"scan": scan_section, "graft": graft_section}
+def green_section(folder: Path, runs: int) -> str:
+    """Return the section on the way from a model to checked repositories."""
+    file = saved(detector(), folder)
+    steps: dict[str, list[float]] = {}
+    for run in range(runs + 1):  # the first one fills the cache of objects
+        made = folder / str(run)
+        checked = ("-p", str(made / "Selu"), str(made / "GridSample"))
+        for step, arguments in {
+            "`rknn-op create --from`": ("create", "--from", str(file), "--all", "-p", str(made)),
+            "`rknn-op check`": ("check", *checked),
+            "`rknn-op graft`": ("graft", str(file), *checked, "-o", f"{made}.onnx"),
+        }.items():
+            steps.setdefault(step, []).append(seconds("-m", "rknn_op", *arguments))
+    medians = {step: statistics.median(times[1:]) for step, times in steps.items()}
+    total = sum(medians.values())
+    rows = [[step, f"{median:.2f} s", "-", "-"] for step, median in medians.items()]
+    holds = "yes" if total <= AIM_OF_GREEN else "no"
+    rows.append(["in all", f"{total:.2f} s", f"at most {AIM_OF_GREEN:g} s", holds])
+    return (
+        "## From a model to checked operators\n\n"
+        "    python -m benchmarks.models green --output benchmarks\n\n"
+        f"{results_file.machine()}; {results_file.medians(runs)}, with a warm cache.\n"
+        "The README's model: Selu and GridSample, which the operator library has.\n\n"
+        + results_file.table(["", "measured", "aim", "holds"], rows)
+    )
+
+
+SECTIONS: dict[str, Callable[[Path, int], str]] = {
+    "scan": scan_section,
+    "green": green_section,
+    "graft": graft_section,
+}
 """Part -> the function that measures it: it gets an empty folder and the count of runs."""
 
 

@@ -271,6 +271,14 @@ def test_models(tmp_path: Path) -> None:
     assert (float(measured.removesuffix(" s")) <= 2) is (holds == "yes")
 
 
+@pytest.mark.slow
+def test_model_to_checked_operators(tmp_path: Path) -> None:
+    run("benchmarks.models", "green", "--runs", "1", "--output", str(tmp_path))
+    ((measured, aim, holds),) = rows((tmp_path / "RESULTS.md").read_text())["in all"]
+    assert aim == "at most 20 s"
+    assert (float(measured.removesuffix(" s")) <= 20) is (holds == "yes")
+
+
 def test_model_in_stages(tmp_path: Path) -> None:
     run("benchmarks.models", "graft", "--runs", "1", "--output", str(tmp_path))
     text = (tmp_path / "RESULTS.md").read_text()

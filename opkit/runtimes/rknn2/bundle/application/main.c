@@ -23,9 +23,8 @@
 static const char HELP[] =
     "Usage: run_model [-h] [-l] [-n RUNS] [-o FOLDER] [-z] MODEL.rknn [INPUT.bin ...]\n"
     "\n"
-    "Runs a model. Each INPUT.bin has the elements of an input, in the layout and of the type "
-    "that\n"
-    "the program prints for it. Without files, inputs are random.\n"
+    "Runs a model. Each INPUT.bin has the elements of an input, of the layout and type that the\n"
+    "program prints for it. Without files, inputs are random.\n"
     "\n"
     "  -h         print this help\n"
     "  -l         print the runtime's table of the time of each layer\n"

@@ -27,6 +27,7 @@ from opkit.files.skeletons import once_only_files
 from opkit.runtimes.build import Build
 from opkit.runtimes.check import Check
 from opkit.runtimes.files import Files
+from opkit.runtimes.models import Models
 from opkit.runtimes.report import Report
 from opkit.runtimes.rknn.describe import DESCRIBE
 from tests.compiling import C_SOURCES
@@ -407,7 +408,7 @@ ELSEWHERE = {
     "opkit/compute/half.h": "boards",
     "opkit/op.schema.json": ".*",  # the keys of all runtimes
     "opkit/toolchains": "board",
-    "opkit/REUSE.toml": "runtimes/pplnn",  # the license of one file
+    "opkit/REUSE.toml": "runtimes/(pplnn|rknn)",  # the licenses of files
 }
 """File or folder outside of the runtimes -> pattern of the words that it may contain."""
 
@@ -432,5 +433,5 @@ def test_available_runtimes() -> None:
     assert prompts["runtimes"].endswith(f" (of {', '.join(runtimes.available())})")
     for name, runtime in runtimes.available().items():
         assert runtime.name == runtime.describe.name == name
-        for part in (Describe, Files, Build, Check, Report):
+        for part in (Describe, Files, Build, Check, Report, Models):
             assert isinstance(getattr(runtime, part.__name__.lower()), part)

@@ -31,6 +31,7 @@ from opkit.runtimes.models import Models
 from opkit.runtimes.report import Report
 from opkit.runtimes.rknn.describe import DESCRIBE
 from tests.compiling import C_SOURCES
+from tests.models.models import frozen_graph, saved_graph
 from tests.repositories import ROOT, TEMPLATE, Repository, copy_template
 
 ROOM = ROOT / "tests/data/plain_runtime"
@@ -300,6 +301,21 @@ def test_added_runtime_works_at_next_build(template: Path, tmp_path: Path) -> No
     assert (made.path / "build/pc/operator.so").is_file()
     assert (made.path / "plain/NOTES.md").is_file()
     assert mine.read_text().startswith("/* Mine. */")
+
+
+def test_models_are_compared_with_its_operators(template: Path, tmp_path: Path) -> None:
+    file = saved_graph(frozen_graph(), tmp_path)
+    folder = shutil.copytree(template, tmp_path / "template")
+    shutil.copytree(ROOT / "rknn_op", folder / "rknn_op")
+    done = subprocess.run(
+        [sys.executable, "-m", "rknn_op", "scan", str(file), "--target", "pc"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "for pc (plain C 1):\n1 operator needs a custom one\n\nTruncateDiv" in done.stdout
 
 
 # ---- Limits of runtimes ----

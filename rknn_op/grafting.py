@@ -20,8 +20,10 @@ from opkit.models.grafting.simulation import Simulation
 from opkit.models.grafting.writing import assembled, publish
 from opkit.models.running.inputs import random_inputs, read_inputs
 from opkit.models.running.weights import opened
+from opkit.runtimes import available
 from opkit.text import printable, shortened
 from rknn_op.repositories import require
+from rknn_op.scanning import toolkits
 from rknn_op.temporary import temporary_folder
 
 SUFFIX = ".onnx"
@@ -97,10 +99,12 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
     for folder in folders:
         require(folder)
     operators = [Operator(folder) for folder in dict.fromkeys(each.resolve() for each in folders)]
-    runtime = runtime_of(operators, options.target)
-    if options.toolkit and runtime != "rknn2":
-        raise OpkitError(f"--toolkit: RKNN-Toolkit2 is not for {runtime}")
-    found = customs(operators, runtime)
+    name = runtime_of(operators, options.target)
+    runtime = available()[name]
+    toolkit = runtime.models.toolkit
+    if options.toolkit and not toolkit:
+        raise OpkitError(f"--toolkit: {toolkits()} is not for {name}")
+    found = customs(operators, name)
     with opened(file) as source, temporary_folder() as folder:
         model = onnx_model.read(file)
         grafted = graft(source, model, found)
@@ -112,10 +116,12 @@ def graft_file(file: Path, folders: Sequence[Path], output: Path, options: Optio
             return outcome
         write_shapes(source, grafted, model, proof)
         files = assembled(grafted.model, folder, output.name)
-        if options.toolkit:
+        if options.toolkit and toolkit:
             package = folder / output.with_suffix(PACKAGE).name
-            target = options.target or simulation.DEFAULT_TARGET
-            request = simulation.Request(options.toolkit, files[-1], found, target, inputs, package)
+            target = options.target or runtime.describe.default_target
+            request = simulation.Request(
+                toolkit, options.toolkit, files[-1], found, target, inputs, package
+            )
             simulated = simulation.simulate(request, proof.outputs, options.max_error)
             outcome = replace(outcome, simulation=simulated)
             if outcome.problem:

@@ -10,11 +10,10 @@ from pathlib import Path
 from opkit.errors import OpkitError
 from opkit.models import graph_def, onnx_model
 from opkit.models.model import Model
-from opkit.models.scanning import operator_lists
-from opkit.models.scanning.operator_lists import OperatorList
 from opkit.models.scanning.scan import Scan, ToolkitReport, scan
 from opkit.models.scanning.toolkit import ask, differences
 from opkit.runtimes import available
+from opkit.runtimes.models import Models, OperatorList
 from opkit.text import did_you_mean, printable, shortened
 
 READERS: dict[str, Callable[[Path], Model]] = {
@@ -23,9 +22,6 @@ READERS: dict[str, Callable[[Path], Model]] = {
 }
 """Suffix of a model's file -> its reader."""
 
-_DEFAULT_RUNTIMES = {".onnx": "rknn2", ".pb": "rknn"}
-_CHECKOUT = "PPLNN_SRC"
-
 
 def scan_file(file: Path, target: str | None, toolkit: Path | None = None) -> Scan:
     """Return the operators of a model that a target lacks.
@@ -33,27 +29,35 @@ def scan_file(file: Path, target: str | None, toolkit: Path | None = None) -> Sc
     Args:
         file: an .onnx or .pb file.
         target: the target; None: the default of the runtime for such files.
-        toolkit: a Python with RKNN-Toolkit2 to ask, too; see toolkit.ask.
+        toolkit: a Python with the target's toolkit to ask, too; see toolkit.ask.
 
     Raises:
         OpkitError: the model cannot be read, or the target is unknown or takes no such models.
     """
     _refuse_suffix(file)
-    target = target or available()[_DEFAULT_RUNTIMES[file.suffix]].describe.default_target
-    operators = _operators(target)
+    target = target or available()[_default_runtime(file)].describe.default_target
+    models = available()[_runtime(target)].models
+    operators = _operators(models, target)
     model = read_model(file)
-    if model.framework != operators.framework:
+    if model.framework != models.framework:
         raise OpkitError(
             f"{printable(str(file))}: a model of {model.framework}; custom operators of {target} "
-            f"are for models of {operators.framework}"
+            f"are for models of {models.framework}"
         )
     result = scan(model, target, operators)
     if toolkit is None:
         return result
-    if target not in available()["rknn2"].describe.targets:
-        raise OpkitError(f"--toolkit: RKNN-Toolkit2 has no target {target}")
-    answer = ask(toolkit, file, target)
-    return replace(result, toolkit=ToolkitReport(answer.version, differences(result, answer)))
+    if models.toolkit is None:
+        raise OpkitError(f"--toolkit: {toolkits()} has no target {target}")
+    answer = ask(models.toolkit, toolkit, file, target)
+    report = ToolkitReport(models.toolkit.name, answer.version, differences(result, answer))
+    return replace(result, toolkit=report)
+
+
+def toolkits() -> str:
+    """Return the names of the toolkits for `--toolkit`, for messages."""
+    found = [runtime.models.toolkit for runtime in available().values()]
+    return " or ".join(toolkit.name for toolkit in found if toolkit)
 
 
 def read_model(file: Path) -> Model:
@@ -81,11 +85,20 @@ def runtime_of(file: Path, target: str) -> str:
         OpkitError: the target is unknown, or the file is not a model.
     """
     _refuse_suffix(file)
-    return _runtime(target) if target else _DEFAULT_RUNTIMES[file.suffix]
+    return _runtime(target) if target else _default_runtime(file)
 
 
-def _operators(target: str) -> OperatorList:
-    return _LISTS[_runtime(target)](target)
+def _default_runtime(file: Path) -> str:
+    return next(
+        name
+        for name, runtime in available().items()
+        if runtime.models.is_default and runtime.models.suffix == file.suffix
+    )
+
+
+def _operators(models: Models, target: str) -> OperatorList:
+    checkout = os.environ.get(models.checkout_variable) if models.checkout_variable else None
+    return models.operators(target, Path(checkout) if checkout else None)
 
 
 def _runtime(target: str) -> str:
@@ -102,20 +115,3 @@ def _runtime(target: str) -> str:
         f"--target: invalid {printable(shortened(target))!r} ({expected})"
         + (f"; {hint}" if hint else "")
     )
-
-
-def _pplnn(target: str) -> OperatorList:
-    checkout = os.environ.get(_CHECKOUT)
-    if not checkout:
-        raise OpkitError(
-            f"--target {target}: the list of operators is in ppl.nn's source; set {_CHECKOUT} to a "
-            "checkout of ppl.nn"
-        )
-    return operator_lists.pplnn(target, Path(checkout))
-
-
-_LISTS: dict[str, Callable[[str], OperatorList]] = {
-    "rknn": operator_lists.rknn,
-    "rknn2": operator_lists.rknn2,
-    "pplnn": _pplnn,
-}

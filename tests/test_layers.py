@@ -30,7 +30,7 @@ LAYERS = (
     # The interface of a runtime: types of kernels, the parts, the table.
     ("opkit.runtimes.executor", "opkit.runtimes.invocation"),
     ("opkit.runtimes.files", "opkit.runtimes.build"),
-    ("opkit.runtimes.check", "opkit.runtimes.report"),
+    ("opkit.runtimes.check", "opkit.runtimes.report", "opkit.runtimes.models"),
     ("opkit.runtimes.interface",),
     ("opkit.runtimes",),
     # The texts that every operator has.
@@ -48,6 +48,10 @@ LAYERS = (
     ("opkit.testing", "opkit.sconstruct", "opkit.ci"),
     # Models with operators that a target lacks.
     ("opkit.models",),
+    ("opkit.models.running",),
+    ("opkit.models.scanning",),
+    ("opkit.models.drafting",),
+    ("opkit.models.grafting",),
     # New repositories.
     ("opkit.creation",),
     ("hooks", "rknn_op_template"),
@@ -65,6 +69,7 @@ COSTS = {
     "build": {"numpy"},
     "check": {"SCons"},
     "report": {"SCons"},
+    "models": {"numpy", "SCons", "elftools"},
 }
 """Part of a runtime -> the distributions that its import must not load: they are missing where it
 is asked for, or slow."""

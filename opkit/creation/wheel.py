@@ -22,8 +22,12 @@ from opkit.version import VERSION
 
 DISTRIBUTION = "rknn-opkit"
 _OPKIT = Path(__file__).resolve().parents[1]
-_LEFT_OUT = ("creation", "models", "runtimes/rknn/creation", "runtimes/rknn2/bundle")
-"""Folders of opkit that are not in the wheel, besides bytecode."""
+_LEFT_OUT = (
+    "creation",
+    "models",
+    *(f"runtimes/*/{name}" for name in ("bundle", "creation", "models")),
+)
+"""Patterns of the folders of opkit that are not in the wheel, besides bytecode."""
 _DIGITS = 12
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
@@ -60,7 +64,7 @@ def _files() -> Iterator[tuple[str, bytes]]:
     """Yield path and content of opkit's files, sorted by path; skip hidden files and backups."""
     # Paths as text: hundreds of Path objects take as long as reading the files.
     root = str(_OPKIT)
-    left_out = {f"{root}/{folder}" for folder in _LEFT_OUT}
+    left_out = {str(folder) for pattern in _LEFT_OUT for folder in _OPKIT.glob(pattern)}
     paths = []
     for folder, folders, names in os.walk(root):
         folders[:] = [

@@ -14,7 +14,7 @@ A runtime returns, in its module `describe`:
         type_refusal=lambda name: "use FLOAT" if name == "FLOATS" else "",
     )
 
-The other parts are in opkit.runtimes: files, build, check and report.
+The other parts are in opkit.runtimes: files, build, check, report and models.
 """
 
 from __future__ import annotations

@@ -20,10 +20,11 @@ from opkit.check.operators import Operator
 from opkit.models import onnx_model
 from opkit.models.grafting import graft as grafting
 from opkit.models.grafting import writing
-from opkit.models.grafting.custom_nodes import Custom, Form
+from opkit.models.grafting.custom_nodes import Custom
 from opkit.models.grafting.proof import prove
 from opkit.models.running.inputs import random_inputs
 from opkit.models.running.weights import opened
+from opkit.runtimes.models import Form
 from rknn_op import creation
 from rknn_op.command import main
 from tests.models.models import constant, model, saved, value
@@ -444,7 +445,7 @@ def test_hostile_names(tmp_path: Path, repositories: Mapping[str, Path]) -> None
 def test_kept_nodes(tmp_path: Path, repositories: Mapping[str, Path]) -> None:
     """A node with ONNX's own name stays as it is, also without its optional inputs."""
     operator = Operator(repositories["DeformConv"])
-    form = Form("DeformConv", None, (1, 1), False, lambda _: ())
+    form = Form("DeformConv", None)
     file = saved(deformed(), tmp_path)
     with opened(file) as source:
         found = grafting.graft(source, onnx_model.read(file), [Custom(operator, form)])

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner, Result
 from onnxruntime.transformers.float16 import convert_float_to_float16
 
+from opkit import runtimes
 from opkit.models.model_file import MAX_NODES
-from opkit.models.scanning import operator_lists
 from opkit.models.scanning.listing import as_json
 from opkit.models.scanning.scan import ToolkitReport
 from rknn_op.command import main
@@ -76,7 +76,9 @@ def fields(value: Any, prefix: str = "") -> Iterator[str]:
 
 def test_every_field_is_documented(folder: Path) -> None:
     result = scan_file(Path("head.onnx"), None)
-    found = set(fields(as_json(replace(result, toolkit=ToolkitReport("2.5.0", ("one",))))))
+    found = set(
+        fields(as_json(replace(result, toolkit=ToolkitReport("Toolkit", "2.5.0", ("one",)))))
+    )
     section = PAGE.partition("## JSON")[2].partition("\n## ")[0]
     documented = re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE)
     same = {each.replace(".outputs[]", ".inputs[]") for each in found}
@@ -113,7 +115,7 @@ def test_links_and_sources() -> None:
     for link in re.findall(r"\]\(([^)#]+)", PAGE):
         assert (ROOT / "docs" / link).is_file()
     assert "PPLNN_SRC" in PAGE
-    ways = operator_lists.rknn2("rk3588").ways
+    ways = runtimes.available()["rknn2"].models.operators("rk3588", None).ways
     assert re.findall(r"^\| `(\w+)` \| (?:`cst|nothing)", PAGE, re.MULTILINE) == [*ways]
 
 

@@ -27,9 +27,11 @@ from opkit.files.skeletons import once_only_files
 from opkit.runtimes.build import Build
 from opkit.runtimes.check import Check
 from opkit.runtimes.files import Files
+from opkit.runtimes.models import Models
 from opkit.runtimes.report import Report
 from opkit.runtimes.rknn.describe import DESCRIBE
 from tests.compiling import C_SOURCES
+from tests.models.models import frozen_graph, saved_graph
 from tests.repositories import ROOT, TEMPLATE, Repository, copy_template
 
 ROOM = ROOT / "tests/data/plain_runtime"
@@ -301,6 +303,21 @@ def test_added_runtime_works_at_next_build(template: Path, tmp_path: Path) -> No
     assert mine.read_text().startswith("/* Mine. */")
 
 
+def test_models_are_compared_with_its_operators(template: Path, tmp_path: Path) -> None:
+    file = saved_graph(frozen_graph(), tmp_path)
+    folder = shutil.copytree(template, tmp_path / "template")
+    shutil.copytree(ROOT / "rknn_op", folder / "rknn_op")
+    done = subprocess.run(
+        [sys.executable, "-m", "rknn_op", "scan", str(file), "--target", "pc"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "for pc (plain C 1):\n1 operator needs a custom one\n\nTruncateDiv" in done.stdout
+
+
 # ---- Limits of runtimes ----
 
 
@@ -407,7 +424,7 @@ ELSEWHERE = {
     "opkit/compute/half.h": "boards",
     "opkit/op.schema.json": ".*",  # the keys of all runtimes
     "opkit/toolchains": "board",
-    "opkit/REUSE.toml": "runtimes/pplnn",  # the license of one file
+    "opkit/REUSE.toml": "runtimes/(pplnn|rknn)",  # the licenses of files
 }
 """File or folder outside of the runtimes -> pattern of the words that it may contain."""
 
@@ -432,5 +449,5 @@ def test_available_runtimes() -> None:
     assert prompts["runtimes"].endswith(f" (of {', '.join(runtimes.available())})")
     for name, runtime in runtimes.available().items():
         assert runtime.name == runtime.describe.name == name
-        for part in (Describe, Files, Build, Check, Report):
+        for part in (Describe, Files, Build, Check, Report, Models):
             assert isinstance(getattr(runtime, part.__name__.lower()), part)

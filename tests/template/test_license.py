@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 import pytest
@@ -13,17 +14,35 @@ from opkit.errors import OpkitError
 from opkit.files.generated import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.runtimes import available, parse, selected
+from opkit.runtimes.rknn2.bundle.texts import application_files
 from tests.repositories import EXAMPLES, ROOT
 
 TEXTS = ROOT / "licenses"
 NAMES = sorted(path.name for path in TEXTS.iterdir())
 
 
-def covered() -> dict[str, str]:
-    """Return pattern -> license of opkit/REUSE.toml, in its order: the last that matches counts."""
-    lines = (ROOT / "opkit/REUSE.toml").read_text().splitlines()
-    values = [line.split(" = ")[1].strip('"') for line in lines if " = " in line][1:]
-    return dict(zip(values[::3], values[2::3], strict=True))
+def covered() -> Iterator[tuple[str, str]]:
+    """Yield pattern and license of opkit/REUSE.toml, in its order: the last that matches counts."""
+    for table in (ROOT / "opkit/REUSE.toml").read_text().split("[[annotations]]")[1:]:
+        values = dict(line.split(" = ") for line in table.splitlines() if " = " in line)
+        patterns = json.loads(values["path"])
+        for pattern in patterns if isinstance(patterns, list) else [patterns]:
+            yield pattern, json.loads(values["SPDX-License-Identifier"])
+
+
+def texts_of_users() -> list[str]:
+    """Return the texts that opkit writes into folders of users."""
+    spec = parse(
+        (EXAMPLES / "exp/exp.yml").read_text() + f"\nruntimes: [{', '.join(available())}]\n"
+    )
+    once = once_only_files(spec, selected(spec))
+    reference = once[f"{spec.lower}_reference.py"]
+    bundle = application_files({"cstExp": "exp"}, "rk3588", ("aarch64", "armhf"), "m.rknn", "1.6.0")
+    return [
+        *once.values(),
+        *generated_files(spec, reference, selected(spec)).values(),
+        *(content.decode() for content in bundle.values()),
+    ]
 
 
 def test_opkit_has_the_license_of_the_project() -> None:
@@ -32,16 +51,26 @@ def test_opkit_has_the_license_of_the_project() -> None:
 
 def test_each_file_of_opkit_is_covered() -> None:
     """Code copied into the user's files is without conditions; all else is under MIT."""
-    files = [path for path in (ROOT / "opkit").rglob("*") if path.is_file()]
-    for path in files:
-        name = f"/{path.relative_to(ROOT / 'opkit')}"
-        matching = [
-            license_
-            for pattern, license_ in covered().items()
-            if fnmatchcase(name, f"/{pattern}".replace("/**", "/*").replace("*/*", "*"))
-        ]
+    # As in the tool reuse, `**/` includes no folder, and fnmatch's `*` any number of them.
+    patterns = [
+        (pattern.replace("**/", "*").replace("**", "*"), license_)
+        for pattern, license_ in covered()
+    ]
+    written = texts_of_users()
+    copied = set()
+    for path in (ROOT / "opkit").rglob("*"):
+        if not path.is_file() or path.suffix == ".pyc":
+            continue
+        name = path.relative_to(ROOT / "opkit").as_posix()
+        matching = [license_ for pattern, license_ in patterns if fnmatchcase(name, pattern)]
         assert matching, name
-        assert matching[-1] == ("MIT-0" if "templates" in path.parts else "MIT"), name
+        text = path.read_text()
+        if "templates" in path.parts or (text and any(text in each for each in written)):
+            assert matching[-1] == "MIT-0", name
+            copied.add(name)
+        elif path.suffix != ".h":  # any header may become one of a repository
+            assert matching[-1] == "MIT", name
+    assert "runtimes/rknn2/bundle/application/main.c" in copied
 
 
 def test_user_files_have_no_project_license() -> None:

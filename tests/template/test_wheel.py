@@ -18,6 +18,7 @@ import pytest
 from opkit import manifest, repository
 from opkit.creation.wheel import DISTRIBUTION, requirements, wheel
 from opkit.errors import OpkitError
+from opkit.runtimes import available
 from rknn_op import own_opkit
 from rknn_op.repositories import environment
 from tests.repositories import ROOT, Repository, copy_template, generate
@@ -95,7 +96,13 @@ def test_size_and_content() -> None:
         information = f"rknn_opkit-{own.version}.dist-info"
         assert f"{information}/licenses/LICENSE" in names
         metadata = archive.read(f"{information}/METADATA").decode()
-    left_out = ("creation", "models", "runtimes/rknn/creation", "runtimes/rknn2/bundle")
+    left_out = (
+        "creation",
+        "models",
+        "runtimes/rknn/creation",
+        "runtimes/rknn2/bundle",
+        *(f"runtimes/{name}/models" for name in available()),
+    )
     folders = tuple(f"opkit/{folder}/" for folder in left_out)
     files = [
         path for path in (ROOT / "opkit").rglob("*") if path.is_file() and path.suffix != ".pyc"

@@ -11,19 +11,15 @@ import yaml
 
 from opkit import runtimes
 from opkit.description.reader import DescriptionError
+from opkit.description.types import PREFIX, TENSOR
 from opkit.errors import OpkitError
 from opkit.models.drafting.questions import Question
 from opkit.models.drafting.signatures import Attribute, Input, Output, Signature, converted
 from opkit.models.model import STANDARD, Model, Node
 from opkit.models.text import plain
+from opkit.runtimes.models import Renaming
 
 _WIDTH = 100
-_PREFIX = "cst"
-"""The prefix of custom operators in models for RKNN-Toolkit2."""
-
-_DOMAIN = "rknn_cst"
-"""The domain of custom operators in models for RKNN-Toolkit2."""
-
 _NAME_LENGTH = 60
 
 
@@ -114,13 +110,14 @@ def operator_name(found: Signature, chosen: Sequence[str]) -> str:
         OpkitError: a runtime that keeps names in models cannot have it.
     """
     wanted = found.op_type
-    if found.domain == _DOMAIN:
-        wanted = wanted.removeprefix(_PREFIX)
+    renaming = _renaming(chosen)
+    if renaming and found.domain == renaming.domain:
+        wanted = wanted.removeprefix(renaming.prefix)
     base = _identifier(wanted)
     problem = ""
     for name in dict.fromkeys((wanted, base, f"{base}Op", f"Op{base}")):
         reason = _name_problem(name, chosen)
-        if not reason and (name == found.op_type or [*chosen] == ["rknn2"]):
+        if not reason and (name == found.op_type or renaming):
             return name
         problem = problem or reason
     raise OpkitError(
@@ -129,13 +126,19 @@ def operator_name(found: Signature, chosen: Sequence[str]) -> str:
     )
 
 
+def _renaming(chosen: Sequence[str]) -> Renaming | None:
+    """Return the names of custom nodes, if no chosen runtime keeps those of the model."""
+    found = [runtimes.available()[name].models.renaming for name in chosen]
+    return found[0] if len(found) == 1 else None
+
+
 def _identifier(op_type: str) -> str:
     return re.sub(r"\W+", "_", op_type, flags=re.ASCII).strip("_")[:_NAME_LENGTH]
 
 
 def _name_problem(name: str, chosen: Sequence[str]) -> str:
     """Return the reason against an operator's name; empty if it is valid."""
-    tensor = "{a: {type: VX_TYPE_TENSOR}}"
+    tensor = f"{{a: {{type: {TENSOR}}}}}"
     text = f"name: {json.dumps(name)}\nruntimes: [{', '.join(chosen)}]\n"
     try:
         runtimes.parse(f"{text}inputs: {tensor}\noutputs: {tensor.replace('a:', 'b:')}\n", "op.yml")
@@ -147,13 +150,15 @@ def _name_problem(name: str, chosen: Sequence[str]) -> str:
 def _keys_of_runtimes(found: Signature, name: str, chosen: Sequence[str]) -> Iterator[str]:
     """Yield the keys with the operator's name in models, where it is not the default."""
     op_type = found.op_type
-    if name not in (op_type, op_type.removeprefix(_PREFIX)):
+    renaming = _renaming(chosen)
+    if renaming and name not in (op_type, op_type.removeprefix(renaming.prefix)):
         yield f"# {plain(op_type)} in the model, a name that the generated code cannot have."
         if _identifier(op_type) not in ("", name):
-            yield f"op_type: {_PREFIX}{_identifier(op_type)}"
-    if "pplnn" in chosen:
-        yield f"domain: {json.dumps(found.domain)}"
-        yield f"opset: [{found.opset}, {found.opset}]"
+            yield f"{renaming.key}: {renaming.prefix}{_identifier(op_type)}"
+    for runtime in chosen:
+        keys = runtimes.available()[runtime].models.keys(found.domain, found.opset)
+        for key, value in keys.items():
+            yield f"{key}: {json.dumps(value)}"
 
 
 def _title(found: Signature, model: Model, nodes: Sequence[Node]) -> str:
@@ -184,7 +189,7 @@ def _wrapped(text: str, indent: int) -> list[str]:
 
 
 def _tensor(each: Input | Output) -> str:
-    keys = {"type": "VX_TYPE_TENSOR"}
+    keys = {"type": TENSOR}
     if len(each.dtypes) == 1:
         keys["dtype"] = each.dtypes[0]
     return _line(each.name, keys, each.doc)
@@ -207,7 +212,7 @@ def _default(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-_TYPES = {"bool": "VX_TYPE_BOOL"}
+_TYPES = {"bool": f"{PREFIX}BOOL"}
 """A kind that is not a word of op.yml -> the type."""
 
 

@@ -1,7 +1,4 @@
-"""Refuse grafted models that a converter accepts but cannot run.
-
-The rules for RKNN-Toolkit2 are those of check_model in a repository's rknn2/convert.py.
-"""
+"""Refuse grafted models that a converter accepts but the runtime cannot run."""
 
 from __future__ import annotations
 
@@ -9,14 +6,11 @@ from opkit.errors import OpkitError
 from opkit.models.grafting.graft import Graft
 from opkit.models.model import Model
 from opkit.models.text import shape_text
-from opkit.runtimes.rknn2.limits import TENSOR_TYPES
+from opkit.runtimes.interface import Runtime
 from opkit.text import printable, shortened
 
-_DTYPES = (*TENSOR_TYPES, "int8", "uint8")
-"""The dtypes of a model's inputs; those of integers may be quantized tensors."""
 
-
-def refuse(model: Model, runtime: str) -> None:
+def refuse(model: Model, runtime: Runtime) -> None:
     """Refuse a model that breaks a rule of its converter.
 
     Args:
@@ -26,30 +20,33 @@ def refuse(model: Model, runtime: str) -> None:
     Raises:
         OpkitError: it breaks one.
     """
-    if runtime != "rknn2":
+    rules = runtime.models.rules
+    if not rules:
         return
     for tensor in model.inputs:
         name = printable(shortened(tensor.name))
         if tensor.is_dynamic:
             raise OpkitError(
                 f"{model.file}: input {name!r} has the dynamic shape "
-                f"{printable(shape_text(tensor.shape))}; a custom operator with such a shape "
-                "crashes on the board; export the model with fixed sizes"
+                f"{printable(shape_text(tensor.shape))}; {rules.dynamic_shape}; "
+                "export the model with fixed sizes"
             )
-        if tensor.dtype not in _DTYPES:
+        if tensor.dtype not in rules.input_types:
+            expected = ", ".join(rules.input_types)
             raise OpkitError(
-                f"{model.file}: input {name!r} is {tensor.dtype} (expected {', '.join(_DTYPES)})"
+                f"{model.file}: input {name!r} is {tensor.dtype} (expected {expected})"
             )
 
 
-def warnings(graft: Graft, runtime: str) -> list[str]:
+def warnings(graft: Graft, runtime: Runtime) -> list[str]:
     """Return warnings of nodes that a converter cannot convert, as sentences."""
+    rules = runtime.models.rules
     top = {id(message) for message in graft.model.proto.graph.node}
     inside = [each for each in graft.nodes if id(each.message) not in top]
-    if runtime != "rknn2" or not inside:
+    if not rules or rules.has_subgraphs or not inside:
         return []
     names = ", ".join(repr(printable(shortened(each.node.name))) for each in inside)
     return [
-        f"in subgraphs, which RKNN-Toolkit2 does not convert: {names}; simplify the model to one "
-        "without If, Loop and Scan"
+        f"in subgraphs, which {runtime.describe.title} does not convert: {names}; simplify the "
+        "model to one without If, Loop and Scan"
     ]

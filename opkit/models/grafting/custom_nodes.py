@@ -5,63 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from opkit.check.operators import Operator
 from opkit.description.spec import OpSpec, Param
 from opkit.errors import OpkitError
 from opkit.runtimes import available
-from opkit.runtimes.pplnn.settings import settings as pplnn_settings
-from opkit.runtimes.rknn2.limits import READABLE, unreadable_numbers
-from opkit.runtimes.rknn2.onnx_names import ONNX_OPERATORS
-from opkit.runtimes.rknn2.settings import settings as rknn2_settings
+from opkit.runtimes.models import Form
 from opkit.text import closest, printable, shortened
 
-RKNN2_DOMAIN = "rknn_cst"
-"""The domain in the vendor's examples; rknn2/make_onnx.py of a repository writes it, too."""
 
-
-@dataclass(frozen=True)
-class Form:
-    """The form of an operator's nodes for a runtime.
-
-    Attributes:
-        op_type: the operator's name in models.
-        domain: the domain; None: the name is ONNX's own, and nodes stay as they are.
-        versions: the first and last version of the domain with the operator.
-        has_constants: whether params with a `source` are constant inputs behind the tensors; else
-            they are attributes.
-        unreadable: the numbers of a value that cannot be an attribute.
-        readable: the numbers that can, for messages.
-    """
-
-    op_type: str
-    domain: str | None
-    versions: tuple[int, int]
-    has_constants: bool
-    unreadable: Callable[[Any], Sequence[int | float]]
-    readable: str = ""
-
-    @property
-    def keeps_nodes(self) -> bool:
-        """Whether nodes stay as they are: the converter has the operator, the runtime may not."""
-        return self.domain is None
-
-
-def _rknn2(spec: OpSpec) -> Form:
-    op_type = rknn2_settings(spec).op_type
-    if op_type in ONNX_OPERATORS:
-        return Form(op_type, None, (1, 1), False, lambda _: ())
-    return Form(op_type, RKNN2_DOMAIN, (1, 1), True, unreadable_numbers, READABLE)
-
-
-def _pplnn(spec: OpSpec) -> Form:
-    chosen = pplnn_settings(spec)
-    return Form(spec.name, chosen.domain, chosen.opset, False, lambda _: ())
-
-
-_FORMS: dict[str, Callable[[OpSpec], Form]] = {"rknn2": _rknn2, "pplnn": _pplnn}
-"""Runtime -> the form of its nodes; RKNN-Toolkit 1.x has no ONNX models with custom operators."""
+def _forms() -> dict[str, Callable[[OpSpec], Form]]:
+    """Return runtime with ONNX models of custom operators -> form; the usual runtime first."""
+    parts = {name: runtime.models for name, runtime in available().items()}
+    names = sorted(parts, key=lambda name: not parts[name].is_default)
+    return {name: form for name in names if (form := parts[name].form)}
 
 
 @dataclass(frozen=True)
@@ -86,7 +43,11 @@ class Custom:
         is_own = op_type == self.form.op_type and domain == (self.form.domain or "")
         name = _identifier(op_type)
         # `create --from` writes this op_type for a name that the generated code cannot have.
-        return is_own or self.spec.name in (op_type, name) or self.form.op_type == f"cst{name}"
+        return (
+            is_own
+            or self.spec.name in (op_type, name)
+            or self.form.op_type == f"{self.form.prefix}{name}"
+        )
 
 
 def _identifier(op_type: str) -> str:
@@ -102,11 +63,12 @@ def runtime_of(operators: Iterable[Operator], target: str | None) -> str:
     """
     if target:
         return _runtime_of_target(target)
-    names = [*_FORMS]
+    all_names = [*_forms()]
+    names = all_names
     for operator in operators:
         names = [name for name in names if name in operator.spec.runtimes]
         if not names:
-            expected = f"expected {' or '.join(_FORMS)}, the same one for all repositories"
+            expected = f"expected {' or '.join(all_names)}, the same one for all repositories"
             has = ", ".join(operator.spec.runtimes)
             raise OpkitError(f"{operator.root}: has the runtimes {has} ({expected})")
     return names[0]
@@ -114,7 +76,7 @@ def runtime_of(operators: Iterable[Operator], target: str | None) -> str:
 
 def _runtime_of_target(target: str) -> str:
     known: dict[str, str] = {}
-    for name in _FORMS:
+    for name in _forms():
         describe = available()[name].describe
         known |= dict.fromkeys(describe.targets, name)
         if target in describe.refused_targets:
@@ -132,6 +94,7 @@ def customs(operators: Sequence[Operator], runtime: str) -> list[Custom]:
         OpkitError: an operator lacks the runtime, or two have one name.
     """
     found: dict[str, Custom] = {}
+    form = _forms()[runtime]
     for operator in operators:
         if runtime not in operator.spec.runtimes:
             has = ", ".join(operator.spec.runtimes)
@@ -139,7 +102,7 @@ def customs(operators: Sequence[Operator], runtime: str) -> list[Custom]:
                 f"{operator.root}: has the runtimes {has} (expected {runtime}); add it to "
                 "`runtimes` in op.yml, and build"
             )
-        custom = Custom(operator, _FORMS[runtime](operator.spec))
+        custom = Custom(operator, form(operator.spec))
         for name in (operator.spec.name, custom.form.op_type):
             other = found.setdefault(name, custom)
             if other is not custom:

@@ -194,7 +194,7 @@ class Rewriter:
     ) -> list[str]:
         """Add the values of constant inputs to the attributes; return the inputs of others.
 
-        RKNN-Toolkit2 has no values of inputs while it infers shapes, so that attributes are better.
+        A toolkit may lack values of inputs while it infers shapes, so that attributes are better.
         Where one cannot be an attribute, all are inputs: they are known by their order.
         """
         params = self.custom.constants

@@ -1,4 +1,4 @@
-"""Convert a grafted model with RKNN-Toolkit2, simulate it, and compare its outputs."""
+"""Convert a grafted model with a toolkit, simulate it, and compare its outputs."""
 
 from __future__ import annotations
 
@@ -14,20 +14,15 @@ import numpy as np
 from opkit.errors import OpkitError
 from opkit.models.grafting.custom_nodes import Custom
 from opkit.models.grafting.differences import NPU_TOLERANCE, Difference, difference
-from opkit.runtimes.rknn2.converter import FOLDER
+from opkit.runtimes.models import Toolkit
 from opkit.text import printable, shortened
 
 Array = Any
 
-DEFAULT_TARGET = "rk3588"
 TIMEOUT = 1800.0
 """Seconds for a conversion and its simulation; large models take minutes."""
 
-_WORKER = Path(__file__).with_name("simulation_worker.py")
-_NO_MODULE = "No module named 'rknn'"
 _TOLERANCES = dict.fromkeys(("float16", "float32", "float64"), NPU_TOLERANCE)
-_HANDED_OVER = {"float16": "float32", "float64": "float32"}
-"""dtype -> the dtype of the simulator's inputs."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +30,16 @@ class Request:
     """A model to convert.
 
     Attributes:
-        python: a Python with RKNN-Toolkit2.
+        toolkit: the toolkit.
+        python: a Python with it.
         model: the grafted model.
         customs: the repositories' operators.
         target: the target.
         inputs: the input arrays by name, in the order of the model.
-        package: the .rknn file to write.
+        package: the file to write.
     """
 
+    toolkit: Toolkit
     python: Path
     model: Path
     customs: Sequence[Custom]
@@ -83,23 +80,23 @@ def simulate(
     Raises:
         OpkitError: the toolkit fails or is not there.
     """
+    toolkit = request.toolkit
     is_scalar = any(array.ndim == 0 for array in request.inputs.values())
     folder = request.package.parent
     inputs, outputs = folder / "inputs.npz", folder / "outputs.npz"
     # By position: names of tensors are not names of files.
     arrays = [
-        array.astype(_HANDED_OVER.get(str(array.dtype), array.dtype), copy=False)
+        array.astype(toolkit.simulated_types.get(str(array.dtype), array.dtype), copy=False)
         for array in request.inputs.values()
     ]
     np.savez(inputs, *arrays)
-    folders = [each.operator.root.resolve() / FOLDER for each in request.customs]
     classes = [
-        str(root / f"{each.spec.lower}_custom_op.py")
-        for root, each in zip(folders, request.customs, strict=True)
-        if not each.form.keeps_nodes
+        str(each.operator.root.resolve() / file)
+        for each in request.customs
+        if (file := toolkit.class_file(each.spec))
     ]
     work = {
-        "scripts": str(folders[0]),
+        "scripts": str(request.customs[0].operator.root.resolve() / toolkit.scripts),
         "classes": classes,
         "model": str(request.model.absolute()),
         "target": request.target,
@@ -107,7 +104,7 @@ def simulate(
         "outputs": str(outputs),
         "package": str(request.package.absolute()),
     }
-    version = _run(request.python, work, folder)
+    version = _run(toolkit, request.python, work, folder)
     if is_scalar:
         reason = "the simulator does not support scalar inputs"
         return Simulation(request.target, version, skipped=reason)
@@ -135,14 +132,14 @@ def _difference(name: str, actual: Array, expected: Array, max_error: float | No
     return difference(name, actual, expected, max_error)
 
 
-def _run(python: Path, work: Mapping[str, object], folder: Path) -> str:
+def _run(toolkit: Toolkit, python: Path, work: Mapping[str, object], folder: Path) -> str:
     """Run the worker; return the toolkit's version."""
     file = folder / "work.json"
     file.write_text(json.dumps(work), encoding="utf-8")
     where = f"--toolkit {python}"
     try:
         done = subprocess.run(
-            [str(python), str(_WORKER), str(file)],
+            [python, toolkit.simulate, file],
             capture_output=True,
             cwd=folder,
             timeout=TIMEOUT,
@@ -156,9 +153,9 @@ def _run(python: Path, work: Mapping[str, object], folder: Path) -> str:
         return done.stdout.decode(errors="replace").split()[-1]
     last = (done.stderr.decode(errors="replace").strip() or "no message").splitlines()[-1]
     if done.returncode < 0:
-        raise OpkitError(f"{where}: RKNN-Toolkit2 ended by signal {-done.returncode}")
-    if _NO_MODULE in last:
-        raise OpkitError(f"{where}: RKNN-Toolkit2 is not installed for this Python")
+        raise OpkitError(f"{where}: {toolkit.name} ended by signal {-done.returncode}")
+    if f"No module named '{toolkit.module}'" in last:
+        raise OpkitError(f"{where}: {toolkit.name} is not installed for this Python")
     raise OpkitError(
         f"{where}: {printable(shortened(last, 400))}; `rknn-op scan MODEL --toolkit PYTHON` shows "
         "what the toolkit refuses"

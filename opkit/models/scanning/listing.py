@@ -10,7 +10,7 @@ from typing import Any
 from opkit.models.model import STANDARD, Node, Tensor, Value
 from opkit.models.scanning.scan import Missing, Refusal, Scan
 from opkit.models.text import shape_text
-from opkit.runtimes.rknn2.settings import PREFIX
+from opkit.runtimes.models import Renaming
 from opkit.text import aligned, printable, shortened
 
 _WIDTH = 80
@@ -26,7 +26,7 @@ def as_text(scan: Scan) -> str:
         f"{_one_line(str(scan.model.file))} for {scan.target} ({scan.operators.source}):\n"
         f"{count} need{'s' * (missing == 1)} a custom one"
     )
-    parts = [head, *map(_missing_text, scan.missing), *_cpu_text(scan), *_refused_text(scan)]
+    parts = [head, *_missing_texts(scan), *_cpu_text(scan), *_refused_text(scan)]
     return "\n\n".join([*parts, *_toolkit_text(scan)]) + "\n"
 
 
@@ -88,25 +88,29 @@ def _escaped(text: str, more: dict[str, str]) -> str:
 # ---- Text ----------------------------------------------------------------------------------------
 
 
-def _missing_text(missing: Missing) -> str:
+def _missing_texts(scan: Scan) -> list[str]:
+    return [_missing_text(each, scan.operators.renaming) for each in scan.missing]
+
+
+def _missing_text(missing: Missing, renaming: Renaming | None) -> str:
     domain = f"{missing.domain}." if missing.domain else ""
     title = _one_line(f"{shortened(domain + missing.op_type)} ({_node_count(missing.nodes)})")
     reason = _indented(missing.reason, 2)
-    ways = [_indented(text, 2) for text in _ways_text(missing)]
+    ways = [_indented(text, 2) for text in _ways_text(missing, renaming)]
     nodes = [_one_line(line) for node in missing.nodes[:_MAX_NODES] for line in _node_lines(node)]
     if len(missing.nodes) > _MAX_NODES:
         nodes.append(f"  ... and {len(missing.nodes) - _MAX_NODES} more (--json lists all)")
     return "\n".join([title, reason, *ways, *nodes])
 
 
-def _ways_text(missing: Missing) -> Iterator[str]:
+def _ways_text(missing: Missing, renaming: Renaming | None) -> Iterator[str]:
     """Yield the ways to name the operator, if there is a choice."""
-    if len(missing.ways) > 1:
+    if renaming:
         op_type = shortened(missing.op_type)
-        restriction = " (librknnrt 2.x only)" if missing.domain == STANDARD else ""
+        restriction = f" ({renaming.restriction})" if missing.domain == STANDARD else ""
         yield (
-            f"name in the model: {PREFIX}{op_type} by renamed nodes (default), or as it "
-            f"is by `op_type: {op_type}` in op.yml{restriction}"
+            f"name in the model: {renaming.prefix}{op_type} by renamed nodes (default), or as it "
+            f"is by `{renaming.key}: {op_type}` in op.yml{restriction}"
         )
 
 
@@ -171,7 +175,7 @@ def _refusal_lines(refusal: Refusal) -> Iterator[str]:
 
 def _toolkit_text(scan: Scan) -> Iterator[str]:
     if scan.toolkit is not None:
-        title = f"RKNN-Toolkit2 {scan.toolkit.version}".rstrip()
+        title = f"{scan.toolkit.name} {scan.toolkit.version}".rstrip()
         lines = scan.toolkit.differences or ("it leaves the same operators",)
         yield "\n".join([f"{title}, asked:", *(_indented(line, 2) for line in lines)])
 

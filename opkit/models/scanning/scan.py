@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from opkit.models.model import STANDARD, Model, Node
-from opkit.models.scanning.operator_lists import OperatorList
 from opkit.models.text import shape_text
+from opkit.runtimes.models import OperatorList
 from opkit.text import shortened
 
 
@@ -33,7 +33,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class OnCpu:
-    """An operator that the runtime runs on the CPU, between layers of the NPU.
+    """An operator that the runtime runs on the CPU, with a conversion of the layout each way.
 
     Attributes:
         op_type: its name.
@@ -67,10 +67,12 @@ class ToolkitReport:
     """The result of asking an installed toolkit.
 
     Attributes:
+        name: its name.
         version: its version; empty if it refuses the model.
         differences: where its answer differs from the lists, as sentences.
     """
 
+    name: str
     version: str
     differences: tuple[str, ...]
 

@@ -1,7 +1,7 @@
 """${name} in numpy: the expected outputs for every kernel, by onnx's reference evaluator.
 
-RKNN-Toolkit2 runs this file while it converts a model; its environment has onnx, too. The evaluator
-is exact but slow; replace it by numpy where cases take too long.
+A converter that runs this file has onnx in its environment, too. The evaluator is exact but slow;
+replace it by numpy where cases take too long.
 """
 
 import functools

@@ -16,11 +16,10 @@ from opkit.errors import OpkitError
 from opkit.models.drafting.questions import Question
 from opkit.models.drafting.signatures import Attribute, Input, Output, Signature, converted
 from opkit.models.model import STANDARD, Model, Node
-from opkit.models.text import plain
+from opkit.models.text import identifier, plain
 from opkit.runtimes.models import Renaming
 
 _WIDTH = 100
-_NAME_LENGTH = 60
 
 
 def description(
@@ -113,7 +112,7 @@ def operator_name(found: Signature, chosen: Sequence[str]) -> str:
     renaming = _renaming(chosen)
     if renaming and found.domain == renaming.domain:
         wanted = wanted.removeprefix(renaming.prefix)
-    base = _identifier(wanted)
+    base = identifier(wanted)
     problem = ""
     for name in dict.fromkeys((wanted, base, f"{base}Op", f"Op{base}")):
         reason = _name_problem(name, chosen)
@@ -130,10 +129,6 @@ def _renaming(chosen: Sequence[str]) -> Renaming | None:
     """Return the names of custom nodes, if no chosen runtime keeps those of the model."""
     found = [runtimes.available()[name].models.renaming for name in chosen]
     return found[0] if len(found) == 1 else None
-
-
-def _identifier(op_type: str) -> str:
-    return re.sub(r"\W+", "_", op_type, flags=re.ASCII).strip("_")[:_NAME_LENGTH]
 
 
 def _name_problem(name: str, chosen: Sequence[str]) -> str:
@@ -153,8 +148,8 @@ def _keys_of_runtimes(found: Signature, name: str, chosen: Sequence[str]) -> Ite
     renaming = _renaming(chosen)
     if renaming and name not in (op_type, op_type.removeprefix(renaming.prefix)):
         yield f"# {plain(op_type)} in the model, a name that the generated code cannot have."
-        if _identifier(op_type) not in ("", name):
-            yield f"{renaming.key}: {renaming.prefix}{_identifier(op_type)}"
+        if identifier(op_type) not in ("", name):
+            yield f"{renaming.key}: {renaming.prefix}{identifier(op_type)}"
     for runtime in chosen:
         keys = runtimes.available()[runtime].models.keys(found.domain, found.opset)
         for key, value in keys.items():

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from opkit.check.operators import Operator
 from opkit.description.spec import OpSpec, Param
 from opkit.errors import OpkitError
+from opkit.models.text import identifier
 from opkit.runtimes import available
 from opkit.runtimes.models import Form
 from opkit.text import closest, printable, shortened
@@ -41,18 +41,13 @@ class Custom:
     def has(self, op_type: str, domain: str) -> bool:
         """Whether a node of a model is of this operator: by its name, or already in its form."""
         is_own = op_type == self.form.op_type and domain == (self.form.domain or "")
-        name = _identifier(op_type)
+        name = identifier(op_type)
         # `create --from` writes this op_type for a name that the generated code cannot have.
         return (
             is_own
             or self.spec.name in (op_type, name)
             or self.form.op_type == f"{self.form.prefix}{name}"
         )
-
-
-def _identifier(op_type: str) -> str:
-    """Return the name that `create --from` makes of a type; see opkit/models/drafting/op_yml.py."""
-    return re.sub(r"\W+", "_", op_type, flags=re.ASCII).strip("_")
 
 
 def runtime_of(operators: Iterable[Operator], target: str | None) -> str:
@@ -228,7 +223,7 @@ def output_positions(custom: Custom, used: Sequence[int], formal: Sequence[str])
 
 
 def _lower(name: str) -> str:
-    return _identifier(name).lower()
+    return identifier(name).lower()
 
 
 def unique_names(taken: set[str], wanted: str) -> Iterator[str]:

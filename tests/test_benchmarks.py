@@ -37,6 +37,7 @@ def rows(text: str) -> dict[str, list[list[str]]]:
     return found
 
 
+@pytest.mark.slow
 def test_kernels(tmp_path: Path) -> None:
     sizes = ("1000", "1048576")
     settings = ("--runs", "1", "--examples", "exp", "--sizes", *sizes, "--output", str(tmp_path))
@@ -248,6 +249,7 @@ def test_sources_have_nearest_tests() -> None:
         assert all((ROOT / test).exists() for test in tests), tests
 
 
+@pytest.mark.slow
 def test_mutations(tmp_path: Path) -> None:
     """They run in a copy; the share and the survivors are printed."""
     path = ROOT / "opkit/python_layout.py"
@@ -279,6 +281,7 @@ def test_model_to_checked_operators(tmp_path: Path) -> None:
     assert (float(measured.removesuffix(" s")) <= 20) is (holds == "yes")
 
 
+@pytest.mark.slow
 def test_model_in_stages(tmp_path: Path) -> None:
     run("benchmarks.models", "graft", "--runs", "1", "--output", str(tmp_path))
     text = (tmp_path / "RESULTS.md").read_text()

@@ -97,6 +97,7 @@ def errors(output: str) -> list[str]:
     return [" ".join(message.split()) for message in found]
 
 
+@pytest.mark.slow
 def test_workers_report_the_same(small: Repository) -> None:
     """The table, the counts and the skipped cases equal those of one process."""
     (small.path / "tests/test_later.py").write_text(

@@ -421,6 +421,7 @@ def own_repository(tmp_path: Path) -> Path:
     return root
 
 
+@pytest.mark.slow
 def test_plugin_continues_after_crash(own_repository: Path) -> None:
     Session().write(own_repository / "session.json")
     run = run_pytest(own_repository, "--opkit-session=session.json")
@@ -447,6 +448,7 @@ def test_plugin_continues_after_crash(own_repository: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_session_checks_two_operators(own_repository: Path, tmp_path: Path) -> None:
     """Each operator has its own libraries, in tests that name no operator."""
     other = repository(
@@ -479,6 +481,7 @@ def test_plugin_stops_on_failed_build(own_repository: Path) -> None:
     assert "test_cpu_kernel" not in run.stdout
 
 
+@pytest.mark.slow
 def test_plugin_builds_first(own_repository: Path) -> None:
     (own_repository / "SConstruct").write_text(
         "assert ARGUMENTS == {'target': 'x64'}\nopen('built', 'w').close()\n"

@@ -221,6 +221,7 @@ def test_build_and_check_require_repository(verb: str, folder: Path) -> None:
     assert_error(rknn_op(verb, "-p", str(folder)), "not an operator repository", "SConstruct")
 
 
+@pytest.mark.slow
 def test_build_and_check_run_scons(example: Callable[[str], Repository], folder: Path) -> None:
     path = str(example("exp").path)
     built = process("build", "-p", path, "-t", "RV1126", cwd=folder)

@@ -65,6 +65,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_create_and_update(template: Path, tmp_path: Path) -> None:
     (tmp_path / "exp.yml").write_text(DESCRIPTION)
     made = cruft(
@@ -141,6 +142,7 @@ def make_older(template: Path) -> None:
 NO_FOLDER_BELOW = {"str(Path(OPKIT_PARENT).parent) if is_of_0_1 else OPKIT_PARENT": "OPKIT_PARENT"}
 
 
+@pytest.mark.slow
 def test_repository_of_0_1_becomes_as_new(template: Path, tmp_path: Path) -> None:
     (tmp_path / "exp.yml").write_text(DESCRIPTION)
     answers = ("--no-input", "--extra-context", '{"config": "../exp.yml"}')

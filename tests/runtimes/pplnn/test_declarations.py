@@ -21,6 +21,7 @@ def test_strictness(name: str, tmp_path: Path) -> None:
     check(SNIPPETS[name], [f"-I{DECLARATIONS}"], tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPERATORS)
 def test_generated_files_compile_alone(name: str, tmp_path: Path) -> None:
     """Each file has all its includes: sources, and headers as the first include of a source."""

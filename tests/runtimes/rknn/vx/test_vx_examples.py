@@ -202,6 +202,7 @@ def test_scons_vx_shows_source_lines(copy_of: Callable[[str], Repository]) -> No
     assert "exp3" in refused.stderr
 
 
+@pytest.mark.slow
 def test_emulator_rebuilds_on_source_change(copy_of_fresh: Repository, tmp_path: Path) -> None:
     repository = Repository(copy_of_fresh.path, str(tmp_path / "site-packages"))
     shutil.copytree(installed_opkit(), repository.opkit)

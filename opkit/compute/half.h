@@ -20,6 +20,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "float_bits.h"
+
 #if defined(OPKIT_PORTABLE_HALF)
 #elif defined(__x86_64__)
 #define OPKIT_HALF_F16C
@@ -57,20 +59,6 @@ __extension__ typedef _Float16 opkit_half;
 #define OPKIT_PORTABLE_LOOP OPKIT_SMALL
 #endif
 #define OPKIT_F16C_LOOP __attribute__((target("avx,f16c"))) OPKIT_LOOP
-
-static inline uint32_t opkit_float_bits(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static inline float opkit_float_from_bits(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 /*
  * Converts a half to the float of the same value. The computation has no subnormal float, so the

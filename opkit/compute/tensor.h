@@ -29,7 +29,8 @@ enum opkit_type {
     OPKIT_UINT16,
     OPKIT_INT32,
     OPKIT_UINT32,
-    OPKIT_INT64
+    OPKIT_INT64,
+    OPKIT_FLOAT16 /* only in generated code; a function of yours gets floats instead */
 };
 
 /* A dense tensor: the last dimension varies fastest, without gaps. */
@@ -50,6 +51,7 @@ struct opkit_tensor {
         int32_t *int32;
         uint32_t *uint32;
         int64_t *int64;
+        uint16_t *float16; /* the bits of each half: half.h */
     };
 };
 
@@ -74,6 +76,7 @@ static inline size_t opkit_element_size(enum opkit_type type)
         return 1;
     case OPKIT_INT16:
     case OPKIT_UINT16:
+    case OPKIT_FLOAT16:
         return 2;
     case OPKIT_FLOAT32:
     case OPKIT_INT32:

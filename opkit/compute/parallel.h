@@ -1,0 +1,28 @@
+/*
+ * Loops that may run on several cores.
+ *
+ * Plain C11 and C++11.
+ */
+#ifndef OPKIT_PARALLEL_H
+#define OPKIT_PARALLEL_H
+
+#include <stddef.h>
+
+/* The body of a loop, for the indices from `begin` to `end` - 1. `context` has its data. */
+typedef void (*opkit_loop_body)(const void *context, size_t begin, size_t end);
+
+/*
+ * Runs the body for all indices from 0 to `count` - 1, in parts of `grain` indices or more (the
+ * last one may be smaller). Parts may run at the same time, in any order, so each writes elements
+ * of its own. Returns after the last one.
+ */
+static inline void opkit_parallel_for(size_t count, size_t grain, opkit_loop_body body,
+                                      const void *context)
+{
+    (void)grain;
+    if (count > 0) {
+        body(context, 0, count);
+    }
+}
+
+#endif

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from mmap import mmap
 from pathlib import Path
 
 
-def write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes | mmap) -> None:
     """Replace a file's content in one step; an interruption leaves the old content.
 
     A symbolic link is replaced, not followed. Two processes must not write the same file at once;

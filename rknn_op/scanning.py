@@ -12,9 +12,10 @@ from opkit.models import graph_def, onnx_model
 from opkit.models.model import Model
 from opkit.models.scanning.scan import Scan, ToolkitReport, scan
 from opkit.models.scanning.toolkit import ask, differences
+from opkit.models.targets import runtime_of_target
 from opkit.runtimes import available
 from opkit.runtimes.models import Models, OperatorList
-from opkit.text import did_you_mean, printable, shortened
+from opkit.text import printable
 
 READERS: dict[str, Callable[[Path], Model]] = {
     ".onnx": onnx_model.read,
@@ -36,7 +37,7 @@ def scan_file(file: Path, target: str | None, toolkit: Path | None = None) -> Sc
     """
     _refuse_suffix(file)
     target = target or available()[_default_runtime(file)].describe.default_target
-    models = available()[_runtime(target)].models
+    models = available()[runtime_of_target(target)].models
     operators = _operators(models, target)
     model = read_model(file)
     if model.framework != models.framework:
@@ -85,7 +86,7 @@ def runtime_of(file: Path, target: str) -> str:
         OpkitError: the target is unknown, or the file is not a model.
     """
     _refuse_suffix(file)
-    return _runtime(target) if target else _default_runtime(file)
+    return runtime_of_target(target) if target else _default_runtime(file)
 
 
 def _default_runtime(file: Path) -> str:
@@ -99,19 +100,3 @@ def _default_runtime(file: Path) -> str:
 def _operators(models: Models, target: str) -> OperatorList:
     checkout = os.environ.get(models.checkout_variable) if models.checkout_variable else None
     return models.operators(target, Path(checkout) if checkout else None)
-
-
-def _runtime(target: str) -> str:
-    for runtime in available().values():
-        describe = runtime.describe
-        if target in describe.refused_targets:
-            raise OpkitError(describe.refused_targets[target])
-        if target in describe.targets:
-            return runtime.name
-    names = [name for runtime in available().values() for name in runtime.describe.targets]
-    hint = did_you_mean(target, names)
-    expected = f"expected {', '.join(names)}"
-    raise OpkitError(
-        f"--target: invalid {printable(shortened(target))!r} ({expected})"
-        + (f"; {hint}" if hint else "")
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -39,8 +39,7 @@ def load(file: Path) -> Any:
         proto = _parsed(onnx, file)
         _check_size(proto)
         _check_names(proto)
-        for tensor in _tensors(proto):
-            _check_location(tensor, file)
+        data_folder([each for each in _tensors(proto) if each.external_data], file)
         return proto
     except InvalidError as error:
         raise model_file.error(file, error) from None
@@ -182,24 +181,47 @@ def _tensors(proto: Any) -> Iterator[Any]:
                 yield attribute.t
 
 
-def _check_location(tensor: Any, file: Path) -> None:
-    """Raise InvalidError for external data outside of the model's folder.
+def data_folder(external: Collection[Any], file: Path) -> Path:
+    """Return the folder of a model's external data, without symbolic links.
 
-    The folder is that of the file or of its target: caches hold both as symbolic links.
+    It is that of the file or of its target: caches hold the model and its data as symbolic links.
+
+    Args:
+        external: the tensors with external data.
+        file: the model's file.
+
+    Raises:
+        InvalidError: data is outside of the folder, or the path of data is invalid.
     """
-    for entry in tensor.external_data:
-        if entry.key != "location":
-            continue
-        name, location = shortened(tensor.name), shortened(entry.value)
-        if "\0" in entry.value:
-            raise InvalidError(f"tensor {name!r} has invalid external data: {location!r}")
-        folders = {os.path.realpath(file.parent), str(Path(os.path.realpath(file)).parent)}
-        path = Path(os.path.realpath(file.parent / entry.value))
-        if not any(path.is_relative_to(each) and path != Path(each) for each in folders):
+    folder = Path(os.path.realpath(file.parent))
+    if not all(_is_in(_data_path(each, file), folder) for each in external):
+        folder = Path(os.path.realpath(file)).parent
+    for tensor in external:
+        if not _is_in(_data_path(tensor, file), folder):
+            called = shortened(_data_location(tensor))
             raise InvalidError(
-                f"tensor {name!r} has its external data in {location!r}, outside of the model's "
-                "folder; move it there and save the model again"
+                f"tensor {shortened(tensor.name)!r} has its external data in {called!r}, outside "
+                "of the model's folder; move it there and save the model again"
             )
+    return folder
+
+
+def _data_path(tensor: Any, file: Path) -> Path:
+    """Return the resolved path of a tensor's external data."""
+    location = _data_location(tensor)
+    if "\0" in location:
+        raise InvalidError(
+            f"tensor {shortened(tensor.name)!r} has invalid external data: {shortened(location)!r}"
+        )
+    return Path(os.path.realpath(file.parent / location))
+
+
+def _data_location(tensor: Any) -> str:
+    return next((each.value for each in tensor.external_data if each.key == "location"), "")
+
+
+def _is_in(path: Path, folder: Path) -> bool:
+    return path.is_relative_to(folder) and path != folder
 
 
 def _drop_values(onnx: Any, tensor: Any) -> None:

@@ -13,9 +13,7 @@ from opkit.models import model_file
 from opkit.models.extra import required
 from opkit.models.model import MAX_VALUES, Dimension, Model, Node, Opaque, Tensor, Value
 from opkit.models.model_file import InvalidError
-from opkit.models.onnx_file import load as load
-from opkit.models.onnx_file import load_with_shapes
-from opkit.models.onnx_file import subgraphs as subgraphs
+from opkit.models.onnx_file import load_with_shapes, subgraphs
 from opkit.text import printable, shortened
 
 RANDOM = frozenset(

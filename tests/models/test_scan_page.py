@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 from onnxruntime.transformers.float16 import convert_float_to_float16
@@ -96,7 +97,7 @@ def test_documented_exit_statuses(folder: Path) -> None:
 
 def test_documented_options() -> None:
     """The page names every option of the command."""
-    command = main.get_command(None, "scan")  # type: ignore[arg-type]
+    command = main.get_command(click.Context(main), "scan")
     assert command is not None
     options = {name for each in command.params for name in each.opts if name.startswith("--")}
     assert {name for name in options if name not in PAGE} == set()

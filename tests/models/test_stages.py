@@ -103,7 +103,7 @@ def test_nodes_in_series(tmp_path: Path) -> None:
         assert stages.stages == 3
     with cut(file, "Nothing") as (stages, _):
         assert stages.stages == 1
-        assert [len(step.nodes) for step in stages.steps] == [9]  # type: ignore[union-attr]
+        assert [len(step.nodes) for step in stages.steps] == [9]  # type: ignore[union-attr]  # a stage
 
 
 def test_call_with_constants_alone(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from opkit.check.operators import Operator
 from opkit.description.spec import OpSpec, Param
 from opkit.errors import OpkitError
+from opkit.models.targets import runtime_of_target
 from opkit.models.text import identifier
 from opkit.runtimes import available
 from opkit.runtimes.models import Form
@@ -57,7 +58,7 @@ def runtime_of(operators: Iterable[Operator], target: str | None) -> str:
         OpkitError: an operator lacks the runtime, or the target has no ONNX models.
     """
     if target:
-        return _runtime_of_target(target)
+        return runtime_of_target(target, _forms())
     all_names = [*_forms()]
     names = all_names
     for operator in operators:
@@ -67,19 +68,6 @@ def runtime_of(operators: Iterable[Operator], target: str | None) -> str:
             has = ", ".join(operator.spec.runtimes)
             raise OpkitError(f"{operator.root}: has the runtimes {has} ({expected})")
     return names[0]
-
-
-def _runtime_of_target(target: str) -> str:
-    known: dict[str, str] = {}
-    for name in _forms():
-        describe = available()[name].describe
-        known |= dict.fromkeys(describe.targets, name)
-        if target in describe.refused_targets:
-            raise OpkitError(describe.refused_targets[target])
-    if target not in known:
-        called = printable(shortened(target))
-        raise OpkitError(f"--target: invalid {called!r} (expected {', '.join(known)})")
-    return known[target]
 
 
 def customs(operators: Sequence[Operator], runtime: str) -> list[Custom]:

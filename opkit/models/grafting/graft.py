@@ -12,7 +12,7 @@ from opkit.models.grafting.custom_nodes import Custom, check_types, custom_of
 from opkit.models.grafting.grafted_node import GraftedNode
 from opkit.models.grafting.rewriting import Names, rewriter
 from opkit.models.model import Model, Node
-from opkit.models.onnx_model import subgraphs
+from opkit.models.onnx_file import subgraphs
 from opkit.models.running.weights import OpenModel
 from opkit.text import printable
 

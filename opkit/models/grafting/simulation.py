@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +13,10 @@ import numpy as np
 from opkit.errors import OpkitError
 from opkit.models.grafting.custom_nodes import Custom
 from opkit.models.grafting.differences import NPU_TOLERANCE, Difference, difference
+from opkit.models.toolkits import run
 from opkit.runtimes.models import Toolkit
-from opkit.text import printable, shortened
 
 Array = Any
-
-TIMEOUT = 1800.0
-"""Seconds for a conversion and its simulation; large models take minutes."""
 
 _TOLERANCES = dict.fromkeys(("float16", "float32", "float64"), NPU_TOLERANCE)
 
@@ -136,27 +132,10 @@ def _run(toolkit: Toolkit, python: Path, work: Mapping[str, object], folder: Pat
     """Run the worker; return the toolkit's version."""
     file = folder / "work.json"
     file.write_text(json.dumps(work), encoding="utf-8")
-    where = f"--toolkit {python}"
-    try:
-        done = subprocess.run(
-            [python, toolkit.simulate, file],
-            capture_output=True,
-            cwd=folder,
-            timeout=TIMEOUT,
-            check=False,
+    done = run(toolkit, python, toolkit.simulate, [str(file)], folder)
+    if done.refusal:
+        raise OpkitError(
+            f"--toolkit {python}: {done.refusal}; `rknn-op scan MODEL --toolkit PYTHON` shows what "
+            "the toolkit refuses"
         )
-    except OSError as error:
-        raise OpkitError(f"{where}: cannot be started: {error.strerror}") from None
-    except subprocess.TimeoutExpired:
-        raise OpkitError(f"{where}: no answer in {TIMEOUT:g} s") from None
-    if done.returncode == 0:
-        return done.stdout.decode(errors="replace").split()[-1]
-    last = (done.stderr.decode(errors="replace").strip() or "no message").splitlines()[-1]
-    if done.returncode < 0:
-        raise OpkitError(f"{where}: {toolkit.name} ended by signal {-done.returncode}")
-    if f"No module named '{toolkit.module}'" in last:
-        raise OpkitError(f"{where}: {toolkit.name} is not installed for this Python")
-    raise OpkitError(
-        f"{where}: {printable(shortened(last, 400))}; `rknn-op scan MODEL --toolkit PYTHON` shows "
-        "what the toolkit refuses"
-    )
+    return done.version

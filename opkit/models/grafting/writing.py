@@ -12,17 +12,16 @@ from opkit.errors import OpkitError
 from opkit.models.extra import required
 from opkit.models.running.weights import (
     OpenModel,
+    append,
     first_line,
     is_external,
     location,
-    refer,
     tensors,
 )
 
 MAX_FILE = 2**31 - 2**20
 """Maximum bytes of a model in one file; protobuf's limit is 2 GB."""
 
-_ALIGNMENT = 4096
 _CHUNK = 2**24
 
 
@@ -62,11 +61,7 @@ def assembled(model: OpenModel, folder: Path, name: str) -> list[Path]:
 def _write_data(external: list[Any], source: Path, file: Path) -> None:
     with file.open("wb") as data:
         for tensor in external:
-            data.write(bytes(-data.tell() % _ALIGNMENT))
-            start = data.tell()
-            for chunk in _chunks(tensor, source):
-                data.write(chunk)
-            refer(tensor, file.name, start, data.tell() - start)
+            append(tensor, _chunks(tensor, source), data, file.name)
 
 
 def _length(tensor: Any, folder: Path) -> int:
@@ -109,11 +104,12 @@ def publish(files: list[Path], folder: Path) -> list[Path]:
         for file in files:
             target = folder / file.name
             written.append(target)
-            with file.open("rb") as source:
-                data = mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ)
-                with data:
-                    atomic_file.write(target, data)  # type: ignore[arg-type]
-    except BaseException:
+            with (
+                file.open("rb") as source,
+                mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as data,
+            ):
+                atomic_file.write(target, data)
+    except BaseException:  # Ctrl-C, too
         for target in written:
             target.unlink(missing_ok=True)
         raise

@@ -15,7 +15,8 @@ import numpy as np
 from opkit.errors import OpkitError
 from opkit.models.extra import required
 from opkit.models.model import STANDARD, Model, Node, Tensor
-from opkit.models.onnx_model import node_name, subgraphs
+from opkit.models.onnx_file import subgraphs
+from opkit.models.onnx_model import node_name
 from opkit.models.running import control
 from opkit.models.running.inputs import assumptions, random_inputs, read_inputs
 from opkit.models.running.stages import Call as Function

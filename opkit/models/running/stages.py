@@ -22,7 +22,8 @@ import numpy as np
 
 from opkit.errors import OpkitError
 from opkit.models.extra import required
-from opkit.models.onnx_model import RANDOM, node_name, subgraphs
+from opkit.models.onnx_file import subgraphs
+from opkit.models.onnx_model import RANDOM, node_name
 from opkit.models.running import control
 from opkit.models.running.weights import OpenModel, array, first_line
 from opkit.text import printable

@@ -9,14 +9,15 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from opkit.errors import OpkitError
-from opkit.models import onnx_model
+from opkit.models import model_file, onnx_file
 from opkit.models.extra import required
+from opkit.models.model_file import InvalidError
 from opkit.text import printable
 
 MAX_INLINE = 64 * 1024
@@ -59,9 +60,12 @@ def opened(file: Path, max_inline: int = MAX_INLINE) -> Iterator[OpenModel]:
         OpkitError: onnx is not installed, the file is not a valid model, or its external data is
             missing or outside of its folder.
     """
-    proto = onnx_model.load(file)
+    proto = onnx_file.load(file)
     external = [each for each in tensors(proto.graph) if is_external(each)]
-    own = _own_folder(external, file)
+    try:
+        own = onnx_file.data_folder(external, file)
+    except InvalidError as error:
+        raise model_file.error(file, error) from None
     for tensor in external:
         _check_external(tensor, file, own)
         _load_small(tensor, own, max_inline)
@@ -73,9 +77,7 @@ def opened(file: Path, max_inline: int = MAX_INLINE) -> Iterator[OpenModel]:
         with (folder / _WEIGHTS).open("wb") as data:
             for tensor in proto.graph.initializer:
                 if len(tensor.raw_data) > max_inline:
-                    data.write(bytes(-data.tell() % _ALIGNMENT))
-                    refer(tensor, _WEIGHTS, data.tell(), len(tensor.raw_data))
-                    data.write(tensor.raw_data)
+                    append(tensor, [tensor.raw_data], data, _WEIGHTS)
                     tensor.ClearField("raw_data")
         yield OpenModel(file, _inlined(proto, file), folder)
     finally:
@@ -90,7 +92,7 @@ def tensors(graph: Any) -> Iterator[Any]:
             if attribute.HasField("t"):
                 yield attribute.t
             yield from attribute.tensors
-        for subgraph in onnx_model.subgraphs(node):
+        for subgraph in onnx_file.subgraphs(node):
             yield from tensors(subgraph)
 
 
@@ -114,35 +116,32 @@ def refer(tensor: Any, file: str, offset: int, length: int) -> None:
         tensor.external_data.add(key=key, value=str(value))
 
 
-def _own_folder(external: Iterable[Any], file: Path) -> Path:
-    """Return the folder of a model's external data.
+def append(tensor: Any, content: Iterable[bytes], data: BinaryIO, file: str) -> None:
+    """Write a tensor's bytes behind those of others, and refer to them.
 
-    It is that of the file or of its target: caches hold the model and its data as symbolic links.
+    Args:
+        tensor: the tensor.
+        content: its bytes, in parts.
+        data: the open file.
+        file: its name.
     """
-    beside, behind = file.parent.resolve(), file.resolve().parent
-    with suppress(OSError, ValueError):
-        paths = [(beside / location(each)[0]).resolve() for each in external]
-        if not all(path.is_relative_to(beside) for path in paths):
-            return behind if all(path.is_relative_to(behind) for path in paths) else beside
-    return beside
+    data.write(bytes(-data.tell() % _ALIGNMENT))
+    start = data.tell()
+    for part in content:
+        data.write(part)
+    refer(tensor, file, start, data.tell() - start)
 
 
 def _check_external(tensor: Any, file: Path, folder: Path) -> None:
-    """Refuse external data outside of a folder, and parts outside of a file; resolve its links."""
+    """Refuse a missing file of external data, and parts outside of it; resolve its links."""
     name = printable(tensor.name)
     try:
         where, offset, length = location(tensor)
         path = (file.parent / where).resolve()
-        is_inside = path.is_relative_to(folder) and path != folder
-        size = path.stat().st_size if is_inside and path.is_file() else None
+        size = path.stat().st_size if path.is_file() else None
     except (OSError, ValueError):
         raise OpkitError(f"{file}: tensor {name!r} has invalid external data") from None
     called = printable(where)
-    if not is_inside:
-        raise OpkitError(
-            f"{file}: tensor {name!r} has its external data in {called!r}, outside of the model's "
-            "folder; move it there and save the model again"
-        )
     if size is None:
         raise OpkitError(f"{file}: the external data of tensor {name!r} is missing: {called!r}")
     if offset < 0 or (length or 0) < 0 or offset + (length or 0) > size:

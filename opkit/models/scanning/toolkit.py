@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from opkit.errors import OpkitError
 from opkit.models.model import STANDARD
 from opkit.models.scanning.scan import Scan
+from opkit.models.toolkits import run
 from opkit.runtimes.models import Toolkit
-from opkit.text import printable, shortened
-
-TIMEOUT = 1800.0
-"""Seconds for a build; large models take minutes."""
 
 
 @dataclass(frozen=True)
@@ -38,24 +33,13 @@ def ask(toolkit: Toolkit, python: Path, model: Path, target: str) -> Answer:
     Raises:
         OpkitError: this Python has no such toolkit, or the toolkit does not end in time.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        package = Path(folder) / f"model{toolkit.suffix}"
-        command = [str(python), str(toolkit.build), str(model.absolute()), target, str(package)]
-        try:
-            done = subprocess.run(
-                command, capture_output=True, cwd=folder, timeout=TIMEOUT, check=False
-            )
-        except OSError as error:
-            raise OpkitError(f"--toolkit {python}: cannot be started: {error.strerror}") from None
-        except subprocess.TimeoutExpired:
-            raise OpkitError(f"--toolkit {python}: no answer in {TIMEOUT:g} s") from None
-        last = (done.stderr.decode(errors="replace").strip() or "no message").splitlines()[-1]
-        if done.returncode and f"No module named '{toolkit.module}'" in last:
-            raise OpkitError(f"--toolkit {python}: {toolkit.name} is not installed for this Python")
-        if done.returncode:
-            return Answer(refusal=printable(shortened(last, 300)))
-        version = done.stdout.decode(errors="replace").split()[-1]
-        return Answer(version, frozenset(toolkit.left(package.read_bytes())))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        package = folder / f"model{toolkit.suffix}"
+        arguments = [str(model.absolute()), target, str(package)]
+        built = run(toolkit, python, toolkit.build, arguments, folder)
+        left = () if built.refusal else toolkit.left(package.read_bytes())
+        return Answer(built.version, frozenset(left), built.refusal)
 
 
 def differences(scan: Scan, answer: Answer) -> tuple[str, ...]:

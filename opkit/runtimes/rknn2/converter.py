@@ -82,9 +82,9 @@ def _standard(spec: OpSpec, op_type: str) -> dict[str, str]:
     return {f"{FOLDER}/{spec.lower}_node.py": node, **_scripts(spec, words, model, conversion)}
 
 
-def _block(template: str) -> str:
+def _block(template: str, **values: str) -> str:
     """Return the text of a template that is a part of another, without the last newline."""
-    return render(f"{_TEMPLATES}/{template}").rstrip("\n")
+    return render(f"{_TEMPLATES}/{template}", **values).rstrip("\n")
 
 
 def _operator(spec: OpSpec, template: str, **values: str) -> str:
@@ -96,7 +96,7 @@ def _operator(spec: OpSpec, template: str, **values: str) -> str:
     return render(
         f"{_TEMPLATES}/{template}",
         lower=spec.lower,
-        max_rank=str(LIMITS.rank),
+        limits=_block("operator_limits.py", max_rank=str(LIMITS.rank)),
         inputs=literal(inputs, "INPUTS = "),
         constants=literal(constants, "CONSTANTS = "),
         outputs=literal(outputs, "OUTPUTS = "),

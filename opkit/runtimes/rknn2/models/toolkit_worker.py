@@ -27,7 +27,7 @@ def main() -> None:
     for name, step in steps:
         try:
             status = step()
-        except Exception as error:
+        except Exception as error:  # any type: the toolkit raises its libraries' own
             lines = str(error).strip().splitlines()
             sys.exit(f"{name}: {lines[-1] if lines else type(error).__name__}")
         if status not in (0, None):

@@ -17,10 +17,7 @@ from onnx import helper
 
 REFERENCE = Path(__file__).resolve().parent.parent / "${lower}_reference.py"
 
-MAX_RANK = $max_rank  # dimensions of a tensor
-# Ranges of numbers in attributes; on others librknnrt aborts when it loads the model.
-INTEGERS = -(2**31), 2**31 - 1
-FLOATS = 2.0**-126 + 2.0**-149, 2.0**128 - 2.0**104  # absolute values; also 0
+$limits
 
 
 class Node:

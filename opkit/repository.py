@@ -248,7 +248,7 @@ def read_manifest(root: Path) -> Manifest:
 
 
 def _math(spec: OpSpec) -> tuple[str, str]:
-    return f"{spec.lower}_compute.h", f"{spec.lower}_reference.py"
+    return spec.math_file, f"{spec.lower}_reference.py"
 
 
 def _required_files(spec: OpSpec) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from opkit.description.spec import OpSpec
-from opkit.files import copies
+from opkit.files import copies, elementwise
 from opkit.files.header import operator_header
 from opkit.runtimes.interface import Runtime
 
@@ -28,6 +28,8 @@ def generated_files(spec: OpSpec, reference: str, runtimes: Iterable[Runtime]) -
         ".github/actions/operator/action.yml": copies.copy("ci/action.yml"),
         **copies.headers("compute/*.h"),
     }
+    if spec.elementwise:
+        files[spec.compute_header] = elementwise.generated_loop(spec)
     for runtime in runtimes:
         files |= runtime.files.generated(spec, reference)
     return files

@@ -39,6 +39,7 @@ def kernels_header(spec: OpSpec) -> str:
     )
     return render(
         "runtimes/rknn/templates/kernels.h",
+        compute_header=f"{lower}_compute.h" if spec.elementwise else f"../{lower}_compute.h",
         name=spec.name,
         lower=lower,
         upper=upper,
@@ -53,7 +54,9 @@ def kernels_header(spec: OpSpec) -> str:
 def kernel_file(spec: OpSpec) -> str:
     """Return the initial text of the user's .c file."""
     about = block_comment(_about_vx(spec) if settings(spec).has_vx_kernel else _about_cpu(spec))
-    include = f'#include "{spec.lower}_compute.h"\n#include "{kernels_include(spec)}"\n'
+    include = f'#include "{kernels_include(spec)}"\n'
+    if not spec.elementwise:  # generated headers include each other
+        include = f'#include "{spec.lower}_compute.h"\n{include}'
     if not settings(spec).has_vx_kernel:
         return f"{about}\n{include}"
     include += "".join(f"{line}\n" for line in launch_includes(spec))
@@ -145,7 +148,7 @@ def free_name(name: str, spec: OpSpec) -> str:
 def _about_cpu(spec: OpSpec) -> str:
     return (
         f"The CPU kernel of {spec.name}: the callbacks and the kernel list are in "
-        f"{kernels_include(spec)}, the math is in {spec.lower}_compute.h.\n\n"
+        f"{kernels_include(spec)}, the math is in {spec.math_file}.\n\n"
         "For a set-up before the first inference, define a struct `kernel_hooks` below the "
         "include; see include/opkit/runtimes/rknn/kernel_hooks.h."
     )
@@ -156,5 +159,5 @@ def _about_vx(spec: OpSpec) -> str:
         f"The kernels of {spec.name}: launch and set-up of the VX kernel in "
         f"rknn_kernel_{spec.lower}.vx.\n\n"
         f"The callbacks and the kernel list are in {kernels_include(spec)}, the math is in "
-        f"{spec.lower}_compute.h."
+        f"{spec.math_file}."
     )

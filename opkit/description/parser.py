@@ -165,7 +165,9 @@ class _OperatorReader(Reader):
         return spec
 
     def is_elementwise(self, node: yaml.Node | None) -> bool:
-        value = False if node is None else self.value(node, "elementwise")
+        if node is None:
+            return False
+        value = self.value(node, "elementwise")
         if type(value) is not bool:
             self.fail(node, "elementwise", f"invalid {as_written(node)}", expected="true, false")
         return value

@@ -138,7 +138,7 @@ def number_type(spec: OpSpec, tensor: Tensor) -> str:
 def scalar_file(spec: OpSpec) -> str:
     """Return the initial text of <op>_scalar.h, with the user's function of one element."""
     (output,) = spec.outputs
-    names = {each: f"{each.name}{'_' * (each.name == 'params')}" for each in spec.inputs}
+    names = {each: _argument(each) for each in spec.inputs}
     first = spec.inputs[0]
     copies = is_copy(spec, output)
     unused = ["params", *(names[each] for each in spec.inputs[1 if copies else 0 :])]
@@ -155,15 +155,25 @@ def scalar_file(spec: OpSpec) -> str:
                 *((f"params->{each.name}", param_doc(each)) for each in spec.params),
             ]
         ),
-        declaration=wrapped(
-            f"static inline {number_type(spec, output)} {spec.lower}_of(",
-            [
-                *(f"{number_type(spec, each)} {names[each]}" for each in spec.inputs),
-                f"const struct {spec.lower}_params *params",
-            ],
-            ")",
-        ),
+        declaration=declaration(spec),
         unused="\n".join(f"    (void){name};" for name in unused),
         so_far=comment(f"{PLACEHOLDER} Until then, {so_far}.", indent=4),
         result=names[first] if copies else "0",
     )
+
+
+def declaration(spec: OpSpec) -> str:
+    """Return the declaration of `<op>_of`, the user's function of one element."""
+    return wrapped(
+        f"static inline {number_type(spec, spec.outputs[0])} {spec.lower}_of(",
+        [
+            *(f"{number_type(spec, each)} {_argument(each)}" for each in spec.inputs),
+            f"const struct {spec.lower}_params *params",
+        ],
+        ")",
+    )
+
+
+def _argument(input_: Tensor) -> str:
+    """Return the name of an argument; the last one is `params`."""
+    return "params_" if input_.name == "params" else input_.name

@@ -10,16 +10,19 @@ from opkit.files.header import operator_header
 from opkit.runtimes.interface import Runtime
 
 
-def generated_files(spec: OpSpec, reference: str, runtimes: Iterable[Runtime]) -> dict[str, str]:
+def generated_files(
+    spec: OpSpec, reference: str, runtimes: Iterable[Runtime], math: str = ""
+) -> dict[str, str]:
     """Return path -> text of all generated files, with the runtimes' files.
 
     Args:
         spec: the operator.
         reference: the text of `<op>_reference.py`.
         runtimes: the operator's runtimes.
+        math: the text of `<op>_scalar.h`, if the operator is elementwise.
 
     Raises:
-        OpkitError: the reference is invalid.
+        OpkitError: the reference is invalid, or a kernel cannot have a word of the math.
     """
     files = {
         f"generated/{spec.lower}.h": operator_header(spec),
@@ -32,4 +35,6 @@ def generated_files(spec: OpSpec, reference: str, runtimes: Iterable[Runtime]) -
         files[spec.compute_header] = elementwise.generated_loop(spec)
     for runtime in runtimes:
         files |= runtime.files.generated(spec, reference)
+        if spec.elementwise:
+            files |= runtime.files.from_scalar(spec, math)
     return files

@@ -83,7 +83,7 @@ def compiled(folder: Path, spec: OpSpec, body: str, *flags: str) -> Loop:
     exports = _EXPORTS.format(lower=spec.lower)
     source.write_text(f'#include "{spec.compute_header}"\n{exports}')
     name = "".join(filter(str.isalnum, "".join(flags)))
-    library = ctypes.CDLL(build(folder / f"run{name}.so", source, "-shared", "-O2", *flags))
+    library = ctypes.CDLL(str(build(folder / f"run{name}.so", source, "-shared", "-O2", *flags)))
     library.run.restype = ctypes.c_char_p
     return Loop(library)
 

@@ -54,7 +54,8 @@ def mix(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 def expected(x: Array, y: Array, z: Array) -> Array:
     wide = [each.astype(np.float32) for each in (x, y, z)]
-    return wide[0] * wide[1] + wide[2] * np.float32(0.7)
+    result: Array = wide[0] * wide[1] + wide[2] * np.float32(0.7)
+    return result
 
 
 def numbers(shape: tuple[int, ...], dtype: str, seed: int) -> Array:
@@ -78,9 +79,8 @@ FLOATS = ["float32"] * 4
 def test_all_broadcasts_of_small_shapes(mix: Loop) -> None:
     """Each dimension of each input: missing, 1, or as long as the others."""
     lengths = (3, 2)
-    own = [()] + [(a,) for a in (1, lengths[1])]
-    own += [(a, b) for a in (1, lengths[0]) for b in (1, lengths[1])]
-    shapes = [shape for shape in own if shape]
+    shapes: list[tuple[int, ...]] = [(a,) for a in (1, lengths[1])]
+    shapes += [(a, b) for a in (1, lengths[0]) for b in (1, lengths[1])]
     for each in itertools.product(shapes, repeat=3):
         check(mix, list(each), FLOATS)
 

@@ -11,6 +11,7 @@ from opkit.runtimes.rknn.settings import settings
 from opkit.text import render
 
 DOT_PRODUCTS_HEADER = "include/opkit/runtimes/rknn/dot_products.h"
+ELEMENTWISE_LAUNCH_HEADER = "include/opkit/runtimes/rknn/elementwise_launch.h"
 LAUNCH_HEADER = "include/opkit/runtimes/rknn/launch.h"
 
 ELEMENTS_PER_ITEM = 8
@@ -70,12 +71,18 @@ def kernels_include(spec: OpSpec) -> str:
 
 def launch_includes(spec: OpSpec) -> list[str]:
     """Return the lines that include the headers for vx_launch()."""
+    if spec.elementwise:
+        return [f'#include "{ELEMENTWISE_LAUNCH_HEADER}"']
     headers = [DOT_PRODUCTS_HEADER] if is_quantized(spec) else []
     return [f'#include "{header}"' for header in (*headers, LAUNCH_HEADER)]
 
 
 def vx_launch(spec: OpSpec) -> str:
     """Return the part of the user's .c file that sets up the VX kernel."""
+    if spec.elementwise:
+        tensors = [f'"{each.name}"' for each in (*spec.inputs, *spec.outputs)]
+        names = wrapped("    static const char *const names[] = {", tensors, "};")
+        return render("runtimes/rknn/templates/elementwise_launch.c", names=names)
     output = spec.outputs[0]
     described = _try("opkit_describe_half_tensor", *_parameter(spec, output), "&output")
     about, others = _ABOUT_HALVES, list[str]()

@@ -144,11 +144,16 @@ def _problems(spec: OpSpec, text: str) -> Iterator[tuple[int, str]]:
         if name in _REFUSED or (word["call"] and not _is_known(name, own, code)):
             hint = f": {_HINTS[name]}" if name in _HINTS else ""
             yield line(word.start()), f"`{name}` does not exist in OpenCL C{hint}"
-        elif _WORDS.get(name, name) == spec.lower and word["call"] and name not in own:
-            if _WORDS.get(name) in _OTHER_WAYS:
-                continue
-            problem = f"`{name}` is {spec.lower} in OpenCL C, a name that the kernel itself has"
+        elif word["call"] and name not in own and (verb := _hidden(name, spec.lower)):
+            problem = f"`{name}` {verb} {spec.lower} in OpenCL C, a name that the kernel itself has"
             yield line(word.start()), problem
+
+
+def _hidden(name: str, kernel: str) -> str:
+    """Return how a function of C needs the function that a kernel of its name hides, or nothing."""
+    if _WORDS.get(name, name) == kernel and (name == kernel or kernel not in _OTHER_WAYS):
+        return "is"
+    return "calls" if re.search(rf"\b{kernel}\(", _MACROS.get(name, "")) else ""
 
 
 def _is_known(name: str, own: set[str], code: str) -> bool:

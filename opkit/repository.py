@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from opkit.description.describe import Describe, Described
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.files import elementwise
 from opkit.files.generated import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.files.unknown_names import unknown_names
@@ -127,15 +129,20 @@ def write(root: Path, spec: OpSpec, wheel: Wheel | None = None) -> None:
     before = read_manifest(root)
     is_new = not before.once
     required = _required_files(spec)
+    refuse_two_forms(root, spec)
+    own = _once_only_files(root, spec, before)
     if not is_new:
-        if not all((root / path).is_file() for path in _math(spec)):  # a new name
+        if not all(path in own or (root / path).is_file() for path in _math(spec)):  # a new name
             _require_files(root, spec, required)
         _require_sources(root, spec)
-    once = _write_once(root, spec, before.once, is_new)
+    once = _write_once(root, own, before.once, is_new)
     _require_files(root, spec, required)
-    reference = (root / f"{spec.lower}_reference.py").read_text(encoding="utf-8")
-    generated = generated_files(spec, reference, runtimes.selected(spec))
-    stale = {*before.generated} - {*generated}
+    generated = _generated_files(root, spec)
+    if spec.elementwise:
+        _refuse_own_files(root, spec, before, generated)
+        replaced = {*generated, _compute_file(spec)}
+        once = {path: version for path, version in once.items() if path not in replaced}
+    stale = {*before.generated} - {*generated} - {*once}
     now = Manifest(VERSION, once, tuple(generated), wheel or before.wheel)
     texts = {**generated, manifest.PATH: manifest.to_text(now)}
     refuse_links(root, *stale, *texts)
@@ -145,20 +152,115 @@ def write(root: Path, spec: OpSpec, wheel: Wheel | None = None) -> None:
         write_text(root, path, text)
 
 
-def _write_once(root: Path, spec: OpSpec, before: Mapping[str, str], quiet: bool) -> dict[str, str]:
+@dataclass(frozen=True)
+class _OwnFile:
+    """A file of the user's that may have to be written.
+
+    Attributes:
+        text: the text.
+        reason: the reason for writing it, for a message.
+        replaces: whether it takes the place of a generated file.
+    """
+
+    text: str
+    reason: str = "op.yml requires it, and it did not exist"
+    replaces: bool = False
+
+
+_FORMERLY = "op.yml has no `elementwise: true` any more, so it is yours now"
+
+
+def _once_only_files(root: Path, spec: OpSpec, before: Manifest) -> dict[str, _OwnFile]:
+    """Return path -> file of all user's files.
+
+    Of an operator that was elementwise in the last build, generated files become the user's.
+    """
+    own = {
+        path: _OwnFile(text)
+        for path, text in once_only_files(spec, runtimes.selected(spec)).items()
+    }
+    compute = _compute_file(spec)
+    if spec.elementwise or f"generated/{compute}" not in before.generated:
+        return own
+    own[compute] = _OwnFile(elementwise.own_loop(spec), _FORMERLY)
+    for path in {*own} & {*before.generated}:
+        if (root / path).is_file():
+            _, _, text = (root / path).read_text(encoding="utf-8").partition("\n")
+            own[path] = _OwnFile(text, _FORMERLY, replaces=True)
+    return own
+
+
+def _write_once(
+    root: Path, own: Mapping[str, _OwnFile], before: Mapping[str, str], quiet: bool
+) -> dict[str, str]:
     """Write the user's files that were never written before and do not exist.
 
     Returns:
         path -> the version that wrote it, of all files that were ever written.
     """
     once = dict(before)
-    for path, text in once_only_files(spec, runtimes.selected(spec)).items():
-        if path not in once and not os.path.lexists(root / path):
-            write_text(root, path, text)
+    for path, file in own.items():
+        if path not in once and (file.replaces or not os.path.lexists(root / path)):
+            write_text(root, path, file.text)
             if not quiet:
-                print(f"write {path}: op.yml requires it, and it did not exist")
+                print(f"write {path}: {file.reason}")
         once.setdefault(path, VERSION)
     return once
+
+
+def _compute_file(spec: OpSpec) -> str:
+    """Return the path of the math of whole tensors, in an operator that is not elementwise."""
+    return f"{spec.lower}_compute.h"
+
+
+def refuse_two_forms(root: Path, spec: OpSpec) -> None:
+    """Refuse an elementwise operator with math of whole tensors, which no build would use.
+
+    Raises:
+        OpkitError: the message says how to go on.
+    """
+    compute = _compute_file(spec)
+    if not spec.elementwise or not (root / compute).is_file():
+        return
+    if (root / spec.math_file).is_file():
+        remedy = f"delete {compute}"
+    else:
+        declaration = elementwise.declaration(spec)
+        remedy = (
+            f"delete it, and write the math of one element into {spec.math_file}, as "
+            f"`{declaration}`"
+        )
+    raise OpkitError(
+        f"op.yml: elementwise: {compute} has the math of whole tensors, but that of an "
+        f"elementwise operator is generated: {remedy}; or delete `elementwise: true`"
+    )
+
+
+def _refuse_own_files(
+    root: Path, spec: OpSpec, before: Manifest, generated: Mapping[str, str]
+) -> None:
+    """Refuse to generate a file that is the user's.
+
+    Raises:
+        OpkitError: the message names the file.
+    """
+    for path in sorted({*generated} & {*before.once} - {*before.generated}):
+        if (root / path).is_file():
+            raise OpkitError(
+                f"{path}: this file is yours, but that of an elementwise operator is generated; "
+                "delete it, or delete `elementwise: true` in op.yml"
+            )
+
+
+def _generated_files(root: Path, spec: OpSpec) -> dict[str, str]:
+    """Return path -> text of all generated files.
+
+    Raises:
+        OpkitError: as generated_files does.
+    """
+    reference = (root / f"{spec.lower}_reference.py").read_text(encoding="utf-8")
+    math = (root / spec.math_file).read_text(encoding="utf-8") if spec.elementwise else ""
+    return generated_files(spec, reference, runtimes.selected(spec), math)
 
 
 def drift(root: Path, spec: OpSpec, cache: Path) -> list[Complaint]:
@@ -198,11 +300,10 @@ def stale(root: Path, spec: OpSpec) -> list[Complaint]:
     """Return a complaint about each generated file that is missing or out of date.
 
     Raises:
-        OpkitError: the reference cannot be used.
+        OpkitError: the reference or the math cannot be used.
     """
-    reference = (root / f"{spec.lower}_reference.py").read_text(encoding="utf-8")
     found = []
-    for path, text in generated_files(spec, reference, runtimes.selected(spec)).items():
+    for path, text in _generated_files(root, spec).items():
         file = root / path
         if not file.is_file():
             found.append(Complaint(path, "not found", hint="run `scons`, which writes it"))
@@ -248,7 +349,7 @@ def read_manifest(root: Path) -> Manifest:
 
 
 def _math(spec: OpSpec) -> tuple[str, str]:
-    return f"{spec.lower}_compute.h", f"{spec.lower}_reference.py"
+    return spec.math_file, f"{spec.lower}_reference.py"
 
 
 def _required_files(spec: OpSpec) -> list[str]:

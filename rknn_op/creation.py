@@ -225,7 +225,8 @@ def _contents(plan: Plan) -> dict[str, dict[str, bytes]]:
         **plan.files,
     }
     reference = of_operator[f"{spec.lower}_reference.py"].decode()
-    generated = generated_files(spec, reference, chosen)
+    math = of_operator[spec.math_file].decode()
+    generated = generated_files(spec, reference, chosen, math)
     written = Manifest(VERSION, dict.fromkeys(skeletons, VERSION), tuple(generated), own)
     known = origin()
     cruft = {CRUFT: cruft_text(_cruft_state(plan, known, sorted(of_operator)))} if known else {}

@@ -78,7 +78,7 @@ def mutate(env: Any, first: Sequence[Any], needed: Sequence[Any]) -> Any:
 
 
 def _mutate(target: Any, source: Any, env: Any) -> int:
-    header = f"{env['OPERATOR'].lower}_compute.h"
+    header = env["OPERATOR"].math_file
     plan = Plan(
         int(env["mutate"]),
         os.cpu_count() or 1,

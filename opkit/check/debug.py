@@ -68,7 +68,7 @@ def find_case(root: Path, name: str) -> Case:
 
 
 def math_command(operator: Operator, invocation: Invocation) -> list[str]:
-    """Return the gdb command that stops at the first line of `<operator>_compute`.
+    """Return the gdb command that stops at the first line of the math.
 
     Memory is guarded and filled as in the first run of a check: gdb also stops at an access outside
     of a tensor.
@@ -79,8 +79,9 @@ def math_command(operator: Operator, invocation: Invocation) -> list[str]:
     tensors = marshal_tensors(operator.spec, invocation, convention.tensor_types)
     options = RunOptions(FILLS[0], limit=_TIMEOUT)
     requested = b"".join([batch(1), *request(tensors, values, {}, options)])
-    compute = f"{operator.spec.lower}_compute"
-    return gdb_command([str(folder / "harness")], requested, f"{compute}.h:{compute}", folder)
+    math = operator.spec.math_file
+    function = f"{operator.spec.lower}_{'of' if operator.spec.elementwise else 'compute'}"
+    return gdb_command([str(folder / "harness")], requested, f"{math}:{function}", folder)
 
 
 def main(

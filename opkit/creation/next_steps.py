@@ -16,7 +16,7 @@ def next_steps(spec: OpSpec, folder: Path, math_is_old: bool = False) -> str:
         folder: the new repository.
         math_is_old: whether the repository existed before, with the user's math, which stays.
     """
-    math = f"{spec.lower}_compute.h"
+    math = spec.math_file
     does = "so far, it copies its first input"
     does = f"{math} is unchanged" if math_is_old else does
     write = "Go on with the math" if math_is_old else "Write the math"

@@ -17,7 +17,7 @@ from opkit.c_layout import LINE_LENGTH
 from opkit.description.any_case import words
 from opkit.description.build_keys import FLAG, PATH, SOURCE_SUFFIXES
 from opkit.description.describe import Describe, Described
-from opkit.description.limits import MAX_TEXT, Limits
+from opkit.description.limits import MAX_ELEMENTWISE_INPUTS, MAX_TEXT, Limits
 from opkit.description.parser import IDENTIFIER, LARGEST, SOURCE
 from opkit.description.reader import EXAMPLES
 from opkit.description.spec import TENSOR_DTYPES
@@ -60,7 +60,8 @@ def schema(runtimes: Mapping[str, Described], default: str) -> Schema:
         "additionalProperties": False,
         "allOf": [
             condition for each in parts for condition in _conditions(each, each.name == default)
-        ],
+        ]
+        + [_ELEMENTWISE],
         "$defs": {"param": {"allOf": [_of_type(row) for row in PARAM_TYPES.values()]}},
     }
 
@@ -199,6 +200,18 @@ def _conditions(runtime: Describe, is_default: bool) -> list[Schema]:
     return conditions
 
 
+_ELEMENTWISE: Schema = {
+    "if": {"required": ["elementwise"], "properties": {"elementwise": {"const": True}}},
+    "then": {
+        "properties": {
+            "inputs": {"maxProperties": MAX_ELEMENTWISE_INPUTS},
+            "outputs": {"maxProperties": 1},
+        }
+    },
+}
+"""The condition for an elementwise operator."""
+
+
 _TENSOR: Schema = {"type": words([TENSOR]), "doc": _TEXT, "dtype": {"enum": [*TENSOR_DTYPES]}}
 _OUTPUT: Schema = {**_TENSOR, "same_as": _TEXT}
 _PARAMETER_KEYS: Schema = {
@@ -214,6 +227,10 @@ _PARAMETER_KEYS: Schema = {
         "description": "The other arguments of the kernels, in order.",
         **_entries(_param_properties(), ["type"]),
         "type": ["object", "null"],
+    },
+    "elementwise": {
+        "description": "Whether <op>_scalar.h has the math, as a function of one element.",
+        "type": "boolean",
     },
 }
 _BUILD_KEYS: Schema = {

@@ -25,7 +25,7 @@ from opkit.description.build_keys import (
     source_problem,
 )
 from opkit.description.describe import Describe, Described
-from opkit.description.limits import MAX_TEXT, Limits, lowest
+from opkit.description.limits import MAX_ELEMENTWISE_INPUTS, MAX_TEXT, Limits, lowest
 from opkit.description.reader import (
     EXAMPLES,
     ConsequenceError,
@@ -92,7 +92,7 @@ def complaints(
 
 _COMMON_KEYS = (
     *("name", "framework", "target_platform", "runtimes"),
-    *("inputs", "outputs", "params", "sources", "include", "cflags"),
+    *("inputs", "outputs", "params", "elementwise", "sources", "include", "cflags"),
 )
 _TENSOR_KEYS = ("type", "doc", "dtype", "same_as")
 _PARAM_KEYS = ("type", "doc", "default", "source", "length")
@@ -154,11 +154,48 @@ class _OperatorReader(Reader):
             sources=self.attempt(self.paths, entries.get("sources"), "sources", source_problem),
             include=self.attempt(self.paths, entries.get("include"), "include", path_problem),
             cflags=self.attempt(self.flags, entries.get("cflags")),
+            elementwise=self.attempt(self.is_elementwise, entries.get("elementwise")),
         )
         self.end()
+        if spec.elementwise:
+            spec = self.elementwise(spec, root)
         for complaint in (each for runtime in self.chosen for each in runtime.complaints(spec)):
             self.attempt(self.judge, root, complaint)
         self.end()
+        return spec
+
+    def is_elementwise(self, node: yaml.Node | None) -> bool:
+        if node is None:
+            return False
+        value = self.value(node, "elementwise")
+        if type(value) is not bool:
+            self.fail(node, "elementwise", f"invalid {as_written(node)}", expected="true, false")
+        return value
+
+    def elementwise(self, spec: OpSpec, root: yaml.Node) -> OpSpec:
+        """Return an elementwise operator with `same_as`, if that is the shape of its output."""
+        if len(spec.outputs) > 1:
+            self.fail(
+                node_at(root, f"outputs.{spec.outputs[1].name}"),
+                "outputs",
+                f"an elementwise operator has one output, not {len(spec.outputs)}",
+                hint="make an operator of each output, or delete `elementwise`",
+            )
+        if len(spec.inputs) > MAX_ELEMENTWISE_INPUTS:
+            self.fail(
+                node_at(root, f"inputs.{spec.inputs[MAX_ELEMENTWISE_INPUTS].name}"),
+                "inputs",
+                f"an elementwise operator has at most {MAX_ELEMENTWISE_INPUTS} inputs, not "
+                f"{len(spec.inputs)}",
+                hint="delete `elementwise`",
+            )
+        output = spec.outputs[0]
+        if len(spec.inputs) == 1:
+            return replace(spec, outputs=(replace(output, same_as=spec.inputs[0].name),))
+        if output.same_as is not None:
+            where = f"outputs.{output.name}.same_as"
+            problem = "the output of an elementwise operator has the shape to which all inputs "
+            self.fail(node_at(root, where), where, f"{problem}broadcast", hint="delete `same_as`")
         return spec
 
     def judge(self, root: yaml.Node, complaint: Complaint) -> None:

@@ -70,6 +70,9 @@ class OpSpec:
         sources: the C and C++ sources besides the kernels.
         include: the include folders.
         cflags: the flags for the compilers.
+        elementwise: whether the user's C is one function of numbers, `<op>_of`, which generated
+            code calls for each element; such an operator has one output, in the shape to which
+            its inputs broadcast.
     """
 
     name: str
@@ -83,11 +86,22 @@ class OpSpec:
     sources: tuple[RepositoryPath, ...] = ()
     include: tuple[RepositoryPath, ...] = ()
     cflags: tuple[str, ...] = ()
+    elementwise: bool = False
 
     @property
     def lower(self) -> str:
         """The name in lower case, for files, C identifiers and kernels."""
         return self.name.lower()
+
+    @property
+    def math_file(self) -> str:
+        """The path of the user's C: the math of whole tensors, or of one element."""
+        return f"{self.lower}_scalar.h" if self.elementwise else f"{self.lower}_compute.h"
+
+    @property
+    def compute_header(self) -> str:
+        """The path of the header with `<op>_compute`, the math of whole tensors."""
+        return f"{'generated/' if self.elementwise else ''}{self.lower}_compute.h"
 
     @property
     def parameters(self) -> tuple[Tensor | Param, ...]:

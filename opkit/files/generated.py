@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from opkit.description.spec import OpSpec
-from opkit.files import copies
+from opkit.files import copies, elementwise
 from opkit.files.header import operator_header
 from opkit.runtimes.interface import Runtime
 
 
-def generated_files(spec: OpSpec, reference: str, runtimes: Iterable[Runtime]) -> dict[str, str]:
+def generated_files(
+    spec: OpSpec, reference: str, runtimes: Iterable[Runtime], math: str = ""
+) -> dict[str, str]:
     """Return path -> text of all generated files, with the runtimes' files.
 
     Args:
         spec: the operator.
         reference: the text of `<op>_reference.py`.
         runtimes: the operator's runtimes.
+        math: the text of `<op>_scalar.h`, if the operator is elementwise.
 
     Raises:
-        OpkitError: the reference is invalid.
+        OpkitError: the reference is invalid, or a kernel cannot have a word of the math.
     """
     files = {
         f"generated/{spec.lower}.h": operator_header(spec),
@@ -28,6 +31,10 @@ def generated_files(spec: OpSpec, reference: str, runtimes: Iterable[Runtime]) -
         ".github/actions/operator/action.yml": copies.copy("ci/action.yml"),
         **copies.headers("compute/*.h"),
     }
+    if spec.elementwise:
+        files[spec.compute_header] = elementwise.generated_loop(spec)
     for runtime in runtimes:
         files |= runtime.files.generated(spec, reference)
+        if spec.elementwise:
+            files |= runtime.files.from_scalar(spec, math)
     return files

@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
 
 from opkit.c_layout import LINE_LENGTH, comment, wrapped
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.description.types import ELEMENT_TYPES, Kind
+from opkit.files import elementwise
+from opkit.files.argument_lines import argument_lines, comment_lines, param_doc, tensor_doc
 from opkit.files.cases import CASE_DTYPE, is_copy
 from opkit.files.readme import gitattributes, readme
 from opkit.files.unread_params import PLACEHOLDER
 from opkit.python_layout import bracketed, literal
 from opkit.runtimes.files import RuntimeTexts, TestText
 from opkit.runtimes.interface import Runtime
-from opkit.text import c_string, escape_comment, render
+from opkit.text import c_string, render
 
 _SAMPLES: dict[Kind, bool | int | float] = {"bool": True, "int": 1, "uint": 1, "float": 0.5}
 """Kind -> a sample value, of the Python type that the reference gets."""
 
 _SHAPES = ((7,), (3, 5), (1, 4, 5, 3))
 """The shapes of the inputs in cases, if no kernel needs others."""
+
+_BROADCAST_SHAPES = (
+    ((3, 5), (5,)),
+    ((1,), (2, 3, 4)),
+    ((2, 1, 3, 1), (4, 1, 7)),
+    ((2, 1), (1, 600)),
+)
+"""The shapes of the first input and of the second in cases of an elementwise operator."""
 
 
 def once_only_files(spec: OpSpec, runtimes: Iterable[Runtime]) -> dict[str, str]:
@@ -34,8 +45,10 @@ def _files(spec: OpSpec, parts: Sequence[RuntimeTexts]) -> dict[str, str]:
     files = {
         ".gitattributes": gitattributes(readmes),
         "README.md": readme(spec, readmes),
-        f"{spec.lower}_compute.h": _compute(spec),
-        f"{spec.lower}_reference.py": _reference(spec, parts),
+        spec.math_file: elementwise.scalar_file(spec) if spec.elementwise else _compute(spec),
+        f"{spec.lower}_reference.py": (
+            _elementwise_reference(spec, parts) if spec.elementwise else _reference(spec, parts)
+        ),
         f"tests/test_{spec.lower}.py": _test(spec, [part.tests for part in parts]),
     }
     for part in parts:
@@ -66,11 +79,10 @@ def _compute(spec: OpSpec) -> str:
 def _compute_file(spec: OpSpec, so_far: str, statements: str, result: str) -> str:
     first = spec.inputs[0]
     lines = [
-        *((f"inputs->{input_.name}", _tensor_doc(input_)) for input_ in spec.inputs),
-        *((f"params->{param.name}", param.doc or _described(param)) for param in spec.params),
-        *((f"outputs->{output.name}", _tensor_doc(output)) for output in spec.outputs),
+        *((f"inputs->{input_.name}", tensor_doc(input_)) for input_ in spec.inputs),
+        *((f"params->{param.name}", param_doc(param)) for param in spec.params),
+        *((f"outputs->{output.name}", tensor_doc(output)) for output in spec.outputs),
     ]
-    width = max(len(member) for member, _ in lines)
     return render(
         "files/templates/compute.h",
         name=spec.name,
@@ -85,11 +97,8 @@ def _compute_file(spec: OpSpec, so_far: str, statements: str, result: str) -> st
             ],
             ")",
         ),
-        arguments="\n".join(
-            _comment_lines(f" *   {member.ljust(width)}  ", " ".join(doc.split()))
-            for member, doc in lines
-        ),
-        element=_comment_lines(
+        arguments=argument_lines(lines),
+        element=comment_lines(
             " *     ",
             f"inputs->{first.name}.{_member(first)}[row * inputs->{first.name}.shape[1] + column]",
         ),
@@ -150,33 +159,6 @@ def _zero(output: Tensor) -> str:
 """
 
 
-def _tensor_doc(tensor: Tensor) -> str:
-    return ": ".join(part for part in (tensor.dtype, tensor.doc) if part)
-
-
-def _described(param: Param) -> str:
-    if param.type.is_text:
-        return "a text"
-    if not param.type.is_list:
-        return param.type.c_type
-    numbers = "numbers" if param.type.element.kind == "float" else "whole numbers"
-    return f"{param.length or '1 or more'} {numbers}: `count`, `items[]`"
-
-
-def _comment_lines(start: str, text: str) -> str:
-    """Wrap a text into comment lines, indented like the first line up to a limit."""
-    margin = " *".ljust(min(len(start), LINE_LENGTH // 2))
-    lines = textwrap.wrap(
-        escape_comment(text),
-        width=LINE_LENGTH,
-        initial_indent=start,
-        subsequent_indent=margin,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return "\n".join(lines) or start.rstrip()
-
-
 def _reference(spec: OpSpec, parts: Iterable[RuntimeTexts]) -> str:
     def outputs(value: Callable[[Tensor], str]) -> str:
         return _dict("    return ", {output.name: value(output) for output in spec.outputs})
@@ -187,18 +169,51 @@ def _reference(spec: OpSpec, parts: Iterable[RuntimeTexts]) -> str:
         return f'np.zeros(inputs[{first}].shape, "{output.dtype}")'
 
     first = f'"{spec.inputs[0].name}"'
-    types = [f"        {param.name}: {_python_type(param)}" for param in spec.params]
-    types = types or ["        (this operator has none)"]
     return render(
         "files/templates/reference.py",
         name=spec.name,
         purpose=_purpose(parts),
         first=first,
-        param_values="\n".join(types),
+        param_values=_param_values(spec),
         shapes=outputs(lambda _: "shape"),
         so_far=_so_far(spec),
         arrays=outputs(array),
     )
+
+
+def _elementwise_reference(spec: OpSpec, parts: Iterable[RuntimeTexts]) -> str:
+    """Return the reference of an elementwise operator; its shape rule is complete."""
+    (output,) = spec.outputs
+    names = [f'"{input_.name}"' for input_ in spec.inputs]
+    first, shapes, arrays = f"inputs[{names[0]}]", [], list[str]()
+    shape = f"tuple(input_shapes[{names[0]}])"
+    if len(names) > 1:
+        shapes = [
+            f"    names = {bracketed(names, 'names = ', 4, '()')}",
+            "    arrays = [np.broadcast_to(0, input_shapes[name]) for name in names]",
+        ]
+        call = "arrays = np.broadcast_arrays"
+        items = [f"inputs[{name}]" for name in names]
+        arrays = [f"    {call}{bracketed(items, call, 4, '()')}"]
+        first, shape = "arrays[0]", "np.broadcast(*arrays).shape"
+    value = f"np.array({first})"
+    if not is_copy(spec, output):
+        value = f'np.zeros({first}.shape, "{output.dtype}")'
+    return render(
+        "files/templates/elementwise_reference.py",
+        name=spec.name,
+        purpose=_purpose(parts),
+        param_values=_param_values(spec),
+        shapes="\n".join([*shapes, _dict("    return ", {output.name: shape})]),
+        so_far="the output is " + ("the first input" if is_copy(spec, output) else "0"),
+        arrays="\n".join([*arrays, _dict("    return ", {output.name: value})]),
+    )
+
+
+def _param_values(spec: OpSpec) -> str:
+    """Return the lines of a docstring with the types of the params."""
+    types = [f"        {param.name}: {_python_type(param)}" for param in spec.params]
+    return "\n".join(types or ["        (this operator has none)"])
 
 
 def _dict(before: str, entries: dict[str, str], after: str = "") -> str:
@@ -241,19 +256,35 @@ def _test(spec: OpSpec, others: Sequence[TestText]) -> str:
     makers = ["uniform", values[1].removesuffix("()")]
     needed = next((other.shapes for other in others if other.shapes), _SHAPES)
     checks = ["check_cpu_kernel", *(check for other in others for check in other.checks)]
+    common = {
+        "params": _vary_params(params),
+        "dtype": _dict("    dtype=", dtypes, ",") if dtypes else f'    dtype="{CASE_DTYPE}",',
+    }
+    texts = [other.text for other in others if other.text]
+    if spec.elementwise and len(spec.inputs) > 1:
+        pairs = "\n".join(map(_broadcast_shapes, repeat(spec), _BROADCAST_SHAPES))
+        texts.insert(
+            0,
+            render("files/templates/test_broadcast.py", shapes=pairs, values=values[0], **common),
+        )
     return render(
         "files/templates/test.py",
         kernels="the CPU kernel" if len(checks) == 1 else "all kernels",
         imports=_imports(sorted(["cases", *checks, *makers, "vary_params"])),
-        other_tests="".join(f"\n\n{other.text}" for other in others if other.text),
+        other_tests="".join(f"\n\n{text}" for text in texts),
         name=spec.name,
         lower=spec.lower,
         values=", ".join(values),
-        dtype=_dict("    dtype=", dtypes, ",") if dtypes else f'    dtype="{CASE_DTYPE}",',
         shapes="\n".join(map(shapes, needed)),
         base="These and the defaults" if params else "The defaults",
-        params=_vary_params(params),
+        **common,
     )
+
+
+def _broadcast_shapes(spec: OpSpec, pair: tuple[tuple[int, ...], tuple[int, ...]]) -> str:
+    """Return the line with the shapes of a case: those of a pair, in turn."""
+    shapes = {each.name: repr(pair[index % 2]) for index, each in enumerate(spec.inputs)}
+    return _dict(" " * 8, shapes, ",")
 
 
 def _imports(names: list[str]) -> str:

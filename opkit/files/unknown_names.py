@@ -25,7 +25,7 @@ def unknown_names(root: Path, spec: OpSpec) -> list[Complaint]:
     }
     found = []
     for file, read in (
-        (f"{spec.lower}_compute.h", lambda text: _members(text, spec.lower)),
+        (spec.math_file, lambda text: _members(text, spec.lower)),
         (f"{spec.lower}_reference.py", _keys),
     ):
         if (root / file).is_file():

@@ -26,7 +26,7 @@ def unread_params(root: Path, spec: OpSpec) -> list[Complaint]:
     A param that the shape rule in numpy uses may have no use in C. Math as generated, or in a
     missing file, has no complaints.
     """
-    file = f"{spec.lower}_compute.h"
+    file = spec.math_file
     texts = _texts(root, spec, [file, *(source.path for source in spec.sources)])
     if PLACEHOLDER in texts.get(file, PLACEHOLDER):
         return []

@@ -39,7 +39,7 @@ def run(plan: Plan, repository: Path, kill: Callable[[], None]) -> str:
         OpkitError: the cases fail without any change, or a source cannot be read.
     """
     spec = runtimes.parse((repository / "op.yml").read_text(encoding="utf-8"))
-    sources: list[MutableSource] = [ComputeHeader(f"{spec.lower}_compute.h", plan)]
+    sources: list[MutableSource] = [ComputeHeader(spec.math_file, plan)]
     for runtime in runtimes.selected(spec):
         sources += runtime.check.mutable_sources(spec)
     originals = {source.path: (repository / source.path).read_bytes() for source in sources}

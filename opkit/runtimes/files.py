@@ -93,6 +93,8 @@ class Files:
         texts: (operator) -> its parts of the texts that are written once.
         generated: (operator, text of `<op>_reference.py`) -> path -> text of the files that every
             build writes. Raises OpkitError: the reference is invalid.
+        from_scalar: (elementwise operator, text of `<op>_scalar.h`) -> path -> text of the files
+            that every build makes of the user's function. Raises OpkitError: it cannot be used.
         required: (operator) -> the paths of the user's files that every build requires.
         drift: (repository, operator, a folder for the files of compilers) -> the mismatches of
             user's files and op.yml; the hints have the right text.
@@ -100,5 +102,6 @@ class Files:
 
     texts: Callable[[OpSpec], RuntimeTexts]
     generated: Callable[[OpSpec, str], Mapping[str, str]]
+    from_scalar: Callable[[OpSpec, str], Mapping[str, str]] = lambda spec, scalar: {}
     required: Callable[[OpSpec], Sequence[str]] = lambda spec: ()
     drift: Callable[[Path, OpSpec, Path], Sequence[Complaint]] = lambda root, spec, cache: ()

@@ -15,7 +15,8 @@ def once_only_files(spec: OpSpec) -> dict[str, str]:
 
 def generated_files(spec: OpSpec, reference: str) -> dict[str, str]:
     """Return path -> text of the generated files."""
-    return generated.generated_files(spec, reference, runtimes.selected(spec))
+    math = once_only_files(spec)[spec.math_file]
+    return generated.generated_files(spec, reference, runtimes.selected(spec), math)
 
 
 STUB = "generated/openvx_stub.c"

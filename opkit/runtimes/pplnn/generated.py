@@ -7,6 +7,7 @@ from opkit.description.spec import OpSpec, Param
 from opkit.files import copies
 from opkit.runtimes.pplnn import overlay
 from opkit.runtimes.pplnn.names import names
+from opkit.runtimes.pplnn.skeletons import generated_shapes
 from opkit.runtimes.pplnn.sources import sources
 from opkit.text import render
 
@@ -20,6 +21,7 @@ def generated_files(spec: OpSpec) -> dict[str, str]:
     return {
         **copies.headers("runtimes/pplnn/glue/*.h", "runtimes/pplnn/harness/*.h"),
         **files,
+        **generated_shapes(spec),
         **overlay.generated_files(spec, files),
         operator_source(spec): _operator(spec),
     }

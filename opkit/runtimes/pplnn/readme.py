@@ -8,6 +8,7 @@ from opkit.runtimes.pplnn import overlay
 from opkit.runtimes.pplnn.describe import DESCRIBE
 from opkit.runtimes.pplnn.names import SOURCES, names
 from opkit.runtimes.pplnn.settings import settings
+from opkit.runtimes.pplnn.skeletons import generated_shapes, once_only_files
 from opkit.runtimes.pplnn.sources import has_shape_rule
 from opkit.text import render
 
@@ -47,8 +48,8 @@ def readme(spec: OpSpec) -> Readme:
         about=_ABOUT,
         target=target,
         product=_PRODUCT.format(target=target),
-        files=_FILE.format(lower=spec.lower) if has_shape_rule(spec) else "",
-        generated=(f"{SOURCES}/", *overlay.PLACES),
+        files=_FILE.format(lower=spec.lower) if once_only_files(spec) else "",
+        generated=(f"{SOURCES}/", *overlay.PLACES, *generated_shapes(spec)),
         commands=_COMMANDS.format(lower=spec.lower),
         suffixes=(".cc",),
         sections=f"{common}\n{overlay.readme(spec)}",

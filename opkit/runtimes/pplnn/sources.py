@@ -50,7 +50,12 @@ def file_headers(spec: OpSpec, root: str) -> dict[str, str]:
         root: the folder of these files, relative to the headers, with a slash at its end.
     """
     where = names(spec)
-    values = {"name": spec.name, "lower": spec.lower, "root": root}
+    values = {
+        "name": spec.name,
+        "lower": spec.lower,
+        "root": root,
+        "compute": spec.compute_header,
+    }
     shapes = f'#include "{root}pplnn/{spec.lower}_shapes.h"\n' if has_shape_rule(spec) else ""
     return {
         where.files: render("runtimes/pplnn/templates/files.h", **values),

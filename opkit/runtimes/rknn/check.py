@@ -14,7 +14,8 @@ from opkit.runtimes.rknn.vx.mutation import VxSource
 
 
 def _mutable_sources(spec: OpSpec) -> list[MutableSource]:
-    return [VxSource(spec)] if settings(spec).has_vx_kernel else []
+    is_own = settings(spec).has_vx_kernel and not spec.elementwise
+    return [VxSource(spec)] if is_own else []
 
 
 def _integer_note(input_: Tensor) -> str:

@@ -10,6 +10,7 @@ from opkit.description.spec import OpSpec
 from opkit.runtimes.files import Files, RuntimeTexts
 from opkit.runtimes.rknn import skeletons
 from opkit.runtimes.rknn.describe import DESCRIBE
+from opkit.runtimes.rknn.elementwise import generated_vx
 from opkit.runtimes.rknn.generated import generated_files
 from opkit.runtimes.rknn.readme import readme
 
@@ -39,6 +40,7 @@ def _drift(root: Path, spec: OpSpec, cache: Path) -> Sequence[Complaint]:
 FILES = Files(
     texts=_texts,
     generated=generated_files,
+    from_scalar=generated_vx,
     required=lambda spec: tuple(skeletons.once_only_files(spec)),
     drift=_drift,
 )

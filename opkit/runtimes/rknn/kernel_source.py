@@ -11,6 +11,7 @@ from opkit.runtimes.rknn.settings import settings
 from opkit.text import render
 
 DOT_PRODUCTS_HEADER = "include/opkit/runtimes/rknn/dot_products.h"
+ELEMENTWISE_LAUNCH_HEADER = "include/opkit/runtimes/rknn/elementwise_launch.h"
 LAUNCH_HEADER = "include/opkit/runtimes/rknn/launch.h"
 
 ELEMENTS_PER_ITEM = 8
@@ -39,6 +40,7 @@ def kernels_header(spec: OpSpec) -> str:
     )
     return render(
         "runtimes/rknn/templates/kernels.h",
+        compute_header=f"{lower}_compute.h" if spec.elementwise else f"../{lower}_compute.h",
         name=spec.name,
         lower=lower,
         upper=upper,
@@ -53,7 +55,9 @@ def kernels_header(spec: OpSpec) -> str:
 def kernel_file(spec: OpSpec) -> str:
     """Return the initial text of the user's .c file."""
     about = block_comment(_about_vx(spec) if settings(spec).has_vx_kernel else _about_cpu(spec))
-    include = f'#include "{spec.lower}_compute.h"\n#include "{kernels_include(spec)}"\n'
+    include = f'#include "{kernels_include(spec)}"\n'
+    if not spec.elementwise:  # generated headers include each other
+        include = f'#include "{spec.lower}_compute.h"\n{include}'
     if not settings(spec).has_vx_kernel:
         return f"{about}\n{include}"
     include += "".join(f"{line}\n" for line in launch_includes(spec))
@@ -67,12 +71,18 @@ def kernels_include(spec: OpSpec) -> str:
 
 def launch_includes(spec: OpSpec) -> list[str]:
     """Return the lines that include the headers for vx_launch()."""
+    if spec.elementwise:
+        return [f'#include "{ELEMENTWISE_LAUNCH_HEADER}"']
     headers = [DOT_PRODUCTS_HEADER] if is_quantized(spec) else []
     return [f'#include "{header}"' for header in (*headers, LAUNCH_HEADER)]
 
 
 def vx_launch(spec: OpSpec) -> str:
     """Return the part of the user's .c file that sets up the VX kernel."""
+    if spec.elementwise:
+        tensors = [f'"{each.name}"' for each in (*spec.inputs, *spec.outputs)]
+        names = wrapped("    static const char *const names[] = {", tensors, "};")
+        return render("runtimes/rknn/templates/elementwise_launch.c", names=names)
     output = spec.outputs[0]
     described = _try("opkit_describe_half_tensor", *_parameter(spec, output), "&output")
     about, others = _ABOUT_HALVES, list[str]()
@@ -145,7 +155,7 @@ def free_name(name: str, spec: OpSpec) -> str:
 def _about_cpu(spec: OpSpec) -> str:
     return (
         f"The CPU kernel of {spec.name}: the callbacks and the kernel list are in "
-        f"{kernels_include(spec)}, the math is in {spec.lower}_compute.h.\n\n"
+        f"{kernels_include(spec)}, the math is in {spec.math_file}.\n\n"
         "For a set-up before the first inference, define a struct `kernel_hooks` below the "
         "include; see include/opkit/runtimes/rknn/kernel_hooks.h."
     )
@@ -156,5 +166,5 @@ def _about_vx(spec: OpSpec) -> str:
         f"The kernels of {spec.name}: launch and set-up of the VX kernel in "
         f"rknn_kernel_{spec.lower}.vx.\n\n"
         f"The callbacks and the kernel list are in {kernels_include(spec)}, the math is in "
-        f"{spec.lower}_compute.h."
+        f"{spec.math_file}."
     )

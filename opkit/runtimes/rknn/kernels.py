@@ -51,7 +51,7 @@ def unwritten_vx_kernel(spec: OpSpec, source: str) -> str:
     Returns:
         A sentence that names both remedies; empty if the user has written the kernel.
     """
-    if _code(source) != _code(skeletons.vx_kernel(spec)):
+    if spec.elementwise or _code(source) != _code(skeletons.vx_kernel(spec)):
         return ""
     return (
         f"{skeletons.vx_file(spec)} is still the generated one, which copies the first input. "

@@ -8,13 +8,15 @@ from opkit.complaint import Complaint
 from opkit.description.spec import OpSpec
 from opkit.runtimes.rknn import armhf
 from opkit.runtimes.rknn.deliveries import INPUT_TYPES, OUTPUT_TYPES
+from opkit.runtimes.rknn.elementwise import vx_complaints
 
 
 def complaints(spec: OpSpec) -> Iterator[Complaint]:
-    """Yield an error for each tensor that gets lost, a warning for each default that changes."""
+    """Yield errors about lost tensors and the VX kernel, and warnings about changed defaults."""
     yield from _inputs(spec)
     yield from _outputs(spec)
     yield from _defaults(spec)
+    yield from vx_complaints(spec)
 
 
 def _inputs(spec: OpSpec) -> Iterator[Complaint]:

@@ -66,8 +66,13 @@ def readme(spec: OpSpec) -> Readme:
         about=_ABOUT,
         target=target,
         product=_PRODUCT.format(name=spec.name, target=target),
-        files=_FILE.format(holds=holds, **names) + (_VX_FILE.format(**names) if both else ""),
-        generated=(f"rknn_op_{spec.lower}.py", "makefile.linux.*"),
+        files=_FILE.format(holds=holds, **names)
+        + (_VX_FILE.format(**names) if both and not spec.elementwise else ""),
+        generated=(
+            f"rknn_op_{spec.lower}.py",
+            "makefile.linux.*",
+            *((f"rknn_kernel_{spec.lower}.vx",) if both and spec.elementwise else ()),
+        ),
         commands=_COMMANDS + (_VX_COMMANDS if both else ""),
         debugging=_VX_GDB if both else "",
         suffixes=(".vx",) if both else (),

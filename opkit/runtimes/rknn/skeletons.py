@@ -37,7 +37,7 @@ _CLAMPED_LANES = "VXC_MODIFIER(0, 7, 0, VXC_RM_TowardZero, 1)"
 def once_only_files(spec: OpSpec) -> dict[str, str]:
     """Return path -> text of the files of the kernels, which are written once."""
     files = {f"rknn_kernel_{spec.lower}.c": kernel_file(spec)}
-    if settings(spec).has_vx_kernel:
+    if settings(spec).has_vx_kernel and not spec.elementwise:
         files[vx_file(spec)] = vx_kernel(spec)
     return files
 

@@ -71,13 +71,14 @@ def _function(spec: OpSpec) -> str:
 def _custom_op(spec: OpSpec) -> str:
     about = (
         f"{spec.name} as a custom operator of librknnrt, which calls these functions on the "
-        f"CPU of the board. The math is in {spec.lower}_compute.h."
+        f"CPU of the board. The math is in {spec.math_file}."
     )
     stages = ("init", "compute", "destroy") if spec.params else ("compute",)
     return render(
         "runtimes/rknn2/templates/custom_op.c",
         lower=spec.lower,
         about=block_comment(about),
+        compute_header=spec.compute_header,
         compute_comment=comment(f"Computes {spec.name}, for every inference."),
         description="\n".join(_description(spec)),
         compute=wrapped(

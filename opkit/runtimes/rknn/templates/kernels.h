@@ -12,7 +12,7 @@ $about
 
 #include <VX/vx_helper.h>
 
-#include "../${lower}_compute.h"
+#include "${compute_header}"
 #include "../include/opkit/runtimes/rknn/kernel_hooks.h"
 #include "${lower}_params.h"
 

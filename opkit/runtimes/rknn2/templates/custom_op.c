@@ -4,7 +4,7 @@ $about
 #include "${lower}_custom_op.h"
 
 #include "../include/opkit/runtimes/rknn2/custom_op.h"
-#include "../${lower}_compute.h"
+#include "../${compute_header}"
 
 $description
 $compute_comment

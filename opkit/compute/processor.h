@@ -1,0 +1,41 @@
+/*
+ * Vector instructions of this processor that the compiler may not assume. With OPKIT_BASELINE
+ * defined, there are none.
+ *
+ * Plain C11 and C++11.
+ */
+#ifndef OPKIT_PROCESSOR_H
+#define OPKIT_PROCESSOR_H
+
+#if defined(__x86_64__) && !defined(__AVX2__) && !defined(OPKIT_BASELINE)
+
+#include <cpuid.h>
+
+/* Compiles a function for processors with AVX2: vectors of 8 floats. It has no fused additions. */
+#define OPKIT_AVX2 __attribute__((target("avx2")))
+
+/* Returns whether processor and system support AVX2. Cached: cpuid is slow in virtual machines. */
+__attribute__((unused)) static int opkit_has_avx2(void)
+{
+    static int answer; /* 0: unknown; 1: no; 2: yes */
+    int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
+    if (known == 0) {
+        const unsigned needed = bit_AVX | bit_OSXSAVE;
+        unsigned a, b, c, d;
+        __cpuid(1, a, b, c, d);
+        known = 1;
+        if ((c & needed) == needed && __get_cpuid_max(0, 0) >= 7) {
+            __cpuid_count(7, 0, a, b, c, d);
+            const unsigned extended = b;
+            /* The system must save both halves of the vector registers. */
+            __asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+            known += (extended & bit_AVX2) != 0 && (a & 6) == 6;
+        }
+        __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
+    }
+    return known == 2;
+}
+
+#endif
+
+#endif

@@ -1,0 +1,52 @@
+"""The lines of a comment that describe inputs, params and outputs."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from opkit.c_layout import LINE_LENGTH
+from opkit.description.spec import Param, Tensor
+from opkit.text import escape_comment
+
+
+def argument_lines(arguments: Sequence[tuple[str, str]]) -> str:
+    """Return the lines of names, aligned, and their descriptions."""
+    width = max(len(name) for name, _ in arguments)
+    return "\n".join(
+        comment_lines(f" *   {name.ljust(width)}  ", " ".join(doc.split()))
+        for name, doc in arguments
+    )
+
+
+def tensor_doc(tensor: Tensor) -> str:
+    """Describe an input or an output."""
+    return ": ".join(part for part in (tensor.dtype, tensor.doc) if part)
+
+
+def param_doc(param: Param) -> str:
+    """Describe a param: as op.yml does, or by its type."""
+    return param.doc or _described(param)
+
+
+def _described(param: Param) -> str:
+    if param.type.is_text:
+        return "a text"
+    if not param.type.is_list:
+        return param.type.c_type
+    numbers = "numbers" if param.type.element.kind == "float" else "whole numbers"
+    return f"{param.length or '1 or more'} {numbers}: `count`, `items[]`"
+
+
+def comment_lines(start: str, text: str) -> str:
+    """Wrap a text into comment lines, indented like the first line up to a limit."""
+    margin = " *".ljust(min(len(start), LINE_LENGTH // 2))
+    lines = textwrap.wrap(
+        escape_comment(text),
+        width=LINE_LENGTH,
+        initial_indent=start,
+        subsequent_indent=margin,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(lines) or start.rstrip()

@@ -1,0 +1,179 @@
+"""The C of an elementwise operator: the loop around the user's function of one element."""
+
+from __future__ import annotations
+
+from opkit.c_layout import comment, wrapped
+from opkit.description.spec import OpSpec, Tensor
+from opkit.description.types import ELEMENT_TYPES
+from opkit.files.argument_lines import argument_lines, param_doc, tensor_doc
+from opkit.files.cases import CASE_DTYPE, first_dtype, is_copy
+from opkit.files.unread_params import PLACEHOLDER
+from opkit.text import c_string, render
+
+_NOTICE = "/* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */\n"
+
+
+def generated_loop(spec: OpSpec) -> str:
+    """Return the text of generated/<op>_compute.h, the loop that calls `<op>_of`."""
+    return _loop(spec, _NOTICE, include="../include/", scalar="../")
+
+
+def own_loop(spec: OpSpec) -> str:
+    """Return the same loop as the user's <op>_compute.h, for an operator that was elementwise."""
+    return _loop(spec, "", include="include/", scalar="")
+
+
+def _loop(spec: OpSpec, notice: str, include: str, scalar: str) -> str:
+    """Return the loop; `include` and `scalar` are the paths of the folders of its headers."""
+    names = [input_.name for input_ in spec.inputs]
+    (output,) = spec.outputs
+    tensors = [*((f"inputs->{each.name}", each) for each in spec.inputs)]
+    elements = [*(f"block.{name}[i]" for name in names), "&values"]
+    count = len(names)
+    arguments = [
+        f"struct {spec.lower}_block block",
+        "size_t count",
+        f"const struct {spec.lower}_params *params",
+    ]
+
+    def function(start: str, name: str) -> str:
+        return wrapped(f"{start} {spec.lower}_compute_{name}(", arguments, ")")
+
+    return render(
+        "files/templates/elementwise_compute.h",
+        name=spec.name,
+        lower=spec.lower,
+        upper=spec.lower.upper(),
+        notice=notice,
+        include=include,
+        scalar=scalar,
+        block_function=function("OPKIT_ELEMENT_LOOP void", "block"),
+        avx2_function=function("OPKIT_AVX2 static void", "avx2"),
+        members="\n".join(
+            [
+                *(f"    const {_stored_as(spec, each)} *{each.name};" for each in spec.inputs),
+                f"    {_stored_as(spec, output)} *{output.name};",
+            ]
+        ),
+        call=wrapped(f"        block.{output.name}[i] = {spec.lower}_of(", elements, ");"),
+        count=str(count + 1),
+        output=str(count),
+        loads="\n".join(
+            [
+                *(
+                    _field(
+                        f"(const {_stored_as(spec, each)} *)opkit_load_block(",
+                        ["loop", str(index), "begin", "count", f"&buffers[{index}]"],
+                    )
+                    for index, each in enumerate(spec.inputs)
+                ),
+                _field(
+                    f"({_stored_as(spec, output)} *)opkit_output_block(",
+                    ["loop", "begin", f"&buffers[{count}]"],
+                ),
+            ]
+        ),
+        declaration=wrapped(
+            f"static const char *{spec.lower}_compute(",
+            [
+                f"const struct {spec.lower}_inputs *inputs",
+                f"const struct {spec.lower}_params *params",
+                f"struct {spec.lower}_outputs *outputs",
+            ],
+            ")",
+        ),
+        tensors=", ".join(f"&{place}" for place, _ in tensors),
+        checks="\n".join(
+            _check(spec, place, tensor)
+            for place, tensor in (*tensors, (f"outputs->{output.name}", output))
+        ),
+        inputs=str(count),
+        output_name=output.name,
+        mismatch=_mismatch(names, output.name),
+    )
+
+
+def _field(call: str, arguments: list[str]) -> str:
+    return wrapped(f"            {call}", arguments, "),")
+
+
+def _check(spec: OpSpec, place: str, tensor: Tensor) -> str:
+    """Return the statement that refuses a tensor of another type."""
+    dtype = _dtype(spec, tensor)
+    stored = ELEMENT_TYPES[dtype].computed_as
+    assert stored is not None
+    expected = "float16 or float32" if stored == "float32" else dtype
+    return (
+        f"    if (!opkit_holds(&{place}, OPKIT_{stored.upper()})) {{\n"
+        f'        return "{tensor.name} must be {expected}";\n    }}'
+    )
+
+
+def _mismatch(inputs: list[str], output: str) -> str:
+    """Return the message about shapes, a C string."""
+    if len(inputs) == 1:
+        return c_string(f"{output} must have the shape of {inputs[0]}")
+    names = f"{', '.join(inputs[:-1])} and {inputs[-1]}"
+    return c_string(f"{output} must have the shape to which {names} broadcast")
+
+
+def _dtype(spec: OpSpec, tensor: Tensor) -> str:
+    """Return the dtype of an input or of the output."""
+    others = first_dtype(spec) if tensor in spec.outputs else CASE_DTYPE
+    return tensor.dtype or others
+
+
+def _stored_as(spec: OpSpec, tensor: Tensor) -> str:
+    """Return the C type of the elements in memory."""
+    stored = ELEMENT_TYPES[_dtype(spec, tensor)].computed_as
+    assert stored is not None
+    return ELEMENT_TYPES[stored].c_type
+
+
+def number_type(spec: OpSpec, tensor: Tensor) -> str:
+    """Return the C type of an argument of `<op>_of`, or of its result."""
+    return "bool" if _dtype(spec, tensor) == "bool" else _stored_as(spec, tensor)
+
+
+def scalar_file(spec: OpSpec) -> str:
+    """Return the initial text of <op>_scalar.h, with the user's function of one element."""
+    (output,) = spec.outputs
+    names = {each: _argument(each) for each in spec.inputs}
+    first = spec.inputs[0]
+    copies = is_copy(spec, output)
+    unused = ["params", *(names[each] for each in spec.inputs[1 if copies else 0 :])]
+    so_far = "the result is the first input" if copies else "the result is 0"
+    return render(
+        "files/templates/scalar.h",
+        name=spec.name,
+        lower=spec.lower,
+        upper=spec.lower.upper(),
+        output=output.name,
+        arguments=argument_lines(
+            [
+                *((names[each], tensor_doc(each)) for each in spec.inputs),
+                *((f"params->{each.name}", param_doc(each)) for each in spec.params),
+            ]
+        ),
+        declaration=declaration(spec),
+        unused="\n".join(f"    (void){name};" for name in unused),
+        so_far=comment(f"{PLACEHOLDER} Until then, {so_far}.", indent=4),
+        result=names[first] if copies else "0",
+    )
+
+
+def declaration(spec: OpSpec) -> str:
+    """Return the declaration of `<op>_of`, the user's function of one element."""
+    return wrapped(
+        f"static inline {number_type(spec, spec.outputs[0])} {spec.lower}_of(",
+        [
+            *(f"{number_type(spec, each)} {_argument(each)}" for each in spec.inputs),
+            f"const struct {spec.lower}_params *params",
+        ],
+        ")",
+    )
+
+
+def _argument(input_: Tensor) -> str:
+    """Return the name of an argument; the last one is `params`."""
+    return "params_" if input_.name == "params" else input_.name

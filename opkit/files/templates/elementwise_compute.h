@@ -1,0 +1,74 @@
+${notice}#ifndef ${upper}_COMPUTE_H
+#define ${upper}_COMPUTE_H
+
+/*
+ * The math of ${name} for whole tensors: calls ${lower}_of
+ * of ${lower}_scalar.h for each element of the output.
+ */
+
+#include "${include}opkit/compute/elementwise.h"
+#include "${scalar}${lower}_scalar.h"
+
+/* The elements of a block: of each tensor in a row, without gaps. */
+struct ${lower}_block {
+$members
+};
+
+/* Computes a block. */
+$block_function
+{
+    const struct ${lower}_params values = *params; /* a copy, which no element overwrites */
+
+    for (size_t i = 0; i < count; i++) {
+$call
+    }
+}
+
+#if defined(OPKIT_AVX2)
+/* The same for processors with AVX2: 8 floats at a time instead of 4, with the same results. */
+$avx2_function
+{
+    ${lower}_compute_block(block, count, params);
+}
+#endif
+
+/* Computes a part of the output, block by block. */
+static void ${lower}_compute_part(const void *context, size_t begin, size_t end)
+{
+    const struct opkit_loop *loop = (const struct opkit_loop *)context;
+    const struct ${lower}_params *params = (const struct ${lower}_params *)loop->params;
+    struct opkit_buffer buffers[$count];
+
+    while (begin < end) {
+        const size_t count = opkit_block_size(loop, begin, end);
+        const struct ${lower}_block block = {
+$loads
+        };
+#if defined(OPKIT_AVX2)
+        if (opkit_has_avx2()) {
+            ${lower}_compute_avx2(block, count, params);
+        } else
+#endif
+        {
+            ${lower}_compute_block(block, count, params);
+        }
+        opkit_store_block(loop, begin, count, &buffers[$output]);
+        begin += count;
+    }
+}
+
+/* Computes the output. Returns NULL, or an error message: it is logged, and the call fails. */
+$declaration
+{
+    struct opkit_loop loop;
+    const struct opkit_tensor *const tensors[] = {$tensors};
+
+$checks
+    if (!opkit_plan_loop(&loop, tensors, $inputs, &outputs->$output_name, params)) {
+        return $mismatch;
+    }
+    opkit_parallel_for(loop.size, OPKIT_GRAIN, ${lower}_compute_part, &loop);
+    return NULL;
+}
+
+#endif

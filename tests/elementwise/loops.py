@@ -1,0 +1,93 @@
+"""Compile the generated loop of an elementwise operator, and call it on numpy's arrays."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from opkit.description.spec import OpSpec
+from opkit.description.types import ELEMENT_TYPES
+from tests.compiling import build
+from tests.files.texts import generated_files, once_only_files
+
+Array = npt.NDArray[np.generic]
+
+_TYPES = ("float32", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "float16")
+"""The dtypes in the order of enum opkit_type."""
+_EXPORTS = """
+const char *run(const void *inputs, const void *params, void *outputs);
+const char *run(const void *inputs, const void *params, void *outputs)
+{{
+    return {lower}_compute(inputs, params, outputs);
+}}
+"""
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = (
+        ("type", ctypes.c_int),
+        ("rank", ctypes.c_size_t),
+        ("shape", ctypes.c_size_t * 6),
+        ("size", ctypes.c_size_t),
+        ("data", ctypes.c_void_p),
+    )
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A compiled `<op>_compute`."""
+
+    library: ctypes.CDLL
+
+    def run(self, inputs: Sequence[Array], output: Array, params: bytes = bytes(64)) -> str:
+        """Compute an output; return the message, or an empty text."""
+        tensors = (_Tensor * len(inputs))(*map(_tensor, inputs))
+        result = _tensor(output)
+        message = self.library.run(tensors, params, ctypes.byref(result))
+        return message.decode() if message else ""
+
+
+def _tensor(array: Array) -> _Tensor:
+    assert array.flags.c_contiguous
+    dtype = "uint8" if array.dtype == bool else array.dtype.name
+    shape = (ctypes.c_size_t * 6)(*array.shape, *[1] * (6 - array.ndim))
+    return _Tensor(_TYPES.index(dtype), array.ndim, shape, array.size, array.ctypes.data)
+
+
+def files(folder: Path, spec: OpSpec, texts: Mapping[str, str]) -> Path:
+    """Write the files of an operator, with other texts in place of its own; return the folder."""
+    own = once_only_files(spec)
+    generated = generated_files(spec, own[f"{spec.lower}_reference.py"])
+    for path, text in {**own, **generated, **texts}.items():
+        if path.endswith((".h", ".vx", ".c")):
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text)
+    return folder
+
+
+def scalar_file(spec: OpSpec, body: str) -> str:
+    """Return the text of `<op>_scalar.h`, with another body of the function of one element."""
+    declaration, _ = once_only_files(spec)[spec.math_file].split("\n{\n")
+    return f"{declaration}\n{{\n    (void)params;\n    {body}\n}}\n\n#endif\n"
+
+
+def compiled(folder: Path, spec: OpSpec, body: str, *flags: str) -> Loop:
+    """Compile the loop around a body of the function of one element."""
+    files(folder, spec, {spec.math_file: scalar_file(spec, body)})
+    source = folder / "run.c"
+    exports = _EXPORTS.format(lower=spec.lower)
+    source.write_text(f'#include "{spec.compute_header}"\n{exports}')
+    name = "".join(filter(str.isalnum, "".join(flags)))
+    library = ctypes.CDLL(str(build(folder / f"run{name}.so", source, "-shared", "-O2", *flags)))
+    library.run.restype = ctypes.c_char_p
+    return Loop(library)
+
+
+def numpy_dtypes() -> list[str]:
+    """Return numpy's names of the dtypes of tensors."""
+    return [name for name, row in ELEMENT_TYPES.items() if row.computed_as]

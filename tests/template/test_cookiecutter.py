@@ -56,6 +56,7 @@ include/opkit/compute/tensor.h
 include/opkit/runtimes/rknn/dot_products.h
 include/opkit/runtimes/rknn/kernel_hooks.h
 include/opkit/runtimes/rknn/launch.h
+include/opkit/runtimes/rknn/nodes.h
 include/opkit/runtimes/rknn/openvx.h
 makefile.linux.aarch64
 makefile.linux.armhf

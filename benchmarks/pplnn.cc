@@ -16,6 +16,7 @@ static opkit_pplnn_tensor outputs[] = {OUTPUTS};
 static opkit_pplnn_tensor
     bare_tensors[sizeof inputs / sizeof *inputs + sizeof outputs / sizeof *outputs];
 static opkit_pplnn_view views[] = {VIEWS};
+static opkit_scratch scratch[sizeof views / sizeof *views];
 static PARAMS params;
 
 static double nanoseconds(void)
@@ -97,7 +98,7 @@ int main(int argument_count, char **arguments)
         allocate(&bare_tensors[i]);
         views[i].tensor = &bare_tensors[i];
     }
-    check(opkit_pplnn_open(views, view_count));
+    check(opkit_pplnn_open(views, view_count, OPKIT_FLOAT32, scratch));
     if (strcmp(arguments[1], "time") == 0) {
         print_times(count);
         return 0;

@@ -123,7 +123,8 @@ def write_case(spec: OpSpec, case: Case, type_: int, folder: Path) -> None:
         f"#define INPUTS {tensors(case.inputs)}\n#define OUTPUTS {tensors(case.outputs)}\n"
         f"#define VIEWS {', '.join(views)}\n#define PARAMS {spec.lower}_params\n"
         f"#define SET_PARAMS {case.params}\n"
-        f"#define GLUE ppl::nn::{where.folder}::Run{where.title}(inputs, params, outputs)\n"
+        f"#define GLUE ppl::nn::{where.folder}::Run{where.title}"
+        "(inputs, params, outputs, scratch)\n"
         f"#define BARE {spec.lower}_compute(&in, &params, &out)\n"
     )
 

@@ -18,6 +18,8 @@ from opkit.build.user_cache import user_cache
 SOURCES = f"{FOLDER}/check/harness/*.c"
 GUARDED_MEMORY = f"{FOLDER}/check/harness/memory/*.c"
 GUARDED_MALLOC = ["-include", f"{FOLDER}/check/harness/memory/guarded_malloc.h"]
+# Every call of a kernel gets new memory for its tensors, instead of that of the last call.
+GUARDED = ["-DOPKIT_GUARDED"]
 PROGRAM = "build/host/harness"
 COMPILE = "-O2 -g -fno-sanitize=undefined".split()
 # By default zig checks for undefined behavior, and compiles a library for it.

@@ -10,17 +10,24 @@
 
 /* Count of live allocations; the code under test allocates only through the functions here. */
 static int live_allocations;
+static int all_allocations; /* also those freed again */
 static int allocations_until_failure;
 
-static void *counted_malloc(size_t size)
+static void *counted_calloc(size_t count, size_t size)
 {
     void *memory;
     if (allocations_until_failure > 0 && --allocations_until_failure == 0) {
         return NULL;
     }
-    memory = malloc(size);
+    memory = calloc(count, size);
     live_allocations += memory != NULL;
+    all_allocations += memory != NULL;
     return memory;
+}
+
+static void *counted_malloc(size_t size)
+{
+    return counted_calloc(1, size);
 }
 
 static void counted_free(void *memory)
@@ -30,13 +37,16 @@ static void counted_free(void *memory)
 }
 
 #define malloc counted_malloc
+#define calloc counted_calloc
 #define free counted_free
 #include <opkit/runtimes/rknn/openvx.h>
 #undef malloc
+#undef calloc
 #undef free
 
 enum {
-    PARAMETERS = 8
+    PARAMETERS = 8,
+    NODES = 3
 };
 
 /* A tensor, scalar or array. */
@@ -52,7 +62,7 @@ struct object {
 
 static struct object objects[PARAMETERS];
 static vx_reference references[PARAMETERS];
-static struct object the_node;
+static struct object nodes[NODES];
 static char log_text[4096];
 static int calls_until_failure;
 static vx_status injected_status;
@@ -180,7 +190,7 @@ void vxAddLogEntry(vx_reference reference, vx_status status, const char *message
     const size_t used = strlen(log_text);
     va_list arguments;
     (void)status;
-    if (reference != (vx_reference)(void *)&the_node) {
+    if (reference != (vx_reference)(void *)nodes) {
         abort();
     }
     va_start(arguments, message);
@@ -201,6 +211,11 @@ TEST_FUNCTION void set_object(vx_uint32 index, vx_enum kind, vx_enum type, vx_si
 TEST_FUNCTION void fail_call(int number, vx_status status);
 TEST_FUNCTION void fail_allocation(int number);
 TEST_FUNCTION int allocations(void);
+TEST_FUNCTION int allocations_ever(void);
+TEST_FUNCTION void select_node(int number);
+TEST_FUNCTION void add_node(void);
+TEST_FUNCTION void remove_node(void);
+TEST_FUNCTION vx_status open_halves(vx_uint32 index, struct opkit_tensor *tensor);
 TEST_FUNCTION const char *logged(void);
 TEST_FUNCTION vx_status open_tensor(vx_uint32 index, struct opkit_tensor *tensor);
 TEST_FUNCTION vx_status read_tensor(vx_uint32 index, struct opkit_tensor *tensor);
@@ -220,9 +235,25 @@ void reset(int with_node)
     memset(references, 0, sizeof references);
     log_text[0] = '\0';
     live_allocations = 0;
+    all_allocations = 0;
     allocations_until_failure = 0;
     calls_until_failure = 0;
-    the_call.node = with_node ? (vx_node)(void *)&the_node : NULL;
+    the_call.node = with_node ? (vx_node)(void *)nodes : NULL;
+}
+
+void select_node(int number)
+{
+    the_call.node = (vx_node)(void *)&nodes[number];
+}
+
+void add_node(void)
+{
+    opkit_add_node(the_call.node);
+}
+
+void remove_node(void)
+{
+    opkit_remove_node(the_call.node);
 }
 
 void set_object(vx_uint32 index, vx_enum kind, vx_enum type, vx_size element_size, vx_uint32 rank,
@@ -255,47 +286,59 @@ int allocations(void)
     return live_allocations;
 }
 
+int allocations_ever(void)
+{
+    return all_allocations;
+}
+
 const char *logged(void)
 {
     return log_text;
 }
 
-/* Opens one tensor, with memory from malloc. */
-static vx_status open_alone(vx_uint32 index, vx_enum usage, struct opkit_tensor *tensor)
+/* The memory of an open tensor, unless its node keeps it. */
+static struct opkit_scratch opened;
+
+/* Opens one tensor. */
+static vx_status open_alone(vx_uint32 index, vx_enum usage, enum opkit_type half,
+                            struct opkit_tensor *tensor)
 {
     const struct opkit_tensor_parameter alone = {index, usage, "tensor", tensor};
-    void *memory;
-    const vx_status status = opkit_open_tensors(&the_call, &alone, 1, &memory);
-    if (memory != (status == VX_SUCCESS ? tensor->data : NULL)) {
-        abort();
+    const vx_status status = opkit_open_tensors(&the_call, &alone, 1, half, &opened);
+    if (status != VX_SUCCESS) {
+        opkit_release_scratch(&opened);
     }
     return status;
 }
 
 vx_status open_tensor(vx_uint32 index, struct opkit_tensor *tensor)
 {
-    return open_alone(index, VX_WRITE_ONLY, tensor);
+    return open_alone(index, VX_WRITE_ONLY, OPKIT_FLOAT32, tensor);
+}
+
+vx_status open_halves(vx_uint32 index, struct opkit_tensor *tensor)
+{
+    return open_alone(index, VX_READ_ONLY, OPKIT_FLOAT16, tensor);
 }
 
 vx_status read_tensor(vx_uint32 index, struct opkit_tensor *tensor)
 {
-    return open_alone(index, VX_READ_ONLY, tensor);
+    return open_alone(index, VX_READ_ONLY, OPKIT_FLOAT32, tensor);
 }
 
-/* Opens the first parameters; stores the offset of each one's elements in their block. */
+/* Opens the first parameters; stores the address of each one's elements. */
 vx_status open_all(vx_uint32 count, struct opkit_tensor *tensors, size_t *places)
 {
-    struct opkit_tensor_parameter opened[PARAMETERS];
-    void *memory;
+    struct opkit_tensor_parameter rows[PARAMETERS];
 
     for (vx_uint32 i = 0; i < count; i++) {
-        opened[i] = (struct opkit_tensor_parameter){i, VX_WRITE_ONLY, "tensor", &tensors[i]};
+        rows[i] = (struct opkit_tensor_parameter){i, VX_WRITE_ONLY, "tensor", &tensors[i]};
     }
-    OPKIT_TRY(opkit_open_tensors(&the_call, opened, count, &memory));
+    OPKIT_TRY(opkit_open_tensors(&the_call, rows, count, OPKIT_FLOAT32, &opened));
     for (vx_uint32 i = 0; i < count; i++) {
-        places[i] = (size_t)((char *)tensors[i].data - (char *)memory);
+        places[i] = (size_t)tensors[i].data;
     }
-    counted_free(memory);
+    opkit_release_scratch(&opened);
     return VX_SUCCESS;
 }
 
@@ -311,7 +354,8 @@ vx_status invalidate_tensor(vx_uint32 index)
 
 void close_tensor(struct opkit_tensor *tensor)
 {
-    counted_free(tensor->data);
+    tensor->data = NULL;
+    opkit_release_scratch(&opened);
 }
 
 vx_status read_scalar(vx_uint32 index, vx_enum type, void *value, size_t size)
@@ -337,7 +381,7 @@ struct arguments {
     int32_t items_items[OPKIT_RKNN_MAX_ITEMS];
     struct opkit_int32_array items;
     bool flag;
-    void *memory;
+    struct opkit_scratch memory;
 };
 
 static vx_status read_arguments(struct arguments *arguments)
@@ -346,7 +390,7 @@ static vx_status read_arguments(struct arguments *arguments)
         {0, VX_READ_ONLY, "input", &arguments->input},
         {1, VX_WRITE_ONLY, "output", &arguments->output},
     };
-    OPKIT_TRY(opkit_open_tensors(&the_call, tensors, 2, &arguments->memory));
+    OPKIT_TRY(opkit_open_tensors(&the_call, tensors, 2, OPKIT_FLOAT32, &arguments->memory));
     OPKIT_TRY(opkit_read_int32_array(&the_call, 2, "items", 2, arguments->items_items,
                                      &arguments->items));
     OPKIT_TRY(opkit_read_scalar(&the_call, 3, "flag", VX_TYPE_UINT8, &arguments->flag,
@@ -366,6 +410,6 @@ vx_status run_operator(void)
         }
         status = opkit_write_tensor(&the_call, 1, "output", &arguments.output);
     }
-    counted_free(arguments.memory);
+    opkit_release_scratch(&arguments.memory);
     return status;
 }

@@ -1,7 +1,31 @@
 /* Print the math's views of tensors of ppl.nn, and what becomes of their shapes and elements. */
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+static int allocations; /* so far */
+static int blocks; /* not freed */
+static size_t limit = SIZE_MAX; /* of an allocation */
+
+static void *counted_malloc(size_t size)
+{
+    void *memory = size <= limit ? malloc(size) : NULL;
+    allocations++;
+    blocks += memory != NULL;
+    return memory;
+}
+
+static void counted_free(void *memory)
+{
+    blocks -= memory != NULL;
+    free(memory);
+}
+
+#define malloc counted_malloc
+#define free counted_free
 #include "opkit/runtimes/pplnn/glue/tensors.h"
+#undef malloc
+#undef free
 
 static void print_view(const char *title, const struct opkit_tensor *view)
 {
@@ -73,7 +97,7 @@ static void print_unknown_type(void)
     print_view("unknown", &view);
 }
 
-static void print_elements(void)
+static void print_elements(enum opkit_type half)
 {
     uint16_t halves[3] = {0x3C00, 0x4000, 0x4200}; /* 1, 2, 3 */
     uint16_t results[3] = {7, 7, 7};
@@ -87,19 +111,53 @@ static void print_elements(void)
     const struct opkit_pplnn_view views[] = {{&tensors[0], &math[0], true},
                                              {&tensors[1], &math[1], true},
                                              {&tensors[2], &math[2], false}};
-    const char *problem = opkit_pplnn_open(views, 3);
+    struct opkit_scratch scratch[3] = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
+    const char *problem = opkit_pplnn_open(views, 3, half, scratch);
 
-    printf("open: %s, halves %g %g %g, in place %d %d\n", problem ? problem : "ok",
-           (double)math[2].float32[0], (double)math[2].float32[1], (double)math[2].float32[2],
-           math[1].data == floats, math[0].data == results);
-    for (size_t i = 0; i < 3; i++) {
+    printf("open: %s, types %d %d %d, in place %d %d %d", problem ? problem : "ok",
+           (int)math[0].type, (int)math[1].type, (int)math[2].type, math[0].data == results,
+           math[1].data == floats, math[2].data == halves);
+    for (size_t i = 0; i < 3 && half == OPKIT_FLOAT32; i++) {
+        printf(" %g", (double)math[2].float32[i]);
         math[2].float32[i] = -1;
         math[0].float32[i] = (float)i + 1;
     }
     opkit_pplnn_write(views, 3);
-    printf("write: %x %x %x, %x %x %x\n", halves[0], halves[1], halves[2], results[0], results[1],
-           results[2]);
-    opkit_pplnn_close(views, 3);
+    printf("\nwrite: %x %x %x, %x %x %x, %g %g\n", halves[0], halves[1], halves[2], results[0],
+           results[1], results[2], (double)floats[0], (double)floats[1]);
+    for (size_t i = 0; i < 3; i++) {
+        opkit_release_scratch(&scratch[i]);
+    }
+}
+
+/* Opens halves of several sizes with the same memory. */
+static void print_allocations(void)
+{
+    static const int64_t SIZES[] = {1000, 1000, 7, 999, 2000, 1000};
+    static uint16_t halves[3000];
+    struct opkit_tensor math[2];
+    struct opkit_scratch scratch[2] = {{NULL, 0}, {NULL, 0}};
+
+    printf("allocations:");
+    for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; i++) {
+        const struct opkit_pplnn_tensor tensor = {OPKIT_PPLNN_FLOAT16, 1, {SIZES[i]}, halves};
+        const struct opkit_pplnn_view views[] = {{&tensor, &math[0], false},
+                                                 {&tensor, &math[1], true}};
+
+        allocations = 0;
+        const char *problem = opkit_pplnn_open(views, 2, OPKIT_FLOAT32, scratch);
+        printf(" %s%d", problem ? problem : "", allocations);
+    }
+    limit = 10000;
+    const struct opkit_pplnn_tensor large = {OPKIT_PPLNN_FLOAT16, 1, {3000}, halves};
+    const struct opkit_pplnn_view view = {&large, &math[0], false};
+    printf("\nlarge: %s", opkit_pplnn_open(&view, 1, OPKIT_FLOAT32, scratch));
+    printf(", %d blocks", blocks);
+    printf(", as halves: %s\n",
+           opkit_pplnn_open(&view, 1, OPKIT_FLOAT16, scratch) == NULL ? "ok" : "failed");
+    opkit_release_scratch(&scratch[0]);
+    opkit_release_scratch(&scratch[1]);
+    printf("%d blocks\n", blocks);
 }
 
 int main(void)
@@ -109,6 +167,8 @@ int main(void)
     print_known();
     print_types();
     print_unknown_type();
-    print_elements();
+    print_elements(OPKIT_FLOAT32);
+    print_elements(OPKIT_FLOAT16);
+    print_allocations();
     return 0;
 }

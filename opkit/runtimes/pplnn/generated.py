@@ -40,9 +40,9 @@ def _operator(spec: OpSpec) -> str:
 
     table = "PARAMS" if rows else "nullptr"
 
-    def call(function: str) -> str:
+    def call(function: str, *more: str) -> str:
         opening = f"    return ppl::nn::{where.folder}::{function}{where.title}("
-        return wrapped(opening, ["inputs", "own", "outputs"], ");")
+        return wrapped(opening, ["inputs", "own", "outputs", *more], ");")
 
     return render(
         "runtimes/pplnn/templates/operator.cc",
@@ -50,7 +50,7 @@ def _operator(spec: OpSpec) -> str:
         lower=spec.lower,
         glue=where.glue,
         infer=call("InferShapesOf"),
-        run=call("Run"),
+        run=call("Run", "scratch"),
         params=f"\nconst opkit_pplnn_param PARAMS[] = {{\n{rows}\n}};\n" if rows else "",
         table=wrapped("    ", [*counts, table, "InferShapes", "Run"], ","),
     )

@@ -197,20 +197,23 @@ def _math_header(spec: OpSpec, where: Names) -> str:
         space=where.folder,
         title=where.title,
         type_of_doc=comment(f"{doc}."),
-        **{
-            function.lower(): wrapped(
-                f"ppl::common::RetCode {function}{where.title}(",
-                ["InputOutputInfo *info", "const ir::Attr *arg"],
-                ");",
-            )
-            for function in ("Reshape", "Compute")
-        },
+        reshape=wrapped(f"ppl::common::RetCode Reshape{where.title}(", [_INFO, _ATTRIBUTES], ");"),
+        compute=wrapped(
+            f"ppl::common::RetCode Compute{where.title}(", _compute_arguments(where), ");"
+        ),
         type_of=wrapped(
             f"ppl::common::datatype_t TypeOf{where.title}Output(",
             ["uint32_t index", "ppl::common::datatype_t first_input"],
             ");",
         ),
     )
+
+
+_INFO, _ATTRIBUTES = "InputOutputInfo *info", "const ir::Attr *arg"
+
+
+def _compute_arguments(where: Names) -> list[str]:
+    return [_INFO, _ATTRIBUTES, f"{where.title}Memory *memory"]
 
 
 def _math(spec: OpSpec, where: Names) -> str:
@@ -223,6 +226,12 @@ def _math(spec: OpSpec, where: Names) -> str:
         space=where.folder,
         title=where.title,
         param_include=include,
+        compute=wrapped(f"RetCode Compute{where.title}(", _compute_arguments(where), ")"),
+        run=wrapped(
+            f"    const char *problem = Run{where.title}(",
+            ["inputs", "ParamsOf(arg)", "outputs", "memory->tensors"],
+            ");",
+        ),
         input_count=str(len(spec.inputs)),
         output_count=str(len(spec.outputs)),
         params_function=_params_of(spec, where),
@@ -278,17 +287,18 @@ def _member(param: Param) -> str:
 
 
 def _glue_functions(spec: OpSpec, where: Names, closing: str) -> dict[str, str]:
-    def function(name: str, outputs: str) -> str:
+    def function(name: str, outputs: str, *more: str) -> str:
         arguments = [
             "const opkit_pplnn_tensor *inputs",
             f"const {spec.lower}_params &params",
             f"{outputs} *outputs",
+            *more,
         ]
         return wrapped(f"const char *{name}{where.title}(", arguments, closing)
 
     return {
         "infer": function("InferShapesOf", "opkit_pplnn_tensor"),
-        "run": function("Run", "const opkit_pplnn_tensor"),
+        "run": function("Run", "const opkit_pplnn_tensor", "opkit_scratch *scratch"),
     }
 
 
@@ -300,6 +310,8 @@ def _glue_header(spec: OpSpec, where: Names) -> str:
         name=spec.name,
         lower=spec.lower,
         space=where.folder,
+        title=where.title,
+        count=str(len(spec.inputs) + len(spec.outputs)),
         **_glue_functions(spec, where, ");"),
     )
 
@@ -319,6 +331,8 @@ def _glue(spec: OpSpec, where: Names) -> str:
         stem=where.stem,
         lower=spec.lower,
         space=where.folder,
+        title=where.title,
+        half="OPKIT_FLOAT32",
         views="\n".join(views),
         infer_body=_infer(spec),
         **_glue_functions(spec, where, ")"),
@@ -378,6 +392,7 @@ def _engine(engine: str, spec: OpSpec, where: Names) -> Mapping[str, str]:
         "title": where.title,
         "space": where.folder,
         "math": where.math,
+        "glue": where.glue,
         "param_include": f'#include "{where.param}.h"\n' if spec.params else "",
     }
     op = {"path": where.op(engine), "guard": _guard(where.op(engine)), **common}
@@ -422,8 +437,12 @@ def _kernel(where: Names, has_params: bool) -> dict[str, str]:
     param_type = f"nn::{where.folder}::{where.title}Param"
     return {
         "set_param": _SET_PARAM.format(type=param_type) if has_params else "",
-        "param_member": f"\n    const {param_type} *param_ = nullptr;\n" if has_params else "",
-        "param": "param_" if has_params else "nullptr",
+        "param_member": f"    const {param_type} *param_ = nullptr;\n" if has_params else "",
+        "compute": wrapped(
+            f"    return nn::{where.folder}::Compute{where.title}(",
+            ["ctx", "param_" if has_params else "nullptr", "&memory_"],
+            ");",
+        ),
     }
 
 

@@ -52,6 +52,7 @@ def _params_header(spec: OpSpec) -> str:
         indices="\n".join(f"    {_index(spec, parameter)}," for parameter in spec.parameters),
         descriptions="\n".join(_descriptions(spec)),
         tensors="\n".join(_tensors(spec)),
+        half="OPKIT_FLOAT32",
         lists="".join(f"{_list_member(param)}\n" for param in spec.params if param.type.is_list),
         read=wrapped(f"static inline vx_status {lower}_read(", [call, arguments], ")"),
         reads="".join(f"{_read_param(spec, param)}\n" for param in spec.params),

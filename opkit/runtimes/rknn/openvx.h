@@ -1,8 +1,8 @@
 /*
  * Access to a kernel's parameters: read and write tensors, scalars and arrays, check every status.
  *
- * Each function returns VX_SUCCESS; on an error it frees its memory, logs one line with the names
- * of operator and parameter, and returns the error status.
+ * Each function returns VX_SUCCESS; on an error it logs one line with the names of operator and
+ * parameter, and returns the error status.
  *
  * Remarks on boards were measured on the driver 1.7.5.
  */
@@ -12,13 +12,14 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <VX/vx.h>
 
 #include "../../compute/half.h"
+#include "../../compute/scratch.h"
 #include "../../compute/tensor.h"
+#include "nodes.h"
 
 #define OPKIT_RKNN_MAX_ITEMS 16 /* of an array: the runtime rejects longer arrays */
 
@@ -219,7 +220,8 @@ OPKIT_SMALL vx_status opkit_describe_tensor(const struct opkit_call *call, vx_ui
  * and shape: VX_READ_ONLY from the device, VX_WRITE_ONLY to it.
  *
  * user_stride[0] is always the device's element size: with another value the driver would convert,
- * and truncate instead of round. Halves are converted here, in place, in the memory of the floats.
+ * and truncate instead of round. Halves are converted here, in place, in the memory of the floats,
+ * unless the tensor is OPKIT_FLOAT16.
  */
 OPKIT_SMALL vx_status opkit_copy_tensor(const struct opkit_call *call, vx_uint32 index,
                                         const char *name, const struct opkit_tensor *tensor,
@@ -231,22 +233,26 @@ OPKIT_SMALL vx_status opkit_copy_tensor(const struct opkit_call *call, vx_uint32
     uint16_t *memory = tensor->uint16;
 
     OPKIT_TRY(opkit_describe_tensor(call, index, name, &device, &expected));
+    const bool is_half = device.info->data_type == VX_TYPE_FLOAT16;
+    const bool converts = is_half && tensor->type == OPKIT_FLOAT32;
+    if (is_half && !converts) {
+        expected.type = OPKIT_FLOAT16;
+    }
     if (memory == NULL || tensor->type != expected.type || tensor->rank != expected.rank ||
         memcmp(tensor->shape, expected.shape, sizeof expected.shape) != 0) {
         return opkit_fail(call, VX_ERROR_INVALID_FORMAT, name,
                           "the data does not have the tensor's type and shape");
     }
 
-    const bool is_half = device.info->data_type == VX_TYPE_FLOAT16;
-    if (is_half && reading) {
+    if (converts && reading) {
         memory += expected.size;
-    } else if (is_half) {
+    } else if (converts) {
         opkit_floats_to_halves(tensor->float32, memory, expected.size);
     }
     OPKIT_TRY(opkit_check(call, name, reading ? "read its data" : "write its data",
                           vxCopyTensorPatch(device.handle, device.rank, device.start, device.end,
                                             device.stride, memory, usage, VX_MEMORY_TYPE_HOST)));
-    if (is_half && reading) {
+    if (converts && reading) {
         opkit_halves_to_floats(memory, tensor->float32, expected.size);
     }
     return VX_SUCCESS;
@@ -262,6 +268,14 @@ static inline vx_status opkit_write_tensor(const struct opkit_call *call, vx_uin
     return opkit_copy_tensor(call, index, name, tensor, VX_WRITE_ONLY);
 }
 
+/* Returns the memory that the node keeps between its calls, or `own` if it keeps none. */
+OPKIT_SMALL struct opkit_scratch *opkit_tensor_scratch(const struct opkit_call *call,
+                                                       struct opkit_scratch *own)
+{
+    struct opkit_node *node = opkit_find_node(call->node);
+    return node != NULL ? &node->tensors : own;
+}
+
 /*
  * Fills the tensor at `index` with bytes 0xFF: NaN for floats, -1 or the largest number for
  * integers. Otherwise an output of a failed call would keep the values of an earlier call, and
@@ -272,10 +286,11 @@ OPKIT_SMALL vx_status opkit_invalidate_tensor(const struct opkit_call *call, vx_
 {
     struct opkit_device_tensor device;
     struct opkit_tensor tensor;
+    struct opkit_scratch own = {NULL, 0};
 
     OPKIT_TRY(opkit_describe_tensor(call, index, name, &device, &tensor));
     const size_t size = tensor.size * device.info->element_size;
-    void *memory = malloc(size);
+    void *memory = opkit_reserve(opkit_tensor_scratch(call, &own), size);
     if (memory == NULL) {
         return opkit_fail(call, VX_ERROR_NO_MEMORY, name,
                           "no memory for %zu bytes to mark it as invalid", size);
@@ -284,7 +299,7 @@ OPKIT_SMALL vx_status opkit_invalidate_tensor(const struct opkit_call *call, vx_
     const vx_status status =
         vxCopyTensorPatch(device.handle, device.rank, device.start, device.end, device.stride,
                           memory, VX_WRITE_ONLY, VX_MEMORY_TYPE_HOST);
-    free(memory);
+    opkit_release_scratch(&own);
     return opkit_check(call, name, "mark it as invalid", status);
 }
 
@@ -315,31 +330,35 @@ static inline uint64_t opkit_memory_size(const struct opkit_tensor *tensor)
 }
 
 /*
- * Opens tensors: reads types and shapes, allocates one block for all elements, and reads the inputs
- * from the device. The elements of outputs are undefined. The caller frees the block, `*memory`; it
- * is NULL after an error.
+ * Opens tensors: reads types and shapes, reserves one block for all elements, and reads the inputs
+ * from the device. The elements of outputs are undefined.
+ *
+ * Tensors of halves get the type `half`: OPKIT_FLOAT32, converted, or OPKIT_FLOAT16, as they are.
+ * The block is the node's; if it keeps none, it is `own`, which the caller releases, even after an
+ * error.
  */
 OPKIT_SMALL vx_status opkit_open_tensors(const struct opkit_call *call,
                                          const struct opkit_tensor_parameter *tensors, size_t count,
-                                         void **memory)
+                                         enum opkit_type half, struct opkit_scratch *own)
 {
     const struct opkit_tensor_parameter *end = tensors + count;
-    vx_status status = VX_SUCCESS;
     uint64_t size = 0;
 
-    *memory = NULL;
     for (const struct opkit_tensor_parameter *each = tensors; each < end; each++) {
         struct opkit_device_tensor device;
         OPKIT_TRY(opkit_describe_tensor(call, each->index, each->name, &device, each->tensor));
+        if (device.info->data_type == VX_TYPE_FLOAT16) {
+            each->tensor->type = half;
+        }
         size += opkit_memory_size(each->tensor);
     }
-    char *place = (size_t)size == size ? (char *)malloc((size_t)size) : NULL;
+    struct opkit_scratch *scratch = opkit_tensor_scratch(call, own);
+    char *place = (size_t)size == size ? (char *)opkit_reserve(scratch, (size_t)size) : NULL;
     if (place == NULL) {
         return opkit_fail(call, VX_ERROR_NO_MEMORY, NULL, "no memory for %llu bytes of tensors",
                           (unsigned long long)size);
     }
-    *memory = place;
-    for (; tensors < end && status == VX_SUCCESS; tensors++) {
+    for (; tensors < end; tensors++) {
         struct opkit_tensor *tensor = tensors->tensor;
         tensor->data = place;
         place += opkit_memory_size(tensor);
@@ -348,17 +367,13 @@ OPKIT_SMALL vx_status opkit_open_tensors(const struct opkit_call *call,
             tensors->name, tensor->size * opkit_element_size(tensor->type), tensor->data);
 #endif
         if (tensors->usage == VX_READ_ONLY) {
-            status = opkit_copy_tensor(call, tensors->index, tensors->name, tensor, VX_READ_ONLY);
+            OPKIT_TRY(opkit_copy_tensor(call, tensors->index, tensors->name, tensor, VX_READ_ONLY));
 #if defined(OPKIT_GUARDED)
             hostrt_protect_tensor(tensor->data);
 #endif
         }
     }
-    if (status != VX_SUCCESS) {
-        free(*memory);
-        *memory = NULL;
-    }
-    return status;
+    return VX_SUCCESS;
 }
 
 /*

@@ -73,7 +73,8 @@ def _custom_op(spec: OpSpec) -> str:
         f"{spec.name} as a custom operator of librknnrt, which calls these functions on the "
         f"CPU of the board. The math is in {spec.math_file}."
     )
-    stages = ("init", "compute", "destroy") if spec.params else ("compute",)
+    keeps_data = bool(spec.params) or _converts_tensors(spec)
+    stages = ("init", "compute", "destroy") if keeps_data else ("compute",)
     return render(
         "runtimes/rknn2/templates/custom_op.c",
         lower=spec.lower,
@@ -86,11 +87,17 @@ def _custom_op(spec: OpSpec) -> str:
             ["&inputs", "&params", "&outputs"],
             ");",
         ),
-        init=render("runtimes/rknn2/templates/init.c") if spec.params else "",
+        init=render("runtimes/rknn2/templates/init.c") if keeps_data else "",
         function=_function(spec),
         op_type=wrapped("        .op_type = ", [f'"{settings(spec).op_type}"'], ","),
         members="\n".join(f"        .{stage} = {stage}_callback," for stage in stages),
     )
+
+
+def _converts_tensors(spec: OpSpec) -> bool:
+    """Whether the runtime may pass other types than op.yml's, as version 1.6.0 does: floats."""
+    dtypes = (tensor.dtype for tensor in (*spec.inputs, *spec.outputs))
+    return any(TENSOR_TYPES_IN_C[dtype] not in ("ANY", "FLOAT32") for dtype in dtypes)
 
 
 # ---- The operator's description ------------------------------------------------------------------

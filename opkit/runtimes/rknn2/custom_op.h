@@ -10,12 +10,14 @@
 
 /* ---- Nodes ---- */
 
-/* The params of a node, read once from its attributes. */
+/* The params of a node, read once from its attributes, and the memory of its calls. */
 struct opkit_node {
     struct opkit_node *next;
     uint64_t context; /* the runtime's identifier of the node */
     size_t users;
-    opkit_memory memory; /* strings and lists of the params */
+    struct opkit_memory memory; /* strings and lists of the params */
+    /* Of past calls, for the next ones: one for each call that ran at the same time. */
+    struct opkit_memory *unused;
     max_align_t params[]; /* the operator's struct */
 };
 
@@ -77,8 +79,38 @@ static inline bool opkit_share_node(const rknn_custom_op_context *context)
 
 static inline void opkit_free_node(struct opkit_node *node)
 {
+    while (node->unused != NULL) {
+        struct opkit_memory *memory = node->unused;
+        node->unused = memory->next;
+        opkit_free(memory);
+        free(memory);
+    }
     opkit_free(&node->memory);
     free(node);
+}
+
+/*
+ * Returns memory for a call, which no other call uses, or NULL if out of memory. Contexts that
+ * share a node may run at the same time.
+ */
+static inline struct opkit_memory *opkit_take_memory(struct opkit_node *node)
+{
+    opkit_lock_nodes();
+    struct opkit_memory *memory = node->unused;
+    if (memory != NULL) {
+        node->unused = memory->next;
+    }
+    opkit_unlock_nodes();
+    return memory != NULL ? memory : (struct opkit_memory *)calloc(1, sizeof *memory);
+}
+
+static inline void opkit_return_memory(struct opkit_node *node, struct opkit_memory *memory)
+{
+    opkit_reuse(memory);
+    opkit_lock_nodes();
+    memory->next = node->unused;
+    node->unused = memory;
+    opkit_unlock_nodes();
 }
 
 /* Creates a node: reads the attributes into params, and stores them as the private data. */
@@ -145,7 +177,9 @@ struct opkit_call {
     void *inputs;
     void *params;
     void *outputs;
-    opkit_memory memory; /* all allocations of the call */
+    struct opkit_node *node; /* NULL: not initialized */
+    struct opkit_memory *memory; /* the node's, or `own` */
+    struct opkit_memory own; /* freed after the call */
 };
 
 static inline struct opkit_tensor *opkit_tensor_in(void *tensors,
@@ -172,7 +206,7 @@ static inline size_t opkit_max_inputs(const struct opkit_operator *op)
 static inline int opkit_read_params(struct opkit_call *call)
 {
     const struct opkit_operator *op = call->op;
-    const struct opkit_node *node = opkit_node_of(call->context);
+    const struct opkit_node *node = call->node;
 
     memset(call->params, 0, op->params_size);
     if (op->param_count > 0 && node == NULL) {
@@ -186,9 +220,9 @@ static inline int opkit_read_params(struct opkit_call *call)
         if (opkit_is_input(param, call->input_count)) {
             const rknn_custom_op_tensor *input = &call->input_tensors[param->input];
             const struct opkit_tensor_row row = {param->name, OPKIT_DTYPE_ANY, 0};
-            const struct opkit_target target = {call->params, &call->memory};
+            const struct opkit_target target = {call->params, call->memory};
             struct opkit_tensor tensor;
-            OPKIT_TRY(opkit_open_tensor(op, &row, input, &call->memory, &tensor));
+            OPKIT_TRY(opkit_open_tensor(op, &row, input, call->memory, &tensor));
             const struct opkit_values values = {"input", true, input->attr.type, tensor.size,
                                                 tensor.data};
             OPKIT_TRY(opkit_store(op, param, &values, target));
@@ -202,6 +236,11 @@ static inline int opkit_open_call(struct opkit_call *call)
 {
     const struct opkit_operator *op = call->op;
 
+    call->node = opkit_node_of(call->context);
+    call->memory = call->node != NULL ? opkit_take_memory(call->node) : NULL;
+    if (call->memory == NULL) {
+        call->memory = &call->own;
+    }
     OPKIT_TRY(
         opkit_check_count(op, "inputs", call->input_count, op->input_count, opkit_max_inputs(op)));
     OPKIT_TRY(
@@ -211,12 +250,12 @@ static inline int opkit_open_call(struct opkit_call *call)
         const struct opkit_tensor_row *row = &op->inputs[i];
         struct opkit_tensor *tensor = opkit_tensor_in(call->inputs, row);
         const rknn_custom_op_tensor *source = &call->input_tensors[i];
-        OPKIT_TRY(opkit_open_tensor(op, row, source, &call->memory, tensor));
+        OPKIT_TRY(opkit_open_tensor(op, row, source, call->memory, tensor));
         OPKIT_TRY(opkit_read_tensor(op, row, source, tensor));
     }
     for (size_t i = 0; i < op->output_count; i++) {
         const struct opkit_tensor_row *row = &op->outputs[i];
-        OPKIT_TRY(opkit_open_tensor(op, row, &call->output_tensors[i], &call->memory,
+        OPKIT_TRY(opkit_open_tensor(op, row, &call->output_tensors[i], call->memory,
                                     opkit_tensor_in(call->outputs, row)));
     }
     return 0;
@@ -238,7 +277,11 @@ static inline int opkit_finish_call(struct opkit_call *call, const char *problem
 
 static inline void opkit_close_call(struct opkit_call *call)
 {
-    opkit_free(&call->memory);
+    if (call->memory == &call->own) {
+        opkit_free(&call->own);
+    } else {
+        opkit_return_memory(call->node, call->memory);
+    }
 }
 
 #endif

@@ -18,7 +18,7 @@ struct opkit_values {
 /* A struct of params, and the memory for strings and lists. */
 struct opkit_target {
     void *params;
-    opkit_memory *memory;
+    struct opkit_memory *memory;
 };
 
 /* The storage of a param in the struct. */
@@ -115,7 +115,7 @@ static inline int opkit_store_scalar(const struct opkit_operator *op,
 
 /* Stores a list of numbers. */
 static inline int opkit_store_list(const struct opkit_operator *op, const struct opkit_param *param,
-                                   const struct opkit_values *values, opkit_memory *memory,
+                                   const struct opkit_values *values, struct opkit_memory *memory,
                                    char *member)
 {
     const size_t min = param->length != 0 ? param->length : 1;
@@ -145,7 +145,7 @@ static inline int opkit_store_list(const struct opkit_operator *op, const struct
 
 /* Stores a string: decodes it if it is a JSON string, with quotes; otherwise copies it. */
 static inline int opkit_store_text(const struct opkit_operator *op, const struct opkit_param *param,
-                                   const struct opkit_values *values, opkit_memory *memory,
+                                   const struct opkit_values *values, struct opkit_memory *memory,
                                    char *member)
 {
     const char *characters = values->count > 0 ? (const char *)values->data : "";

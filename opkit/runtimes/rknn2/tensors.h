@@ -82,12 +82,12 @@ static inline void *opkit_elements(const rknn_custom_op_tensor *source)
 
 /*
  * Sets type, shape and elements of a tensor. The elements are used in place. If op.yml declares
- * another dtype, they get new, uninitialized memory.
+ * another dtype, they get uninitialized memory of the call.
  */
 static inline int opkit_open_tensor(const struct opkit_operator *op,
                                     const struct opkit_tensor_row *row,
-                                    const rknn_custom_op_tensor *source, opkit_memory *memory,
-                                    struct opkit_tensor *tensor)
+                                    const rknn_custom_op_tensor *source,
+                                    struct opkit_memory *memory, struct opkit_tensor *tensor)
 {
     const enum opkit_dtype given = opkit_find_dtype(source->attr.type);
     const enum opkit_dtype dtype = row->dtype == OPKIT_DTYPE_ANY ? given : row->dtype;

@@ -27,8 +27,13 @@ take 7: the shape rule must set the rank of every output, 1 to 6, rank 9, dims -
 known: 1 1 1 0
 types: -1 2 4 6 -1 0 0 -1 -1 -1 1 3 5 7 2 -1
 unknown: type 0, rank 1, size 1, shape 1 1 1 1 1 1
-open: ok, halves 1 2 3, in place 1 0
-write: 3c00 4000 4200, 3c00 4000 4200
+open: ok, types 0 0 0, in place 0 1 0 1 2 3
+write: 3c00 4000 4200, 3c00 4000 4200, 5 6
+open: ok, types 8 0 8, in place 1 1 1
+write: 3c00 4000 4200, 7 7 7, 5 6
+allocations: 2 0 0 0 2 0
+large: not enough memory to convert the halves, 1 blocks, as halves: ok
+0 blocks
 """
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +45,7 @@ COMPUTE_TYPES = [
     np.int32,
     np.uint32,
     np.int64,
+    np.float16,
 ]
 
 
@@ -493,8 +494,154 @@ def test_tensors_are_cache_line_aligned(device: Device) -> None:
     places = (ctypes.c_size_t * len(shapes))()
     assert device.call("open_all", len(shapes), tensors, places) == SUCCESS
     # 1 byte, 16 floats, 17 bytes, 35 floats
-    assert list(places) == [0, 64, 128, 192]
+    assert [place - places[0] for place in places] == [0, 64, 128, 192]
+    assert places[0] % 64 == 0
     assert device.allocations == 0
+
+
+# ---- Memory that a node keeps ----
+
+
+@pytest.fixture
+def node(device: Device) -> Iterator[Device]:
+    """Yield a device with an initialized node."""
+    device.library.add_node()
+    yield device
+    for number in range(3):
+        device.library.select_node(number)
+        device.library.remove_node()
+    assert device.allocations == 0
+
+
+def negated(device: Device, shape: tuple[int, ...]) -> None:
+    """Run the operator on tensors of a shape, and check its output."""
+    data = sample(np.uint8, shape).astype(np.float16)
+    device.set_tensor(0, FLOAT16, data)
+    output = device.set_tensor(1, FLOAT16, np.zeros(shape, np.float16))
+    device.set_array(2, INT32, [10, 0])
+    device.set_scalar(3, UINT8, np.array([1], np.uint8))
+    assert device.call("run_operator") == SUCCESS, device.log
+    np.testing.assert_array_equal(output, 10 - data)
+
+
+def test_second_call_does_not_allocate(node: Device) -> None:
+    negated(node, (100, 10))
+    before = node.call("allocations_ever")
+    for shape in [(100, 10), (3,), (10, 100), (1, 2, 3)]:
+        negated(node, shape)
+    assert node.call("allocations_ever") == before
+    negated(node, (101, 10))  # grows
+    assert node.call("allocations_ever") == before + 1
+    negated(node, (100, 10))
+    assert node.call("allocations_ever") == before + 1
+
+
+def test_second_call_allocates_without_node(device: Device) -> None:
+    negated(device, (3,))
+    negated(device, (3,))
+    assert device.call("allocations_ever") == 2
+    assert device.allocations == 0
+
+
+def test_nodes_have_memory_of_their_own(node: Device) -> None:
+    tensors = Tensor(), Tensor(), Tensor()
+    for number, tensor in enumerate(tensors):
+        node.library.select_node(number)
+        node.library.add_node()
+        node.set_tensor(0, FLOAT16, np.full((4, 5), number, np.float16))
+        assert node.call("read_tensor", 0, ctypes.byref(tensor)) == SUCCESS
+    for number in (1, 0):  # from the middle of the list, and from its end
+        node.library.select_node(number)
+        node.library.remove_node()
+        assert (tensors[2].array() == 2).all()
+    node.library.select_node(2)
+    assert node.call("read_tensor", 0, ctypes.byref(tensors[0])) == SUCCESS
+    assert tensors[0].data == tensors[2].data
+
+
+def test_node_is_initialized_again(node: Device) -> None:
+    negated(node, (3,))
+    before = node.allocations
+    node.library.add_node()
+    negated(node, (3,))
+    assert node.allocations == before
+
+
+def test_failed_invalidation_with_node(node: Device) -> None:
+    memory = node.set_tensor(0, FLOAT16, np.ones((2, 3), np.float16))
+    assert node.call("invalidate_tensor", 0) == SUCCESS
+    assert np.isnan(memory).all()
+    before = node.call("allocations_ever")
+    assert node.call("invalidate_tensor", 0) == SUCCESS
+    assert node.call("allocations_ever") == before
+
+
+def test_out_of_memory_with_node(node: Device) -> None:
+    negated(node, (3,))
+    set_up_operator(node)
+    node.set_tensor(1, FLOAT16, np.zeros((2000, 2), np.float16))
+    node.library.fail_allocation(1)
+    assert node.call("run_operator") == NO_MEMORY
+    assert node.log == "ResizeArea: no memory for 16064 bytes of tensors"
+    negated(node, (3,))
+
+
+def test_node_without_memory_allocates_at_each_call(device: Device) -> None:
+    device.library.fail_allocation(1)
+    device.library.add_node()
+    assert device.allocations == 0
+    negated(device, (3,))
+    assert device.allocations == 0
+    device.library.remove_node()
+
+
+def test_removed_node_is_not_found(device: Device) -> None:
+    device.library.remove_node()
+    device.library.add_node()
+    device.library.remove_node()
+    device.library.remove_node()
+    negated(device, (3,))
+    assert device.allocations == 0
+
+
+# ---- Halves as they are ----
+
+
+def test_halves_stay_halves(node: Device) -> None:
+    data = sample(np.float16, (7, 11))
+    node.set_tensor(0, FLOAT16, data)
+    written = node.set_tensor(1, FLOAT16, np.zeros((7, 11), np.float16))
+    tensor = Tensor()
+    assert node.call("open_halves", 0, ctypes.byref(tensor)) == SUCCESS
+    assert COMPUTE_TYPES[tensor.type] is np.float16
+    assert tensor.array().tobytes() == data.tobytes()
+    assert node.call("write_tensor", 1, ctypes.byref(tensor)) == SUCCESS
+    assert written.tobytes() == data.tobytes()
+    assert tensor.array().tobytes() == data.tobytes()
+
+
+@pytest.mark.parametrize("data_type", set(TENSOR_TYPES) - {FLOAT16}, ids=hex)
+def test_only_halves_stay_halves(device: Device, data_type: int) -> None:
+    device_type, compute_type = TENSOR_TYPES[data_type]
+    device.set_tensor(0, data_type, sample(device_type, (5,)))
+    tensor = Tensor()
+    assert device.call("open_halves", 0, ctypes.byref(tensor)) == SUCCESS
+    assert COMPUTE_TYPES[tensor.type] is compute_type
+    device.library.close_tensor(ctypes.byref(tensor))
+
+
+def test_halves_take_two_bytes(device: Device) -> None:
+    device.set_tensor(0, FLOAT16, np.zeros(1000, np.float16))
+    device.library.fail_allocation(1)
+    assert device.call("open_halves", 0, ctypes.byref(Tensor())) == NO_MEMORY
+    assert device.log == "ResizeArea: no memory for 2048 bytes of tensors"  # 2,000 to 32 lines
+
+
+def test_halves_are_not_written_to_floats(device: Device) -> None:
+    device.set_tensor(0, FLOAT32, np.zeros(6, np.float32))
+    memory = np.zeros(6, np.float16)
+    tensor = Tensor(8, 1, (ctypes.c_size_t * 6)(6, 1, 1, 1, 1, 1), 6, memory.ctypes.data)
+    assert device.call("write_tensor", 0, ctypes.byref(tensor)) == INVALID_FORMAT
 
 
 def test_failure_without_parameter_and_node(

@@ -11,20 +11,21 @@ from tests.compiling import C_SOURCES, build
 from tests.runtimes.rknn2.support import HEADERS, write_operator
 from tests.runtimes.rknn2.test_tensors import COMPUTE, DESCRIPTION
 
+# The params of a node are 3 blocks; a call that has run at the same time as no other adds 1.
 AFTER_DUP_CONTEXT = """\
-init 0, 2 blocks
-init 0, 4 blocks
-init 0, 4 blocks
+init 0, 3 blocks
+init 0, 6 blocks
+init 0, 6 blocks
 2 6 0 4
 compute 0
-destroy 0, 4 blocks
+destroy 0, 7 blocks
 2 6 0 4
 compute 0
-destroy 0, 2 blocks
+destroy 0, 3 blocks
 compute -1
-destroy 0, 2 blocks
-init 0, 4 blocks
-destroy 0, 2 blocks
+destroy 0, 3 blocks
+init 0, 6 blocks
+destroy 0, 3 blocks
 2 6 0 4
 compute 0
 destroy 0, 0 blocks

@@ -2,7 +2,7 @@
  * Conversion between ppl.nn's tensors and the math's tensors, without ppl.nn's headers.
  *
  * The math computes in the memory of ppl.nn's tensors. Only halves are converted: inputs once
- * before the math, outputs once after it. Plain C11 and C++11.
+ * before the math, outputs once after it, in memory that the kernel keeps. Plain C11 and C++11.
  */
 #ifndef OPKIT_PPLNN_TENSORS_H
 #define OPKIT_PPLNN_TENSORS_H
@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../../../compute/half.h"
+#include "../../../compute/scratch.h"
 #include "../../../compute/tensor.h"
 
 /* Values of ppl::common::datatype_t: the data types that the math supports. */
@@ -114,28 +114,32 @@ static inline const char *opkit_pplnn_take_shape(struct opkit_pplnn_tensor *tens
 }
 
 /*
- * Opens the views: sets types, shapes and data, and converts inputs of halves. Returns NULL, or an
- * error message; in both cases, close the views.
+ * Opens the views: sets types, shapes and data. Tensors of halves get the type `half`:
+ * OPKIT_FLOAT32, converted in memory from `scratch`, one for each view; or OPKIT_FLOAT16, in place.
+ * Returns NULL, or an error message.
  */
-static inline const char *opkit_pplnn_open(const struct opkit_pplnn_view *views, size_t count)
+static inline const char *opkit_pplnn_open(const struct opkit_pplnn_view *views, size_t count,
+                                           enum opkit_type half, struct opkit_scratch *scratch)
 {
     for (size_t i = 0; i < count; i++) {
-        opkit_pplnn_set_shape(views[i].view, views[i].tensor);
-        if (views[i].tensor->type != OPKIT_PPLNN_FLOAT16) {
-            views[i].view->data = views[i].tensor->data;
-        }
-    }
-    for (size_t i = 0; i < count; i++) {
         struct opkit_tensor *view = views[i].view;
-        if (views[i].tensor->type == OPKIT_PPLNN_FLOAT16) {
-            view->data = malloc(view->size * sizeof(float));
-            if (view->data == NULL) {
-                return "not enough memory to convert the halves";
-            }
-            if (!views[i].is_output) {
-                opkit_halves_to_floats((const uint16_t *)views[i].tensor->data, view->float32,
-                                       view->size);
-            }
+
+        opkit_pplnn_set_shape(view, views[i].tensor);
+        view->data = views[i].tensor->data;
+        if (views[i].tensor->type != OPKIT_PPLNN_FLOAT16) {
+            continue;
+        }
+        view->type = half;
+        if (half == OPKIT_FLOAT16) {
+            continue;
+        }
+        view->data = opkit_reserve(&scratch[i], view->size * sizeof(float));
+        if (view->data == NULL) {
+            return "not enough memory to convert the halves";
+        }
+        if (!views[i].is_output) {
+            opkit_halves_to_floats((const uint16_t *)views[i].tensor->data, view->float32,
+                                   view->size);
         }
     }
     return NULL;
@@ -145,19 +149,9 @@ static inline const char *opkit_pplnn_open(const struct opkit_pplnn_view *views,
 static inline void opkit_pplnn_write(const struct opkit_pplnn_view *views, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (views[i].is_output && views[i].tensor->type == OPKIT_PPLNN_FLOAT16) {
-            opkit_floats_to_halves(views[i].view->float32, (uint16_t *)views[i].tensor->data,
-                                   views[i].view->size);
-        }
-    }
-}
-
-/* Frees the memory of the views. */
-static inline void opkit_pplnn_close(const struct opkit_pplnn_view *views, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (views[i].tensor->type == OPKIT_PPLNN_FLOAT16) {
-            free(views[i].view->data);
+        const struct opkit_tensor *view = views[i].view;
+        if (views[i].is_output && view->data != views[i].tensor->data) {
+            opkit_floats_to_halves(view->float32, (uint16_t *)views[i].tensor->data, view->size);
         }
     }
 }

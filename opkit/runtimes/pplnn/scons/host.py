@@ -8,7 +8,7 @@ from typing import Any
 from SCons.Action import Action
 
 from opkit.build.compiler import compiler_for
-from opkit.build.harness import harness, runtime_library
+from opkit.build.harness import GUARDED, harness, runtime_library
 from opkit.build.libraries import instrumented, kernel_objects
 from opkit.build.static_harness import Parts
 from opkit.runtimes.pplnn.generated import operator_source
@@ -24,17 +24,17 @@ def host(env: Any) -> list[Any]:
     driver = runtime_library(env, f"{HOST}/libpplnn_driver.so", DRIVER)
     host_env = compiler_for(env, "x64", cxx=True)
     libraries = [
-        _library(host_env, f"{HOST}/delivered", driver),
-        _library(instrumented(host_env), HOST, driver),
+        _library(host_env, f"{HOST}/delivered", driver, []),
+        _library(instrumented(host_env), HOST, driver, GUARDED),
     ]
     return [harness(env), driver, *libraries]
 
 
-def _library(env: Any, folder: str, driver: Any) -> Any:
+def _library(env: Any, folder: str, driver: Any, flags: Sequence[str]) -> Any:
     """Return the node of the operator's library for the driver, in a folder."""
     library = env.Command(
         f"{folder}/lib{env['OPERATOR'].lower}.so",
-        _kernel(env, folder),
+        _kernel(env, folder, flags),
         Action("$SHAREDCOM", "$SHAREDCOMSTR"),
         LIBRARIES=["-Wl,-z,defs", "-Wl,--no-as-needed", f"-L{HOST}", "-lpplnn_driver", "-lm"],
     )
@@ -42,7 +42,11 @@ def _library(env: Any, folder: str, driver: Any) -> Any:
     return library
 
 
-def _kernel(env: Any, folder: str, flags: Sequence[str] = ()) -> list[Any]:
+def _guarded_kernel(env: Any, folder: str, flags: Sequence[str]) -> list[Any]:
+    return _kernel(env, folder, [*GUARDED, *flags])
+
+
+def _kernel(env: Any, folder: str, flags: Sequence[str]) -> list[Any]:
     table = [operator_source(env["OPERATOR"])]
     return [*math_objects(env, folder, flags), *kernel_objects(env, table, folder)]
 
@@ -50,4 +54,4 @@ def _kernel(env: Any, folder: str, flags: Sequence[str] = ()) -> list[Any]:
 def harness_parts(env: Any) -> Parts:
     """Return the parts of static harnesses."""
     entry = f"{env['OPERATOR'].lower}_pplnn"
-    return Parts(f"{NAME}-", entry, _kernel, (DRIVER,), cxx=True)
+    return Parts(f"{NAME}-", entry, _guarded_kernel, (DRIVER,), cxx=True)

@@ -5,6 +5,13 @@
 
 namespace ppl { namespace nn { namespace ${space} {
 
+${title}Memory::~${title}Memory()
+{
+    for (opkit_scratch &each : tensors) {
+        opkit_release_scratch(&each);
+    }
+}
+
 ${infer}
 {
 ${infer_body}
@@ -19,14 +26,13 @@ ${views}
     };
     const size_t count = sizeof views / sizeof *views;
 
-    const char *problem = opkit_pplnn_open(views, count);
+    const char *problem = opkit_pplnn_open(views, count, ${half}, scratch);
     if (problem == nullptr) {
         problem = ${lower}_compute(&in, &params, &out);
     }
     if (problem == nullptr) {
         opkit_pplnn_write(views, count);
     }
-    opkit_pplnn_close(views, count);
     return problem;
 }
 

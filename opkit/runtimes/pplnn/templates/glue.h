@@ -12,13 +12,31 @@
 namespace ppl { namespace nn { namespace ${space} {
 
 /*
+ * Memory that a kernel keeps between its runs: for each tensor of halves, its elements as floats.
+ * Kernels of several runtimes have their own, so they can run at the same time.
+ */
+struct ${title}Memory {
+    ${title}Memory() : tensors()
+    {
+    }
+    ~${title}Memory();
+    ${title}Memory(const ${title}Memory &) = delete;
+    ${title}Memory &operator=(const ${title}Memory &) = delete;
+
+    opkit_scratch tensors[${count}];
+};
+
+/*
  * Infers rank and dimensions of the outputs, without data. Returns nullptr, or an error message.
  * While a dimension of an input is unknown, the shape rule is not called: outputs of that rule get
  * the rank OPKIT_PPLNN_UNKNOWN_RANK.
  */
 ${infer}
 
-/* Computes the outputs, dense tensors in memory. Returns nullptr, or an error message. */
+/*
+ * Computes the outputs, dense tensors in memory. `scratch` is for each input, then for each output.
+ * Returns nullptr, or an error message.
+ */
 ${run}
 
 }}} // namespace ppl::nn::${space}

@@ -175,7 +175,7 @@ RetCode Reshape${title}(InputOutputInfo *info, const ir::Attr *arg)
     return RC_SUCCESS;
 }
 
-RetCode Compute${title}(InputOutputInfo *info, const ir::Attr *arg)
+${compute}
 {
     opkit_pplnn_tensor inputs[INPUT_COUNT];
     opkit_pplnn_tensor outputs[OUTPUT_COUNT];
@@ -201,7 +201,7 @@ RetCode Compute${title}(InputOutputInfo *info, const ir::Attr *arg)
             return RC_INVALID_VALUE;
         }
     }
-    const char *problem = Run${title}(inputs, ParamsOf(arg), outputs);
+${run}
     if (problem != nullptr) {
         LOG(ERROR) << NAME << ": " << problem;
         return RC_INVALID_VALUE;

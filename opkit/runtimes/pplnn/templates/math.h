@@ -20,7 +20,9 @@ void InferTypesOf${title}(InputOutputInfo *info);
 /* Sets the shapes of the outputs. */
 ${reshape}
 
-/* Computes the outputs. Their memory must be allocated. */
+struct ${title}Memory;
+
+/* Computes the outputs, whose memory must be allocated, with the kernel's own memory. */
 ${compute}
 
 }}} // namespace ppl::nn::${space}

@@ -13,7 +13,7 @@ ${infer}
 }
 
 const char *Run(const opkit_pplnn_tensor *inputs, const void *params,
-                const opkit_pplnn_tensor *outputs)
+                const opkit_pplnn_tensor *outputs, opkit_scratch *scratch)
 {
     const auto &own = *static_cast<const ${lower}_params *>(params);
 ${run}

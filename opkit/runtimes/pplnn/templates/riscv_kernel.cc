@@ -8,7 +8,7 @@ namespace ppl { namespace nn { namespace riscv { namespace ${space} {
 /* The engine has set the shapes of the outputs and allocated their memory. */
 ppl::common::RetCode ${title}Kernel::DoExecute(KernelExecContext *ctx)
 {
-    return nn::${space}::Compute${title}(ctx, ${param});
+${compute}
 }
 
 /* By default, ppl.nn silently skips a kernel with an empty input. Here, DoExecute() decides. */

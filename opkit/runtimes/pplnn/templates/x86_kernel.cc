@@ -16,7 +16,7 @@ ppl::common::RetCode ${title}Kernel::DoExecute(KernelExecContext *ctx)
         auto *output = ctx->GetOutput<TensorImpl>(i);
         PPLNN_X86_REALLOC_TENSOR_BUFFER(output);
     }
-    return nn::${space}::Compute${title}(ctx, ${param});
+${compute}
 }
 
 /* By default, ppl.nn silently skips a kernel with an empty input. Here, DoExecute() decides. */

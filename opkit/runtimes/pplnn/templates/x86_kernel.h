@@ -3,6 +3,7 @@
 #define ${guard}
 
 #include "ppl/nn/engines/x86/kernel.h"
+#include "${glue}.h"
 ${param_include}
 namespace ppl { namespace nn { namespace x86 { namespace ${space} {
 
@@ -16,7 +17,9 @@ ${set_param}
 private:
     ppl::common::RetCode DoExecute(KernelExecContext *ctx) override;
     bool CanDoExecute(const KernelExecContext &ctx) const override;
-${param_member}};
+
+${param_member}    nn::${space}::${title}Memory memory_;
+};
 
 }}}} // namespace ppl::nn::x86::${space}
 

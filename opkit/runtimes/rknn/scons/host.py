@@ -8,7 +8,7 @@ from typing import Any
 from SCons.Action import Action
 
 from opkit.build.compiler import compiler_for
-from opkit.build.harness import RUNTIME_LINK, harness, linked, runtime_library
+from opkit.build.harness import GUARDED, RUNTIME_LINK, harness, linked, runtime_library
 from opkit.build.libraries import instrumented, kernel_objects
 from opkit.build.machinery import FOLDER as MACHINERY
 from opkit.build.static_harness import Parts
@@ -20,8 +20,6 @@ from opkit.runtimes.rknn.vx.clang import FOLDER as VX_FOLDER
 from opkit.runtimes.rknn.vx.clang import code, language, share_precompiled
 
 FOLDER = "build/host"
-# Each tensor that the kernel opens lies between guard pages, instead of all in one block.
-GUARDED = ["-DOPKIT_GUARDED"]
 RUNTIME = f"{MACHINERY}/runtimes/rknn/host_runtime/*.c"
 INCLUDES = (f"#{MACHINERY}/runtimes/rknn/include",)
 VX_COMPILE = "-std=c11 -D_GNU_SOURCE -O2 -fPIC -fno-sanitize=undefined".split()
@@ -70,6 +68,7 @@ def harness_parts(env: Any) -> Parts:
 
 
 def _kernel(env: Any, folder: str, flags: list[str]) -> list[Any]:
+    # Each tensor that the kernel opens lies between guard pages, instead of all in one block.
     sources = kernel_sources(env["OPERATOR"])
     return kernel_objects(env, sources, folder, CCFLAGS=[*GUARDED, *flags])
 

@@ -57,11 +57,13 @@ static vx_status VX_CALLBACK validator(vx_node node, const vx_reference paramete
     return opkit_check_count(&call, ${upper}_PARAMETER_COUNT);
 }
 
+/* Prepares a node. It keeps the memory for its tensors from call to call. */
 static vx_status VX_CALLBACK cpu_kernel_initializer(vx_node node, const vx_reference *parameters,
                                                     vx_uint32 parameter_count)
 {
     const struct opkit_call call = {operator_name, node, parameters, parameter_count};
 
+    opkit_add_node(node);
     return opkit_call_hook(&call, kernel_hooks.initialize_cpu_kernel);
 }
 
@@ -70,7 +72,9 @@ static vx_status VX_CALLBACK cpu_kernel_deinitializer(vx_node node, const vx_ref
 {
     const struct opkit_call call = {operator_name, node, parameters, parameter_count};
 
-    return opkit_call_hook(&call, kernel_hooks.deinitialize_cpu_kernel);
+    const vx_status status = opkit_call_hook(&call, kernel_hooks.deinitialize_cpu_kernel);
+    opkit_remove_node(node);
+    return status;
 }
 
 /* Not const: the runtime overwrites `enumeration`. */

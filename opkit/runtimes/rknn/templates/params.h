@@ -31,11 +31,11 @@ struct ${lower}_arguments {
     struct ${lower}_inputs inputs;
     struct ${lower}_params params;
     struct ${lower}_outputs outputs;
-    void *memory; /* the elements of all tensors */
+    struct opkit_scratch memory; /* the elements of all tensors, unless the node keeps them */
 $lists};
 
 /*
- * Allocates memory for all tensors, reads the inputs, then the params. Returns VX_SUCCESS, or logs
+ * Reserves memory for all tensors, reads the inputs, then the params. Returns VX_SUCCESS, or logs
  * an error and returns its status: not enough memory, or the name of the first parameter that does
  * not match op.yml. In both cases, release the arguments.
  */
@@ -46,8 +46,8 @@ $tensors
     };
 
     memset(arguments, 0, sizeof *arguments);
-    OPKIT_TRY(
-        opkit_open_tensors(call, tensors, sizeof tensors / sizeof tensors[0], &arguments->memory));
+    OPKIT_TRY(opkit_open_tensors(call, tensors, sizeof tensors / sizeof tensors[0], $half,
+                                 &arguments->memory));
 $reads    return VX_SUCCESS;
 }
 
@@ -67,10 +67,10 @@ $invalidate
 $invalidates
 }
 
-/* Frees the memory of the arguments. */
+/* Frees the memory of the arguments, unless the node keeps it for its next call. */
 $release
 {
-    free(arguments->memory);
+    opkit_release_scratch(&arguments->memory);
 }
 
 #endif

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from opkit.build.compiler import compiler_for
-from opkit.build.harness import harness, runtime_library
+from opkit.build.harness import GUARDED, harness, runtime_library
 from opkit.build.libraries import instrumented
 from opkit.build.static_harness import Parts
 from opkit.runtimes.rknn2.scons.plugin import FOLDER, RUNTIME, linked_plugin, objects
@@ -32,7 +32,7 @@ def host(env: Any) -> list[Any]:
 def _kernel(env: Any, folder: str, flags: Sequence[str] = ()) -> list[Any]:
     operator = env["OPERATOR"]
     sources = [*operator_sources(operator), *plugin_sources(operator)]
-    return objects(env, sources, folder, CCFLAGS=list(flags))
+    return objects(env, sources, folder, CCFLAGS=[*GUARDED, *flags])
 
 
 HARNESS_PARTS = Parts(f"{NAME}-", "get_rknn_custom_op", _kernel, (HOST_RUNTIME,), INCLUDES)

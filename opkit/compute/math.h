@@ -1,0 +1,633 @@
+/*
+ * Elementary functions of floats without calls and branches, so that compilers vectorize loops.
+ *
+ * Each result is at most 1 ulp from the float that is nearest to the exact one, for every argument:
+ * NaN, infinities, zeros (with their sign) and subnormals, too. That holds with and without fused
+ * multiply-add (-ffp-contract), in the default rounding mode.
+ *
+ * Needs IEEE 754 arithmetic: no -ffast-math, and no flush-to-zero mode. Therefore compilers do not
+ * vectorize these loops for 32-bit ARM, whose NEON flushes subnormals to zero: there they run on
+ * the scalar unit, and give the same results.
+ *
+ * The coefficients of the polynomials minimize the maximum error; benchmarks/math_polynomials.py of
+ * rknn-op-template computes them. The reductions of arguments are those of W. J. Cody and W. Waite,
+ * Software Manual for the Elementary Functions (1980), if no other source is named. J.-M. Muller,
+ * Elementary Functions (2016), explains all of them.
+ *
+ * Plain C11 and C++11. Include it as "opkit/compute/math.h"; it does not replace <math.h>.
+ */
+#ifndef OPKIT_MATH_H
+#define OPKIT_MATH_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "float_bits.h"
+
+/* ---- Parts --------------------------------------------------------------------------------- */
+
+#define OPKIT_SIGN_BIT 0x80000000U
+
+static inline float opkit_infinity(void)
+{
+    return opkit_float_from_bits(0x7F800000U);
+}
+
+static inline float opkit_nan(void)
+{
+    return opkit_float_from_bits(0x7FC00000U);
+}
+
+static inline float opkit_magnitude(float x)
+{
+    return opkit_float_from_bits(opkit_float_bits(x) & ~OPKIT_SIGN_BIT);
+}
+
+/* Returns x with the sign of `sign` multiplied to its own. */
+static inline float opkit_times_sign(float x, float sign)
+{
+    return opkit_float_from_bits(opkit_float_bits(x) ^ (opkit_float_bits(sign) & OPKIT_SIGN_BIT));
+}
+
+/* Return the smaller and the larger of x and a limit; NaN passes unchanged. */
+static inline float opkit_at_most(float x, float limit)
+{
+    return x > limit ? limit : x;
+}
+
+static inline float opkit_at_least(float x, float limit)
+{
+    return x < limit ? limit : x;
+}
+
+static inline uint64_t opkit_double_bits(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline double opkit_double_from_bits(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/*
+ * Added to a number, they round it to an integer, which is in the last bits of the sum. With a bias
+ * added, too, it is the integer plus the bias.
+ */
+#define OPKIT_ROUNDER 12582912.0F /* 1.5 * 2^23 */
+#define OPKIT_DOUBLE_ROUNDER 6755399441055744.0 /* 1.5 * 2^52 */
+
+/* The bias of the exponent of a float. */
+#define OPKIT_BIAS 127.0F
+
+/* Returns 2^n for the bits of a sum of n, OPKIT_ROUNDER and OPKIT_BIAS; n is from -126 to 127. */
+static inline float opkit_power_of_two(uint32_t rounded)
+{
+    return opkit_float_from_bits(rounded << 23);
+}
+
+#define OPKIT_PER_LN2 1.44269504F
+/* ln 2 in two parts: the product of the first one and an integer up to 2^8 is exact. */
+#define OPKIT_LN2_HIGH 0.693145751953125F
+#define OPKIT_LN2_LOW 1.42860677e-6F
+
+/* x = n * ln 2 + rest + rest_low; |rest| is at most ln 2 / 2. */
+struct opkit_exponent {
+    float rest, rest_low;
+    uint32_t rounded; /* the bits of n + bias + OPKIT_ROUNDER; arbitrary for NaN, as rest is NaN */
+};
+
+static inline struct opkit_exponent opkit_split_exponent(float x, float bias)
+{
+    const float rounded = x * OPKIT_PER_LN2 + (OPKIT_ROUNDER + bias);
+    const float n = rounded - (OPKIT_ROUNDER + bias);
+    const float high = x - n * OPKIT_LN2_HIGH; /* exact */
+    const float low = n * OPKIT_LN2_LOW;
+    struct opkit_exponent split;
+
+    split.rest = high - low;
+    split.rest_low = (high - split.rest) - low;
+    split.rounded = opkit_float_bits(rounded);
+    return split;
+}
+
+/* Returns e^r - 1 - r for |r| up to ln 2 / 2. */
+static inline float opkit_exp_terms(float r)
+{
+    const float square = r * r;
+    /* Independent pairs, for parallel execution. */
+    const float low = 0.49999994F + r * 0.166665211F;
+    const float high = 0.0416682586F + r * 0.00836867094F;
+    return square * (low + square * (high + square * 0.00138213555F));
+}
+
+/* ---- Exponential functions ------------------------------------------------------------------- */
+
+/* Returns e^x. */
+static inline float opkit_exp(float x)
+{
+    /* Beyond these limits the result is 0 or infinity. */
+    const float limited = opkit_at_most(opkit_at_least(x, -104.0F), 89.0F);
+    const struct opkit_exponent split = opkit_split_exponent(limited, 2.0F * OPKIT_BIAS);
+    const float series = 1.0F + (split.rest + opkit_exp_terms(split.rest));
+    /* Two factors, because 2^n may overflow or be subnormal where the result does not. */
+    const uint32_t half = split.rounded >> 1;
+    return series * opkit_power_of_two(half) * opkit_power_of_two(split.rounded - half);
+}
+
+/* Returns e^x - 1. */
+static inline float opkit_expm1(float x)
+{
+    /* Half of all, because 2^128 is no float. */
+    const float limited = opkit_at_most(opkit_at_least(x, -18.0F), 89.0F);
+    const struct opkit_exponent split = opkit_split_exponent(limited, OPKIT_BIAS - 1.0F);
+    const float power = opkit_power_of_two(split.rounded);
+    const float offset = power - 0.5F;
+    const float product = power * split.rest; /* exact */
+    const float sum = offset + product;
+    const float sum_low = (offset - sum) + product;
+    const float terms = split.rest_low + opkit_exp_terms(split.rest);
+    const float result = 2.0F * (sum + (sum_low + power * terms));
+    return opkit_magnitude(x) < 2.9e-8F ? x : result; /* also keeps -0 and subnormals */
+}
+
+/*
+ * x = b - n * ln 2 / 2, so that e^-2x = 2^n (1 - t) / (1 + t) with t = tanh b. No function of it
+ * needs a series of e^x then, and t has few terms, because |b| is at most ln 2 / 4.
+ */
+struct opkit_half_exponent {
+    float tangent; /* t */
+    float power; /* 2^n * scale, for a bias of OPKIT_BIAS plus the exponent of scale */
+};
+
+static inline struct opkit_half_exponent opkit_split_half_exponent(float x, float start, float bias)
+{
+    const float rounded = (start + x * (-2.0F * OPKIT_PER_LN2)) + (OPKIT_ROUNDER + bias);
+    const float n = rounded - (OPKIT_ROUNDER + bias);
+    const float b = (x + n * (0.5F * OPKIT_LN2_HIGH)) + n * (0.5F * OPKIT_LN2_LOW);
+    const float square = b * b;
+    struct opkit_half_exponent split;
+
+    split.tangent =
+        b + b * (square * (-0.333332151F + square * (0.133226961F + square * -0.0512267984F)));
+    split.power = opkit_power_of_two(opkit_float_bits(rounded));
+    return split;
+}
+
+/* Returns 1 / (1 + e^-x) = (1 + t) / (1 + p + (1 - p) t) with p = 2^n, for half of x. */
+static inline float opkit_sigmoid(float x)
+{
+    /* All is multiplied by 2^-24, because e^104 is no float. */
+    const float unit = 5.9604645e-8F;
+    const float limited = opkit_at_most(opkit_at_least(x, -104.0F), 30.0F);
+    const struct opkit_half_exponent split =
+        opkit_split_half_exponent(0.5F * limited, 0.0F, OPKIT_BIAS - 24.0F);
+    const float sum = unit + split.power;
+    const float product = (unit - split.power) * split.tangent;
+    const float dividend = 1.0F + split.tangent;
+    const float divisor = sum + product;
+    const float dividend_low = (1.0F - dividend) + split.tangent;
+    const float larger = opkit_at_least(split.power, unit);
+    const float smaller = opkit_at_most(split.power, unit);
+    const float divisor_low = ((larger - divisor) + product) + smaller;
+    const float quotient = dividend / divisor;
+    /* 1 / divisor is near to quotient. */
+    const float correction = quotient * (dividend_low - quotient * divisor_low);
+    return (quotient + correction) * unit;
+}
+
+/* Returns the hyperbolic tangent of x: (1 - p + (1 + p) t) / (1 + p + (1 - p) t) with p = 2^n. */
+static inline float opkit_tanh(float x)
+{
+    const float limited = opkit_at_most(opkit_magnitude(x), 10.0F); /* beyond, the result is 1 */
+    /* n is 0 up to 0.26, so that the dividend has no cancellation. */
+    const struct opkit_half_exponent split = opkit_split_half_exponent(limited, 0.25F, OPKIT_BIAS);
+    const float sum = 1.0F + split.power;
+    const float difference = 1.0F - split.power;
+    const float dividend_product = sum * split.tangent;
+    const float divisor_product = difference * split.tangent;
+    const float dividend = difference + dividend_product;
+    const float divisor = sum + divisor_product;
+    const float dividend_low = (difference - dividend) + dividend_product;
+    const float divisor_low = (sum - divisor) + divisor_product;
+    const float quotient = dividend / divisor;
+    /* For divisors from 1 to 2, this is near to 1 / divisor. */
+    const float inverse = 1.457F - 0.5F * divisor;
+    const float result = quotient + inverse * (dividend_low - quotient * divisor_low);
+    return opkit_times_sign(result, x);
+}
+
+/*
+ * x = n ln 2 + r for a magnitude x: sinh x = sinh(n ln 2) cosh r + cosh(n ln 2) sinh r, and
+ * cosh x = cosh(n ln 2) cosh r + sinh(n ln 2) sinh r.
+ */
+struct opkit_hyperbolic {
+    float even, even_low; /* cosh(n ln 2) / 4 */
+    float odd; /* sinh(n ln 2) / 4 */
+    float rest; /* r */
+    float cosh_terms, sinh_terms; /* cosh r - 1, sinh r - r */
+};
+
+static inline struct opkit_hyperbolic opkit_split_hyperbolic(float magnitude)
+{
+    const struct opkit_exponent split =
+        opkit_split_exponent(opkit_at_most(magnitude, 90.0F), OPKIT_BIAS - 3.0F);
+    const float grown = opkit_power_of_two(split.rounded);
+    /* 2^-3 / grown / 2^3, or 2^-126 where that is too small for a sum with grown. */
+    const uint32_t inverse = 0x3E000000U + 0x3E000000U - opkit_float_bits(grown);
+    const float shrunk = opkit_float_from_bits(grown > 1.0e30F ? 0x00800000U : inverse);
+    const float r = split.rest;
+    const float square = r * r;
+    struct opkit_hyperbolic parts;
+
+    parts.even = grown + shrunk;
+    parts.even_low = (grown - parts.even) + shrunk;
+    parts.odd = grown - shrunk;
+    parts.rest = r;
+    parts.cosh_terms =
+        square * (0.5F + square * (0.0416664593F + square * 0.00139354228F)) + r * split.rest_low;
+    parts.sinh_terms =
+        split.rest_low +
+        r * square * (0.166666672F + square * (0.00833317544F + square * 0.000199740971F));
+    return parts;
+}
+
+/* Returns the hyperbolic sine of x. */
+static inline float opkit_sinh(float x)
+{
+    const float magnitude = opkit_magnitude(x);
+    const struct opkit_hyperbolic parts = opkit_split_hyperbolic(magnitude);
+    const float product = parts.even * parts.rest;
+    const float sum = parts.odd + product;
+    const float sum_low = (parts.odd - sum) + product;
+    const float terms = parts.even * parts.sinh_terms + parts.odd * parts.cosh_terms;
+    const float result = 4.0F * (sum + (sum_low + terms));
+    return magnitude < 1e-4F ? x : opkit_times_sign(result, x);
+}
+
+/* Returns the hyperbolic cosine of x. */
+static inline float opkit_cosh(float x)
+{
+    const struct opkit_hyperbolic parts = opkit_split_hyperbolic(opkit_magnitude(x));
+    const float product = parts.odd * parts.rest;
+    const float sum = parts.even + product;
+    const float sum_low = ((parts.even - sum) + product) + parts.even_low;
+    const float terms = parts.even * parts.cosh_terms + parts.odd * parts.sinh_terms;
+    return 4.0F * (sum + (sum_low + terms));
+}
+
+/* ---- Logarithms ------------------------------------------------------------------------------ */
+
+/* x = 2^power * (1 + fraction) with 1 + fraction from sqrt(1/2) to sqrt(2), for x > 0. */
+struct opkit_logarithm {
+    int32_t power;
+    float fraction;
+};
+
+static inline struct opkit_logarithm opkit_split_logarithm(float x)
+{
+    const uint32_t least = 0x3F3504F3U; /* the bits of sqrt(1/2) */
+    const int subnormal = x < 1.17549435e-38F;
+    const float scaled = x * 33554432.0F; /* 2^25 */
+    const uint32_t bits = opkit_float_bits(subnormal ? scaled : x) - least;
+    struct opkit_logarithm split;
+
+    split.power = ((int32_t)bits >> 23) - (subnormal ? 25 : 0);
+    split.fraction = opkit_float_from_bits((bits & 0x007FFFFFU) + least) - 1.0F;
+    return split;
+}
+
+/* Returns power * ln 2 + ln(1 + fraction) + low. */
+static inline float opkit_log_sum(int32_t power, float fraction, float low)
+{
+    const float n = (float)power;
+    const float square = fraction * fraction;
+    const float pair0 = 0.333333135F + fraction * -0.250000089F;
+    const float pair1 = 0.200020716F + fraction * -0.166679889F;
+    const float pair2 = 0.142203599F + fraction * -0.124062404F;
+    const float pair3 = 0.118835382F + fraction * -0.116700158F;
+    const float terms =
+        pair0 + square * (pair1 + square * (pair2 + square * (pair3 + square * 0.0674917474F)));
+    const float product = n * OPKIT_LN2_HIGH; /* exact */
+    const float sum = product + fraction;
+    const float sum_low = (product - sum) + fraction;
+    const float rest = square * (fraction * terms - 0.5F) + (n * OPKIT_LN2_LOW + low);
+    return sum + (sum_low + rest);
+}
+
+/* Returns the result of a logarithm whose argument, x, starts at 0. */
+static inline float opkit_log_result(float x, float result)
+{
+    const float outside = x == 0.0F ? -opkit_infinity() : opkit_nan();
+    const float inside = x < opkit_infinity() ? result : x;
+    return x > 0.0F ? inside : outside;
+}
+
+/* Returns the natural logarithm of x. */
+static inline float opkit_log(float x)
+{
+    const struct opkit_logarithm split = opkit_split_logarithm(x);
+    return opkit_log_result(x, opkit_log_sum(split.power, split.fraction, 0.0F));
+}
+
+/* Returns the natural logarithm of 1 + x. */
+static inline float opkit_log1p(float x)
+{
+    const float sum = 1.0F + x;
+    const float sum_low = x > 1.0F ? (x - sum) + 1.0F : (1.0F - sum) + x;
+    const struct opkit_logarithm split = opkit_split_logarithm(sum);
+    const int is_small = split.power == 0;
+    const float fraction = is_small ? x : split.fraction;
+    /* ln(f + low) is ln f + low / f; 1 / (1 + f) is near to 1 - f. */
+    const uint32_t scale = split.power > 126 ? 1U : (uint32_t)(127 - split.power);
+    const float low = sum_low * opkit_power_of_two(scale) * (1.0F - fraction);
+    const float result = opkit_log_sum(split.power, fraction, is_small ? 0.0F : low);
+    const float checked = opkit_log_result(sum, result);
+    return opkit_magnitude(x) < 2.9e-8F ? x : checked; /* also keeps -0 and subnormals */
+}
+
+/* ---- Trigonometric functions ----------------------------------------------------------------- */
+
+/*
+ * 2 / pi in three parts for each range of x, from below 2^33 on in steps of 2^8: without the bits
+ * whose product with x is a multiple of 4, and so that the products of x and both first parts are
+ * exact (M. Payne and R. Hanek, Radian reduction for trigonometric functions, 1983).
+ */
+static const double opkit_two_per_pi[13][3] = {
+    {0.63661977089941502, 1.4681663246252086e-09, 2.2760100730783962e-18},
+    {0.0038072723618824966, 5.6988463969544212e-12, 5.339561948311227e-20},
+    {7.8338910043385113e-06, 1.450456423669538e-14, 3.2543806091346729e-23},
+    {2.5682553195238711e-08, 7.1664948828388478e-17, 2.8376220177865265e-25},
+    {7.1182464870395146e-11, 1.0760572545734701e-19, 2.6500404813346476e-27},
+    {2.4187823883289449e-13, 8.795767412560328e-22, 1.2089614275584243e-29},
+    {2.937095479631555e-16, 6.074026479468182e-24, 1.0181664387499709e-32},
+    {2.276010047810136e-18, 2.5268260189002822e-26, 1.6682867668608239e-34},
+    {5.3395619458400879e-20, 2.4711388192364726e-29, 5.6675570577803892e-37},
+    {3.2543805834646035e-23, 2.5670069475064851e-31, 2.5184173833409495e-39},
+    {2.8376220084145199e-25, 9.3720065002030071e-34, 4.4206760159401192e-42},
+    {2.6500404770063101e-27, 4.3283376022053272e-36, 2.6204031817493142e-44},
+    {1.2089614273065826e-29, 2.5184172784930301e-39, 1.04847919443423e-46},
+};
+
+/* x = (quadrant + fraction) * pi / 2, up to a multiple of 2 pi; |fraction| is at most 1/2. */
+struct opkit_angle {
+    double fraction;
+    uint32_t quadrant; /* in the last two bits */
+};
+
+static inline struct opkit_angle opkit_split_angle(float x)
+{
+    const uint32_t range = (opkit_float_bits(x) & ~OPKIT_SIGN_BIT) >> 26;
+    const double *parts = opkit_two_per_pi[range < 19 ? 0 : range - 19];
+    const double wide = (double)x;
+    const double product = wide * parts[0], product1 = wide * parts[1];
+    const double rounded = (product + product1) + OPKIT_DOUBLE_ROUNDER;
+    const double n = rounded - OPKIT_DOUBLE_ROUNDER;
+    struct opkit_angle angle;
+
+    angle.fraction = ((product - n) + product1) + wide * parts[2];
+    angle.quadrant = (uint32_t)opkit_double_bits(rounded);
+    return angle;
+}
+
+#define OPKIT_HALF_PI 1.5707963267948966
+
+/* Returns the sine of x + shift * pi / 2. */
+static inline float opkit_shifted_sin(float x, uint32_t shift)
+{
+    const struct opkit_angle angle = opkit_split_angle(x);
+    const uint32_t quadrant = angle.quadrant + shift;
+    const double wide = angle.fraction * OPKIT_HALF_PI;
+    const float r = (float)wide;
+    const float square = r * r;
+    const float cube =
+        r * square * (-0.166666552F + square * (0.00833218917F + square * -0.000195182874F));
+    const float sine = (float)(wide + (double)cube); /* with the bits that r has not */
+    const float terms =
+        square * (0.0416666456F + square * (-0.00138873013F + square * 2.44306684e-05F));
+    const float cosine = 1.0F - square * (0.5F - terms);
+    const float result = quadrant & 1U ? cosine : sine;
+    return opkit_float_from_bits(opkit_float_bits(result) ^ (quadrant & 2U) << 30);
+}
+
+/* Returns the sine of x in radians. */
+static inline float opkit_sin(float x)
+{
+    return opkit_shifted_sin(x, 0U);
+}
+
+/* Returns the cosine of x in radians. */
+static inline float opkit_cos(float x)
+{
+    return opkit_shifted_sin(x, 1U);
+}
+
+/* Returns the tangent of x in radians. */
+static inline float opkit_tan(float x)
+{
+    const struct opkit_angle angle = opkit_split_angle(x);
+    const double r = angle.fraction * OPKIT_HALF_PI;
+    const double square = r * r;
+    const double low = 0.33333331848326248 + square * 0.13333410451888172;
+    const double middle = 0.053954653614184944 + square * 0.021984483490645385;
+    const double high = 0.008332186011100166 + square * 0.0049909380319207962;
+    const double last = -0.00059379123780335153 + square * 0.002040229385145381;
+    const double fourth = square * square;
+    const double tangent =
+        r + r * square * (low + fourth * (middle + fourth * (high + fourth * last)));
+    const int odd = angle.quadrant & 1U;
+    const double dividend = odd ? -1.0 : tangent;
+    const double divisor = odd ? tangent : 1.0;
+    return (float)(dividend / divisor);
+}
+
+/* ---- Roots ----------------------------------------------------------------------------------- */
+
+/* Unlike sqrtf it does not set errno, so that loops are vectorized. */
+#if defined(__has_builtin) && defined(__clang__)
+#if __has_builtin(__builtin_elementwise_sqrt)
+#define OPKIT_HAS_ELEMENTWISE_SQRT
+#endif
+#endif
+
+/* Returns the square root of x, by the processor's instruction. */
+static inline float opkit_sqrt(float x)
+{
+#if defined(OPKIT_HAS_ELEMENTWISE_SQRT)
+    return __builtin_elementwise_sqrt(x);
+#else
+    return __builtin_sqrtf(x);
+#endif
+}
+
+/* Returns 1 / the square root of x. */
+static inline float opkit_rsqrt(float x)
+{
+    return 1.0F / opkit_sqrt(x);
+}
+
+/* ---- Inverse trigonometric functions --------------------------------------------------------- */
+
+#define OPKIT_HALF_PI_HIGH 1.57079637F
+#define OPKIT_HALF_PI_LOW (-4.37113883e-8F)
+
+/*
+ * For |x| > 1/2, asin |x| = pi / 2 - 2 asin(sqrt((1 - |x|) / 2)); acos |x| is twice that arc sine.
+ */
+struct opkit_arc {
+    int large; /* |x| > 1/2 */
+    float sine, excess; /* of the arc: its sine, asin(sine) - sine */
+};
+
+static inline struct opkit_arc opkit_split_arc(float magnitude)
+{
+    const float half = 0.5F - 0.5F * magnitude;
+    const float root = opkit_sqrt(half);
+    struct opkit_arc arc;
+
+    arc.large = magnitude > 0.5F;
+    arc.sine = arc.large ? root : magnitude;
+    const float square = arc.large ? half : magnitude * magnitude;
+    const float low = 0.166667521F + square * 0.0749530941F;
+    const float high = 0.0454691499F + square * 0.0241847783F;
+    const float fourth = square * square;
+    arc.excess = arc.sine * square * (low + fourth * (high + fourth * 0.0421583056F));
+    return arc;
+}
+
+/* Returns the arc sine of x. */
+static inline float opkit_asin(float x)
+{
+    const struct opkit_arc arc = opkit_split_arc(opkit_magnitude(x));
+    const float small = arc.sine + arc.excess;
+    const float difference = OPKIT_HALF_PI_HIGH - 2.0F * arc.sine;
+    const float difference_low = (OPKIT_HALF_PI_HIGH - difference) - 2.0F * arc.sine;
+    const float large = difference + (difference_low - (2.0F * arc.excess - OPKIT_HALF_PI_LOW));
+    return opkit_times_sign(arc.large ? large : small, x);
+}
+
+/* Returns the arc cosine of x. */
+static inline float opkit_acos(float x)
+{
+    const struct opkit_arc arc = opkit_split_arc(opkit_magnitude(x));
+    const float angle = arc.sine + arc.excess;
+    const float small = OPKIT_HALF_PI_HIGH - (opkit_times_sign(angle, x) - OPKIT_HALF_PI_LOW);
+    const float twice = 2.0F * angle;
+    const float obtuse = 2.0F * OPKIT_HALF_PI_HIGH - (twice - 2.0F * OPKIT_HALF_PI_LOW);
+    const float large = x < 0.0F ? obtuse : twice;
+    return arc.large ? large : small;
+}
+
+/* Returns the arc tangent of x. */
+static inline float opkit_atan(float x)
+{
+    const float magnitude = opkit_magnitude(x);
+    const int large = magnitude > 1.0F;
+    const float inverse = 1.0F / magnitude;
+    const float s = large ? inverse : magnitude;
+    const float square = s * s;
+    const float fourth = square * square;
+    const float pair0 = -0.333333284F + square * 0.199997157F;
+    const float pair1 = -0.142803431F + square * 0.110612333F;
+    const float pair2 = -0.0882146209F + square * 0.0676364899F;
+    const float pair3 = -0.0449832566F + square * 0.022777617F;
+    const float pair4 = -0.00742536318F + square * 0.00113452214F;
+    const float terms =
+        pair0 + fourth * (pair1 + fourth * (pair2 + fourth * (pair3 + fourth * pair4)));
+    const float part = s + s * square * terms;
+    const float complement = OPKIT_HALF_PI_HIGH - (part - OPKIT_HALF_PI_LOW);
+    return opkit_times_sign(large ? complement : part, x);
+}
+
+/* ---- The error function ---------------------------------------------------------------------- */
+
+/*
+ * Returns the error function of x: near 0 a polynomial, else 1 - 2^e, where e is a polynomial near
+ * log2(erfc |x|).
+ */
+static inline float opkit_erf(float x)
+{
+    const float t = opkit_at_most(opkit_magnitude(x), 3.93F); /* beyond, the result is 1 */
+    const float square = t * t;
+    const float fourth = square * square;
+    const float low = 0.128379151F + square * -0.376124978F;
+    const float middle = 0.112818435F + square * -0.0267673489F;
+    const float high = 0.00499403803F + square * -0.00059945049F;
+    const float small = t + t * (low + fourth * (middle + fourth * high));
+
+    const float pair0 = -0.000284509355F + t * -1.62688291F;
+    const float pair1 = -0.919275045F + t * -0.149928063F;
+    const float pair2 = 0.0320601054F + t * -0.00438877381F;
+    const float e = pair0 + square * (pair1 + square * (pair2 + square * 0.000282506313F));
+    const float rounded = e + (OPKIT_ROUNDER + OPKIT_BIAS);
+    const float r = e - (rounded - (OPKIT_ROUNDER + OPKIT_BIAS));
+    const float r_square = r * r;
+    const float power_low = 0.693147004F + r * 0.240222469F;
+    const float power_high = 0.0555071086F + r * 0.00967129227F;
+    const float terms = power_low + r_square * (power_high + r_square * 0.00132695353F);
+    const float large = 1.0F - (1.0F + r * terms) * opkit_power_of_two(opkit_float_bits(rounded));
+    return opkit_times_sign(t > 0.921875F ? large : small, x);
+}
+
+/* ---- Powers ---------------------------------------------------------------------------------- */
+
+/* Returns log2 of a positive float, at most 2^-39 of it from the exact one. */
+static inline double opkit_log2_double(float x)
+{
+    const struct opkit_logarithm split = opkit_split_logarithm(x);
+    const double fraction = (double)split.fraction;
+    const double ratio = fraction / (2.0 + fraction);
+    const double square = ratio * ratio;
+    const double low = 2.885390081790141 + square * 0.96179667328402074;
+    const double high = 0.57708359448243218 + square * 0.41167221755003358;
+    const double fourth = square * square;
+    return (double)split.power + ratio * (low + fourth * (high + fourth * 0.34073835687166404));
+}
+
+/* Returns 2^x; NaN for NaN. */
+static inline float opkit_exp2_of_double(double x)
+{
+    /* Beyond these limits a float is 0 or infinity. */
+    const double above = x < -160.0 ? -160.0 : x;
+    const double limited = above > 130.0 ? 130.0 : above;
+    const double rounded = limited + OPKIT_DOUBLE_ROUNDER;
+    const double r = limited - (rounded - OPKIT_DOUBLE_ROUNDER);
+    const double low = 0.24022651066561992 + r * 0.055504103659882002;
+    const double middle = 0.0096180381319795564 + r * 0.0013333935059806194;
+    const double high = 0.00015466756331590148 + r * 1.5196155177262821e-05;
+    const double square = r * r;
+    const double series =
+        1.0 + r * 0.69314718070453341 + square * (low + square * (middle + square * high));
+    return (float)(series * opkit_double_from_bits((opkit_double_bits(rounded) + 1023U) << 52));
+}
+
+/* Returns x to the power of y, with the special values of C (C11, F.10.4.4). */
+static inline float opkit_pow(float x, float y)
+{
+    const float magnitude = opkit_magnitude(x);
+    const float y_magnitude = opkit_magnitude(y);
+    const double finite = opkit_log2_double(magnitude);
+    const double nonzero = magnitude < opkit_infinity() ? finite : (double)magnitude;
+    const double logarithm = magnitude == 0.0F ? -(double)opkit_infinity() : nonzero;
+    const float power = opkit_exp2_of_double((double)y * logarithm);
+
+    /* From 2^24 on all floats are even integers. NaN is not less. */
+    const float limited = y_magnitude < 16777216.0F ? y_magnitude : 16777216.0F;
+    const int32_t truncated = (int32_t)limited;
+    const int is_integer = (float)truncated == limited;
+    const uint32_t odd = is_integer ? (uint32_t)truncated << 31 : 0U;
+    const float signed_power =
+        opkit_float_from_bits(opkit_float_bits(power) ^ (opkit_float_bits(x) & odd));
+
+    const int is_negative = (x < 0.0F) & (magnitude < opkit_infinity());
+    const float real = (is_negative & !is_integer) ? opkit_nan() : signed_power;
+    const int is_one =
+        (x == 1.0F) | (y == 0.0F) | ((magnitude == 1.0F) & (y_magnitude == opkit_infinity()));
+    return is_one ? 1.0F : real;
+}
+
+#endif

@@ -11,6 +11,9 @@ from opkit.description.types import TENSOR_TYPES, ParamType
 
 ParamValue = bool | int | float | str | tuple[int | float, ...]
 
+AUTO_THREADS = 0
+"""The value of `threads: auto`, also in generated C."""
+
 TENSOR_DTYPES = tuple(row.name for row in TENSOR_TYPES)
 """The dtypes of tensors, by numpy's names."""
 
@@ -70,6 +73,7 @@ class OpSpec:
         sources: the C and C++ sources besides the kernels.
         include: the include folders.
         cflags: the flags for the compilers.
+        threads: the maximum threads of a kernel, from 1; AUTO_THREADS: one for each processor.
     """
 
     name: str
@@ -83,11 +87,17 @@ class OpSpec:
     sources: tuple[RepositoryPath, ...] = ()
     include: tuple[RepositoryPath, ...] = ()
     cflags: tuple[str, ...] = ()
+    threads: int = 1
 
     @property
     def lower(self) -> str:
         """The name in lower case, for files, C identifiers and kernels."""
         return self.name.lower()
+
+    @property
+    def has_threads(self) -> bool:
+        """Whether its loops may run in several threads, where a runtime supports that."""
+        return self.threads != 1
 
     @property
     def parameters(self) -> tuple[Tensor | Param, ...]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from opkit.c_layout import LINE_LENGTH, block_comment, comment, wrapped
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
+from opkit.files import threads
 from opkit.runtimes.rknn2.settings import settings
 from opkit.text import c_float, c_string, render
 
@@ -73,11 +74,14 @@ def _custom_op(spec: OpSpec) -> str:
         f"{spec.name} as a custom operator of librknnrt, which calls these functions on the "
         f"CPU of the board. The math is in {spec.lower}_compute.h."
     )
-    stages = ("init", "compute", "destroy") if spec.params else ("compute",)
+    has_nodes = bool(spec.params) or spec.has_threads
+    stages = ("init", "compute", "destroy") if has_nodes else ("compute",)
+    what = "Reads the attributes of a node" if spec.params else "Keeps the threads for a node"
     return render(
         "runtimes/rknn2/templates/custom_op.c",
         lower=spec.lower,
         about=block_comment(about),
+        threads=threads.definitions(spec),
         compute_comment=comment(f"Computes {spec.name}, for every inference."),
         description="\n".join(_description(spec)),
         compute=wrapped(
@@ -85,7 +89,7 @@ def _custom_op(spec: OpSpec) -> str:
             ["&inputs", "&params", "&outputs"],
             ");",
         ),
-        init=render("runtimes/rknn2/templates/init.c") if spec.params else "",
+        init=render("runtimes/rknn2/templates/init.c", what=what) if has_nodes else "",
         function=_function(spec),
         op_type=wrapped("        .op_type = ", [f'"{settings(spec).op_type}"'], ","),
         members="\n".join(f"        .{stage} = {stage}_callback," for stage in stages),

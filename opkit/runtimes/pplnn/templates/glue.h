@@ -21,6 +21,6 @@ ${infer}
 /* Computes the outputs, dense tensors in memory. Returns nullptr, or an error message. */
 ${run}
 
-}}} // namespace ppl::nn::${space}
+${thread_functions}}}} // namespace ppl::nn::${space}
 
 #endif

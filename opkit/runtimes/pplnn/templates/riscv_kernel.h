@@ -3,16 +3,16 @@
 #define ${guard}
 
 #include "ppl/nn/engines/riscv/kernel.h"
-${param_include}
+${param_include}${glue_include}
 namespace ppl { namespace nn { namespace riscv { namespace ${space} {
 
 /* Runs a ${name} node. Each node of a running model has an object. */
 class ${title}Kernel final : public RiscvKernel {
 public:
     explicit ${title}Kernel(const ir::Node *node) : RiscvKernel(node)
-    {
+    {${retain}
     }
-${set_param}
+${destructor}${set_param}
 private:
     ppl::common::RetCode DoExecute(KernelExecContext *ctx) override;
     bool CanDoExecute(const KernelExecContext &ctx) const override;

@@ -59,6 +59,12 @@ def instrumented(env: Any) -> Any:
     return own_env
 
 
+def thread_libraries(env: Any) -> tuple[str, ...]:
+    """Return the flags for linking an operator's threads; empty without `threads` in op.yml."""
+    # A part of libc since glibc 2.34.
+    return ("-lpthread",) if env["OPERATOR"].has_threads else ()
+
+
 def archive(env: Any, target: str, objects: Sequence[Any]) -> Any:
     """Return the node of a static library, made by the archiver of the compiler."""
     action = Action("$AR rcsD $TARGET $SOURCES", "$SHAREDCOMSTR")

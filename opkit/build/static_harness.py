@@ -120,5 +120,5 @@ def _harness(env: Any, name: str, parts: Parts, malloc: list[str]) -> Any:
             *objects_of(SOURCES, "harness-", CPPDEFINES={"HARNESS_ENTRY": parts.entry}),
             *(node for pattern in (GUARDED_MEMORY, *parts.sources) for node in objects_of(pattern)),
         ],
-        Action("$CC $LINKFLAGS -o $TARGET $SOURCES -lm", "$SHAREDCOMSTR"),
+        Action("$CC $LINKFLAGS -o $TARGET $SOURCES -lm -lpthread", "$SHAREDCOMSTR"),
     )

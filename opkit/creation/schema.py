@@ -17,8 +17,8 @@ from opkit.c_layout import LINE_LENGTH
 from opkit.description.any_case import words
 from opkit.description.build_keys import FLAG, PATH, SOURCE_SUFFIXES
 from opkit.description.describe import Describe, Described
-from opkit.description.limits import MAX_ELEMENTWISE_INPUTS, MAX_TEXT, Limits
-from opkit.description.parser import IDENTIFIER, LARGEST, SOURCE
+from opkit.description.limits import MAX_ELEMENTWISE_INPUTS, MAX_TEXT, MAX_THREADS, Limits
+from opkit.description.parser import AUTO, IDENTIFIER, LARGEST, SOURCE
 from opkit.description.reader import EXAMPLES
 from opkit.description.spec import TENSOR_DTYPES
 from opkit.description.types import ONNX_WORDS, PARAM_TYPES, TENSOR, ParamType
@@ -245,6 +245,10 @@ _BUILD_KEYS: Schema = {
     "cflags": {
         "description": "Flags for the compilers.",
         **_list_or_nothing({"type": "string", "pattern": f"^(?:{FLAG})$"}, unique=False),
+    },
+    "threads": {
+        "description": "The maximum threads of a kernel; auto: one for each processor.",
+        "anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_THREADS}, words([AUTO])],
     },
 }
 

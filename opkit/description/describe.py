@@ -84,6 +84,9 @@ class Describe:
         tensor_types: supported dtype of a tensor -> the dtype of the kernel's argument.
         lost_outputs: the dtypes among them that no output of a model has.
 
+        single_thread: the reason why loops of its kernels run in a single thread, a clause; empty:
+            they run in as many as `threads` in op.yml allows.
+
         keys: its own keys of a description -> the JSON Schema of their values.
         foreign_keys: keys that its vendor's tools write into a description; they are ignored.
         settings: (reader, entries of the description) -> the values of its keys, for
@@ -111,6 +114,8 @@ class Describe:
     limits: Limits = field(default_factory=Limits)
     tensor_types: Mapping[str, str] = field(default_factory=lambda: SAME_TENSOR_TYPES)
     lost_outputs: Collection[str] = ()
+
+    single_thread: str = "its kernels run in a single thread"
 
     keys: Mapping[str, Any] = field(default_factory=dict)
     foreign_keys: Sequence[str] = ()

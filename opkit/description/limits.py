@@ -10,6 +10,8 @@ MAX_RANK = 6
 """The maximum rank of a tensor, OPKIT_MAX_RANK in opkit/compute/tensor.h."""
 MAX_ELEMENTWISE_INPUTS = 8
 """The maximum count of an elementwise operator's inputs, OPKIT_MAX_INPUTS in elementwise.h."""
+MAX_THREADS = 64
+"""The maximum threads of a kernel, OPKIT_MAX_THREADS in opkit/compute/thread_pool.h."""
 MAX_ITEMS = 20_000
 """The maximum count of a list's items, the same as of all values in a description."""
 MAX_TEXT = 255

@@ -25,7 +25,13 @@ from opkit.description.build_keys import (
     source_problem,
 )
 from opkit.description.describe import Describe, Described
-from opkit.description.limits import MAX_ELEMENTWISE_INPUTS, MAX_TEXT, Limits, lowest
+from opkit.description.limits import (
+    MAX_ELEMENTWISE_INPUTS,
+    MAX_TEXT,
+    MAX_THREADS,
+    Limits,
+    lowest,
+)
 from opkit.description.reader import (
     EXAMPLES,
     ConsequenceError,
@@ -36,7 +42,14 @@ from opkit.description.reader import (
     is_null,
     node_at,
 )
-from opkit.description.spec import TENSOR_DTYPES, OpSpec, Param, ParamValue, Tensor
+from opkit.description.spec import (
+    AUTO_THREADS,
+    TENSOR_DTYPES,
+    OpSpec,
+    Param,
+    ParamValue,
+    Tensor,
+)
 from opkit.description.types import (
     NO_PARAM_TYPES,
     ONNX_WORDS,
@@ -92,19 +105,25 @@ def complaints(
 
 _COMMON_KEYS = (
     *("name", "framework", "target_platform", "runtimes"),
-    *("inputs", "outputs", "params", "elementwise", "sources", "include", "cflags"),
+    *("inputs", "outputs", "params", "elementwise", "sources", "include", "cflags", "threads"),
 )
 _TENSOR_KEYS = ("type", "doc", "dtype", "same_as")
 _PARAM_KEYS = ("type", "doc", "default", "source", "length")
 
 _Parameter = TypeVar("_Parameter", Tensor, Param)
 
+AUTO = "auto"
+"""The value of `threads` for as many threads as processors."""
 IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
 """The regular expression of a name."""
 SOURCE = r"const:\S+"
 """The regular expression of a param's `source`."""
 LARGEST = {"float32": 3.4028234663852886e38, "float64": sys.float_info.max}
 """The largest finite value of each floating-point type."""
+
+
+def _why_serial(runtime: Describe) -> str:
+    return f"with {runtime.title}, {runtime.single_thread}"
 
 
 class _OperatorReader(Reader):
@@ -155,6 +174,7 @@ class _OperatorReader(Reader):
             include=self.attempt(self.paths, entries.get("include"), "include", path_problem),
             cflags=self.attempt(self.flags, entries.get("cflags")),
             elementwise=self.attempt(self.is_elementwise, entries.get("elementwise")),
+            threads=self.attempt(self.threads, entries.get("threads")),
         )
         self.end()
         if spec.elementwise:
@@ -462,6 +482,35 @@ class _OperatorReader(Reader):
 
     def flags(self, node: yaml.Node | None) -> tuple[str, ...]:
         return tuple(text for _, _, text in self.items(node, "cflags", flag_problem))
+
+    def threads(self, node: yaml.Node | None) -> int:
+        """Return the maximum threads; refuse several if no chosen runtime supports them."""
+        if node is None:
+            return 1
+        written = self.value(node, "threads")
+        is_auto = isinstance(written, str) and written.lower() == AUTO
+        is_number = type(written) is int and 1 <= written <= MAX_THREADS
+        if not (is_auto or is_number):
+            expected = f"must be 1 to {MAX_THREADS}, or {AUTO}"
+            self.fail(node, "threads", f"{expected}, not {as_written(node)}")
+        threads = AUTO_THREADS if is_auto else int(written)
+        serial = [runtime for runtime in self.chosen if runtime.single_thread]
+        if threads == 1 or not self.all_chosen:
+            return threads
+        if len(serial) == len(self.chosen):
+            described = [runtime.describe for runtime in self.runtimes.values()]
+            takers = [each.name for each in described if not each.single_thread]
+            self.fail(
+                node,
+                "threads",
+                f"no runtime of the operator uses several threads: {_why_serial(serial[0])}",
+                hint=f"delete the key; it is for {' and '.join(takers)}",
+            )
+        for runtime in serial:
+            problem = f"without effect for {runtime.name}: {_why_serial(runtime)}"
+            complaint = self.complaint(node, "threads", problem)
+            self.warnings.append(replace(complaint, severity="note"))
+        return threads
 
     def param_type(self, node: yaml.Node, where: str) -> ParamType:
         text = self.text(node, where)

@@ -24,6 +24,7 @@ EXAMPLES = {
     "include": "include: [src]",
     "runtimes": "runtimes: [rknn]",
     "cflags": "cflags: [-DSTEPS=4, -ffast-math]",
+    "threads": "threads: 4",
 }
 """Key of a description -> an example of its line, for hints."""
 

@@ -11,6 +11,9 @@ from opkit.description.types import TENSOR_TYPES, ParamType
 
 ParamValue = bool | int | float | str | tuple[int | float, ...]
 
+AUTO_THREADS = 0
+"""The value of `threads: auto`, also in generated C."""
+
 TENSOR_DTYPES = tuple(row.name for row in TENSOR_TYPES)
 """The dtypes of tensors, by numpy's names."""
 
@@ -73,6 +76,7 @@ class OpSpec:
         elementwise: whether the user's C is one function of numbers, `<op>_of`, which generated
             code calls for each element; such an operator has one output, in the shape to which
             its inputs broadcast.
+        threads: the maximum threads of a kernel, from 1; AUTO_THREADS: one for each processor.
     """
 
     name: str
@@ -87,6 +91,7 @@ class OpSpec:
     include: tuple[RepositoryPath, ...] = ()
     cflags: tuple[str, ...] = ()
     elementwise: bool = False
+    threads: int = 1
 
     @property
     def lower(self) -> str:
@@ -102,6 +107,11 @@ class OpSpec:
     def compute_header(self) -> str:
         """The path of the header with `<op>_compute`, the math of whole tensors."""
         return f"{'generated/' if self.elementwise else ''}{self.lower}_compute.h"
+
+    @property
+    def has_threads(self) -> bool:
+        """Whether its loops may run in several threads, where a runtime supports that."""
+        return self.threads != 1
 
     @property
     def parameters(self) -> tuple[Tensor | Param, ...]:

@@ -145,3 +145,18 @@ def test_type_hint(type_: str, runtime: str, hint: str) -> None:
     _, (complaint,) = runtimes.complaints(text)
     assert complaint.hint == hint
     assert complaint.message.startswith(f"invalid '{type_}' (expected VX_TYPE_BOOL, VX_TYPE_ARRAY")
+
+
+def test_note_on_runtime_without_threads() -> None:
+    text = changed(("[rknn2]", "[rknn, rknn2, pplnn]\nthreads: auto"))
+    spec, found = runtimes.complaints(text, "some.yml")
+    assert spec is not None
+    assert [(each.severity, str(each)) for each in found] == [
+        (
+            "note",
+            "some.yml:3: threads: without effect for rknn: with RKNN-Toolkit, the driver of its "
+            "boards calls kernels in a thread of its own",
+        )
+    ]
+    for line in ("[rknn2, pplnn]\nthreads: 3", "[rknn, rknn2]\nthreads: 1"):
+        assert runtimes.complaints(changed(("[rknn2]", line)), "some.yml")[1] == []

@@ -11,6 +11,7 @@ from hypothesis import settings as fewer
 from hypothesis import strategies as st
 
 from opkit.description.reader import DescriptionError
+from opkit.description.spec import AUTO_THREADS
 from opkit.description.types import PARAM_TYPES, ParamType
 from opkit.description.words import keyword_of
 from opkit.runtimes import parse
@@ -197,3 +198,23 @@ def test_every_chip_is_in_one_family() -> None:
         *(("rv1126", chip) for chip in ("rv1109", "rv1126")),
     ]
     assert tuple(TARGETS) == CHIPS
+
+
+@pytest.mark.parametrize(
+    ("line", "threads"),
+    [
+        ("", 1),
+        ("threads: 1", 1),
+        ("threads: 4", 4),
+        ("threads: 64", 64),
+        ("threads: auto", AUTO_THREADS),
+        ("threads: AUTO", AUTO_THREADS),
+    ],
+)
+def test_threads(line: str, threads: int) -> None:
+    spec = parse(f"{MINIMAL}runtimes: [rknn2]\n{line}\n")
+    assert (spec.threads, spec.has_threads) == (threads, threads != 1)
+
+
+def test_one_thread_is_for_every_runtime() -> None:
+    assert parse(f"{MINIMAL}threads: 1\n") == parse(MINIMAL)

@@ -28,7 +28,7 @@ INEXPRESSIBLE = {
         "doc_with_nul",
     ),
     *("kernel_index_1_without_vx", "kernels_duplicate", "key_twice", "merge_key"),
-    *("param_key_twice", "parameters_too_many", "same_as_unknown"),
+    *("param_key_twice", "parameters_too_many", "same_as_unknown", "threads_for_rknn"),
 }
 """The bad descriptions that a schema accepts, besides the ones with reserved names: a schema
 expresses neither sums, nor sizes in bytes, nor equality of two values."""
@@ -56,6 +56,7 @@ params:
 sources: [src/a.c, b.cpp]
 include: null
 cflags: [-DSTEPS=4, -O2, -Wno-all]
+threads: Auto
 """,
     "package": GOOD.replace("[rknn2]", "[rknn]\nop_version: 2\nvx_file: a\nkernel_index: '1'"),
 }

@@ -26,6 +26,7 @@ DESCRIBE = Describe(
     targets={"riscv64": Target("riscv64", "riscv64"), "x64-pplnn": Target("x64-pplnn", PC)},
     default_target="riscv64",
     product_pattern="libpplnn_*.a",
+    single_thread="",
     keys=settings.KEYS,
     settings=settings.read_settings,
     name_refusal=_name_refusal,

@@ -51,9 +51,24 @@ def _operator(spec: OpSpec) -> str:
         glue=where.glue,
         infer=call("InferShapesOf"),
         run=call("Run", "scratch"),
+        threads=_THREADS.format(folder=where.folder, title=where.title) if spec.has_threads else "",
         params=f"\nconst opkit_pplnn_param PARAMS[] = {{\n{rows}\n}};\n" if rows else "",
         table=wrapped("    ", [*counts, table, "InferShapes", "Run"], ","),
     )
+
+
+_THREADS = """
+/* In place of ppl.nn's kernel objects, which keep the threads. */
+__attribute__((constructor)) void RetainThreads()
+{{
+    ppl::nn::{folder}::RetainThreadsOf{title}();
+}}
+
+__attribute__((destructor)) void ReleaseThreads()
+{{
+    ppl::nn::{folder}::ReleaseThreadsOf{title}();
+}}
+"""
 
 
 def _row(spec: OpSpec, param: Param) -> str:

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from opkit.c_layout import LINE_LENGTH, comment, with_comment, wrapped
 from opkit.description.spec import OpSpec, Param
 from opkit.description.types import ELEMENT_TYPES
+from opkit.files import threads
 from opkit.runtimes.pplnn.names import ENGINES, SOURCES, Names, names
 from opkit.runtimes.pplnn.params import READ_AS, cxx_default, cxx_type, packed
 from opkit.text import render
@@ -306,6 +307,7 @@ def _glue_header(spec: OpSpec, where: Names) -> str:
     return render(
         "runtimes/pplnn/templates/glue.h",
         guard=_guard(where.glue),
+        thread_functions=_THREADS_H.format(title=where.title) if spec.has_threads else "",
         stem=where.stem,
         name=spec.name,
         lower=spec.lower,
@@ -327,6 +329,8 @@ def _glue(spec: OpSpec, where: Names) -> str:
     ]
     return render(
         "runtimes/pplnn/templates/glue.cc",
+        threads=threads.definitions(spec),
+        thread_functions=_THREADS_CC.format(title=where.title) if spec.has_threads else "",
         path=where.glue,
         stem=where.stem,
         lower=spec.lower,
@@ -398,7 +402,7 @@ def _engine(engine: str, spec: OpSpec, where: Names) -> Mapping[str, str]:
     op = {"path": where.op(engine), "guard": _guard(where.op(engine)), **common}
     kernel = {"path": where.kernel(engine), "guard": _guard(where.kernel(engine)), **common}
     op |= _op(where, where.kernel(engine), bool(spec.params))
-    kernel |= _kernel(where, bool(spec.params))
+    kernel |= _kernel(where, bool(spec.params)) | _kernel_threads(spec, where)
     return {
         f"{values['path']}.{suffix}": render(
             f"runtimes/pplnn/templates/{engine}_{what}.{suffix}", **values
@@ -445,6 +449,45 @@ def _kernel(where: Names, has_params: bool) -> dict[str, str]:
         ),
     }
 
+
+def _kernel_threads(spec: OpSpec, where: Names) -> dict[str, str]:
+    """Return the values of a kernel's templates for its threads."""
+    if not spec.has_threads:
+        return {"retain": "", "destructor": ""}
+    space, title = f"nn::{where.folder}", where.title
+    return {
+        "retain": f"\n        {space}::RetainThreadsOf{title}();",
+        "destructor": f"""
+    ~{title}Kernel() override
+    {{
+        {space}::ReleaseThreadsOf{title}();
+    }}
+""",
+    }
+
+
+_THREADS_H = """\
+/*
+ * The kernels keep the operator's threads, which help to compute: they run from the construction of
+ * the first kernel to the destruction of the last one.
+ */
+void RetainThreadsOf{title}();
+void ReleaseThreadsOf{title}();
+
+"""
+
+_THREADS_CC = """\
+void RetainThreadsOf{title}()
+{{
+    opkit_retain_threads();
+}}
+
+void ReleaseThreadsOf{title}()
+{{
+    opkit_release_threads();
+}}
+
+"""
 
 _SET_PARAM = """
     void SetParam(const {type} *param)

@@ -29,6 +29,7 @@ DESCRIBE = Describe(
     limits=LIMITS,
     tensor_types=TENSOR_TYPES,
     lost_outputs=tuple(dtype for dtype in TENSOR_TYPES if dtype not in OUTPUT_TYPES),
+    single_thread="the driver of its boards calls kernels in a thread of its own",
     keys=settings.KEYS,
     foreign_keys=settings.PACKAGE_KEYS,
     settings=settings.read_settings,

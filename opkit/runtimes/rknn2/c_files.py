@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from opkit.c_layout import LINE_LENGTH, block_comment, comment, wrapped
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
+from opkit.files import threads
 from opkit.runtimes.rknn2.settings import settings
 from opkit.text import c_float, c_string, render
 
@@ -73,13 +74,15 @@ def _custom_op(spec: OpSpec) -> str:
         f"{spec.name} as a custom operator of librknnrt, which calls these functions on the "
         f"CPU of the board. The math is in {spec.math_file}."
     )
-    keeps_data = bool(spec.params) or _converts_tensors(spec)
+    what = "Reads the attributes of a node" if spec.params else "Keeps the data of a node"
+    keeps_data = bool(spec.params) or spec.has_threads or _converts_tensors(spec)
     stages = ("init", "compute", "destroy") if keeps_data else ("compute",)
     return render(
         "runtimes/rknn2/templates/custom_op.c",
         lower=spec.lower,
         about=block_comment(about),
         compute_header=spec.compute_header,
+        threads=threads.definitions(spec),
         compute_comment=comment(f"Computes {spec.name}, for every inference."),
         description="\n".join(_description(spec)),
         compute=wrapped(
@@ -87,7 +90,7 @@ def _custom_op(spec: OpSpec) -> str:
             ["&inputs", "&params", "&outputs"],
             ");",
         ),
-        init=render("runtimes/rknn2/templates/init.c") if keeps_data else "",
+        init=render("runtimes/rknn2/templates/init.c", what=what) if keeps_data else "",
         function=_function(spec),
         op_type=wrapped("        .op_type = ", [f'"{settings(spec).op_type}"'], ","),
         members="\n".join(f"        .{stage} = {stage}_callback," for stage in stages),

@@ -5,6 +5,7 @@
 #ifndef OPKIT_CUSTOM_OP_H
 #define OPKIT_CUSTOM_OP_H
 
+#include "../../compute/parallel.h"
 #include "params.h"
 #include "tensors.h"
 
@@ -137,6 +138,7 @@ static inline int opkit_init(const struct opkit_operator *op, rknn_custom_op_con
             return OPKIT_FAILED;
         }
     }
+    opkit_retain_threads();
     opkit_lock_nodes();
     node->next = opkit_nodes.first;
     opkit_nodes.first = node;
@@ -159,6 +161,7 @@ static inline int opkit_destroy(rknn_custom_op_context *context)
     opkit_unlock_nodes();
     if (node != NULL) {
         opkit_free_node(node);
+        opkit_release_threads();
     }
     context->priv_data = NULL;
     return 0;

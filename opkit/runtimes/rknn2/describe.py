@@ -76,6 +76,7 @@ DESCRIBE = Describe(
     product_pattern="lib*_*",
     limits=LIMITS,
     tensor_types=TENSOR_TYPES,
+    single_thread="",
     keys=settings.KEYS,
     settings=settings.read_settings,
     name_refusal=_name_refusal,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from opkit.toolchains import elf_check
 from opkit.toolchains.abi import ABIS
 
-REQUIREMENTS = elf_check.Requirements(
+_REQUIREMENTS = elf_check.Requirements(
     exports=("get_rknn_custom_op",),
     libraries=(
         elf_check.SystemLibrary("librknnrt.so", symbols="rknn_"),
@@ -18,11 +19,23 @@ REQUIREMENTS = elf_check.Requirements(
 """The required exports and libraries of a plugin."""
 
 
-def check_plugin(path: Path, abi: str) -> None:
+_WITH_THREADS = replace(
+    _REQUIREMENTS,
+    libraries=(*_REQUIREMENTS.libraries, elf_check.SystemLibrary("libpthread.so.0")),
+)
+
+
+def check_plugin(path: Path, abi: str, has_threads: bool = False) -> None:
     """Check that the boards of an ABI can load a plugin; on this PC, any glibc is accepted.
+
+    Args:
+        path: the plugin.
+        abi: the name of its ABI.
+        has_threads: whether the operator has threads of its own.
 
     Raises:
         OpkitError: the plugin cannot be read, or violates a requirement; the message lists every
             reason.
     """
-    elf_check.check(path, ABIS[abi], REQUIREMENTS, any_glibc=abi not in ("aarch64", "armhf"))
+    requirements = _WITH_THREADS if has_threads else _REQUIREMENTS
+    elf_check.check(path, ABIS[abi], requirements, any_glibc=abi not in ("aarch64", "armhf"))

@@ -9,7 +9,7 @@ from SCons.Action import Action
 
 from opkit.build.compiler import compiler_for
 from opkit.build.harness import GUARDED, harness, runtime_library
-from opkit.build.libraries import instrumented, kernel_objects
+from opkit.build.libraries import instrumented, kernel_objects, thread_libraries
 from opkit.build.static_harness import Parts
 from opkit.runtimes.pplnn.generated import operator_source
 from opkit.runtimes.pplnn.scons.library import FOLDER, RUNTIME, math_objects
@@ -36,7 +36,10 @@ def _library(env: Any, folder: str, driver: Any, flags: Sequence[str]) -> Any:
         f"{folder}/lib{env['OPERATOR'].lower}.so",
         _kernel(env, folder, flags),
         Action("$SHAREDCOM", "$SHAREDCOMSTR"),
-        LIBRARIES=["-Wl,-z,defs", "-Wl,--no-as-needed", f"-L{HOST}", "-lpplnn_driver", "-lm"],
+        LIBRARIES=[
+            *("-Wl,-z,defs", "-Wl,--no-as-needed", f"-L{HOST}", "-lpplnn_driver", "-lm"),
+            *thread_libraries(env),
+        ],
     )
     env.Depends(library, driver)
     return library

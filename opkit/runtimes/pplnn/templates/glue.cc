@@ -1,5 +1,5 @@
 /* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
-#include "${path}.h"
+${threads}#include "${path}.h"
 
 #include "${stem}_math_files.h"
 
@@ -36,4 +36,4 @@ ${views}
     return problem;
 }
 
-}}} // namespace ppl::nn::${space}
+${thread_functions}}}} // namespace ppl::nn::${space}

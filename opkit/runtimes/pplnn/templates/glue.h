@@ -39,6 +39,6 @@ ${infer}
  */
 ${run}
 
-}}} // namespace ppl::nn::${space}
+${thread_functions}}}} // namespace ppl::nn::${space}
 
 #endif

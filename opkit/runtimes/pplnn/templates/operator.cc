@@ -18,7 +18,7 @@ const char *Run(const opkit_pplnn_tensor *inputs, const void *params,
     const auto &own = *static_cast<const ${lower}_params *>(params);
 ${run}
 }
-${params}
+${params}${threads}
 } // namespace
 
 extern "C" {

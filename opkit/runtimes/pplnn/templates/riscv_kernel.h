@@ -11,9 +11,9 @@ namespace ppl { namespace nn { namespace riscv { namespace ${space} {
 class ${title}Kernel final : public RiscvKernel {
 public:
     explicit ${title}Kernel(const ir::Node *node) : RiscvKernel(node)
-    {
+    {${retain}
     }
-${set_param}
+${destructor}${set_param}
 private:
     ppl::common::RetCode DoExecute(KernelExecContext *ctx) override;
     bool CanDoExecute(const KernelExecContext &ctx) const override;

@@ -11,9 +11,9 @@ namespace ppl { namespace nn { namespace x86 { namespace ${space} {
 class ${title}Kernel final : public X86Kernel {
 public:
     explicit ${title}Kernel(const ir::Node *node) : X86Kernel(node)
-    {
+    {${retain}
     }
-${set_param}
+${destructor}${set_param}
 private:
     ppl::common::RetCode DoExecute(KernelExecContext *ctx) override;
     bool CanDoExecute(const KernelExecContext &ctx) const override;

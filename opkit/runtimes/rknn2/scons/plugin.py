@@ -11,7 +11,7 @@ from SCons.Action import Action
 from opkit import atomic_file
 from opkit.build.compiler import compiler_for, words
 from opkit.build.errors import print_errors
-from opkit.build.libraries import archive, kernel_objects, stub
+from opkit.build.libraries import archive, kernel_objects, stub, thread_libraries
 from opkit.build.machinery import FOLDER as MACHINERY
 from opkit.build.options import Request
 from opkit.description.spec import OpSpec
@@ -109,6 +109,7 @@ def linked_plugin(
             "-lrknnrt",
             "-Wl,--as-needed",
             "-lm",
+            *thread_libraries(env),
         ],
     )
     env.Depends(library, [librknnrt, exports])
@@ -129,7 +130,7 @@ def deliver(env: Any, folder: str, built: Sequence[Any]) -> list[Any]:
 def _examine(target: Any, source: Any, env: Any) -> None:
     from opkit.runtimes.rknn2.library_check import check_plugin
 
-    check_plugin(Path(target[0].path), env["ABI_NAME"])
+    check_plugin(Path(target[0].path), env["ABI_NAME"], env["OPERATOR"].has_threads)
 
 
 def _deliver(target: Any, source: Any, env: Any) -> None:

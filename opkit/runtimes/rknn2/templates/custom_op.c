@@ -1,7 +1,7 @@
 /* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 
 $about
-#include "${lower}_custom_op.h"
+${threads}#include "${lower}_custom_op.h"
 
 #include "../include/opkit/runtimes/rknn2/custom_op.h"
 #include "../${compute_header}"

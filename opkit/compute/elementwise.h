@@ -22,8 +22,8 @@
 #include "tensor.h"
 
 #define OPKIT_MAX_INPUTS 8 /* of a loop */
-#define OPKIT_BLOCK 512 /* elements of a block, at most */
-#define OPKIT_GRAIN (32 * OPKIT_BLOCK) /* elements worth a thread */
+#define OPKIT_BLOCK 1024 /* elements of a block, at most; half of it for int64 */
+#define OPKIT_GRAIN (16 * OPKIT_BLOCK) /* elements worth a thread */
 #define OPKIT_SHORT_ROW 64 /* elements; blocks contain several rows that are shorter */
 
 /*
@@ -37,6 +37,8 @@ struct opkit_loop_input {
     const char *data;
     enum opkit_type type;
     size_t steps[OPKIT_MAX_RANK]; /* in elements; 0: the elements repeat */
+    bool is_dense; /* has the shape of the output */
+    bool repeats_rows; /* all rows are the same */
 };
 
 /* A loop over the elements of an output. */
@@ -45,6 +47,7 @@ struct opkit_loop {
     char *data; /* of the output */
     enum opkit_type type;
     size_t size;
+    size_t block; /* elements of a block, at most */
     size_t rank;
     size_t shape[OPKIT_MAX_RANK]; /* of the output; neighboring dimensions may be merged */
     struct opkit_loop_input inputs[OPKIT_MAX_INPUTS];
@@ -54,9 +57,11 @@ struct opkit_loop {
 struct opkit_buffer {
     union {
         float float32[OPKIT_BLOCK];
-        int64_t int64[OPKIT_BLOCK];
+        int64_t int64[OPKIT_BLOCK / 2];
     } elements;
     uint16_t halves[OPKIT_BLOCK];
+    const void *source; /* the element that the copies here begin with; NULL: unknown */
+    size_t count; /* of copies */
 };
 
 /* Returns whether a tensor has the type; OPKIT_FLOAT32 stands for halves, too. */
@@ -127,6 +132,29 @@ static inline bool opkit_continue(const struct opkit_loop *loop, size_t count, s
     return all;
 }
 
+/* Notes how an input repeats. */
+static inline void opkit_note_pattern(const struct opkit_loop *loop, struct opkit_loop_input *input)
+{
+    size_t step = 1;
+
+    input->is_dense = true;
+    input->repeats_rows = true;
+    for (size_t axis = loop->rank; axis-- > 0;) {
+        input->is_dense = input->is_dense && input->steps[axis] == step;
+        input->repeats_rows =
+            input->repeats_rows && (axis == loop->rank - 1 || input->steps[axis] == 0);
+        step *= loop->shape[axis];
+    }
+}
+
+/* Prepares buffers, which have no copies yet. */
+static inline void opkit_clear_buffers(struct opkit_buffer *buffers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        buffers[i].source = NULL;
+    }
+}
+
 /*
  * Plans the loop over the elements of an output. Merges dimensions along which all inputs are
  * contiguous, or all repeat: tensors of one shape become rows. Returns false if the output does not
@@ -136,9 +164,13 @@ OPKIT_SMALL bool opkit_plan_loop(struct opkit_loop *loop, const struct opkit_ten
                                  size_t count, const struct opkit_tensor *output,
                                  const void *params)
 {
+    loop->block = output->type == OPKIT_INT64 ? OPKIT_BLOCK / 2 : OPKIT_BLOCK;
     for (size_t i = 0; i < count; i++) {
         if (!opkit_set_steps(&loop->inputs[i], inputs[i], output)) {
             return false;
+        }
+        if (inputs[i]->type == OPKIT_INT64) {
+            loop->block = OPKIT_BLOCK / 2;
         }
     }
     loop->params = params;
@@ -175,35 +207,49 @@ OPKIT_SMALL bool opkit_plan_loop(struct opkit_loop *loop, const struct opkit_ten
             loop->inputs[i].steps[0] = 1;
         }
     }
+    for (size_t i = 0; i < count; i++) {
+        opkit_note_pattern(loop, &loop->inputs[i]);
+    }
     return true;
 }
 
 /*
- * Returns the number of elements in the block from `begin`. A block ends at the end of a row,
- * unless rows are short, so that rows of inputs need no buffer.
+ * Returns the number of elements in the block from `begin`. A block ends at the end of a row, so
+ * that rows of inputs need no buffer, or, if rows are short, contains as many as fit.
  */
 static inline size_t opkit_block_size(const struct opkit_loop *loop, size_t begin, size_t end)
 {
     const size_t row = loop->shape[loop->rank - 1];
-    size_t size = end - begin < OPKIT_BLOCK ? end - begin : OPKIT_BLOCK;
+    const size_t left = end - begin;
+    size_t size = loop->block;
 
-    if (loop->rank > 1 && row >= OPKIT_SHORT_ROW) {
-        const size_t rest = row - begin % row;
-        size = size < rest ? size : rest;
+    if (loop->rank > 1) {
+        const size_t rest = row - begin % row; /* of the first row */
+        if (row >= OPKIT_SHORT_ROW) {
+            size = size < rest ? size : rest;
+        } else {
+            size = rest + (loop->block - rest) / row * row;
+        }
     }
-    return size;
+    return size < left ? size : left;
 }
 
 /* Copies `count` elements of `size` bytes; `step` is the distance to the next one, in elements. */
 static inline void opkit_copy_row(char *to, const char *from, size_t count, size_t step,
                                   size_t size)
 {
-    if (step == 1) {
+    if (step == 0) {
+        char value[sizeof(int64_t)];
+        memcpy(value, from, size);
+        for (size_t i = 0; i < count; i++) {
+            memcpy(to + i * size, value, size);
+        }
+    } else if (step == 1 && count >= OPKIT_SHORT_ROW) {
         memcpy(to, from, count * size);
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        memcpy(to + i * size, from + i * step * size, size);
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            memcpy(to + i * size, from + i * step * size, size);
+        }
     }
 }
 
@@ -212,24 +258,21 @@ static inline void opkit_copy_rows(const struct opkit_loop *loop,
                                    const struct opkit_loop_input *input, size_t begin, size_t count,
                                    char *to, size_t size)
 {
-    const size_t last = loop->rank - 1;
-    size_t index[OPKIT_MAX_RANK], offset = 0, rest = begin;
+    const size_t last = loop->rank - 1, row = loop->shape[last], step = input->steps[last];
+    size_t index[OPKIT_MAX_RANK], offset = 0, rest = begin / row, column = begin % row;
 
-    for (size_t axis = loop->rank; axis-- > 0; rest /= loop->shape[axis]) {
+    for (size_t axis = last; axis-- > 0; rest /= loop->shape[axis]) {
         index[axis] = rest % loop->shape[axis];
         offset += index[axis] * input->steps[axis];
     }
     while (count > 0) {
-        const size_t left = loop->shape[last] - index[last];
-        const size_t length = left < count ? left : count;
+        const size_t length = row - column < count ? row - column : count;
 
-        opkit_copy_row(to, input->data + offset * size, length, input->steps[last], size);
+        opkit_copy_row(to, input->data + (offset + column * step) * size, length, step, size);
         to += length * size;
         count -= length;
-        /* To the start of the next row. */
-        offset -= index[last] * input->steps[last];
-        index[last] = 0;
-        for (size_t axis = last; axis-- > 0;) {
+        column = 0;
+        for (size_t axis = last; axis-- > 0;) { /* to the next row */
             offset += input->steps[axis];
             if (++index[axis] < loop->shape[axis]) {
                 break;
@@ -261,39 +304,51 @@ OPKIT_LOOP void opkit_copy_elements(const struct opkit_loop *loop,
     }
 }
 
-/* Returns the place of the block's elements of an input; NULL: they are not in a row. */
-static inline const char *opkit_find_row(const struct opkit_loop *loop,
-                                         const struct opkit_loop_input *input, size_t begin,
-                                         size_t count)
+/*
+ * Returns the place of the element of an input at `begin`. Sets `is_row` if the elements of the
+ * block follow it in the tensor, and `repeats` if each block that begins there has the same
+ * elements.
+ */
+static inline const char *opkit_find_block(const struct opkit_loop *loop,
+                                           const struct opkit_loop_input *input, size_t begin,
+                                           size_t count, bool *is_row, bool *repeats)
 {
-    const size_t last = loop->rank - 1;
-    size_t offset = 0, rest = begin;
+    const size_t size = opkit_element_size(input->type);
+    const size_t last = loop->rank - 1, row = loop->shape[last], column = begin % row;
+    size_t offset = column * input->steps[last], rest = begin / row;
 
-    if (input->steps[last] != 1 ||
-        (last > 0 && begin % loop->shape[last] + count > loop->shape[last])) {
-        return NULL;
+    if (input->is_dense) {
+        *is_row = true;
+        return input->data + begin * size;
     }
-    for (size_t axis = last; axis > 0; axis--) {
+    for (size_t axis = last; axis-- > 0; rest /= loop->shape[axis]) {
         offset += rest % loop->shape[axis] * input->steps[axis];
-        rest /= loop->shape[axis];
     }
-    offset += rest * input->steps[0];
-    return input->data + offset * opkit_element_size(input->type);
+    const bool is_one_row = column + count <= row;
+    *is_row = is_one_row && input->steps[last] == 1;
+    *repeats = is_one_row || input->repeats_rows;
+    return input->data + offset * size;
 }
 
 /*
  * Returns the elements of an input for a block of the output, in a row; halves as floats. They are
- * in the tensor or in the buffer.
+ * in the tensor or in the buffer, which keeps elements that the next block repeats.
  */
 OPKIT_LOOP const void *opkit_load_block(const struct opkit_loop *loop, size_t index, size_t begin,
                                         size_t count, struct opkit_buffer *buffer)
 {
     const struct opkit_loop_input *input = &loop->inputs[index];
     const bool is_half = input->type == OPKIT_FLOAT16;
-    const void *elements = opkit_find_row(loop, input, begin, count);
+    bool is_row = false, repeats = false;
+    const void *elements = opkit_find_block(loop, input, begin, count, &is_row, &repeats);
 
-    if (elements == NULL) {
+    if (!is_row) {
         void *copy = is_half ? (void *)buffer->halves : (void *)&buffer->elements;
+        if (repeats && buffer->source == elements && buffer->count >= count) {
+            return &buffer->elements;
+        }
+        buffer->source = repeats ? elements : NULL;
+        buffer->count = count;
         opkit_copy_elements(loop, input, begin, count, copy);
         elements = copy;
     }

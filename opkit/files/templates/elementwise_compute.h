@@ -37,8 +37,9 @@ static void ${lower}_compute_part(const void *context, size_t begin, size_t end)
 {
     const struct opkit_loop *loop = (const struct opkit_loop *)context;
     const struct ${lower}_params *params = (const struct ${lower}_params *)loop->params;
-    struct opkit_buffer buffers[$count];
+    struct opkit_buffer buffers[$count]; /* of the inputs, then of the output */
 
+    opkit_clear_buffers(buffers, $count);
     while (begin < end) {
         const size_t count = opkit_block_size(loop, begin, end);
         const struct ${lower}_block block = {

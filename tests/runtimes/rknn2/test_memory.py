@@ -64,7 +64,7 @@ def test_node_keeps_memory(folder: Path) -> None:
 
 
 def test_calls_at_the_same_time_have_memory_of_their_own(folder: Path) -> None:
-    command = [folder / "memory", "threads"]
+    command = [str(folder / "memory"), "threads"]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert result.stdout.splitlines() == [*["right"] * 4, "0 blocks"]
 
@@ -72,8 +72,9 @@ def test_calls_at_the_same_time_have_memory_of_their_own(folder: Path) -> None:
 def test_no_data_race(folder: Path) -> None:
     program, source = folder / "raced", C_SOURCES / "rknn2_memory.c"
     flags = ("-std=gnu11", "-O1", "-g", "-fsanitize=thread", f"-I{folder}", f"-I{ROOT}", HEADERS)
-    # zig has no ThreadSanitizer.
-    subprocess.run(["gcc", *flags, source, "-o", program, "-lpthread", "-lm"], check=True)
-    result = subprocess.run([program, "threads"], capture_output=True, text=True, check=False)
+    command: list[str | Path] = ["gcc", *flags, source, "-o", program, "-lpthread", "-lm"]
+    subprocess.run(command, check=True)  # zig has no ThreadSanitizer
+    threads = [str(program), "threads"]
+    result = subprocess.run(threads, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines() == [*["right"] * 4, "0 blocks"]

@@ -15,16 +15,34 @@ _NOTICE = "/* Generated from op.yml by opkit. Do not edit: the next build overwr
 
 def generated_loop(spec: OpSpec) -> str:
     """Return the text of generated/<op>_compute.h, the loop that calls `<op>_of`."""
-    return _loop(spec, _NOTICE, include="../include/", scalar="../")
+    return _loop(spec, _NOTICE, has_table(spec), include="../include/", scalar="../")
 
 
 def own_loop(spec: OpSpec) -> str:
     """Return the same loop as the user's <op>_compute.h, for an operator that was elementwise."""
-    return _loop(spec, "", include="include/", scalar="")
+    return _loop(spec, "", tabulates=False, include="include/", scalar="")
 
 
-def _loop(spec: OpSpec, notice: str, include: str, scalar: str) -> str:
-    """Return the loop; `include` and `scalar` are the paths of the folders of its headers."""
+def has_table(spec: OpSpec) -> bool:
+    """Whether halves may be looked up in a table: one input, and params that a copy keeps."""
+    return (
+        spec.elementwise
+        and len(spec.inputs) == 1
+        and {_stored_as(spec, each) for each in (*spec.inputs, *spec.outputs)} == {"float"}
+        and not any(param.type.is_list or param.type.is_text for param in spec.params)
+    )
+
+
+def _loop(spec: OpSpec, notice: str, tabulates: bool, include: str, scalar: str) -> str:
+    """Return the loop.
+
+    Args:
+        spec: the operator.
+        notice: the first line.
+        tabulates: whether the last argument of `<op>_compute` is a table of halves.
+        include: the folder of opkit's headers.
+        scalar: the folder of the user's.
+    """
     names = [input_.name for input_ in spec.inputs]
     (output,) = spec.outputs
     tensors = [*((f"inputs->{each.name}", each) for each in spec.inputs)]
@@ -79,9 +97,13 @@ def _loop(spec: OpSpec, notice: str, include: str, scalar: str) -> str:
                 f"const struct {spec.lower}_inputs *inputs",
                 f"const struct {spec.lower}_params *params",
                 f"struct {spec.lower}_outputs *outputs",
+                *(["struct opkit_half_table *table"] if tabulates else ()),
             ],
             ")",
         ),
+        loops="tabulate" if tabulates else "elementwise",
+        about=_ABOUT_TABLE if tabulates else _ABOUT,
+        run=_run(spec, tabulates),
         tensors=", ".join(f"&{place}" for place, _ in tensors),
         checks="\n".join(
             _check(spec, place, tensor)
@@ -91,6 +113,29 @@ def _loop(spec: OpSpec, notice: str, include: str, scalar: str) -> str:
         output_name=output.name,
         mismatch=_mismatch(names, output.name),
     )
+
+
+_ABOUT = """\
+/* Computes the output. Returns NULL, or an error message: it is logged, and the call fails. */"""
+_ABOUT_TABLE = """\
+/*
+ * Computes the output. `table` is kept by the node for results of halves; NULL: there is none.
+ * Returns NULL, or an error message: it is logged, and the call fails.
+ */"""
+
+
+def _run(spec: OpSpec, tabulates: bool) -> str:
+    """Return the statement that runs the loop."""
+    part = f"{spec.lower}_compute_part"
+    if not tabulates:
+        return wrapped("    opkit_parallel_for(", ["loop.size", "OPKIT_GRAIN", part, "&loop"], ");")
+    size = "sizeof *params" if spec.params else "0"
+    return wrapped("    opkit_run_loop(", ["table", "&loop", size, part], ");")
+
+
+def half_type(spec: OpSpec) -> str:
+    """Return the type in which the math gets tensors of halves: as they are, or as floats."""
+    return "OPKIT_FLOAT16" if spec.elementwise else "OPKIT_FLOAT32"
 
 
 def _field(call: str, arguments: list[str]) -> str:

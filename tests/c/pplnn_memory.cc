@@ -44,8 +44,7 @@ static bool run(DoubledMemory *memory, int size, int first)
     for (size_t i = 0; i < halves.size(); i++) {
         halves[i] = opkit_float_to_half(static_cast<float>((static_cast<size_t>(first) + i) % 999));
     }
-    if (ppl::nn::custom::RunDoubled(&input, doubled_params(), &output, memory->tensors) !=
-        nullptr) {
+    if (ppl::nn::custom::RunDoubled(&input, doubled_params(), &output, &memory->kept) != nullptr) {
         return false;
     }
     for (size_t i = 0; i < halves.size(); i++) {

@@ -6,7 +6,7 @@ ${notice}#ifndef ${upper}_COMPUTE_H
  * of ${lower}_scalar.h for each element of the output.
  */
 
-#include "${include}opkit/compute/elementwise.h"
+#include "${include}opkit/compute/${loops}.h"
 #include "${scalar}${lower}_scalar.h"
 
 /* The elements of a block: of each tensor in a row, without gaps. */
@@ -58,7 +58,7 @@ $loads
     }
 }
 
-/* Computes the output. Returns NULL, or an error message: it is logged, and the call fails. */
+$about
 $declaration
 {
     struct opkit_loop loop;
@@ -68,7 +68,7 @@ $checks
     if (!opkit_plan_loop(&loop, tensors, $inputs, &outputs->$output_name, params)) {
         return $mismatch;
     }
-    opkit_parallel_for(loop.size, OPKIT_GRAIN, ${lower}_compute_part, &loop);
+$run
     return NULL;
 }
 

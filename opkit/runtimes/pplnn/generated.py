@@ -50,7 +50,7 @@ def _operator(spec: OpSpec) -> str:
         lower=spec.lower,
         glue=where.glue,
         infer=call("InferShapesOf"),
-        run=call("Run", "scratch"),
+        run=call("Run", "memory"),
         threads=_THREADS.format(folder=where.folder, title=where.title) if spec.has_threads else "",
         params=f"\nconst opkit_pplnn_param PARAMS[] = {{\n{rows}\n}};\n" if rows else "",
         table=wrapped("    ", [*counts, table, "InferShapes", "Run"], ","),

@@ -9,6 +9,7 @@ from opkit.c_layout import LINE_LENGTH, comment, with_comment, wrapped
 from opkit.description.spec import OpSpec, Param
 from opkit.description.types import ELEMENT_TYPES
 from opkit.files import threads
+from opkit.files.elementwise import half_type, has_table
 from opkit.runtimes.pplnn.names import ENGINES, SOURCES, Names, names
 from opkit.runtimes.pplnn.params import READ_AS, cxx_default, cxx_type, packed
 from opkit.text import render
@@ -230,7 +231,7 @@ def _math(spec: OpSpec, where: Names) -> str:
         compute=wrapped(f"RetCode Compute{where.title}(", _compute_arguments(where), ")"),
         run=wrapped(
             f"    const char *problem = Run{where.title}(",
-            ["inputs", "ParamsOf(arg)", "outputs", "memory->tensors"],
+            ["inputs", "ParamsOf(arg)", "outputs", "&memory->kept"],
             ");",
         ),
         input_count=str(len(spec.inputs)),
@@ -299,7 +300,7 @@ def _glue_functions(spec: OpSpec, where: Names, closing: str) -> dict[str, str]:
 
     return {
         "infer": function("InferShapesOf", "opkit_pplnn_tensor"),
-        "run": function("Run", "const opkit_pplnn_tensor", "opkit_scratch *scratch"),
+        "run": function("Run", "const opkit_pplnn_tensor", "opkit_pplnn_memory *memory"),
     }
 
 
@@ -336,7 +337,12 @@ def _glue(spec: OpSpec, where: Names) -> str:
         lower=spec.lower,
         space=where.folder,
         title=where.title,
-        half="OPKIT_FLOAT32",
+        half=half_type(spec),
+        compute=wrapped(
+            f"        problem = {spec.lower}_compute(",
+            ["&in", "&params", "&out", *(["&memory->table"] if has_table(spec) else ())],
+            ");",
+        ),
         views="\n".join(views),
         infer_body=_infer(spec),
         **_glue_functions(spec, where, ")"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from opkit.c_layout import wrapped
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.files import copies
+from opkit.files.elementwise import half_type
 from opkit.runtimes.rknn.deliveries import DELIVERIES
 from opkit.runtimes.rknn.kernel_source import kernels_header
 from opkit.runtimes.rknn.makefiles import makefiles
@@ -52,7 +53,7 @@ def _params_header(spec: OpSpec) -> str:
         indices="\n".join(f"    {_index(spec, parameter)}," for parameter in spec.parameters),
         descriptions="\n".join(_descriptions(spec)),
         tensors="\n".join(_tensors(spec)),
-        half="OPKIT_FLOAT32",
+        half=half_type(spec),
         lists="".join(f"{_list_member(param)}\n" for param in spec.params if param.type.is_list),
         read=wrapped(f"static inline vx_status {lower}_read(", [call, arguments], ")"),
         reads="".join(f"{_read_param(spec, param)}\n" for param in spec.params),

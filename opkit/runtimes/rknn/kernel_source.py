@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from opkit.c_layout import block_comment, wrapped
 from opkit.description.spec import OpSpec, Tensor
 from opkit.files.cases import has_only
+from opkit.files.elementwise import has_table
 from opkit.runtimes.rknn.settings import settings
 from opkit.text import render
 
@@ -32,7 +33,9 @@ _BOTH_KERNELS = """\
 def kernels_header(spec: OpSpec) -> str:
     """Return the generated header: the callbacks, their descriptions, and the list of them."""
     lower, upper = spec.lower, spec.lower.upper()
-    arguments = ("&arguments.inputs", "&arguments.params", "&arguments.outputs")
+    arguments = ["&arguments.inputs", "&arguments.params", "&arguments.outputs"]
+    if has_table(spec):
+        arguments.append("opkit_find_table(node)")
     vx_kernel = (
         f"{render('runtimes/rknn/templates/kernels_vx.h', lower=lower, upper=upper)}\n"
         if settings(spec).has_vx_kernel

@@ -15,6 +15,7 @@
 #include <VX/vx.h>
 
 #include "../../compute/half.h"
+#include "../../compute/half_table.h"
 #include "../../compute/scratch.h"
 
 /* A node, between its initializer and its deinitializer. OpenVX runs it once at a time. */
@@ -22,6 +23,7 @@ struct opkit_node {
     struct opkit_node *next;
     vx_node handle;
     struct opkit_scratch tensors; /* the elements of all tensors */
+    struct opkit_half_table table; /* the results of an elementwise function */
 };
 
 static struct {
@@ -60,6 +62,14 @@ OPKIT_SMALL struct opkit_node *opkit_find_node(vx_node handle)
     return node;
 }
 
+/* Returns the table of a node, or NULL if its kernel did not add the node. */
+static inline struct opkit_half_table *opkit_find_table(vx_node handle)
+{
+    struct opkit_node *node = opkit_find_node(handle);
+
+    return node != NULL ? &node->table : NULL;
+}
+
 /*
  * Adds a node, unless it is in the list: after a verification that failed, the driver initializes a
  * node again. Out of memory it adds nothing, and each call of the kernel allocates.
@@ -96,6 +106,7 @@ OPKIT_SMALL void opkit_remove_node(vx_node handle)
     opkit_unlock_nodes();
     if (node != NULL) {
         opkit_release_scratch(&node->tensors);
+        opkit_release_half_table(&node->table);
         free(node);
     }
 }

@@ -9,6 +9,7 @@ from dataclasses import replace
 from opkit.c_layout import LINE_LENGTH, block_comment, comment, wrapped
 from opkit.description.spec import OpSpec, Param, ParamValue, Tensor
 from opkit.files import threads
+from opkit.files.elementwise import has_table
 from opkit.runtimes.rknn2.settings import settings
 from opkit.text import c_float, c_string, render
 
@@ -87,7 +88,8 @@ def _custom_op(spec: OpSpec) -> str:
         description="\n".join(_description(spec)),
         compute=wrapped(
             f"        const char *problem = {spec.lower}_compute(",
-            ["&inputs", "&params", "&outputs"],
+            # No table: this runtime passes floats.
+            ["&inputs", "&params", "&outputs", *(["NULL"] if has_table(spec) else ())],
             ");",
         ),
         init=render("runtimes/rknn2/templates/init.c", what=what) if keeps_data else "",

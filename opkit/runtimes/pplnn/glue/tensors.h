@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "../../../compute/half.h"
+#include "../../../compute/half_table.h"
 #include "../../../compute/scratch.h"
 #include "../../../compute/tensor.h"
 
@@ -39,6 +40,12 @@ struct opkit_pplnn_tensor {
     uint32_t rank; /* 0: a scalar */
     int64_t dims[OPKIT_MAX_RANK]; /* slowest first; below 0: unknown yet */
     void *data;
+};
+
+/* Memory that a kernel keeps between its runs. Initialize it with zeros. */
+struct opkit_pplnn_memory {
+    struct opkit_scratch *tensors; /* for each input, then for each output: halves as floats */
+    struct opkit_half_table table; /* the results of an elementwise function */
 };
 
 /* A tensor of ppl.nn, and the math's view of it. */

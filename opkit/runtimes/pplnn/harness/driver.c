@@ -25,7 +25,7 @@ static struct node {
     struct opkit_pplnn_tensor *inputs;
     struct opkit_pplnn_tensor *outputs;
     char *params; /* the operator's struct */
-    struct opkit_scratch *scratch; /* for each input, then for each output */
+    struct opkit_pplnn_memory memory;
     char problem[512];
 } *run; /* the node of the running stage */
 
@@ -108,8 +108,8 @@ static int prepare(void *entry, const struct harness_invocation *invocation,
     run->inputs = __libc_calloc(operator_->input_count, sizeof *run->inputs);
     run->outputs = __libc_calloc(operator_->output_count, sizeof *run->outputs);
     run->params = __libc_calloc(1, operator_->params_size);
-    run->scratch =
-        __libc_calloc(operator_->input_count + operator_->output_count, sizeof *run->scratch);
+    run->memory.tensors = __libc_calloc(operator_->input_count + operator_->output_count,
+                                        sizeof *run->memory.tensors);
     for (unsigned i = 0, inputs = 0, outputs = 0; i < invocation->count; i++) {
         const struct harness_value *value = &run->values[i];
         if (value->role == HARNESS_INPUT) {
@@ -207,7 +207,7 @@ static int process(void *node)
     run = node;
     phase = "the kernel";
     guarded_memory_set_active(true);
-    const char *problem = run->operator_->run(run->inputs, run->params, run->outputs, run->scratch);
+    const char *problem = run->operator_->run(run->inputs, run->params, run->outputs, &run->memory);
     guarded_memory_set_active(false);
     if (problem != NULL) {
         snprintf(run->problem, sizeof run->problem, "%s", problem);
@@ -221,8 +221,9 @@ static int clean_up(void *node)
     run = node;
     phase = "the end of the kernel";
     for (unsigned i = 0; i < run->operator_->input_count + run->operator_->output_count; i++) {
-        guarded_free(run->scratch[i].memory);
+        guarded_free(run->memory.tensors[i].memory);
     }
+    guarded_free(run->memory.table.results);
     guarded_values_delete(run->invocation, run->values);
     guarded_memory_end();
     return 0;

@@ -29,13 +29,12 @@ struct opkit_pplnn_operator {
     size_t params_size;
     const struct opkit_pplnn_param *params;
     /*
-     * Both return NULL, or an error message. `params` is the operator's own struct; `scratch` is
-     * for each input, then for each output.
+     * Both return NULL, or an error message. `params` is the operator's own struct.
      */
     const char *(*infer_shapes)(const struct opkit_pplnn_tensor *inputs, const void *params,
                                 struct opkit_pplnn_tensor *outputs);
     const char *(*run)(const struct opkit_pplnn_tensor *inputs, const void *params,
-                       const struct opkit_pplnn_tensor *outputs, struct opkit_scratch *scratch);
+                       const struct opkit_pplnn_tensor *outputs, struct opkit_pplnn_memory *memory);
 };
 
 #endif

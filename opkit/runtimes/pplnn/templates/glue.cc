@@ -10,6 +10,7 @@ ${title}Memory::~${title}Memory()
     for (opkit_scratch &each : tensors) {
         opkit_release_scratch(&each);
     }
+    opkit_release_half_table(&kept.table);
 }
 
 ${infer}
@@ -26,9 +27,9 @@ ${views}
     };
     const size_t count = sizeof views / sizeof *views;
 
-    const char *problem = opkit_pplnn_open(views, count, ${half}, scratch);
+    const char *problem = opkit_pplnn_open(views, count, ${half}, memory->tensors);
     if (problem == nullptr) {
-        problem = ${lower}_compute(&in, &params, &out);
+${compute}
     }
     if (problem == nullptr) {
         opkit_pplnn_write(views, count);

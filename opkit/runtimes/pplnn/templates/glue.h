@@ -12,18 +12,20 @@
 namespace ppl { namespace nn { namespace ${space} {
 
 /*
- * Memory that a kernel keeps between its runs: for each tensor of halves, its elements as floats.
+ * Memory that a kernel keeps between its runs, for halves.
  * Kernels of several runtimes have their own, so they can run at the same time.
  */
 struct ${title}Memory {
-    ${title}Memory() : tensors()
+    ${title}Memory() : tensors(), kept()
     {
+        kept.tensors = tensors;
     }
     ~${title}Memory();
     ${title}Memory(const ${title}Memory &) = delete;
     ${title}Memory &operator=(const ${title}Memory &) = delete;
 
     opkit_scratch tensors[${count}];
+    opkit_pplnn_memory kept;
 };
 
 /*
@@ -34,8 +36,7 @@ struct ${title}Memory {
 ${infer}
 
 /*
- * Computes the outputs, dense tensors in memory. `scratch` is for each input, then for each output.
- * Returns nullptr, or an error message.
+ * Computes the outputs, dense tensors in memory. Returns nullptr, or an error message.
  */
 ${run}
 

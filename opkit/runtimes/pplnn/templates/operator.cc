@@ -13,7 +13,7 @@ ${infer}
 }
 
 const char *Run(const opkit_pplnn_tensor *inputs, const void *params,
-                const opkit_pplnn_tensor *outputs, opkit_scratch *scratch)
+                const opkit_pplnn_tensor *outputs, opkit_pplnn_memory *memory)
 {
     const auto &own = *static_cast<const ${lower}_params *>(params);
 ${run}

@@ -56,13 +56,13 @@ def _members(text: str, lower: str) -> Iterator[_Use]:
     """Yield the uses of members of the operator's structs in a C file.
 
     The file is read without a compiler: a name that may have another type, by anything that looks
-    like a declaration, is skipped.
+    like a declaration, is skipped. `x * params->gain` is not one.
     """
     code = without_comments(text)
     certain = [
         group
         for group in ("inputs", "outputs", "params")
-        if {*re.findall(rf"(\w+)\s*\*[\s*]*(?:(?:const|restrict)\s+)*{group}\b", code)}
+        if {*re.findall(rf"(\w+)\s*\*[\s*]*(?:(?:const|restrict)\s+)*{group}\b(?!\s*->)", code)}
         == {f"{lower}_{group}"}
     ]
     for use in _MEMBER.finditer(code):

@@ -160,8 +160,7 @@ def section(times: Times, cycles_text: str, runs: int, plotted: bool) -> str:
 converted, computed, converted, written. `memcpy` moves as many bytes; `numpy` is the reference;
 `scalar` is a kernel that converts one element at a time in plain C, without F16C, compiled with
 `-O0`, as the vendor's makefile does, and with `-O2`. Columns with a `/` are ratios of times.
-At 10^7 elements a buffer of floats has 40 MB: glibc's malloc gives more than 32 MB back to the
-system with every free, and the next call waits for new pages.
+At 10^7 elements the tensors are larger than the caches.
 
 {aims}{picture}### Whole kernels
 

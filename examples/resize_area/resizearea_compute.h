@@ -12,8 +12,6 @@
 #ifndef RESIZEAREA_COMPUTE_H
 #define RESIZEAREA_COMPUTE_H
 
-#include <stdlib.h>
-
 #include "generated/resizearea.h"
 
 /*
@@ -39,25 +37,21 @@ static float resizearea_covered(size_t cell, float begin, float end, float scale
     return right > end ? end - left : 1.0F;
 }
 
-/* Returns the spans of all output indices of one axis, to be freed; NULL if out of memory. */
-static struct resizearea_span *resizearea_spans(size_t count, float scale)
+/* Returns the span of an output index. */
+static struct resizearea_span resizearea_span_of(size_t index, float scale)
 {
-    struct resizearea_span *spans = (struct resizearea_span *)calloc(count, sizeof *spans);
+    const float begin = (float)index * scale;
+    const float end = (float)(index + 1) * scale;
+    struct resizearea_span span;
 
-    for (size_t index = 0; spans != NULL && index < count; index++) {
-        struct resizearea_span *span = &spans[index];
-        const float begin = (float)index * scale;
-        const float end = (float)(index + 1) * scale;
-
-        span->begin = (size_t)begin; /* floor and ceil of non-negative numbers */
-        span->end = (size_t)end;
-        if ((float)span->end < end) {
-            span->end++;
-        }
-        span->first = resizearea_covered(span->begin, begin, end, scale);
-        span->last = resizearea_covered(span->end - 1, begin, end, scale);
+    span.begin = (size_t)begin; /* floor and ceil of non-negative numbers */
+    span.end = (size_t)end;
+    if ((float)span.end < end) {
+        span.end++;
     }
-    return spans;
+    span.first = resizearea_covered(span.begin, begin, end, scale);
+    span.last = resizearea_covered(span.end - 1, begin, end, scale);
+    return span;
 }
 
 static float resizearea_weight(const struct resizearea_span *span, size_t cell)
@@ -95,21 +89,6 @@ static void resizearea_add(float *total, const float *source, float weight, size
     }
 }
 
-/* Resizes one row of `width` pixels to `output_width`; a pixel has `channels` floats. */
-static void resizearea_row(const float *source, size_t width, size_t channels,
-                           const struct resizearea_span *spans, size_t output_width, float *row)
-{
-    for (size_t i = 0; i < output_width * channels; i++) {
-        row[i] = 0.0F;
-    }
-    for (size_t x = 0; x < output_width; x++) {
-        for (size_t cell = spans[x].begin; cell < spans[x].end; cell++) {
-            resizearea_add(row + x * channels, source + resizearea_clamp(cell, width) * channels,
-                           resizearea_weight(&spans[x], cell), channels);
-        }
-    }
-}
-
 /*
  * Returns the axis of the rows in input and output (columns are the next axis): 1 for shapes in
  * NHWC, 2 for NCHW, 0 for neither. If both match, both give the same result: then height and
@@ -133,42 +112,103 @@ static size_t resizearea_row_axis(const struct opkit_tensor *input,
     return to[1] == from[1] && to[2] == height && to[3] == width ? 2 : 0;
 }
 
-/* Data shared by all images. Lengths are in pixels. */
+/* Data shared by all images. Lengths are in pixels; a pixel has `channels` floats. */
 struct resizearea_plan {
     size_t channels;
     size_t height, width;
     size_t output_height, output_width;
-    struct resizearea_span *rows, *columns; /* source spans of the output's rows and columns */
+    float y_scale, x_scale; /* source elements per output index */
     float mean; /* 1 / source area of an output pixel */
-    float *row; /* buffer: one row of the input, resized to the output's width */
 };
 
-/* Resizes one image. */
-static void resizearea_image(const struct resizearea_plan *plan, const float *source, float *target)
+#define RESIZEAREA_TILE 512 /* floats */
+
+/*
+ * A part of each output row that is adjacent in memory: some columns, or, of pixels with many
+ * channels, some channels of one column.
+ */
+struct resizearea_tile {
+    size_t column, columns;
+    size_t channel, channels;
+    struct resizearea_span spans[RESIZEAREA_TILE]; /* the source of each column */
+    float row[RESIZEAREA_TILE]; /* buffer: one row of the input, resized to these columns */
+};
+
+/* Resizes one row of the input to the columns of a tile. */
+static void resizearea_row(const struct resizearea_plan *plan, struct resizearea_tile *tile,
+                           const float *source)
+{
+    for (size_t i = 0; i < tile->columns * tile->channels; i++) {
+        tile->row[i] = 0.0F;
+    }
+    for (size_t x = 0; x < tile->columns; x++) {
+        const struct resizearea_span *span = &tile->spans[x];
+
+        for (size_t cell = span->begin; cell < span->end; cell++) {
+            const size_t pixel = resizearea_clamp(cell, plan->width);
+            resizearea_add(tile->row + x * tile->channels,
+                           source + pixel * plan->channels + tile->channel,
+                           resizearea_weight(span, cell), tile->channels);
+        }
+    }
+}
+
+/* Computes a tile of one image. */
+static void resizearea_image(const struct resizearea_plan *plan, struct resizearea_tile *tile,
+                             const float *source, float *target)
 {
     const size_t pitch = plan->width * plan->channels;
-    const size_t output_pitch = plan->output_width * plan->channels;
+    const size_t count = tile->columns * tile->channels;
     size_t buffered_row = plan->height; /* none yet */
 
-    for (size_t y = 0; y < plan->output_height; y++, target += output_pitch) {
-        const struct resizearea_span *span = &plan->rows[y];
+    target += tile->column * plan->channels + tile->channel;
+    for (size_t y = 0; y < plan->output_height; y++) {
+        const struct resizearea_span span = resizearea_span_of(y, plan->y_scale);
 
-        for (size_t i = 0; i < output_pitch; i++) {
+        for (size_t i = 0; i < count; i++) {
             target[i] = 0.0F;
         }
-        for (size_t cell = span->begin; cell < span->end; cell++) {
+        for (size_t cell = span.begin; cell < span.end; cell++) {
             const size_t source_row = resizearea_clamp(cell, plan->height);
 
             /* Neighboring output rows often use the same source row. */
             if (source_row != buffered_row) {
-                resizearea_row(source + source_row * pitch, plan->width, plan->channels,
-                               plan->columns, plan->output_width, plan->row);
+                resizearea_row(plan, tile, source + source_row * pitch);
                 buffered_row = source_row;
             }
-            resizearea_add(target, plan->row, resizearea_weight(span, cell), output_pitch);
+            resizearea_add(target, tile->row, resizearea_weight(&span, cell), count);
         }
-        for (size_t i = 0; i < output_pitch; i++) {
+        for (size_t i = 0; i < count; i++) {
             target[i] *= plan->mean;
+        }
+        target += plan->output_width * plan->channels;
+    }
+}
+
+static size_t resizearea_min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Computes all images, tile by tile. */
+static void resizearea_images(const struct resizearea_plan *plan, size_t images,
+                              const struct opkit_tensor *input, const struct opkit_tensor *output)
+{
+    const size_t channels = resizearea_min(plan->channels, RESIZEAREA_TILE);
+    const size_t columns = RESIZEAREA_TILE / channels;
+    struct resizearea_tile tile;
+
+    for (tile.channel = 0; tile.channel < plan->channels; tile.channel += channels) {
+        tile.channels = resizearea_min(channels, plan->channels - tile.channel);
+        for (tile.column = 0; tile.column < plan->output_width; tile.column += columns) {
+            tile.columns = resizearea_min(columns, plan->output_width - tile.column);
+            for (size_t x = 0; x < tile.columns; x++) {
+                tile.spans[x] = resizearea_span_of(tile.column + x, plan->x_scale);
+            }
+            for (size_t image = 0; image < images; image++) {
+                resizearea_image(plan, &tile, input->float32 + image * (input->size / images),
+                                 output->float32 + image * (output->size / images));
+            }
         }
     }
 }
@@ -213,22 +253,11 @@ static const char *resizearea_compute(const struct resizearea_inputs *inputs,
     plan.output_height = output->shape[axis];
     plan.output_width = output->shape[axis + 1];
 
-    const float y_scale = resizearea_scale(plan.height, plan.output_height, params->align_corners);
-    const float x_scale = resizearea_scale(plan.width, plan.output_width, params->align_corners);
-    plan.mean = 1.0F / (y_scale * x_scale);
-    plan.rows = resizearea_spans(plan.output_height, y_scale);
-    plan.columns = resizearea_spans(plan.output_width, x_scale);
-    plan.row = (float *)calloc(plan.output_width * plan.channels, sizeof *plan.row);
-    const bool has_memory = plan.rows != NULL && plan.columns != NULL && plan.row != NULL;
-
-    for (size_t image = 0; has_memory && image < images; image++) {
-        resizearea_image(&plan, input->float32 + image * (input->size / images),
-                         output->float32 + image * (output->size / images));
-    }
-    free(plan.rows);
-    free(plan.columns);
-    free(plan.row);
-    return has_memory ? NULL : "not enough memory for one row of the output";
+    plan.y_scale = resizearea_scale(plan.height, plan.output_height, params->align_corners);
+    plan.x_scale = resizearea_scale(plan.width, plan.output_width, params->align_corners);
+    plan.mean = 1.0F / (plan.y_scale * plan.x_scale);
+    resizearea_images(&plan, images, input, output);
+    return NULL;
 }
 
 #endif

@@ -40,6 +40,15 @@ NCHW = cases(
     params=SIZES,
     dtype="float16",
 )
+LARGE = cases(  # rows and pixels of more floats than a tile
+    shapes=[{"input": (1, 3, 400, 2)}, {"input": (2, 3, 2, 1100)}],
+    values=[uniform(-1, 1)],
+    params=[
+        {"size": [2, 300], "align_corners": False},
+        {"size": [5, 1], "align_corners": True},
+    ],
+    dtype="float16",
+)
 WHOLE_NUMBERS = cases(
     shapes=[{"input": (1, 3, 4, 5)}],
     values=[uniform(-1, 1), special()],
@@ -53,6 +62,11 @@ WHOLE_NUMBERS = cases(
 
 @pytest.mark.parametrize("case", NHWC, ids=str)
 def test_cpu_kernel(case):
+    check_cpu_kernel(case, max_ulp=1)
+
+
+@pytest.mark.parametrize("case", LARGE, ids=str)
+def test_cpu_kernel_with_tiles(case):
     check_cpu_kernel(case, max_ulp=1)
 
 

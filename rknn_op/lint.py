@@ -52,6 +52,7 @@ def _repository(
     if spec is None:
         return
     from opkit import repository
+    from opkit.files.idle_threads import idle_threads
     from opkit.files.unread_params import unread_params
 
     missing = repository.missing(root, spec)
@@ -66,6 +67,7 @@ def _repository(
     with _cache() as cache:
         yield from repository.drift(root, spec, cache)
     yield from unread_params(root, spec)
+    yield from idle_threads(root, spec)
 
 
 @contextmanager

@@ -63,7 +63,7 @@ def runtime_library(env: Any, target: str, sources: str, includes: Sequence[str]
         CPPPATH=[*INCLUDES, *includes],
         CCFLAGS=RUNTIME_COMPILE,
         LINKFLAGS=RUNTIME_LINK,
-        LIBRARIES=[f"-Wl,-soname,{name}"],
+        LIBRARIES=[f"-Wl,-soname,{name}", "-lpthread"],
     )
 
 

@@ -27,6 +27,7 @@ from opkit.description.describe import Describe
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.files.idle_threads import idle_threads
 from opkit.files.unread_params import unread_params
 from opkit.report import ages
 from opkit.runtimes import expected_kernels
@@ -330,7 +331,8 @@ def _run_pytest(
     )
     missing += run_log.changed_outcomes(log, status)
     unread = [] if failed_to_start else unread_params(Path(), operator)
-    for sentence in [] if has_reason else run_log.constant_params(log):
+    notes = [] if has_reason else [*run_log.constant_params(log), *idle_threads(Path(), operator)]
+    for sentence in notes:
         print(wrapped(f"note: {sentence}"))
     print(wrapped(run_log.summary(log)), flush=True)
     for problem in (*missing, *unread):

@@ -8,6 +8,7 @@ from typing import Any
 from SCons.Action import Action
 
 from opkit.build.compiler import words
+from opkit.build.machinery import FOLDER
 from opkit.build.objects import operator_object
 from opkit.build.user_cache import user_cache
 from opkit.check.sanitizers import INSTRUMENTED, reports_undefined
@@ -39,6 +40,14 @@ def kernel_objects(env: Any, sources: Sequence[str], folder: str, **flags: list[
     ]
 
 
+_CHECKED_LOOPS = ("-include", f"{FOLDER}/check/harness/memory/checked_loops.h")
+
+
+def checked_loops(env: Any) -> list[str]:
+    """Return the flags for loops of a check, in place of the operator's own threads."""
+    return [*_CHECKED_LOOPS] if env["OPERATOR"].has_threads else []
+
+
 def _with_debug_info(env: Any) -> Any:
     """Return a copy of a compiler's environment that keeps debug information."""
     flags, link_flags = (
@@ -51,9 +60,11 @@ def _with_debug_info(env: Any) -> Any:
 def instrumented(env: Any) -> Any:
     """Return a copy of a compiler's environment for the check's own build of the kernel.
 
-    It keeps debug information, and reports undefined behavior unless the options turn that off.
+    Its loops run in as many threads as a run asks for. It keeps debug information, and reports
+    undefined behavior unless the options turn that off.
     """
     own_env = _with_debug_info(env)
+    own_env.Append(CCFLAGS=checked_loops(env))
     if reports_undefined(env["sanitize"], env["quick"]):
         own_env.Append(CCFLAGS=INSTRUMENTED)
     return own_env

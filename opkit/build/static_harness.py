@@ -16,6 +16,7 @@ from SCons.Action import Action
 
 from opkit.build.compiler import compiler_for, words
 from opkit.build.harness import GUARDED_MALLOC, GUARDED_MEMORY, SOURCES
+from opkit.build.libraries import checked_loops
 from opkit.build.machinery import INCLUDES
 from opkit.check.sanitizers import FLAGS
 from opkit.errors import OpkitError
@@ -82,13 +83,16 @@ def sanitized_harness(env: Any, names: Sequence[str], parts: Parts) -> Any:
             "install gcc with sudo apt install gcc"
         )
     print(f"sanitize={','.join(names)}: compiled with {compiler}")
+    if "thread" in names and not env["OPERATOR"].has_threads:
+        print("note: sanitize=thread: op.yml has no `threads`, so opkit_parallel_for is serial")
     flags = [flag for name in names for flag in FLAGS[name]]
     pc_env = compiler_for(env, "x64", parts.cxx)
     pc_env.Replace(CC=words([compiler]), CXX=words([beside(compiler)]), C_ERRORS=C_ERRORS)
     pc_env.Replace(CCFLAGS=[*SANITIZED, *flags], LINKFLAGS=flags)
     # AddressSanitizer has its own guards, which report the line of the allocation.
     malloc = [] if "address" in names else GUARDED_MALLOC
-    return _harness(pc_env, f"{parts.prefix}{','.join(names)}", parts, malloc)
+    flags_of_kernel = [*malloc, *checked_loops(env)]
+    return _harness(pc_env, f"{parts.prefix}{','.join(names)}", parts, flags_of_kernel)
 
 
 def debugged_harness(env: Any, parts: Parts) -> Any:
@@ -100,10 +104,10 @@ def debugged_harness(env: Any, parts: Parts) -> Any:
         for name in ("CCFLAGS", "LINKFLAGS")
     )
     pc_env.Replace(CCFLAGS=[*flags, *DEBUGGED], LINKFLAGS=link_flags)
-    return _harness(pc_env, "gdb", parts, GUARDED_MALLOC)
+    return _harness(pc_env, "gdb", parts, [*GUARDED_MALLOC, *checked_loops(env)])
 
 
-def _harness(env: Any, name: str, parts: Parts, malloc: list[str]) -> Any:
+def _harness(env: Any, name: str, parts: Parts, flags: list[str]) -> Any:
     folder = f"{FOLDER}/{name}"
     own_env = env.Clone(CPPPATH=[*INCLUDES, *parts.includes])
 
@@ -116,7 +120,7 @@ def _harness(env: Any, name: str, parts: Parts, malloc: list[str]) -> Any:
     return env.Command(
         f"{folder}/harness",
         [
-            *parts.kernel(env, folder, malloc),
+            *parts.kernel(env, folder, flags),
             *objects_of(SOURCES, "harness-", CPPDEFINES={"HARNESS_ENTRY": parts.entry}),
             *(node for pattern in (GUARDED_MEMORY, *parts.sources) for node in objects_of(pattern)),
         ],

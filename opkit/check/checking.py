@@ -39,6 +39,7 @@ from opkit.runtimes.invocation import (
     RunResult,
     SimulatedKernel,
     StatefulKernel,
+    ThreadedKernel,
 )
 
 # float16: NaN and -1.18. Unwritten output differs between the two runs, in value and sign. In a
@@ -376,6 +377,8 @@ def _check(
             _compare_vendors(candidate, prepared, compared, result)
         else:
             _compare(candidate.tolerance, prepared, compared, result)
+        for count, threaded in zip(_thread_counts(candidate.kernel), runs, strict=False):
+            _compare_threaded(first, threaded, count)
         for timed in runs:  # empty for a kernel without state
             is_same = first_difference(first.outputs, timed.outputs) is None
             if not is_same and _repeats(candidate.kernel, prepared, timed):
@@ -442,6 +445,28 @@ def _compare_vendors(
         ) from None
 
 
+def _thread_counts(kernel: Kernel) -> Sequence[int]:
+    """Return the counts of threads besides 1 in which a kernel runs."""
+    return kernel.thread_counts if isinstance(kernel, ThreadedKernel) else ()
+
+
+def _compare_threaded(first: RunResult, run: RunResult, count: int) -> None:
+    """Compare the outputs of a run in several threads with those of one thread, bit by bit.
+
+    Raises:
+        CheckError: an output differs.
+    """
+    difference = first_difference(first.outputs, run.outputs)
+    if difference is not None:
+        element, elements = difference
+        others = f" and {elements - 1} more" if elements > 1 else ""
+        raise CheckError(
+            f"with {count} threads, {element}{others} differs from the result of one thread: parts "
+            "of opkit_parallel_for must write elements of their own, and no result may depend on "
+            "their order or their limits; `scons sanitize=thread check` finds the line of a race"
+        )
+
+
 def _compare_delivered(
     tolerance: Tolerance, prepared: Prepared, run: RunResult, result: Result
 ) -> None:
@@ -471,7 +496,7 @@ def _repeats(kernel: Kernel, prepared: Prepared, repeated: RunResult) -> bool:
 def _runs(
     operator: Operator, candidate: Candidate, prepared: Prepared, result: Result
 ) -> Iterator[RunResult]:
-    """Run a kernel with each fill, then several times in a row at full speed; yield each run.
+    """Run a kernel with each fill, in several threads, and in a row at full speed; yield each run.
 
     The output of the first run and of a failing run is printed. After a timeout, later cases of the
     session have the short time limit.
@@ -485,8 +510,9 @@ def _runs(
     limit = min(SHORT_LIMIT, time_limit) if name in timeouts else time_limit
     has_printed = False
     guarded = [RunOptions(FILLS[0], 1, limit), RunOptions(FILLS[1], 1, limit, guards_before=True)]
+    threaded = [RunOptions(FILLS[0], 1, limit, threads=n) for n in _thread_counts(kernel)]
     timed = [RunOptions(None, TIMED_RUNS, limit)] if kernel.keeps_state else []
-    for options in [*guarded, *timed]:
+    for options in [*guarded, *threaded, *timed]:
         run = kernel.run(prepared.invocation, options)
         if run.events and not (run.fault or options.guards_before):
             # A write before a tensor is an event here, but a fault with its line there.
@@ -507,7 +533,8 @@ def _runs(
             )
         if problem:
             runs = f"in {options.repeat} consecutive runs: " if options.repeat > 1 else ""
-            raise CheckError(f"{runs}{problem}")
+            threads = f"with {options.threads} threads: " if options.threads > 1 else ""
+            raise CheckError(f"{runs}{threads}{problem}")
         yield run
 
 

@@ -17,7 +17,7 @@ from opkit.errors import OpkitError
 from opkit.runtimes.executor import Executor
 from opkit.toolchains.abi import ABIS
 
-GREETING = b"opkit harness 2\n"
+GREETING = b"opkit harness 3\n"
 """The first line of a harness's output: the version of the protocol."""
 
 EMULATORS = "qemu-user-static"

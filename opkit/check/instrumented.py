@@ -12,6 +12,7 @@ from opkit.runtimes.invocation import (
     RunOptions,
     RunResult,
     StatefulKernel,
+    ThreadedKernel,
 )
 
 
@@ -27,6 +28,12 @@ class InstrumentedKernel:
     delivered: StatefulKernel
     instrumented: StatefulKernel
     keeps_state = True
+
+    @property
+    def thread_counts(self) -> Sequence[int]:
+        """The counts of threads for a check besides 1; see ThreadedKernel."""
+        kernel = self.instrumented
+        return kernel.thread_counts if isinstance(kernel, ThreadedKernel) else ()
 
     @property
     def convention(self) -> CallingConvention:

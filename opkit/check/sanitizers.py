@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from opkit.errors import OpkitError
 
-SANITIZERS = ("address", "undefined")
+SANITIZERS = ("address", "undefined", "thread")
 """The values of `sanitize=`."""
 
 FLAGS = {
@@ -16,6 +17,7 @@ FLAGS = {
     # gcc's `undefined` does not include the conversion of a float to an integer out of range, which
     # saturates on the devices' processors, but not on a PC's.
     "undefined": ("-fsanitize=undefined,float-cast-overflow",),
+    "thread": ("-fsanitize=thread", "-DHARNESS_THREAD_SANITIZER"),
 }
 """Sanitizer -> its flags for compiling and linking."""
 
@@ -34,6 +36,9 @@ ENVIRONMENT = {
     # The sanitizer, not the host runtime, explains faults, with the line.
     "ASAN_OPTIONS": "detect_leaks=0:handle_segv=2:handle_sigbus=2:handle_sigfpe=2:handle_sigill=2",
     "UBSAN_OPTIONS": "print_stacktrace=0",
+    # The harness explains faults. Each case has a process of its own, which starts threads.
+    "TSAN_OPTIONS": "halt_on_error=1:die_after_fork=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0"
+    ":handle_sigill=0:handle_abort=0:report_thread_leaks=0",
 }
 """The environment of a sanitized process. The host runtime reports leaks, on the PC."""
 
@@ -41,6 +46,9 @@ _UNDEFINED = re.compile(r"^(?P<location>.+?:\d+):\d+: runtime error: (?P<what>.*
 _ADDRESS = re.compile(
     r"^==\d+==ERROR: AddressSanitizer: (?P<what>.*?)(?: on (?:\w+ )*0x|: 0x| \(|$)", re.MULTILINE
 )
+_RACE = re.compile(r"^WARNING: ThreadSanitizer: (?P<what>.*?) \(pid=", re.MULTILINE)
+_RACE_ACCESS = re.compile(r"(?i)((?:previous )?(?:atomic )?(?:read|write) of size \d+)")
+_RACE_FRAME = re.compile(r"#\d+ (?P<function>.+?) (?P<location>\S+?:\d+)(?::\d+)? \(")
 _FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in (?P<function>\S+) (?P<location>.+?:\d+)(:\d+)?$")
 _MAX_FRAMES = 5  # an infinite recursion has hundreds
 # Files outside of the repository, of the harness, and in subfolders of a runtime's folder.
@@ -58,7 +66,7 @@ def parse_sanitizers(text: str) -> list[str]:
     """Return the sanitizers of `sanitize=`, without duplicates, in the order of the table.
 
     Raises:
-        OpkitError: a name is unknown.
+        OpkitError: a name is unknown, or excludes another one.
     """
     if text.strip() == NO_SANITIZERS:
         return []
@@ -66,6 +74,11 @@ def parse_sanitizers(text: str) -> list[str]:
     for name in sorted(names - set(SANITIZERS)):
         allowed = ", ".join((*SANITIZERS, NO_SANITIZERS))
         raise OpkitError(f"sanitize={text}: unknown sanitizer '{name}' (expected {allowed})")
+    if names >= {"address", "thread"}:
+        raise OpkitError(
+            f"sanitize={text}: compilers have no program with both 'address' and 'thread'; run one "
+            "check after the other"
+        )
     return [name for name in SANITIZERS if name in names]
 
 
@@ -89,6 +102,9 @@ def explain(text: str, root: Path) -> str:
     undefined = _UNDEFINED.search(text)
     if undefined:
         return f"{_relative(undefined['location'], root)}: {undefined['what']}"
+    race = _RACE.search(text)
+    if race:
+        return _explain_race(race["what"], text[race.end() :].partition("\nSUMMARY: ")[0], root)
     address = _ADDRESS.search(text)
     if not address:
         return ""
@@ -96,6 +112,26 @@ def explain(text: str, root: Path) -> str:
     frames = [line for line in lines if line.startswith("  ")]
     where = frames[0].split()[-1] + ": " if frames else ""
     return "\n".join([where + address["what"], *lines])
+
+
+def _explain_race(what: str, report: str, root: Path) -> str:
+    """Return the two accesses of a data race, each with the line of the user's code."""
+    lines = []
+    is_open = False  # the stack of an access has no line yet
+    for line in map(str.strip, report.splitlines()):
+        if access := _RACE_ACCESS.match(line):
+            lines.append(access[1])
+            is_open = True
+        elif not line:
+            is_open = False
+        elif is_open and (frame := _RACE_FRAME.match(line)):
+            location = posixpath.normpath(_relative(frame["location"], root))
+            if not _MACHINERY.match(location):
+                lines.append(f"  in {frame['function']}, {location}")
+                is_open = False
+    frames = [line for line in lines if line.startswith("  ")]
+    where = frames[0].split()[-1] + ": " if frames else ""
+    return "\n".join([f"{where}{what}", *lines])
 
 
 def _shortened(report: str, root: Path) -> Iterator[str]:

@@ -13,14 +13,6 @@ typedef void (*opkit_loop_body)(const void *context, size_t begin, size_t end);
 
 #ifdef OPKIT_THREADS /* `threads` in op.yml, where the runtime supports that */
 #include "thread_pool.h"
-#else
-static inline void opkit_retain_threads(void)
-{
-}
-
-static inline void opkit_release_threads(void)
-{
-}
 #endif
 
 /*

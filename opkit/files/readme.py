@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opkit.description.spec import OpSpec
+from opkit.description.spec import AUTO_THREADS, OpSpec
 from opkit.runtimes.files import Readme
 from opkit.text import render
 from opkit.version import VERSION
@@ -27,12 +27,36 @@ def readme(spec: OpSpec, parts: Sequence[Readme]) -> str:
         product="".join(_product(spec, part) for part in parts),
         files="".join(part.files for part in parts),
         generated=", ".join(f"`{name}`" for name in generated),
+        thread_check=_THREAD_CHECK if spec.has_threads else "",
+        threads=_threads(spec, [part.serial for part in parts if part.serial]),
         commands="".join(part.commands for part in parts),
         debugging="".join(part.debugging for part in parts),
         suffixes=_listed([f"`{suffix}`" for suffix in suffixes]),
         sections="".join(f"\n{part.sections.strip()}\n" for part in parts if part.sections),
     )
     return f"{text.rstrip()}\n"
+
+
+def _threads(spec: OpSpec, serial: Sequence[str]) -> str:
+    """Return the section on threads; empty without `threads` in op.yml."""
+    if not spec.has_threads:
+        return ""
+    is_auto = spec.threads == AUTO_THREADS
+    text = render(
+        "files/templates/README_threads.md",
+        threads="auto" if is_auto else str(spec.threads),
+        count="as many as the process has processors" if is_auto else f"up to {spec.threads}",
+        lower=spec.lower,
+        input=spec.inputs[0].name,
+        output=spec.outputs[0].name,
+        serial="".join(f"{sentence}\n" for sentence in serial),
+    )
+    return f"{text.rstrip()}\n\n"
+
+
+_THREAD_CHECK = """\
+    scons sanitize=thread check              # with another one: data races between threads
+"""
 
 
 def _product(spec: OpSpec, part: Readme) -> str:

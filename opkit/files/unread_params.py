@@ -27,7 +27,7 @@ def unread_params(root: Path, spec: OpSpec) -> list[Complaint]:
     missing file, has no complaints.
     """
     file = spec.math_file
-    texts = _texts(root, spec, [file, *(source.path for source in spec.sources)])
+    texts = texts_of_math(root, spec)
     if PLACEHOLDER in texts.get(file, PLACEHOLDER):
         return []
     code = without_comments("\n".join(texts.values()))
@@ -41,8 +41,9 @@ def unread_params(root: Path, spec: OpSpec) -> list[Complaint]:
     return found
 
 
-def _texts(root: Path, spec: OpSpec, files: list[str]) -> dict[str, str]:
-    """Return path -> text of files and of the repository's own headers that they include."""
+def texts_of_math(root: Path, spec: OpSpec) -> dict[str, str]:
+    """Return path -> text of the math in C, and of the user's headers that it includes."""
+    files = [spec.math_file, *(source.path for source in spec.sources)]
     texts: dict[str, str] = {}
     while files:
         file = files.pop()

@@ -37,6 +37,7 @@ class Readme:
         commands: the rows of the table of commands.
         debugging: lines for the block on debuggers, after the math in C.
         suffixes: the suffixes of source files for editors.
+        serial: a sentence on kernels without threads, for an operator with `threads`.
         sections: the text after the common sections.
     """
 
@@ -48,6 +49,7 @@ class Readme:
     commands: str = ""
     debugging: str = ""
     suffixes: Sequence[str] = ()
+    serial: str = ""
     sections: str = ""
 
 

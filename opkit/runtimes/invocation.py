@@ -42,12 +42,14 @@ class RunOptions:
         limit: the timeout of each of the operator's functions, in seconds.
         guards_before: whether guarded memory begins at an inaccessible page; else it ends at one. A
             kernel with guards on both sides ignores it.
+        threads: the count of threads of a loop, for a ThreadedKernel.
     """
 
     fill: int | None = None
     repeat: int = 1
     limit: float = 10
     guards_before: bool = False
+    threads: int = 1
 
 
 AT_FULL_SPEED = RunOptions()
@@ -124,6 +126,7 @@ class CallingConvention:
         value: (param, value) -> the kernel's argument. Raises RefusedError: the runtime refuses to
             run the operator with this value.
         statuses: status -> its name.
+        has_threads: whether loops of its kernels run in several threads, if op.yml says so.
         has_shape_rule: whether a rule in C sets the shapes of outputs; a check compares them, too.
     """
 
@@ -132,6 +135,7 @@ class CallingConvention:
     output_types: Collection[str]
     value: Callable[[Param, Any], Value]
     statuses: Mapping[int, str] = field(default_factory=dict)
+    has_threads: bool = False
     has_shape_rule: bool = False
 
     def marshal(self, params: Sequence[Param], values: Mapping[str, Any]) -> list[Value]:
@@ -228,6 +232,19 @@ class StatefulKernel(Kernel, Protocol):
         Returns:
             Index -> result; a fault ends the process, so later invocations have none.
         """
+
+
+@runtime_checkable
+class ThreadedKernel(Kernel, Protocol):
+    """A kernel whose loops run in as many threads as a run asks for.
+
+    Attributes:
+        thread_counts: the counts for a check besides 1; empty: its loops are serial.
+    """
+
+    @property
+    def thread_counts(self) -> Sequence[int]:
+        """See above."""
 
 
 class SimulatedKernel(Kernel, Protocol):

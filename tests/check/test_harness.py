@@ -314,7 +314,8 @@ def plain_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("plain")
     runtime = folder / "libplain_runtime.so"
     soname = f"-Wl,-soname,{runtime.name}"
-    build(runtime, "-shared", "-O2", "-g", soname, C_SOURCES / "plain_runtime.c", *GUARDED_MEMORY)
+    flags = ("-shared", "-O2", "-g", soname, "-lpthread")
+    build(runtime, *flags, C_SOURCES / "plain_runtime.c", *GUARDED_MEMORY)
     for name in ("plain_kernel", "plain_faults"):
         build(folder / f"lib{name}.so", "-shared", "-O2", "-g", C_SOURCES / f"{name}.c", runtime)
     return folder

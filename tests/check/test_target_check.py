@@ -230,7 +230,7 @@ CALL = Invocation({"input": np.zeros(3, np.float16)}, {"fault": 0}, {"output": (
 
 
 def outcome_of(tmp_path: Path, python: str) -> str:
-    greeting = "print('opkit harness 2', flush=True); "
+    greeting = "print('opkit harness 3', flush=True); "
     executor = Executor("here", (sys.executable, "-c", greeting + python))
     kernel = HarnessKernel(parse(DESCRIPTION), executor, tmp_path, CONVENTION)
     return kernel.run(CALL, RunOptions(limit=0)).fault

@@ -34,6 +34,7 @@ from opkit.runtimes.invocation import (
     Value,
 )
 
+THREAD_COUNTS = (2, 7)  # an even and an odd one; see checked_loops.c
 TIMEOUT = 40.0  # seconds for everything but the kernel: start, copying, the network
 STAGES = 4  # with a time limit besides the kernel: loading, setting up, cleaning up, unloading
 GRACE = 1.0  # seconds after the time limit of a stage before the harness kills it
@@ -224,6 +225,9 @@ class HarnessKernel:
         self.harness = Harness(executor, root, library)
         # The instruction set does not matter for state, so a sample saves these runs.
         self.keeps_state = not executor.sampled
+        # The kernel for a target has the threads of the product.
+        is_checked = self.spec.has_threads and convention.has_threads and not executor.abi
+        self.thread_counts = THREAD_COUNTS if is_checked else ()
 
     def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
         """Run the kernel; see Kernel.
@@ -328,7 +332,8 @@ def request(
     count = len(tensors.inputs) + len(tensors.outputs) + len(values)
     inaccessible = "before" if options.guards_before else "behind"
     guards = "none" if options.fill is None else inaccessible
-    how = (guards, options.fill or 0, options.repeat, options.limit, count, len(attachments))
+    run = (guards, options.fill or 0, options.repeat, options.limit, options.threads)
+    how = (*run, count, len(attachments))
     yield f"run {' '.join(map(str, how))}\n".encode()
     for name, each in tensors.inputs.items():
         array: Array = np.ascontiguousarray(each)

@@ -6,6 +6,9 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#ifdef HARNESS_THREAD_SANITIZER
+#include <pthread.h>
+#endif
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -234,6 +237,27 @@ static void record_base(const struct harness_kernel *kernel, const void *entry)
     }
 }
 
+#ifdef HARNESS_THREAD_SANITIZER
+static void *return_at_once(void *argument)
+{
+    return argument;
+}
+
+/* Makes the sanitizer start its own thread, which is no thread of the kernel's. */
+static void start_sanitizer(void)
+{
+    static const struct timespec INTERVAL = {.tv_nsec = 1000 * 1000};
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, return_at_once, NULL) == 0) {
+        pthread_join(thread, NULL);
+    }
+    for (int i = 0; i < 100 && count_threads() > 2; i++) {
+        nanosleep(&INTERVAL, NULL);
+    }
+}
+#endif
+
 void run_batch(const struct batch *batch, const struct harness_kernel *kernel)
 {
     const struct harness_invocation *first = &batch->invocations[0];
@@ -242,6 +266,9 @@ void run_batch(const struct batch *batch, const struct harness_kernel *kernel)
     runtime = kernel->runtime;
     this_process = getpid();
     prepare_memory(first);
+#ifdef HARNESS_THREAD_SANITIZER
+    start_sanitizer();
+#endif
     catch_faults(kernel, finish_after_fault);
     snapshot_process();
 

@@ -3,7 +3,8 @@
  * request:
  *
  *     batch <invocations> <1: they alternate>
- *     run <guards: none, behind or before> <fill> <runs> <seconds per stage> <values> <attachments>
+ *     run <guards: none, behind or before> <fill> <runs> <seconds per stage> <threads> <values>
+ *         <attachments>
  *     <input | output | param> <type> <name> <rank> <dimension> ... <size>
  *     <name of an attachment> <size>
  *
@@ -27,7 +28,7 @@
 
 struct shared_state *shared;
 
-static const char GREETING[] = "opkit harness 2\n";
+static const char GREETING[] = "opkit harness 3\n";
 
 enum {
     MAX_LINE = 512
@@ -136,7 +137,7 @@ static bool read_attachment(struct harness_attachment *attachment)
 static bool read_invocation(struct harness_invocation *invocation)
 {
     char line[MAX_LINE];
-    char *words[7];
+    char *words[8];
 
     if (read_words(line, words, LENGTH(words)) != LENGTH(words) || strcmp(words[0], "run") != 0) {
         return false;
@@ -147,8 +148,9 @@ static bool read_invocation(struct harness_invocation *invocation)
         .fill = (uint8_t)number(words[2]),
         .repeat = (unsigned)number(words[3]),
         .limit = strtod(words[4], NULL),
-        .count = (unsigned)number(words[5]),
-        .attachment_count = (unsigned)number(words[6]),
+        .threads = (unsigned)number(words[5]),
+        .count = (unsigned)number(words[6]),
+        .attachment_count = (unsigned)number(words[7]),
     };
     invocation->values = allocate(invocation->count, sizeof *invocation->values);
     invocation->attachments =

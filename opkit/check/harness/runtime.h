@@ -88,6 +88,7 @@ struct harness_invocation {
     uint8_t fill; /* the value of unwritten bytes */
     unsigned repeat; /* the number of runs of the kernel */
     double limit; /* seconds for each stage */
+    unsigned threads; /* of a loop in an instrumented operator */
     unsigned count;
     struct harness_value *values; /* inputs, outputs, params: in the order of the description */
     unsigned attachment_count;

@@ -36,5 +36,6 @@ CONVENTION = CallingConvention(
     output_types=SAME_TENSOR_TYPES,
     value=_value,
     statuses={1: "RC_INVALID_VALUE"},
+    has_threads=True,
     has_shape_rule=True,
 )

@@ -16,6 +16,7 @@ _PRODUCT = "builds and packs build/{target}/{name}.rknnop"
 _FILE = """\
 | `rknn_kernel_{lower}.c` | {holds}; works as generated | yours |
 """
+_SERIAL = f"With {DESCRIBE.title}, {DESCRIBE.single_thread}; there the math runs in that thread."
 _COMMANDS = """\
 | `scons target=rv1126` | builds and packs for that chip; `target=all`: for every chip; \
 `target=x64`: the PC's library |
@@ -76,5 +77,6 @@ def readme(spec: OpSpec) -> Readme:
         commands=_COMMANDS + (_VX_COMMANDS if both else ""),
         debugging=_VX_GDB if both else "",
         suffixes=(".vx",) if both else (),
+        serial=_SERIAL,
         sections="\n".join(text.strip("\n") + "\n" for text in sections),
     )

@@ -76,6 +76,7 @@ def _convention(tensor_types: Mapping[str, str]) -> CallingConvention:
         input_types=tensor_types,
         output_types=tensor_types,
         value=partial(_value, tensor_types=tensor_types),
+        has_threads=True,
         statuses={-14: "RKNN_WARNING_SKIP_CUSTOM_OP_COMPUTE"},
     )
 

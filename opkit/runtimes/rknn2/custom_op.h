@@ -138,7 +138,9 @@ static inline int opkit_init(const struct opkit_operator *op, rknn_custom_op_con
             return OPKIT_FAILED;
         }
     }
+#ifdef OPKIT_THREADS
     opkit_retain_threads();
+#endif
     opkit_lock_nodes();
     node->next = opkit_nodes.first;
     opkit_nodes.first = node;
@@ -161,7 +163,9 @@ static inline int opkit_destroy(rknn_custom_op_context *context)
     opkit_unlock_nodes();
     if (node != NULL) {
         opkit_free_node(node);
+#ifdef OPKIT_THREADS
         opkit_release_threads();
+#endif
     }
     context->priv_data = NULL;
     return 0;

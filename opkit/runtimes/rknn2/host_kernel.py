@@ -36,6 +36,11 @@ class EveryVersion:
     convention: ClassVar[CallingConvention] = CONVENTION
     keeps_state = True
 
+    @property
+    def thread_counts(self) -> Sequence[int]:
+        """The counts of threads for a check besides 1; see ThreadedKernel."""
+        return self.first.thread_counts
+
     def run(self, invocation: Invocation, options: RunOptions = AT_FULL_SPEED) -> RunResult:
         """Run the kernel; see Kernel. Messages tell errors that only later versions have."""
         result = self.first.run(invocation, options)

@@ -51,6 +51,7 @@ def readme(spec: OpSpec) -> Readme:
             lower=spec.lower,
             target=target,
             oldest_runtime=own.oldest_runtime,
+            pthread=" -lpthread" if spec.has_threads else "",
             conversion=render(
                 f"runtimes/rknn2/templates/{conversion}.md",
                 lower=spec.lower,

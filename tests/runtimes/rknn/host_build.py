@@ -30,8 +30,8 @@ def _folder() -> Path:
 def host_runtime() -> Path:
     """Compile the host runtime, once per process."""
     sources = (*sorted((RKNN / "host_runtime").glob("*.c")), *GUARDED_MEMORY)
-    soname = "-Wl,-soname,libOpenVX.so"
-    return build(_folder() / "libOpenVX.so", "-shared", *_OPTIMIZED, soname, *sources)
+    flags = ("-shared", *_OPTIMIZED, "-Wl,-soname,libOpenVX.so", "-lpthread")
+    return build(_folder() / "libOpenVX.so", *flags, *sources)
 
 
 @functools.cache
@@ -100,7 +100,8 @@ def compile_program(output: Path, *sources: Path, include: Sequence[Path] = ()) 
     headers = [f"-I{path}" for path in (RKNN / "host_runtime", *include)]
     # A program that reads the runtime's internals is compiled with the runtime's sources.
     linked = [f"-L{folder}", "-lOpenVX", f"-Wl,-rpath,{folder}"]
-    libraries = ["-ldl"] if any(path.parent.name == "host_runtime" for path in sources) else linked
+    is_runtime = any(path.parent.name == "host_runtime" for path in sources)
+    libraries = ["-ldl", "-lpthread"] if is_runtime else linked
     build(output, "-O1", "-g", *headers, *sources, *libraries)
 
 

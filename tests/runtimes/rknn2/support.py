@@ -37,6 +37,7 @@ def build_host(folder: Path) -> Path:
         "-Wno-reserved-identifier",
         "-shared",
         "-Wl,-soname,librknnrt.so",
+        "-lpthread",
     )
     return folder
 

@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,6 +43,9 @@ struct block {
     bool read_only;
     bool freed;
 };
+
+/* Of the blocks and of `record`: an operator may have several threads. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct block *blocks;
 static size_t block_count;
@@ -200,7 +204,9 @@ __attribute__((format(printf, 3, 4))) static void record_text(const char *kind, 
 
 void guarded_memory_record_event(const char *text)
 {
+    pthread_mutex_lock(&lock);
     record_text("event", NULL, "%s", text);
+    pthread_mutex_unlock(&lock);
 }
 
 /* Records writes to the bytes between a block and its guard pages. */
@@ -242,7 +248,7 @@ static void remove_oldest_freed(void)
 
 /* ---- The operator's blocks ---- */
 
-void *guarded_memory_new(size_t size, size_t alignment, const void *caller)
+static void *new_for_operator(size_t size, size_t alignment, const void *caller)
 {
     if (alignment == 0) {
         alignment = natural_alignment(size);
@@ -264,15 +270,19 @@ static bool is_inside(const struct block *block, const void *address)
 
 uintptr_t guarded_memory_start(uintptr_t address)
 {
-    for (size_t i = block_count; i-- > 0;) {
+    uintptr_t start = 0;
+
+    pthread_mutex_lock(&lock);
+    for (size_t i = block_count; i-- > 0 && start == 0;) {
         if (is_inside(&blocks[i], (const void *)address)) {
-            return (uintptr_t)blocks[i].start;
+            start = (uintptr_t)blocks[i].start;
         }
     }
-    return 0;
+    pthread_mutex_unlock(&lock);
+    return start;
 }
 
-bool guarded_memory_free(void *start, const void *caller)
+static bool free_for_operator(void *start, const void *caller)
 {
     struct block *block = find(start);
     char name[256];
@@ -311,7 +321,7 @@ bool guarded_memory_is_freed(const void *start)
     return block != NULL && block->freed;
 }
 
-void *guarded_memory_resize(void *start, size_t size, const void *caller)
+static void *resize_for_operator(void *start, size_t size, const void *caller)
 {
     const struct block *block = find(start);
     if (block == NULL || block->describe != NULL || block->freed) {
@@ -319,11 +329,35 @@ void *guarded_memory_resize(void *start, size_t size, const void *caller)
         return NULL;
     }
     const size_t old_size = block->size; /* `block` is invalid after the table grows */
-    void *moved = guarded_memory_new(size, 0, caller);
+    void *moved = new_for_operator(size, 0, caller);
     if (moved != NULL) {
         memcpy(moved, start, old_size < size ? old_size : size);
-        guarded_memory_free(start, caller);
+        free_for_operator(start, caller);
     }
+    return moved;
+}
+
+void *guarded_memory_new(size_t size, size_t alignment, const void *caller)
+{
+    pthread_mutex_lock(&lock);
+    void *start = new_for_operator(size, alignment, caller);
+    pthread_mutex_unlock(&lock);
+    return start;
+}
+
+bool guarded_memory_free(void *start, const void *caller)
+{
+    pthread_mutex_lock(&lock);
+    const bool is_known = free_for_operator(start, caller);
+    pthread_mutex_unlock(&lock);
+    return is_known;
+}
+
+void *guarded_memory_resize(void *start, size_t size, const void *caller)
+{
+    pthread_mutex_lock(&lock);
+    void *moved = resize_for_operator(start, size, caller);
+    pthread_mutex_unlock(&lock);
     return moved;
 }
 
@@ -414,6 +448,7 @@ void guarded_memory_begin(const struct harness_invocation *invocation,
     guards_before = invocation->guards_before;
     fill_byte = invocation->fill;
     record = record_function;
+    checked_loops_begin(invocation->threads);
     last_number = running++ == 0 ? 0 : last_number;
 }
 

@@ -6,6 +6,7 @@
  *     guarded_values.c  the values of an invocation, each in such a block
  *     guarded_malloc.c  malloc, free and related functions for the operator, on such blocks
  *     undefined.c       undefined behavior, which an instrumented kernel reports
+ *     checked_loops.c   loops in several threads, which an instrumented kernel runs
  *
  * The files are part of the runtime's library, or of the static program with the runtime: a process
  * has them once. runtime.h has the calls by which a runtime guards its kernels.
@@ -110,6 +111,8 @@ bool guarded_memory_free(void *start, const void *caller);
 uintptr_t guarded_memory_start(uintptr_t address);
 /* Records an event of the values of an invocation. */
 void guarded_memory_record_event(const char *text);
+/* Sets the count of threads of an invocation's loops. */
+void checked_loops_begin(unsigned threads);
 
 #pragma GCC visibility pop
 

@@ -1,0 +1,212 @@
+"""Operators with `threads` in op.yml: their check with 1, 2 and 7 threads, and its sanitizer."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.check.target_repositories import need
+from tests.repositories import Repository, generate
+
+pytestmark = pytest.mark.slow
+
+DESCRIPTION = """\
+name: Twice
+runtimes: [{runtimes}]
+threads: {threads}
+inputs: {{x: {{type: VX_TYPE_TENSOR, dtype: float32}}}}
+outputs: {{y: {{type: VX_TYPE_TENSOR, same_as: x}}}}
+"""
+COMPUTE = """\
+#ifndef TWICE_COMPUTE_H
+#define TWICE_COMPUTE_H
+
+#include "generated/twice.h"
+#include "include/opkit/compute/parallel.h"
+
+#include <pthread.h>
+
+struct twice_loop {
+    const struct twice_inputs *inputs;
+    struct twice_outputs *outputs;
+    float *sum;
+};
+
+static void twice_part(const void *context, size_t begin, size_t end)
+{
+    const struct twice_loop *loop = (const struct twice_loop *)context;
+    const float *x = loop->inputs->x.float32;
+    float *y = loop->outputs->y.float32;
+
+    for (size_t i = begin; i < end; i++) {
+        y[i] = 2 * x[i];
+        STATEMENT
+    }
+}
+
+static void *sleep_forever(void *unused)
+{
+    for (;;) {
+        pthread_testcancel();
+    }
+    return unused;
+}
+
+static const char *twice_compute(const struct twice_inputs *inputs,
+                                 const struct twice_params *params, struct twice_outputs *outputs)
+{
+    float sum = 0;
+    const struct twice_loop loop = {inputs, outputs, &sum};
+
+    (void)params;
+    (void)sleep_forever;
+    opkit_parallel_for(outputs->y.size, 1, twice_part, &loop);
+    AFTERWARDS
+    return sum < -1 ? "the sum is too small" : NULL;
+}
+
+#endif
+"""
+CASES = """
+import numpy as np
+import pytest
+
+from opkit.testing import Case, check_cpu_kernel
+
+CASES = [Case(str(n), {"x": 0.1 * np.arange(n, dtype=np.float32)}) for n in (1, 2, 5, 5000)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case)
+"""
+SUM = "*loop->sum += x[i];"
+
+
+def repository(folder: Path, runtimes: str = "rknn2", threads: str = "3") -> Repository:
+    folder.mkdir(exist_ok=True)
+    made = generate(folder, DESCRIPTION.format(runtimes=runtimes, threads=threads))
+    reference = made.path / "twice_reference.py"
+    reference.write_text(reference.read_text().replace('np.array(inputs["x"])', '2 * inputs["x"]'))
+    (made.path / "tests/test_twice.py").write_text(CASES)
+    write(made)
+    return made
+
+
+def write(repository: Repository, statement: str = "", afterwards: str = "") -> int:
+    """Write the math with statements in the part and after the loop; return the former's line."""
+    text = COMPUTE.replace("STATEMENT", statement).replace("AFTERWARDS", afterwards)
+    (repository.path / "twice_compute.h").write_text(text)
+    return COMPUTE.splitlines().index("        STATEMENT") + 1
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    built = repository(tmp_path_factory.mktemp("threads"))
+    built.scons("target=x64")
+    return built
+
+
+@pytest.fixture
+def twice(made: Repository, tmp_path: Path) -> Repository:
+    shutil.copytree(made.path, tmp_path / "Twice", symlinks=True)
+    return Repository(tmp_path / "Twice")
+
+
+def check(repository: Repository, *options: str) -> tuple[int, str]:
+    """Run the cases; return status and output with single blanks."""
+    run = repository.scons(
+        "verbose=1", *options, "check", check=False, path=f"{os.environ['PATH']}"
+    )
+    return run.returncode, " ".join((run.stdout + run.stderr).split())
+
+
+@pytest.mark.parametrize("runtimes", ["rknn2", "pplnn", "rknn, rknn2"])
+@pytest.mark.parametrize("threads", ["3", "auto"])
+def test_independent_parts_pass(tmp_path: Path, runtimes: str, threads: str) -> None:
+    status, output = check(repository(tmp_path, runtimes, threads), "quick=1")
+    assert status == 0, output
+    assert "4 passed" in output
+    assert "no effect" not in output
+
+
+def test_passes_on_target(twice: Repository) -> None:
+    need("qemu-aarch64-static", "qemu-user-static")
+    status, output = check(twice, "target=rk3588")
+    assert status == 0, output
+    assert re.search(r"CPU kernel, aarch64: 4 cases", output)
+
+
+def test_dependence_on_order(twice: Repository) -> None:
+    """An odd count of threads takes the parts from the last one to the first."""
+    write(twice, "*loop->sum = y[i];", "outputs->y.float32[outputs->y.size - 1] = sum;")
+    status, output = check(twice, "quick=1")
+    assert status == 2
+    assert "CPU kernel of Twice, case 5000: " in output
+    assert re.search(r"with [27] threads, y\[4999\] differs from the result of one thread", output)
+    assert "CPU kernel of Twice, case 1: " not in output
+
+
+def test_fault_in_thread_has_line(twice: Repository) -> None:
+    line = write(twice, "if (begin == 1) { ((volatile float *)y)[loop->outputs->y.size] = 1; }")
+    status, output = check(twice, "quick=1")
+    assert status == 2
+    assert "with 2 threads: " in output
+    assert f"twice_compute.h:{line}: " in output
+    assert "just past the end of output 'y'" in output
+
+
+def test_undefined_behavior_in_threads_has_line(twice: Repository) -> None:
+    line = write(twice, "volatile int big = 2147483647; if (begin > 0) { big = big + 1; }")
+    status, output = check(twice)
+    assert status == 2
+    assert f"twice_compute.h:{line}: signed integer overflow" in output
+
+
+def test_memory_in_threads(twice: Repository) -> None:
+    own = "float *own = (float *)malloc(4); *own = y[i]; y[i] = *own; free(own);"
+    write(twice, own)
+    text = (twice.path / "twice_compute.h").read_text()
+    (twice.path / "twice_compute.h").write_text(
+        text.replace("#include <pthread.h>", "#include <pthread.h>\n#include <stdlib.h>")
+    )
+    status, output = check(twice, "quick=1")
+    assert status == 0, output
+
+
+def test_stray_thread_is_reported(twice: Repository) -> None:
+    """The threads of the operator are known to the check; a kernel's own must end."""
+    write(twice, "", "{ pthread_t own; pthread_create(&own, NULL, sleep_forever, NULL); }")
+    status, output = check(twice, "quick=1")
+    assert status == 2
+    assert "compute returns before its threads end (pthread_create)" in output
+
+
+def test_sanitizer_finds_race(twice: Repository) -> None:
+    need("gcc", "gcc")
+    line = write(twice, SUM)
+    status, output = check(twice, "sanitize=thread", "quick=1")
+    assert status == 2
+    assert f"with 2 threads: twice_compute.h:{line}: data race" in output
+    assert f"in twice_part, twice_compute.h:{line}" in output
+
+
+def test_sanitizer_accepts_independent_parts(twice: Repository) -> None:
+    need("gcc", "gcc")
+    status, output = check(twice, "sanitize=thread", "quick=1")
+    assert status == 0, output
+    assert "CPU kernel, thread: 4 cases" in output
+
+
+def test_math_without_loop_has_note(twice: Repository) -> None:
+    path = twice.path / "twice_compute.h"
+    call = "opkit_parallel_for(outputs->y.size, 1, twice_part, &loop);"
+    path.write_text(path.read_text().replace(call, "twice_part(&loop, 0, outputs->y.size);"))
+    status, output = check(twice, "quick=1")
+    assert status == 0, output
+    note = "`threads` in op.yml has no effect: the math does not call opkit_parallel_for"
+    assert f"note: twice_compute.h: {note}" in output

@@ -106,6 +106,8 @@ class Operator:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.first_timeouts: dict[str, str] = {}  # name of a kernel -> first case with a timeout
+        # name of a kernel and dtypes of the inputs -> the elements of its largest profiled case
+        self.profiled: dict[tuple[str, ...], int] = {}
         # name -> kernel, with one harness for all cases
         self._other_runtimes: dict[str, Kernel] = {}
         self._executed: dict[str, HarnessKernel] = {}

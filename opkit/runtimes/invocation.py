@@ -42,12 +42,14 @@ class RunOptions:
         limit: the timeout of each of the operator's functions, in seconds.
         guards_before: whether guarded memory begins at an inaccessible page; else it ends at one. A
             kernel with guards on both sides ignores it.
+        profiled: whether to measure the phases of each run, at full speed.
     """
 
     fill: int | None = None
     repeat: int = 1
     limit: float = 10
     guards_before: bool = False
+    profiled: bool = False
 
 
 AT_FULL_SPEED = RunOptions()
@@ -71,6 +73,7 @@ class RunResult:
         leaks: the resources that the operator did not release.
         printed: its output on stdout and stderr; of a long text, the beginning and the end.
         attachments: data for the runtime's own code.
+        profiles: a record for each profiled run; see opkit.check.profile.
     """
 
     status: int = 0
@@ -86,6 +89,7 @@ class RunResult:
     leaks: list[str] = field(default_factory=list)
     printed: str = ""
     attachments: dict[str, bytes] = field(default_factory=dict)
+    profiles: list[str] = field(default_factory=list)
 
 
 class RefusedError(OpkitError):
@@ -227,6 +231,23 @@ class StatefulKernel(Kernel, Protocol):
 
         Returns:
             Index -> result; a fault ends the process, so later invocations have none.
+        """
+
+
+@runtime_checkable
+class ProfiledKernel(Kernel, Protocol):
+    """A kernel with a build that measures the phases of its calls."""
+
+    def profile(self, invocation: Invocation, repeat: int, limit: float) -> RunResult:
+        """Run the profiled build several times.
+
+        Args:
+            invocation: the arguments.
+            repeat: see RunOptions.
+            limit: see RunOptions.
+
+        Raises:
+            OpkitError: that build does not exist.
         """
 
 

@@ -148,6 +148,8 @@ class Harness:
                     result.stage = text
                 case ["seconds"] if self.executor.measures:
                     result.seconds = float(text)
+                case ["profile"]:
+                    result.profiles.append(text)
                 case ["fault"]:
                     result.fault = text
                 case ["timeout"]:
@@ -326,9 +328,10 @@ def request(
         return " ".join(map(str, words)).encode() + b"\n" + value.data
 
     count = len(tensors.inputs) + len(tensors.outputs) + len(values)
-    inaccessible = "before" if options.guards_before else "behind"
-    guards = "none" if options.fill is None else inaccessible
-    how = (guards, options.fill or 0, options.repeat, options.limit, count, len(attachments))
+    guards = "before" if options.guards_before else "behind"
+    unguarded = "profiled" if options.profiled else "plain"
+    mode = unguarded if options.fill is None else guards
+    how = (mode, options.fill or 0, options.repeat, options.limit, count, len(attachments))
     yield f"run {' '.join(map(str, how))}\n".encode()
     for name, each in tensors.inputs.items():
         array: Array = np.ascontiguousarray(each)

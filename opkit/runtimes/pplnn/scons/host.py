@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from SCons.Action import Action
@@ -29,20 +29,23 @@ def host(env: Any, reports: bool) -> list[Any]:
     """
     driver = runtime_library(env, f"{HOST}/libpplnn_driver.so", DRIVER)
     host_env = compiler_for(env, "x64", cxx=True)
+    delivered, profiled = f"{HOST}/delivered", f"{HOST}/profiled"
+    checked_env = instrumented(host_env)
     libraries = [
-        _library(host_env, f"{HOST}/delivered", _kernel, driver),
-        _library(instrumented(host_env), HOST, _kernel, driver),
+        _library(host_env, delivered, _kernel(host_env, delivered), driver),
+        _library(checked_env, HOST, _kernel(checked_env, HOST), driver),
     ]
     if reports:
-        libraries.append(_library(host_env, f"{HOST}/profiled", _profiled_kernel, driver))
+        objects = _profiled_kernel(host_env, profiled)
+        libraries.append(_library(host_env, profiled, objects, driver))
     return [harness(env), driver, *libraries]
 
 
-def _library(env: Any, folder: str, kernel: Callable[[Any, str], list[Any]], driver: Any) -> Any:
+def _library(env: Any, folder: str, objects: list[Any], driver: Any) -> Any:
     """Return the node of the operator's library for the driver, in a folder."""
     library = env.Command(
         f"{folder}/lib{env['OPERATOR'].lower}.so",
-        kernel(env, folder),
+        objects,
         Action("$SHAREDCOM", "$SHAREDCOMSTR"),
         LIBRARIES=["-Wl,-z,defs", "-Wl,--no-as-needed", f"-L{HOST}", "-lpplnn_driver", "-lm"],
     )

@@ -24,6 +24,7 @@ from opkit.check.comparison import (
 )
 from opkit.check.mistakes import CheckError, caller_location
 from opkit.check.operators import Operator, Prepared, operator_of, unsupported_tensors
+from opkit.check.profile import CallProfile, Profile, calls_for, profile_of
 from opkit.check.results import PassedRun, Result, RunningTest, running_test
 from opkit.check.tolerance import EXACT, Tolerance
 from opkit.check.traits import traits_of
@@ -34,6 +35,7 @@ from opkit.runtimes.invocation import (
     CallingConvention,
     Kernel,
     LeftOutError,
+    ProfiledKernel,
     RefusedError,
     RunOptions,
     RunResult,
@@ -389,9 +391,32 @@ def _check(
                     "something between them, in a static variable?"
                 )
             result.seconds = timed.seconds if math.isfinite(timed.seconds) else None
+        result.profile = _profile(operator, candidate, prepared, result.seconds)
     except (CheckError, RefusedError) as error:
         result.problem = str(error)
     return result, compared
+
+
+def _profile(
+    operator: Operator, candidate: Candidate, prepared: Prepared, seconds: float | None
+) -> Profile | None:
+    """Return a kernel's time by phase, for `scons report`.
+
+    Only a case larger than all before it, with inputs of the same dtypes, has one.
+    """
+    kernel, invocation = candidate.kernel, prepared.invocation
+    records = running_test().session.records
+    if records is None or seconds is None or not isinstance(kernel, ProfiledKernel):
+        return None
+    arrays = [*invocation.inputs.values(), *prepared.expected.values()]
+    elements = max(array.size for array in arrays)
+    key = (candidate.name, *(array.dtype.name for array in invocation.inputs.values()))
+    if elements <= operator.profiled.get(key, 0):
+        return None
+    operator.profiled[key] = elements
+    run = kernel.profile(invocation, calls_for(seconds), TIME_LIMIT)
+    calls = [CallProfile.parse(record) for record in run.profiles]
+    return profile_of(calls, elements) if calls and not kernel_problem(run, kernel) else None
 
 
 def _given(operator: Operator, candidate: Candidate, prepared: Prepared) -> Prepared:

@@ -1,9 +1,10 @@
-"""A kernel in two builds."""
+"""A kernel in several builds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from opkit.runtimes.invocation import (
     AT_FULL_SPEED,
@@ -18,15 +19,17 @@ from opkit.runtimes.invocation import (
 
 @dataclass(frozen=True)
 class InstrumentedKernel:
-    """A kernel in two builds; implements StatefulKernel.
+    """A kernel in three builds; implements StatefulKernel and ProfiledKernel.
 
     Attributes:
         delivered: compiled as for a product, for measuring the time.
         instrumented: with debug information, and reports of undefined behavior.
+        profiled: makes the kernel of the third build, which exists only for `scons report`.
     """
 
     delivered: StatefulKernel
     instrumented: StatefulKernel
+    profiled: Callable[[], StatefulKernel]
     keeps_state = True
 
     @property
@@ -50,3 +53,16 @@ class InstrumentedKernel:
     ) -> dict[int, RunResult]:
         """Run the kernel on several invocations in one process; see StatefulKernel."""
         return self.instrumented.run_batch(invocations, fill, alternates, limit)
+
+    def profile(self, invocation: Invocation, repeat: int, limit: float) -> RunResult:
+        """Run the profiled build several times; see ProfiledKernel.
+
+        Raises:
+            OpkitError: that build does not exist.
+        """
+        kernel = self._profiled
+        return kernel.run(invocation, RunOptions(None, repeat, limit, profiled=True))
+
+    @cached_property
+    def _profiled(self) -> StatefulKernel:
+        return self.profiled()

@@ -106,6 +106,10 @@ class Operator:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.first_timeouts: dict[str, str] = {}  # name of a kernel -> first case with a timeout
+        # name of a kernel and dtypes of the inputs -> the elements of its largest profiled case
+        self.profiled: dict[tuple[str, ...], int] = {}
+        # name -> kernel, with one harness for all cases
+        self._other_runtimes: dict[str, Kernel] = {}
         self._executed: dict[str, HarnessKernel] = {}
         self._simulated: dict[str, SimulatedKernel] = {}
 
@@ -141,7 +145,10 @@ class Operator:
         """
         kernels: dict[str, Kernel] = {CPU_KERNEL.name: self.cpu_kernel}
         for runtime in self.runtimes[1:]:
-            kernels[CPU_KERNEL.on(runtime.name)] = runtime.check.cpu_kernel(self.spec, self.root)
+            name = CPU_KERNEL.on(runtime.name)
+            if name not in self._other_runtimes:
+                self._other_runtimes[name] = runtime.check.cpu_kernel(self.spec, self.root)
+            kernels[name] = self._other_runtimes[name]
         for executor in executors:
             name = CPU_KERNEL.on(executor.name)
             if name not in self._executed:

@@ -21,6 +21,7 @@ import numpy as np
 from opkit import atomic_file
 from opkit.check.comparison import Difference, ulp_distance
 from opkit.check.mistakes import REPOSITORY
+from opkit.check.profile import Profile
 from opkit.check.session import Session
 from opkit.check.traits import CaseTraits
 from opkit.runtimes.invocation import Array, Invocation, StatefulKernel
@@ -153,6 +154,7 @@ class Result:
         note: a sentence below the table; equal notes are printed once.
         left_out: whether the kernel did not run, because its runtime has no such tensors.
         traits: the traits of the case.
+        profile: the time by phase; None if not measured.
         coverage: a note on a gap of the cases -> whether this case fills the gap.
     """
 
@@ -169,11 +171,16 @@ class Result:
     appearance: str = ""
     before_run: bool = False
     traits: CaseTraits = field(default_factory=CaseTraits)
+    profile: Profile | None = None
 
     @classmethod
     def read(cls, fields: Mapping[str, Any]) -> Result:
         """Return the result in the fields of dataclasses.asdict, also after JSON."""
-        return cls(**{**fields, "traits": CaseTraits.read(fields["traits"])})
+        read = {
+            "traits": CaseTraits.read(fields["traits"]),
+            "profile": Profile.read(fields.get("profile")),  # older records have none
+        }
+        return cls(**{**fields, **read})
 
     def add(self, difference: Difference) -> None:
         """Add the difference of another output."""

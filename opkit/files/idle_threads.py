@@ -19,9 +19,9 @@ def idle_threads(root: Path, spec: OpSpec) -> list[Complaint]:
     Generated math has such loops. Math as generated for the user to write, or in a missing file,
     has no complaint.
     """
-    file = f"{spec.lower}_compute.h"
+    file = spec.math_file
     texts = texts_of_math(root, spec)
-    if not spec.has_threads or PLACEHOLDER in texts.get(file, PLACEHOLDER):
+    if not spec.has_threads or spec.elementwise or PLACEHOLDER in texts.get(file, PLACEHOLDER):
         return []
     if any(LOOP in without_comments(text) for text in texts.values()):
         return []

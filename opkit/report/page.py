@@ -14,6 +14,7 @@ from opkit.description.types import TENSOR
 from opkit.report.ages import Age
 from opkit.report.coverage import coverage
 from opkit.report.plots import Drawing, Plot, error_map
+from opkit.report.profiles import EXPLANATIONS, HEIGHT, WIDTH, bars
 from opkit.report.rendering import render
 from opkit.runtimes.report import Product
 
@@ -74,6 +75,10 @@ def page(report: Report) -> str:
         smallest={cause.smallest.key for cause in causes},
         listed=_LISTED,
         coverage=list(coverage(operator, report.records)),
+        profiles=bars(report.records),
+        phases=EXPLANATIONS,
+        bar_size=(WIDTH, HEIGHT),
+        key_of=_key,
     )
     return str(text)
 

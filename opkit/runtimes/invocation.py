@@ -43,6 +43,7 @@ class RunOptions:
         guards_before: whether guarded memory begins at an inaccessible page; else it ends at one. A
             kernel with guards on both sides ignores it.
         threads: the count of threads of a loop, for a ThreadedKernel.
+        profiled: whether to measure the phases of each run, at full speed.
     """
 
     fill: int | None = None
@@ -50,6 +51,7 @@ class RunOptions:
     limit: float = 10
     guards_before: bool = False
     threads: int = 1
+    profiled: bool = False
 
 
 AT_FULL_SPEED = RunOptions()
@@ -73,6 +75,7 @@ class RunResult:
         leaks: the resources that the operator did not release.
         printed: its output on stdout and stderr; of a long text, the beginning and the end.
         attachments: data for the runtime's own code.
+        profiles: a record for each profiled run; see opkit.check.profile.
     """
 
     status: int = 0
@@ -88,6 +91,7 @@ class RunResult:
     leaks: list[str] = field(default_factory=list)
     printed: str = ""
     attachments: dict[str, bytes] = field(default_factory=dict)
+    profiles: list[str] = field(default_factory=list)
 
 
 class RefusedError(OpkitError):
@@ -245,6 +249,23 @@ class ThreadedKernel(Kernel, Protocol):
     @property
     def thread_counts(self) -> Sequence[int]:
         """See above."""
+
+
+@runtime_checkable
+class ProfiledKernel(Kernel, Protocol):
+    """A kernel with a build that measures the phases of its calls."""
+
+    def profile(self, invocation: Invocation, repeat: int, limit: float) -> RunResult:
+        """Run the profiled build several times.
+
+        Args:
+            invocation: the arguments.
+            repeat: see RunOptions.
+            limit: see RunOptions.
+
+        Raises:
+            OpkitError: that build does not exist.
+        """
 
 
 class SimulatedKernel(Kernel, Protocol):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 
+from opkit.check.profile import Profile
 from opkit.check.results import (
     SAMPLE,
     Errors,
@@ -110,6 +112,24 @@ def test_record_round_trip(tmp_path: Path) -> None:
             array = getattr(one, side)
             assert array.dtype == getattr(other, side).dtype
             assert array.tobytes() == getattr(other, side).tobytes()
+
+
+def test_profile_round_trip(tmp_path: Path) -> None:
+    profile = Profile({"math": 1.5, "other": 0.25}, 64, 100)
+    save(tmp_path, Record(Result("CPU kernel", "a", profile=profile)))
+    (loaded,) = load(tmp_path)
+    assert loaded.result.profile == profile
+
+
+def test_older_record_has_no_profile(tmp_path: Path) -> None:
+    save(tmp_path, Record(Result("CPU kernel", "a")))
+    (path,) = tmp_path.iterdir()
+    with np.load(path) as file:
+        about = json.loads(str(file["about"]))
+    del about["result"]["profile"]
+    np.savez(path, about=np.array(json.dumps(about)))
+    (loaded,) = load(tmp_path)
+    assert loaded.result == Result("CPU kernel", "a")
 
 
 def test_crash_record_has_no_outputs(tmp_path: Path) -> None:

@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from opkit.check.profile import PHASES, Profile
 from opkit.check.results import Record, Result, load, output
 from opkit.check.traits import CaseTraits, TensorTraits
 from opkit.report.coverage import Occurrence, coverage
 from opkit.report.page import Report, page, plot_key
 from opkit.report.plots import plot
+from opkit.report.profiles import WIDTH, bars, time_text
 from opkit.runtimes import parse
 from opkit.runtimes.report import Product
 from opkit.runtimes.rknn.report import REPORT, product, properties
@@ -26,6 +28,7 @@ from tests.report.browser import look
 from tests.repositories import ROOT, Repository
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+THIN = "\N{NARROW NO-BREAK SPACE}"
 EVIL = "<script>alert('&amp;')</script>"
 DESCRIPTION = f"""
 name: Scale
@@ -352,6 +355,91 @@ def test_axis_scales(values: list[float], ticks: list[str]) -> None:
     content = plot(output("out", array, array), "key").parity.content
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", content)
     assert set(ticks) <= set(texts), texts
+
+
+# ---- Where the time goes ------------------------------------------------------------------------
+
+
+def profiled(kernel: str, case: str, elements: int, dtype: str = "float16") -> Record:
+    one = record(case, kernel)
+    times = {"copy": 0.0, "conversion": 1.0, "math": 2.5, "allocation": 0.004, "other": 0.5}
+    nanoseconds = {phase: elements * time for phase, time in times.items()}
+    one.result.profile = Profile(nanoseconds, elements, 100)
+    return replace(one, inputs={"x": f"{dtype} {elements}", "y": f"{dtype} 1"})
+
+
+def test_bars_are_of_the_largest_cases() -> None:
+    found = bars(
+        [
+            record("not profiled"),
+            profiled("CPU kernel", "small", 10),
+            profiled("CPU kernel", "large", 1000),
+            profiled("CPU kernel", "next", 999),
+            profiled("CPU kernel", "wide", 20, "float32"),
+            profiled("CPU kernel, rknn2", "small", 10),
+        ]
+    )
+    assert [(bar.record, bar.kernel, bar.case, bar.dtypes, bar.elements) for bar in found] == [
+        (2, "CPU kernel", "large", "float16", 1000),
+        (4, "CPU kernel", "wide", "float32", 20),
+        (5, "CPU kernel, rknn2", "small", "float16", 10),
+    ]
+
+
+def test_segments_fill_the_bar() -> None:
+    (bar,) = bars([profiled("CPU kernel", "a", 8)])
+    assert bar.time == "4.00"
+    assert [each.phase for each in bar.segments] == ["conversion", "math", "allocation", "other"]
+    assert bar.description == (
+        "conversion 1.00 ns (25%), math 2.50 ns (62%), allocation < 0.01 ns (< 1%), "
+        "other 0.50 ns (12%)"
+    )
+    ends = [each.x + each.width for each in bar.segments]
+    assert [each.x for each in bar.segments[1:]] == pytest.approx(ends[:-1], abs=0.15)
+    assert ends[-1] == pytest.approx(WIDTH, abs=0.15)
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "text"),
+    [
+        (0.0, "0.00"),
+        (0.004, "< 0.01"),
+        (0.006, "0.01"),
+        (1.23, "1.23"),
+        (12.34, "12.3"),
+        (1e3, "1000"),
+    ],
+)
+def test_nanoseconds(nanoseconds: float, text: str) -> None:
+    assert time_text(nanoseconds) == text
+
+
+def test_page_shows_where_the_time_goes() -> None:
+    text = render_page(record("a"), profiled("CPU kernel", "b", 1), profiled(EVIL, EVIL, 4096))
+    document = Document(text)
+    told = document.text.partition("Where the time goes")[2].partition("Cases")[0]
+    assert f"4.00 ns per element 4{THIN}096 elements" in re.sub(r"\s*\n\s*", " ", told)
+    assert "4.00 ns per element 1 element\n" in told
+    assert "math 2.50 ns 62%" in told
+    assert '<a href="#case-1">b</a>' in text
+    pictures = re.findall(r"<svg role=.*?</svg>", text, re.DOTALL)
+    assert len(pictures) == 2
+    for picture in pictures:
+        assert picture.count("<title>") == picture.count("<desc>") == 1
+    assert "script" not in {tag for tag, _ in document.elements}
+    assert "Where the time goes" not in render_page(record("a"))
+
+
+def test_colors_of_phases_are_in_all_schemes() -> None:
+    style = (ROOT / "opkit/report/style.css").read_text()
+    content = bars([profiled("CPU kernel", "a", 8)])[0].content
+    used = re.findall(r"var\(--(.*?)\)", content)
+    assert used == ["conversion", "math", "allocation", "other"]
+    for phase in PHASES:
+        assert f".phase.{phase}::before {{ border-color: var(--{phase}); }}" in style
+        # That of the math is --series, which is in all schemes.
+        assert style.count(f"--{phase}:") == (1 if phase == "math" else 2)
+    assert "--math: var(--series);" in style
 
 
 # ---- scons report -------------------------------------------------------------------------------

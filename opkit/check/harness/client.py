@@ -149,6 +149,8 @@ class Harness:
                     result.stage = text
                 case ["seconds"] if self.executor.measures:
                     result.seconds = float(text)
+                case ["profile"]:
+                    result.profiles.append(text)
                 case ["fault"]:
                     result.fault = text
                 case ["timeout"]:
@@ -330,9 +332,10 @@ def request(
         return " ".join(map(str, words)).encode() + b"\n" + value.data
 
     count = len(tensors.inputs) + len(tensors.outputs) + len(values)
-    inaccessible = "before" if options.guards_before else "behind"
-    guards = "none" if options.fill is None else inaccessible
-    run = (guards, options.fill or 0, options.repeat, options.limit, options.threads)
+    guards = "before" if options.guards_before else "behind"
+    unguarded = "profiled" if options.profiled else "plain"
+    mode = unguarded if options.fill is None else guards
+    run = (mode, options.fill or 0, options.repeat, options.limit, options.threads)
     how = (*run, count, len(attachments))
     yield f"run {' '.join(map(str, how))}\n".encode()
     for name, each in tensors.inputs.items():

@@ -1,5 +1,6 @@
 /* Runs in the process of a batch, from loading the kernel to unloading it. */
 #include "harness.h"
+#include "memory/profile.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -62,11 +63,31 @@ struct node {
     double seconds; /* the minimum of the kernel; below 0: none */
 };
 
+/* Records the seconds of a call, and the ticks of each phase. */
+static void record_profile(double seconds, const uint64_t *ticks)
+{
+    static const char *const NAMES[] = {
+#define PROFILE_PHASE(phase, name) name,
+        PROFILE_PHASES(PROFILE_PHASE)
+#undef PROFILE_PHASE
+    };
+    char text[64 * LENGTH(NAMES)];
+    int length = snprintf(text, sizeof text, "%.9f", seconds);
+
+    for (size_t i = 0; i < LENGTH(NAMES); i++) {
+        length += snprintf(text + length, sizeof text - (size_t)length, " %s %" PRIu64, NAMES[i],
+                           ticks[i]);
+    }
+    record("profile", text, (size_t)length);
+}
+
 /* Runs a stage unless an earlier one has failed; clean_up always runs. */
 static void run_stage(struct node *node, enum harness_stage stage)
 {
     const struct harness_invocation *invocation = node->invocation;
     const char *name = runtime->stage_names[stage];
+    const bool is_profiled =
+        invocation->profiled && stage == HARNESS_PROCESS && runtime->begin_profile != NULL;
 
     if (node->status != 0 && stage != HARNESS_CLEAN_UP) {
         return;
@@ -76,10 +97,17 @@ static void run_stage(struct node *node, enum harness_stage stage)
         paint_stack(invocation->fill);
     }
     const double start = seconds_now();
+    if (is_profiled) {
+        runtime->begin_profile();
+    }
     const int status = runtime->stages[stage](node->object);
+    const uint64_t *ticks = is_profiled ? runtime->end_profile() : NULL;
     const double seconds = seconds_now() - start;
     exit_if_forked();
     stop_timer();
+    if (ticks != NULL) {
+        record_profile(seconds, ticks);
+    }
     if (stage == HARNESS_PROCESS && (node->seconds < 0 || seconds < node->seconds)) {
         node->seconds = seconds;
     }

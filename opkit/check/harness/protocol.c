@@ -3,11 +3,11 @@
  * request:
  *
  *     batch <invocations> <1: they alternate>
- *     run <guards: none, behind or before> <fill> <runs> <seconds per stage> <threads> <values>
- *         <attachments>
+ *     run <mode> <fill> <runs> <seconds per stage> <threads> <values> <attachments>
  *     <input | output | param> <type> <name> <rank> <dimension> ... <size>
  *     <name of an attachment> <size>
  *
+ * <mode> is plain or profiled, without guards, or the place of the guards: behind or before.
  * <invocations>, <values> and <attachments> are counts; the lines that describe them follow. Values
  * are in the order of the description; an output has size 0, because its bytes are the fill. The
  * answer is a sequence of records:
@@ -15,10 +15,10 @@
  *     <what> <size>
  *     end 0
  *
- * `what` is invocation, status, stage, seconds, fault, timeout, instruction, log, event, leak,
- * output, printed, ended, refused, attachment and its name, or base, the address of the kernel's
- * library. The index in `invocation` is that of the following records. Outputs follow in order if
- * the status is 0.
+ * `what` is invocation, status, stage, seconds, profile, fault, timeout, instruction, log, event,
+ * leak, output, printed, ended, refused, attachment and its name, or base, the address of the
+ * kernel's library. The index in `invocation` is that of the following records. Outputs follow in
+ * order if the status is 0.
  */
 #include "harness.h"
 
@@ -143,8 +143,9 @@ static bool read_invocation(struct harness_invocation *invocation)
         return false;
     }
     *invocation = (struct harness_invocation){
-        .guarded = strcmp(words[1], "none") != 0,
+        .guarded = strcmp(words[1], "behind") == 0 || strcmp(words[1], "before") == 0,
         .guards_before = strcmp(words[1], "before") == 0,
+        .profiled = strcmp(words[1], "profiled") == 0,
         .fill = (uint8_t)number(words[2]),
         .repeat = (unsigned)number(words[3]),
         .limit = strtod(words[4], NULL),

@@ -20,6 +20,8 @@
  *     clean_up:  guarded_values_delete(invocation, values);
  *                guarded_memory_end();
  *     .explain = guarded_memory_explain,
+ *     .begin_profile = profile_begin,
+ *     .end_profile = profile_end,
  *
  * The sources in memory/ are part of its library, which has a soname and is the first dependency of
  * the kernel's library. A static program contains them, all compiled with -DHARNESS_STATIC; its
@@ -85,6 +87,7 @@ struct harness_attachment {
 struct harness_invocation {
     bool guarded; /* detect accesses beside the operator's memory; else run at full speed */
     bool guards_before; /* at the first byte before a block; else at the first one behind it */
+    bool profiled; /* count the time of each phase; see memory/profile.h */
     uint8_t fill; /* the value of unwritten bytes */
     unsigned repeat; /* the number of runs of the kernel */
     double limit; /* seconds for each stage */
@@ -150,6 +153,9 @@ struct harness_runtime {
     const char *const *phase;
     /* The runtime's function that currently accesses the operator's memory; or NULL. */
     const char *const *function;
+    /* profile_begin and profile_end of memory/profile.h; NULL: calls have no profile. */
+    void (*begin_profile)(void);
+    const uint64_t *(*end_profile)(void);
 };
 
 #endif

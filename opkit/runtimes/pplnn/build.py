@@ -26,7 +26,7 @@ def _libraries(env: Any, targets: Mapping[str, str]) -> Sequence[Any]:
 
 
 BUILD = Build(
-    declare=lambda env, _: host(env),
+    declare=lambda env, request: host(env, "report" in request.commands),
     products=_libraries,
     tools=TOOLS,
     notes=_notes,

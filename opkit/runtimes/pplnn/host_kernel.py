@@ -25,4 +25,6 @@ def host_kernel(spec: OpSpec, root: Path) -> InstrumentedKernel:
         executor = on_this_pc(harness, driver, library, f"{spec.lower}_pplnn")
         return HarnessKernel(spec, executor, root, CONVENTION, library=library)
 
-    return InstrumentedKernel(kernel(host / "delivered"), kernel(host))
+    return InstrumentedKernel(
+        kernel(host / "delivered"), kernel(host), lambda: kernel(host / "profiled")
+    )

@@ -29,7 +29,7 @@ def _declare(env: Any, request: Any) -> Sequence[Any]:
     """Declare the libraries and the commands for the VX kernel."""
     needed = [device_library(env, PC)]
     if request.for_this_pc or request.commands:
-        needed += host(env)
+        needed += host(env, "report" in request.commands)
     if not request.for_this_pc:
         for abi in rknnop.ABIS:
             device_library(env, abi)

@@ -81,5 +81,6 @@ def cpu_kernel(spec: OpSpec, root: Path) -> CpuKernel:
     return CpuKernel(
         delivered=host_kernel(spec, root / "build/x64" / name, root / HOST),
         instrumented=host_kernel(spec, root / HOST / name, root / HOST),
+        profiled=lambda: host_kernel(spec, root / HOST / "profiled" / name, root / HOST),
         spec=spec,
     )

@@ -38,7 +38,7 @@ def _declare(env: Any, request: Any) -> Sequence[Any]:
         deploy(env, _products(env, request.targets_of(DESCRIBE)))
     library, _ = plugin(env, PC)
     env.Clean(library, [FOLDER, "build/check", "build/report.html", "build/results"])
-    return [*host(env), library]
+    return [*host(env, "report" in request.commands), library]
 
 
 def _products(env: Any, targets: Mapping[str, str]) -> Sequence[Any]:

@@ -11,19 +11,36 @@
 
 #include "guarded_memory.h"
 #include "libc_memory.h"
+#include "profile.h"
 
 /* The address in the operator to which its call returns. */
 #define CALLER __builtin_return_address(0)
 
+/* Returns a call's new memory, after the system's work for it. */
+static void *touched(void *memory, size_t size)
+{
+    profile_touch(memory, size);
+    return memory;
+}
+
+/* Returns memory of libc; an alignment of 0 means malloc's. */
+static void *libc_memory(size_t alignment, size_t size)
+{
+    return PROFILE(
+        PROFILE_ALLOCATION,
+        touched(alignment == 0 ? __libc_malloc(size) : __libc_memalign(alignment, size), size));
+}
+
 static void *new_memory(size_t size, const void *caller)
 {
-    return guarded_memory_is_guarding() ? guarded_memory_new(size, 0, caller) : __libc_malloc(size);
+    return guarded_memory_is_guarding() ? guarded_memory_new(size, 0, caller)
+                                        : libc_memory(0, size);
 }
 
 static void free_memory(void *memory, const void *caller)
 {
     if (memory != NULL && !guarded_memory_free(memory, caller)) {
-        __libc_free(memory);
+        PROFILE(PROFILE_ALLOCATION, __libc_free(memory));
     }
 }
 
@@ -33,7 +50,8 @@ static void *resize(void *memory, size_t size, const void *caller)
         return new_memory(size, caller);
     }
     void *moved = guarded_memory_resize(memory, size, caller);
-    return moved == NULL && errno == 0 ? __libc_realloc(memory, size) : moved;
+    return moved == NULL && errno == 0 ? PROFILE(PROFILE_ALLOCATION, __libc_realloc(memory, size))
+                                       : moved;
 }
 
 void *guarded_malloc(size_t size)
@@ -44,7 +62,7 @@ void *guarded_malloc(size_t size)
 void *guarded_calloc(size_t count, size_t size)
 {
     if (!guarded_memory_is_guarding()) {
-        return __libc_calloc(count, size);
+        return PROFILE(PROFILE_ALLOCATION, touched(__libc_calloc(count, size), count * size));
     }
     if (size != 0 && count > SIZE_MAX / size) {
         errno = ENOMEM;
@@ -71,7 +89,7 @@ static void *aligned(size_t alignment, size_t size, const void *caller)
 {
     void *memory =
         guarded_memory_is_guarding() ? guarded_memory_new(size, alignment, caller) : NULL;
-    return memory != NULL ? memory : __libc_memalign(alignment, size);
+    return memory != NULL ? memory : libc_memory(alignment, size);
 }
 
 void *guarded_aligned_alloc(size_t alignment, size_t size)

@@ -10,6 +10,7 @@
 
 #include "opkit/check/harness/memory/guarded_memory.h"
 #include "opkit/check/harness/memory/libc_memory.h"
+#include "opkit/check/harness/memory/profile.h"
 #include "opkit/check/harness/runtime.h"
 #include "operator.h"
 
@@ -244,4 +245,6 @@ const struct harness_runtime harness_runtime = {
     .explain = guarded_memory_explain,
     .stage_names = {"the shape rule", "the kernel", "the end of the kernel"},
     .phase = &phase,
+    .begin_profile = profile_begin,
+    .end_profile = profile_end,
 };

@@ -23,23 +23,26 @@ CHECKED = ("-O0",)
 
 
 def math_sources(env: Any) -> list[str]:
-    """Return the paths of the glue and of the user's sources."""
+    """Return the paths of the glue, and of the user's sources."""
     operator = env["OPERATOR"]
     glue = f"{SOURCES}/{names(operator).glue}.cc"
     return [glue, *(source.path for source in operator.sources)]
 
 
-def math_objects(env: Any, folder: str, flags: Sequence[str] = ()) -> list[Any]:
+def math_objects(
+    env: Any, sources: Sequence[str], folder: str, flags: Sequence[str] = ()
+) -> list[Any]:
     """Return the nodes of the objects of the glue and of the user's sources.
 
     Args:
         env: the environment of an ABI's compiler for C++.
+        sources: of math_sources.
         folder: the folder of the objects.
         flags: more flags, for C and C++.
     """
     math_env = env.Clone()
     math_env.Append(CPPPATH=[f"#{SOURCES}"])
-    return kernel_objects(math_env, math_sources(env), folder, CCFLAGS=list(flags))
+    return kernel_objects(math_env, sources, folder, CCFLAGS=list(flags))
 
 
 def library(env: Any, target: str, abi_name: str) -> Any:
@@ -48,7 +51,7 @@ def library(env: Any, target: str, abi_name: str) -> Any:
     folder = f"{FOLDER}/{abi_name}"
     abi_env = compiler_for(env, abi_name, cxx=True)
     path = f"build/{target}/libpplnn_{operator.lower}.a"
-    packed = archive(abi_env, path, math_objects(abi_env, folder))
+    packed = archive(abi_env, path, math_objects(abi_env, math_sources(env), folder))
     abi_env.Depends(packed, _checked_objects(abi_env, folder))
     return packed
 

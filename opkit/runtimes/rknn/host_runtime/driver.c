@@ -14,6 +14,7 @@
 
 #include "opkit/check/harness/memory/guarded_memory.h"
 #include "opkit/check/harness/memory/libc_memory.h"
+#include "opkit/check/harness/memory/profile.h"
 #include "opkit/check/harness/runtime.h"
 
 #include "hostrt.h"
@@ -358,4 +359,6 @@ const struct harness_runtime harness_runtime = {
     .stage_names = {"validate or initialize", "the kernel", "deinitialize"},
     .phase = &hostrt_phase,
     .function = &hostrt_function,
+    .begin_profile = profile_begin,
+    .end_profile = profile_end,
 };

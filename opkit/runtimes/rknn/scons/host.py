@@ -1,4 +1,4 @@
-"""host(env): the host runtime, the guarded library and the VX runtime, in `build/host/`."""
+"""host(env, reports): the host runtime, the libraries for the cases, the VX runtime."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from opkit.build.compiler import compiler_for
 from opkit.build.harness import GUARDED, RUNTIME_LINK, harness, linked, runtime_library
 from opkit.build.libraries import instrumented, kernel_objects
 from opkit.build.machinery import FOLDER as MACHINERY
+from opkit.build.profiled import Phase, profiled_objects
 from opkit.build.static_harness import Parts
 from opkit.build.user_cache import shared_folder
 from opkit.errors import OpkitError
@@ -20,16 +21,23 @@ from opkit.runtimes.rknn.vx.clang import FOLDER as VX_FOLDER
 from opkit.runtimes.rknn.vx.clang import code, language, share_precompiled
 
 FOLDER = "build/host"
+PROFILED = f"{FOLDER}/profiled"
 RUNTIME = f"{MACHINERY}/runtimes/rknn/host_runtime/*.c"
 INCLUDES = (f"#{MACHINERY}/runtimes/rknn/include",)
 VX_COMPILE = "-std=c11 -D_GNU_SOURCE -O2 -fPIC -fno-sanitize=undefined".split()
 VX_LINK = "-Wl,-Bsymbolic -lm -ldl".split()
 
 
-def host(env: Any) -> list[Any]:
-    """Return the nodes that the cases need besides the device library for this PC."""
+def host(env: Any, reports: bool) -> list[Any]:
+    """Return the nodes that the cases need besides the device library for this PC.
+
+    Args:
+        env: the environment.
+        reports: whether a report follows, which needs the profiled library.
+    """
     runtime = runtime_library(env, f"{FOLDER}/libOpenVX.so", RUNTIME, INCLUDES)
     nodes = [harness(env), runtime, _guarded_library(env, runtime)]
+    nodes += [_profiled_library(env, runtime)] if reports else []
     if settings(env["OPERATOR"]).has_vx_kernel:
         _share_prelude(env)
         vx_runtime = linked(  # the emulator's part of the harness
@@ -74,17 +82,36 @@ def _kernel(env: Any, folder: str, flags: list[str]) -> list[Any]:
 
 
 def _guarded_library(env: Any, host_runtime: Any) -> Any:
-    """Return the node of `lib<operator>.so`.
+    """Return the node of a library for the cases.
 
     It is compiled like the device library, but instrumented, and with guarded tensors. It is never
     packed.
     """
+    host_env = instrumented(compiler_for(env, "x64"))
+    return _library(host_env, FOLDER, _kernel(host_env, FOLDER, []), host_runtime)
+
+
+def _profiled_library(env: Any, host_runtime: Any) -> Any:
+    """Return the node of a library like the device library, with a profile."""
+    host_env = compiler_for(env, "x64")
+    kernel, *others = kernel_sources(env["OPERATOR"])
+    objects = profiled_objects(
+        host_env,
+        PROFILED,
+        [Phase("copy", "<VX/vx_helper.h>", ("vxCopyTensorPatch",))],
+        lambda flags: kernel_objects(host_env, [kernel], PROFILED, CCFLAGS=flags),
+    )
+    objects += kernel_objects(host_env, others, PROFILED)
+    return _library(host_env, PROFILED, objects, host_runtime)
+
+
+def _library(env: Any, folder: str, objects: list[Any], host_runtime: Any) -> Any:
+    """Return the node of `lib<operator>.so` in a folder, linked to the host runtime."""
     operator = env["OPERATOR"]
     exports = f"generated/{operator.lower}.exports"
-    host_env = instrumented(compiler_for(env, "x64"))
-    library = host_env.Command(
-        f"{FOLDER}/lib{operator.lower}.so",
-        _kernel(host_env, FOLDER, []),
+    library = env.Command(
+        f"{folder}/lib{operator.lower}.so",
+        objects,
         Action("$SHAREDCOM", "$SHAREDCOMSTR"),
         LIBRARIES=[
             f"-Wl,--version-script={exports}",
@@ -94,5 +121,5 @@ def _guarded_library(env: Any, host_runtime: Any) -> Any:
             "-lm",
         ],
     )
-    host_env.Depends(library, [host_runtime, exports])
+    env.Depends(library, [host_runtime, exports])
     return library

@@ -20,6 +20,7 @@
 
 #include "opkit/check/harness/memory/guarded_memory.h"
 #include "opkit/check/harness/memory/libc_memory.h"
+#include "opkit/check/harness/memory/profile.h"
 #include "opkit/check/harness/runtime.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -361,4 +362,6 @@ const struct harness_runtime harness_runtime = {
     .explain = guarded_memory_explain,
     .stage_names = {"init", "compute", "destroy"},
     .phase = &phase,
+    .begin_profile = profile_begin,
+    .end_profile = profile_end,
 };

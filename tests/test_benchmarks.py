@@ -289,3 +289,18 @@ def test_model_in_stages(tmp_path: Path) -> None:
     assert "in 5 stages" in rows(text)
     ((_, aim, holds),) = rows(text)["stages alone, relative"]
     assert (aim, holds in ("yes", "no")) == ("at most 1.1 x", True)
+
+
+@pytest.mark.slow
+def test_phases(tmp_path: Path) -> None:
+    run("benchmarks.phases", "--runs", "3", "--examples", "exp", "--output", str(tmp_path))
+    text = (tmp_path / "RESULTS.md").read_text()
+    assert "python -m benchmarks.phases --output benchmarks" in text
+    found = rows(text)
+    names = ["float16, RKNN 1.x", "float32, PPLNN", "float16, PPLNN", "float32, RKNN 2"]
+    assert [*found] == ["", "---", *(f"exp, {name}" for name in names)]
+    for name in names:
+        (cells,) = found[f"exp, {name}"]
+        assert all(re.fullmatch(rf"(< )?{NUMBER}", cell) for cell in cells)
+        total, _, _, math, _, _ = map(float, (cell.removeprefix("< ") for cell in cells))
+        assert 0 < math <= total

@@ -132,9 +132,9 @@ POLYNOMIALS = {
 
 
 def _fitted(powers: Array, target: Array, weight: Array) -> Array:
-    """Return the coefficients whose maximum weighted error is minimal."""
+    """Fit coefficients with the minimal maximum of the weighted error."""
     shares = np.ones(len(target))
-    best, least = np.zeros(powers.shape[1]), np.inf
+    best, bound = np.zeros(powers.shape[1]), np.inf
     for _ in range(_ITERATIONS):
         rows = np.sqrt(shares) * np.abs(np.float64(weight))
         scale = np.abs(rows[:, None] * np.float64(powers)).max(axis=0)
@@ -143,8 +143,8 @@ def _fitted(powers: Array, target: Array, weight: Array) -> Array:
         )
         found = found / scale
         errors = np.abs(weight * (powers @ found - target))
-        if errors.max() < least:
-            best, least = found, errors.max()
+        if errors.max() < bound:
+            best, bound = found, errors.max()
         shares *= np.float64(errors / errors.max()) + 1e-9
         shares /= shares.sum()
     return np.asarray(best, np.longdouble)
@@ -167,6 +167,13 @@ def coefficients(polynomial: Polynomial) -> tuple[list[float], float]:
     return rounded, float(np.abs(weight * rest).max())
 
 
+def as_c(polynomial: Polynomial, values: list[float]) -> list[str]:
+    """Return coefficients as constants of C."""
+    if polynomial.kind is np.float32:
+        return [f"{value:.9g}F" for value in values]
+    return [f"{value:.17g}" for value in values]
+
+
 def main() -> None:
     """Print the polynomials."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -174,9 +181,8 @@ def main() -> None:
     for name in parser.parse_args().names or POLYNOMIALS:
         polynomial = POLYNOMIALS[name]
         values, error = coefficients(polynomial)
-        is_float = polynomial.kind is np.float32
-        digits = [f"{value:.9g}F" if is_float else f"{value:.17g}" for value in values]
-        print(f"/* {name}: weighted error 2^{math.log2(error):.1f} */\n{', '.join(digits)}")
+        constants = ", ".join(as_c(polynomial, values))
+        print(f"/* {name}: weighted error 2^{math.log2(error):.1f} */\n{constants}")
 
 
 if __name__ == "__main__":

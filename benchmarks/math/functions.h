@@ -1,0 +1,29 @@
+/* The functions of one argument in opkit/compute/math.h: FOR_EACH(X) is X(name) for each of them.
+ */
+#ifndef MATH_FUNCTIONS_H
+#define MATH_FUNCTIONS_H
+
+#define FOR_EACH(X) \
+    X(exp)          \
+    X(expm1)        \
+    X(log)          \
+    X(log1p)        \
+    X(sin)          \
+    X(cos)          \
+    X(tan)          \
+    X(asin)         \
+    X(acos)         \
+    X(atan)         \
+    X(sinh)         \
+    X(cosh)         \
+    X(tanh)         \
+    X(erf)          \
+    X(sqrt)         \
+    X(rsqrt)        \
+    X(sigmoid)      \
+    X(sin_fast)     \
+    X(cos_fast)     \
+    X(tan_fast)     \
+    X(tanh_fast)
+
+#endif

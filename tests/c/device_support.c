@@ -5,6 +5,7 @@
  * The OpenVX here is the minimum for openvx.h, and as strict as a board: exact sizes, exact ranks,
  * dense strides.
  */
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -20,8 +21,8 @@ static void *counted_calloc(size_t count, size_t size)
         return NULL;
     }
     memory = calloc(count, size);
-    live_allocations += memory != NULL;
-    all_allocations += memory != NULL;
+    __atomic_fetch_add(&live_allocations, memory != NULL, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&all_allocations, memory != NULL, __ATOMIC_RELAXED);
     return memory;
 }
 
@@ -32,7 +33,7 @@ static void *counted_malloc(size_t size)
 
 static void counted_free(void *memory)
 {
-    live_allocations -= memory != NULL;
+    __atomic_fetch_sub(&live_allocations, memory != NULL, __ATOMIC_RELAXED);
     free(memory);
 }
 
@@ -215,6 +216,7 @@ TEST_FUNCTION int allocations_ever(void);
 TEST_FUNCTION void select_node(int number);
 TEST_FUNCTION void add_node(void);
 TEST_FUNCTION void remove_node(void);
+TEST_FUNCTION int run_nodes_in_threads(void);
 TEST_FUNCTION vx_status open_halves(vx_uint32 index, struct opkit_tensor *tensor);
 TEST_FUNCTION const char *logged(void);
 TEST_FUNCTION vx_status open_tensor(vx_uint32 index, struct opkit_tensor *tensor);
@@ -294,6 +296,49 @@ int allocations_ever(void)
 const char *logged(void)
 {
     return log_text;
+}
+
+enum {
+    THREADS = 4
+};
+
+/* Adds and removes a node repeatedly; returns NULL if its memory has always been its own. */
+static void *live(void *handle)
+{
+    for (int i = 0; i < 2000; i++) {
+        opkit_add_node((vx_node)handle);
+        for (size_t size = 8; size < 1000; size *= 3) {
+            struct opkit_node *node = opkit_find_node((vx_node)handle);
+            void **memory = node != NULL ? (void **)opkit_reserve(&node->tensors, size) : NULL;
+            if (memory == NULL) {
+                return handle;
+            }
+            *memory = handle;
+            if (opkit_find_node((vx_node)handle) != node || *memory != handle) {
+                return handle;
+            }
+        }
+        opkit_remove_node((vx_node)handle);
+    }
+    return NULL;
+}
+
+/* Runs a node in each thread; returns the number of nodes that used the memory of others. */
+int run_nodes_in_threads(void)
+{
+    static char handles[THREADS];
+    pthread_t threads[THREADS];
+    int failed = 0;
+
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_create(&threads[i], NULL, live, &handles[i]);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        void *problem;
+        pthread_join(threads[i], &problem);
+        failed += problem != NULL;
+    }
+    return failed;
 }
 
 /* The memory of an open tensor, unless its node keeps it. */

@@ -133,7 +133,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     # With its own OpenVX, even if the process has loaded the host runtime.
     flags = "-shared -O1 -fvisibility=hidden -fsanitize=undefined -fsanitize-trap=undefined".split()
     source = C_SOURCES / "device_support.c"
-    return ctypes.CDLL(str(build(output, *flags, "-Wl,-Bsymbolic", source)))
+    return ctypes.CDLL(str(build(output, *flags, "-Wl,-Bsymbolic", "-lpthread", source)))
 
 
 @pytest.fixture
@@ -601,6 +601,11 @@ def test_removed_node_is_not_found(device: Device) -> None:
     device.library.remove_node()
     device.library.remove_node()
     negated(device, (3,))
+    assert device.allocations == 0
+
+
+def test_nodes_in_threads(device: Device) -> None:
+    assert device.call("run_nodes_in_threads") == 0
     assert device.allocations == 0
 
 

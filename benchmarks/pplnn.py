@@ -16,12 +16,12 @@ import argparse
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 
-from benchmarks import results_file
+from benchmarks import instructions, results_file
+from benchmarks.calls import VECTOR_CPU
 from opkit import runtimes, toolchains
 from opkit.check.executors import ExecutorError, emulator
 from opkit.description.spec import OpSpec
@@ -35,12 +35,11 @@ from opkit.toolchains.languages import CXX_LANGUAGE
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python -m benchmarks.pplnn --output benchmarks"
 LINK = ("-fno-sanitize=undefined",)
-OPTIMIZED = ("-O2", "-fno-unroll-loops", "-w")
+OPTIMIZED = ("-O2", "-ffp-contract=off", "-w")
 FLOAT16, FLOAT32 = 5, 6  # ppl::common::datatype_t
 AIM = 1.1
 CPUS = {"rv64gc": "baseline_rv64", "rv64gcv": "baseline_rv64+v", "rv64gc_zfh": "baseline_rv64+zfh"}
 """Instruction set -> `-mcpu` of zig."""
-VECTOR_CPU = "rv64,v=true,vext_spec=v1.0,Zfh=true"
 
 Shape = tuple[int, ...]
 
@@ -148,41 +147,6 @@ def compiled(folder: Path, abi_name: str, cpu: str, output: str) -> Path:
     return program
 
 
-def instructions(program: Path, command: list[str], log: Path) -> int | None:
-    """Return the count of instructions of one call through the glue, or None if qemu fails."""
-    counts = []
-    for calls in ("1", "2"):
-        logging = ["-d", "nochain,exec,in_asm", "-D", str(log)]
-        run = subprocess.run(
-            [*command, *logging, program, "glue", calls], stderr=subprocess.DEVNULL, check=False
-        )
-        if run.returncode != 0:
-            return None
-        with log.open() as lines:
-            counts.append(executed_instructions(lines))
-    return counts[1] - counts[0]
-
-
-def executed_instructions(log: Iterable[str]) -> int:
-    """Return the count of executed instructions in a log of qemu.
-
-    The log lists each block of instructions at its translation, `0xADDRESS: ...` on each line. Each
-    execution of the block is a line that begins with `Trace` and has its address in brackets.
-    """
-    sizes: dict[int, int] = {}
-    start, total = 0, 0
-    for line in log:
-        if line.startswith("IN:"):
-            start = 0
-        elif line.startswith("0x"):
-            address = int(line.partition(":")[0], 16)
-            start = start or address
-            sizes[start] = 1 if address == start else sizes[start] + 1
-        elif line.startswith("Trace"):
-            total += sizes[int(line.split("/")[1], 16)]
-    return total
-
-
 def measured(name: str, runs: int, work: Path) -> list[list[str]]:
     """Measure an example and return its rows."""
     spec = write(name, work)
@@ -201,7 +165,8 @@ def measured(name: str, runs: int, work: Path) -> list[list[str]]:
         for cpu in CPUS.values():
             program = compiled(work, "riscv64", cpu, f"count-{cpu}")
             command = [*emulator("riscv64"), "-cpu", VECTOR_CPU]
-            counts.append(instructions(program, command, work / "log"))
+            blocks = instructions.executed(command, program, ["glue"], work / "log")
+            counts.append(None if blocks is None else instructions.total(blocks))
         times = [f"{glue / bare:.2f} x", "yes" if glue <= AIM * bare else "no"]
         rows.append(
             [

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import results_file
+from opkit.toolchains.optimization import EXACT, optimization
 from rknn_op.repositories import environment
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,7 +33,7 @@ name: Copy
 inputs: {input: {type: VX_TYPE_TENSOR}}
 outputs: {output: {type: VX_TYPE_TENSOR}}
 """
-COMPILE = "-O2 -fno-unroll-loops -fomit-frame-pointer -fno-sanitize=undefined".split()
+COMPILE = [*optimization("x64", "zig"), *EXACT, "-fomit-frame-pointer", "-fno-sanitize=undefined"]
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from opkit.description.spec import OpSpec
 from opkit.repository import load
 from opkit.runtimes.invocation import Invocation, Kernel, RunOptions
 from opkit.runtimes.rknn.host_kernels import HOST, host_kernel
+from opkit.toolchains.optimization import EXACT, optimization
 from rknn_op import template
 from rknn_op.repositories import environment
 
@@ -240,7 +241,17 @@ class Loops:
     def __init__(self, folder: Path) -> None:
         path = folder / "libloops.so"
         source = str(HERE / "loops.c")
-        compile_c("x64", *COMPILE, "-shared", f"-I{INCLUDE}", "-o", str(path), source)
+        compile_c(
+            "x64",
+            *optimization("x64", "zig"),
+            *EXACT,
+            *COMPILE,
+            "-shared",
+            f"-I{INCLUDE}",
+            "-o",
+            str(path),
+            source,
+        )
         self._seconds = ctypes.CDLL(str(path)).seconds
         size, pointer = ctypes.c_size_t, ctypes.c_void_p
         self._seconds.argtypes = [ctypes.c_int, pointer, pointer, size, size, size]

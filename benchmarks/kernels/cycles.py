@@ -11,6 +11,7 @@ from benchmarks.kernels.programs import INCLUDE, compile_c, run
 
 # isort: split
 from opkit.build.compiler import COMPILE
+from opkit.toolchains.optimization import EXACT, optimization
 
 _ITERATIONS = 1000
 _LOOPS = {"half to float": "opkit_halves_to_floats", "float to half": "opkit_floats_to_halves"}
@@ -64,7 +65,8 @@ def cycles_per_element(mca: str, processor: Processor, folder: Path) -> dict[str
         "void *const conversions[] = {(void *)opkit_halves_to_floats,"
         " (void *)opkit_floats_to_halves};\n"
     )
-    compile_c(processor.abi, *COMPILE, "-S", f"-I{INCLUDE}", "-o", str(assembly), str(source))
+    flags = (*optimization(processor.abi, "zig"), *EXACT, *COMPILE)
+    compile_c(processor.abi, *flags, "-S", f"-I{INCLUDE}", "-o", str(assembly), str(source))
     cycles = {}
     for conversion, function in _LOOPS.items():
         body, elements = hot_loop(assembly.read_text(), function)

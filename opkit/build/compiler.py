@@ -17,12 +17,12 @@ from opkit.toolchains import Compiler, zig
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.compiler import cxx_command
 from opkit.toolchains.languages import C_LANGUAGE, CXX_LANGUAGE, is_cxx
+from opkit.toolchains.optimization import EXACT, optimization
 from opkit.toolchains.warnings import c_errors
 
-# Optimized for speed, but without unrolled loops, unwind tables and unused functions: a library has
-# a few kilobytes.
+# Without unwind tables and unused functions: a library has a few kilobytes.
 COMPILE = (
-    "-O2 -g0 -fPIC -fno-unroll-loops -fomit-frame-pointer"
+    "-g0 -fPIC -fomit-frame-pointer"
     " -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections"
     " -fno-ident"
 ).split()
@@ -79,6 +79,7 @@ def compiler_for(env: Any, abi_name: str, cxx: bool = False) -> Any:
     abi = ABIS[abi_name]
     compiler = toolchains.find(env["toolchain"], abi, env["prefix"], env["sysroot"])
     compact = abi.zig_compact if compiler.toolchain == "zig" else abi.gnu_compact
+    fast = optimization(abi_name, compiler.toolchain)
     has_cxx = cxx or any(is_cxx(source.path) for source in env["OPERATOR"].sources)
     is_zig = compiler.toolchain == "zig"
     # With its version among the flags, another zig rebuilds everything; SCons need not read 180 MB.
@@ -90,7 +91,7 @@ def compiler_for(env: Any, abi_name: str, cxx: bool = False) -> Any:
         CXX=words(cxx_command(compiler)) if has_cxx else [],
         CFLAGS=list(C_LANGUAGE),
         CXXFLAGS=list(CXX_LANGUAGE),
-        CCFLAGS=[*compiler.flags, *compact, *COMPILE],
+        CCFLAGS=[*compiler.flags, *compact, *fast, *EXACT, *COMPILE],
         CPPPATH=["#", "#include", *env["RUNTIME_INCLUDES"]],
         LINKFLAGS=[*compiler.flags, *LINK],
         SHCCCOM=f"{env['SHCCCOM']} {_LIST}",

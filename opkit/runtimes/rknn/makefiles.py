@@ -10,6 +10,7 @@ from opkit.runtimes.rknn.sources import has_cxx, kernel_sources
 from opkit.text import render
 from opkit.toolchains.abi import ABIS, Abi
 from opkit.toolchains.languages import C_LANGUAGE, CXX_LANGUAGE, CXX_SUFFIXES
+from opkit.toolchains.optimization import EXACT, optimization
 from opkit.toolchains.warnings import C_ERRORS, ERRORS
 
 # Objects are rebuilt when a source, a header or this file changes: op.yml's flags are in it.
@@ -46,8 +47,8 @@ def _makefile(spec: OpSpec, abi: Abi) -> str:
         abi=abi.name,
         compiler="gcc" if abi.name == "x64" else f"{abi.triple}-gcc",
         cxx=_CXX if has_cxx(spec) else "",
-        processor=" ".join(abi.gnu_flags),
-        flags=" ".join(("-fPIC", *ERRORS, *spec.cflags)),
+        options=" ".join((*optimization(abi.name, "gnu"), *abi.gnu_flags)),
+        flags=" ".join(("-fPIC", *EXACT, *ERRORS, *spec.cflags)),
         include=" ".join(f"-I{folder}" for folder in folders),
         objects=" ".join(f"$(OUT)/{source}.o" for source in sources),
         rules="\n".join(map(_rule, suffixes)),

@@ -60,8 +60,10 @@ foreach(opkit_table IN ITEMS onnx riscv x86)
     target_sources(${opkit_library} PRIVATE ${opkit_sources} "${opkit_once}")
     set_property(SOURCE ${opkit_sources} APPEND PROPERTY
         INCLUDE_DIRECTORIES "${opkit_repository}/pplnn/src")
-    # The same as on riscv; by default a char is signed on x86.
-    set_property(SOURCE ${opkit_sources} APPEND PROPERTY COMPILE_OPTIONS -funsigned-char)
+    # The same on all processors: by default a char is signed on x86, and clang adds a product in one
+    # step, with another rounding, on riscv.
+    set_property(SOURCE ${opkit_sources} APPEND PROPERTY
+        COMPILE_OPTIONS -funsigned-char -ffp-contract=off)
 endforeach()
 
 set_property(SOURCE ${opkit_math_sources} APPEND PROPERTY INCLUDE_DIRECTORIES ${opkit_include})

@@ -1,0 +1,33 @@
+"""The flags of optimization of every ABI, chosen by `python -m benchmarks.flags`."""
+
+from __future__ import annotations
+
+EXACT = ("-ffp-contract=off",)
+"""No fused multiplication and addition, which rounds once instead of twice: results are the same
+bits on every ABI, so that a check on this PC holds for the board. With `-std=c11` it is the default
+of GCC, but not of clang."""
+
+# Four vectors side by side in each vectorized loop: a processor that executes instructions in order
+# waits less for the result of the previous one.
+_INTERLEAVE = ("-mllvm", "-force-vector-interleave=4")
+
+_ZIG = {
+    "x64": ("-O2", *_INTERLEAVE),
+    "aarch64": ("-O2", *_INTERLEAVE),
+    "armhf": ("-O2", *_INTERLEAVE),
+    "riscv64": ("-O2",),  # RISC-V has vectors of any length, of several registers each
+}
+
+# At -O2, GCC before 12 vectorizes only when told, and a comparison of floats only if it may raise
+# an exception of the processor that the source does not: nobody reads those.
+_GNU = ("-O2", "-ftree-vectorize", "-fno-trapping-math")
+
+
+def optimization(abi: str, toolchain: str) -> tuple[str, ...]:
+    """Return the flags for fast code, to which EXACT belongs.
+
+    Args:
+        abi: the name of the ABI.
+        toolchain: of the compiler, as in Compiler.
+    """
+    return _ZIG[abi] if toolchain == "zig" else _GNU

@@ -46,7 +46,7 @@ HALVES = Phase(
 
 def math(operator: OpSpec) -> Phase:
     """Return the phase of the user's C."""
-    return Phase("math", f'"{operator.lower}_compute.h"', (f"{operator.lower}_compute",))
+    return Phase("math", f'"{operator.compute_header}"', (f"{operator.lower}_compute",))
 
 
 def text(phases: Sequence[Phase]) -> str:

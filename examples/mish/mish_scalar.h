@@ -7,9 +7,8 @@
 #ifndef MISH_SCALAR_H
 #define MISH_SCALAR_H
 
-#include <math.h>
-
 #include "generated/mish.h"
+#include "include/opkit/compute/math.h"
 
 /*
  * Returns an element of y.
@@ -21,7 +20,7 @@ static inline float mish_of(float x, const struct mish_params *params)
 {
     (void)params;
 
-    const float e = expf(x < 20.0f ? x : 20.0f);
+    const float e = opkit_exp(x < 20.0f ? x : 20.0f);
     const float n = e * (e + 2.0f);
     return x * (n / (n + 2.0f));
 }

@@ -47,9 +47,14 @@ include/VX/vx_ext_program.h
 include/VX/vx_helper.h
 include/VX/vx_khr_cnn.h
 include/VX/vx_types.h
+include/opkit/compute/elementwise.h
+include/opkit/compute/float_bits.h
 include/opkit/compute/half.h
+include/opkit/compute/parallel.h
+include/opkit/compute/processor.h
 include/opkit/compute/tensor.h
 include/opkit/runtimes/rknn/dot_products.h
+include/opkit/runtimes/rknn/elementwise_launch.h
 include/opkit/runtimes/rknn/kernel_hooks.h
 include/opkit/runtimes/rknn/launch.h
 include/opkit/runtimes/rknn/openvx.h

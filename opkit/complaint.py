@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from opkit.errors import OpkitError
+
 Severity = Literal["error", "warning", "note"]
 
 
@@ -42,3 +44,15 @@ class Complaint:
         hint = f"; {self.hint}" if self.hint else ""
         expected = f" (expected {self.expected})" if self.expected else ""
         return ": ".join(filter(None, (place, self.field, f"{self.problem}{hint}{expected}")))
+
+
+class SourceError(OpkitError):
+    """A file of the user's cannot be used.
+
+    Attributes:
+        complaint: the problem and its place.
+    """
+
+    def __init__(self, complaint: Complaint) -> None:
+        super().__init__(str(complaint))
+        self.complaint = complaint

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 from opkit import manifest, runtimes
-from opkit.complaint import Complaint
+from opkit.complaint import Complaint, SourceError
 from opkit.description.describe import Describe, Described
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
@@ -129,7 +129,8 @@ def write(root: Path, spec: OpSpec, wheel: Wheel | None = None) -> None:
     before = read_manifest(root)
     is_new = not before.once
     required = _required_files(spec)
-    refuse_two_forms(root, spec)
+    for complaint in _two_forms(root, spec):
+        raise SourceError(complaint)
     own = _once_only_files(root, spec, before)
     if not is_new:
         if not all(path in own or (root / path).is_file() for path in _math(spec)):  # a new name
@@ -213,27 +214,22 @@ def _compute_file(spec: OpSpec) -> str:
     return f"{spec.lower}_compute.h"
 
 
-def refuse_two_forms(root: Path, spec: OpSpec) -> None:
-    """Refuse an elementwise operator with math of whole tensors, which no build would use.
-
-    Raises:
-        OpkitError: the message says how to go on.
-    """
+def _two_forms(root: Path, spec: OpSpec) -> list[Complaint]:
+    """Return a complaint about an elementwise operator with math of whole tensors."""
     compute = _compute_file(spec)
     if not spec.elementwise or not (root / compute).is_file():
-        return
-    if (root / spec.math_file).is_file():
-        remedy = f"delete {compute}"
-    else:
-        declaration = elementwise.declaration(spec)
-        remedy = (
+        return []
+    hint = f"delete {compute}"
+    if not (root / spec.math_file).is_file():
+        hint = (
             f"delete it, and write the math of one element into {spec.math_file}, as "
-            f"`{declaration}`"
+            f"`{elementwise.declaration(spec)}`"
         )
-    raise OpkitError(
-        f"op.yml: elementwise: {compute} has the math of whole tensors, but that of an "
-        f"elementwise operator is generated: {remedy}; or delete `elementwise: true`"
+    problem = (
+        f"{compute} has the math of whole tensors, but that of an elementwise operator is generated"
     )
+    hint = f"{hint}; or delete `elementwise: true`"
+    return [Complaint("op.yml", problem, field="elementwise", hint=hint)]
 
 
 def _refuse_own_files(
@@ -242,14 +238,13 @@ def _refuse_own_files(
     """Refuse to generate a file that is the user's.
 
     Raises:
-        OpkitError: the message names the file.
+        SourceError: the message names the file.
     """
     for path in sorted({*generated} & {*before.once} - {*before.generated}):
         if (root / path).is_file():
-            raise OpkitError(
-                f"{path}: this file is yours, but that of an elementwise operator is generated; "
-                "delete it, or delete `elementwise: true` in op.yml"
-            )
+            problem = "this file is yours, but that of an elementwise operator is generated"
+            hint = "delete it, or delete `elementwise: true` in op.yml"
+            raise SourceError(Complaint(path, problem, hint=hint))
 
 
 def _generated_files(root: Path, spec: OpSpec) -> dict[str, str]:
@@ -292,6 +287,7 @@ def missing(root: Path, spec: OpSpec) -> list[Complaint]:
             for path in _required_files(spec)
             if not (root / path).is_file()
         ),
+        *_two_forms(root, spec),
         *_missing_sources(root, spec),
     ]
 

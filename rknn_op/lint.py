@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from opkit import runtimes
-from opkit.complaint import Complaint
+from opkit.complaint import Complaint, SourceError
 from opkit.description.file import read_description
 from opkit.description.reader import DescriptionError
 from opkit.description.spec import OpSpec
@@ -62,6 +62,8 @@ def _repository(
     if not of_opkit:
         try:
             yield from repository.stale(root, spec)
+        except SourceError as error:
+            yield error.complaint
         except OpkitError as error:
             yield Complaint(f"{spec.lower}_reference.py", str(error))
     with _cache() as cache:

@@ -1,6 +1,6 @@
 /*
- * Vector instructions of this processor that the compiler may not assume. With OPKIT_BASELINE
- * defined, there are none.
+ * Vector instructions of this processor beyond what the compiler may assume. OPKIT_BASELINE turns
+ * them off.
  *
  * Plain C11 and C++11.
  */

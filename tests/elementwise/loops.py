@@ -76,12 +76,36 @@ def scalar_file(spec: OpSpec, body: str) -> str:
     return f"{declaration}\n{{\n    (void)params;\n    {body}\n}}\n\n#endif\n"
 
 
-def compiled(folder: Path, spec: OpSpec, body: str, *flags: str) -> Loop:
-    """Compile the loop around a body of the function of one element."""
+IN_PARTS = """\
+#include "include/opkit/compute/parallel.h"
+
+static void in_parts(size_t count, size_t grain, opkit_loop_body body, const void *context)
+{
+    (void)grain;
+    for (size_t begin = 0; begin < count; begin += 700) {
+        body(context, begin, begin + 700 < count ? begin + 700 : count);
+    }
+}
+
+#define opkit_parallel_for in_parts
+"""
+"""C that splits the loop, as several cores would."""
+
+
+def compiled(folder: Path, spec: OpSpec, body: str, *flags: str, before: str = "") -> Loop:
+    """Compile the loop around a body of the function of one element.
+
+    Args:
+        folder: the folder for all files.
+        spec: the operator.
+        body: the statements of the function.
+        *flags: more flags of the compiler.
+        before: C before the loop.
+    """
     files(folder, spec, {spec.math_file: scalar_file(spec, body)})
     source = folder / "run.c"
     exports = _EXPORTS.format(lower=spec.lower)
-    source.write_text(f'#include "{spec.compute_header}"\n{exports}')
+    source.write_text(f'{before}#include "{spec.compute_header}"\n{exports}')
     name = "".join(filter(str.isalnum, "".join(flags)))
     library = ctypes.CDLL(str(build(folder / f"run{name}.so", source, "-shared", "-O2", *flags)))
     library.run.restype = ctypes.c_char_p

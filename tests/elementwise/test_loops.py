@@ -13,10 +13,20 @@ from hypothesis import strategies as st
 from opkit.description.spec import OpSpec
 from opkit.runtimes import parse
 from tests.compiling import HOST, LANGUAGES, compile_c
-from tests.elementwise.loops import Array, Loop, compiled, files, numpy_dtypes, scalar_file
+from tests.elementwise.loops import (
+    IN_PARTS,
+    Array,
+    Loop,
+    compiled,
+    files,
+    numpy_dtypes,
+    scalar_file,
+)
 from tests.files.texts import INCLUDES
 
 BASELINE = "-DOPKIT_BASELINE"
+POISON = "-ftrivial-auto-var-init=pattern"
+"""The flag for buffers without elements of an earlier part."""
 TENSOR = "{type: VX_TYPE_TENSOR}"
 
 
@@ -45,11 +55,15 @@ def typed(inputs: list[str], output: str) -> OpSpec:
 MIX3 = "return x * y + z * 0.7f;"
 
 
-@pytest.fixture(scope="module", params=["as it is", BASELINE])
+@pytest.fixture(scope="module", params=["as it is", BASELINE, "in parts"])
 def mix(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Loop:
-    """The loop of three inputs, with the processor's vectors and without them."""
-    flags = [BASELINE] if request.param == BASELINE else []
-    return compiled(tmp_path_factory.mktemp("mix"), operator(3), MIX3, *flags)
+    """The loop of three inputs: with the processor's vectors, without them, and in parts."""
+    before, flags = "", list[str]()
+    if request.param == BASELINE:
+        flags = [BASELINE]
+    elif request.param == "in parts":
+        before, flags = IN_PARTS, [POISON]
+    return compiled(tmp_path_factory.mktemp("mix"), operator(3), MIX3, *flags, before=before)
 
 
 def expected(x: Array, y: Array, z: Array) -> Array:
@@ -110,6 +124,23 @@ def test_broadcasts_like_numpy(mix: Loop, case: tuple[list[tuple[int, ...]], lis
 def test_blocks(mix: Loop, count: int, dtype: str) -> None:
     check(mix, [(count,)] * 3, [dtype] * 4)
     check(mix, [(count,), (1,), (count,)], [dtype] * 4)
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        # Rows of y repeat, and its next ones follow, in blocks that begin with the same row.
+        [(2, 500, 3), (2, 1, 3), (2, 500, 3)],
+        # The block at the start of a part is shorter than the next one, and y is the same in both.
+        [(3, 1500), (1,), (1500,)],
+        [(3000, 1), (5,), (3000, 5)],
+        [(600, 1, 2), (1, 3, 1), (1, 1, 2)],
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_repeated_blocks(mix: Loop, shapes: list[tuple[int, ...]], dtype: str) -> None:
+    check(mix, shapes, [dtype] * 4)
 
 
 def test_wrong_calls(mix: Loop) -> None:
@@ -186,6 +217,15 @@ def test_integers_are_not_converted(tmp_path: Path, dtype: str) -> None:
     result = np.ones((3, 2), dtype)
     assert loop.run([x, y], result) == ""
     np.testing.assert_array_equal(result, np.broadcast_to(x, (3, 2)))
+
+
+def test_blocks_of_int64_fit_into_their_buffers(tmp_path: Path) -> None:
+    """The end of the first buffer would overwrite the second one."""
+    loop = compiled(tmp_path, typed(["int64", "int64"], "int64"), "return x - y;")
+    x, y = np.arange(2000).reshape(2000, 1), np.arange(5) * 2**40
+    result = np.zeros((2000, 5), np.int64)
+    assert loop.run([x, y], result) == ""
+    np.testing.assert_array_equal(result, x - y)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

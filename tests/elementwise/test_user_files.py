@@ -12,6 +12,7 @@ import pytest
 from opkit.files.unknown_names import unknown_names
 from opkit.files.unread_params import unread_params
 from opkit.runtimes import parse
+from rknn_op.lint import lint
 from tests.elementwise.loops import scalar_file
 from tests.files.texts import generated_files, once_only_files
 from tests.repositories import Repository, generate
@@ -123,6 +124,24 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     return generate(tmp_path_factory.mktemp("blend"), DESCRIPTION)
 
 
+def test_lint(repository: Repository) -> None:
+    scalar, compute = (repository.path / f"blend_{name}.h" for name in ("scalar", "compute"))
+    before = scalar.read_text()
+    scalar.write_text(scalar_file(SPEC, "return x * params->gain + strlen(y);"))
+    (found,) = lint(repository.path)
+    assert found.file == str(scalar)
+    assert found.line is not None
+    assert scalar.read_text().splitlines()[found.line - 1].lstrip().startswith("return x")
+    assert found.problem == "rknn_kernel_blend.vx: `strlen` does not exist in OpenCL C"
+    scalar.write_text(before)
+    compute.write_text("")
+    (found,) = lint(repository.path)
+    compute.unlink()
+    assert (found.file, found.field) == (str(repository.path / "op.yml"), "elementwise")
+    assert found.problem.startswith("blend_compute.h has the math of whole tensors")
+    assert lint(repository.path) == []
+
+
 @pytest.mark.slow
 def test_check(repository: Repository) -> None:
     """As generated, with real math, and without the key, on all runtimes."""
@@ -134,8 +153,8 @@ def test_check(repository: Repository) -> None:
     (path / "blend_scalar.h").write_text(
         scalar_file(SPEC, MATH).replace('#include "g', '#include <math.h>\n\n#include "g')
     )
-    run = repository.scons("quick=1", "check", check=False)
-    assert run.returncode != 0  # the reference still returns x
+    failed = repository.scons("quick=1", "check", check=False)
+    assert failed.returncode != 0  # the reference still returns x
     reference = path / "blend_reference.py"
     reference.write_text(reference.read_text().replace(REFERENCE, REAL_REFERENCE))
     repository.scons("quick=1", "check")
@@ -158,5 +177,4 @@ def test_words_that_vx_kernels_lack_stop_the_build(repository: Repository) -> No
     run = repository.scons("quick=1", "check", check=False)
     scalar.write_text(before)
     assert run.returncode == 2
-    assert "rknn_kernel_blend.vx: blend_scalar.h:" in run.stderr
-    assert "`strlen` does not exist in OpenCL C" in run.stderr
+    assert "rknn_kernel_blend.vx: `strlen` does not exist in OpenCL C" in run.stderr

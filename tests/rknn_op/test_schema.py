@@ -27,6 +27,7 @@ INEXPRESSIBLE = {
         "doc_with_half_a_character",
         "doc_with_nul",
     ),
+    *("elementwise_integers_in_vx", "elementwise_list_in_vx", "elementwise_same_as"),
     *("kernel_index_1_without_vx", "kernels_duplicate", "key_twice", "merge_key"),
     *("param_key_twice", "parameters_too_many", "same_as_unknown", "threads_for_rknn"),
 }

@@ -58,7 +58,7 @@ def generated_vx(spec: OpSpec, scalar: str) -> dict[str, str]:
         scalar: the text of `<op>_scalar.h`.
 
     Raises:
-        OpkitError: OpenCL C does not have a word of that text.
+        SourceError: OpenCL C does not have a word of that text.
     """
     if not settings(spec).has_vx_kernel:
         return {}

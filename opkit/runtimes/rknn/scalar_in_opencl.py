@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from opkit.complaint import Complaint, SourceError
 from opkit.description.spec import OpSpec
-from opkit.errors import OpkitError
 from opkit.files.unknown_names import without_comments
 
 _SAME = """
@@ -75,7 +75,7 @@ def scalar_in_opencl(spec: OpSpec, text: str) -> str:
         text: the text of the file.
 
     Raises:
-        OpkitError: OpenCL C has no such word, or the kernel has its name.
+        SourceError: OpenCL C has no such word, or the kernel has its name.
     """
     _check(spec, text)
     code = without_comments(text)
@@ -116,10 +116,9 @@ def _body(text: str) -> str:
 def _check(spec: OpSpec, text: str) -> None:
     """Refuse words that OpenCL C does not have."""
     for line, problem in _problems(spec, text):
-        raise OpkitError(
-            f"rknn_kernel_{spec.lower}.vx: {spec.math_file}:{line}: {problem}; or write "
-            "`kernels: [cpu]` in op.yml"
-        )
+        problem = f"rknn_kernel_{spec.lower}.vx: {problem}"
+        hint = "write `kernels: [cpu]` in op.yml for an operator without a VX kernel"
+        raise SourceError(Complaint(spec.math_file, problem, line, hint=hint))
 
 
 def _problems(spec: OpSpec, text: str) -> Iterator[tuple[int, str]]:
@@ -132,8 +131,8 @@ def _problems(spec: OpSpec, text: str) -> Iterator[tuple[int, str]]:
     for include in _INCLUDE.finditer(text):
         header = include["header"]
         if not re.fullmatch(rf'{_HEADERS}|"generated/{spec.lower}\.h"', header):
-            number = text.count("\n", 0, include.start()) + 1
-            yield number, f"a VX kernel cannot include {header}; put its functions into this file"
+            problem = f"a VX kernel cannot include {header}; put its functions into this file"
+            yield text.count("\n", 0, include.start()) + 1, problem
     own = set(_DEFINITION.findall(code))
     if f"{spec.lower}_of" not in own:
         yield 1, f"there is no function {spec.lower}_of"

@@ -8,61 +8,13 @@
 #ifndef EXP_COMPUTE_H
 #define EXP_COMPUTE_H
 
-#include <string.h>
-
 #include "generated/exp.h"
-
-/* Returns 2^n for n from -126 to 127: a float with only exponent bits. */
-static inline float exp_power_of_two(int32_t n)
-{
-    const uint32_t bits = (uint32_t)(n + 127) << 23;
-    float value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/*
- * Returns e^x, at most 1 ulp from the nearest float. expf of the C library is about as exact, but
- * compilers cannot vectorize a call.
- *
- * With n = the integer nearest to x / ln 2 and r = x - n ln 2: e^x = 2^n e^r. r is so small that
- * eight terms of the series of e^r are exact to the last bit of a float.
- */
-static inline float exp_of(float x)
-{
-    /* ln 2 in two parts: the product of any n and the first one is exact. */
-    const float ln2_high = 355.0F / 512.0F, ln2_low = -2.12194440e-4F;
-    const float per_ln2 = 1.44269504F;
-    /* x + rounder rounds x to an integer, in the last bits of the sum. */
-    const float rounder = 12582912.0F; /* 1.5 * 2^23 */
-
-    /* Beyond these limits the result is 0 or infinity. NaN passes unchanged. */
-    x = x < -104.0F ? -104.0F : x;
-    x = x > 89.0F ? 89.0F : x;
-
-    const float rounded = x * per_ln2 + rounder;
-    const float n = rounded - rounder;
-    const float r = (x - n * ln2_high) - n * ln2_low;
-    const float square = r * r;
-    /* 1 + r + r^2 (1/2 + ...): independent pairs for parallel execution, smallest terms first. */
-    float terms = 1.0F / 720.0F + r * (1.0F / 5040.0F);
-    terms = (1.0F / 24.0F + r * (1.0F / 120.0F)) + square * terms;
-    terms = (1.0F / 2.0F + r * (1.0F / 6.0F)) + square * terms;
-    const float series = 1.0F + (r + square * terms);
-
-    /* Two factors, because 2^n may overflow or be subnormal where the result does not. */
-    int32_t bits;
-    memcpy(&bits, &rounded, sizeof bits);
-    const int32_t power = bits - 0x4B400000; /* arbitrary for NaN: then the series is NaN */
-    const int32_t first = power >> 1;
-    return series * exp_power_of_two(first) * exp_power_of_two(power - first);
-}
+#include "include/opkit/compute/math.h"
 
 static void exp_float32(const float *x, float *result, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        result[i] = exp_of(x[i]);
+        result[i] = opkit_exp(x[i]); /* expf is a call, which compilers cannot vectorize */
     }
 }
 

@@ -8,53 +8,14 @@
 #ifndef SELU_COMPUTE_H
 #define SELU_COMPUTE_H
 
-#include <string.h>
-
 #include "generated/selu.h"
-
-/*
- * Returns e^x - 1 for x <= 0, at most 2 ulp from the nearest float. expm1f of the C library is
- * about as exact, but compilers cannot vectorize a call.
- *
- * With n = the integer nearest to x / ln 2 and r = x - n ln 2: e^x - 1 = 2^n (e^r - 1) + (2^n - 1).
- * r is so small that the terms of the series of e^r - 1 up to r^7 are exact to the last bit of a
- * float. Near 0, n is 0 and the result is the series itself, without cancellation.
- */
-static inline float selu_expm1(float x)
-{
-    /* ln 2 in two parts: the product of any n and the first one is exact. */
-    const float ln2_high = 355.0F / 512.0F, ln2_low = -2.12194440e-4F;
-    const float per_ln2 = 1.44269504F;
-    /* x + rounder rounds x to an integer, in the last bits of the sum. */
-    const float rounder = 12582912.0F; /* 1.5 * 2^23 */
-
-    /* Below, the result is -1. NaN passes unchanged. */
-    x = x < -18.0F ? -18.0F : x;
-
-    const float rounded = x * per_ln2 + rounder;
-    const float n = rounded - rounder;
-    const float r = (x - n * ln2_high) - n * ln2_low;
-    float terms = 1.0F / 720.0F + r * (1.0F / 5040.0F);
-    terms = 1.0F / 120.0F + r * terms;
-    terms = 1.0F / 24.0F + r * terms;
-    terms = 1.0F / 6.0F + r * terms;
-    terms = 1.0F / 2.0F + r * terms;
-    const float series = r + r * r * terms;
-
-    /* 2^n: a float with only exponent bits. Arbitrary for NaN: then the series is NaN. */
-    uint32_t bits;
-    float power;
-    memcpy(&bits, &rounded, sizeof bits);
-    bits = (bits - 0x4B400000U + 127U) << 23;
-    memcpy(&power, &bits, sizeof power);
-    return power * series + (power - 1.0F);
-}
+#include "include/opkit/compute/math.h"
 
 static void selu_float32(const float *x, float *y, size_t count, float alpha, float gamma)
 {
     for (size_t i = 0; i < count; i++) {
         const float negative = x[i] > 0.0F ? 0.0F : x[i]; /* or NaN */
-        const float curve = alpha * selu_expm1(negative);
+        const float curve = alpha * opkit_expm1(negative);
 
         y[i] = gamma * (x[i] > 0.0F ? x[i] : curve);
     }

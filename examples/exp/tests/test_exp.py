@@ -54,7 +54,7 @@ def test_cpu_kernel(case):
 
 @pytest.mark.parametrize("case", SINGLE, ids=str)
 def test_cpu_kernel_float32(case):
-    check_cpu_kernel(case, max_ulp=2)
+    check_cpu_kernel(case, max_ulp=1)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

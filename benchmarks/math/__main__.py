@@ -1,0 +1,212 @@
+"""Measure the elementary functions of opkit/compute/math.h on x64: speed, and error in ulp.
+
+    python -m benchmarks.math [--runs 21] [--output benchmarks]
+    python -m benchmarks.math --exhaustive [NAMES] [--stride 1] [--output benchmarks]
+
+The first form prints the times of loops over floats, each compiled for SSE2 and for AVX2 with FMA,
+in relation to memcpy of as many bytes, to the C library and to onnxruntime with one thread. The
+second form compares results with exact ones, in a build without fused multiply-add, in one where
+compilers contract expressions, and in one where they contract statements (-ffp-contract=fast). It
+takes about a minute for each function, and minutes for sin, cos and tan.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import results_file
+from benchmarks.kernels.programs import INCLUDE, compile_c, compiler_version, run
+
+HERE = Path(__file__).resolve().parent
+SIZE = 1 << 20
+SSE2, AVX2 = ("-mcpu=x86_64",), ("-mcpu=x86_64_v3",)
+BUILDS = {"sse2": SSE2, "avx2": AVX2, "fused": (*AVX2, "-ffp-contract=fast")}
+INTERVALS = {
+    "exp": (-10, 10),
+    "expm1": (-10, 10),
+    "log": (0, 100),
+    "log1p": (-1, 100),
+    "sin": (-10, 10),
+    "cos": (-10, 10),
+    "tan": (-10, 10),
+    "asin": (-1, 1),
+    "acos": (-1, 1),
+    "atan": (-10, 10),
+    "sinh": (-10, 10),
+    "cosh": (-10, 10),
+    "tanh": (-5, 5),
+    "erf": (-4, 4),
+    "sqrt": (0, 100),
+    "rsqrt": (0, 100),
+    "sigmoid": (-10, 10),
+    "sin_fast": (-10, 10),
+    "cos_fast": (-10, 10),
+    "tan_fast": (-10, 10),
+    "tanh_fast": (-5, 5),
+    "pow": (0, 100),
+}
+"""Name -> the interval of the arguments in measurements of speed."""
+ONNX = {
+    "exp": "Exp",
+    "log": "Log",
+    "sin": "Sin",
+    "cos": "Cos",
+    "tan": "Tan",
+    "asin": "Asin",
+    "acos": "Acos",
+    "atan": "Atan",
+    "sinh": "Sinh",
+    "cosh": "Cosh",
+    "tanh": "Tanh",
+    "erf": "Erf",
+    "sqrt": "Sqrt",
+    "sigmoid": "Sigmoid",
+}
+"""Name -> ONNX's operator of one input."""
+AIMS = {"exp", "tanh", "erf", "sigmoid"}
+"""At most 8 x memcpy with SSE2 and 3 x with AVX2."""
+LIMITED = {"sin_fast": "8589934000", "cos_fast": "8589934000", "tan_fast": "8589934000"}
+"""Name -> the maximum magnitude of a right result."""
+
+
+def build(folder: Path) -> Path:
+    """Build the program in a folder and return its path."""
+    common = ("-std=c11", "-O2", "-fno-unroll-loops", f"-I{INCLUDE}")
+    objects = []
+    for name, flags in BUILDS.items():
+        objects.append(str(folder / f"{name}.o"))
+        source = str(HERE / "loops.c")
+        compile_c("x64", *common, *flags, f"-DVARIANT=_{name}", "-c", source, "-o", objects[-1])
+    program = folder / "program"
+    source = str(HERE / "program.c")
+    # For this system, not for the oldest one of the ABI: libmvec is not in every glibc.
+    native = [sys.executable, "-m", "ziglang", "cc"]
+    run([*native, *common, *AVX2, source, *objects, "-o", str(program), "-lmvec", "-lm"])
+    return program
+
+
+def _onnxruntime(name: str, runs: int) -> float | None:
+    """Return the minimum seconds of onnxruntime's operator; None if there is none."""
+    if name not in ONNX:
+        return None
+    import onnxruntime
+    from onnx import TensorProto, helper
+
+    tensors = [helper.make_tensor_value_info(each, TensorProto.FLOAT, [SIZE]) for each in "xy"]
+    graph = helper.make_graph(
+        [helper.make_node(ONNX[name], ["x"], ["y"])], name, tensors[:1], tensors[1:]
+    )
+    opsets = [helper.make_opsetid("", 17)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    providers = ["CPUExecutionProvider"]
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers)
+    low, high = INTERVALS[name]
+    x = np.random.default_rng(1).uniform(low, high, SIZE).astype(np.float32)
+    values = onnxruntime.OrtValue.ortvalue_from_numpy
+    binding = session.io_binding()
+    binding.bind_ortvalue_input("x", values(x))
+    binding.bind_ortvalue_output("y", values(np.zeros_like(x)))
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        session.run_with_iobinding(binding)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def speed_section(program: Path, names: list[str], runs: int) -> str:
+    """Return the section on speed."""
+    found: dict[str, list[float]] = {}
+    copy = math.inf
+    for name in names:
+        low, high = INTERVALS[name]
+        arguments = ["time", name, str(low), str(high), str(SIZE), str(runs)]
+        copied, sse2, avx2, library = map(float, run([str(program), *arguments]).split())
+        copy = min(copy, copied)
+        found[name] = [sse2, avx2, library / avx2, (_onnxruntime(name, runs) or 0) / avx2]
+    rows = [
+        [
+            f"`{name}`",
+            *(f"{1e6 * seconds:.0f}" for seconds in (sse2, avx2)),
+            *(f"{seconds / copy:.1f}" for seconds in (sse2, avx2)),
+            *(f"{ratio:.2f}" if ratio else "" for ratio in ratios),
+        ]
+        for name, (sse2, avx2, *ratios) in found.items()
+    ]
+    head = ["", "SSE2, us", "AVX2, us", "SSE2 / memcpy", "AVX2 / memcpy"]
+    head += ["C library / AVX2", "onnxruntime / AVX2"]
+    return f"""\
+## Elementary functions: speed
+
+    python -m benchmarks.math --output benchmarks
+
+{results_file.machine()}, {compiler_version("x64")};
+minima of {runs} runs, 2^20 floats, one core; memcpy takes {1e6 * copy:.0f} us. The aim for
+{", ".join(sorted(AIMS))} is at most 8 x memcpy with SSE2, and 3 x with AVX2 and FMA.
+onnxruntime chooses its instructions itself.
+
+{results_file.table(head, rows)}
+"""
+
+
+def error_section(program: Path, names: list[str], stride: int) -> str:
+    """Return the section on errors."""
+    rows = []
+    for name in names:
+        printed = run([str(program), "check", name, str(stride), LIMITED.get(name, "inf")])
+        found = [line.split(";") for line in printed.splitlines()]
+        rows.append([f"`{name}`", *(distance for _, distance, _, _ in found), found[0][3]])
+        print(" | ".join(rows[-1]), flush=True)
+    return error_text(rows, stride)
+
+
+def error_text(rows: list[list[str]], stride: int) -> str:
+    """Return the section on errors for the rows of its table."""
+    which = "all 2^32 floats" if stride == 1 else f"each {stride}th of all 2^32 floats"
+    head = ["", "SSE2", "AVX2 and FMA", "with -ffp-contract=fast", "an argument of the maximum"]
+    return f"""\
+## Elementary functions: maximum error in ulp, {which}
+
+    python -m benchmarks.math --exhaustive --stride {stride} --output benchmarks
+
+The distance in floats to the float nearest to the exact value, which is glibc's in double.
+
+{results_file.table(head, rows)}
+"""
+
+
+def main() -> None:
+    """Measure, print, and write with --output."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.math", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("names", nargs="*", help="functions; default: all")
+    parser.add_argument("--runs", type=int, default=21, help="a time is the minimum of so many")
+    parser.add_argument("--exhaustive", action="store_true", help="errors instead of speed")
+    parser.add_argument("--stride", type=int, default=1, help="of the bits of arguments")
+    parser.add_argument("--output", type=Path, help="the folder of RESULTS.md")
+    options = parser.parse_args()
+    names = options.names or [name for name in INTERVALS if name != "pow" or not options.exhaustive]
+    with tempfile.TemporaryDirectory() as folder:
+        program = build(Path(folder))
+        if options.exhaustive:
+            text = error_section(program, names, options.stride)
+        else:
+            text = speed_section(program, names, options.runs)
+    print(text)
+    if options.output:
+        section = "math-errors" if options.exhaustive else "math"
+        print(f"written: {results_file.write_section(options.output, section, text)}")
+
+
+if __name__ == "__main__":
+    main()

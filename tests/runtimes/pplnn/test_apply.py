@@ -72,7 +72,10 @@ def test_files_are_at_their_paths(repository: Path, checkout: Checkout) -> None:
     tree = "src/ppl/nn/oputils/custom/resizearea"
     headers = [
         *("resizearea_compute.h", "pplnn/resizearea_shapes.h", "generated/resizearea.h"),
-        *("include/opkit/compute/tensor.h", "include/opkit/compute/half.h"),
+        *(
+            f"include/opkit/compute/{name}.h"
+            for name in ("tensor", "half", "float_bits", "scratch")
+        ),
         "include/opkit/runtimes/pplnn/glue/tensors.h",
     ]
     laid |= {f"{tree}/{path}": (repository / path).read_bytes() for path in headers}

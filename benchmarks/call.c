@@ -41,7 +41,7 @@ static void allocate(const struct bound_tensor *bound)
     }
 }
 
-/* Not inlined, so that each call computes everything anew. */
+/* Not inlined, so that each call computes everything again. */
 __attribute__((noinline)) static void call(void)
 {
     const char *problem = CALL;
@@ -62,7 +62,7 @@ int main(int argument_count, char **arguments)
 {
     const char *mode = arguments[1];
     const int count = argument_count > 2 ? atoi(arguments[2]) : 1;
-    double least = 1e18;
+    double fastest = 1e18;
 
     for (size_t i = 0; i < sizeof bound_tensors / sizeof *bound_tensors; i++) {
         allocate(&bound_tensors[i]);
@@ -71,10 +71,10 @@ int main(int argument_count, char **arguments)
         const double begin = nanoseconds();
         call();
         const double elapsed = nanoseconds() - begin;
-        least = elapsed < least ? elapsed : least;
+        fastest = elapsed < fastest ? elapsed : fastest;
     }
     if (strcmp(mode, "time") == 0) {
-        printf("%.0f\n", least);
+        printf("%.0f\n", fastest);
     }
     for (size_t i = 0; i < sizeof bound_tensors / sizeof *bound_tensors; i++) {
         const struct opkit_tensor *tensor = bound_tensors[i].tensor;

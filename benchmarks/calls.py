@@ -136,7 +136,7 @@ class Program:
     command: tuple[str, ...]
 
     def output(self, *arguments: str) -> bytes:
-        """Run the program and return what it wrote to stdout."""
+        """Run the program and return its stdout."""
         command = [*self.command, str(self.path), *arguments]
         return subprocess.run(command, check=True, capture_output=True).stdout
 

@@ -104,11 +104,11 @@ def _times(operator: str, runs: int, work: Path) -> dict[str, dict[str, float]]:
         name: calls.compiled(work, PC, flags, f"large-{index}")
         for index, (name, flags) in enumerate(CANDIDATES.items())
     }
-    least = dict.fromkeys(programs, math.inf)
+    fastest = dict.fromkeys(programs, math.inf)
     for _ in range(runs):
         for name, program in programs.items():
-            least[name] = min(least[name], float(program.output("time", str(CALLS))))
-    return {name: {"ns": value / LARGE**2} for name, value in least.items()}
+            fastest[name] = min(fastest[name], float(program.output("time", str(CALLS))))
+    return {name: {"ns": value / LARGE**2} for name, value in fastest.items()}
 
 
 def _counts(abi: str, program: calls.Program, work: Path) -> dict[str, float]:
@@ -150,7 +150,7 @@ def abi_section(abi: str, results: Results, exact: Results) -> str:
         ratios: dict[str, list[float]] = {name: [] for name in CANDIDATES}
         for operator, row in results.items():
             found = {name: row[name].costs.get(measure) for name in CANDIDATES}
-            rows.append([f"{operator}, {measure}", *map(_number, found.values())])
+            rows.append([f"{operator}, {measure}", *map(_decimal, found.values())])
             for name, value in found.items():
                 if value and found[BASELINE]:
                     ratios[name].append(value / (found[BASELINE] or value))
@@ -162,7 +162,7 @@ def abi_section(abi: str, results: Results, exact: Results) -> str:
     return f"### {abi}\n\n{results_file.table(['', *CANDIDATES], rows)}\n"
 
 
-def _number(value: float | None) -> str:
+def _decimal(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 

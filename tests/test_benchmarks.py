@@ -40,7 +40,18 @@ def rows(text: str) -> dict[str, list[list[str]]]:
 @pytest.mark.slow
 def test_kernels(tmp_path: Path) -> None:
     sizes = ("1000", "1048576")
-    settings = ("--runs", "1", "--examples", "exp", "--sizes", *sizes, "--output", str(tmp_path))
+    settings = (
+        "--runs",
+        "1",
+        "--parts",
+        "examples",
+        "--examples",
+        "exp",
+        "--sizes",
+        *sizes,
+        "--output",
+        str(tmp_path),
+    )
     printed = run("benchmarks.kernels", *settings)
 
     text = (tmp_path / "RESULTS.md").read_text()
@@ -62,6 +73,29 @@ def test_kernels(tmp_path: Path) -> None:
     if "no llvm-mca" not in text:
         assert [float(cell) > 0.5 for cell in found["cortex-a7"][0][1:]] == [True, True]
         assert [float(cell) > 0.5 for cell in found["cortex-a35"][0][1:]] == [True, True]
+
+
+@pytest.mark.slow
+def test_elementwise_kernels(tmp_path: Path) -> None:
+    settings = ("--runs", "1", "--parts", "elementwise", "--functions", "exp")
+    run("benchmarks.kernels", *settings, "--output", str(tmp_path))
+    found = rows((tmp_path / "RESULTS.md").read_text())
+    *aims, times = found["exp"]
+    assert [aim[1] for aim in aims] == [f"at most {limit}" for limit in (3, 8, 1.9, 6.5, 1.5)]
+    assert all(re.fullmatch(NUMBER, cell) for cell in times)
+    assert len(found["add, (N) and a scalar"]) == 2
+
+
+@pytest.mark.slow
+def test_flags(tmp_path: Path) -> None:
+    settings = ("--runs", "1", "--abis", "x64", "aarch64", "--operators", "exp")
+    run("benchmarks.flags", *settings, "--output", str(tmp_path))
+    found = rows((tmp_path / "RESULTS.md").read_text())
+    assert all(re.fullmatch(NUMBER, cell) for cell in found["exp, ns"][0])
+    assert all(re.fullmatch(NUMBER, cell) for cell in found["exp, instructions"][0])
+    (_, shares) = found["results that differ from x64's"]
+    # On 64-bit ARM, results are those of x64 without fused additions only.
+    assert [share == "0.00%" for share in shares] == [False] * 3 + [True] * 4
 
 
 def test_vx(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Measure the speed of the examples' CPU kernels on x64, against the limits of the machine.
 
     python -m benchmarks.kernels [--runs 9] [--sizes 1000 1048576] [--output benchmarks]
+    python -m benchmarks.kernels --parts elementwise [--functions exp tanh] [--output benchmarks]
 
 Prints tables; with --output, writes them into RESULTS.md of that folder, and kernels.svg beside it.
 
@@ -20,6 +21,7 @@ llvm-mca counts their cycles.
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import tempfile
 from collections.abc import Iterable
@@ -27,8 +29,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import results_file
-from benchmarks.kernels import cycles, plot
+from benchmarks import calls, results_file
+from benchmarks.kernels import cycles, elementwise, plot
 from benchmarks.kernels.candidates import (
     BASELINE_O0,
     BASELINE_O2,
@@ -45,6 +47,7 @@ from benchmarks.kernels.candidates import (
 from benchmarks.kernels.programs import compiler_version
 
 AIM_SIZE = 1 << 20
+PARTS = ("examples", "elementwise")
 SIZES = (10**3, 10**4, 10**5, AIM_SIZE, 10**7)
 COMMAND = "python -m benchmarks.kernels --output benchmarks"
 
@@ -188,7 +191,28 @@ def main() -> int:
         "--examples", nargs="+", choices=EXAMPLES, default=EXAMPLES, metavar="NAME", help="which"
     )
     parser.add_argument("--output", type=Path, help="the folder of RESULTS.md and kernels.svg")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--functions", nargs="+", choices=calls.UNARY, default=calls.UNARY)
     options = parser.parse_args()
+    # One core: a call has one thread, and no time is that of a move to another core.
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    if "elementwise" in options.parts:
+        with tempfile.TemporaryDirectory() as name:
+            text = elementwise.section(options.functions, options.runs, Path(name), COMMAND)
+        _show("elementwise", text, options.output)
+    if "examples" in options.parts:
+        _examples(options)
+    return 0
+
+
+def _show(name: str, text: str, output: Path | None) -> None:
+    print(text)
+    if output:
+        print(f"written: {results_file.write_section(output, name, text)}")
+
+
+def _examples(options: argparse.Namespace) -> None:
+    """Measure the examples' kernels and the conversions."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         loops = Loops(folder)
@@ -208,12 +232,9 @@ def main() -> int:
         options.output.mkdir(parents=True, exist_ok=True)
         plotted = plot.save(times, options.output / "kernels.svg")
     text = section(times, cycles_text, options.runs, plotted)
-    print(text)
-    if options.output:
-        if not plotted:
-            print("no plot: there is no matplotlib; `pip install matplotlib`")
-        print(f"written: {results_file.write_section(options.output, 'kernels', text)}")
-    return 0
+    if options.output and not plotted:
+        print("no plot: there is no matplotlib; `pip install matplotlib`")
+    _show("kernels", text, options.output)
 
 
 if __name__ == "__main__":

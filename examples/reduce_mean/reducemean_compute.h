@@ -10,6 +10,7 @@
 #define REDUCEMEAN_COMPUTE_H
 
 #include "generated/reducemean.h"
+#include "include/opkit/compute/reduce.h"
 
 /* Checks that output has the shape of input, with 1 as the last dimension. */
 static bool reducemean_shapes_fit(const struct opkit_tensor *input,
@@ -50,10 +51,7 @@ static const char *reducemean_compute(const struct reducemean_inputs *inputs,
 
     const size_t width = input->shape[input->rank - 1];
     for (size_t row = 0; row < output->size; row++) {
-        double sum = 0.0;
-        for (size_t i = 0; i < width; i++) {
-            sum += input->float32[row * width + i];
-        }
+        const double sum = opkit_sum(input->float32 + row * width, width);
         output->float32[row] = (float)(sum / (double)width);
     }
     return NULL;

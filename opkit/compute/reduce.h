@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define OPKIT_SUM_STEP 16u   /* floats in a step of the loops: one for each of the sums */
+#define OPKIT_SUM_STEP 16u /* floats in a step of the loops: one for each of the sums */
 #define OPKIT_SUM_BLOCK 512u /* floats in a block: 32 steps */
 
 typedef float opkit_float4 __attribute__((vector_size(16)));

@@ -18,8 +18,8 @@ _ZIG = {
     "riscv64": ("-O2",),  # RISC-V has vectors of any length, of several registers each
 }
 
-# At -O2, GCC before 12 vectorizes only when told, and a comparison of floats only if it may raise
-# an exception of the processor that the source does not: nobody reads those.
+# At -O2, GCC before 12 vectorizes only when told. It vectorizes comparisons of floats only if they
+# may set flags of the processor that the source does not set; no operator reads these flags.
 _GNU = ("-O2", "-ftree-vectorize", "-fno-trapping-math")
 
 

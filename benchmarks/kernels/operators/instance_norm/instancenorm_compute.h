@@ -1,4 +1,4 @@
-/* The math of InstanceNorm: each channel gets the mean 0 and the variance 1, then scale and bias. */
+/* The math of InstanceNorm: each channel gets the mean 0 and variance 1, then scale and bias. */
 #ifndef INSTANCENORM_COMPUTE_H
 #define INSTANCENORM_COMPUTE_H
 

@@ -1,0 +1,15 @@
+/* The math of ScalarGelu for one element: x / 2 (1 + erf(x / sqrt 2)). */
+#ifndef SCALARGELU_SCALAR_H
+#define SCALARGELU_SCALAR_H
+
+#include "generated/scalargelu.h"
+#include "include/opkit/compute/math.h"
+
+static inline float scalargelu_of(float x, const struct scalargelu_params *params)
+{
+    (void)params;
+
+    return 0.5F * x * (1.0F + opkit_erf(x * 0.70710678F));
+}
+
+#endif

@@ -1,0 +1,68 @@
+"""Sums of arrays in vectors, against numpy's in double, and with the same bits everywhere."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from opkit.toolchains.abi import ABIS
+from opkit.toolchains.optimization import EXACT, optimization
+from tests.compiling import C_SOURCES, LANGUAGES, build, compile_c
+
+SOURCE = C_SOURCES / "reduce_program.c"
+COUNTS = (0, 1, 15, 16, 17, 31, 511, 512, 513, 1024, 5000, 65536)
+RELATIVE = 2**-19
+"""The header's bound of the error, relative to the sum of magnitudes."""
+MACHINES = {
+    "fast": (*optimization("x64", "zig"), *EXACT),
+    "plain": ("-O0",),
+    "wide": ("-O3", "-mavx2", "-mfma", *EXACT),
+}
+
+
+def sums(program: Path, x: np.ndarray) -> np.ndarray:
+    run = subprocess.run([program], input=x.tobytes(), capture_output=True, check=True)
+    return np.frombuffer(run.stdout, np.float64)
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("reduce")
+    return {name: build(folder / name, *flags, SOURCE) for name, flags in MACHINES.items()}
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_sums_against_numpy(programs: dict[str, Path], count: int) -> None:
+    x = np.random.default_rng(count).normal(0.5, 3, count).astype(np.float32)
+    wide = x.astype(np.float64)
+    squares = (wide - 0.25) ** 2
+    total, squared = sums(programs["fast"], x)
+    assert abs(total - wide.sum()) <= RELATIVE * np.abs(wide).sum()
+    assert abs(squared - squares.sum()) <= RELATIVE * squares.sum()
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_same_bits_with_all_vectors(programs: dict[str, Path], count: int) -> None:
+    x = np.random.default_rng(count).normal(0.5, 3, count).astype(np.float32)
+    found = {name: sums(program, x).tobytes() for name, program in programs.items()}
+    assert len(set(found.values())) == 1
+
+
+def test_infinity_and_nan(programs: dict[str, Path]) -> None:
+    x = np.ones(600, np.float32)
+    x[300] = np.inf
+    assert sums(programs["fast"], x).tolist() == [np.inf, np.inf]
+    x[301] = np.nan
+    assert np.isnan(sums(programs["fast"], x)).all()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("abi", ABIS)
+def test_header_compiles_without_warnings(tmp_path: Path, abi: str, language: str) -> None:
+    source = tmp_path / "reduce.c"
+    source.write_text('#include "opkit/compute/reduce.h"\n')
+    run = compile_c(tmp_path / "reduce.o", "-c", source, abi=ABIS[abi], language=language)
+    assert run.returncode == 0, run.stderr

@@ -257,6 +257,14 @@ def test_x64_build_needs_no_program_binary(copy_of_fresh: Repository) -> None:
     assert "build/x64" in copy_of_fresh.scons("build/x64").stdout
 
 
+def test_scons_looks_for_no_tools_of_its_own(copy_of_fresh: Repository) -> None:
+    """Its global functions would import every tool, and start compilers for their versions."""
+    with (copy_of_fresh.path / "SConstruct").open("a") as file:
+        file.write("\nfrom SCons.Script import DefaultEnvironment\n")
+        file.write("print('tools:', DefaultEnvironment().get('TOOLS'))\n")
+    assert "tools: []\n" in copy_of_fresh.scons("-h").stdout
+
+
 def test_sconstruct_is_short(fresh: Repository) -> None:
     assert len((fresh.path / "SConstruct").read_text().splitlines()) < 30
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +27,17 @@ os.environ["XDG_CACHE_HOME"] = str(folder_of_run() / "cache")
 os.environ["PYTHONPYCACHEPREFIX"] = str(folder_of_run() / "bytecode")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _pytest_of_users() -> Iterator[None]:
+    """Keep the tester's plugins out of the pytest that checks repositories.
+
+    Every start of pytest would import hypothesis, which takes longer than a typical check.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        yield
+
+
 @pytest.fixture(scope="session")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Repository]:
     """Return the repository of an example, built for all targets; built once per run."""
@@ -43,6 +54,12 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Reposit
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     """Return a built repository of the template's default answers; do not change it."""
     return built_once("fresh", generate).copy(tmp_path_factory.mktemp("fresh"))
+
+
+@pytest.fixture
+def xdist(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the pytest that checks repositories the tester's plugins, with pytest-xdist."""
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
 
 
 @pytest.fixture

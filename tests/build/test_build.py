@@ -26,6 +26,7 @@ from tests.check.target_repositories import need
 from tests.compiling import C_SOURCES
 from tests.repositories import (
     EXAMPLE_NAMES,
+    EXAMPLES,
     ONNX_OPERATORS,
     RKNN_EXAMPLES,
     ROOT,
@@ -78,6 +79,10 @@ def test_example_check_passes(name: str, example: Callable[[str], Repository]) -
     checked = example(name).scons("check")
     assert re.search(r"^\d+ passed", checked.stdout, re.MULTILINE)
     assert re.search(r"^CPU kernel .* us$", checked.stdout, re.MULTILINE)
+    if any((EXAMPLES / name).glob("*.vx")):
+        assert re.search(r"^VX kernel .* -$", checked.stdout, re.MULTILINE), checked.stdout
+        assert "FAILED" not in checked.stdout
+        assert "note: no case" not in checked.stdout
     assert "passed" in example(name).run("pytest", "-q").stdout
 
 

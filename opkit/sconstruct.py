@@ -40,6 +40,8 @@ COMMON_TOOLS = (
     *(compiler, host_check, mutate, debugger),
     *(compile_commands, user_cache),
 )
+# The first global function of SCons that SConstruct calls would create one with every tool.
+Script.DefaultEnvironment(tools=[])
 
 
 def construct(root: Path) -> None:
@@ -95,8 +97,6 @@ def construct(root: Path) -> None:
 
 
 def _set_up(root: Path, changes_nothing: bool) -> None:
-    # Otherwise SCons' global functions create one with every tool.
-    Script.DefaultEnvironment(tools=[])
     # Script.SConsignFile would substitute variables in the path, and make its folder.
     SConsignFile(str(root / signatures.PATH), signatures.Database(kept=changes_nothing))
     Script.Decider("content")  # timestamps have whole seconds, in which a file may change twice

@@ -2,45 +2,50 @@
 
 from __future__ import annotations
 
+import functools
 import os
-import shutil
 import sys
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.repositories import Repository, generate, generate_example
+from tests.repositories import Repository, built_once, folder_of_run, generate, generate_example
 from tests.runtimes.rknn.vx.support import shared_folder
 
 # Hide this machine's compilers and settings from the tests.
 for variable in ("CC", "CFLAGS", "LDFLAGS", "PYTEST_ADDOPTS", "PYTHONPATH"):
     os.environ.pop(variable, None)
 sys.dont_write_bytecode = True
-# Processes of tests cache their bytecode, as for users, but not beside the sources, which are
-# compared.
-_BYTECODE = tempfile.TemporaryDirectory(prefix="opkit-bytecode-")
-os.environ["PYTHONPYCACHEPREFIX"] = _BYTECODE.name
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # A test with its own home still shares zig's cache.
 os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", str(Path.home() / ".cache" / "zig"))
 # All repositories of a run share a cache, which is not the tester's own.
-_CACHE = tempfile.TemporaryDirectory(prefix="opkit-cache-")
-os.environ["XDG_CACHE_HOME"] = _CACHE.name
+os.environ["XDG_CACHE_HOME"] = str(folder_of_run() / "cache")
+# Processes of tests cache their bytecode, as for users, but not beside the sources, which are
+# compared.
+os.environ["PYTHONPYCACHEPREFIX"] = str(folder_of_run() / "bytecode")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _pytest_of_users() -> Iterator[None]:
+    """Keep the tester's plugins out of the pytest that checks repositories.
+
+    Every start of pytest would import hypothesis, which takes longer than a typical check.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        yield
 
 
 @pytest.fixture(scope="session")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Repository]:
-    """Return the repository of an example, built for all targets; made once per run."""
-    made: dict[str, Repository] = {}
+    """Return the repository of an example, built for all targets; built once per run."""
 
+    @functools.cache
     def get(name: str) -> Repository:
-        if name not in made:
-            repository = generate_example(tmp_path_factory.mktemp(name), name)
-            repository.scons("target=all")
-            made[name] = repository
-        return made[name]
+        built = built_once(name, lambda folder: generate_example(folder, name))
+        return built.copy(tmp_path_factory.mktemp(name))
 
     return get
 
@@ -48,17 +53,19 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Reposit
 @pytest.fixture(scope="session")
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     """Return a built repository of the template's default answers; do not change it."""
-    repository = generate(tmp_path_factory.mktemp("fresh"))
-    repository.scons("target=all")
-    return repository
+    return built_once("fresh", generate).copy(tmp_path_factory.mktemp("fresh"))
+
+
+@pytest.fixture
+def xdist(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the pytest that checks repositories the tester's plugins, with pytest-xdist."""
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
 
 
 @pytest.fixture
 def copy_of_fresh(fresh: Repository, tmp_path: Path) -> Repository:
     """Return a copy of the fresh, built repository for a test that changes it."""
-    path = tmp_path / fresh.path.name
-    shutil.copytree(fresh.path, path, symlinks=True)
-    return Repository(path)
+    return fresh.copy(tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
+import fcntl
 import functools
 import io
 import os
@@ -11,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +35,7 @@ RKNN_EXAMPLES = [
 """The examples for RKNN-Toolkit 1.x."""
 ONNX_OPERATORS = {"cum_sum": "CumSum", "grid_sample": "GridSample", "selu": "Selu"}
 """The examples of ONNX's own operators -> the operator."""
+_FOLDER_OF_RUN = "RKNN_OP_TESTS_FOLDER"
 
 
 @dataclass(frozen=True)
@@ -68,15 +72,31 @@ class Repository:
         """Run `scons` in the repository."""
         return self.run("SCons", *arguments, check=check, path=path)
 
+    def copy(self, folder: Path) -> Repository:
+        """Return a copy in a folder; what is built there is not built again."""
+        path = shutil.copytree(self.path, folder / self.path.name, symlinks=True)
+        return Repository(path, self.opkit)
+
+
+def folder_of_run() -> Path:
+    """Return the folder that all processes of the run share; the first one makes and removes it."""
+    if _FOLDER_OF_RUN not in os.environ:
+        os.environ[_FOLDER_OF_RUN] = tempfile.mkdtemp(prefix="opkit-run-")
+        atexit.register(shutil.rmtree, os.environ[_FOLDER_OF_RUN], ignore_errors=True)
+    return Path(os.environ[_FOLDER_OF_RUN])
+
 
 @functools.cache
 def installed_opkit() -> str:
     """Return the stand-in for the site-packages of a user with the wheel installed."""
-    folder = tempfile.mkdtemp(prefix="opkit-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    with zipfile.ZipFile(io.BytesIO(wheel()[1])) as archive:
-        archive.extractall(folder)
-    return folder
+    shared = folder_of_run() / "site-packages"
+    if not shared.exists():
+        own = tempfile.mkdtemp(dir=folder_of_run())
+        with zipfile.ZipFile(io.BytesIO(wheel()[1])) as archive:
+            archive.extractall(own)
+        with contextlib.suppress(OSError):  # another worker was faster
+            Path(own).rename(shared)
+    return str(shared)
 
 
 @functools.cache
@@ -128,3 +148,20 @@ def generate_example(folder: Path, name: str) -> Repository:
             assert target.is_file(), f"{target} is not a file that a user fills in"
             shutil.copy(source, target)
     return repository
+
+
+def built_once(name: str, make: Callable[[Path], Repository]) -> Repository:
+    """Return a repository that one process of the run makes and builds for all targets.
+
+    The other ones wait for it. All share it, so it is for copies only.
+    """
+    folder = folder_of_run() / "repositories" / name
+    folder.parent.mkdir(exist_ok=True)
+    with (folder.parent / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
+                make(Path(unfinished)).scons("target=all")
+                shutil.copytree(unfinished, folder, symlinks=True)
+    (path,) = folder.iterdir()
+    return Repository(path)

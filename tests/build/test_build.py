@@ -26,6 +26,7 @@ from tests.check.target_repositories import need
 from tests.compiling import C_SOURCES
 from tests.repositories import (
     EXAMPLE_NAMES,
+    EXAMPLES,
     ONNX_OPERATORS,
     RKNN_EXAMPLES,
     ROOT,
@@ -78,6 +79,10 @@ def test_example_check_passes(name: str, example: Callable[[str], Repository]) -
     checked = example(name).scons("check")
     assert re.search(r"^\d+ passed", checked.stdout, re.MULTILINE)
     assert re.search(r"^CPU kernel .* us$", checked.stdout, re.MULTILINE)
+    if any((EXAMPLES / name).glob("*.vx")):
+        assert re.search(r"^VX kernel .* -$", checked.stdout, re.MULTILINE), checked.stdout
+        assert "FAILED" not in checked.stdout
+        assert "note: no case" not in checked.stdout
     assert "passed" in example(name).run("pytest", "-q").stdout
 
 
@@ -257,6 +262,14 @@ def test_x64_build_needs_no_program_binary(copy_of_fresh: Repository) -> None:
     assert "build/x64" in copy_of_fresh.scons("build/x64").stdout
 
 
+def test_scons_looks_for_no_tools_of_its_own(copy_of_fresh: Repository) -> None:
+    """Its global functions would import every tool, and start compilers for their versions."""
+    with (copy_of_fresh.path / "SConstruct").open("a") as file:
+        file.write("\nfrom SCons.Script import DefaultEnvironment\n")
+        file.write("print('tools:', DefaultEnvironment().get('TOOLS'))\n")
+    assert "tools: []\n" in copy_of_fresh.scons("-h").stdout
+
+
 def test_sconstruct_is_short(fresh: Repository) -> None:
     assert len((fresh.path / "SConstruct").read_text().splitlines()) < 30
 
@@ -396,10 +409,11 @@ def test_vendor_style_kernel_builds_unchanged(tmp_path: Path) -> None:
 def test_vendor_makefiles_build(copy_of_fresh: Repository) -> None:
     need("make", "make")
     for abi in (ABIS[name] for name in MACHINES):
-        compiler = shlex.join(toolchains.find("zig", abi).command)
-        flags = "CFLAGS=-std=c11 -O2 -fPIC"
+        zig = toolchains.find("zig", abi)
+        # With -O2 for its links, too, zig would compile its run-time library once more.
+        variables = (f"CC={shlex.join(zig.command)}", f"CFLAGS={shlex.join(zig.flags)}")
         subprocess.run(
-            ["make", "-f", f"makefile.linux.{abi.name}", f"CC={compiler}", flags],
+            ["make", "-f", f"makefile.linux.{abi.name}", *variables],
             cwd=copy_of_fresh.path,
             check=True,
             capture_output=True,

@@ -98,6 +98,7 @@ def errors(output: str) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("xdist")
 def test_workers_report_the_same(small: Repository) -> None:
     """The table, the counts and the skipped cases equal those of one process."""
     (small.path / "tests/test_later.py").write_text(

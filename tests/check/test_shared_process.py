@@ -164,6 +164,7 @@ def test_size_of_first_case(output: Callable[..., str]) -> None:
         ), text
 
 
+@pytest.mark.usefixtures("xdist")
 def test_workers_report_state(output: Callable[..., str]) -> None:
     assert (
         "CPU kernel of Stateful, case third:\n"

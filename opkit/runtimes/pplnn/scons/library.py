@@ -19,7 +19,9 @@ FOLDER = "build/pplnn"
 # ppl.nn's own options. The sources include opkit's declarations of its headers. They are compiled
 # as a check, and never linked: ppl.nn's build compiles them again.
 CXX = ("-std=c++11", *CHAR)
-CHECKED = ("-O0",)
+# libc++'s headers include others only for sources that forget their own; without those, a source
+# compiles in half the time.
+CHECKED = ("-O0", "-D_LIBCPP_REMOVE_TRANSITIVE_INCLUDES")
 
 
 def math_sources(env: Any) -> list[str]:

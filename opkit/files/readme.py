@@ -14,6 +14,10 @@ def readme(spec: OpSpec, parts: Sequence[Readme]) -> str:
     """Return the text of README.md: the common parts and the runtimes' parts."""
     generated = ["generated/", *(name for part in parts for name in part.generated)]
     suffixes = [".c", ".h", *(suffix for part in parts for suffix in part.suffixes)]
+    sections = [part.sections for part in parts]
+    if spec.elementwise:
+        values = {"lower": spec.lower, "math": spec.math_file}
+        sections.insert(0, render("files/templates/README_elementwise.md", **values))
     text = render(
         "files/templates/README.md",
         name=spec.name,
@@ -32,7 +36,7 @@ def readme(spec: OpSpec, parts: Sequence[Readme]) -> str:
         commands="".join(part.commands for part in parts),
         debugging="".join(part.debugging for part in parts),
         suffixes=_listed([f"`{suffix}`" for suffix in suffixes]),
-        sections="".join(f"\n{part.sections.strip()}\n" for part in parts if part.sections),
+        sections="".join(f"\n{text.strip()}\n" for text in sections if text),
     )
     return f"{text.rstrip()}\n"
 

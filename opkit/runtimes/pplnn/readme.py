@@ -36,6 +36,8 @@ def readme(spec: OpSpec) -> Readme:
         name=spec.name,
         lower=spec.lower,
         title=where.title,
+        compute=spec.compute_header,
+        math=spec.math_file,
         sources=SOURCES,
         folder=where.folder,
         domain=f"`{domain}`" if domain else "ONNX's own, which is empty",

@@ -50,6 +50,7 @@ def readme(spec: OpSpec) -> Readme:
     both = settings(spec).has_vx_kernel
     target = DESCRIBE.target_of(spec)
     names = {"name": spec.name, "lower": spec.lower, "target": spec.target_platform}
+    vx = "README_vx_elementwise.md" if spec.elementwise else "README_vx.md"
     holds = "the launch of the VX kernel, tables, set-up" if both else "tables, set-up"
     key = f" 'vx_file: rknn_kernel_{spec.lower}.vx'" if both else ""
     common = render(
@@ -59,7 +60,7 @@ def readme(spec: OpSpec) -> Readme:
         **names,
     )
     sections = (
-        [_VX_EDITOR, render("runtimes/rknn/templates/README_vx.md", lower=spec.lower), common]
+        [_VX_EDITOR, render(f"runtimes/rknn/templates/{vx}", lower=spec.lower), common]
         if both
         else [_ADD_VX_KERNEL, common]
     )

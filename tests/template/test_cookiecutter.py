@@ -54,6 +54,7 @@ include/opkit/compute/half_table.h
 include/opkit/compute/math.h
 include/opkit/compute/parallel.h
 include/opkit/compute/processor.h
+include/opkit/compute/reduce.h
 include/opkit/compute/scratch.h
 include/opkit/compute/tabulate.h
 include/opkit/compute/tensor.h

@@ -289,3 +289,12 @@ def test_model_in_stages(tmp_path: Path) -> None:
     assert "in 5 stages" in rows(text)
     ((_, aim, holds),) = rows(text)["stages alone, relative"]
     assert (aim, holds in ("yes", "no")) == ("at most 1.1 x", True)
+
+
+@pytest.mark.slow
+def test_threads(tmp_path: Path) -> None:
+    """Both plugins compute the same bits, or the program fails."""
+    printed = run("benchmarks.threads", "--runs", "2", "--output", str(tmp_path))
+    text = (tmp_path / "RESULTS.md").read_text()
+    assert rows(text)["exp"][0][3] == "at least 1.8 x"
+    assert "python -m benchmarks.threads --output benchmarks" in printed

@@ -338,3 +338,12 @@ def test_phases(tmp_path: Path) -> None:
         assert all(re.fullmatch(rf"(< )?{NUMBER}", cell) for cell in cells)
         total, _, _, math, _, _ = map(float, (cell.removeprefix("< ") for cell in cells))
         assert 0 < math <= total
+
+
+@pytest.mark.slow
+def test_threads(tmp_path: Path) -> None:
+    """Both plugins compute the same bits, or the program fails."""
+    printed = run("benchmarks.threads", "--runs", "2", "--output", str(tmp_path))
+    text = (tmp_path / "RESULTS.md").read_text()
+    assert rows(text)["exp"][0][3] == "at least 1.8 x"
+    assert "python -m benchmarks.threads --output benchmarks" in printed

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from opkit.c_layout import with_comment
 from opkit.description.spec import OpSpec, Param, Tensor
-from opkit.files import threads
 from opkit.text import render
 
 
@@ -20,7 +19,6 @@ def operator_header(spec: OpSpec) -> str:
         name=spec.name,
         lower=spec.lower,
         upper=spec.lower.upper(),
-        loops=threads.include(spec),
         inputs=tensors(spec.inputs),
         outputs=tensors(spec.outputs),
         params="\n".join(params or ["    char none; /* C has no empty struct */"]),

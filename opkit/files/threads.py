@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from opkit.description.spec import AUTO_THREADS, OpSpec
 
-INCLUDE = '#include "../include/opkit/compute/parallel.h"\n'
+HEADER = "include/opkit/compute/parallel.h"
+"""The header with opkit_parallel_for, in a repository."""
 
 
 def definitions(spec: OpSpec) -> str:
@@ -21,6 +22,11 @@ def definitions(spec: OpSpec) -> str:
 """
 
 
-def include(spec: OpSpec) -> str:
-    """Return the line that includes opkit_parallel_for for the user's math."""
-    return INCLUDE if spec.has_threads else ""
+def include(spec: OpSpec, root: str) -> str:
+    """Return the line that includes opkit_parallel_for.
+
+    Args:
+        spec: the operator.
+        root: the path of the repository, relative to the file, with a slash at its end.
+    """
+    return f'#include "{root}{HEADER}"\n' if spec.has_threads else ""

@@ -240,7 +240,7 @@ class StatefulKernel(Kernel, Protocol):
 
 @runtime_checkable
 class ThreadedKernel(Kernel, Protocol):
-    """A kernel whose loops run in as many threads as a run asks for.
+    """A kernel with parallel loops, in as many threads as a run asks for.
 
     Attributes:
         thread_counts: the counts for a check besides 1; empty: its loops are serial.

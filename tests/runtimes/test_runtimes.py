@@ -451,3 +451,9 @@ def test_available_runtimes() -> None:
         assert runtime.name == runtime.describe.name == name
         for part in (Describe, Files, Build, Check, Report, Models):
             assert isinstance(getattr(runtime, part.__name__.lower()), part)
+
+
+def test_runtimes_with_threads_say_so_once() -> None:
+    """The check's convention and the description have the same runtimes."""
+    for runtime in runtimes.available().values():
+        assert runtime.check.convention.has_threads == (runtime.describe.single_thread == "")

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-${loops}#include "../include/opkit/compute/tensor.h"
+#include "../include/opkit/compute/tensor.h"
 
 struct ${lower}_inputs {
 $inputs

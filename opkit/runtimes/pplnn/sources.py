@@ -61,7 +61,10 @@ def file_headers(spec: OpSpec, root: str) -> dict[str, str]:
     shapes = f'#include "{root}pplnn/{spec.lower}_shapes.h"\n' if has_shape_rule(spec) else ""
     return {
         where.files: render("runtimes/pplnn/templates/files.h", **values),
-        where.math_files: render("runtimes/pplnn/templates/math_files.h", **values) + shapes,
+        where.math_files: render(
+            "runtimes/pplnn/templates/math_files.h", **values, loops=threads.include(spec, root)
+        )
+        + shapes,
     }
 
 

@@ -1,3 +1,3 @@
 /* Generated from op.yml by opkit. Do not edit: the next build overwrites it. */
 /* Path of ${name}'s math, relative to this folder. */
-#include "${root}${compute}"
+${loops}#include "${root}${compute}"

@@ -99,7 +99,7 @@ def test_way_back(folder: Path) -> None:
         repository.write(folder, ELEMENTWISE)
     assert str(raised.value) == (
         "op.yml: elementwise: blend_compute.h has the math of whole tensors, but that of an "
-        "elementwise operator is generated: delete blend_compute.h; or delete `elementwise: true`"
+        "elementwise operator is generated; delete blend_compute.h; or delete `elementwise: true`"
     )
     (folder / "blend_compute.h").unlink()
     for path in sorted(HANDED_OVER):

@@ -48,6 +48,7 @@ include/VX/vx_helper.h
 include/VX/vx_khr_cnn.h
 include/VX/vx_types.h
 include/opkit/compute/half.h
+include/opkit/compute/math.h
 include/opkit/compute/tensor.h
 include/opkit/runtimes/rknn/dot_products.h
 include/opkit/runtimes/rknn/kernel_hooks.h

@@ -21,14 +21,21 @@
 typedef double doubles __attribute__((vector_size(32)));
 typedef void loop(const float *x, float *y, size_t count);
 
-#define WIDE(name) doubles _ZGVdN4v_##name(doubles);
-WIDE(exp)
-WIDE(expm1)
-WIDE(log)
-WIDE(log1p)
-WIDE(sin)
-WIDE(cos)
-WIDE(tan) WIDE(asin) WIDE(acos) WIDE(atan) WIDE(sinh) WIDE(cosh) WIDE(tanh) WIDE(erf)
+#define WIDE(name) doubles _ZGVdN4v_##name(doubles)
+WIDE(exp);
+WIDE(expm1);
+WIDE(log);
+WIDE(log1p);
+WIDE(sin);
+WIDE(cos);
+WIDE(tan);
+WIDE(asin);
+WIDE(acos);
+WIDE(atan);
+WIDE(sinh);
+WIDE(cosh);
+WIDE(tanh);
+WIDE(erf);
 
 #define exact_exp _ZGVdN4v_exp
 #define exact_expm1 _ZGVdN4v_expm1
@@ -49,7 +56,7 @@ WIDE(tan) WIDE(asin) WIDE(acos) WIDE(atan) WIDE(sinh) WIDE(cosh) WIDE(tanh) WIDE
 #define exact_tan_fast exact_tan
 #define exact_tanh_fast exact_tanh
 
-    static doubles exact_sqrt(doubles x)
+static doubles exact_sqrt(doubles x)
 {
     for (int i = 0; i < 4; i++) {
         x[i] = sqrt(x[i]);

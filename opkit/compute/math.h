@@ -1,9 +1,10 @@
 /*
  * Elementary functions of floats without calls and branches, so that compilers vectorize loops.
  *
- * Each result is at most 1 ulp from the float that is nearest to the exact one, for every argument:
- * NaN, infinities, zeros (with their sign) and subnormals, too. That holds with and without fused
- * multiply-add (-ffp-contract), in the default rounding mode.
+ * Each result is at most 1 ulp from the float that is nearest to the exact one, NaN, infinities,
+ * zeros (with their sign) and subnormals included, with and without fused multiply-add
+ * (-ffp-contract), in the default rounding mode. benchmarks/RESULTS.md of rknn-op-template names
+ * the arguments that were measured.
  *
  * Needs IEEE 754 arithmetic: no -ffast-math, and no flush-to-zero mode. Therefore compilers do not
  * vectorize these loops for 32-bit ARM, whose NEON flushes subnormals to zero: there they run on

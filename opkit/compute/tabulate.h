@@ -42,35 +42,6 @@ OPKIT_SMALL void opkit_look_up_part(const void *context, size_t begin, size_t en
     opkit_look_up_halves(look_up->results, x + begin, y + begin, end - begin);
 }
 
-/* Fills the table: computes the function of all halves. Returns false if out of memory. */
-OPKIT_SMALL bool opkit_fill_half_table(struct opkit_half_table *table,
-                                       const struct opkit_loop *loop, size_t params_size,
-                                       opkit_loop_body compute)
-{
-    struct opkit_loop all;
-    struct opkit_tensor halves;
-    const struct opkit_tensor *const tensors[] = {&halves};
-
-    if (table->results == NULL) {
-        table->results =
-            (uint16_t *)malloc(OPKIT_HALF_TABLE_SIZE * sizeof *table->results + params_size);
-    }
-    if (table->results == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < OPKIT_HALF_TABLE_SIZE; i++) {
-        table->results[i] = (uint16_t)i; /* the input, replaced block by block */
-    }
-    halves.type = OPKIT_FLOAT16;
-    halves.rank = 1;
-    halves.size = halves.shape[0] = OPKIT_HALF_TABLE_SIZE;
-    halves.data = table->results;
-    (void)opkit_plan_loop(&all, tensors, 1, &halves, loop->params);
-    compute(&all, 0, all.size);
-    memcpy(table->results + OPKIT_HALF_TABLE_SIZE, loop->params, params_size);
-    return true;
-}
-
 static inline double opkit_seconds(void)
 {
     struct timespec now;
@@ -79,21 +50,56 @@ static inline double opkit_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* Allocates the table. Each half is its own result. Returns false if out of memory. */
+OPKIT_SMALL bool opkit_allocate_half_table(struct opkit_half_table *table, size_t params_size)
+{
+    table->results =
+        (uint16_t *)malloc(OPKIT_HALF_TABLE_SIZE * sizeof *table->results + params_size);
+    if (table->results == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < OPKIT_HALF_TABLE_SIZE; i++) {
+        table->results[i] = (uint16_t)i;
+    }
+    return true;
+}
+
+/* Replaces each half in the table by the function's result. */
+OPKIT_SMALL void opkit_fill_half_table(struct opkit_half_table *table,
+                                       const struct opkit_loop *loop, size_t params_size,
+                                       opkit_loop_body compute)
+{
+    struct opkit_loop all;
+    struct opkit_tensor halves;
+    const struct opkit_tensor *const tensors[] = {&halves};
+
+    halves.type = OPKIT_FLOAT16;
+    halves.rank = 1;
+    halves.size = halves.shape[0] = OPKIT_HALF_TABLE_SIZE;
+    halves.data = table->results;
+    (void)opkit_plan_loop(&all, tensors, 1, &halves, loop->params);
+    compute(&all, 0, all.size);
+    memcpy(table->results + OPKIT_HALF_TABLE_SIZE, loop->params, params_size);
+}
+
 /* Fills the table, and measures with the call's elements whether it is faster. */
 OPKIT_SMALL bool opkit_try_half_table(struct opkit_half_table *table, const struct opkit_loop *loop,
                                       size_t params_size, opkit_loop_body compute)
 {
     const size_t count = loop->size < OPKIT_HALF_TABLE_SIZE ? loop->size : OPKIT_HALF_TABLE_SIZE;
-    const double start = opkit_seconds();
-    const bool is_filled = opkit_fill_half_table(table, loop, params_size, compute);
-    const double filled = opkit_seconds();
 
-    if (is_filled) {
+    if (opkit_allocate_half_table(table, params_size)) {
         const struct opkit_look_up look_up = {loop, table->results};
 
+        const double start = opkit_seconds();
+        opkit_fill_half_table(table, loop, params_size, compute);
+        const double filled = opkit_seconds();
         opkit_look_up_part(&look_up, 0, count);
-        const double looked_up = (opkit_seconds() - filled) / (double)count;
-        if (OPKIT_WORTH_A_TABLE == 0 || looked_up < (filled - start) / OPKIT_HALF_TABLE_SIZE) {
+        const double looked_up = opkit_seconds();
+
+        const double per_look_up = (looked_up - filled) / (double)count;
+        const double per_result = (filled - start) / OPKIT_HALF_TABLE_SIZE;
+        if (OPKIT_WORTH_A_TABLE == 0 || per_look_up < per_result) {
             return true;
         }
     }

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from opkit.description.spec import OpSpec
 from opkit.description.types import ELEMENT_TYPES
+from opkit.files.elementwise import has_table
 from tests.compiling import build
 from tests.files.texts import generated_files, once_only_files
 
@@ -20,10 +21,11 @@ Array = npt.NDArray[np.generic]
 _TYPES = ("float32", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "float16")
 """The dtypes in the order of enum opkit_type."""
 _EXPORTS = """
-const char *run(const void *inputs, const void *params, void *outputs);
-const char *run(const void *inputs, const void *params, void *outputs)
+const char *run(const void *inputs, const void *params, void *outputs, void *table);
+const char *run(const void *inputs, const void *params, void *outputs, void *table)
 {{
-    return {lower}_compute(inputs, params, outputs);
+    (void)table;
+    return {lower}_compute(inputs, params, outputs{table});
 }}
 """
 
@@ -38,17 +40,31 @@ class _Tensor(ctypes.Structure):
     )
 
 
+class Table(ctypes.Structure):
+    """A struct opkit_half_table: see opkit/compute/half_table.h."""
+
+    _fields_ = (("results", ctypes.c_void_p), ("computed", ctypes.c_size_t))
+
+
 @dataclass(frozen=True)
 class Loop:
     """A compiled `<op>_compute`."""
 
     library: ctypes.CDLL
 
-    def run(self, inputs: Sequence[Array], output: Array, params: bytes = bytes(64)) -> str:
+    def run(
+        self,
+        inputs: Sequence[Array],
+        output: Array,
+        params: bytes = bytes(64),
+        table: Table | None = None,
+    ) -> str:
         """Compute an output; return the message, or an empty text."""
         tensors = (_Tensor * len(inputs))(*map(_tensor, inputs))
         result = _tensor(output)
-        message = self.library.run(tensors, params, ctypes.byref(result))
+        message = self.library.run(
+            tensors, params, ctypes.byref(result), table and ctypes.byref(table)
+        )
         return message.decode() if message else ""
 
 
@@ -104,7 +120,7 @@ def compiled(folder: Path, spec: OpSpec, body: str, *flags: str, before: str = "
     """
     files(folder, spec, {spec.math_file: scalar_file(spec, body)})
     source = folder / "run.c"
-    exports = _EXPORTS.format(lower=spec.lower)
+    exports = _EXPORTS.format(lower=spec.lower, table=", table" if has_table(spec) else "")
     source.write_text(f'{before}#include "{spec.compute_header}"\n{exports}')
     name = "".join(filter(str.isalnum, "".join(flags)))
     library = ctypes.CDLL(str(build(folder / f"run{name}.so", source, "-shared", "-O2", *flags)))

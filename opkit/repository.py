@@ -133,7 +133,9 @@ def write(root: Path, spec: OpSpec, wheel: Wheel | None = None) -> None:
         raise SourceError(complaint)
     own = _once_only_files(root, spec, before)
     if not is_new:
-        if not all(path in own or (root / path).is_file() for path in _math(spec)):  # a new name
+        handed_over = {path for path, file in own.items() if file.reason == _FORMERLY}
+        kept = (path in handed_over or (root / path).is_file() for path in _math(spec))
+        if not all(kept):  # a new name
             _require_files(root, spec, required)
         _require_sources(root, spec)
     once = _write_once(root, own, before.once, is_new)

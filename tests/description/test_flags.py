@@ -74,7 +74,7 @@ def flags_of(command: str) -> tuple[str, ...]:
     words = shlex.split(command)
     if "-c" not in words or Path(words[0]).name != "zig":
         return ()
-    for option in {"-o", "-include", "-MF"} & {*words}:
+    for option in {"-o", "-include", "-MF", "-mllvm"} & {*words}:
         place = words.index(option)
         del words[place : place + 2]
     flags = [word for word in words if not word.startswith(_NO_MACROS) and not _FILE.search(word)]

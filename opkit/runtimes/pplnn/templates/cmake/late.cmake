@@ -60,8 +60,8 @@ foreach(opkit_table IN ITEMS onnx riscv x86)
     target_sources(${opkit_library} PRIVATE ${opkit_sources} "${opkit_once}")
     set_property(SOURCE ${opkit_sources} APPEND PROPERTY
         INCLUDE_DIRECTORIES "${opkit_repository}/pplnn/src")
-    # The same on all processors: by default a char is signed on x86, and clang adds a product in one
-    # step, with another rounding, on riscv.
+    # The same on all processors: by default a char is signed on x86, and clang rounds the sum of a
+    # product once instead of twice on riscv.
     set_property(SOURCE ${opkit_sources} APPEND PROPERTY
         COMPILE_OPTIONS -funsigned-char -ffp-contract=off)
 endforeach()

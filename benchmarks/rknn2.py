@@ -23,7 +23,7 @@ from benchmarks import results_file
 from rknn_op.repositories import environment
 
 ROOT = Path(__file__).resolve().parent.parent
-EXAMPLES = ROOT / "examples"
+EXAMPLES = ROOT / "operators"
 COMMAND = "python -m benchmarks.rknn2 --output benchmarks"
 ELEMENTS = 2**20
 AIM = 1.05  # maximum ratio to the bare math

@@ -89,7 +89,7 @@ def _run(processes: Processes, name: str, example: Path, planned: Plan) -> None:
     target = spec.target_platform
     click.echo(f"{spec.name}: from its description to a package for {target}\n")
 
-    source = f"examples/{name}"
+    source = f"operators/{name}"
     kernels = "rknn_kernel_*," if any(example.glob("rknn_kernel_*")) else ""
     math = f"{source}/{{{spec.lower}_*,{kernels}tests}}"
     _step(f"rknn-op create -c {source}/{name}.yml -p {folder}", lambda: _create(planned))

@@ -22,7 +22,7 @@ from opkit.runtimes import parse
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "{{cookiecutter.op_name}}"
-EXAMPLES = ROOT / "examples"
+EXAMPLES = ROOT / "operators"
 EXAMPLE_NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/*.yml"))
 RKNN_EXAMPLES = [
     name

@@ -20,7 +20,15 @@ pytestmark = pytest.mark.slow
 
 OPERATORS = {each.spec.name: each for each in library.operators(EXAMPLES) if each.onnx}
 
-MIN_NODE_TESTS = {"CumSum": 7, "GridSample": 18, "Selu": 3}
+MIN_NODE_TESTS = {
+    "CumSum": 7,
+    "GatherND": 3,
+    "GridSample": 18,
+    "ScatterElements": 7,
+    "ScatterND": 7,
+    "Selu": 3,
+    "TopK": 6,
+}
 """Operator -> the minimum of its tests in onnx; later versions have more of some."""
 
 
@@ -48,6 +56,7 @@ class Invalid:
 
 NOT_APPLICABLE: dict[str, Refused | Invalid] = {
     r"test_gridsample_volumetric_.*": Refused("3-D data is not supported"),
+    r"test_top_k_uint64": Invalid("input 'x' is uint64"),
 }
 """Pattern of tests -> the error instead of a result."""
 

@@ -120,10 +120,100 @@ def cum_sum_calls(draw: Any) -> Call:
     return Call({"x": x, "axis": np.array(draw(axes(x.ndim)))}, flags)
 
 
+@st.composite
+def top_k_calls(draw: Any) -> Call:
+    """Return ties, infinities and, of floats, both zeros; without NaN, whose order is open."""
+    dtype = draw(st.sampled_from([np.float32, np.int32, np.int64]))
+    elements = st.integers(-3, 3).map(dtype)
+    if dtype == np.float32:
+        elements |= st.floats(width=32, allow_nan=False)
+    x = draw(hnp.arrays(dtype, shapes(max_rank=3, max_side=20), elements=elements))
+    axis = draw(axes(x.ndim))
+    k = np.array([draw(st.integers(1, x.shape[axis]))])
+    return Call({"X": x, "K": k}, {"axis": axis, "largest": draw(st.integers(0, 1))})
+
+
+def changes(dtype: Any, reduction: str) -> st.SearchStrategy[Any]:
+    """Return elements for reductions.
+
+    Sums and products of whole numbers are exact; of NaN, onnxruntime keeps the first minimum.
+    """
+    if dtype != np.float32 or reduction in ("add", "mul"):
+        return st.integers(-2, 2).map(dtype)
+    return st.floats(width=32, allow_nan=reduction == "none")
+
+
+@st.composite
+def scatter_elements_calls(draw: Any) -> Call:
+    dtype = draw(st.sampled_from([np.float32, np.int32, np.int64]))
+    reduction = draw(st.sampled_from(["none", "add", "mul", "min", "max"]))
+    elements = changes(dtype, reduction)
+    data = draw(hnp.arrays(dtype, shapes(), elements=elements))
+    axis = draw(axes(data.ndim))
+    shape = tuple(draw(st.integers(1, side)) for side in data.shape)
+    length = data.shape[axis]
+    if reduction == "none":  # the order of updates of the same element is open
+        rows = [side if i == axis % data.ndim else 1 for i, side in enumerate(shape)]
+        unique = draw(st.permutations(range(length)))[: shape[axis]]
+        indices = np.broadcast_to(np.array(unique).reshape(rows), shape).copy()
+    else:
+        indices = draw(hnp.arrays(np.int64, shape, elements=st.integers(-length, length - 1)))
+    updates = draw(hnp.arrays(dtype, shape, elements=elements))
+    inputs = {"data": data, "indices": indices, "updates": updates}
+    return Call(inputs, {"axis": axis, "reduction": reduction})
+
+
+EXACT = st.integers(-(2**24), 2**24)
+"""Integers that librknnrt 1.6.0 passes unchanged: as float32."""
+
+
+@st.composite
+def coordinates(draw: Any, lengths: Sequence[int], outer: Sequence[int]) -> Array:
+    """Return indices [*outer, K]."""
+    columns = [
+        draw(hnp.arrays(np.int64, (*outer, 1), elements=st.integers(-length, length - 1)))
+        for length in lengths
+    ]
+    return np.concatenate(columns, -1)
+
+
+@st.composite
+def scatter_nd_calls(draw: Any) -> Call:
+    dtype = draw(st.sampled_from([np.float32, np.int32, np.int64]))
+    reduction = draw(st.sampled_from(["none", "add", "mul", "min", "max"]))
+    elements = changes(dtype, reduction)
+    data = draw(hnp.arrays(dtype, shapes(), elements=elements))
+    count = draw(st.integers(1, data.ndim))
+    # The order of updates of the same element is open.
+    outer = (1,) if reduction == "none" else draw(shapes(max_rank=2, max_side=4))
+    indices = draw(coordinates(data.shape[:count], outer))
+    updates = draw(hnp.arrays(dtype, (*outer, *data.shape[count:]), elements=elements))
+    inputs = {"data": data, "indices": indices, "updates": updates}
+    return Call(inputs, {"reduction": reduction})
+
+
+@st.composite
+def gather_nd_calls(draw: Any) -> Call:
+    dtype = draw(st.sampled_from([np.float32, np.int32, np.int64, np.uint8, np.bool_]))
+    elements = EXACT if np.dtype(dtype).kind == "i" else None
+    data = draw(hnp.arrays(dtype, shapes(max_side=5), elements=elements))
+    batch_dims = draw(st.integers(0, data.ndim - 1))
+    count = draw(st.integers(1, data.ndim - batch_dims))
+    outer = (*data.shape[:batch_dims], *draw(shapes(max_rank=2, max_side=4)))
+    if len(outer) + data.ndim - batch_dims - count > 6:
+        outer = outer[: batch_dims + 1]
+    indices = draw(coordinates(data.shape[batch_dims : batch_dims + count], outer))
+    return Call({"data": data, "indices": indices}, {"batch_dims": batch_dims})
+
+
 CALLS = {
     # onnxruntime subtracts alpha from alpha * e^x: near 0, it loses digits.
     "Selu": Random(selu_calls(), [17, 22], 1e-6, 3e-6),
     "CumSum": Random(cum_sum_calls(), [11, 14], count=80),
+    "TopK": Random(top_k_calls(), [11, 24], count=150),
+    "ScatterElements": Random(scatter_elements_calls(), [18], count=150),
+    "ScatterND": Random(scatter_nd_calls(), [18], count=150),
+    "GatherND": Random(gather_nd_calls(), [12, 13], count=100),
     "GridSample": Random(grid_sample_calls(), [16, 20], atol=3e-6, count=150),
 }
 
@@ -216,10 +306,51 @@ def zeros(*shape: int, dtype: Any = np.float32) -> Array:
 
 GRID = {"x": zeros(1, 2, 3, 4), "grid": zeros(1, 5, 6, 2)}
 SAMPLED = {"y": (1, 2, 5, 6)}
+TOP = {"values": (2, 1), "indices": ((2, 1), np.dtype(np.int64))}
 INVALID = [
     Invalid("GridSample", GRID, {"mode": "lanczos"}, SAMPLED, "mode must be linear, cubic or n"),
     Invalid("GridSample", GRID, {"padding_mode": "wrap"}, SAMPLED, "must be zeros, border or refl"),
     Invalid("GridSample", GRID, {"align_corners": 2}, SAMPLED, "align_corners must be 0 or 1"),
+    *(
+        Invalid(
+            "ScatterElements",
+            {"data": zeros(3), "indices": zeros(1, dtype=np.int64) + index, "updates": zeros(1)},
+            {},
+            {"output": (3,)},
+            "indices must be within the axis",
+        )
+        for index in (3, -4, 2**40)
+    ),
+    *(
+        Invalid(
+            "ScatterND",
+            {"data": zeros(3), "indices": zeros(1, 1, dtype=np.int64) + index, "updates": zeros(1)},
+            {},
+            {"output": (3,)},
+            "indices must be within data",
+        )
+        for index in (3, -4, 2**40)
+    ),
+    *(
+        Invalid(
+            "GatherND",
+            {"data": zeros(3), "indices": zeros(1, 1, dtype=np.int64) + index},
+            {},
+            {"output": (1,)},
+            "indices must be within data",
+        )
+        for index in (3, -4, 2**40)
+    ),
+    *(
+        Invalid("TopK", {"x": zeros(2, 3)}, params, TOP, problem)
+        for params, problem in [
+            ({"k": 0}, "k must be 1 or more"),
+            ({"k": 4}, "at most the length of the axis"),
+            ({"k": 1, "axis": 2}, "axis must be a dimension of x"),
+            ({"k": 1, "largest": 2}, "largest must be 0 or 1"),
+            ({"k": 1, "sorted": 2}, "sorted must be 0 or 1"),
+        ]
+    ),
 ]
 
 

@@ -27,7 +27,7 @@ def output_shapes(input_shapes, params):
         raise ValueError(
             "ScatterElements: data, indices, updates and output must have the same rank"
         )
-    if indices != updates or any(each > limit for each, limit in zip(indices, shape)):
+    if indices != updates or any(indices[i] > shape[i] for i in range(len(shape))):
         raise ValueError(
             "ScatterElements: indices and updates must be of one shape, in no dimension larger "
             "than data"

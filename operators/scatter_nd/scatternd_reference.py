@@ -20,7 +20,8 @@ def output_shapes(input_shapes, params):
     indices, updates = tuple(input_shapes["indices"]), tuple(input_shapes["updates"])
     if not 1 <= indices[-1] <= len(shape):
         raise ValueError(
-            f"ScatterND: the last dimension of indices must be 1 to the rank of data, not {indices[-1]}"
+            "ScatterND: the last dimension of indices must be 1 to the rank of data, "
+            f"not {indices[-1]}"
         )
     # A single update of a single element: updates without dimensions are [1].
     if updates != (indices[:-1] + shape[indices[-1] :] or (1,)):

@@ -15,6 +15,7 @@ from opkit.check.cases import Case
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator, Prepared, unsupported_tensors
 from opkit.description.spec import OpSpec
+from opkit.description.types import ParamType
 from opkit.models.extra import required
 from opkit.runtimes.invocation import Array, Invocation, Kernel
 from tests.models.models import model, value
@@ -43,9 +44,9 @@ class Call:
             spec: the operator.
         """
         inputs = {name.lower(): array for name, array in self.inputs.items()}
-        constants = {param.name: param.type.is_list for param in spec.params if param.source}
+        constants = {param.name: param.type for param in spec.params if param.source}
         params = {
-            name: array.ravel().tolist() if constants[name] else array.ravel()[0].item()
+            name: _constant(constants[name], array)
             for name, array in inputs.items()
             if name in constants
         }
@@ -55,6 +56,14 @@ class Call:
             for key, each in self.attributes.items()
         }
         return Case(name, tensors, texts | params)
+
+
+def _constant(type_: ParamType, array: Array) -> Any:
+    """Return a constant input as the value of a param."""
+    numbers = array.ravel().tolist()
+    if type_.element.kind != "float":
+        numbers = [int(number) for number in numbers]
+    return numbers if type_.is_list else numbers[0]
 
 
 @dataclass(frozen=True)
@@ -188,19 +197,31 @@ def run_by_onnx(op_type: str, call: Call, opset: int) -> list[Array]:
     return found
 
 
+def _expected(op_type: str, outputs: Outputs, expected: Sequence[Array]) -> list[Array]:
+    """Return the expected arrays for an operator's outputs, which may differ from ONNX's.
+
+    A scalar of ONNX is a tensor of one element. NonMaxSuppression has a fixed number of rows, and
+    the number of the rows of ONNX's output as a second one.
+    """
+    if op_type != "NonMaxSuppression":
+        return [array.reshape(array.shape or (1,)) for array in expected]
+    [rows] = expected
+    padding = len(outputs["selected_indices"]) - len(rows)
+    padded = np.pad(rows, [(0, padding), (0, 0)], constant_values=-1)
+    return [padded, np.array([len(rows)])]
+
+
 def assert_all_close(
+    op_type: str,
     found: Mapping[str, Outputs],
     expected: Sequence[Array],
     rtol: float = 0.0,
     atol: float = 0.0,
     message: str = "",
 ) -> None:
-    """Compare the outputs of every program; a scalar of ONNX is a tensor of one element here."""
+    """Compare the outputs of every program with those of ONNX's operator."""
     for name, outputs in found.items():
-        assert len(outputs) == len(expected), name
-        for array, right in zip(outputs.values(), expected, strict=True):
-            shape = right.shape or (1,)
-            assert array.shape == shape, f"{name} {message}"
-            np.testing.assert_allclose(
-                array, right.reshape(shape), rtol, atol, err_msg=f"{name} {message}"
-            )
+        arrays = _expected(op_type, outputs, expected)
+        for array, right in zip(outputs.values(), arrays, strict=True):
+            assert array.shape == right.shape, f"{name} {message}"
+            np.testing.assert_allclose(array, right, rtol, atol, err_msg=f"{name} {message}")

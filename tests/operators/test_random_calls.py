@@ -206,6 +206,57 @@ def gather_nd_calls(draw: Any) -> Call:
     return Call({"data": data, "indices": indices}, {"batch_dims": batch_dims})
 
 
+@st.composite
+def trilu_calls(draw: Any) -> Call:
+    dtype = draw(st.sampled_from([np.float32, np.int64]))
+    elements = EXACT if dtype == np.int64 else None
+    x = draw(hnp.arrays(dtype, shapes(min_rank=2), elements=elements))
+    k = draw(st.none() | st.integers(-9, 9))
+    inputs = {"input": x} if k is None else {"input": x, "k": np.array(k)}
+    return Call(inputs, {"upper": draw(st.integers(0, 1))})
+
+
+@st.composite
+def one_hot_calls(draw: Any) -> Call:
+    dtype = draw(st.sampled_from([np.int64, np.int32, np.float32]))
+    indices = draw(hnp.arrays(dtype, shapes(), elements=st.integers(-9, 9).map(dtype)))
+    values = draw(hnp.arrays(np.float32, (2,)))
+    depth = np.array([draw(st.integers(1, 9))], dtype)
+    inputs = {"indices": indices, "depth": depth, "values": values}
+    return Call(inputs, {"axis": draw(axes(indices.ndim + 1))})
+
+
+@st.composite
+def compress_calls(draw: Any) -> Call:
+    dtype = draw(st.sampled_from([np.float32, np.int64, np.bool_]))
+    elements = EXACT if dtype == np.int64 else None
+    x = draw(hnp.arrays(dtype, shapes(), elements=elements))
+    axis = draw(st.none() | axes(x.ndim))
+    length = x.size if axis is None else x.shape[axis]
+    condition = draw(hnp.arrays(np.bool_, (draw(st.integers(1, length)),)))
+    condition[draw(st.integers(0, len(condition) - 1))] = True  # runtimes have no empty tensors
+    inputs = {"input": x, "condition": condition}
+    return Call(inputs, {} if axis is None else {"axis": axis})
+
+
+@st.composite
+def non_max_suppression_calls(draw: Any) -> Call:
+    """Return boxes with equal scores, equal boxes, and quotients at the threshold."""
+    images, classes, count = (draw(st.integers(1, limit)) for limit in (2, 3, 40))
+    eighths = st.integers(-8, 8).map(lambda each: each / 8)
+    boxes = draw(hnp.arrays(np.float32, (images, count, 4), elements=eighths | floats(-1, 1)))
+    scores = draw(hnp.arrays(np.float32, (images, classes, count), elements=eighths))
+    inputs = {
+        "boxes": boxes,
+        "scores": scores,
+        "max_output_boxes_per_class": np.array([draw(st.integers(1, 50))]),
+    }
+    for name, elements in (("iou_threshold", (0, 0.25, 0.5, 1)), ("score_threshold", (-2, 0.25))):
+        if each := draw(st.none() | st.sampled_from(elements)):
+            inputs[name] = np.array([each], np.float32)
+    return Call(inputs, {"center_point_box": draw(st.integers(0, 1))})
+
+
 CALLS = {
     # onnxruntime subtracts alpha from alpha * e^x: near 0, it loses digits.
     "Selu": Random(selu_calls(), [17, 22], 1e-6, 3e-6),
@@ -214,6 +265,10 @@ CALLS = {
     "ScatterElements": Random(scatter_elements_calls(), [18], count=150),
     "ScatterND": Random(scatter_nd_calls(), [18], count=150),
     "GatherND": Random(gather_nd_calls(), [12, 13], count=100),
+    "Trilu": Random(trilu_calls(), [14]),
+    "OneHot": Random(one_hot_calls(), [11], count=80),
+    "Compress": Random(compress_calls(), [9, 11], count=80),
+    "NonMaxSuppression": Random(non_max_suppression_calls(), [10, 11], count=150),
     "GridSample": Random(grid_sample_calls(), [16, 20], atol=3e-6, count=150),
 }
 
@@ -234,7 +289,7 @@ def test_like_onnxruntime(op_type: str, library_operator: Library) -> None:
         call = in_opset(call, op_type, opset)
         expected = run_by_onnxruntime(op_type, call, opset)
         found = operator.results(call.case("random", operator.operator.spec))
-        assert_all_close(found, expected, random.rtol, random.atol)
+        assert_all_close(op_type, found, expected, random.rtol, random.atol)
 
     run()
 
@@ -249,7 +304,8 @@ def test_grid_sample_rounds_ties_like_onnxruntime(library_operator: Library) -> 
     operator = library_operator("GridSample")
     call = Call({"X": RAMP, "grid": TIES.reshape(1, 7, 7, 2)}, {"mode": "nearest"})
     expected = run_by_onnxruntime("GridSample", call, 20)
-    assert_all_close(operator.results(call.case("ties", operator.operator.spec)), expected)
+    found = operator.results(call.case("ties", operator.operator.spec))
+    assert_all_close("GridSample", found, expected)
 
 
 @given(call=grid_sample_calls())
@@ -259,7 +315,7 @@ def test_grid_sample_like_onnx(library_operator: Library, call: Call) -> None:
         return  # onnx moves locations to the border, onnxruntime and PyTorch pixels
     operator = library_operator("GridSample")
     found = operator.results(call.case("random", operator.operator.spec))
-    assert_all_close(found, run_by_onnx("GridSample", call, 20), atol=3e-6)
+    assert_all_close("GridSample", found, run_by_onnx("GridSample", call, 20), atol=3e-6)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +331,7 @@ def test_cum_sum_overflows_like_onnxruntime(
     prepared = operator.operator.prepare(call.case("overflow", operator.operator.spec))
     result = operator.kernels["pplnn"].run(prepared.invocation)
     found = {"pplnn": result.outputs, "reference": prepared.expected}
-    assert_all_close(found, run_by_onnxruntime("CumSum", call, 14))
+    assert_all_close("CumSum", found, run_by_onnxruntime("CumSum", call, 14))
 
 
 # ---- Invalid calls -------------------------------------------------------------------------------
@@ -306,6 +362,7 @@ def zeros(*shape: int, dtype: Any = np.float32) -> Array:
 
 GRID = {"x": zeros(1, 2, 3, 4), "grid": zeros(1, 5, 6, 2)}
 SAMPLED = {"y": (1, 2, 5, 6)}
+ROWS = {"output": (3, 1)}
 TOP = {"values": (2, 1), "indices": ((2, 1), np.dtype(np.int64))}
 INVALID = [
     Invalid("GridSample", GRID, {"mode": "lanczos"}, SAMPLED, "mode must be linear, cubic or n"),
@@ -340,6 +397,26 @@ INVALID = [
             "indices must be within data",
         )
         for index in (3, -4, 2**40)
+    ),
+    Invalid("Trilu", {"input": zeros(3)}, {}, {"output": (3,)}, "must have 2 or more dimensions"),
+    Invalid("Trilu", {"input": zeros(3, 3)}, {"upper": 2}, {"output": (3, 3)}, "must be 0 or 1"),
+    *(
+        Invalid(
+            "OneHot", {"indices": zeros(3), "values": values}, params, {"output": (3, 1)}, problem
+        )
+        for values, params, problem in [
+            (zeros(2), {"depth": 0}, "depth must be 1 or more"),
+            (zeros(2), {"depth": 1, "axis": 2}, "axis must be a dimension of output"),
+            (zeros(3), {"depth": 1}, "values must have 2 elements: off and on"),
+        ]
+    ),
+    *(
+        Invalid("Compress", {"input": zeros(2, 3)}, params, {"output": (2, 1)}, problem)
+        for params, problem in [
+            ({"condition": [1], "axis": 2}, "axis must be a dimension of input"),
+            ({"condition": [1, 0, 1], "axis": 0}, "condition must not be longer than the axis"),
+            ({"condition": [0, 0]}, "condition must select a slice"),
+        ]
     ),
     *(
         Invalid("TopK", {"x": zeros(2, 3)}, params, TOP, problem)

@@ -203,12 +203,12 @@ static const char *nonmaxsuppression_check(const struct nonmaxsuppression_inputs
 
 /* Selects boxes of one class; writes rows and returns their number. */
 static size_t nonmaxsuppression_class(struct nonmaxsuppression_work *work, const float *boxes,
-                                      const struct nonmaxsuppression_params *params, size_t most,
-                                      size_t image, size_t label, int64_t *rows)
+                                      const struct nonmaxsuppression_params *params,
+                                      size_t max_count, size_t image, size_t label, int64_t *rows)
 {
     size_t count = 0;
 
-    while (count < most && work->count > 0) {
+    while (count < max_count && work->count > 0) {
         const size_t index = nonmaxsuppression_take(work);
         const struct nonmaxsuppression_box box =
             nonmaxsuppression_read(boxes + 4 * index, params->center_point_box == 1);
@@ -251,16 +251,16 @@ static const char *nonmaxsuppression_compute(const struct nonmaxsuppression_inpu
     const size_t labels = inputs->scores.shape[1];
     const size_t boxes = inputs->scores.shape[2];
     const size_t limit = (size_t)params->max_output_boxes_per_class;
-    const size_t most = limit < boxes ? limit : boxes;
+    const size_t max_count = limit < boxes ? limit : boxes;
     const size_t size = outputs->selected_indices.size;
     int64_t *rows = outputs->selected_indices.int64;
     size_t count = 0;
-    if (size != images * labels * most * 3 || outputs->count.size != 1) {
-        return "selected_indices must be [N * classes * most boxes, 3], and count [1]";
+    if (size != images * labels * max_count * 3 || outputs->count.size != 1) {
+        return "selected_indices must be [N * classes * max boxes, 3], and count [1]";
     }
 
     struct nonmaxsuppression_work work;
-    float *memory = (float *)malloc(5 * most * sizeof *memory);
+    float *memory = (float *)malloc(5 * max_count * sizeof *memory);
     work.heap = (uint64_t *)malloc(boxes * sizeof *work.heap);
     if (memory == NULL || work.heap == NULL) {
         free(memory);
@@ -268,17 +268,17 @@ static const char *nonmaxsuppression_compute(const struct nonmaxsuppression_inpu
         return "out of memory";
     }
     work.selected.left = memory;
-    work.selected.top = memory + most;
-    work.selected.right = memory + 2 * most;
-    work.selected.bottom = memory + 3 * most;
-    work.selected.area = memory + 4 * most;
+    work.selected.top = memory + max_count;
+    work.selected.right = memory + 2 * max_count;
+    work.selected.bottom = memory + 3 * max_count;
+    work.selected.area = memory + 4 * max_count;
     for (size_t i = 0; i < images * labels; i++) {
         const size_t image = i / labels;
         const float *image_boxes = inputs->boxes.float32 + image * boxes * 4;
 
         nonmaxsuppression_start(&work, inputs->scores.float32 + i * boxes, boxes,
                                 params->score_threshold);
-        count += nonmaxsuppression_class(&work, image_boxes, params, most, image, i % labels,
+        count += nonmaxsuppression_class(&work, image_boxes, params, max_count, image, i % labels,
                                          rows + 3 * count);
     }
     free(memory);

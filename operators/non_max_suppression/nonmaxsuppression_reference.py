@@ -1,10 +1,10 @@
 """NonMaxSuppression in numpy: the reference for every kernel; RKNN-Toolkit2 runs it, too.
 
 The boxes of each class with the best scores that overlap little, as in the ONNX specification of
-NonMaxSuppression; but runtimes have no tensors of a varying size, so that the output has the most
-rows: the unused ones are -1, and `count` is the number of the others. Where the specification is
-open: of equal scores, the first box is better, and boxes without area overlap none, as in
-onnxruntime. The math is in float32, in its order.
+NonMaxSuppression; but runtimes have no tensors of a varying size, so that the output has the
+maximum number of rows: the unused ones are -1, and `count` is the number of the others. Where the
+specification is open: of equal scores, the first box is better, and boxes without area overlap
+none, as in onnxruntime. The math is in float32, in its order.
 """
 
 import numpy as np
@@ -24,10 +24,10 @@ def output_shapes(input_shapes, params):
         raise ValueError(
             "NonMaxSuppression: scores must be [N, classes, boxes], with the N and boxes of boxes"
         )
-    most = params["max_output_boxes_per_class"]
-    if most < 1:
+    limit = params["max_output_boxes_per_class"]
+    if limit < 1:
         raise ValueError(
-            f"NonMaxSuppression: max_output_boxes_per_class must be 1 or more, not {most}"
+            f"NonMaxSuppression: max_output_boxes_per_class must be 1 or more, not {limit}"
         )
     if not 0 <= params["iou_threshold"] <= 1:
         raise ValueError(
@@ -41,7 +41,7 @@ def output_shapes(input_shapes, params):
                 params["center_point_box"]
             )
         )
-    rows = scores[0] * scores[1] * min(most, boxes[1])
+    rows = scores[0] * scores[1] * min(limit, boxes[1])
     return {"selected_indices": (rows, 3), "count": (1,)}
 
 
@@ -81,7 +81,7 @@ def corners_of(boxes, is_center):
 def selected(corners, scores, params):
     """Return the indices of the selected boxes of a class, the best first."""
     low, high, areas = corners
-    limit = np.float32(params["iou_threshold"])
+    threshold = np.float32(params["iou_threshold"])
     candidates = np.flatnonzero(scores > np.float32(params["score_threshold"]))
     found = []
     for box in candidates[np.argsort(-scores[candidates], kind="stable")]:
@@ -90,7 +90,7 @@ def selected(corners, scores, params):
         total = areas[box] + areas[found] - common
         is_valid = (size > 0).all(-1) & (common > 0) & (total > 0)
         is_valid &= (areas[box] > 0) & (areas[found] > 0)
-        if not np.any(is_valid & (common / np.where(total > 0, total, 1) > limit)):
+        if not np.any(is_valid & (common / np.where(total > 0, total, 1) > threshold)):
             found.append(int(box))
             if len(found) == params["max_output_boxes_per_class"]:
                 break

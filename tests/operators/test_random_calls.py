@@ -257,6 +257,48 @@ def non_max_suppression_calls(draw: Any) -> Call:
     return Call(inputs, {"center_point_box": draw(st.integers(0, 1))})
 
 
+@st.composite
+def col2im_calls(draw: Any) -> Call:
+    """Return images of 2 dimensions, as onnxruntime's blocks; whole numbers: sums are exact."""
+    image, block, dilations, strides = (
+        [draw(st.integers(1, limit)) for _ in range(2)] for limit in (7, 3, 2, 3)
+    )
+    pads = [draw(st.integers(0, 2)) for _ in range(4)]
+    blocks = 1
+    for i in range(2):
+        extent = dilations[i] * (block[i] - 1) + 1
+        image[i] = max(image[i], extent - pads[i] - pads[2 + i], 1)
+        blocks *= (image[i] + pads[i] + pads[2 + i] - extent) // strides[i] + 1
+    shape = draw(st.integers(1, 2)), draw(st.integers(1, 3)) * block[0] * block[1], blocks
+    columns = draw(hnp.arrays(np.float32, shape, elements=integers_as(np.float32, 1000)))
+    inputs = {
+        "input": columns,
+        "image_shape": np.array(image),
+        "block_shape": np.array(block),
+    }
+    return Call(inputs, {"dilations": dilations, "pads": pads, "strides": strides})
+
+
+@st.composite
+def center_crop_pad_calls(draw: Any) -> Call:
+    dtype = draw(st.sampled_from([np.float32, np.int64]))
+    elements = EXACT if dtype == np.int64 else None
+    x = draw(hnp.arrays(dtype, shapes(), elements=elements))
+    every = draw(st.permutations(range(x.ndim)))
+    chosen = every[: draw(st.integers(1, x.ndim))]
+    axes_ = [axis - draw(st.sampled_from([0, x.ndim])) for axis in chosen]
+    shape = np.array([draw(st.integers(1, 9)) for _ in axes_])
+    return Call({"input_data": x, "shape": shape}, {"axes": axes_})
+
+
+@st.composite
+def det_calls(draw: Any) -> Call:
+    side = draw(st.integers(1, 5))
+    outer = draw(st.sampled_from([(), (1,), (3,), (2, 2)]))
+    quarters = st.integers(-8, 8).map(lambda each: each / 4)
+    return Call({"X": draw(hnp.arrays(np.float32, (*outer, side, side), elements=quarters))}, {})
+
+
 CALLS = {
     # onnxruntime subtracts alpha from alpha * e^x: near 0, it loses digits.
     "Selu": Random(selu_calls(), [17, 22], 1e-6, 3e-6),
@@ -269,6 +311,10 @@ CALLS = {
     "OneHot": Random(one_hot_calls(), [11], count=80),
     "Compress": Random(compress_calls(), [9, 11], count=80),
     "NonMaxSuppression": Random(non_max_suppression_calls(), [10, 11], count=150),
+    "Col2Im": Random(col2im_calls(), [18], count=100),
+    "CenterCropPad": Random(center_crop_pad_calls(), [18], count=80),
+    # onnxruntime computes in float32: products of up to 5 elements of 2, of which many cancel.
+    "Det": Random(det_calls(), [11, 22], rtol=1e-5, atol=1e-4, count=80),
     "GridSample": Random(grid_sample_calls(), [16, 20], atol=3e-6, count=150),
 }
 
@@ -363,7 +409,13 @@ def zeros(*shape: int, dtype: Any = np.float32) -> Array:
 GRID = {"x": zeros(1, 2, 3, 4), "grid": zeros(1, 5, 6, 2)}
 SAMPLED = {"y": (1, 2, 5, 6)}
 ROWS = {"output": (3, 1)}
-TOP = {"values": (2, 1), "indices": ((2, 1), np.dtype(np.int64))}
+COLUMNS = {"image_shape": [3], "block_shape": [2]}
+IMAGE = {"output": (1, 2, 3)}
+SCORES = {"scores": zeros(1, 1, 5)}
+PADDED = {"output_data": (1, 1)}
+INDEX = np.dtype(np.int64)
+BEST = {"selected_indices": ((1, 3), INDEX), "count": ((1,), INDEX)}
+TOP = {"values": (2, 1), "indices": ((2, 1), INDEX)}
 INVALID = [
     Invalid("GridSample", GRID, {"mode": "lanczos"}, SAMPLED, "mode must be linear, cubic or n"),
     Invalid("GridSample", GRID, {"padding_mode": "wrap"}, SAMPLED, "must be zeros, border or refl"),
@@ -397,6 +449,39 @@ INVALID = [
             "indices must be within data",
         )
         for index in (3, -4, 2**40)
+    ),
+    *(
+        Invalid("Col2Im", {"input": zeros(1, 4, 2)}, COLUMNS | params, IMAGE, problem)
+        for params, problem in [
+            ({"block_shape": [2, 2]}, "the same count of items, 1 to 4"),
+            ({"strides": [1, 1]}, "must have an item for each dimension"),
+            ({"dilations": [0]}, "must be above 0"),
+            ({"dilations": [3]}, "must fit into the image"),
+            ({"block_shape": [3]}, "input must be"),
+        ]
+    ),
+    *(
+        Invalid("CenterCropPad", {"input_data": zeros(2, 4)}, params, PADDED, problem)
+        for params, problem in [
+            ({"shape": [1]}, "shape must have an item for each axis"),
+            ({"shape": [1, 0]}, "shape must be above 0"),
+            ({"shape": [1], "axes": [2]}, "axes must be different dimensions"),
+        ]
+    ),
+    Invalid("Det", {"x": zeros(2, 3)}, {}, {"y": (1,)}, "x must be square matrices"),
+    Invalid("Det", {"x": zeros(4)}, {}, {"y": (1,)}, "x must be square matrices"),
+    *(
+        Invalid("NonMaxSuppression", SCORES | {"boxes": boxes}, params, BEST, problem)
+        for boxes, params, problem in [
+            (zeros(1, 5, 3), {"max_output_boxes_per_class": 1}, "boxes must be"),
+            (zeros(1, 4, 4), {"max_output_boxes_per_class": 1}, "scores must be"),
+            (zeros(1, 5, 4), {"max_output_boxes_per_class": 0}, "must be 1 or more"),
+            (
+                zeros(1, 5, 4),
+                {"max_output_boxes_per_class": 1, "iou_threshold": 1.5},
+                "iou_threshold must be 0 to 1",
+            ),
+        ]
     ),
     Invalid("Trilu", {"input": zeros(3)}, {}, {"output": (3,)}, "must have 2 or more dimensions"),
     Invalid("Trilu", {"input": zeros(3, 3)}, {"upper": 2}, {"output": (3, 3)}, "must be 0 or 1"),

@@ -1,7 +1,7 @@
 /*
  * The shape rule of NonMaxSuppression, for runtimes that infer shapes at run time.
  *
- * selected_indices is [N * classes * most boxes of a class, 3], and count [1].
+ * selected_indices is [N * classes * max boxes of a class, 3], and count [1].
  */
 #ifndef NONMAXSUPPRESSION_SHAPES_H
 #define NONMAXSUPPRESSION_SHAPES_H
@@ -22,9 +22,9 @@ static const char *nonmaxsuppression_shapes(const struct nonmaxsuppression_input
         return "max_output_boxes_per_class must be 1 or more";
     }
     const size_t limit = (size_t)params->max_output_boxes_per_class;
-    const size_t most = limit < scores->shape[2] ? limit : scores->shape[2];
+    const size_t max_count = limit < scores->shape[2] ? limit : scores->shape[2];
     outputs->selected_indices.rank = 2;
-    outputs->selected_indices.shape[0] = scores->shape[0] * scores->shape[1] * most;
+    outputs->selected_indices.shape[0] = scores->shape[0] * scores->shape[1] * max_count;
     outputs->selected_indices.shape[1] = 3;
     outputs->count.rank = 1;
     outputs->count.shape[0] = 1;

@@ -428,7 +428,7 @@ INVALID = [
             {"output": (3,)},
             "indices must be within the axis",
         )
-        for index in (3, -4, 2**40)
+        for index in (3, -4, 2**20)
     ),
     *(
         Invalid(
@@ -438,7 +438,7 @@ INVALID = [
             {"output": (3,)},
             "indices must be within data",
         )
-        for index in (3, -4, 2**40)
+        for index in (3, -4, 2**20)
     ),
     *(
         Invalid(
@@ -448,7 +448,7 @@ INVALID = [
             {"output": (1,)},
             "indices must be within data",
         )
-        for index in (3, -4, 2**40)
+        for index in (3, -4, 2**20)
     ),
     *(
         Invalid("Col2Im", {"input": zeros(1, 4, 2)}, COLUMNS | params, IMAGE, problem)

@@ -30,6 +30,9 @@ static const char *col2im_shapes(const struct col2im_inputs *inputs,
         elements *= (size_t)params->block_shape.items[i];
         outputs->output.shape[2 + i] = (size_t)params->image_shape.items[i];
     }
+    if (x->shape[1] % elements != 0) {
+        return "input must be [N, channels * elements of a block, blocks]";
+    }
     outputs->output.shape[0] = x->shape[0];
     outputs->output.shape[1] = x->shape[1] / elements;
     return NULL;

@@ -26,6 +26,9 @@ static const char *compress_shapes(const struct compress_inputs *inputs,
         return "condition must select a slice";
     }
     if (params->axis == INT32_MIN) { /* no axis */
+        if (params->condition.count > x->size) {
+            return "condition must not be longer than the axis";
+        }
         outputs->output.rank = 1;
         outputs->output.shape[0] = selected;
         return NULL;
@@ -33,9 +36,13 @@ static const char *compress_shapes(const struct compress_inputs *inputs,
     if (params->axis < -rank || params->axis >= rank) {
         return "axis must be a dimension of input: from -rank to rank - 1";
     }
+    const size_t axis = (size_t)(params->axis < 0 ? params->axis + rank : params->axis);
+    if (params->condition.count > x->shape[axis]) {
+        return "condition must not be longer than the axis";
+    }
     outputs->output.rank = x->rank;
     memcpy(outputs->output.shape, x->shape, sizeof x->shape);
-    outputs->output.shape[params->axis < 0 ? params->axis + rank : params->axis] = selected;
+    outputs->output.shape[axis] = selected;
     return NULL;
 }
 

@@ -188,15 +188,14 @@ static const char *col2im_compute(const struct col2im_inputs *inputs,
     }
 
     memset(y->data, 0, y->size * sizeof *y->float32);
-    for (size_t element = 0; element < layout.elements; element++) {
-        if (!col2im_find_blocks(&layout, element)) {
-            continue;
-        }
-        for (size_t channel = 0; channel < channels; channel++) {
-            const size_t row = channel * layout.elements + element;
+    for (size_t channel = 0; channel < channels; channel++) { /* its image stays in the cache */
+        const float *rows = x->float32 + channel * layout.elements * layout.blocks;
 
-            col2im_add_row(&layout, x->float32 + row * layout.blocks,
-                           y->float32 + channel * layout.pixels);
+        for (size_t element = 0; element < layout.elements; element++) {
+            if (col2im_find_blocks(&layout, element)) {
+                col2im_add_row(&layout, rows + element * layout.blocks,
+                               y->float32 + channel * layout.pixels);
+            }
         }
     }
     return NULL;

@@ -397,7 +397,7 @@ class Invalid:
 
     op_type: str
     inputs: dict[str, Array]
-    params: dict[str, Any]
+    params: Any
     outputs: dict[str, Any]
     problem: str
 

@@ -20,8 +20,8 @@ CASES = [
 ]
 SINGULAR = cases(shapes=[{"x": (4, 4)}], values=[ramp()], dtype="float32")
 NOT_FINITE = [
-    Case(str(number), {"x": np.array([[[number]]], np.float32)})
-    for number in (np.inf, -np.inf, np.nan)
+    Case(str(element), {"x": np.array([[[element]]], np.float32)})
+    for element in (np.inf, -np.inf, np.nan)
 ]
 
 

@@ -15,7 +15,7 @@ VERBS = {
     "scan": "Show the operators of a model that a chip lacks.",
     "graft": "Make nodes of a model those of operator repositories.",
     "lint": "Report all problems of descriptions or repositories.",
-    "create": "Make operator repositories from descriptions, a model, or the library.",
+    "create": "Make repositories from descriptions, a model, or the library.",
     "library": "List the ready operators, for `rknn-op create --library`.",
     "import": "Make a repository from one of the vendor's tool.",
     "build": "Build and pack by the repository's own code, with `scons`.",

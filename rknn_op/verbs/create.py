@@ -111,7 +111,7 @@ def command(
     author: str,
     dry_run: bool,
 ) -> None:
-    """Make operator repositories from descriptions, a model, or the library.
+    """Make repositories from descriptions, a model, or the library.
 
     op.yml has the text of the description, except for changes by the options: parts that the
     chosen runtimes do not support are omitted with a warning. An invalid description does not stop

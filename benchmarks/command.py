@@ -27,7 +27,7 @@ from tests.repositories import generate_example
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python -m benchmarks.command --output benchmarks"
-EXAMPLE = ROOT / "examples/exp/exp.yml"
+EXAMPLE = ROOT / "operators/exp/exp.yml"
 ENTRY_POINT = "from rknn_op.__main__ import main; main()"  # as the script that pip installs
 AIMS = {"--help": 0.150, "lint": 0.120, "inspect": 0.200, "create": 0.350}
 """Verb -> maximum seconds of one run."""

@@ -131,7 +131,7 @@ def repository_of_0_1(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as name:
         archive = git(ROOT, "archive", f"{commit}^")
         subprocess.run(["tar", "-x", "-C", name], input=archive, check=True)
-        create = ("create", "-c", "examples/exp/exp.yml", "-p", str(folder / "made"))
+        create = ("create", "-c", "operators/exp/exp.yml", "-p", str(folder / "made"))
         subprocess.run(
             [sys.executable, "-m", "rknn_op", *create], cwd=name, stdout=sys.stderr, check=True
         )

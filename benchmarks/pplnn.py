@@ -82,7 +82,7 @@ def cases(large: bool) -> dict[str, Case]:
 
 def described(name: str) -> OpSpec:
     """Return the description of an example for PPLNN alone."""
-    lines = (ROOT / "examples" / name / f"{name}.yml").read_text().splitlines(keepends=True)
+    lines = (ROOT / "operators" / name / f"{name}.yml").read_text().splitlines(keepends=True)
     text = "".join(line for line in lines if not line.startswith(("target_platform", "kernels")))
     return runtimes.parse(f"runtimes: [pplnn]\n{text}")
 
@@ -95,7 +95,7 @@ def write(name: str, folder: Path) -> OpSpec:
         **once_only_files(spec, chosen),
         **generated_files(spec, "", chosen),
     }.items():
-        mine = ROOT / "examples" / name / path
+        mine = ROOT / "operators" / name / path
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(mine.read_text() if mine.is_file() else text)
     return spec

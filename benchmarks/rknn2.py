@@ -24,7 +24,7 @@ from opkit.toolchains.optimization import EXACT, optimization
 from rknn_op.repositories import environment
 
 ROOT = Path(__file__).resolve().parent.parent
-EXAMPLES = ROOT / "examples"
+EXAMPLES = ROOT / "operators"
 COMMAND = "python -m benchmarks.rknn2 --output benchmarks"
 ELEMENTS = 2**20
 AIM = 1.05  # maximum ratio to the bare math

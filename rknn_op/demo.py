@@ -15,6 +15,7 @@ import click
 from opkit import locks, repository, runtimes
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
+from opkit.models import library
 from rknn_op import targets, template
 from rknn_op.creation import Plan, create, plan
 from rknn_op.interrupt import Interrupted
@@ -37,7 +38,7 @@ _FILES = (
 
 def examples() -> list[str]:
     """Return the names of the examples."""
-    return sorted(path.parent.name for path in template.EXAMPLES.glob("*/*.yml"))
+    return [path.stem for path in library.descriptions(template.EXAMPLES)]
 
 
 def run(name: str, folder: Path) -> None:
@@ -89,7 +90,7 @@ def _run(processes: Processes, name: str, example: Path, planned: Plan) -> None:
     target = spec.target_platform
     click.echo(f"{spec.name}: from its description to a package for {target}\n")
 
-    source = f"examples/{name}"
+    source = f"operators/{name}"
     kernels = "rknn_kernel_*," if any(example.glob("rknn_kernel_*")) else ""
     math = f"{source}/{{{spec.lower}_*,{kernels}tests}}"
     _step(f"rknn-op create -c {source}/{name}.yml -p {folder}", lambda: _create(planned))

@@ -15,13 +15,13 @@ from opkit.files.skeletons import once_only_files, unwritten_math
 from opkit.models.drafting import library, onnx_references
 from opkit.models.drafting.case_texts import FOLDER, test_file
 from opkit.models.drafting.filling import filled
-from opkit.models.drafting.library import LibraryOperator
 from opkit.models.drafting.op_yml import comments_of, description, refuse_dtypes
 from opkit.models.drafting.questions import Question, questions
 from opkit.models.drafting.recorded_cases import RecordedCases, recorded_cases
 from opkit.models.drafting.signatures import Signature, signature
 from opkit.models.drafting.small_cases import SmallCases, small_cases
 from opkit.models.drafting.trial import trial_operator
+from opkit.models.library import LibraryOperator
 from opkit.models.model import Model, Node
 from opkit.models.running.recording import Recording
 from opkit.runtimes.interface import Runtime

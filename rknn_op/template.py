@@ -9,7 +9,7 @@ from pathlib import Path
 import rknn_op
 
 ROOT = Path(rknn_op.ROOT)
-EXAMPLES = ROOT / "examples"
+EXAMPLES = ROOT / "operators"
 LICENSES = ROOT / "licenses"
 OPKIT = ROOT / "opkit"
 _PROJECT = ROOT / "{{cookiecutter.op_name}}"

@@ -21,19 +21,25 @@ from cookiecutter.main import cookiecutter
 
 from opkit import runtimes
 from opkit.creation.wheel import wheel
+from opkit.models import library
 from opkit.runtimes import parse
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "{{cookiecutter.op_name}}"
-EXAMPLES = ROOT / "examples"
-EXAMPLE_NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/*.yml"))
+EXAMPLES = ROOT / "operators"
+EXAMPLE_DESCRIPTIONS = library.descriptions(EXAMPLES)
+EXAMPLE_NAMES = [path.stem for path in EXAMPLE_DESCRIPTIONS]
 RKNN_EXAMPLES = [
     name
     for name in EXAMPLE_NAMES
     if "rknn" in parse((EXAMPLES / name / f"{name}.yml").read_text()).runtimes
 ]
 """The examples for RKNN-Toolkit 1.x."""
-ONNX_OPERATORS = {"cum_sum": "CumSum", "grid_sample": "GridSample", "selu": "Selu"}
+ONNX_OPERATORS = {
+    operator.folder.name: operator.spec.name
+    for operator in library.operators(EXAMPLES)
+    if operator.onnx
+}
 """The examples of ONNX's own operators -> the operator."""
 _FOLDER_OF_RUN = "RKNN_OP_TESTS_FOLDER"
 

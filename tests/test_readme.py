@@ -79,7 +79,7 @@ def test_walkthrough(tmp_path: Path) -> None:
         f'#!/bin/sh\nPYTHONPATH="{python_path}" exec "{sys.executable}" -B -m rknn_op "$@"\n'
     )
     (tools / "rknn-op").chmod(0o755)
-    (tmp_path / "examples").symlink_to(EXAMPLES)
+    (tmp_path / "operators").symlink_to(EXAMPLES)
     commands = list(console())
     saved(detector(), tmp_path, "detector.onnx")
     description = dict(commands)["cat resize_area.yml"]

@@ -8,18 +8,23 @@ from pathlib import Path
 from opkit.description.spec import OpSpec
 
 
-def next_steps(spec: OpSpec, folder: Path, math_is_old: bool = False) -> str:
+def next_steps(
+    spec: OpSpec, folder: Path, math_is_old: bool = False, math_is_done: bool = False
+) -> str:
     """Return the next steps.
 
     Args:
         spec: the operator.
         folder: the new repository.
         math_is_old: whether the repository existed before, with the user's math, which stays.
+        math_is_done: whether the math is that of a ready operator.
     """
     math = spec.math_file
-    does = "so far, it copies its first input"
-    does = f"{math} is unchanged" if math_is_old else does
-    write = "Go on with the math" if math_is_old else "Write the math"
+    does, write = "so far, it copies its first input", "Write the math in"
+    if math_is_old:
+        does, write = f"{math} is unchanged", "Go on with the math in"
+    if math_is_done:
+        does, write = "all of it is yours from now on", "The math is in"
     return f"""
 {spec.name} is ready. It builds as it is; {does}.
 
@@ -27,5 +32,5 @@ def next_steps(spec: OpSpec, folder: Path, math_is_old: bool = False) -> str:
     python3 -m venv .venv && .venv/bin/pip install -r requirements.lock
     .venv/bin/scons check
 
-{write} in {math} and {spec.lower}_reference.py; README.md has the rest.
+{write} {math} and {spec.lower}_reference.py; README.md has the rest.
 """

@@ -11,8 +11,8 @@ import click
 from opkit.creation.license import NONE
 from opkit.creation.next_steps import next_steps
 from opkit.errors import OpkitError
-from rknn_op import creation, messages, progress
-from rknn_op.creation import Choices, Created
+from rknn_op import creation, library, messages, progress
+from rknn_op.creation import Choices, Created, Plan
 from rknn_op.selection import Selection
 
 
@@ -54,12 +54,18 @@ from rknn_op.selection import Selection
     help="The model's inputs by name, for the recorded cases; default: random ones.",
 )
 @click.option(
+    "--library",
+    "library_name",
+    metavar="NAME",
+    help="Instead of a description: a ready operator; `rknn-op library` lists them.",
+)
+@click.option(
     "-p",
     "--path",
     type=click.Path(path_type=Path),
     metavar="DIR",
     help="The folder to make; for several descriptions and --all, the folder of all repositories. "
-    "Default for descriptions: the operator's name, in the current folder.",
+    "Default for descriptions and --library: the operator's name, in the current folder.",
 )
 @click.option(
     "--runtime",
@@ -97,6 +103,7 @@ def command(
     node: str | None,
     is_all: bool,
     inputs: Path | None,
+    library_name: str | None,
     path: Path | None,
     runtimes: tuple[str, ...],
     target: str,
@@ -104,7 +111,7 @@ def command(
     author: str,
     dry_run: bool,
 ) -> None:
-    """Make operator repositories from descriptions, or from a model.
+    """Make repositories from descriptions, a model, or the library.
 
     op.yml has the text of the description, except for changes by the options: parts that the
     chosen runtimes do not support are omitted with a warning. An invalid description does not stop
@@ -114,24 +121,33 @@ def command(
     operator, else with a reference by onnx; with the nodes' tensors as cases, recorded in a run of
     the model; and with questions about all that the model does not say. An operator that cannot be
     described stops all others. It requires `pip install 'rknn-op-template[onnx]'`.
+
+    --library copies a ready operator: description, math, reference and cases.
     """
     configs = [*config, *others]
     names = [name for text in runtimes for name in text.split(",")]
     choices = Choices(names, target, license, author)
     selection = Selection(op_type, node, is_all)
+    if (bool(configs), model is not None, library_name is not None).count(True) > 1:
+        raise click.UsageError("Descriptions (-c), --from and --library exclude each other.")
     if model:
-        if configs:
-            raise click.UsageError("--from and descriptions (-c) exclude each other.")
         _create_from(model, selection, path, choices, inputs, dry_run)
         return
     if selection != Selection() or inputs:
         raise click.UsageError("--op, --node, --all and --inputs need --from MODEL.")
-    if not configs:
-        raise click.UsageError("Missing option '-c' / '--config', or '--from'.")
+    if not configs and library_name is None:
+        raise click.UsageError("Missing option '-c' / '--config', '--from' or '--library'.")
     if len(configs) > 1:
         _create_all(configs, path or Path(), choices, dry_run)
         return
-    planned = creation.plan(configs[0], path, choices=choices)
+    if library_name is not None:
+        _create(library.plan(library_name, path, choices), dry_run, math_is_done=True)
+    else:
+        _create(creation.plan(configs[0], path, choices=choices), dry_run)
+
+
+def _create(planned: Plan, dry_run: bool, math_is_done: bool = False) -> None:
+    """Make a repository and print the next steps; in a dry run, print its files."""
     messages.warn(planned.warnings)
     if dry_run:
         click.echo(f"{planned.folder}: {planned.spec.name}, for {', '.join(planned.spec.runtimes)}")
@@ -148,7 +164,8 @@ def command(
             )
         return
     creation.create(planned)
-    click.echo(next_steps(planned.spec, planned.folder.absolute()), nl=False)
+    steps = next_steps(planned.spec, planned.folder.absolute(), math_is_done=math_is_done)
+    click.echo(steps, nl=False)
 
 
 def _create_from(

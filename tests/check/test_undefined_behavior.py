@@ -36,6 +36,9 @@ STATEMENTS = {
     "char byte = 2; volatile bool truth = *(bool *)&byte; (void)truth;": (
         "2 is not a value of 'bool'"
     ),
+    "volatile int32_t low = INT32_MIN, by = -1; low = low / by;": (
+        "signed integer overflow: -2147483648 / -1"
+    ),
 }
 # A table after a header, in one block: it ends at the guard, and starts where it has to.
 ALIGNED = (

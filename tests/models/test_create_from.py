@@ -305,7 +305,7 @@ def test_library_operator(tmp_path: Path) -> None:
     path, output = created(detection_head(), tmp_path, "--op", "GridSample")
     assert "Reference: of the operator library." in output
     assert "runtimes: [rknn2]" in description(path)
-    library = Path(__file__).parents[2] / "examples/grid_sample"
+    library = Path(__file__).parents[2] / "operators/grid_sample"
     for name in ("gridsample_compute.h", "gridsample_reference.py", "tests/test_gridsample.py"):
         assert (path / name).read_bytes() == (library / name).read_bytes()
     text = (path / "tests/test_gridsample_model.py").read_text()

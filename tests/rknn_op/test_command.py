@@ -608,9 +608,9 @@ def test_demo_existing_folder_or_unknown_example(folder: Path) -> None:
 
 
 def test_demo_shows_scons_output_on_failure(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(EXAMPLES / "exp", folder / "examples/exp")
-    (folder / "examples/exp/exp_compute.h").write_text("#error out of order\n")
-    monkeypatch.setattr(template, "EXAMPLES", folder / "examples")
+    shutil.copytree(EXAMPLES / "exp", folder / "operators/exp")
+    (folder / "operators/exp/exp_compute.h").write_text("#error out of order\n")
+    monkeypatch.setattr(template, "EXAMPLES", folder / "operators")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     result = rknn_op("demo", "exp", "-p", "made")
     assert result.exit_code == 1

@@ -15,7 +15,7 @@ from opkit.description.reader import DescriptionError
 from tests.description.test_bad_descriptions import FILES
 from tests.description.test_complaints import GOOD
 from tests.files.test_emit import DESCRIPTIONS
-from tests.repositories import EXAMPLES, ROOT
+from tests.repositories import EXAMPLE_DESCRIPTIONS, ROOT
 from tests.rknn_op.command import rknn_op
 
 SOURCE = "opkit/op.schema.json"
@@ -37,7 +37,7 @@ expresses neither sums, nor sizes in bytes, nor equality of two values."""
 VALIDATOR = jsonschema.Draft202012Validator(description_schema())
 GOOD_TEXTS = {
     **DESCRIPTIONS,
-    **{path.stem: path.read_text() for path in sorted(EXAMPLES.glob("*/*.yml"))},
+    **{path.stem: path.read_text() for path in EXAMPLE_DESCRIPTIONS},
     "every_key": """
 name: Op
 framework: ONNX

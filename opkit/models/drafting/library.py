@@ -1,72 +1,22 @@
-"""The library of ready operators: find the one that computes a model's nodes.
+"""Find the operator of the library that computes a model's nodes.
 
-A folder of the library has the description and the user's files of an operator. `name:` is the
-operator's name in models of its framework; for ONNX that is an operator of ONNX's own domain, and
-its inputs, outputs and params have the names of ONNX's schema, inputs and outputs in lower case.
+`name:` of an operator is its name in models of its framework; for ONNX that is an operator of
+ONNX's own domain, and its inputs, outputs and params have the names of ONNX's schema, inputs and
+outputs in lower case.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from opkit import runtimes
-from opkit.description.file import read_description
 from opkit.description.spec import OpSpec, Param, Tensor
-from opkit.files.skeletons import once_only_files
 from opkit.models.drafting.signatures import Input, Output, Signature
+from opkit.models.library import LibraryOperator, operators
 from opkit.models.model import STANDARD, Node
 from opkit.models.text import plain
-
-
-@dataclass(frozen=True)
-class LibraryOperator:
-    """An operator of the library.
-
-    Attributes:
-        folder: its folder.
-        text: its description.
-        spec: the same, parsed.
-    """
-
-    folder: Path
-    text: str
-    spec: OpSpec
-
-    def files(self, spec: OpSpec) -> dict[str, bytes]:
-        """Return path -> content of its files for an operator with other runtimes.
-
-        Args:
-            spec: the operator, adapted to the runtimes.
-        """
-        own = {*once_only_files(self.spec, runtimes.selected(self.spec))}
-        chosen = runtimes.selected(spec)
-        foreign = own - {*once_only_files(spec, chosen)}
-        folders = {*runtimes.available()} - {*spec.runtimes}
-        found = {}
-        for path in sorted(self.folder.rglob("*")):
-            name = path.relative_to(self.folder).as_posix()
-            is_foreign = name in foreign or name.partition("/")[0] in folders
-            if path.is_file() and path.suffix not in (".yml", ".pyc") and not is_foreign:
-                found[name] = path.read_bytes()
-        test = f"tests/test_{spec.lower}.py"
-        if test in found and _uses_others(found[test].decode(), spec):
-            del found[test]
-        return found
-
-
-def _uses_others(test: str, spec: OpSpec) -> bool:
-    """Whether a file of tests calls the functions of a runtime that an operator lacks."""
-    names = {
-        name
-        for runtime in runtimes.available().values()
-        if runtime.name not in spec.runtimes
-        for name in runtime.check.test_functions
-    }
-    return any(name in test for name in names)
 
 
 def find(
@@ -81,12 +31,10 @@ def find(
     """
     if found.domain != STANDARD:
         return None, ""
-    for file in sorted(library.glob("*/*.yml")):
-        text = read_description(file)
-        spec = runtimes.parse(text, str(file))
-        if spec.name == found.op_type:
-            problem = next(_problems(spec, found, nodes), "")
-            return (None, problem) if problem else (LibraryOperator(file.parent, text, spec), "")
+    for operator in operators(library):
+        if operator.spec.name == found.op_type:
+            problem = next(_problems(operator.spec, found, nodes), "")
+            return (None, problem) if problem else (operator, "")
     return None, ""
 
 

@@ -19,7 +19,7 @@ import pytest
 
 from opkit.runtimes import parse
 from opkit.runtimes.rknn.toolkit_class import toolkit_class
-from tests.repositories import EXAMPLES
+from tests.repositories import EXAMPLE_DESCRIPTIONS
 
 pytestmark = pytest.mark.slow
 
@@ -194,7 +194,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the generated classes."""
     made = tmp_path_factory.mktemp("tensorflow")
     operators = dict(OPERATORS)
-    for path in EXAMPLES.glob("*/*.yml"):
+    for path in EXAMPLE_DESCRIPTIONS:
         description = path.read_text(encoding="utf-8")
         reference = path.with_name(f"{parse(description).lower}_reference.py")
         operators[path.stem] = (description, reference.read_text(encoding="utf-8"))

@@ -741,14 +741,14 @@ def test_reference_without_function(missing: str) -> None:
 
 
 def example_class(folder: str) -> str:
-    description = ROOT / "examples" / folder / f"{folder}.yml"
+    description = ROOT / "operators" / folder / f"{folder}.yml"
     reference = description.with_name(f"{EXAMPLES[folder]}_reference.py")
     return toolkit_class(parse(description.read_text()), reference.read_text())
 
 
 @pytest.mark.parametrize("folder", EXAMPLES)
 def test_generated_file_is_python_3_5(folder: str) -> None:
-    description = ROOT / "examples" / folder / f"{EXAMPLES[folder]}_reference.py"
+    description = ROOT / "operators" / folder / f"{EXAMPLES[folder]}_reference.py"
     for source in (example_class(folder), description.read_text()):
         _, python_3 = vermin.detect(source)
         assert python_3 is not None
@@ -922,7 +922,7 @@ def test_set_shape_by_position_or_keyword(keyword: str) -> None:
 def test_examples_on_stand_in(
     folder: str, attributes: Any, input_sizes: list[list[int]], expected: Any
 ) -> None:
-    spec = parse((ROOT / "examples" / folder / f"{folder}.yml").read_text())
+    spec = parse((ROOT / "operators" / folder / f"{folder}.yml").read_text())
     module = ModuleType("module")
     exec(example_class(folder), module.__dict__)
     operator = getattr(module, spec.name)()

@@ -18,7 +18,7 @@ from opkit.description.spec import OpSpec
 from opkit.runtimes import parse
 from opkit.runtimes.rknn2.converter import files
 from opkit.runtimes.rknn2.limits import ATTRIBUTE_FLOATS, ATTRIBUTE_INTEGERS
-from tests.repositories import EXAMPLES, ROOT
+from tests.repositories import EXAMPLE_NAMES, EXAMPLES, ROOT
 
 STAND_IN = Path(__file__).parent / "rknn_stand_in"
 
@@ -434,7 +434,7 @@ def test_generated_python_runs_on_3_8(generated: Path) -> None:
         assert python_3 <= (3, 8), path
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*/*.yml")))
+@pytest.mark.parametrize("name", EXAMPLE_NAMES)
 def test_every_example_has_files(name: str) -> None:
     text = (EXAMPLES / name / f"{name}.yml").read_text()
     if "runtimes:" not in text:

@@ -98,6 +98,7 @@ struct operation {
 OVERFLOW(add_overflow, "+")
 OVERFLOW(sub_overflow, "-")
 OVERFLOW(mul_overflow, "*")
+OVERFLOW(divrem_overflow, "/")
 
 HANDLER(negate_overflow, struct operation *at, uintptr_t value)
 {

@@ -1,0 +1,204 @@
+/*
+ * The math of Col2Im: images from their blocks.
+ *
+ * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
+ * in col2im_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in all.
+ * Floating-point tensors are arrays of float, also if the model has float16.
+ *
+ * A row of `input` has the elements at one place of all blocks. Along each dimension of the image,
+ * the blocks whose element is within the image are a range, so that the inner loop has no
+ * condition.
+ */
+#ifndef COL2IM_COMPUTE_H
+#define COL2IM_COMPUTE_H
+
+#include <string.h>
+
+#include "generated/col2im.h"
+
+enum {
+    COL2IM_MAX_DIMENSIONS = OPKIT_MAX_RANK - 2 /* of the image */
+};
+
+/* One dimension of the image. */
+struct col2im_dimension {
+    int64_t image; /* the size of the image */
+    int64_t block; /* elements of a block */
+    int64_t dilation;
+    int64_t stride;
+    int64_t pad; /* before the image */
+    int64_t blocks;
+    /* For the current element of the blocks: */
+    int64_t shift; /* its place in the image in the first block */
+    int64_t begin, end; /* blocks whose element is within the image */
+};
+
+struct col2im_layout {
+    size_t count; /* of dimensions */
+    struct col2im_dimension dimensions[COL2IM_MAX_DIMENSIONS];
+    size_t elements; /* of a block */
+    size_t blocks;
+    size_t pixels; /* of the image */
+};
+
+/* Returns an item of a list, or its only one. */
+static inline int64_t col2im_item(const struct opkit_int32_array *list, size_t i)
+{
+    return list->items[list->count > 1 ? i : 0];
+}
+
+/* Reads the params. Returns NULL, or an error message. */
+static const char *col2im_read(const struct col2im_params *params, struct col2im_layout *layout)
+{
+    const size_t count = params->image_shape.count;
+
+    if (count < 1 || count > COL2IM_MAX_DIMENSIONS || params->block_shape.count != count) {
+        return "image_shape and block_shape must have the same count of items, 1 to 4";
+    }
+    if ((params->dilations.count != 1 && params->dilations.count != count) ||
+        (params->strides.count != 1 && params->strides.count != count) ||
+        (params->pads.count != 1 && params->pads.count != 2 * count)) {
+        return "dilations and strides must have an item for each dimension, and pads two";
+    }
+    layout->count = count;
+    layout->elements = layout->blocks = layout->pixels = 1;
+    for (size_t i = 0; i < count; i++) {
+        struct col2im_dimension *each = &layout->dimensions[i];
+        const int64_t pad_after = col2im_item(&params->pads, count + i);
+
+        each->image = params->image_shape.items[i];
+        each->block = params->block_shape.items[i];
+        each->dilation = col2im_item(&params->dilations, i);
+        each->stride = col2im_item(&params->strides, i);
+        each->pad = col2im_item(&params->pads, i);
+        if (each->image < 1 || each->block < 1 || each->dilation < 1 || each->stride < 1 ||
+            each->pad < 0 || pad_after < 0) {
+            return "shapes, dilations and strides must be above 0, and pads not negative";
+        }
+        const int64_t extent = each->dilation * (each->block - 1) + 1;
+        const int64_t room = each->image + each->pad + pad_after - extent;
+        if (room < 0) {
+            return "a block must fit into the image with its pads";
+        }
+        each->blocks = room / each->stride + 1;
+        layout->elements *= (size_t)each->block;
+        layout->blocks *= (size_t)each->blocks;
+        layout->pixels *= (size_t)each->image;
+    }
+    return NULL;
+}
+
+/* Finds the blocks whose element is within the image. Returns whether there are any. */
+static bool col2im_find_blocks(struct col2im_layout *layout, size_t element)
+{
+    bool are_any = true;
+
+    for (size_t i = layout->count; i-- > 0;) {
+        struct col2im_dimension *each = &layout->dimensions[i];
+        const int64_t place = (int64_t)(element % (size_t)each->block);
+
+        element /= (size_t)each->block;
+        each->shift = place * each->dilation - each->pad;
+        each->begin = each->shift < 0 ? (-each->shift + each->stride - 1) / each->stride : 0;
+        const int64_t last = each->image - 1 - each->shift;
+        const int64_t end = last < 0 ? 0 : last / each->stride + 1;
+        each->end = end < each->blocks ? end : each->blocks;
+        are_any = are_any && each->begin < each->end;
+    }
+    return are_any;
+}
+
+/* Adds a run of elements to pixels, `stride` apart. */
+static void col2im_add(const float *x, float *y, size_t count, size_t stride)
+{
+    if (stride == 1) {
+        for (size_t i = 0; i < count; i++) {
+            y[i] += x[i];
+        }
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            y[i * stride] += x[i];
+        }
+    }
+}
+
+/* Adds one row of input, the elements at one place of all blocks, to an image. */
+static void col2im_add_row(const struct col2im_layout *layout, const float *x, float *y)
+{
+    const size_t last = layout->count - 1;
+    const struct col2im_dimension *run = &layout->dimensions[last];
+    int64_t block[COL2IM_MAX_DIMENSIONS];
+    size_t i;
+
+    for (i = 0; i < last; i++) {
+        block[i] = layout->dimensions[i].begin;
+    }
+    do {
+        int64_t from = 0, to = 0;
+
+        for (i = 0; i < last; i++) {
+            const struct col2im_dimension *each = &layout->dimensions[i];
+
+            from = from * each->blocks + block[i];
+            to = to * each->image + block[i] * each->stride + each->shift;
+        }
+        from = from * run->blocks + run->begin;
+        to = to * run->image + run->begin * run->stride + run->shift;
+        col2im_add(x + from, y + to, (size_t)(run->end - run->begin), (size_t)run->stride);
+        for (i = last; i > 0 && ++block[i - 1] == layout->dimensions[i - 1].end; i--) {
+            block[i - 1] = layout->dimensions[i - 1].begin;
+        }
+    } while (i > 0);
+}
+
+/*
+ * Computes the outputs:
+ *
+ *   inputs->input          [N, channels * elements of a block, blocks]
+ *   params->image_shape    the size of the image
+ *   params->block_shape    the size of a block, without dilations
+ *   params->dilations      the distances of a block's elements
+ *   params->pads           elements of blocks beyond the image, before and then after
+ *   params->strides        the distances of blocks
+ *   outputs->output        [N, channels, *image_shape]
+ *
+ * Returns NULL, or an error message: it is logged, and the call fails.
+ */
+static const char *col2im_compute(const struct col2im_inputs *inputs,
+                                  const struct col2im_params *params,
+                                  struct col2im_outputs *outputs)
+{
+    const struct opkit_tensor *x = &inputs->input;
+    const struct opkit_tensor *y = &outputs->output;
+    struct col2im_layout layout;
+
+    const char *problem = col2im_read(params, &layout);
+    if (problem != NULL) {
+        return problem;
+    }
+    if (x->type != OPKIT_FLOAT32 || y->type != OPKIT_FLOAT32) {
+        return "input and output must be float16 or float32";
+    }
+    if (x->rank != 3 || x->shape[1] % layout.elements != 0 || x->shape[2] != layout.blocks) {
+        return "input must be [N, channels * elements of a block, blocks]";
+    }
+    const size_t channels = x->shape[0] * (x->shape[1] / layout.elements);
+    if (y->size != channels * layout.pixels) {
+        return "output must be [N, channels, *image_shape]";
+    }
+
+    memset(y->data, 0, y->size * sizeof *y->float32);
+    for (size_t channel = 0; channel < channels; channel++) { /* its image stays in the cache */
+        const float *rows = x->float32 + channel * layout.elements * layout.blocks;
+
+        for (size_t element = 0; element < layout.elements; element++) {
+            if (col2im_find_blocks(&layout, element)) {
+                col2im_add_row(&layout, rows + element * layout.blocks,
+                               y->float32 + channel * layout.pixels);
+            }
+        }
+    }
+    return NULL;
+}
+
+#endif

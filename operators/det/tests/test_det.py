@@ -1,0 +1,53 @@
+"""Test cases of Det, for every kernel: shapes x values.
+
+`scons check` runs each case on the CPU kernel and compares with det_reference.py.
+"""
+
+import numpy as np
+import pytest
+from det_reference import output_shapes, reference
+
+from opkit.testing import Case, cases, check_cpu_kernel, integers, ramp, uniform
+
+CASES = [
+    case
+    for dtype in ("float32", "float16")
+    for case in cases(
+        shapes=[{"x": (side, side)} for side in (1, 2, 3, 5, 40)] + [{"x": (2, 3, 4, 4)}],
+        values=[uniform(-1, 1), integers(-1, 1)],
+        dtype=dtype,
+    )
+]
+SINGULAR = cases(shapes=[{"x": (4, 4)}], values=[ramp()], dtype="float32")
+NOT_FINITE = [
+    Case(str(element), {"x": np.array([[[element]]], np.float32)})
+    for element in (np.inf, -np.inf, np.nan)
+]
+
+
+# Both compute in double, in another order: near 0, the errors are those of the products.
+@pytest.mark.parametrize("case", CASES + SINGULAR + NOT_FINITE, ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case, max_ulp=1, max_error=1e-12)
+
+
+def determinants(matrices):
+    """Return the reference's determinants."""
+    return reference({"x": np.array(matrices, np.float32)}, {})["y"]
+
+
+def test_reference():
+    assert determinants([[2]]).tolist() == [2]
+    assert determinants([[1, 2], [3, 4]]).tolist() == pytest.approx([-2])
+    assert determinants([[[0, 1], [1, 0]], [[1, 2], [2, 4]]]).tolist() == pytest.approx([-1, 0])
+
+
+@pytest.mark.parametrize("shape", [(4,), (2, 3), (3, 3, 2)])
+def test_other_shapes_are_refused(shape):
+    with pytest.raises(ValueError, match="x must be square matrices"):
+        output_shapes({"x": shape}, {})
+
+
+def test_integers_are_refused():
+    with pytest.raises(ValueError, match="must be float16 or float32"):
+        reference({"x": np.ones((2, 2), np.int32)}, {})

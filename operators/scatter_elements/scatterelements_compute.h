@@ -1,0 +1,240 @@
+/*
+ * The math of ScatterElements: data with elements replaced or changed by updates.
+ *
+ * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
+ * in scatterelements_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in
+ * all. Floating-point tensors are arrays of float, also if the model has float16; integer tensors
+ * are not converted.
+ *
+ * The updates are applied in their order, each to the result of the one before. Integers overflow
+ * as unsigned ones, because signed overflow is undefined in C; the bits are the same.
+ */
+#ifndef SCATTERELEMENTS_COMPUTE_H
+#define SCATTERELEMENTS_COMPUTE_H
+
+#include <string.h>
+
+#include "generated/scatterelements.h"
+
+enum {
+    SCATTERELEMENTS_BLOCK = 256 /* updates whose places are computed at once */
+};
+
+enum scatterelements_reduction {
+    SCATTERELEMENTS_NONE,
+    SCATTERELEMENTS_ADD,
+    SCATTERELEMENTS_MUL,
+    SCATTERELEMENTS_MIN,
+    SCATTERELEMENTS_MAX,
+    SCATTERELEMENTS_UNKNOWN
+};
+
+/* Updates in one row of `indices`, and their places. */
+struct scatterelements_block {
+    size_t start; /* the offset of the first one in indices and updates */
+    size_t count;
+    size_t places[SCATTERELEMENTS_BLOCK]; /* offsets in output */
+};
+
+static enum scatterelements_reduction scatterelements_read(const char *name)
+{
+    static const char *const names[] = {"none", "add", "mul", "min", "max"};
+    int found = SCATTERELEMENTS_NONE;
+
+    while (found < SCATTERELEMENTS_UNKNOWN && strcmp(name, names[found]) != 0) {
+        found++;
+    }
+    return (enum scatterelements_reduction)found;
+}
+
+/* The smaller one, or NaN if one of them is. */
+static inline float scatterelements_min(float x, float update)
+{
+    return x < update || x != x ? x : update;
+}
+
+static inline float scatterelements_max(float x, float update)
+{
+    return x > update || x != x ? x : update;
+}
+
+static void scatterelements_float32(float *y, const float *updates,
+                                    const struct scatterelements_block *block,
+                                    enum scatterelements_reduction reduction)
+{
+    const size_t *places = block->places;
+
+    updates += block->start;
+    if (reduction == SCATTERELEMENTS_NONE) {
+        for (size_t i = 0; i < block->count; i++) {
+            y[places[i]] = updates[i];
+        }
+    } else if (reduction == SCATTERELEMENTS_ADD) {
+        for (size_t i = 0; i < block->count; i++) {
+            y[places[i]] += updates[i];
+        }
+    } else if (reduction == SCATTERELEMENTS_MUL) {
+        for (size_t i = 0; i < block->count; i++) {
+            y[places[i]] *= updates[i];
+        }
+    } else if (reduction == SCATTERELEMENTS_MIN) {
+        for (size_t i = 0; i < block->count; i++) {
+            y[places[i]] = scatterelements_min(y[places[i]], updates[i]);
+        }
+    } else {
+        for (size_t i = 0; i < block->count; i++) {
+            y[places[i]] = scatterelements_max(y[places[i]], updates[i]);
+        }
+    }
+}
+
+static inline int64_t scatterelements_combine(int64_t x, int64_t update,
+                                              enum scatterelements_reduction reduction)
+{
+    switch (reduction) {
+    case SCATTERELEMENTS_ADD:
+        return (int64_t)((uint64_t)x + (uint64_t)update);
+    case SCATTERELEMENTS_MUL:
+        return (int64_t)((uint64_t)x * (uint64_t)update);
+    case SCATTERELEMENTS_MIN:
+        return x < update ? x : update;
+    case SCATTERELEMENTS_MAX:
+        return x > update ? x : update;
+    default:
+        return update;
+    }
+}
+
+/* In 64 bits: the lower half of sums and products is that of 32 bits. */
+static void scatterelements_int32(int32_t *y, const int32_t *updates,
+                                  const struct scatterelements_block *block,
+                                  enum scatterelements_reduction reduction)
+{
+    updates += block->start;
+    for (size_t i = 0; i < block->count; i++) {
+        int32_t *x = &y[block->places[i]];
+        *x = (int32_t)(uint32_t)scatterelements_combine(*x, updates[i], reduction);
+    }
+}
+
+static void scatterelements_int64(int64_t *y, const int64_t *updates,
+                                  const struct scatterelements_block *block,
+                                  enum scatterelements_reduction reduction)
+{
+    updates += block->start;
+    for (size_t i = 0; i < block->count; i++) {
+        int64_t *x = &y[block->places[i]];
+        *x = scatterelements_combine(*x, updates[i], reduction);
+    }
+}
+
+/* Checks types and shapes. Returns NULL, or an error message. */
+static const char *scatterelements_check(const struct scatterelements_inputs *inputs,
+                                         const struct scatterelements_params *params,
+                                         const struct opkit_tensor *y)
+{
+    const struct opkit_tensor *x = &inputs->data;
+    const struct opkit_tensor *indices = &inputs->indices;
+    const struct opkit_tensor *updates = &inputs->updates;
+    const int64_t rank = (int64_t)x->rank;
+
+    if (x->type != OPKIT_FLOAT32 && x->type != OPKIT_INT32 && x->type != OPKIT_INT64) {
+        return "data must be float16, float32, int32 or int64";
+    }
+    if (updates->type != x->type || y->type != x->type || indices->type != OPKIT_INT64) {
+        return "updates and output must be of the type of data, and indices int64";
+    }
+    if (params->axis < -rank || params->axis >= rank) {
+        return "axis must be a dimension of data: from -rank to rank - 1";
+    }
+    if (indices->rank != x->rank || updates->rank != x->rank || y->size != x->size) {
+        return "data, indices, updates and output must have the same rank";
+    }
+    for (size_t i = 0; i < x->rank; i++) {
+        if (indices->shape[i] != updates->shape[i] || indices->shape[i] > x->shape[i]) {
+            return "indices and updates must be of one shape, in no dimension larger than data";
+        }
+    }
+    return NULL;
+}
+
+/*
+ * Computes the outputs:
+ *
+ *   inputs->data         any shape
+ *   inputs->indices      the place of each update along the axis; negative: counted from its end
+ *   inputs->updates      the shape of indices
+ *   params->axis         the axis; negative: counted from the last one
+ *   params->reduction    "none": an update replaces the element; "add", "mul", "min", "max"
+ *   outputs->output      the changed data, in the shape of data
+ *
+ * Returns NULL, or an error message: it is logged, and the call fails.
+ */
+static const char *scatterelements_compute(const struct scatterelements_inputs *inputs,
+                                           const struct scatterelements_params *params,
+                                           struct scatterelements_outputs *outputs)
+{
+    const struct opkit_tensor *x = &inputs->data;
+    const struct opkit_tensor *updates = &inputs->updates;
+    const struct opkit_tensor *y = &outputs->output;
+    const enum scatterelements_reduction reduction = scatterelements_read(params->reduction);
+
+    const char *problem = scatterelements_check(inputs, params, y);
+    if (problem != NULL) {
+        return problem;
+    }
+    if (reduction == SCATTERELEMENTS_UNKNOWN) {
+        return "reduction must be none, add, mul, min or max";
+    }
+
+    const size_t last = x->rank - 1;
+    const size_t axis = (size_t)(params->axis < 0 ? params->axis + (int64_t)x->rank : params->axis);
+    const int64_t length = (int64_t)x->shape[axis];
+    const size_t columns = updates->shape[last];
+    const size_t step = axis == last ? 0 : 1; /* from one column to the next */
+    size_t pitches[OPKIT_MAX_RANK]; /* of data */
+    size_t position[OPKIT_MAX_RANK] = {0}; /* of a row of updates */
+    struct scatterelements_block block;
+
+    pitches[last] = 1;
+    for (size_t i = last; i > 0; i--) {
+        pitches[i - 1] = pitches[i] * x->shape[i];
+    }
+    memcpy(y->data, x->data, x->size * opkit_element_size(x->type));
+    for (size_t row = 0; row < updates->size; row += columns) {
+        size_t first = 0; /* the place of the row in data, without the axis */
+        for (size_t i = 0; i < last; i++) {
+            first += i == axis ? 0 : position[i] * pitches[i];
+        }
+        for (size_t column = 0; column < columns; column += block.count) {
+            const size_t rest = columns - column;
+            bool is_outside = false;
+
+            block.start = row + column;
+            block.count = rest < SCATTERELEMENTS_BLOCK ? rest : (size_t)SCATTERELEMENTS_BLOCK;
+            for (size_t i = 0; i < block.count; i++) {
+                const int64_t given = inputs->indices.int64[block.start + i];
+                const int64_t index = given < 0 ? given + length : given;
+
+                is_outside |= (uint64_t)index >= (uint64_t)length;
+                block.places[i] = first + (size_t)index * pitches[axis] + (column + i) * step;
+            }
+            if (is_outside) {
+                return "indices must be within the axis: from -length to length - 1";
+            }
+            if (x->type == OPKIT_FLOAT32) {
+                scatterelements_float32(y->float32, updates->float32, &block, reduction);
+            } else if (x->type == OPKIT_INT32) {
+                scatterelements_int32(y->int32, updates->int32, &block, reduction);
+            } else {
+                scatterelements_int64(y->int64, updates->int64, &block, reduction);
+            }
+        }
+        for (size_t i = last; i > 0 && ++position[i - 1] == updates->shape[i - 1]; i--) {
+            position[i - 1] = 0;
+        }
+    }
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,297 @@
+/*
+ * The math of TopK: the largest or smallest elements along an axis.
+ *
+ * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
+ * in topk_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in all.
+ * Floating-point tensors are arrays of float, also if the model has float16; integer tensors are
+ * not converted.
+ *
+ * A heap of the k best elements so far has the worst of them at its root. Most elements are worse
+ * than that, which is found for a block of them at once. The heap is in the memory of `indices`:
+ * no allocation.
+ */
+#ifndef TOPK_COMPUTE_H
+#define TOPK_COMPUTE_H
+
+#include "generated/topk.h"
+#include "include/opkit/compute/float_bits.h"
+
+enum {
+    TOPK_BLOCK = 64 /* elements compared with the root at once */
+};
+
+/* The elements of x along the axis, at one place of the other dimensions. */
+struct topk_row {
+    const struct opkit_tensor *x;
+    size_t first; /* the offset of the first element */
+    size_t length;
+    size_t pitch; /* from one element to the next in memory; the same in the outputs */
+    bool is_smallest;
+};
+
+/*
+ * Heaps have entries that order elements: a better element has a larger entry. An entry of 64 bits
+ * is a key, the element's value in 32 bits, and the complement of its index: of equal elements, the
+ * first is better. Elements of int64 do not fit: their entries are indices, which are compared by
+ * their elements.
+ */
+struct topk_heap {
+    uint64_t *entries; /* `row->pitch` apart */
+    size_t size;
+    const struct topk_row *row;
+};
+
+/* Returns a key that orders floats: NaN, of either sign, is above infinity; 0 equals -0. */
+static inline uint32_t topk_float_key(float x)
+{
+    const uint32_t bits = opkit_float_bits(x + 0.0F); /* -0 + 0 is 0 */
+    const uint32_t negative = 0U - (bits >> 31); /* all bits, or none */
+
+    return x != x ? UINT32_MAX : bits ^ (negative | 0x80000000U);
+}
+
+/* Computes the keys of elements, from `start` on. */
+static void topk_compute_keys(const struct topk_row *row, size_t start, size_t count,
+                              uint32_t *keys)
+{
+    const size_t first = row->first + start * row->pitch;
+    const uint32_t flipped = row->is_smallest ? UINT32_MAX : 0;
+
+    if (row->x->type == OPKIT_INT32) {
+        const int32_t *x = row->x->int32 + first;
+        for (size_t i = 0; i < count; i++) {
+            keys[i] = (uint32_t)x[i * row->pitch] ^ 0x80000000U ^ flipped;
+        }
+    } else if (row->pitch == 1) {
+        const float *x = row->x->float32 + first;
+        for (size_t i = 0; i < count; i++) {
+            keys[i] = topk_float_key(x[i]) ^ flipped;
+        }
+    } else {
+        const float *x = row->x->float32 + first;
+        for (size_t i = 0; i < count; i++) {
+            keys[i] = topk_float_key(x[i * row->pitch]) ^ flipped;
+        }
+    }
+}
+
+static inline uint64_t topk_entry(uint32_t key, size_t index)
+{
+    return (uint64_t)key << 32 | (uint32_t)~(uint32_t)index;
+}
+
+/* Whether an entry is worse than another one. */
+static inline bool topk_is_worse(const struct topk_row *row, uint64_t one, uint64_t other)
+{
+    if (row->x->type != OPKIT_INT64) {
+        return one < other;
+    }
+    const int64_t *x = row->x->int64 + row->first;
+    const int64_t left = x[one * row->pitch];
+    const int64_t right = x[other * row->pitch];
+    if (left == right) {
+        return one > other;
+    }
+    return row->is_smallest ? left > right : left < right;
+}
+
+/* Puts an entry into the place `hole`, or below: no entry is worse than the one above it. */
+static inline void topk_sift(const struct topk_heap *heap, size_t hole, uint64_t entry)
+{
+    const size_t pitch = heap->row->pitch;
+
+    for (size_t child = 2 * hole + 1; child < heap->size; child = 2 * hole + 1) {
+        uint64_t worst = heap->entries[child * pitch];
+        if (child + 1 < heap->size) {
+            const uint64_t sibling = heap->entries[(child + 1) * pitch];
+            const bool is_right = topk_is_worse(heap->row, sibling, worst);
+            child += is_right;
+            worst = is_right ? sibling : worst;
+        }
+        if (!topk_is_worse(heap->row, worst, entry)) {
+            break;
+        }
+        heap->entries[hole * pitch] = worst;
+        hole = child;
+    }
+    heap->entries[hole * pitch] = entry;
+}
+
+/* Makes a heap of the first elements. */
+static void topk_start(const struct topk_heap *heap)
+{
+    const struct topk_row *row = heap->row;
+    uint32_t key;
+
+    for (size_t i = 0; i < heap->size; i++) {
+        if (row->x->type == OPKIT_INT64) {
+            heap->entries[i * row->pitch] = i;
+        } else {
+            topk_compute_keys(row, i, 1, &key);
+            heap->entries[i * row->pitch] = topk_entry(key, i);
+        }
+    }
+    for (size_t i = heap->size / 2; i-- > 0;) {
+        topk_sift(heap, i, heap->entries[i * row->pitch]);
+    }
+}
+
+/* Offers the other elements to the heap, by their keys. */
+static void topk_scan_keys(const struct topk_heap *heap)
+{
+    const struct topk_row *row = heap->row;
+    uint32_t keys[TOPK_BLOCK];
+
+    for (size_t start = heap->size; start < row->length; start += TOPK_BLOCK) {
+        const size_t rest = row->length - start;
+        const size_t count = rest < TOPK_BLOCK ? rest : (size_t)TOPK_BLOCK;
+        uint32_t best = 0;
+
+        topk_compute_keys(row, start, count, keys);
+        for (size_t i = 0; i < count; i++) {
+            best = keys[i] > best ? keys[i] : best;
+        }
+        if (best <= heap->entries[0] >> 32) { /* of equal ones, the root is the first */
+            continue;
+        }
+        for (size_t i = 0; i < count; i++) {
+            if (keys[i] > heap->entries[0] >> 32) {
+                topk_sift(heap, 0, topk_entry(keys[i], start + i));
+            }
+        }
+    }
+}
+
+/* The same for elements of int64. */
+static void topk_scan_int64(const struct topk_heap *heap)
+{
+    for (size_t i = heap->size; i < heap->row->length; i++) {
+        if (topk_is_worse(heap->row, heap->entries[0], i)) {
+            topk_sift(heap, 0, i);
+        }
+    }
+}
+
+/* Sorts the entries, the best first. */
+static void topk_sort(struct topk_heap heap)
+{
+    const size_t pitch = heap.row->pitch;
+
+    while (heap.size > 1) {
+        const uint64_t worst = heap.entries[0];
+
+        heap.size--;
+        topk_sift(&heap, 0, heap.entries[heap.size * pitch]);
+        heap.entries[heap.size * pitch] = worst;
+    }
+}
+
+/* Writes elements and indices instead of the entries, from the offset `first` on. */
+static void topk_write(const struct topk_heap *heap, struct topk_outputs *outputs, size_t first)
+{
+    const struct topk_row *row = heap->row;
+
+    for (size_t i = 0; i < heap->size; i++) {
+        const uint64_t entry = heap->entries[i * row->pitch];
+        const bool is_index = row->x->type == OPKIT_INT64;
+        const size_t index = is_index ? (size_t)entry : (uint32_t)~(uint32_t)entry;
+        const size_t from = row->first + index * row->pitch;
+        const size_t to = first + i * row->pitch;
+
+        outputs->indices.int64[to] = (int64_t)index;
+        if (row->x->type == OPKIT_FLOAT32) {
+            outputs->values.float32[to] = row->x->float32[from];
+        } else if (row->x->type == OPKIT_INT32) {
+            outputs->values.int32[to] = row->x->int32[from];
+        } else {
+            outputs->values.int64[to] = row->x->int64[from];
+        }
+    }
+}
+
+/* Checks params and types; computes the axis. Returns NULL, or an error message. */
+static const char *topk_check(const struct opkit_tensor *x, const struct topk_params *params,
+                              const struct topk_outputs *outputs, size_t *axis)
+{
+    const int64_t rank = (int64_t)x->rank;
+
+    if (x->type != OPKIT_FLOAT32 && x->type != OPKIT_INT32 && x->type != OPKIT_INT64) {
+        return "x must be float16, float32, int32 or int64";
+    }
+    if (outputs->values.type != x->type || outputs->indices.type != OPKIT_INT64) {
+        return "values must be of the type of x, and indices int64";
+    }
+    if (params->axis < -rank || params->axis >= rank) {
+        return "axis must be a dimension of x: from -rank to rank - 1";
+    }
+    *axis = (size_t)(params->axis < 0 ? params->axis + rank : params->axis);
+    if (params->k < 1 || (uint64_t)params->k > x->shape[*axis]) {
+        return "k must be 1 or more, and at most the length of the axis";
+    }
+    if (x->shape[*axis] > UINT32_MAX) {
+        return "the axis must have less than 2^32 elements";
+    }
+    if (params->largest != 0 && params->largest != 1) {
+        return "largest must be 0 or 1";
+    }
+    return params->sorted == 0 || params->sorted == 1 ? NULL : "sorted must be 0 or 1";
+}
+
+/*
+ * Computes the outputs:
+ *
+ *   inputs->x           any shape
+ *   params->k           the number of elements
+ *   params->axis        the axis; negative: counted from the last one
+ *   params->largest     1: the largest elements; 0: the smallest
+ *   params->sorted      1: the best first; 0: in any order, here also the best first
+ *   outputs->values     the elements: the shape of x, with k along the axis
+ *   outputs->indices    their indices along the axis
+ *
+ * Returns NULL, or an error message: it is logged, and the call fails.
+ */
+static const char *topk_compute(const struct topk_inputs *inputs, const struct topk_params *params,
+                                struct topk_outputs *outputs)
+{
+    const struct opkit_tensor *x = &inputs->x;
+    size_t axis;
+
+    const char *problem = topk_check(x, params, outputs, &axis);
+    if (problem != NULL) {
+        return problem;
+    }
+
+    const size_t k = (size_t)params->k;
+    struct topk_row row;
+    row.x = x;
+    row.length = x->shape[axis];
+    row.pitch = 1;
+    row.is_smallest = params->largest == 0;
+    for (size_t i = axis + 1; i < x->rank; i++) {
+        row.pitch *= x->shape[i];
+    }
+    const size_t blocks = x->size / (row.length * row.pitch);
+    if (outputs->values.size != blocks * k * row.pitch ||
+        outputs->indices.size != outputs->values.size) {
+        return "values and indices must have the shape of x, with k along the axis";
+    }
+    for (size_t block = 0; block < blocks; block++) {
+        for (size_t column = 0; column < row.pitch; column++) {
+            const size_t first = block * k * row.pitch + column;
+            const struct topk_heap heap = {(uint64_t *)outputs->indices.data + first, k, &row};
+
+            row.first = block * row.length * row.pitch + column;
+            topk_start(&heap);
+            if (x->type == OPKIT_INT64) {
+                topk_scan_int64(&heap);
+            } else {
+                topk_scan_keys(&heap);
+            }
+            topk_sort(heap);
+            topk_write(&heap, outputs, first);
+        }
+    }
+    return NULL;
+}
+
+#endif

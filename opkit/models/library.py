@@ -1,0 +1,120 @@
+"""The library of ready operators: one folder each, with a description and the user's files.
+
+`library.yml` of a folder has the facts that the description has no keys for: `onnx`, the first
+opset of ONNX whose operator of that name it computes, for operators of ONNX; and `refuses`, the
+modes, types and shapes that it refuses by an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from opkit import runtimes
+from opkit.description.file import read_description
+from opkit.description.spec import OpSpec
+from opkit.errors import OpkitError
+from opkit.files.skeletons import once_only_files
+from opkit.text import did_you_mean, printable, shortened
+
+_FACTS = "library.yml"
+
+
+@dataclass(frozen=True)
+class LibraryOperator:
+    """An operator of the library.
+
+    Attributes:
+        folder: its folder.
+        text: its description.
+        spec: the same, parsed.
+        onnx: the first opset of ONNX's operator of that name; None: not an operator of ONNX.
+        refuses: the modes, types and shapes that it refuses.
+    """
+
+    folder: Path
+    text: str
+    spec: OpSpec
+    onnx: int | None = None
+    refuses: Sequence[str] = ()
+
+    @property
+    def summary(self) -> str:
+        """The first line of the description, a comment."""
+        return self.text.partition("\n")[0].removeprefix("# ")
+
+    def files(self, spec: OpSpec) -> dict[str, bytes]:
+        """Return path -> content of its files for an operator with other runtimes.
+
+        Args:
+            spec: the operator, adapted to the runtimes.
+        """
+        own = {*once_only_files(self.spec, runtimes.selected(self.spec))}
+        chosen = runtimes.selected(spec)
+        foreign = own - {*once_only_files(spec, chosen)}
+        folders = {*runtimes.available()} - {*spec.runtimes}
+        found = {}
+        for path in sorted(self.folder.rglob("*")):
+            name = path.relative_to(self.folder).as_posix()
+            is_foreign = name in foreign or name.partition("/")[0] in folders
+            if path.is_file() and path.suffix not in (".yml", ".pyc") and not is_foreign:
+                found[name] = path.read_bytes()
+        test = f"tests/test_{spec.lower}.py"
+        if test in found and _uses_others(found[test].decode(), spec):
+            del found[test]
+        return found
+
+
+def _uses_others(test: str, spec: OpSpec) -> bool:
+    """Whether a file of tests calls the functions of a runtime that an operator lacks."""
+    names = {
+        name
+        for runtime in runtimes.available().values()
+        if runtime.name not in spec.runtimes
+        for name in runtime.check.test_functions
+    }
+    return any(name in test for name in names)
+
+
+def descriptions(library: Path) -> list[Path]:
+    """Return the paths of the descriptions of a library, sorted; each is `NAME/NAME.yml`."""
+    return sorted(path for path in library.glob("*/*.yml") if path.stem == path.parent.name)
+
+
+def operators(library: Path) -> list[LibraryOperator]:
+    """Return the operators of a library, sorted by name."""
+    return sorted(map(_operator, descriptions(library)), key=lambda each: each.spec.name.lower())
+
+
+def operator(library: Path, name: str) -> LibraryOperator:
+    """Return an operator of a library.
+
+    Args:
+        library: the folder of the library.
+        name: the operator's name.
+
+    Raises:
+        OpkitError: the library does not have it.
+    """
+    known = {each.spec.name: each for each in operators(library)}
+    if name in known:
+        return known[name]
+    lower = {each.lower(): each for each in known}.get(name.lower())
+    hint = f"did you mean '{lower}'?" if lower else did_you_mean(name, known)
+    raise OpkitError(
+        f"the library has no operator '{printable(shortened(name))}'; "
+        f"{hint or '`rknn-op library` lists them'}"
+    )
+
+
+def _operator(file: Path) -> LibraryOperator:
+    text = read_description(file)
+    spec = runtimes.parse(text, str(file))
+    facts: Mapping[str, Any] = {}
+    if (path := file.with_name(_FACTS)).is_file():
+        facts = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return LibraryOperator(file.parent, text, spec, facts.get("onnx"), facts.get("refuses", ()))

@@ -1,0 +1,227 @@
+"""Calls of the library's operators: by their references and CPU kernels, and by other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import defs, helper
+from onnx.reference import ReferenceEvaluator
+
+from opkit.check.cases import Case
+from opkit.check.mistakes import CheckError
+from opkit.check.operators import Operator, Prepared, unsupported_tensors
+from opkit.description.spec import OpSpec
+from opkit.description.types import ParamType
+from opkit.models.extra import required
+from opkit.runtimes.invocation import Array, Invocation, Kernel
+from tests.models.models import model, value
+
+Outputs = Mapping[str, Array]
+"""Output -> its array."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a node of ONNX.
+
+    Attributes:
+        inputs: input of ONNX's schema -> array; without the omitted ones.
+        attributes: its attributes.
+    """
+
+    inputs: Mapping[str, Array]
+    attributes: Mapping[str, Any]
+
+    def case(self, name: str, spec: OpSpec) -> Case:
+        """Return the call as a case of an operator: some inputs are params.
+
+        Args:
+            name: the name of the case.
+            spec: the operator.
+        """
+        inputs = {name.lower(): array for name, array in self.inputs.items()}
+        constants = {param.name: param.type for param in spec.params if param.source}
+        params = {
+            name: _constant(constants[name], array)
+            for name, array in inputs.items()
+            if name in constants
+        }
+        tensors = {name: array for name, array in inputs.items() if name not in constants}
+        texts = {
+            key: each.decode() if isinstance(each, bytes) else each
+            for key, each in self.attributes.items()
+        }
+        return Case(name, tensors, texts | params)
+
+
+def _constant(type_: ParamType, array: Array) -> Any:
+    """Return a constant input as the value of a param."""
+    numbers = array.ravel().tolist()
+    if type_.element.kind != "float":
+        numbers = [int(number) for number in numbers]
+    return numbers if type_.is_list else numbers[0]
+
+
+@dataclass(frozen=True)
+class Built:
+    """An operator of the library with its kernels.
+
+    Attributes:
+        operator: its repository, built.
+        kernels: runtime -> its CPU kernel on this PC; each keeps a process.
+    """
+
+    operator: Operator
+    kernels: Mapping[str, Kernel]
+
+    def results(self, case: Case) -> dict[str, Outputs]:
+        """Return the outputs of the reference and of the kernels, by name.
+
+        A runtime without tensors of the case's dtypes is left out.
+        """
+        prepared = self.operator.prepare(case)
+        found: dict[str, Outputs] = {"reference": prepared.expected}
+        for name in self._takers(prepared):
+            result = self.kernels[name].run(prepared.invocation)
+            assert (result.status, result.fault, result.printed) == (0, "", ""), name
+            found[name] = result.outputs
+        return found
+
+    def _takers(self, prepared: Prepared) -> list[str]:
+        """Return the runtimes with tensors of the case's dtypes."""
+        dtypes = prepared.output_dtypes
+        return [
+            runtime.name
+            for runtime in self.operator.runtimes
+            if not any(unsupported_tensors(runtime.check.convention, prepared.case, dtypes))
+        ]
+
+    def assert_refused(self, case: Case, shapes: Mapping[str, Any], problem: str) -> None:
+        """Assert that the reference and every kernel refuse a call with a message.
+
+        Args:
+            case: the call.
+            shapes: output -> shape and dtype, for the kernels.
+            problem: a part of the message, the same in Python and in C.
+        """
+        operator = self.operator
+        params = {param.name: param.default for param in operator.spec.params} | {**case.params}
+        inputs = {name: array.shape for name, array in case.inputs.items()}
+        with pytest.raises(ValueError, match=problem):
+            _call_reference(operator, inputs, case, params)
+        call = Invocation(case.inputs, params, shapes)
+        for name, kernel in self.kernels.items():
+            result = kernel.run(call)
+            assert (result.status != 0, result.fault) == (True, ""), name
+            assert problem in "\n".join([result.printed, *result.log]), name
+
+    def assert_invalid(self, case: Case, problem: str) -> None:
+        """Assert that tensors of no runtime can hold a case, or not those of the description."""
+        with pytest.raises(CheckError, match=problem):
+            self.operator.prepare(case)
+
+
+def _call_reference(
+    operator: Operator, shapes: Mapping[str, Any], case: Case, params: Mapping[str, Any]
+) -> None:
+    """Call the shape rule and the math, which both may refuse a case."""
+    operator.reference.module.output_shapes(shapes, params)
+    operator.reference.module.reference(dict(case.inputs), params)
+
+
+def built(operator: Operator) -> Built:
+    """Return an operator with its kernels."""
+    kernels = operator.cpu_kernels().values()
+    names = (runtime.name for runtime in operator.runtimes)
+    return Built(operator, dict(zip(names, kernels, strict=True)))
+
+
+def call_of(node: Any, inputs: Sequence[Array]) -> Call:
+    """Return the call of a node; runtimes have no float64, so that its arrays are float32."""
+    slots = [slot.name for slot in defs.get_schema(node.op_type).inputs]
+    names = [name for name, given in zip(slots, node.input, strict=False) if given]
+    arrays = [each.astype(np.float32) if each.dtype == np.float64 else each for each in inputs]
+    attributes = {each.name: helper.get_attribute_value(each) for each in node.attribute}
+    return Call(dict(zip(names, arrays, strict=True)), attributes)
+
+
+def node_model(op_type: str, call: Call, opset: int) -> Any:
+    """Return a model of one node for a call."""
+    types = [
+        value(name, array.shape, helper.np_dtype_to_tensor_dtype(array.dtype))
+        for name, array in call.inputs.items()
+    ]
+    given = {each.name: each.type.tensor_type.elem_type for each in types}
+    schema = defs.get_schema(op_type, opset)
+    slots = [slot.name for slot in schema.inputs]
+    count = 1 + max(slots.index(name) for name in given)
+    inputs = [name if name in given else "" for name in slots[:count]]
+    node = helper.make_node(op_type, inputs, [each.name for each in schema.outputs])
+    node.attribute.extend(
+        helper.make_attribute(name, each) for name, each in call.attributes.items()
+    )
+    outputs = [
+        value(each.name, None, _element_type(schema, each, given)) for each in schema.outputs
+    ]
+    return model([node], types, outputs, opset=opset)
+
+
+def _element_type(schema: Any, output: Any, given: Mapping[str, int]) -> int:
+    """Return the element type of an output: that of an input with its type's letter, or int64."""
+    same = [given[each.name] for each in schema.inputs if each.type_str == output.type_str]
+    return same[0] if same else int(helper.np_dtype_to_tensor_dtype(np.dtype(np.int64)))
+
+
+def run_by_onnxruntime(op_type: str, call: Call, opset: int) -> list[Array]:
+    """Return the outputs of onnxruntime, on one thread."""
+    onnxruntime = required("onnxruntime")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(
+        node_model(op_type, call, opset).SerializeToString(),
+        options,
+        providers=["CPUExecutionProvider"],
+    )
+    found: list[Array] = session.run(None, {**call.inputs})
+    return found
+
+
+def run_by_onnx(op_type: str, call: Call, opset: int) -> list[Array]:
+    """Return the outputs of onnx's reference evaluator."""
+    evaluator: Any = ReferenceEvaluator(node_model(op_type, call, opset))
+    found: list[Array] = evaluator.run(None, {**call.inputs})
+    return found
+
+
+def _expected(op_type: str, outputs: Outputs, expected: Sequence[Array]) -> list[Array]:
+    """Return the expected arrays for an operator's outputs, which may differ from ONNX's.
+
+    A scalar of ONNX is a tensor of one element. NonMaxSuppression has a fixed number of rows, and
+    the number of the rows of ONNX's output as a second one.
+    """
+    if op_type != "NonMaxSuppression":
+        return [array.reshape(array.shape or (1,)) for array in expected]
+    [rows] = expected
+    padding = len(outputs["selected_indices"]) - len(rows)
+    padded = np.pad(rows, [(0, padding), (0, 0)], constant_values=-1)
+    return [padded, np.array([len(rows)])]
+
+
+def assert_all_close(
+    op_type: str,
+    found: Mapping[str, Outputs],
+    expected: Sequence[Array],
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    message: str = "",
+) -> None:
+    """Compare the outputs of every program with those of ONNX's operator."""
+    for name, outputs in found.items():
+        arrays = _expected(op_type, outputs, expected)
+        for array, right in zip(outputs.values(), arrays, strict=True):
+            assert array.shape == right.shape, f"{name} {message}"
+            np.testing.assert_allclose(array, right, rtol, atol, err_msg=f"{name} {message}")

@@ -1,0 +1,154 @@
+"""Every one of onnx's own tests of the library's operators: reference and CPU kernels."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from onnx import defs
+from onnx.backend.test.loader import load_model_tests
+
+from opkit.models import library
+from tests.operators.oracle import Built, assert_all_close, call_of
+from tests.repositories import EXAMPLES
+
+pytestmark = pytest.mark.slow
+
+OPERATORS = {each.spec.name: each for each in library.operators(EXAMPLES) if each.onnx}
+
+MIN_NODE_TESTS = {
+    "CumSum": 7,
+    "GatherND": 3,
+    "GridSample": 18,
+    "ScatterElements": 7,
+    "ScatterND": 7,
+    "Selu": 3,
+    "CenterCropPad": 6,
+    "Col2Im": 5,
+    "Compress": 4,
+    "Det": 2,
+    "NonMaxSuppression": 9,
+    "OneHot": 5,
+    "TopK": 6,
+    "Trilu": 18,
+}
+"""Operator -> the minimum of its tests in onnx; later versions have more of some."""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """An error of reference and kernels.
+
+    Attributes:
+        problem: a part of both messages.
+    """
+
+    problem: str
+
+
+@dataclass(frozen=True)
+class Invalid:
+    """An error of the check: no tensors of the description, or of any runtime, can hold it.
+
+    Attributes:
+        problem: a pattern of the message.
+    """
+
+    problem: str
+
+
+NOT_APPLICABLE: dict[str, Refused | Invalid] = {
+    r"test_gridsample_volumetric_.*": Refused("3-D data is not supported"),
+    r"test_tri[lu]_zero": Invalid("none 0"),  # no elements
+    r"test_onehot_without_axis": Invalid("input 'values' is int32 in the case, but float32"),
+    r"test_onehot_with_bfloat16_values": Invalid("is bfloat16"),
+    r"test_compress_bfloat16": Invalid("is bfloat16"),
+    r"test_top_k_uint64": Invalid("input 'x' is uint64"),
+}
+"""Pattern of tests -> the error instead of a result."""
+
+
+@pytest.fixture(scope="module")
+def node_tests() -> Mapping[str, list[Any]]:
+    """Return operator -> onnx's tests of a model with that node alone."""
+    found: dict[str, list[Any]] = {op_type: [] for op_type in OPERATORS}
+    with warnings.catch_warnings():  # of overflows in tests of other operators
+        warnings.simplefilter("ignore")
+        tests: list[Any] = load_model_tests(kind="node")
+    for test in tests:
+        op_types = [node.op_type for node in test.model.graph.node]
+        if len(op_types) == 1 and op_types[0] in found:
+            found[op_types[0]].append(test)
+    return found
+
+
+@pytest.mark.parametrize("op_type", OPERATORS)
+def test_node_tests(
+    op_type: str,
+    library_operator: Callable[[str], Built],
+    node_tests: Mapping[str, list[Any]],
+) -> None:
+    operator = library_operator(op_type)
+    assert len(node_tests[op_type]) >= MIN_NODE_TESTS[op_type]
+    for test in node_tests[op_type]:
+        [node] = test.model.graph.node
+        for inputs, outputs in test.data_sets:
+            check(
+                operator,
+                test,
+                call_of(node, inputs).case(test.name, operator.operator.spec),
+                outputs,
+            )
+
+
+def check(operator: Built, test: Any, case: Any, outputs: Any) -> None:
+    """Compare the results of a test, or assert its error."""
+    errors = [each for name, each in NOT_APPLICABLE.items() if re.fullmatch(name, test.name)]
+    if not errors:
+        op_type = operator.operator.spec.name
+        assert_all_close(op_type, operator.results(case), outputs, test.rtol, test.atol, test.name)
+    elif isinstance(errors[0], Refused):
+        names = (tensor.name for tensor in operator.operator.spec.outputs)
+        shapes = {
+            name: (array.shape, array.dtype) for name, array in zip(names, outputs, strict=True)
+        }
+        operator.assert_refused(case, shapes, errors[0].problem)
+    else:
+        operator.assert_invalid(case, errors[0].problem)
+
+
+def test_table_has_no_other_tests(node_tests: Mapping[str, list[Any]]) -> None:
+    names = [test.name for tests in node_tests.values() for test in tests]
+    for pattern in NOT_APPLICABLE:
+        assert any(re.fullmatch(pattern, name) for name in names), pattern
+
+
+@pytest.mark.parametrize("op_type", OPERATORS)
+def test_description_has_the_names_of_the_schema(op_type: str) -> None:
+    """In every opset from the first one on: inputs, outputs and attributes."""
+    operator = OPERATORS[op_type]
+    versions = [
+        each.since_version
+        for each in defs.get_all_schemas_with_history()
+        if (each.domain, each.name) == ("", op_type)
+    ]
+    assert operator.onnx in versions
+    params = {param.name: param for param in operator.spec.params}
+    for version in versions:
+        if version < operator.onnx:
+            continue
+        schema = defs.get_schema(op_type, version)
+        slots = [slot.name.lower() for slot in schema.inputs]
+        named = [tensor.name for tensor in operator.spec.inputs]
+        assert [name for name in slots if name in named] == named
+        assert {*slots} - {*named} <= {name for name, param in params.items() if param.source}
+        outputs = [tensor.name for tensor in operator.spec.outputs]
+        assert [slot.name.lower() for slot in schema.outputs] == outputs[: len(schema.outputs)]
+        assert {*schema.attributes} <= {*params}
+        for name, attribute in schema.attributes.items():
+            if attribute.default_value.type:
+                assert params[name].default is not None, name

@@ -1,0 +1,118 @@
+"""`rknn-op library`, and `rknn-op create --library`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from opkit.models import library
+from opkit.runtimes import available
+from tests.repositories import EXAMPLE_NAMES, EXAMPLES, ROOT, Repository, generate_example
+from tests.rknn_op.command import assert_error, rknn_op, snapshot
+
+OPERATORS = {each.spec.name: each for each in library.operators(EXAMPLES)}
+PAGE = ROOT / "docs/operators.md"
+
+
+def test_list_has_every_folder() -> None:
+    lines = rknn_op("library").stdout.splitlines()
+    names = [line.partition(":")[0] for line in lines if not line.startswith(" ")]
+    assert names == [*OPERATORS]
+    assert len(names) == len(EXAMPLE_NAMES)
+    assert max(map(len, lines)) <= 80
+    assert "GridSample: ONNX, opset 16 and later, for rknn2, pplnn" in lines
+    assert "  - refuses 3-D data (x and grid of 5 dimensions)" in lines
+
+
+def test_list_as_json() -> None:
+    entries = json.loads(rknn_op("library", "--json").stdout)
+    found = {entry["operator"]: entry for entry in entries}
+    assert [*found] == [*OPERATORS]
+    assert found["Exp"] == {
+        "operator": "Exp",
+        "onnx": None,
+        "framework": "tensorflow",
+        "runtimes": ["rknn"],
+        "summary": "e to the power of x, element by element.",
+        "refuses": [],
+    }
+    assert found["CumSum"]["onnx"] == 11
+
+
+def test_page_is_made_from_the_folders() -> None:
+    """If not: `rknn-op library --markdown > docs/operators.md`."""
+    assert PAGE.read_text() == rknn_op("library", "--markdown").stdout
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_create_makes_the_repository_of_a_folder(name: str, tmp_path: Path) -> None:
+    folder = OPERATORS[name].folder
+    (tmp_path / "template").mkdir()
+    expected = generate_example(tmp_path / "template", folder.name).path
+    done = rknn_op("create", "--library", name, "-p", str(tmp_path / name))
+    assert done.exit_code == 0, done.output
+    assert done.stderr == ""
+    assert "all of it is yours from now on" in done.stdout
+    found = snapshot(tmp_path / name)
+    made = snapshot(expected)
+    # The origin; and the converter's class, whose reference a build of the other one would renew.
+    different = {".cruft.json", f"rknn_op_{name.lower()}.py"}
+    assert [path for path in {*found, *made} - different if found.get(path) != made.get(path)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OPERATORS)
+def test_repository_passes_its_check(name: str, tmp_path: Path) -> None:
+    rknn_op("create", "--library", name, "-p", str(tmp_path / name))
+    done = Repository(tmp_path / name).scons("-Q", "quick=1", "check", check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_create_for_another_runtime(tmp_path: Path) -> None:
+    folder = tmp_path / "sample"
+    done = rknn_op("create", "--library", "GridSample", "--runtime", "pplnn", "-p", str(folder))
+    assert (done.exit_code, done.stderr) == (0, "")
+    others = {*available()} - {"pplnn"}
+    assert not any((folder / name).exists() for name in others)
+    assert "runtimes: [pplnn]" in (folder / "op.yml").read_text()
+    Repository(folder).scons("-Q", "target=x64")
+
+
+def test_create_by_default_in_the_folder_of_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert rknn_op("create", "--library", "CumSum").exit_code == 0
+    assert (tmp_path / "CumSum/cumsum_compute.h").is_file()
+
+
+def test_dry_run_makes_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "sample"
+    done = rknn_op("create", "--library", "GridSample", "-p", str(folder), "--dry-run")
+    assert done.exit_code == 0
+    assert "gridsample_compute.h" in done.stdout
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("gridsample", "did you mean 'GridSample'?"),
+        ("CumSun", "did you mean 'CumSum'?"),
+        ("Conv", "`rknn-op library` lists them"),
+        ("\x1b[31m", "`rknn-op library` lists them"),
+    ],
+)
+def test_unknown_name(name: str, hint: str, tmp_path: Path) -> None:
+    done = rknn_op("create", "--library", name, "-p", str(tmp_path / "new"))
+    assert_error(done, "the library has no operator", hint)
+    assert "\x1b" not in done.stderr
+
+
+@pytest.mark.parametrize("other", [("-c", "op.yml"), ("--from", "model.onnx")])
+def test_sources_exclude_each_other(other: tuple[str, str]) -> None:
+    done = rknn_op("create", "--library", "Exp", *other)
+    assert done.exit_code == 2
+    assert "Descriptions (-c), --from and --library exclude each other." in done.stderr

@@ -12,6 +12,7 @@ from opkit import runtimes, toolchains
 from opkit.check.executors import emulator
 from opkit.description.parser import PC
 from opkit.description.spec import OpSpec
+from opkit.files.elementwise import has_table
 from opkit.files.generated import generated_files
 from opkit.toolchains.abi import ABIS
 from opkit.toolchains.languages import C_LANGUAGE
@@ -119,12 +120,13 @@ def write_call(spec: OpSpec, call: Call, folder: Path) -> None:
         for shape in (call.shapes[tensor.name],)
     ]
     params = "".join(f"    .{name} = {value},\n" for name, value in call.params.items())
+    table = ", NULL" if has_table(spec) else ""
     (folder / "case.h").write_text(
         f'#include "{compute}"\n'
         f"static struct {lower}_inputs inputs;\nstatic struct {lower}_outputs outputs;\n"
         f"static struct {lower}_params params = {{\n{params}}};\n"
         f"#define TENSORS {', '.join(tensors)}\n"
-        f"#define CALL {lower}_compute(&inputs, &params, &outputs)\n"
+        f"#define CALL {lower}_compute(&inputs, &params, &outputs{table})\n"
     )
 
 

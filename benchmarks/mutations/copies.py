@@ -37,6 +37,11 @@ def _tracked(project: Path) -> list[str]:
     return [name for name in names if os.path.lexists(project / name)]
 
 
+def _environment() -> dict[str, str]:
+    """Return the environment for the project's pytest, which needs its plugins."""
+    return {k: v for k, v in os.environ.items() if k != "PYTEST_DISABLE_PLUGIN_AUTOLOAD"}
+
+
 def passes(copy: Path, tests: Sequence[str], timeout: float, slow: bool) -> bool:
     """Run tests until one fails; return whether all pass in time.
 
@@ -50,7 +55,7 @@ def passes(copy: Path, tests: Sequence[str], timeout: float, slow: bool) -> bool
     run = subprocess.Popen(
         [sys.executable, *_PYTEST, *selected, *tests],
         cwd=copy,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**_environment(), "PYTHONDONTWRITEBYTECODE": "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

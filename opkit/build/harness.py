@@ -23,7 +23,7 @@ GUARDED = ["-DOPKIT_GUARDED"]
 PROGRAM = "build/host/harness"
 COMPILE = "-O2 -g -fno-sanitize=undefined".split()
 # By default zig checks for undefined behavior, and compiles a library for it.
-RUNTIME_COMPILE = "-O2 -g -fno-omit-frame-pointer -fno-sanitize=undefined".split()
+RUNTIME_COMPILE = "-O2 -g -fPIC -fno-omit-frame-pointer -fno-sanitize=undefined".split()
 RUNTIME_LINK = "-fno-sanitize=undefined -Wl,-z,defs".split()
 
 

@@ -125,9 +125,8 @@ def test_sanitizer_names() -> None:
     assert parse_sanitizers("none") == []
     with pytest.raises(OpkitError, match=r"unknown sanitizer 'none' \(expected address, undefined"):
         parse_sanitizers("none,address")
-    with pytest.raises(
-        OpkitError, match=r"unknown sanitizer 'memory' \(expected address, undefined, none\)"
-    ):
+    expected = r"unknown sanitizer 'memory' \(expected address, undefined, thread, none\)"
+    with pytest.raises(OpkitError, match=expected):
         parse_sanitizers("address,memory")
 
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from onnx import TensorProto, helper
 
 from opkit.check.operators import Operator
-from opkit.models.drafting import recorded_cases
+from opkit.models.drafting import library, recorded_cases
 from rknn_op.command import main
 from tests.models import test_extra
 from tests.models.models import constant, detection_head, frozen_graph, model, saved, value
@@ -133,9 +133,16 @@ def of_domain() -> Any:
     return model(nodes, inputs, [value("y", None)], [box], domains=["com.example"])
 
 
+@pytest.fixture
+def no_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide the library of operators, which has TopK."""
+    monkeypatch.setattr(library, "find", lambda *_: (None, ""))
+
+
 # ---- Descriptions --------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("no_library")
 def test_description_of_top_k(tmp_path: Path) -> None:
     path, output = created(top_k(), tmp_path, "--op", "TopK")
     lines = re.sub(r",? ?\n? *doc: \".*\"", "", description(path)).replace(":\n    ", ": ")
@@ -258,6 +265,7 @@ RECORDED = {
 }
 
 
+@pytest.mark.usefixtures("no_library")
 @pytest.mark.parametrize("op_type", RECORDED)
 def test_reference_equals_onnxruntime(tmp_path: Path, op_type: str) -> None:
     path, output = created(RECORDED[op_type](), tmp_path, "--op", op_type)
@@ -282,6 +290,7 @@ def test_reference_equals_onnxruntime(tmp_path: Path, op_type: str) -> None:
     assert_clean(path)
 
 
+@pytest.mark.usefixtures("no_library")
 def test_small_cases_vary_each_param(tmp_path: Path) -> None:
     path, _ = created(top_k(), tmp_path, "--op", "TopK")
     text = (path / "tests/test_topk.py").read_text()
@@ -336,6 +345,7 @@ def test_nodes_without_a_case_are_told(tmp_path: Path) -> None:
     assert "1 of 2 nodes leaves it out: write its default here" in " ".join(output.split())
 
 
+@pytest.mark.usefixtures("no_library")
 def test_requirements(tmp_path: Path) -> None:
     path, _ = created(top_k(), tmp_path, "--op", "TopK")
     assert "\nonnx>=" in (path / "requirements.txt").read_text()

@@ -30,7 +30,7 @@ from opkit.testing import Case, cases, uniform
 from rknn_op.repositories import environment
 
 ROOT = Path(__file__).resolve().parent.parent
-EXAMPLES = ROOT / "examples"
+EXAMPLES = ROOT / "operators"
 COMMAND = "python -m benchmarks.phases --output benchmarks"
 LIMIT = 60  # seconds for a call
 NAMES = {"rknn": "RKNN 1.x", "pplnn": "PPLNN", "rknn2": "RKNN 2"}

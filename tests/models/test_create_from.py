@@ -662,6 +662,7 @@ def test_converter_runs_the_reference(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_library")
 def test_operator_without_library_fails_until_its_math_is_written(tmp_path: Path) -> None:
     path, _ = created(top_k(), tmp_path, "--op", "TopK")
     result = Repository(path).scons("check", "quick=1", check=False)

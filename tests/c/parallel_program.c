@@ -290,7 +290,7 @@ int main(int count, char **arguments)
     EXPECT(count == 4);
     EXPECT(pthread_create(&first, NULL, do_nothing, NULL) == 0); /* a sanitizer starts its own */
     pthread_join(first, NULL);
-    usleep(100000);
+    usleep(100000); /* the joined thread leaves /proc/self/task shortly after */
     more_threads = threads_now() - 1;
     for (size_t i = 0; i < sizeof TESTS / sizeof *TESTS; i++) {
         if (strcmp(TESTS[i].name, arguments[1]) == 0) {

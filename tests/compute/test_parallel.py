@@ -173,7 +173,7 @@ int main(int argument_count, char **arguments)
             return 4;
         }
         for (int i = 0; i < 1000 && threads() > 1; i++) {
-            usleep(1000);
+            usleep(1000); /* joined threads leave /proc/self/task shortly after */
         }
         if (threads() != 1) {
             return 5;

@@ -280,6 +280,7 @@ static void start_sanitizer(void)
     if (pthread_create(&thread, NULL, return_at_once, NULL) == 0) {
         pthread_join(thread, NULL);
     }
+    /* A thread leaves the folder shortly after pthread_join. */
     for (int i = 0; i < 100 && count_threads() > 2; i++) {
         nanosleep(&INTERVAL, NULL);
     }

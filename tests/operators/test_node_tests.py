@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -13,63 +12,14 @@ from onnx import defs
 from onnx.backend.test.loader import load_model_tests
 
 from opkit.models import library
+from tests.operators.calls import MIN_NODE_TESTS, NOT_APPLICABLE
+from tests.operators.calls.common import Refused
 from tests.operators.oracle import Built, assert_all_close, call_of
 from tests.repositories import EXAMPLES
 
 pytestmark = pytest.mark.slow
 
 OPERATORS = {each.spec.name: each for each in library.operators(EXAMPLES) if each.onnx}
-
-MIN_NODE_TESTS = {
-    "CumSum": 7,
-    "GatherND": 3,
-    "GridSample": 18,
-    "ScatterElements": 7,
-    "ScatterND": 7,
-    "Selu": 3,
-    "CenterCropPad": 6,
-    "Col2Im": 5,
-    "Compress": 4,
-    "Det": 2,
-    "NonMaxSuppression": 9,
-    "OneHot": 5,
-    "TopK": 6,
-    "Trilu": 18,
-}
-"""Operator -> the minimum of its tests in onnx; later versions have more of some."""
-
-
-@dataclass(frozen=True)
-class Refused:
-    """An error of reference and kernels.
-
-    Attributes:
-        problem: a part of both messages.
-    """
-
-    problem: str
-
-
-@dataclass(frozen=True)
-class Invalid:
-    """An error of the check: no tensors of the description, or of any runtime, can hold it.
-
-    Attributes:
-        problem: a pattern of the message.
-    """
-
-    problem: str
-
-
-NOT_APPLICABLE: dict[str, Refused | Invalid] = {
-    r"test_gridsample_volumetric_.*": Refused("3-D data is not supported"),
-    r"test_tri[lu]_zero": Invalid("none 0"),  # no elements
-    r"test_onehot_without_axis": Invalid("input 'values' is int32 in the case, but float32"),
-    r"test_onehot_with_bfloat16_values": Invalid("is bfloat16"),
-    r"test_compress_bfloat16": Invalid("is bfloat16"),
-    r"test_top_k_uint64": Invalid("input 'x' is uint64"),
-}
-"""Pattern of tests -> the error instead of a result."""
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +34,10 @@ def node_tests() -> Mapping[str, list[Any]]:
         if len(op_types) == 1 and op_types[0] in found:
             found[op_types[0]].append(test)
     return found
+
+
+def test_every_operator_has_a_minimum() -> None:
+    assert {*MIN_NODE_TESTS} == {*OPERATORS}
 
 
 @pytest.mark.parametrize("op_type", OPERATORS)

@@ -1,0 +1,11 @@
+"""The calls of the library's operators: a table for each group of operators."""
+
+from __future__ import annotations
+
+from tests.operators.calls import elementwise, indexing, reductions, sampling
+
+TABLES = (elementwise.TABLE, indexing.TABLE, reductions.TABLE, sampling.TABLE)
+RANDOM = {name: each for table in TABLES for name, each in table.random.items()}
+MIN_NODE_TESTS = {name: each for table in TABLES for name, each in table.node_tests.items()}
+NOT_APPLICABLE = {name: each for table in TABLES for name, each in table.not_applicable.items()}
+INVALID = [each for table in TABLES for each in table.invalid]

@@ -1,0 +1,128 @@
+"""Operators of sampling and geometry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from tests.operators.calls.common import (
+    EXACT,
+    InvalidCall,
+    NotApplicable,
+    Random,
+    Refused,
+    Table,
+    floats,
+    integers_as,
+    shapes,
+    zeros,
+)
+from tests.operators.oracle import Call
+
+
+@st.composite
+def grid_sample_calls(draw: Any) -> Call:
+    """Return ties, edges, and locations far outside."""
+    count, channels, height, width, rows, columns = (
+        draw(st.integers(1, limit)) for limit in (2, 6, 6, 6, 4, 5)
+    )
+    align_corners = draw(st.integers(0, 1))
+    padding = draw(st.sampled_from(["zeros", "border", "reflection"]))
+    if align_corners and padding == "reflection":  # onnxruntime divides by 0 for a single pixel
+        height, width = max(height, 2), max(width, 2)
+    positions = st.one_of(
+        st.integers(-24, 24).map(lambda eighths: eighths / 8),
+        floats(-1.5, 1.5),
+        floats(-100, 100),
+    )
+    x = draw(hnp.arrays(np.float32, (count, channels, height, width), elements=floats(-1, 1)))
+    grid = draw(hnp.arrays(np.float32, (count, rows, columns, 2), elements=positions))
+    mode = draw(st.sampled_from(["linear", "cubic", "nearest"]))
+    return Call(
+        {"X": x, "grid": grid},
+        {"mode": mode, "padding_mode": padding, "align_corners": align_corners},
+    )
+
+
+@st.composite
+def col2im_calls(draw: Any) -> Call:
+    """Return images of 2 dimensions, as onnxruntime's blocks; whole numbers: sums are exact."""
+    image, block, dilations, strides = (
+        [draw(st.integers(1, limit)) for _ in range(2)] for limit in (7, 3, 2, 3)
+    )
+    pads = [draw(st.integers(0, 2)) for _ in range(4)]
+    blocks = 1
+    for i in range(2):
+        extent = dilations[i] * (block[i] - 1) + 1
+        image[i] = max(image[i], extent - pads[i] - pads[2 + i], 1)
+        blocks *= (image[i] + pads[i] + pads[2 + i] - extent) // strides[i] + 1
+    shape = draw(st.integers(1, 2)), draw(st.integers(1, 3)) * block[0] * block[1], blocks
+    columns = draw(hnp.arrays(np.float32, shape, elements=integers_as(np.float32, 1000)))
+    inputs = {
+        "input": columns,
+        "image_shape": np.array(image),
+        "block_shape": np.array(block),
+    }
+    return Call(inputs, {"dilations": dilations, "pads": pads, "strides": strides})
+
+
+@st.composite
+def center_crop_pad_calls(draw: Any) -> Call:
+    dtype = draw(st.sampled_from([np.float32, np.int64]))
+    elements = EXACT if dtype == np.int64 else None
+    x = draw(hnp.arrays(dtype, shapes(), elements=elements))
+    every = draw(st.permutations(range(x.ndim)))
+    chosen = every[: draw(st.integers(1, x.ndim))]
+    axes_ = [axis - draw(st.sampled_from([0, x.ndim])) for axis in chosen]
+    shape = np.array([draw(st.integers(1, 9)) for _ in axes_])
+    return Call({"input_data": x, "shape": shape}, {"axes": axes_})
+
+
+RANDOM = {
+    "Col2Im": Random(col2im_calls(), [18], count=100),
+    "CenterCropPad": Random(center_crop_pad_calls(), [18], count=80),
+    "GridSample": Random(grid_sample_calls(), [16, 20], atol=3e-6, count=150),
+}
+
+GRID = {"x": zeros(1, 2, 3, 4), "grid": zeros(1, 5, 6, 2)}
+SAMPLED = {"y": (1, 2, 5, 6)}
+COLUMNS = {"image_shape": [3], "block_shape": [2]}
+IMAGE = {"output": (1, 2, 3)}
+PADDED = {"output_data": (1, 1)}
+
+INVALID = [
+    InvalidCall(
+        "GridSample", GRID, {"mode": "lanczos"}, SAMPLED, "mode must be linear, cubic or n"
+    ),
+    InvalidCall(
+        "GridSample", GRID, {"padding_mode": "wrap"}, SAMPLED, "must be zeros, border or refl"
+    ),
+    InvalidCall("GridSample", GRID, {"align_corners": 2}, SAMPLED, "align_corners must be 0 or 1"),
+    *(
+        InvalidCall("Col2Im", {"input": zeros(1, 4, 2)}, COLUMNS | params, IMAGE, problem)
+        for params, problem in [
+            ({"block_shape": [2, 2]}, "the same count of items, 1 to 4"),
+            ({"strides": [1, 1]}, "must have an item for each dimension"),
+            ({"dilations": [0]}, "must be above 0"),
+            ({"dilations": [3]}, "must fit into the image"),
+            ({"block_shape": [3]}, "input must be"),
+        ]
+    ),
+    *(
+        InvalidCall("CenterCropPad", {"input_data": zeros(2, 4)}, params, PADDED, problem)
+        for params, problem in [
+            ({"shape": [1]}, "shape must have an item for each axis"),
+            ({"shape": [1, 0]}, "shape must be above 0"),
+            ({"shape": [1], "axes": [2]}, "axes must be different dimensions"),
+        ]
+    ),
+]
+
+NOT_APPLICABLE: dict[str, NotApplicable] = {
+    r"test_gridsample_volumetric_.*": Refused("3-D data is not supported"),
+}
+
+TABLE = Table(RANDOM, {"GridSample": 18, "CenterCropPad": 6, "Col2Im": 5}, NOT_APPLICABLE, INVALID)

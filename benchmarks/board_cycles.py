@@ -80,7 +80,9 @@ def cycles(path: Path, blocks: Iterable[Block], processor: Processor) -> float |
     regions = []
     for index, block in enumerate(hot):
         mode = "" if processor.abi != "armhf" else _mode(is_thumb, block.addresses[0])
-        body = "\n".join(text[address] for address in block.addresses)
+        # qemu's own list goes astray after instructions that it cannot name.
+        listed = range(block.addresses[0], block.addresses[-1] + 1)
+        body = "\n".join(text[address] for address in listed if address in text)
         regions.append(f"# LLVM-MCA-BEGIN {index}\n{mode}{body}\n# LLVM-MCA-END {index}\n")
     # The model of cortex-a9 has no `it`, which takes no time of a processor's units.
     options = [f"-iterations={_ITERATIONS}", "-skip-unsupported-instructions=lack-sched"]

@@ -4,11 +4,12 @@
  * Each result is at most 1 ulp from the float that is nearest to the exact one, NaN, infinities,
  * zeros (with their sign) and subnormals included, with and without fused multiply-add
  * (-ffp-contract), in the default rounding mode. benchmarks/RESULTS.md of rknn-op-template names
- * the arguments that were measured.
+ * the arguments that were measured. clang fuses multiplications and additions here where the
+ * processor can, whatever the flags say: the last bit of a result may differ between processors.
  *
- * Needs IEEE 754 arithmetic: no -ffast-math, and no flush-to-zero mode. Therefore compilers do not
- * vectorize these loops for 32-bit ARM, whose NEON flushes subnormals to zero: there they run on
- * the scalar unit, and give the same results.
+ * Needs IEEE 754 arithmetic: no -ffast-math, and no flush-to-zero mode. The vectors of 32-bit ARM
+ * (NEON) flush subnormals to zero, so that compilers vectorize a loop of floats only if it asks for
+ * that, as OPKIT_VECTORIZE in elementwise.h does.
  *
  * The coefficients of the polynomials minimize the maximum error; benchmarks/math_polynomials.py of
  * rknn-op-template computes them. The reductions of arguments are those of W. J. Cody and W. Waite,
@@ -24,6 +25,10 @@
 #include <string.h>
 
 #include "float_bits.h"
+
+#if defined(__clang__) /* GCC does not know the pragma */
+#pragma STDC FP_CONTRACT ON
+#endif
 
 /* ---- Parts --------------------------------------------------------------------------------- */
 
@@ -692,5 +697,9 @@ static inline float opkit_pow(float x, float y)
         (x == 1.0F) | (y == 0.0F) | ((magnitude == 1.0F) & (y_magnitude == opkit_infinity()));
     return is_one ? 1.0F : real;
 }
+
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT DEFAULT
+#endif
 
 #endif

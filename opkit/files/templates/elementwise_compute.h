@@ -19,13 +19,14 @@ $block_function
 {
     const struct ${lower}_params values = *params; /* a copy, which no element overwrites */
 
+    OPKIT_VECTORIZE
     for (size_t i = 0; i < count; i++) {
 $call
     }
 }
 
 #if defined(OPKIT_AVX2)
-/* The same for processors with AVX2: 8 floats at a time instead of 4, with the same results. */
+/* The same for processors with AVX2: 8 floats at a time instead of 4. */
 $avx2_function
 {
     ${lower}_compute_block(block, count, params);

@@ -18,8 +18,8 @@ def main() -> None:
         status = _run()
     except (interrupt.Interrupted, KeyboardInterrupt) as interrupted:
         status = interrupt.STATUS
-        done = f": {interrupted}" if str(interrupted) else ""
-        print(f"interrupted{done}", file=sys.stderr)
+        done = getattr(interrupted, "done", "")
+        print(f"interrupted: {done}" if done else "interrupted", file=sys.stderr)
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:  # None if the file was closed before

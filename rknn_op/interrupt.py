@@ -7,10 +7,18 @@ STATUS = 130
 
 
 class Interrupted(BaseException):
-    """The user pressed Ctrl-C; the text is what was done about it, if anything.
+    """The user pressed Ctrl-C.
 
-    Not a KeyboardInterrupt, for which click prints a line of its own.
+    Not a KeyboardInterrupt, for which click prints a line of its own. Within a codec, Python
+    replaces the text of an exception, but not that of a class with a constructor.
+
+    Attributes:
+        done: what was done about it, if anything.
     """
+
+    def __init__(self, done: str = "") -> None:
+        super().__init__(done)
+        self.done = done
 
 
 def watch() -> None:

@@ -327,13 +327,18 @@ static inline const char *opkit_find_block(const struct opkit_loop *loop,
                                            size_t count, bool *is_row, bool *repeats)
 {
     const size_t size = opkit_element_size(input->type);
-    const size_t last = loop->rank - 1, row = loop->shape[last], column = begin % row;
-    size_t offset = column * input->steps[last], rest = begin / row;
+    const size_t last = loop->rank - 1, row = loop->shape[last];
 
     if (input->is_dense) {
         *is_row = true;
         return input->data + begin * size;
     }
+    if (last == 0) {
+        *repeats = true; /* one element, and no division to find it */
+        return input->data;
+    }
+    const size_t column = begin % row;
+    size_t offset = column * input->steps[last], rest = begin / row;
     for (size_t axis = last; axis-- > 0; rest /= loop->shape[axis]) {
         offset += rest % loop->shape[axis] * input->steps[axis];
     }

@@ -169,7 +169,7 @@ def test_slow_math_is_math(busy: Repository, name: str) -> None:
     found = shares(busy, name, "float32", rounds=50)
     assert found["math"] > 0.9
     # The measurement does not change the time of a call. Other processes may.
-    assert 0.8 < found["whole"] < 3
+    assert 0.5 < found["whole"] < 3
 
 
 @pytest.mark.slow

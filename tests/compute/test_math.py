@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pytest
 
 from opkit.toolchains.abi import ABIS, Abi
+from opkit.toolchains.optimization import EXACT
 from tests.compiling import C_SOURCES, HOST, LANGUAGES, OPKIT, build, compile_c
 from tests.compute.test_half import CHECKED, Machine
 from tests.repositories import ROOT
@@ -234,7 +235,7 @@ VECTORS: dict[str, tuple[Abi, tuple[str, ...], set[str]]] = {
     "avx2": (ABIS["x64"], AVX2, set()),
     "aarch64": (ABIS["aarch64"], (), set()),
     "rv64gcv": (ABIS["riscv64"], ("-mcpu=baseline_rv64+v",), {"pow"}),
-    # NEON of 32-bit ARM flushes subnormals to zero, so that compilers do not use it for floats.
+    # NEON of 32-bit ARM flushes subnormals to zero, so that only loops that ask for it use it.
     "armhf": (ABIS["armhf"], (), set(LOOPS)),
 }
 """Processor -> ABI, flags, and the functions that remain scalar there."""
@@ -251,6 +252,29 @@ def test_loops_are_vectorized_without_calls(name: str, tmp_path: Path) -> None:
     assert result.stderr.count("remark: vectorized loop") == len(LOOPS) - len(scalar), result.stderr
     calls = re.findall(r"^\s+(?:call\w*|bl|blx|jal)\s+(?!x0|zero).*$", assembly.read_text(), re.M)
     assert calls == []
+
+
+@pytest.mark.parametrize(
+    ("name", "fused"), [("aarch64", "fmla"), ("avx2", "vfmadd"), ("rv64gcv", "vfmadd")]
+)
+def test_math_is_fused_and_an_operators_own_arithmetic_is_not(
+    name: str, fused: str, tmp_path: Path
+) -> None:
+    abi, flags, _ = VECTORS[name]
+    found = {}
+    for kind, include in (("math", '#include "opkit/compute/math.h"\n'), ("own", "")):
+        result = "opkit_log(x[i])" if include else "x[i] * x[i] + 1.0F"
+        source = tmp_path / f"{kind}.c"
+        source.write_text(
+            f"{include}void run(const float *x, float *y, int count);\n"
+            "void run(const float *x, float *y, int count)\n"
+            f"{{\n    for (int i = 0; i < count; i++) {{\n        y[i] = {result};\n    }}\n}}\n"
+        )
+        options = (*flags, "-O2", *EXACT, "-S", "-g0", "-Wno-unused-command-line-argument")
+        assert compile_c(source.with_suffix(".s"), source, *options, abi=abi).returncode == 0
+        found[kind] = re.findall(r"\bv?fn?m[ls]?[as]\w*", source.with_suffix(".s").read_text())
+    assert any(each.startswith(fused) for each in found["math"])
+    assert found["own"] == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

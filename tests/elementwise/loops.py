@@ -13,6 +13,7 @@ import numpy.typing as npt
 from opkit.description.spec import OpSpec
 from opkit.description.types import ELEMENT_TYPES
 from opkit.files.elementwise import has_table
+from opkit.toolchains.optimization import EXACT
 from tests.compiling import build
 from tests.files.texts import generated_files, once_only_files
 
@@ -123,7 +124,9 @@ def compiled(folder: Path, spec: OpSpec, body: str, *flags: str, before: str = "
     exports = _EXPORTS.format(lower=spec.lower, table=", table" if has_table(spec) else "")
     source.write_text(f'{before}#include "{spec.compute_header}"\n{exports}')
     name = "".join(filter(str.isalnum, "".join(flags)))
-    library = ctypes.CDLL(str(build(folder / f"run{name}.so", source, "-shared", "-O2", *flags)))
+    library = ctypes.CDLL(
+        str(build(folder / f"run{name}.so", source, "-shared", "-O2", *EXACT, *flags))
+    )
     library.run.restype = ctypes.c_char_p
     return Loop(library)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 
 from opkit.description.spec import OpSpec
 from opkit.runtimes import parse
+from opkit.toolchains.abi import ABIS
+from opkit.toolchains.optimization import EXACT
 from tests.compiling import HOST, LANGUAGES, compile_c
 from tests.elementwise.loops import (
     IN_PARTS,
@@ -177,12 +180,25 @@ def test_scalar_function_is_inlined_and_vectorized(tmp_path: Path) -> None:
     folder = files(tmp_path, spec, {spec.math_file: scalar_file(spec, "return x * x + 3.0f;")})
     source = folder / "run.c"
     source.write_text(f'#include "{spec.compute_header}"\nvoid *use = (void *)mix_compute;\n')
-    flags = ("-O2", "-S", "-g0", "-fno-unroll-loops", "-Wno-unused-command-line-argument")
+    options = ("-fno-unroll-loops", "-Wno-unused-command-line-argument")
+    flags = ("-O2", *EXACT, "-S", "-g0", *options)
     assert compile_c(folder / "run.s", source, *flags).returncode == 0
     functions = _functions((folder / "run.s").read_text())
     assert not [name for name, text in functions.items() if "mix_of" in name + text]
     assert "mulps\t%ymm" in functions["mix_compute_avx2"]
     assert "mulps\t%xmm" in functions["mix_compute_part"]
+
+
+def test_loop_is_vectorized_for_32_bit_arm(tmp_path: Path) -> None:
+    spec = operator(1)
+    for body, vectors in (("return x * x + 3.0f;", True), ("return (float)(2.0 * x);", False)):
+        folder = files(tmp_path, spec, {spec.math_file: scalar_file(spec, body)})
+        source = folder / "run.c"
+        source.write_text(f'#include "{spec.compute_header}"\nvoid *use = (void *)mix_compute;\n')
+        flags = ("-O2", *EXACT, "-S", "-g0", "-Wno-unused-command-line-argument")
+        compiled_ = compile_c(folder / "run.s", source, *flags, abi=ABIS["armhf"])
+        assert (compiled_.returncode, compiled_.stderr) == (0, ""), body
+        assert bool(re.search(r"vmul\.f32\tq", (folder / "run.s").read_text())) == vectors
 
 
 def _functions(assembly: str) -> dict[str, str]:

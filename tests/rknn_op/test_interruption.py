@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import random
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from rknn_op.interrupt import Interrupted
 from tests.processes import marked
 from tests.repositories import EXAMPLES, ROOT, Repository
 from tests.rknn_op.command import rknn_op, snapshot
@@ -194,3 +196,20 @@ def sources(folder: Path) -> list[str]:
     """Return the paths of all files but those of builds, and of Python's and pytest's caches."""
     caches = ("/build/", "/.pytest_cache/", "/__pycache__/")
     return [path for path in snapshot(folder) if not any(each in path for each in caches)]
+
+
+def test_interruption_of_a_codec_keeps_its_text() -> None:
+    def interrupted(*_: object) -> tuple[str, int]:
+        raise Interrupted("the folder is removed")
+
+    def find(name: str) -> codecs.CodecInfo | None:
+        codec = codecs.CodecInfo(encode=codecs.utf_8_encode, decode=interrupted, name=name)
+        return codec if name == "interrupted" else None
+
+    codecs.register(find)
+    try:
+        with pytest.raises(Interrupted) as caught:
+            b"text".decode("interrupted")
+    finally:
+        codecs.unregister(find)
+    assert (caught.value.done, str(caught.value)) == ("the folder is removed",) * 2

@@ -23,6 +23,8 @@ from opkit import runtimes
 from opkit.creation.wheel import wheel
 from opkit.models import library
 from opkit.runtimes import parse
+from rknn_op.creation import Choices, create
+from rknn_op.library import plan as planned_from_library
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "{{cookiecutter.op_name}}"
@@ -156,18 +158,62 @@ def generate_example(folder: Path, name: str) -> Repository:
     return repository
 
 
+HOST_LIBRARIES = {
+    "rknn": ("build/x64/lib{lower}.so", "build/host/libOpenVX.so"),
+    "rknn2": ("build/rknn2/x64/librkcst_{lower}.so", "build/rknn2/host/librknnrt.so"),
+    "pplnn": ("build/pplnn/host/delivered/lib{lower}.so", "build/pplnn/host/libpplnn_driver.so"),
+}
+"""Runtime -> the operator's library for this PC, and the stand-in for the runtime's library."""
+
+
+def library_kernels(name: str) -> Repository:
+    """Return the repository of an operator of the library, with the kernels for this PC.
+
+    One process of the run makes it, and builds what runs the delivered kernels and nothing else.
+    All share it, so that no one may change it.
+
+    Args:
+        name: the operator's name.
+    """
+
+    def make(folder: Path) -> Repository:
+        plan = planned_from_library(name, folder / name, Choices())
+        create(plan)
+        repository = Repository(plan.folder)
+        libraries = [
+            path.format(lower=plan.spec.lower)
+            for runtime in plan.spec.runtimes
+            for path in HOST_LIBRARIES[runtime]
+        ]
+        repository.scons("-s", "target=x64", "build/host/harness", *libraries)
+        return repository
+
+    return made_once(f"{name} for this PC", make)
+
+
 def built_once(name: str, make: Callable[[Path], Repository]) -> Repository:
     """Return a repository that one process of the run makes and builds for all targets.
 
     The other ones wait for it. All share it, so it is for copies only.
     """
+
+    def make_built(folder: Path) -> Repository:
+        repository = make(folder)
+        repository.scons("target=all")
+        return repository
+
+    return made_once(name, make_built)
+
+
+def made_once(name: str, make: Callable[[Path], Repository]) -> Repository:
+    """Return a repository that one process of the run makes; the other ones wait for it."""
     folder = folder_of_run() / "repositories" / name
     folder.parent.mkdir(exist_ok=True)
     with (folder.parent / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
             with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
-                make(Path(unfinished)).scons("target=all")
+                make(Path(unfinished))
                 shutil.copytree(unfinished, folder, symlinks=True)
     (path,) = folder.iterdir()
     return Repository(path)

@@ -23,13 +23,14 @@ class InstrumentedKernel:
 
     Attributes:
         delivered: compiled as for a product, for measuring the time.
-        instrumented: with debug information, and reports of undefined behavior.
-        profiled: makes the kernel of the third build, which exists only for `scons report`.
+        make_instrumented: makes the kernel of the build with debug information and reports of
+            undefined behavior; only a check needs that build.
+        make_profiled: makes the kernel of the third build, which exists only for `scons report`.
     """
 
     delivered: StatefulKernel
-    instrumented: StatefulKernel
-    profiled: Callable[[], StatefulKernel]
+    make_instrumented: Callable[[], StatefulKernel]
+    make_profiled: Callable[[], StatefulKernel]
     keeps_state = True
 
     @property
@@ -60,9 +61,23 @@ class InstrumentedKernel:
         Raises:
             OpkitError: that build does not exist.
         """
-        kernel = self._profiled
+        kernel = self.profiled
         return kernel.run(invocation, RunOptions(None, repeat, limit, profiled=True))
 
     @cached_property
-    def _profiled(self) -> StatefulKernel:
-        return self.profiled()
+    def instrumented(self) -> StatefulKernel:
+        """The kernel of the build for a check.
+
+        Raises:
+            OpkitError: that build does not exist.
+        """
+        return self.make_instrumented()
+
+    @cached_property
+    def profiled(self) -> StatefulKernel:
+        """The kernel of the build for a report.
+
+        Raises:
+            OpkitError: that build does not exist.
+        """
+        return self.make_profiled()

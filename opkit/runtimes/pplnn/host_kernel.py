@@ -26,5 +26,5 @@ def host_kernel(spec: OpSpec, root: Path) -> InstrumentedKernel:
         return HarnessKernel(spec, executor, root, CONVENTION, library=library)
 
     return InstrumentedKernel(
-        kernel(host / "delivered"), kernel(host), lambda: kernel(host / "profiled")
+        kernel(host / "delivered"), lambda: kernel(host), lambda: kernel(host / "profiled")
     )

@@ -80,7 +80,7 @@ def cpu_kernel(spec: OpSpec, root: Path) -> CpuKernel:
     name = f"lib{spec.lower}.so"
     return CpuKernel(
         delivered=host_kernel(spec, root / "build/x64" / name, root / HOST),
-        instrumented=host_kernel(spec, root / HOST / name, root / HOST),
-        profiled=lambda: host_kernel(spec, root / HOST / "profiled" / name, root / HOST),
+        make_instrumented=lambda: host_kernel(spec, root / HOST / name, root / HOST),
+        make_profiled=lambda: host_kernel(spec, root / HOST / "profiled" / name, root / HOST),
         spec=spec,
     )

@@ -106,5 +106,7 @@ def cpu_kernel(spec: OpSpec, root: Path) -> InstrumentedKernel:
         return every_version(spec, executor, root, library)
 
     return InstrumentedKernel(
-        kernel(root / "build/rknn2/x64"), kernel(host), lambda: kernel(host / "profiled").first
+        kernel(root / "build/rknn2/x64"),
+        lambda: kernel(host),
+        lambda: kernel(host / "profiled").first,
     )

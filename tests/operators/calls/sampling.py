@@ -81,9 +81,51 @@ def center_crop_pad_calls(draw: Any) -> Call:
     return Call({"input_data": x, "shape": shape}, {"axes": axes_})
 
 
+@st.composite
+def deform_conv_calls(draw: Any) -> Call:
+    """Return samples between pixels, at their centers, at the edges and outside."""
+    group, offset_group = draw(st.integers(1, 2)), draw(st.integers(1, 2))
+    channels = draw(st.integers(1, 3)) * group * offset_group
+    kernels = draw(st.integers(1, 7)) * group
+    image, kernel, dilations, strides = (
+        [draw(st.integers(1, limit)) for _ in range(2)] for limit in (6, 3, 2, 2)
+    )
+    pads = [draw(st.integers(0, 2)) for _ in range(4)]
+    output = []
+    for i in range(2):
+        extent = dilations[i] * (kernel[i] - 1) + 1
+        image[i] = max(image[i], extent - pads[i] - pads[2 + i], 1)
+        output.append((image[i] + pads[i] + pads[2 + i] - extent) // strides[i] + 1)
+    count, elements = draw(st.integers(1, 2)), kernel[0] * kernel[1]
+    offsets = st.integers(-24, 24).map(lambda eighths: eighths / 8) | floats(-9, 9)
+    random = np.random.default_rng(draw(st.integers(0, 99)))
+    shape = (count, 2 * offset_group * elements, *output)
+    inputs = {
+        "X": random.uniform(-1, 1, (count, channels, *image)),
+        "W": random.uniform(-1, 1, (kernels, channels // group, *kernel)),
+        "offset": draw(hnp.arrays(np.float32, shape, elements=offsets)),
+    }
+    if draw(st.booleans()):
+        inputs["B"] = random.uniform(-1, 1, kernels)
+    if draw(st.booleans()):
+        inputs["mask"] = random.uniform(-1, 1, (count, offset_group * elements, *output))
+    attributes = {
+        "dilations": dilations,
+        "group": group,
+        "offset_group": offset_group,
+        "pads": pads,
+        "strides": strides,
+    }
+    if draw(st.booleans()):
+        attributes["kernel_shape"] = kernel
+    return Call({name: array.astype(np.float32) for name, array in inputs.items()}, attributes)
+
+
 RANDOM = {
     "Col2Im": Random(col2im_calls(), [18], count=100),
     "CenterCropPad": Random(center_crop_pad_calls(), [18], count=80),
+    # Sums of up to 108 products of numbers up to 1, in another order.
+    "DeformConv": Random(deform_conv_calls(), [19, 22], atol=1e-5, count=120),
     "GridSample": Random(grid_sample_calls(), [16, 20], atol=3e-6, count=150),
 }
 
@@ -92,6 +134,13 @@ SAMPLED = {"y": (1, 2, 5, 6)}
 COLUMNS = {"image_shape": [3], "block_shape": [2]}
 IMAGE = {"output": (1, 2, 3)}
 PADDED = {"output_data": (1, 1)}
+DEFORMED = {
+    "x": zeros(1, 2, 5, 5),
+    "w": zeros(4, 2, 3, 3),
+    "offset": zeros(1, 18, 3, 3),
+    "b": zeros(4),
+    "mask": zeros(1, 9, 3, 3),
+}
 
 INVALID = [
     InvalidCall(
@@ -112,6 +161,23 @@ INVALID = [
         ]
     ),
     *(
+        InvalidCall("DeformConv", DEFORMED | inputs, params, {"y": (1, 4, 3, 3)}, problem)
+        for inputs, params, problem in [
+            ({"w": zeros(4, 2, 9)}, {}, "x and w must have 4 dimensions"),
+            ({"w": zeros(4, 1, 3, 3)}, {}, "w must be"),
+            ({"w": zeros(4, 2, 6, 1)}, {}, "a kernel must fit into the image"),
+            ({"offset": zeros(1, 16, 3, 3)}, {}, "offset must be"),
+            ({"mask": zeros(1, 18, 3, 3)}, {}, "mask must be"),
+            ({"b": zeros(3)}, {}, "b must be"),
+            ({}, {"pads": [1, 1]}, "must have 2 items, and pads 4"),
+            ({}, {"strides": [0]}, "strides and dilations must be above 0"),
+            ({}, {"pads": [-1]}, "pads not negative"),
+            ({}, {"kernel_shape": [3, 2]}, "kernel_shape must be that of w"),
+            ({}, {"group": 0}, "group and offset_group must be above 0"),
+            ({}, {"group": 3}, "a multiple of group and offset_group"),
+        ]
+    ),
+    *(
         InvalidCall("CenterCropPad", {"input_data": zeros(2, 4)}, params, PADDED, problem)
         for params, problem in [
             ({"shape": [1]}, "shape must have an item for each axis"),
@@ -125,4 +191,9 @@ NOT_APPLICABLE: dict[str, NotApplicable] = {
     r"test_gridsample_volumetric_.*": Refused("3-D data is not supported"),
 }
 
-TABLE = Table(RANDOM, {"GridSample": 18, "CenterCropPad": 6, "Col2Im": 5}, NOT_APPLICABLE, INVALID)
+TABLE = Table(
+    RANDOM,
+    {"GridSample": 18, "CenterCropPad": 6, "Col2Im": 5, "DeformConv": 4},
+    NOT_APPLICABLE,
+    INVALID,
+)

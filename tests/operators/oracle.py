@@ -49,7 +49,7 @@ class Call:
         params = {
             name: _constant(constants[name], array)
             for name, array in inputs.items()
-            if name in constants
+            if name in constants and array.size > 0  # an empty one is like none
         }
         tensors = {name: array for name, array in inputs.items() if name not in constants}
         texts = {

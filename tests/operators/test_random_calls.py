@@ -30,12 +30,22 @@ Library = Callable[[str], Built]
 
 
 def in_opset(call: Call, op_type: str, opset: int) -> Call:
-    """Return a call with the words of an opset."""
+    """Return a call in the form of an opset: its words, and axes as an attribute."""
+    if op_type.startswith("Reduce") and opset < 18:
+        return with_attribute_axes(call)
     if op_type != "GridSample" or opset >= 20:
         return call
     words = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
     mode = call.attributes["mode"]
     return Call(call.inputs, {**call.attributes, "mode": words[mode]})
+
+
+def with_attribute_axes(call: Call) -> Call:
+    """Return a reduction without axes as an input, and without noop_with_empty_axes."""
+    attributes = {"keepdims": call.attributes["keepdims"]}
+    if "axes" in call.inputs:
+        attributes["axes"] = call.inputs["axes"].tolist()
+    return Call({"data": call.inputs["data"]}, attributes)
 
 
 def test_every_operator_has_random_calls() -> None:

@@ -47,6 +47,7 @@ include/VX/vx_ext_program.h
 include/VX/vx_helper.h
 include/VX/vx_khr_cnn.h
 include/VX/vx_types.h
+include/opkit/compute/axes.h
 include/opkit/compute/elementwise.h
 include/opkit/compute/float_bits.h
 include/opkit/compute/half.h

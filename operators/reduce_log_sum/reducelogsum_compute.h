@@ -1,0 +1,197 @@
+/*
+ * The math of ReduceLogSum: the logarithm of the sum along axes.
+ *
+ * Tensors are dense arrays with shapes in numpy's order (slowest dimension first), as the reference
+ * in reducelogsum_reference.py sees them: `shape[0]` to `shape[rank - 1]`, `size` elements in
+ * all. Floating-point tensors are arrays of float, also if the model has float16.
+ *
+ * Many sums advance side by side, in vectors: those of neighboring elements of the output, or, if
+ * there are few, 16 for each of them, which are added at the end. They are in float for at most
+ * REDUCELOGSUM_ROWS terms, then in double. The error is at most 2^-17 of the sum of the magnitudes,
+ * before the logarithm.
+ */
+#ifndef REDUCELOGSUM_COMPUTE_H
+#define REDUCELOGSUM_COMPUTE_H
+
+#include <string.h>
+
+#include "generated/reducelogsum.h"
+#include "include/opkit/compute/axes.h"
+#include "include/opkit/compute/math.h"
+
+enum {
+    REDUCELOGSUM_LANES = 16, /* sums side by side of one element of the output */
+    REDUCELOGSUM_COLUMNS = 512, /* elements of the output in one pass: sums stay in the cache */
+    REDUCELOGSUM_ROWS = 64 /* terms of a sum in float */
+};
+
+/* Adds the terms of rows to the sums of the lanes. */
+static inline void reducelogsum_add(const float *x, size_t rows, size_t pitch, size_t lanes,
+                                    float *__restrict__ sums)
+{
+    size_t row = 0;
+
+    for (; row + 4 <= rows; row += 4) {
+        const float *a = x + row * pitch, *b = a + pitch, *c = b + pitch, *d = c + pitch;
+        for (size_t lane = 0; lane < lanes; lane++) {
+            sums[lane] += (a[lane] + b[lane]) + (c[lane] + d[lane]);
+        }
+    }
+    for (; row < rows; row++) {
+        for (size_t lane = 0; lane < lanes; lane++) {
+            sums[lane] += x[row * pitch + lane];
+        }
+    }
+}
+
+/* Adds the lanes of each column in pairs, then to its total, and clears them. */
+static inline void reducelogsum_flush(float *sums, size_t lanes, size_t columns, double *totals)
+{
+    for (size_t half = lanes / 2; half >= columns; half /= 2) {
+        for (size_t lane = 0; lane < half; lane++) {
+            sums[lane] += sums[half + lane];
+        }
+    }
+    for (size_t column = 0; column < columns; column++) {
+        totals[column] += (double)sums[column];
+    }
+    memset(sums, 0, lanes * sizeof *sums);
+}
+
+/*
+ * Computes neighboring elements of the output, at most REDUCELOGSUM_COLUMNS, from their first
+ * terms on. `step` rows of the plan are one row of lanes. Inlined, so that the lanes of a single
+ * element are a constant number, in registers.
+ */
+__attribute__((always_inline)) static inline void
+reducelogsum_columns(const struct opkit_reduction *plan, size_t columns, size_t step,
+                     const float *x, float *y)
+{
+    const size_t lanes = columns * step, pitch = plan->columns * step;
+    const size_t rows = plan->length / step, rest = plan->length % step * columns;
+    float sums[REDUCELOGSUM_COLUMNS];
+    double totals[REDUCELOGSUM_COLUMNS];
+    size_t terms = 0; /* of a lane, since it was cleared */
+
+    memset(sums, 0, lanes * sizeof *sums);
+    memset(totals, 0, columns * sizeof *totals);
+    for (size_t i = 0; i < plan->reduced.count; i++) {
+        const float *place = x + opkit_offset(&plan->reduced, i);
+
+        for (size_t row = 0; row < rows;) {
+            if (terms >= REDUCELOGSUM_ROWS) {
+                reducelogsum_flush(sums, lanes, columns, totals);
+                terms = 0;
+            }
+            const size_t left = rows - row, limit = REDUCELOGSUM_ROWS - terms;
+            const size_t count = left < limit ? left : limit;
+
+            reducelogsum_add(place + row * pitch, count, pitch, lanes, sums);
+            row += count;
+            terms += count;
+        }
+        reducelogsum_add(place + rows * pitch, 1, pitch, rest, sums);
+        terms++;
+    }
+    reducelogsum_flush(sums, lanes, columns, totals);
+    for (size_t column = 0; column < columns; column++) {
+        y[column] = opkit_log((float)totals[column]);
+    }
+}
+
+/* Computes an element of the output, of few terms. */
+static inline float reducelogsum_element(const struct opkit_reduction *plan, const float *x)
+{
+    double total = 0.0;
+
+    for (size_t i = 0; i < plan->reduced.count; i++) {
+        const float *place = x + opkit_offset(&plan->reduced, i);
+        for (size_t row = 0; row < plan->length; row++) {
+            total += (double)place[row * plan->columns];
+        }
+    }
+    return opkit_log((float)total);
+}
+
+/* Computes the elements of the output that are neighbors in x, too. */
+static void reducelogsum_row(const struct opkit_reduction *plan, const float *x, float *y)
+{
+    const size_t columns = plan->columns;
+    const bool is_long = plan->length >= REDUCELOGSUM_LANES;
+
+    if (columns == 1 && is_long) {
+        reducelogsum_columns(plan, 1, REDUCELOGSUM_LANES, x, y);
+    } else if (columns < 2 * REDUCELOGSUM_LANES && is_long) {
+        reducelogsum_columns(plan, columns, REDUCELOGSUM_LANES, x, y);
+    } else if (columns < REDUCELOGSUM_LANES) {
+        for (size_t column = 0; column < columns; column++) {
+            y[column] = reducelogsum_element(plan, x + column);
+        }
+    } else {
+        for (size_t column = 0; column < columns; column += REDUCELOGSUM_COLUMNS) {
+            const size_t left = columns - column, limit = REDUCELOGSUM_COLUMNS;
+
+            reducelogsum_columns(plan, left < limit ? left : limit, 1, x + column, y + column);
+        }
+    }
+}
+
+/* Checks tensors and params; marks the axes. Returns NULL, or an error message. */
+static const char *reducelogsum_check(const struct reducelogsum_inputs *inputs,
+                                      const struct reducelogsum_params *params,
+                                      const struct opkit_tensor *y, bool *is_reduced)
+{
+    struct opkit_tensor expected = *y;
+
+    if (inputs->data.type != OPKIT_FLOAT32 || y->type != OPKIT_FLOAT32) {
+        return "data and reduced must be float16 or float32";
+    }
+    if (params->keepdims != 0 && params->keepdims != 1) {
+        return "keepdims must be 0 or 1";
+    }
+    if (params->noop_with_empty_axes != 0 && params->noop_with_empty_axes != 1) {
+        return "noop_with_empty_axes must be 0 or 1";
+    }
+    const char *problem =
+        opkit_mark_axes(&inputs->data, params->axes, params->noop_with_empty_axes == 1, is_reduced);
+    if (problem != NULL) {
+        return problem;
+    }
+    opkit_set_reduced_shape(&inputs->data, is_reduced, params->keepdims == 1, &expected);
+    if (y->rank != expected.rank || memcmp(y->shape, expected.shape, sizeof y->shape) != 0) {
+        return "reduced must have the shape of data without the axes, or with 1 along them";
+    }
+    return NULL;
+}
+
+/*
+ * Computes the outputs:
+ *
+ *   inputs->data                    any shape
+ *   params->axes                    the axes; OPKIT_NO_AXES: none are named
+ *   params->keepdims                1: reduced has 1 along the axes; 0: it lacks them
+ *   params->noop_with_empty_axes    without axes, 0: the sum is along all; 1: along none
+ *   outputs->reduced                the logarithms of the sums
+ *
+ * Returns NULL, or an error message: it is logged, and the call fails.
+ */
+static const char *reducelogsum_compute(const struct reducelogsum_inputs *inputs,
+                                        const struct reducelogsum_params *params,
+                                        struct reducelogsum_outputs *outputs)
+{
+    bool is_reduced[OPKIT_MAX_RANK];
+
+    const char *problem = reducelogsum_check(inputs, params, &outputs->reduced, is_reduced);
+    if (problem != NULL) {
+        return problem;
+    }
+
+    const struct opkit_reduction plan = opkit_plan_reduction(&inputs->data, is_reduced);
+    for (size_t i = 0; i < plan.kept.count; i++) {
+        reducelogsum_row(&plan, inputs->data.float32 + opkit_offset(&plan.kept, i),
+                         outputs->reduced.float32 + i * plan.columns);
+    }
+    return NULL;
+}
+
+#endif

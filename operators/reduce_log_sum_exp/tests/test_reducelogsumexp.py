@@ -1,0 +1,92 @@
+"""Test cases of ReduceLogSumExp, for every kernel: shapes x values x params.
+
+`scons check` runs each case on the CPU kernel and compares with reducelogsumexp_reference.py.
+"""
+
+import numpy as np
+import pytest
+from reducelogsumexp_reference import NO_AXES, output_shapes, reference
+
+from opkit.testing import Case, cases, check_cpu_kernel, integers, uniform
+
+CASES = [
+    case
+    for dtype in ("float32", "float16")
+    for case in cases(
+        shapes=[{"data": (3, 4, 5, 6)}],
+        values=[uniform(-1, 1)],
+        params=[
+            {},
+            {"keepdims": 0},
+            {"noop_with_empty_axes": 1},
+            {"axes": [-1]},
+            {"axes": [0, 2], "keepdims": 0},
+            {"axes": [3, 1]},
+        ],
+        dtype=dtype,
+    )
+]
+# Long and short rows, many and few columns: each has a loop of its own.
+SHAPES = cases(
+    shapes=[
+        {"data": shape}
+        for shape in [(2, 1, 5), (3, 2500, 1), (2, 70, 3), (2, 9, 7), (2, 90, 40), (2, 150, 600)]
+    ],
+    values=[uniform(-1, 1), integers(-99, 99)],
+    params=[{"axes": [1]}, {"axes": [0, 2]}],
+    dtype="float32",
+)
+NOT_FINITE = [
+    Case(str(element), {"data": np.array([[element] + [1] * 20], np.float32)}, {"axes": [axis]})
+    for element in (np.inf, -np.inf, np.nan, 1e38, -1e38)
+    for axis in (0, 1)
+]
+
+
+# The kernel adds up to 70 floats one after the other, and rounds 2^-24 of the sum for each. The
+# logarithm makes that an absolute error, which counts where the result is near 0.
+@pytest.mark.parametrize("case", CASES + SHAPES + NOT_FINITE, ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case, max_ulp=2, max_error=2**-19)
+
+
+def logarithms(data, **params):
+    """Return the reference's logarithms."""
+    settings = {"axes": NO_AXES, "keepdims": 1, "noop_with_empty_axes": 0, **params}
+    return reference({"data": np.array(data, np.float32)}, settings)["reduced"].tolist()
+
+
+def test_reference():
+    data = np.log([[1, 2], [3, 4]])
+    assert np.exp(logarithms(data)) == pytest.approx(np.array([[10]]))
+    assert np.exp(logarithms(data, keepdims=0)) == pytest.approx([10])
+    assert np.exp(logarithms(data, axes=[1])) == pytest.approx(np.array([[3], [7]]))
+    assert np.exp(logarithms(data, axes=[-2], keepdims=0)) == pytest.approx([4, 6])
+    assert logarithms(data, noop_with_empty_axes=1) == pytest.approx(data)
+
+
+def test_exponentials_beyond_the_range_of_float():
+    assert logarithms([1000, 1000]) == pytest.approx([1000 + np.log(2)])
+    assert logarithms([-1000, -1000]) == pytest.approx([-1000 + np.log(2)])
+    assert logarithms([-np.inf, -np.inf]) == [-np.inf]
+    assert logarithms([np.inf, 0]) == [np.inf]
+
+
+@pytest.mark.parametrize(
+    ("params", "problem"),
+    [
+        ({"axes": [2]}, "axes must be different dimensions"),
+        ({"axes": [1, -1]}, "axes must be different dimensions"),
+        ({"keepdims": 2}, "keepdims must be 0 or 1"),
+        ({"noop_with_empty_axes": -1}, "noop_with_empty_axes must be 0 or 1"),
+    ],
+)
+def test_invalid_params_are_refused(params, problem):
+    settings = {"axes": NO_AXES, "keepdims": 1, "noop_with_empty_axes": 0, **params}
+    with pytest.raises(ValueError, match=problem):
+        output_shapes({"data": (2, 3)}, settings)
+
+
+def test_integers_are_refused():
+    with pytest.raises(ValueError, match="must be float16 or float32"):
+        reference({"data": np.ones(2, np.int32)}, {})

@@ -56,18 +56,12 @@ def listing() -> str:
 
 
 def _lines(operator: LibraryOperator) -> Iterator[str]:
-    yield f"{operator.spec.name}: {_origin(operator)}, for {', '.join(operator.spec.runtimes)}"
+    yield f"{operator.spec.name}: {operator.models}, for {', '.join(operator.spec.runtimes)}"
     yield from textwrap.wrap(operator.summary, _WIDTH, initial_indent="  ", subsequent_indent="  ")
     for refused in operator.refuses:
         yield from textwrap.wrap(
             f"refuses {refused}", _WIDTH, initial_indent="  - ", subsequent_indent="    "
         )
-
-
-def _origin(operator: LibraryOperator) -> str:
-    if operator.onnx:
-        return f"ONNX, opset {operator.onnx} and later"
-    return f"models of {operator.spec.framework}"
 
 
 _PAGE = """\
@@ -94,7 +88,7 @@ def page() -> str:
     """Return the page of the documentation about the library, as Markdown."""
     found = library.operators(template.EXAMPLES)
     rows = [
-        f"| [{each.spec.name}](../operators/{each.folder.name}) | {_origin(each)} "
+        f"| [{each.spec.name}](../operators/{each.folder.name}) | {each.models} "
         f"| {', '.join(each.spec.runtimes)} | {each.summary} | {'; '.join(each.refuses)} |"
         for each in found
     ]

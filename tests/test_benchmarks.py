@@ -15,6 +15,8 @@ from benchmarks.kernels.plot import spread
 from benchmarks.mutations import __main__ as mutations
 from benchmarks.mutations import python_changes
 from benchmarks.mutations.nearest import NEAREST, nearest
+from benchmarks.operators import __main__ as library_benchmark
+from benchmarks.operators.calls import SAMPLES
 from tests.repositories import ROOT
 
 NUMBER = r"\d+(,\d{3})*(\.\d+)?"
@@ -347,3 +349,20 @@ def test_threads(tmp_path: Path) -> None:
     text = (tmp_path / "RESULTS.md").read_text()
     assert rows(text)["exp"][0][3] == "at least 1.8 x"
     assert "python -m benchmarks.threads --output benchmarks" in printed
+
+
+def test_every_onnx_operator_of_the_library_has_a_benchmark_call() -> None:
+    assert {*library_benchmark.operators()} - {*SAMPLES} == set()
+
+
+@pytest.mark.slow
+def test_operators(tmp_path: Path) -> None:
+    settings = ("--runs", "1", "--operators", "TopK", "Selu", "--output", str(tmp_path))
+    run("benchmarks.operators", *settings)
+    found = rows((tmp_path / "RESULTS.md").read_text())
+    for name in ("TopK", "Selu"):
+        [[inputs, *numbers, holds]] = found[name]
+        assert inputs.startswith("X 1x")
+        assert all(re.fullmatch(NUMBER, number) for number in numbers)
+        assert holds in ("yes", "**no**")
+    assert len(found["geometric mean"][0]) == 5

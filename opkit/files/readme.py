@@ -10,8 +10,14 @@ from opkit.text import render
 from opkit.version import VERSION
 
 
-def readme(spec: OpSpec, parts: Sequence[Readme]) -> str:
-    """Return the text of README.md: the common parts and the runtimes' parts."""
+def readme(spec: OpSpec, parts: Sequence[Readme], source: str = "") -> str:
+    """Return the text of README.md: the common parts and the runtimes' parts.
+
+    Args:
+        spec: the operator.
+        parts: of its runtimes.
+        source: the section on the source of the math; empty: the user's own.
+    """
     generated = ["generated/", *(name for part in parts for name in part.generated)]
     suffixes = [".c", ".h", *(suffix for part in parts for suffix in part.suffixes)]
     sections = [part.sections for part in parts]
@@ -29,6 +35,7 @@ def readme(spec: OpSpec, parts: Sequence[Readme]) -> str:
         target=spec.target_platform,
         about="\n\n".join(part.about for part in parts),
         product="".join(_product(spec, part) for part in parts),
+        source=f"\n{source}" if source else "",
         files="".join(part.files for part in parts),
         generated=", ".join(f"`{name}`" for name in generated),
         thread_check=_THREAD_CHECK if spec.has_threads else "",

@@ -34,17 +34,23 @@ _BROADCAST_SHAPES = (
 """The shapes of the first input and of the second in cases of an elementwise operator."""
 
 
-def once_only_files(spec: OpSpec, runtimes: Iterable[Runtime]) -> dict[str, str]:
-    """Return path -> text of all files that are written once, with the runtimes' files."""
-    return _files(spec, [runtime.files.texts(spec) for runtime in runtimes])
+def once_only_files(spec: OpSpec, runtimes: Iterable[Runtime], source: str = "") -> dict[str, str]:
+    """Return path -> text of all files that are written once, with the runtimes' files.
+
+    Args:
+        spec: the operator.
+        runtimes: its runtimes.
+        source: the section of the README on the source of the math; empty: the user's own.
+    """
+    return _files(spec, [runtime.files.texts(spec) for runtime in runtimes], source)
 
 
-def _files(spec: OpSpec, parts: Sequence[RuntimeTexts]) -> dict[str, str]:
+def _files(spec: OpSpec, parts: Sequence[RuntimeTexts], source: str) -> dict[str, str]:
     """Assemble the files of a working operator: its outputs are copies of the first input."""
     readmes = [part.readme for part in parts]
     files = {
         ".gitattributes": gitattributes(readmes),
-        "README.md": readme(spec, readmes),
+        "README.md": readme(spec, readmes, source),
         spec.math_file: elementwise.scalar_file(spec) if spec.elementwise else _compute(spec),
         f"{spec.lower}_reference.py": (
             _elementwise_reference(spec, parts) if spec.elementwise else _reference(spec, parts)

@@ -2,12 +2,14 @@
 
 `library.yml` of a folder has the facts that the description has no keys for: `onnx`, the first
 opset of ONNX whose operator of that name it computes, for operators of ONNX; and `refuses`, the
-modes, types and shapes that it refuses by an error.
+modes, types and shapes that it refuses by an error. `measured.yml` of the library has what
+`python -m benchmarks.operators` measured of each operator of ONNX.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,13 +17,35 @@ from typing import Any
 import yaml
 
 from opkit import runtimes
+from opkit.c_layout import LINE_LENGTH
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.skeletons import once_only_files
 from opkit.text import did_you_mean, printable, shortened
+from opkit.version import VERSION
 
 _FACTS = "library.yml"
+MEASURED = "measured.yml"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """An operator beside onnxruntime.
+
+    Attributes:
+        onnxruntime: its version.
+        rtol: the relative tolerance of the random calls of the library's tests.
+        atol: the absolute one.
+        inputs: of the call whose time was measured, with their shapes.
+        times: vector instructions of x86-64 -> time relative to onnxruntime's, with one thread.
+    """
+
+    onnxruntime: str
+    rtol: float
+    atol: float
+    inputs: str
+    times: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -34,6 +58,7 @@ class LibraryOperator:
         spec: the same, parsed.
         onnx: the first opset of ONNX's operator of that name; None: not an operator of ONNX.
         refuses: the modes, types and shapes that it refuses.
+        measured: beside onnxruntime; None: nothing was measured.
     """
 
     folder: Path
@@ -41,6 +66,14 @@ class LibraryOperator:
     spec: OpSpec
     onnx: int | None = None
     refuses: Sequence[str] = ()
+    measured: Measured | None = None
+
+    @property
+    def models(self) -> str:
+        """The models that have it."""
+        if self.onnx:
+            return f"ONNX, opset {self.onnx} and later"
+        return f"models of {self.spec.framework}"
 
     @property
     def summary(self) -> str:
@@ -54,10 +87,10 @@ class LibraryOperator:
             spec: the operator, adapted to the runtimes.
         """
         own = {*once_only_files(self.spec, runtimes.selected(self.spec))}
-        chosen = runtimes.selected(spec)
-        foreign = own - {*once_only_files(spec, chosen)}
+        written = once_only_files(spec, runtimes.selected(spec), source_section(self))
+        foreign = own - {*written}
         folders = {*runtimes.available()} - {*spec.runtimes}
-        found = {}
+        found = {"README.md": written["README.md"].encode()}
         for path in sorted(self.folder.rglob("*")):
             name = path.relative_to(self.folder).as_posix()
             is_foreign = name in foreign or name.partition("/")[0] in folders
@@ -67,6 +100,34 @@ class LibraryOperator:
         if test in found and _uses_others(found[test].decode(), spec):
             del found[test]
         return found
+
+
+def source_section(operator: LibraryOperator) -> str:
+    """Return the README's section on an operator's source, limits, error and speed."""
+    lines = (
+        textwrap.fill(line, LINE_LENGTH, initial_indent="* ", subsequent_indent="  ")
+        for line in _source_lines(operator)
+    )
+    return "## Source of the math\n\n" + "".join(f"{line}\n" for line in lines)
+
+
+def _source_lines(operator: LibraryOperator) -> Iterator[str]:
+    """Yield the known facts, a sentence each."""
+    name, models = operator.spec.name, operator.models
+    yield f"Source: {name} of the operator library of rknn-op {VERSION}, for {models}."
+    if operator.refuses:
+        yield f"Refused by an error: {'; '.join(operator.refuses)}."
+    if found := operator.measured:
+        program = f"onnxruntime {found.onnxruntime}"
+        limits = [f"{found.atol:g}"] if found.atol else []
+        limits += [f"{found.rtol:g} of the result"] if found.rtol else []
+        bound = f"differ by at most {' + '.join(limits)}" if limits else "are equal"
+        yield f"Error: in random calls the results {bound}, compared with {program}."
+        times = ", ".join(f"{time:.2f} x with {name}" for name, time in found.times.items())
+        yield (
+            f"Speed: the time of the CPU kernel relative to that of {program} is {times}, on one "
+            f"thread of an x86-64 PC ({found.inputs})."
+        )
 
 
 def _uses_others(test: str, spec: OpSpec) -> bool:
@@ -87,7 +148,16 @@ def descriptions(library: Path) -> list[Path]:
 
 def operators(library: Path) -> list[LibraryOperator]:
     """Return the operators of a library, sorted by name."""
-    return sorted(map(_operator, descriptions(library)), key=lambda each: each.spec.name.lower())
+    found = measured(library)
+    every = (_operator(file, found) for file in descriptions(library))
+    return sorted(every, key=lambda each: each.spec.name.lower())
+
+
+def measured(library: Path) -> dict[str, Measured]:
+    """Return operator -> its measured facts."""
+    file = library / MEASURED
+    entries = yaml.safe_load(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return {name: Measured(**entry) for name, entry in entries.items()}
 
 
 def operator(library: Path, name: str) -> LibraryOperator:
@@ -111,10 +181,11 @@ def operator(library: Path, name: str) -> LibraryOperator:
     )
 
 
-def _operator(file: Path) -> LibraryOperator:
+def _operator(file: Path, found: Mapping[str, Measured]) -> LibraryOperator:
     text = read_description(file)
     spec = runtimes.parse(text, str(file))
     facts: Mapping[str, Any] = {}
     if (path := file.with_name(_FACTS)).is_file():
         facts = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return LibraryOperator(file.parent, text, spec, facts.get("onnx"), facts.get("refuses", ()))
+    onnx, refuses = facts.get("onnx"), facts.get("refuses", ())
+    return LibraryOperator(file.parent, text, spec, onnx, refuses, found.get(spec.name))

@@ -7,12 +7,22 @@ from pathlib import Path
 
 import pytest
 
+from opkit.files.skeletons import once_only_files
 from opkit.models import library
-from opkit.runtimes import available
+from opkit.models.library import LibraryOperator
+from opkit.runtimes import available, selected
+from opkit.version import VERSION
 from tests.repositories import EXAMPLE_NAMES, EXAMPLES, ROOT, Repository, generate_example
 from tests.rknn_op.command import assert_error, rknn_op, snapshot
 
 OPERATORS = {each.spec.name: each for each in library.operators(EXAMPLES)}
+DESCRIPTION = """\
+name: Sample
+framework: onnx
+runtimes: [rknn2, pplnn]
+inputs: {x: {type: VX_TYPE_TENSOR}}
+outputs: {y: {type: VX_TYPE_TENSOR}}
+"""
 PAGE = ROOT / "docs/operators.md"
 
 
@@ -57,12 +67,76 @@ def test_create_makes_the_repository_of_a_folder(name: str, tmp_path: Path) -> N
     assert "all of it is yours from now on" in done.stdout
     found = snapshot(tmp_path / name)
     made = snapshot(expected)
-    # The origin; and what a build of the other one would renew: the converter's class, with its
-    # reference, and the VX kernel of an elementwise operator.
-    different = {".cruft.json", f"rknn_op_{name.lower()}.py"}
+    # The origin, also in the README; and what a build of the other one would renew: the converter's
+    # class, with its reference, and the VX kernel of an elementwise operator.
+    different = {".cruft.json", "README.md", f"rknn_op_{name.lower()}.py"}
     if OPERATORS[name].spec.elementwise:
         different.add(f"rknn_kernel_{name.lower()}.vx")
     assert [path for path in {*found, *made} - different if found.get(path) != made.get(path)] == []
+
+
+SOURCE = """
+## Source of the math
+
+* Source: Sample of the operator library of rknn-op {version}, for ONNX, opset 16 and later.
+* Refused by an error: integers; images of more than 3 channels, which no model of a detector has,
+  as far as known.
+* Error: in random calls the results differ by at most 3e-06 + 1e-05 of the result, compared with
+  onnxruntime 1.2.3.
+* Speed: the time of the CPU kernel relative to that of onnxruntime 1.2.3 is 0.60 x with SSE2, on
+  one thread of an x86-64 PC (x 2x3).
+
+"""
+
+
+def sample(folder: Path, facts: str, measured: str) -> LibraryOperator:
+    """Return the operator of a library of one."""
+    own = folder / "library/sample"
+    own.mkdir(parents=True)
+    (own / "sample.yml").write_text(DESCRIPTION)
+    (own / "library.yml").write_text(facts)
+    (own.parent / library.MEASURED).write_text(measured)
+    return library.operator(own.parent, "Sample")
+
+
+def test_readme_says_the_source(tmp_path: Path) -> None:
+    operator = sample(
+        tmp_path,
+        "onnx: 16\nrefuses:\n  - integers\n  - images of more than 3 channels, which no model of a "
+        "detector has, as far as known\n",
+        "Sample: {onnxruntime: 1.2.3, rtol: 1.0e-5, atol: 3.0e-6, inputs: x 2x3, "
+        "times: {SSE2: 0.6}}",
+    )
+    readme = operator.files(operator.spec)["README.md"].decode()
+    section = SOURCE.format(version=VERSION)
+    assert section in readme
+    plain = once_only_files(operator.spec, selected(operator.spec))["README.md"]
+    assert readme.replace(section, "\n") == plain
+
+
+def test_readme_leaves_unknown_facts_out(tmp_path: Path) -> None:
+    operator = sample(tmp_path, "{}", "{}")
+    readme = operator.files(operator.spec)["README.md"].decode()
+    _, _, section = readme.partition("## Source of the math\n\n")
+    [line, *_] = section.split("\n\n")
+    assert (
+        line
+        == f"* Source: Sample of the operator library of rknn-op {VERSION}, for models of onnx."
+    )
+
+
+def test_readme_of_exact_results(tmp_path: Path) -> None:
+    facts = "{onnxruntime: 1.2.3, rtol: 0.0, atol: 0.0, inputs: x 2x3, times: {SSE2: 0.6}}"
+    operator = sample(tmp_path, "onnx: 16", f"Sample: {facts}")
+    line = "* Error: in random calls the results are equal, compared with onnxruntime 1.2.3."
+    assert line in operator.files(operator.spec)["README.md"].decode()
+
+
+def test_create_writes_the_source_into_the_readme(tmp_path: Path) -> None:
+    rknn_op("create", "--library", "GridSample", "-p", str(tmp_path / "sample"))
+    readme = (tmp_path / "sample/README.md").read_text()
+    assert f"GridSample of the operator library of rknn-op {VERSION}" in readme
+    assert "* Refused by an error: 3-D data (x and grid of 5 dimensions)." in readme
 
 
 @pytest.mark.slow

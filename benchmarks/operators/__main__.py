@@ -1,0 +1,285 @@
+"""Measure the library's operators of ONNX against onnxruntime, on one core.
+
+    python -m benchmarks.operators [--operators DFT] [--runs 9] [--output benchmarks] [--record]
+
+Prints a table; with --output, writes it into RESULTS.md of that folder. With --record, writes the
+facts about the operators into operators/measured.yml, from where the READMEs of new repositories
+take them.
+
+A time is that of the CPU kernel that PPLNN calls, in the harness and with the flags of a product;
+of onnxruntime, that of a run with one thread, whose inputs and outputs are bound. The programs
+take turns, and the minimum counts: noise only adds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import yaml
+
+import rknn_op.library
+from benchmarks import results_file
+from benchmarks.kernels.programs import compiler_version
+from benchmarks.operators.calls import SAMPLES
+from opkit.check.operators import Operator
+from opkit.models import library
+from opkit.models.library import LibraryOperator, Measured
+from opkit.runtimes.invocation import Array, Invocation, Kernel, RunOptions
+from rknn_op import creation
+from rknn_op.creation import Choices
+from tests.operators.calls import RANDOM
+from tests.operators.oracle import Call, assert_all_close, node_model
+from tests.repositories import EXAMPLES, Repository
+
+COMMAND = "python -m benchmarks.operators --output benchmarks --record"
+AIM, AIM_OF_ALL = 1.0, 0.6
+OPSET = 20
+"""Of the models, but for younger operators."""
+COLUMNS = BASELINE, WIDE = "SSE2", "AVX2"
+_WITH_AVX2 = """\
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+{}
+#pragma clang attribute pop
+"""
+RUNTIME = "pplnn"
+LIMIT = 0.3  # seconds of the calls of one turn, at most
+MAX_CALLS = 20
+
+
+@dataclass(frozen=True)
+class Result:
+    """An operator's times.
+
+    Attributes:
+        operator: of the library.
+        call: of the benchmark.
+        seconds: the minimum of onnxruntime.
+        ratios: column -> our time relative to it.
+    """
+
+    operator: LibraryOperator
+    call: Call
+    seconds: float
+    ratios: Mapping[str, float]
+
+
+def operators() -> dict[str, LibraryOperator]:
+    """Return operator of ONNX -> the library's."""
+    return {each.spec.name: each for each in library.operators(EXAMPLES) if each.onnx}
+
+
+def built_kernel(operator: LibraryOperator, column: str, folder: Path) -> tuple[Operator, Kernel]:
+    """Make and build the operator's repository for a column; return its kernel."""
+    choices = Choices(runtimes=[RUNTIME])
+    plan = rknn_op.library.plan(operator.spec.name, folder / column, choices)
+    files, text = dict(plan.files), plan.text
+    if column == BASELINE:
+        text += '\ncflags: ["-DOPKIT_BASELINE"]'
+    elif not operator.spec.elementwise:  # those dispatch at run time
+        math = files[operator.spec.math_file].decode()
+        files[operator.spec.math_file] = _WITH_AVX2.format(math).encode()
+    creation.create(replace(plan, files=files, text=text))
+    Repository(plan.folder).scons("-s", "target=x64")
+    made = Operator(plan.folder)
+    return made, made.cpu_kernel
+
+
+def invocation_of(operator: Operator, call: Call) -> Invocation:
+    """Return a call of the kernel, without a run of the reference, which may take long."""
+    case = call.case("benchmark", operator.spec)
+    params = operator.check(case)
+    shapes = operator.reference.output_shapes(
+        {name: array.shape for name, array in case.inputs.items()}, params
+    )
+    first = next(iter(case.inputs.values())).dtype
+    outputs = {
+        each.name: (shapes[each.name], np.dtype(each.dtype or first))
+        for each in operator.spec.outputs
+    }
+    return Invocation(case.inputs, params, outputs)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A program that computes a call.
+
+    Attributes:
+        outputs: of the call, by name.
+        seconds: returns the minimum time of some calls.
+    """
+
+    outputs: Mapping[str, Array]
+    seconds: Callable[[int], float]
+
+
+def kernel_candidate(kernel: Kernel, invocation: Invocation) -> Candidate:
+    """Return our kernel."""
+
+    def run(count: int) -> Any:
+        result = kernel.run(invocation, RunOptions(repeat=count, limit=100))
+        if result.status != 0 or result.fault:
+            raise RuntimeError(result.fault or result.log)
+        return result
+
+    return Candidate(run(1).outputs, lambda count: float(run(count).seconds))
+
+
+def session_of(op_type: str, call: Call, opset: int) -> Any:
+    """Return onnxruntime's session of a call, with one thread."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    return onnxruntime.InferenceSession(
+        node_model(op_type, call, opset).SerializeToString(),
+        options,
+        providers=["CPUExecutionProvider"],
+    )
+
+
+def onnxruntime_candidate(op_type: str, call: Call, opset: int) -> Candidate:
+    """Return onnxruntime, without copies of inputs and outputs."""
+    session = session_of(op_type, call, opset)
+    binding = session.io_binding()
+    for name, array in call.inputs.items():
+        binding.bind_cpu_input(name, array)
+    names = [output.name for output in session.get_outputs()]
+    for name in names:
+        binding.bind_output(name)
+
+    def seconds(count: int) -> float:
+        times = []
+        for _ in range(count):
+            begin = time.perf_counter()
+            session.run_with_iobinding(binding)
+            times.append(time.perf_counter() - begin)
+        return min(times)
+
+    seconds(1)
+    outputs = binding.copy_outputs_to_cpu()
+    return Candidate(dict(zip(names, outputs, strict=True)), seconds)
+
+
+def measured(operator: LibraryOperator, runs: int, folder: Path) -> Result:
+    """Measure an operator in a folder."""
+    op_type = operator.spec.name
+    call = SAMPLES[op_type].call()
+    theirs = onnxruntime_candidate(op_type, call, max(OPSET, operator.onnx or 0))
+    ours = {}
+    for column in COLUMNS:
+        made, kernel = built_kernel(operator, column, folder)
+        ours[column] = kernel_candidate(kernel, invocation_of(made, call))
+    outputs = {column: candidate.outputs for column, candidate in ours.items()}
+    # The tests compare exactly; here only that both compute the same.
+    assert_all_close(op_type, outputs, [*theirs.outputs.values()], 1e-3, 1e-3)
+
+    candidates = {"": theirs, **ours}
+    count = min(MAX_CALLS, max(1, int(LIMIT / theirs.seconds(1))))
+    times = dict.fromkeys(candidates, math.inf)
+    for _ in range(runs):
+        for name, candidate in candidates.items():
+            times[name] = min(times[name], candidate.seconds(count))
+    ratios = {column: times[column] / times[""] for column in ours}
+    return Result(operator, call, times[""], ratios)
+
+
+def geometric_mean(ratios: Sequence[float]) -> float:
+    """Return the geometric mean of positive numbers."""
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def described(call: Call) -> str:
+    """Return the inputs of a call with their shapes; without single numbers."""
+    return ", ".join(
+        f"{name} {'x'.join(map(str, array.shape))}"
+        for name, array in call.inputs.items()
+        if array.size > 1
+    )
+
+
+def record(results: Sequence[Result]) -> None:
+    """Write the facts about operators into the library; those of others stay."""
+    facts = library.measured(EXAMPLES)
+    for result in results:
+        name = result.operator.spec.name
+        facts[name] = Measured(
+            onnxruntime=onnxruntime.__version__,
+            rtol=RANDOM[name].rtol,
+            atol=RANDOM[name].atol,
+            inputs=described(result.call),
+            times={column: round(ratio, 2) for column, ratio in result.ratios.items()},
+        )
+    entries = {name: asdict(facts[name]) for name in sorted(facts)}
+    text = f"# Written by `{COMMAND}`.\n" + yaml.safe_dump(entries, sort_keys=False, width=200)
+    (EXAMPLES / library.MEASURED).write_text(text)
+
+
+def section(results: Sequence[Result], runs: int) -> str:
+    """Return the benchmark's section of RESULTS.md."""
+    rows = [
+        [
+            result.operator.spec.name,
+            described(result.call),
+            f"{result.seconds * 1e3:.3f}",
+            *(f"{ratio:.2f}" for ratio in result.ratios.values()),
+            "yes" if result.ratios[BASELINE] <= AIM else "**no**",
+        ]
+        for result in results
+    ]
+    means = {
+        column: geometric_mean([result.ratios[column] for result in results]) for column in COLUMNS
+    }
+    holds = "yes" if means[BASELINE] <= AIM_OF_ALL else "**no**"
+    rows.append(["geometric mean", "", "", *(f"{each:.2f}" for each in means.values()), holds])
+    return f"""\
+## The operator library
+
+    {COMMAND}
+
+{results_file.machine()}, onnxruntime {onnxruntime.__version__},
+{compiler_version("x64")}. Minima of {runs} turns on one core, with one thread. Ratios
+are our time by onnxruntime's: compiled for {BASELINE}, as products for x86-64 without run-time
+dispatch, and for {WIDE}. The aim is that of {BASELINE}: at most {AIM:g} x each, {AIM_OF_ALL:g} x in
+the geometric mean.
+
+{results_file.table(["", "inputs", "onnxruntime, ms", *COLUMNS, "aim holds"], rows)}
+"""
+
+
+def main() -> int:
+    """Measure, print, and write with --output."""
+    known = operators()
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.operators", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("--runs", type=int, default=9, help="a time is the minimum of so many")
+    parser.add_argument("--operators", nargs="+", choices=known, default=[*known])
+    parser.add_argument("--output", type=Path, help="the folder of RESULTS.md")
+    parser.add_argument("--record", action="store_true", help="write operators/measured.yml")
+    options = parser.parse_args()
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    results = []
+    for name in options.operators:
+        with tempfile.TemporaryDirectory() as folder:
+            results.append(measured(known[name], options.runs, Path(folder)))
+        ratios = ", ".join(f"{ratio:.2f} {column}" for column, ratio in results[-1].ratios.items())
+        print(f"{name}: {results[-1].seconds * 1e3:.3f} ms, {ratios}", flush=True)
+    if options.record:
+        record(results)
+    text = section(results, options.runs)
+    print(text)
+    if options.output:
+        print(f"written: {results_file.write_section(options.output, 'operators', text)}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

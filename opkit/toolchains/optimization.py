@@ -5,8 +5,8 @@ from __future__ import annotations
 EXACT = ("-ffp-contract=off",)
 """No fused multiplication and addition, which rounds once instead of twice: an operator's own
 arithmetic has the same bits on every ABI, so that a check on this PC holds for the board. With
-`-std=c11` it is the default of GCC, but not of clang. Functions of opkit/compute/math.h are fused by
-clang: they are within their error either way."""
+`-std=c11` it is the default of GCC, but not of clang. clang fuses the functions of
+opkit/compute/math.h all the same: they are within their error either way."""
 
 # Four vectors side by side in each vectorized loop: a processor that executes instructions in order
 # waits less for the result of the previous one.

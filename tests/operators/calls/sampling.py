@@ -11,9 +11,7 @@ from hypothesis.extra import numpy as hnp
 from tests.operators.calls.common import (
     EXACT,
     InvalidCall,
-    NotApplicable,
     Random,
-    Refused,
     Table,
     floats,
     integers_as,
@@ -25,22 +23,23 @@ from tests.operators.oracle import Call
 
 @st.composite
 def grid_sample_calls(draw: Any) -> Call:
-    """Return ties, edges, and locations far outside."""
-    count, channels, height, width, rows, columns = (
-        draw(st.integers(1, limit)) for limit in (2, 6, 6, 6, 4, 5)
-    )
+    """Return images of 2 or 3 dimensions, and ties, edges, and locations far outside."""
+    axes = draw(st.integers(2, 3))
+    count, channels = draw(st.integers(1, 2)), draw(st.integers(1, 6))
+    size = [draw(st.integers(1, 6)) for _ in range(axes)]
+    output = [draw(st.integers(1, 4)) for _ in range(axes)]
     align_corners = draw(st.integers(0, 1))
     padding = draw(st.sampled_from(["zeros", "border", "reflection"]))
     if align_corners and padding == "reflection":  # onnxruntime divides by 0 for a single pixel
-        height, width = max(height, 2), max(width, 2)
+        size = [max(side, 2) for side in size]
     positions = st.one_of(
         st.integers(-24, 24).map(lambda eighths: eighths / 8),
         floats(-1.5, 1.5),
         floats(-100, 100),
     )
-    x = draw(hnp.arrays(np.float32, (count, channels, height, width), elements=floats(-1, 1)))
-    grid = draw(hnp.arrays(np.float32, (count, rows, columns, 2), elements=positions))
-    mode = draw(st.sampled_from(["linear", "cubic", "nearest"]))
+    x = draw(hnp.arrays(np.float32, (count, channels, *size), elements=floats(-1, 1)))
+    grid = draw(hnp.arrays(np.float32, (count, *output, axes), elements=positions))
+    mode = draw(st.sampled_from(["linear", "nearest", "cubic"][: 5 - axes]))
     return Call(
         {"X": x, "grid": grid},
         {"mode": mode, "padding_mode": padding, "align_corners": align_corners},
@@ -186,6 +185,13 @@ INVALID = [
         "GridSample", GRID, {"padding_mode": "wrap"}, SAMPLED, "must be zeros, border or refl"
     ),
     InvalidCall("GridSample", GRID, {"align_corners": 2}, SAMPLED, "align_corners must be 0 or 1"),
+    InvalidCall(
+        "GridSample",
+        {"x": zeros(1, 2, 2, 3, 4), "grid": zeros(1, 5, 6, 7, 3)},
+        {"mode": "cubic"},
+        {"y": (1, 2, 5, 6, 7)},
+        "mode must be linear or nearest for x of 5 dimensions",
+    ),
     *(
         InvalidCall("Col2Im", {"input": zeros(1, 4, 2)}, COLUMNS | params, IMAGE, problem)
         for params, problem in [
@@ -236,13 +242,8 @@ INVALID = [
     ),
 ]
 
-NOT_APPLICABLE: dict[str, NotApplicable] = {
-    r"test_gridsample_volumetric_.*": Refused("3-D data is not supported"),
-}
-
 TABLE = Table(
     RANDOM,
     {"GridSample": 18, "CenterCropPad": 6, "Col2Im": 5, "DeformConv": 4, "RoiAlign": 3},
-    NOT_APPLICABLE,
-    INVALID,
+    invalid=INVALID,
 )

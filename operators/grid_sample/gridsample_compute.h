@@ -6,8 +6,11 @@
  * Floating-point tensors are arrays of float, also if the model has float16.
  *
  * The formula is in the ONNX specification of GridSample. A location of the grid is the same for
- * all channels. So the pixels around it and their weights are computed once, for a block of
- * locations at a time, which stays in the cache; then each channel is a sum of products.
+ * all channels. So the pixels around it and their weights are found once, for a block of locations
+ * at a time, which stays in the cache; then each channel is a sum of products. Two neighbors in a
+ * row of pixels are a pair, which is loaded at once.
+ *
+ * Images of 2 dimensions are those of 3 dimensions with a single slice.
  */
 #ifndef GRIDSAMPLE_COMPUTE_H
 #define GRIDSAMPLE_COMPUTE_H
@@ -17,12 +20,12 @@
 
 #include "generated/gridsample.h"
 
+/* ---- Params and shapes ----------------------------------------------------------------------- */
+
 enum {
-    GRIDSAMPLE_BLOCK = 4096, /* pixels */
     GRIDSAMPLE_NEAREST = 1, /* the modes: neighbors of a location along an axis */
     GRIDSAMPLE_LINEAR = 2,
-    GRIDSAMPLE_CUBIC = 4,
-    GRIDSAMPLE_OUTSIDE = -1 /* instead of an index: the pixel is 0 */
+    GRIDSAMPLE_CUBIC = 4
 };
 
 enum gridsample_padding {
@@ -31,26 +34,13 @@ enum gridsample_padding {
     GRIDSAMPLE_REFLECTION
 };
 
-/* The params. */
+/* The params, and the size of the images. */
 struct gridsample_method {
     int neighbors; /* along an axis: the mode */
     enum gridsample_padding padding;
     bool align_corners;
-};
-
-/* The neighbors of a location along one axis: pixels of the image, at most GRIDSAMPLE_CUBIC. */
-struct gridsample_neighbors {
-    size_t count;
-    size_t index[GRIDSAMPLE_CUBIC];
-    double weight[GRIDSAMPLE_CUBIC];
-};
-
-/* The pixels around each location of a block, one after another. */
-struct gridsample_block {
-    size_t locations;
-    uint8_t counts[GRIDSAMPLE_BLOCK]; /* pixels of each location */
-    size_t offsets[GRIDSAMPLE_BLOCK]; /* of pixels in a channel */
-    float weights[GRIDSAMPLE_BLOCK];
+    size_t axes; /* 2 or 3 */
+    size_t slices, rows, columns;
 };
 
 /* Reads the params. Returns NULL, or an error message. */
@@ -82,25 +72,56 @@ static const char *gridsample_read(const struct gridsample_params *params,
     return NULL;
 }
 
-/* Checks types and shapes. Returns NULL, or an error message. */
+/* Checks types and shapes, and reads the size of the images. Returns NULL, or an error message. */
 static const char *gridsample_check(const struct opkit_tensor *x, const struct opkit_tensor *grid,
-                                    const struct opkit_tensor *y)
+                                    const struct opkit_tensor *y, struct gridsample_method *method)
 {
+    const size_t axes = x->rank - 2;
+
     if (x->type != OPKIT_FLOAT32 || grid->type != OPKIT_FLOAT32 || y->type != OPKIT_FLOAT32) {
         return "x, grid and y must be float16 or float32";
     }
-    if (x->rank != 4 || grid->rank != 4 || y->rank != 4) {
-        return "x, grid and y must have 4 dimensions; 3-D data is not supported";
+    if ((x->rank != 4 && x->rank != 5) || grid->rank != x->rank || y->rank != x->rank) {
+        return "x and grid must have 4 dimensions, or 5";
     }
-    if (grid->shape[0] != x->shape[0] || grid->shape[3] != 2) {
-        return "grid must be [N, H_out, W_out, 2], with the N of x";
+    if (axes == 3 && method->neighbors == GRIDSAMPLE_CUBIC) {
+        return "mode must be linear or nearest for x of 5 dimensions";
     }
-    if (y->shape[0] != x->shape[0] || y->shape[1] != x->shape[1] || y->shape[2] != grid->shape[1] ||
-        y->shape[3] != grid->shape[2]) {
-        return "y must be [N, C, H_out, W_out]";
+    if (grid->shape[0] != x->shape[0] || grid->shape[1 + axes] != axes) {
+        return "grid must be [N, D_out, H_out, W_out, 3], or [N, H_out, W_out, 2], with the N of x";
     }
-    return x->shape[2] > 0 && x->shape[3] > 0 ? NULL : "the images of x must have pixels";
+    if (y->shape[0] != x->shape[0] || y->shape[1] != x->shape[1]) {
+        return "y must be [N, C, ...], as x";
+    }
+    for (size_t i = 0; i < axes; i++) {
+        if (y->shape[2 + i] != grid->shape[1 + i]) {
+            return "y must have the size of grid";
+        }
+    }
+    method->axes = axes;
+    method->slices = axes == 3 ? x->shape[2] : 1;
+    method->rows = x->shape[axes];
+    method->columns = x->shape[axes + 1];
+    const size_t pixels = method->slices * method->rows * method->columns;
+    return pixels > 0 && pixels <= UINT32_MAX ? NULL
+                                              : "the images of x must have 1 to 2^32 - 1 pixels";
 }
+
+/* ---- The neighbors of a location ------------------------------------------------------------- */
+
+/* The neighbors along one axis: each is beside the one before it, or the same. */
+struct gridsample_neighbors {
+    size_t count;
+    size_t index[GRIDSAMPLE_CUBIC];
+    double weight[GRIDSAMPLE_CUBIC];
+};
+
+/* Neighbors along the columns in pairs, which are loaded at once. */
+struct gridsample_pairs {
+    size_t count;
+    size_t left[GRIDSAMPLE_CUBIC / 2];
+    double weights[GRIDSAMPLE_CUBIC / 2][2];
+};
 
 /* Returns the number of pixels after which reflections repeat, along one axis. */
 static int64_t gridsample_period(int64_t length, const struct gridsample_method *method)
@@ -147,14 +168,15 @@ static double gridsample_approach(double location, int64_t length,
     return location > high ? high : location;
 }
 
-/* Writes the weights of the neighbors. `after`: the location, from the neighbor at its left. */
-static void gridsample_weigh(double after, const struct gridsample_method *method, double *weights)
+/* Writes the weights of neighbors. `after`: the location, from the neighbor at its left. */
+static void gridsample_weights(double after, const struct gridsample_method *method,
+                               double *weights)
 {
     const double before = 1.0 - after;
     const double outer = -0.75; /* the factor of the cubic kernel's outer parts */
 
     if (method->neighbors == GRIDSAMPLE_NEAREST) {
-        weights[0] = 1.0;
+        weights[0] = isnan(after) ? after : 1.0;
     } else if (method->neighbors == GRIDSAMPLE_LINEAR) {
         weights[0] = before;
         weights[1] = after;
@@ -166,19 +188,14 @@ static void gridsample_weigh(double after, const struct gridsample_method *metho
     }
 }
 
-/* Returns the index of the pixel at an index that may be outside of the image. */
+/* Returns the index of the pixel in the place of one outside of the image. */
 static int64_t gridsample_pad(int64_t index, int64_t length, const struct gridsample_method *method)
 {
-    if (index >= 0 && index < length) {
-        return index;
-    }
-    if (method->padding == GRIDSAMPLE_ZEROS) {
-        return GRIDSAMPLE_OUTSIDE;
-    }
-    if (method->padding == GRIDSAMPLE_BORDER) {
+    const int64_t period = gridsample_period(length, method);
+
+    if (method->padding != GRIDSAMPLE_REFLECTION) {
         return index < 0 ? 0 : length - 1;
     }
-    const int64_t period = gridsample_period(length, method);
     if (period == 0) {
         return 0;
     }
@@ -187,136 +204,222 @@ static int64_t gridsample_pad(int64_t index, int64_t length, const struct gridsa
     return first < length ? first : period - first - (method->align_corners ? 0 : 1);
 }
 
-/* Finds the neighbors of a normalized position along one axis. */
+/* Finds the neighbors of a normalized position along one axis. NaN gives weights of NaN. */
 static void gridsample_find(float position, size_t size, const struct gridsample_method *method,
                             struct gridsample_neighbors *found)
 {
     const int64_t length = (int64_t)size;
     const double location =
         gridsample_approach(gridsample_locate(position, length, method), length, method);
+    int64_t left = 0;
 
-    found->count = 0;
-    if (isnan(location)) { /* any pixel times NaN is NaN */
-        found->count = 1;
-        found->index[0] = 0;
-        found->weight[0] = location;
-        return;
-    }
-    /* rint rounds ties to even, as the specification demands. */
-    const bool is_nearest = method->neighbors == GRIDSAMPLE_NEAREST;
-    const double left = is_nearest ? rint(location) : floor(location);
-    const int64_t first = (int64_t)left - (method->neighbors == GRIDSAMPLE_CUBIC ? 1 : 0);
-    double weights[GRIDSAMPLE_CUBIC];
-
-    gridsample_weigh(location - left, method, weights);
-    for (int i = 0; i < method->neighbors; i++) {
-        const int64_t index = gridsample_pad(first + i, length, method);
-
-        if (index != GRIDSAMPLE_OUTSIDE) {
-            found->index[found->count] = (size_t)index;
-            found->weight[found->count++] = weights[i];
+    if (!isnan(location)) {
+        left = (int64_t)location;
+        left -= (double)left > location; /* the floor: conversions round toward zero */
+        if (method->neighbors == GRIDSAMPLE_NEAREST) {
+            left = (int64_t)rint(location); /* ties to even, as the specification demands */
         }
     }
-}
+    found->count = (size_t)method->neighbors;
+    gridsample_weights(location - (double)left, method, found->weight);
+    left -= method->neighbors == GRIDSAMPLE_CUBIC;
+    for (size_t i = 0; i < found->count; i++) {
+        const int64_t index = left + (int64_t)i;
 
-/* Finds the pixels around a block's locations. `grid` has a column and a row for each of them. */
-static void gridsample_prepare(struct gridsample_block *block, const float *grid, size_t locations,
-                               const struct opkit_tensor *x, const struct gridsample_method *method)
-{
-    size_t *offset = block->offsets;
-    float *weight = block->weights;
-    struct gridsample_neighbors rows, columns;
-
-    block->locations = locations;
-    for (size_t i = 0; i < locations; i++) {
-        gridsample_find(grid[2 * i], x->shape[3], method, &columns);
-        gridsample_find(grid[2 * i + 1], x->shape[2], method, &rows);
-        block->counts[i] = (uint8_t)(rows.count * columns.count);
-        for (size_t row = 0; row < rows.count; row++) {
-            for (size_t column = 0; column < columns.count; column++) {
-                *offset++ = rows.index[row] * x->shape[3] + columns.index[column];
-                *weight++ = (float)(rows.weight[row] * columns.weight[column]);
+        found->index[i] = (size_t)index;
+        if (index < 0 || index >= length) {
+            found->index[i] = (size_t)gridsample_pad(index, length, method);
+            if (method->padding == GRIDSAMPLE_ZEROS) {
+                found->weight[i] = 0.0;
             }
         }
     }
 }
 
-/* Returns the weighted sum of pixels of one channel. */
-static inline float gridsample_sum(const float *x, const size_t *offsets, const float *weights,
-                                   size_t count)
+/* Makes pairs of neighbors. `last` is the last index of a left pixel. */
+static void gridsample_make_pairs(const struct gridsample_neighbors *found, size_t last,
+                                  struct gridsample_pairs *pairs)
 {
-    float sum = count > 0 ? x[offsets[0]] * weights[0] : 0.0F;
+    pairs->count = found->count / 2;
+    for (size_t i = 0; i < pairs->count; i++) {
+        const size_t first = found->index[2 * i], second = found->index[2 * i + 1];
+        const size_t lower = first < second ? first : second;
+        const size_t left = lower < last ? lower : last;
 
-    for (size_t i = 1; i < count; i++) {
-        sum += x[offsets[i]] * weights[i];
+        pairs->left[i] = left;
+        pairs->weights[i][0] = pairs->weights[i][1] = 0.0;
+        pairs->weights[i][first - left] = found->weight[2 * i];
+        pairs->weights[i][second - left] += found->weight[2 * i + 1];
     }
-    return sum;
+    if (found->count == GRIDSAMPLE_NEAREST) {
+        pairs->count = 1;
+        pairs->left[0] = found->index[0];
+        pairs->weights[0][0] = found->weight[0];
+        pairs->weights[0][1] = 0.0;
+    }
 }
 
-/* The same for four pixels, without a loop. */
-static inline float gridsample_sum_4(const float *x, const size_t *offsets, const float *weights)
+/* ---- Blocks of locations --------------------------------------------------------------------- */
+
+enum {
+    GRIDSAMPLE_BLOCK = 4096, /* pairs */
+    GRIDSAMPLE_STEP = 4 /* locations side by side */
+};
+
+/*
+ * Pairs of neighbors in a row of pixels: the first pair of each location, the second one, ... In
+ * the nearest mode a pair is one pixel.
+ */
+struct gridsample_block {
+    size_t locations;
+    size_t pairs; /* of each location */
+    size_t step; /* from a location's pair to its next one: a multiple of GRIDSAMPLE_STEP */
+    size_t right; /* the distance of the pixels of a pair: 1, or 0 in images of one column */
+    uint32_t offsets[GRIDSAMPLE_BLOCK]; /* of the left pixel in a channel */
+    float weights[GRIDSAMPLE_BLOCK][2];
+};
+
+/* Prepares blocks for a method. */
+static void gridsample_start(struct gridsample_block *block, const struct gridsample_method *method)
 {
-    return x[offsets[0]] * weights[0] + x[offsets[1]] * weights[1] + x[offsets[2]] * weights[2] +
-           x[offsets[3]] * weights[3];
+    const size_t neighbors = (size_t)method->neighbors;
+    const size_t rows = method->axes == 3 ? neighbors * neighbors : neighbors;
+
+    block->pairs = method->neighbors == GRIDSAMPLE_NEAREST ? 1 : rows * neighbors / 2;
+    block->step = GRIDSAMPLE_BLOCK / block->pairs;
+    block->right = method->columns > 1 ? 1 : 0;
+    memset(block->offsets, 0, sizeof block->offsets); /* the last block has less locations */
+    memset(block->weights, 0, sizeof block->weights);
 }
 
-/* Computes a block of one channel. */
-static void gridsample_channel(const struct gridsample_block *block, const float *x, float *y)
+/* Finds the pairs around one location of a block. `position` is of columns, rows and slices. */
+static void gridsample_find_pairs(struct gridsample_block *block, size_t location,
+                                  const float *position, const struct gridsample_method *method)
 {
-    const size_t *offsets = block->offsets;
-    const float *weights = block->weights;
+    struct gridsample_neighbors columns, rows, slices = {1, {0}, {1.0}};
+    struct gridsample_pairs pairs;
+    size_t pair = location;
 
+    gridsample_find(position[0], method->columns, method, &columns);
+    gridsample_find(position[1], method->rows, method, &rows);
+    if (method->axes == 3) {
+        gridsample_find(position[2], method->slices, method, &slices);
+    }
+    gridsample_make_pairs(&columns, method->columns > 1 ? method->columns - 2 : 0, &pairs);
+    for (size_t slice = 0; slice < slices.count; slice++) {
+        for (size_t row = 0; row < rows.count; row++) {
+            const double weight = slices.weight[slice] * rows.weight[row];
+            const size_t first =
+                (slices.index[slice] * method->rows + rows.index[row]) * method->columns;
+
+            for (size_t i = 0; i < pairs.count; i++, pair += block->step) {
+                block->offsets[pair] = (uint32_t)(first + pairs.left[i]);
+                block->weights[pair][0] = (float)(weight * pairs.weights[i][0]);
+                block->weights[pair][1] = (float)(weight * pairs.weights[i][1]);
+            }
+        }
+    }
+}
+
+/* ---- Channels -------------------------------------------------------------------------------- */
+
+#define GRIDSAMPLE_INLINE __attribute__((always_inline)) static inline
+
+/* Four floats, and the results of their comparisons. */
+typedef float gridsample_float4 __attribute__((vector_size(16)));
+typedef int32_t gridsample_int4 __attribute__((vector_size(16)));
+
+/* Returns the products of the pixels of two pairs; pixels of weight 0 count as 0, even infinity. */
+GRIDSAMPLE_INLINE gridsample_float4 gridsample_weigh(const struct gridsample_block *block,
+                                                     size_t pair, const float *x, size_t right)
+{
+    const float *a = x + block->offsets[pair], *b = x + block->offsets[pair + 1];
+    const gridsample_float4 pixels = {a[0], a[right], b[0], b[right]};
+    gridsample_float4 weights;
+
+    memcpy(&weights, block->weights[pair], sizeof weights);
+    return (gridsample_float4)((gridsample_int4)(pixels * weights) & (weights != 0.0F));
+}
+
+/* Interpolates GRIDSAMPLE_STEP locations of one channel. */
+GRIDSAMPLE_INLINE gridsample_float4 gridsample_sum(const struct gridsample_block *block, size_t i,
+                                                   size_t pairs, const float *x, size_t right)
+{
+    gridsample_float4 a = {0.0F, 0.0F, 0.0F, 0.0F}, b = a;
+
+    for (size_t pair = i; pair < pairs * block->step; pair += block->step) {
+        a += gridsample_weigh(block, pair, x, right);
+        b += gridsample_weigh(block, pair + 2, x, right);
+    }
+    const gridsample_float4 lefts = {a[0], a[2], b[0], b[2]};
+    const gridsample_float4 rights = {a[1], a[3], b[1], b[3]};
+    return lefts + rights;
+}
+
+/*
+ * Computes a block of two channels. Constant `pairs` and `right` let compilers unroll the loop over
+ * pairs, load the pixels of a pair at once, and offsets and weights once for both channels.
+ */
+GRIDSAMPLE_INLINE void gridsample_interpolate(const struct gridsample_block *block, size_t pairs,
+                                              size_t right, const float *x, size_t x_channel,
+                                              float *y, size_t y_channel)
+{
+    for (size_t i = 0; i < block->locations; i += GRIDSAMPLE_STEP) {
+        const size_t rest = block->locations - i;
+        const gridsample_float4 first = gridsample_sum(block, i, pairs, x, right);
+        const gridsample_float4 second = gridsample_sum(block, i, pairs, x + x_channel, right);
+
+        if (rest >= GRIDSAMPLE_STEP) {
+            memcpy(y + i, &first, sizeof first);
+            memcpy(y + y_channel + i, &second, sizeof second);
+        } else {
+            memcpy(y + i, &first, rest * sizeof *y);
+            memcpy(y + y_channel + i, &second, rest * sizeof *y);
+        }
+    }
+}
+
+/* The same in the nearest mode, where weights are 1, 0 outside, or NaN. */
+static void gridsample_copy(const struct gridsample_block *block, const float *x, size_t x_channel,
+                            float *y, size_t y_channel)
+{
     for (size_t i = 0; i < block->locations; i++) {
-        const size_t count = block->counts[i];
+        const float weight = block->weights[i][0];
+        const float *pixel = x + block->offsets[i];
+        const float first = pixel[0], second = pixel[x_channel];
 
-        y[i] = gridsample_sum(x, offsets, weights, count);
-        offsets += count;
-        weights += count;
+        y[i] = weight == 1.0F ? first : weight;
+        y[y_channel + i] = weight == 1.0F ? second : weight;
     }
 }
 
-/* Computes a block of four channels: offsets and weights are loaded once for all of them. */
+/* Computes a block of two channels. */
 static void gridsample_channels(const struct gridsample_block *block, const float *x,
                                 size_t x_channel, float *y, size_t y_channel)
 {
-    const size_t *offsets = block->offsets;
-    const float *weights = block->weights;
-    const float *x1 = x + x_channel, *x2 = x1 + x_channel, *x3 = x2 + x_channel;
-    float *y1 = y + y_channel, *y2 = y1 + y_channel, *y3 = y2 + y_channel;
-
-    for (size_t i = 0; i < block->locations; i++) {
-        const size_t count = block->counts[i];
-        float sums[4];
-
-        if (count == 4) {
-            sums[0] = gridsample_sum_4(x, offsets, weights);
-            sums[1] = gridsample_sum_4(x1, offsets, weights);
-            sums[2] = gridsample_sum_4(x2, offsets, weights);
-            sums[3] = gridsample_sum_4(x3, offsets, weights);
-        } else {
-            sums[0] = gridsample_sum(x, offsets, weights, count);
-            sums[1] = gridsample_sum(x1, offsets, weights, count);
-            sums[2] = gridsample_sum(x2, offsets, weights, count);
-            sums[3] = gridsample_sum(x3, offsets, weights, count);
-        }
-        y[i] = sums[0];
-        y1[i] = sums[1];
-        y2[i] = sums[2];
-        y3[i] = sums[3];
-        offsets += count;
-        weights += count;
+    if (block->pairs == 1) {
+        gridsample_copy(block, x, x_channel, y, y_channel);
+    } else if (block->right == 0) {
+        gridsample_interpolate(block, block->pairs, 0, x, x_channel, y, y_channel);
+    } else if (block->pairs == 2) { /* linear, 2 dimensions */
+        gridsample_interpolate(block, 2, 1, x, x_channel, y, y_channel);
+    } else if (block->pairs == 4) { /* linear, 3 dimensions */
+        gridsample_interpolate(block, 4, 1, x, x_channel, y, y_channel);
+    } else { /* cubic, 2 dimensions */
+        gridsample_interpolate(block, 8, 1, x, x_channel, y, y_channel);
     }
 }
 
 /*
  * Computes the outputs:
  *
- *   inputs->x                [N, C, H, W]
- *   inputs->grid             [N, H_out, W_out, 2]: column and row; -1 to 1 is from edge to edge
+ *   inputs->x                [N, C, H, W], or [N, C, D, H, W]
+ *   inputs->grid             [N, H_out, W_out, 2]: column and row; -1 to 1 is from edge to edge; or
+ *                            [N, D_out, H_out, W_out, 3]: column, row and slice
  *   params->align_corners    1: -1 and 1 are the centers of the corner pixels; 0: their corners
  *   params->mode             "linear" or "bilinear", "cubic" or "bicubic", "nearest"
  *   params->padding_mode     "zeros", "border", "reflection"
- *   outputs->y               [N, C, H_out, W_out]
+ *   outputs->y               [N, C, H_out, W_out], or [N, C, D_out, H_out, W_out]
  *
  * Returns NULL, or an error message: it is logged, and the call fails.
  */
@@ -331,33 +434,32 @@ static const char *gridsample_compute(const struct gridsample_inputs *inputs,
 
     const char *problem = gridsample_read(params, &method);
     if (problem == NULL) {
-        problem = gridsample_check(x, &inputs->grid, y);
+        problem = gridsample_check(x, &inputs->grid, y, &method);
     }
     if (problem != NULL) {
         return problem;
     }
 
     const size_t channels = x->shape[1];
-    const size_t x_channel = x->shape[2] * x->shape[3];
-    const size_t y_channel = y->shape[2] * y->shape[3];
-    const size_t step = GRIDSAMPLE_BLOCK / (size_t)(method.neighbors * method.neighbors);
+    const size_t pixels = method.slices * method.rows * method.columns;
+    const size_t locations = inputs->grid.size / inputs->grid.shape[0] / method.axes;
+    gridsample_start(&block, &method);
     for (size_t image = 0; image < x->shape[0]; image++) {
-        const float *grid = inputs->grid.float32 + image * y_channel * 2;
-        const float *source = x->float32 + image * channels * x_channel;
-        float *target = y->float32 + image * channels * y_channel;
+        const float *grid = inputs->grid.float32 + image * locations * method.axes;
 
-        for (size_t start = 0; start < y_channel; start += step) {
-            const size_t rest = y_channel - start;
-            size_t channel = 0;
+        for (size_t start = 0; start < locations; start += block.step) {
+            const size_t rest = locations - start;
 
-            gridsample_prepare(&block, grid + start * 2, rest < step ? rest : step, x, &method);
-            for (; channel + 4 <= channels; channel += 4) {
-                gridsample_channels(&block, source + channel * x_channel, x_channel,
-                                    target + channel * y_channel + start, y_channel);
+            block.locations = rest < block.step ? rest : block.step;
+            for (size_t i = 0; i < block.locations; i++) {
+                gridsample_find_pairs(&block, i, grid + (start + i) * method.axes, &method);
             }
-            for (; channel < channels; channel++) {
-                gridsample_channel(&block, source + channel * x_channel,
-                                   target + channel * y_channel + start);
+            for (size_t channel = 0; channel < channels; channel += 2) {
+                const size_t map = image * channels + channel;
+                const size_t other = channel + 1 < channels ? 1 : 0; /* or the same once more */
+
+                gridsample_channels(&block, x->float32 + map * pixels, other * pixels,
+                                    y->float32 + map * locations + start, other * locations);
             }
         }
     }

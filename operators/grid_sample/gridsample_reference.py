@@ -8,7 +8,11 @@ The formula is in the ONNX specification of GridSample. Where that is open:
   cubic mode with the border, onnx's ReferenceEvaluator differs around the border.
 * A location that is NaN gives NaN; an infinite one, too, if it is reflected. onnxruntime 1.32 moves
   both to the edge at the left or the top, with any padding, and the ReferenceEvaluator fails.
+* A pixel of weight 0 counts as 0, also if it is not finite; then onnxruntime gives NaN.
 """
+
+import itertools
+import math
 
 import numpy as np
 
@@ -29,17 +33,23 @@ def output_shapes(input_shapes, params):
     input_shapes: dict of input name -> shape, slowest dimension first.
     params: dict of param name -> value: align_corners, 0 or 1; mode and padding_mode, strings.
     """
-    images, grid = input_shapes["x"], input_shapes["grid"]
-    if len(images) != 4 or len(grid) != 4:
-        raise ValueError("GridSample: x and grid must have 4 dimensions; 3-D data is not supported")
-    if grid[0] != images[0] or grid[3] != 2:
-        raise ValueError("GridSample: grid must be [N, H_out, W_out, 2], with the N of x")
+    images, grid = tuple(input_shapes["x"]), tuple(input_shapes["grid"])
+    if len(images) not in (4, 5) or len(grid) != len(images):
+        raise ValueError("GridSample: x and grid must have 4 dimensions, or 5")
+    axes = len(images) - 2
+    if grid[0] != images[0] or grid[-1] != axes:
+        raise ValueError(
+            "GridSample: grid must be [N, D_out, H_out, W_out, 3], or [N, H_out, W_out, 2], "
+            "with the N of x"
+        )
     if 0 in images[2:]:
-        raise ValueError("GridSample: the images of x must have pixels")
+        raise ValueError("GridSample: the images of x must have 1 to 2^32 - 1 pixels")
     if params["mode"] not in MODES:
         raise ValueError(
             "GridSample: mode must be linear, cubic or nearest, not {!r}".format(params["mode"])
         )
+    if axes == 3 and MODES[params["mode"]] == "cubic":
+        raise ValueError("GridSample: mode must be linear or nearest for x of 5 dimensions")
     if params["padding_mode"] not in PADDINGS:
         raise ValueError(
             "GridSample: padding_mode must be zeros, border or reflection, not {!r}".format(
@@ -50,7 +60,7 @@ def output_shapes(input_shapes, params):
         raise ValueError(
             "GridSample: align_corners must be 0 or 1, not {}".format(params["align_corners"])
         )
-    return {"y": (images[0], images[1], grid[1], grid[2])}
+    return {"y": (*images[:2], *grid[1:-1])}
 
 
 def reference(inputs, params):
@@ -62,15 +72,16 @@ def reference(inputs, params):
     images, grid = inputs["x"], inputs["grid"]
     if images.dtype.kind != "f" or grid.dtype.kind != "f":
         raise ValueError("GridSample: x and grid must be float16 or float32")
-    height, width = images.shape[2:]
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        columns = locations(grid[..., 0], width, params)
-        rows = locations(grid[..., 1], height, params)
-        sums = None
-        for row, row_weight in neighbors(rows, height, params):
-            for column, column_weight in neighbors(columns, width, params):
-                weighted = weighted_pixels(images, row, column, row_weight * column_weight)
-                sums = weighted if sums is None else sums + weighted
+        # The grid has the last axis first.
+        axes = [
+            neighbors(locations(grid[..., -1 - axis], length, params), length, params)
+            for axis, length in enumerate(images.shape[2:])
+        ]
+        sums = 0.0
+        for around in itertools.product(*axes):
+            indices, weights = zip(*around, strict=True)
+            sums = sums + weighted_pixels(images, indices, math.prod(weights))
         return {"y": sums.astype(images.dtype)}
 
 
@@ -94,7 +105,7 @@ def reflection_period(length, params):
 
 
 def neighbors(found, length, params):
-    """Return pairs of the neighbors' indices along an axis, -1: outside, and their weights."""
+    """Return pairs of the neighbors' indices along an axis, and their weights; outside: 0."""
     mode = MODES[params["mode"]]
     first = np.rint(found) if mode == "nearest" else np.floor(found)  # rint: ties to even
     after = found - first
@@ -112,26 +123,26 @@ def neighbors(found, length, params):
         ]
         first -= 1
     first = np.nan_to_num(first).astype(np.int64)
-    return [(padded(first + i, length, params), weight) for i, weight in enumerate(weights)]
+    return [padded(first + i, weight, length, params) for i, weight in enumerate(weights)]
 
 
-def padded(index, length, params):
-    """Return the indices of pixels that replace those outside of the image; -1: zero."""
+def padded(index, weight, length, params):
+    """Return the indices of pixels that replace those outside of the image, and the weights."""
+    if params["padding_mode"] == "reflection":
+        period = reflection_period(length, params)
+        if period == 0:
+            return np.zeros_like(index), weight
+        index = index % period
+        mirrored = period - index - (0 if params["align_corners"] else 1)
+        return np.where(index < length, index, mirrored), weight
     if params["padding_mode"] == "zeros":
-        return np.where((index >= 0) & (index < length), index, -1)
-    if params["padding_mode"] == "border":
-        return np.clip(index, 0, length - 1)
-    period = reflection_period(length, params)
-    if period == 0:
-        return np.zeros_like(index)
-    index = index % period
-    mirrored = period - index - (0 if params["align_corners"] else 1)
-    return np.where(index < length, index, mirrored)
+        weight = np.where((index >= 0) & (index < length), weight, 0)
+    return np.clip(index, 0, length - 1), weight
 
 
-def weighted_pixels(images, rows, columns, weights):
-    """Return pixels of all channels, [N, C, H_out, W_out], in float64; outside of images 0."""
-    batch = np.arange(len(images))[:, np.newaxis, np.newaxis]
-    pixels = np.moveaxis(images[batch, :, rows, columns], -1, 1).astype(np.float64)
-    is_outside = (rows < 0) | (columns < 0)
-    return np.where(is_outside[:, np.newaxis], 0, pixels * weights[:, np.newaxis])
+def weighted_pixels(images, indices, weights):
+    """Return pixels of all channels, [N, C, *], in float64, times weights; of weight 0: 0."""
+    batch = np.arange(len(images)).reshape(-1, *[1] * (weights.ndim - 1))
+    pixels = np.moveaxis(images[(batch, slice(None), *indices)], -1, 1).astype(np.float64)
+    weights = weights[:, np.newaxis]
+    return np.where(weights == 0, 0, pixels * weights)

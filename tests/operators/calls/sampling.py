@@ -11,9 +11,7 @@ from hypothesis.extra import numpy as hnp
 from tests.operators.calls.common import (
     EXACT,
     InvalidCall,
-    NotApplicable,
     Random,
-    Refused,
     Table,
     floats,
     integers_as,
@@ -25,22 +23,23 @@ from tests.operators.oracle import Call
 
 @st.composite
 def grid_sample_calls(draw: Any) -> Call:
-    """Return ties, edges, and locations far outside."""
-    count, channels, height, width, rows, columns = (
-        draw(st.integers(1, limit)) for limit in (2, 6, 6, 6, 4, 5)
-    )
+    """Return images of 2 or 3 dimensions, and ties, edges, and locations far outside."""
+    axes = draw(st.integers(2, 3))
+    count, channels = draw(st.integers(1, 2)), draw(st.integers(1, 6))
+    size = [draw(st.integers(1, 6)) for _ in range(axes)]
+    output = [draw(st.integers(1, 4)) for _ in range(axes)]
     align_corners = draw(st.integers(0, 1))
     padding = draw(st.sampled_from(["zeros", "border", "reflection"]))
     if align_corners and padding == "reflection":  # onnxruntime divides by 0 for a single pixel
-        height, width = max(height, 2), max(width, 2)
+        size = [max(side, 2) for side in size]
     positions = st.one_of(
         st.integers(-24, 24).map(lambda eighths: eighths / 8),
         floats(-1.5, 1.5),
         floats(-100, 100),
     )
-    x = draw(hnp.arrays(np.float32, (count, channels, height, width), elements=floats(-1, 1)))
-    grid = draw(hnp.arrays(np.float32, (count, rows, columns, 2), elements=positions))
-    mode = draw(st.sampled_from(["linear", "cubic", "nearest"]))
+    x = draw(hnp.arrays(np.float32, (count, channels, *size), elements=floats(-1, 1)))
+    grid = draw(hnp.arrays(np.float32, (count, *output, axes), elements=positions))
+    mode = draw(st.sampled_from(["linear", "nearest", "cubic"][: 5 - axes]))
     return Call(
         {"X": x, "grid": grid},
         {"mode": mode, "padding_mode": padding, "align_corners": align_corners},
@@ -121,12 +120,43 @@ def deform_conv_calls(draw: Any) -> Call:
     return Call({name: array.astype(np.float32) for name, array in inputs.items()}, attributes)
 
 
+@st.composite
+def roi_align_calls(draw: Any) -> Call:
+    """Return regions inside, at the edges and outside; also empty ones."""
+    count, channels, height, width, rows, columns, regions = (
+        draw(st.integers(1, limit)) for limit in (2, 3, 9, 9, 4, 4, 3)
+    )
+    edges = st.integers(-40, 120).map(lambda eighths: eighths / 8)
+    rois = draw(hnp.arrays(np.float32, (regions, 2, 2), elements=edges))
+    ratio = draw(st.integers(0, 3))
+    if ratio == 0:  # onnxruntime fails if the count of samples is negative
+        rois = np.sort(rois, axis=1)
+    shape = (count, channels, height, width)
+    inputs = {
+        "X": draw(hnp.arrays(np.float32, shape, elements=floats(-1, 1))),
+        "rois": rois.reshape(-1, 4),
+        "batch_indices": draw(hnp.arrays(np.int64, regions, elements=st.integers(0, count - 1))),
+    }
+    transformations = st.sampled_from(["half_pixel", "output_half_pixel"])
+    attributes = {
+        "coordinate_transformation_mode": draw(transformations),
+        "mode": draw(st.sampled_from(["avg", "max"])),
+        "output_height": rows,
+        "output_width": columns,
+        "sampling_ratio": ratio,
+        "spatial_scale": draw(st.sampled_from([1.0, 0.25, 0.75])),
+    }
+    return Call(inputs, attributes)
+
+
 RANDOM = {
     "Col2Im": Random(col2im_calls(), [18], count=100),
     "CenterCropPad": Random(center_crop_pad_calls(), [18], count=80),
     # Sums of up to 108 products of numbers up to 1, in another order.
     "DeformConv": Random(deform_conv_calls(), [19, 22], atol=1e-5, count=120),
     "GridSample": Random(grid_sample_calls(), [16, 20], atol=3e-6, count=150),
+    # Sums of up to 400 products of pixels up to 1. onnxruntime 1.32 lacks opset 22.
+    "RoiAlign": Random(roi_align_calls(), [16], atol=2e-6, count=120),
 }
 
 GRID = {"x": zeros(1, 2, 3, 4), "grid": zeros(1, 5, 6, 2)}
@@ -134,6 +164,11 @@ SAMPLED = {"y": (1, 2, 5, 6)}
 COLUMNS = {"image_shape": [3], "block_shape": [2]}
 IMAGE = {"output": (1, 2, 3)}
 PADDED = {"output_data": (1, 1)}
+REGIONS = {
+    "x": zeros(2, 3, 5, 6),
+    "rois": zeros(4, 4),
+    "batch_indices": zeros(4, dtype=np.int64),
+}
 DEFORMED = {
     "x": zeros(1, 2, 5, 5),
     "w": zeros(4, 2, 3, 3),
@@ -150,6 +185,13 @@ INVALID = [
         "GridSample", GRID, {"padding_mode": "wrap"}, SAMPLED, "must be zeros, border or refl"
     ),
     InvalidCall("GridSample", GRID, {"align_corners": 2}, SAMPLED, "align_corners must be 0 or 1"),
+    InvalidCall(
+        "GridSample",
+        {"x": zeros(1, 2, 2, 3, 4), "grid": zeros(1, 5, 6, 7, 3)},
+        {"mode": "cubic"},
+        {"y": (1, 2, 5, 6, 7)},
+        "mode must be linear or nearest for x of 5 dimensions",
+    ),
     *(
         InvalidCall("Col2Im", {"input": zeros(1, 4, 2)}, COLUMNS | params, IMAGE, problem)
         for params, problem in [
@@ -178,6 +220,19 @@ INVALID = [
         ]
     ),
     *(
+        InvalidCall("RoiAlign", REGIONS | inputs, params, {"y": (4, 3, 1, 1)}, problem)
+        for inputs, params, problem in [
+            ({"x": zeros(2, 3, 5)}, {}, "x must be"),
+            ({"rois": zeros(4, 5)}, {}, "rois must be"),
+            ({"batch_indices": np.array([0, 1, 2, 0])}, {}, "batch_indices must be from 0 to N"),
+            ({"batch_indices": np.array([0, -1, 1, 0])}, {}, "batch_indices must be from 0 to N"),
+            ({}, {"mode": "min"}, "mode must be avg or max"),
+            ({}, {"coordinate_transformation_mode": "half"}, "must be half_pixel or output_half"),
+            ({}, {"output_width": 0}, "output_height and output_width must be above 0"),
+            ({}, {"sampling_ratio": -1}, "sampling_ratio not negative"),
+        ]
+    ),
+    *(
         InvalidCall("CenterCropPad", {"input_data": zeros(2, 4)}, params, PADDED, problem)
         for params, problem in [
             ({"shape": [1]}, "shape must have an item for each axis"),
@@ -187,13 +242,8 @@ INVALID = [
     ),
 ]
 
-NOT_APPLICABLE: dict[str, NotApplicable] = {
-    r"test_gridsample_volumetric_.*": Refused("3-D data is not supported"),
-}
-
 TABLE = Table(
     RANDOM,
-    {"GridSample": 18, "CenterCropPad": 6, "Col2Im": 5, "DeformConv": 4},
-    NOT_APPLICABLE,
-    INVALID,
+    {"GridSample": 18, "CenterCropPad": 6, "Col2Im": 5, "DeformConv": 4, "RoiAlign": 3},
+    invalid=INVALID,
 )

@@ -16,6 +16,7 @@ from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator, Prepared, unsupported_tensors
 from opkit.description.spec import OpSpec
 from opkit.description.types import ParamType
+from opkit.models import optional_inputs
 from opkit.models.extra import required
 from opkit.runtimes.invocation import Array, Invocation, Kernel
 from tests.models.models import model, value
@@ -37,13 +38,13 @@ class Call:
     attributes: Mapping[str, Any]
 
     def case(self, name: str, spec: OpSpec) -> Case:
-        """Return the call as a case of an operator: some inputs are params.
+        """Return the call as a case of an operator: some inputs are params, none is omitted.
 
         Args:
             name: the name of the case.
             spec: the operator.
         """
-        inputs = {name.lower(): array for name, array in self.inputs.items()}
+        inputs = {name.lower(): array for name, array in self._all_inputs(spec).items()}
         constants = {param.name: param.type for param in spec.params if param.source}
         params = {
             name: _constant(constants[name], array)
@@ -56,6 +57,17 @@ class Call:
             for key, each in self.attributes.items()
         }
         return Case(name, tensors, texts | params)
+
+    def _all_inputs(self, spec: OpSpec) -> dict[str, Array]:
+        """Return all inputs of an operator; omitted ones have the values of `rknn-op graft`."""
+        given: dict[str, Any] = {**self.inputs}  # arrays have shape and dtype, as tensors
+        wanted = {tensor.name for tensor in spec.inputs}
+        for slot in defs.get_schema(spec.name).inputs:
+            if slot.name.lower() in wanted and slot.name not in given:
+                given[slot.name] = optional_inputs.value(
+                    spec.name, slot.name, given, self.attributes
+                )
+        return given
 
 
 def _constant(type_: ParamType, array: Array) -> Any:
@@ -171,9 +183,17 @@ def node_model(op_type: str, call: Call, opset: int) -> Any:
 
 
 def _element_type(schema: Any, output: Any, given: Mapping[str, int]) -> int:
-    """Return the element type of an output: that of an input with its type's letter, or int64."""
-    same = [given[each.name] for each in schema.inputs if each.type_str == output.type_str]
-    return same[0] if same else int(helper.np_dtype_to_tensor_dtype(np.dtype(np.int64)))
+    """Return the element type of an output.
+
+    It is that of an input with its type's letter; else int64, if the schema has that, or float32.
+    """
+    same = [
+        given[each.name]
+        for each in schema.inputs
+        if each.name in given and each.type_str == output.type_str
+    ]
+    dtype = np.int64 if "tensor(int64)" in output.types else np.float32
+    return same[0] if same else int(helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
 
 
 def run_by_onnxruntime(op_type: str, call: Call, opset: int) -> list[Array]:

@@ -13,6 +13,7 @@ from opkit import manifest, runtimes
 from opkit.complaint import Complaint, SourceError
 from opkit.description.describe import Describe, Described
 from opkit.description.file import read_description
+from opkit.description.reader import position
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files import elementwise
@@ -231,7 +232,10 @@ def _two_forms(root: Path, spec: OpSpec) -> list[Complaint]:
         f"{compute} has the math of whole tensors, but that of an elementwise operator is generated"
     )
     hint = f"{hint}; or delete `elementwise: true`"
-    return [Complaint("op.yml", problem, field="elementwise", hint=hint)]
+    line = column = None
+    if (root / "op.yml").is_file():
+        line, column = position(read_description(root / "op.yml"), "elementwise")
+    return [Complaint("op.yml", problem, line, column, "elementwise", hint)]
 
 
 def _refuse_own_files(

@@ -31,12 +31,13 @@ TEMPLATE = ROOT / "{{cookiecutter.op_name}}"
 EXAMPLES = ROOT / "operators"
 EXAMPLE_DESCRIPTIONS = library.descriptions(EXAMPLES)
 EXAMPLE_NAMES = [path.stem for path in EXAMPLE_DESCRIPTIONS]
+_SPECS = {path.stem: parse(path.read_text()) for path in EXAMPLE_DESCRIPTIONS}
 RKNN_EXAMPLES = [
     name
-    for name in EXAMPLE_NAMES
-    if "rknn" in parse((EXAMPLES / name / f"{name}.yml").read_text()).runtimes
+    for name, spec in _SPECS.items()
+    if "rknn" in spec.runtimes and (name == "mish" or not spec.elementwise)
 ]
-"""The examples for RKNN-Toolkit 1.x."""
+"""The examples for RKNN-Toolkit 1.x; one of the elementwise ones, whose files are generated."""
 ONNX_OPERATORS = {
     operator.folder.name: operator.spec.name
     for operator in library.operators(EXAMPLES)

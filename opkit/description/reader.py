@@ -322,6 +322,14 @@ def node_at(root: yaml.Node, field: str) -> yaml.Node:
     return node
 
 
+def position(text: str, field: str) -> tuple[int, int]:
+    """Return the line and the column of a field's value in a valid description, from 1."""
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    assert root is not None
+    mark = node_at(root, field).start_mark
+    return mark.line + 1, mark.column + 1
+
+
 def is_key(node: yaml.Node) -> bool:
     """Whether a node is a string, as keys must be."""
     return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:str"

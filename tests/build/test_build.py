@@ -68,14 +68,9 @@ def test_example_package_contents(name: str, example: Callable[[str], Repository
         assert package.python == (repository.path / f"rknn_op_{spec.lower}.py").read_text()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *sorted({*EXAMPLE_NAMES} - {*ONNX_OPERATORS}),
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ONNX_OPERATORS),
-    ],
-)
+@pytest.mark.parametrize("name", sorted({*EXAMPLE_NAMES} - {*ONNX_OPERATORS}))
 def test_example_check_passes(name: str, example: Callable[[str], Repository]) -> None:
+    """Operators of ONNX: tests/rknn_op/test_library.py."""
     checked = example(name).scons("check")
     assert re.search(r"^\d+ passed", checked.stdout, re.MULTILINE)
     assert re.search(r"^CPU kernel .* us$", checked.stdout, re.MULTILINE)

@@ -138,6 +138,9 @@ def test_lint(repository: Repository) -> None:
     (found,) = lint(repository.path)
     compute.unlink()
     assert (found.file, found.field) == (str(repository.path / "op.yml"), "elementwise")
+    line = (repository.path / "op.yml").read_text().splitlines()[(found.line or 0) - 1]
+    assert line == "elementwise: true"
+    assert found.column == len("elementwise: ") + 1
     assert found.problem.startswith("blend_compute.h has the math of whole tensors")
     assert lint(repository.path) == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,15 @@ from opkit.models import library
 from opkit.models.library import LibraryOperator
 from opkit.runtimes import available, selected
 from opkit.version import VERSION
-from tests.repositories import EXAMPLE_NAMES, EXAMPLES, ROOT, Repository, generate_example
+from tests.repositories import (
+    EXAMPLE_NAMES,
+    EXAMPLES,
+    ONNX_OPERATORS,
+    ROOT,
+    Repository,
+    generate_example,
+    library_kernels,
+)
 from tests.rknn_op.command import assert_error, rknn_op, snapshot
 
 OPERATORS = {each.spec.name: each for each in library.operators(EXAMPLES)}
@@ -56,7 +65,7 @@ def test_page_is_made_from_the_folders() -> None:
     assert PAGE.read_text() == rknn_op("library", "--markdown").stdout
 
 
-@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("name", ["Exp", "ResizeArea", "Selu", "TopK"])
 def test_create_makes_the_repository_of_a_folder(name: str, tmp_path: Path) -> None:
     folder = OPERATORS[name].folder
     (tmp_path / "template").mkdir()
@@ -140,11 +149,11 @@ def test_create_writes_the_source_into_the_readme(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("name", ONNX_OPERATORS.values())
 def test_repository_passes_its_check(name: str, tmp_path: Path) -> None:
-    rknn_op("create", "--library", name, "-p", str(tmp_path / name))
-    done = Repository(tmp_path / name).scons("-Q", "quick=1", "check", check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    """On this PC; those of other examples also run in qemu, see tests/build/test_build.py."""
+    checked = library_kernels(name).copy(tmp_path).scons("target=x64", "check")
+    assert re.search(r"^\d+ passed", checked.stdout, re.MULTILINE)
 
 
 def test_create_for_another_runtime(tmp_path: Path) -> None:

@@ -81,26 +81,26 @@ def samples(begin, end, length, count, params):
     if not is_half_pixel:
         size = np.maximum(size, np.float32(1))
     step = size / np.float32(count)
-    number = params["sampling_ratio"] or int(np.clip(np.nan_to_num(np.ceil(step)), 0, MAX_SAMPLES))
-    middle = (np.arange(number) + 0.5).astype(np.float32)
+    total = params["sampling_ratio"] or int(np.clip(np.nan_to_num(np.ceil(step)), 0, MAX_SAMPLES))
+    middle = (np.arange(total) + 0.5).astype(np.float32)
     for i in range(count):
-        places = start + np.float32(i) * step + middle * step / np.float32(max(number, 1))
+        places = start + np.float32(i) * step + middle * step / np.float32(max(total, 1))
         inside = places[(places >= -1) & (places <= length)].astype(np.float64)
         inside = np.clip(inside, 0, length - 1)
         first = np.floor(inside).astype(np.int64)
         after = inside - first
         indices = np.stack([first, np.minimum(first + 1, length - 1)], -1)
-        yield number, indices.ravel(), np.stack([1 - after, after], -1).ravel()
+        yield total, indices.ravel(), np.stack([1 - after, after], -1).ravel()
 
 
 def pooled(image, rows, columns, mode):
     """Return an element of the output for all channels."""
-    number = rows[0] * columns[0]
+    total = rows[0] * columns[0]
     products = image[:, rows[1][:, np.newaxis], columns[1]] * rows[2][:, np.newaxis] * columns[2]
     products = products.reshape(len(image), -1)
     if mode == "avg":
-        return products.sum(-1) / max(number, 1)
-    has_outside = products.shape[1] < 4 * number
-    if has_outside or number == 0:
+        return products.sum(-1) / max(total, 1)
+    has_outside = products.shape[1] < 4 * total
+    if has_outside or total == 0:
         products = np.pad(products, ((0, 0), (0, 1)))  # by a 0
     return products.max(-1)

@@ -42,7 +42,7 @@ def test_list_has_every_folder() -> None:
     assert len(names) == len(EXAMPLE_NAMES)
     assert max(map(len, lines)) <= 80
     assert "GridSample: ONNX, opset 16 and later, for rknn2, pplnn" in lines
-    assert "  - refuses 3-D data (x and grid of 5 dimensions)" in lines
+    assert "  - refuses input of integers" in lines
 
 
 def test_list_as_json() -> None:
@@ -145,7 +145,10 @@ def test_create_writes_the_source_into_the_readme(tmp_path: Path) -> None:
     rknn_op("create", "--library", "GridSample", "-p", str(tmp_path / "sample"))
     readme = (tmp_path / "sample/README.md").read_text()
     assert f"GridSample of the operator library of rknn-op {VERSION}" in readme
-    assert "* Refused by an error: 3-D data (x and grid of 5 dimensions)." in readme
+    assert (
+        "* Refused by an error: mode cubic with images of 3 dimensions, which ONNX does not define."
+        in readme
+    )
 
 
 @pytest.mark.slow

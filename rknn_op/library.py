@@ -85,6 +85,10 @@ cd {first} && scons check
 operators of a model from the library. `rknn-op library --markdown` makes this page from the
 folders in `operators/`.
 
+With `rknn` among the runtimes, a repository is for models of TensorFlow, because RKNN-Toolkit 1.x
+has custom operators for them alone. For ONNX's operator of that name, pass `--runtime rknn2` or
+`--runtime pplnn`.
+
 | operator | models | runtimes | math | refused by name |
 | --- | --- | --- | --- | --- |
 """

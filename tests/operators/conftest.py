@@ -7,24 +7,30 @@ from collections.abc import Callable
 import pytest
 
 from opkit.check.operators import Operator
+from opkit.models import library
 from tests.operators.oracle import Built, built
-from tests.repositories import ONNX_OPERATORS, generate_example
+from tests.repositories import EXAMPLES, generate_example
 
-FOLDERS = {op_type: folder for folder, op_type in ONNX_OPERATORS.items()}
-"""Operator of ONNX -> its folder in the library."""
+Library = Callable[..., Built]
+"""(operator, count of inputs where that varies) -> the operator, built."""
 
 
 @pytest.fixture(scope="session")
-def library_operator(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Built]:
+def library_operator(tmp_path_factory: pytest.TempPathFactory) -> Library:
     """Return the operator of a name of ONNX; its repository is made and built once."""
+    operators = {each.spec.name: each for each in library.operators(EXAMPLES)}
     made: dict[str, Built] = {}
 
-    def get(op_type: str) -> Built:
-        if op_type not in made:
-            folder = FOLDERS[op_type]
-            repository = generate_example(tmp_path_factory.mktemp(folder), folder)
+    def get(op_type: str, count: int = 0) -> Built:
+        operator = operators[op_type].with_inputs(count) if count else operators[op_type]
+        if operator.text not in made:
+            name = operator.folder.name
+            folder = tmp_path_factory.mktemp(name)
+            config = folder / f"{name}.yml"
+            config.write_text(operator.text)
+            repository = generate_example(folder, name, config)
             repository.scons("-s", "target=x64")
-            made[op_type] = built(Operator(repository.path))
-        return made[op_type]
+            made[operator.text] = built(Operator(repository.path))
+        return made[operator.text]
 
     return get

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from opkit import runtimes
 from opkit.creation.adaptation import adapted
-from opkit.creation.rewriting import entries, with_framework
+from opkit.creation.rewriting import with_framework
 from opkit.description.spec import OpSpec
 from opkit.files.skeletons import once_only_files, unwritten_math
 from opkit.models.drafting import library, onnx_references
@@ -102,11 +102,11 @@ def _from_library(
     task: Task, nodes: Sequence[Node], found: Signature, match: LibraryOperator
 ) -> tuple[Draft, str]:
     """Return the draft with the files of the library, and the reason against it, if any."""
+    found = _with_tensors(found, match.spec)
     defined = replace(found, is_standard=True)  # the library defines it
     remarks = [each for each in questions(defined, nodes) if not each.field]
     text, _ = adapted(match.text, task.runtimes, str(match.folder), task.target.upper())
-    if "framework" in entries(text):
-        text = with_framework(text, task.model.framework)
+    text = with_framework(text, task.model.framework)
     text = "".join(f"{line}\n" for line in comments_of(remarks)) + text
     spec = runtimes.parse(text, str(match.folder))
     files = match.files(spec)
@@ -119,6 +119,13 @@ def _from_library(
     is_refused = recorded.left_out and not (recorded.files or small.groups)
     reason = recorded.left_out[0] if is_refused else ""
     return Draft(nodes, text, spec, files, Source.LIBRARY, remarks, recorded, notes), reason
+
+
+def _with_tensors(found: Signature, spec: OpSpec) -> Signature:
+    """Return the union of nodes with the tensors of an operator, though they may be constant."""
+    names = {each.name for each in spec.inputs}
+    inputs = (replace(each, kind="") if each.name in names else each for each in found.inputs)
+    return replace(found, inputs=tuple(inputs))
 
 
 def _described(task: Task, nodes: Sequence[Node], found: Signature, notes: Sequence[str]) -> Draft:

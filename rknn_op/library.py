@@ -27,7 +27,15 @@ def plan(name: str, folder: Path | None, choices: Choices) -> Plan:
     Raises:
         OpkitError: the library does not have it, a choice is invalid, or the path exists.
     """
-    operator = library.operator(template.EXAMPLES, name)
+    return plan_operator(library.operator(template.EXAMPLES, name), folder, choices)
+
+
+def plan_operator(operator: LibraryOperator, folder: Path | None, choices: Choices) -> Plan:
+    """Return the same for an operator.
+
+    Raises:
+        OpkitError: a choice is invalid, or the path exists.
+    """
     source = f"the library's {operator.spec.name}"
     planned = creation.plan_text(operator.text.rstrip("\n"), source, folder, Path(), choices)
     files = {**planned.files, **operator.files(planned.spec)}
@@ -78,6 +86,10 @@ cd {first} && scons check
 `rknn-op library` prints the list, also as `--json`. `rknn-op create --from MODEL` takes the
 operators of a model from the library. `rknn-op library --markdown` makes this page from the
 folders in `operators/`.
+
+With `rknn` among the runtimes, a repository is for models of TensorFlow, because RKNN-Toolkit 1.x
+has custom operators for them alone. For ONNX's operator of that name, pass `--runtime rknn2` or
+`--runtime pplnn`.
 
 | operator | models | runtimes | math | refused by name |
 | --- | --- | --- | --- | --- |

@@ -24,7 +24,7 @@ from opkit.creation.wheel import wheel
 from opkit.models import library
 from opkit.runtimes import parse
 from rknn_op.creation import Choices, create
-from rknn_op.library import plan as planned_from_library
+from rknn_op.library import plan_operator
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "{{cookiecutter.op_name}}"
@@ -142,9 +142,15 @@ def generate(folder: Path, config: str = "", op_name: str = "") -> Repository:
     return Repository(Path(made))
 
 
-def generate_example(folder: Path, name: str) -> Repository:
-    """Generate the repository of an example, and copy the example's files into it."""
-    config = EXAMPLES / name / f"{name}.yml"
+def generate_example(folder: Path, name: str, config: Path | None = None) -> Repository:
+    """Generate the repository of an example, and copy the example's files into it.
+
+    Args:
+        folder: the folder of the repository.
+        name: the folder of the example.
+        config: a changed description.
+    """
+    config = config or EXAMPLES / name / f"{name}.yml"
     repository = generate(folder, str(config))
     spec = runtimes.parse(config.read_text(), str(config))
     for source in (EXAMPLES / name).rglob("*"):
@@ -154,7 +160,8 @@ def generate_example(folder: Path, name: str) -> Repository:
             continue
         if source.is_file():
             target = repository.path / path
-            assert target.is_file(), f"{target} is not a file that a user fills in"
+            is_new = path.parts[0] == "tests"  # users may add more of them
+            assert is_new or target.is_file(), f"{target} is not a file that a user fills in"
             shutil.copy(source, target)
     return repository
 
@@ -167,7 +174,7 @@ HOST_LIBRARIES = {
 """Runtime -> the operator's library for this PC, and the stand-in for the runtime's library."""
 
 
-def library_kernels(name: str) -> Repository:
+def library_kernels(name: str, count: int = 0) -> Repository:
     """Return the repository of an operator of the library, with the kernels for this PC.
 
     One process of the run makes it, and builds what runs the delivered kernels and nothing else.
@@ -175,10 +182,13 @@ def library_kernels(name: str) -> Repository:
 
     Args:
         name: the operator's name.
+        count: the count of inputs, if that varies; 0: as in the library.
     """
 
     def make(folder: Path) -> Repository:
-        plan = planned_from_library(name, folder / name, Choices())
+        operator = library.operator(EXAMPLES, name)
+        operator = operator.with_inputs(count) if count else operator
+        plan = plan_operator(operator, folder / name, Choices())
         create(plan)
         repository = Repository(plan.folder)
         libraries = [
@@ -189,7 +199,7 @@ def library_kernels(name: str) -> Repository:
         repository.scons("-s", "target=x64", "build/host/harness", *libraries)
         return repository
 
-    return made_once(f"{name} for this PC", make)
+    return made_once(f"{name} {count or ''} for this PC", make)
 
 
 def built_once(name: str, make: Callable[[Path], Repository]) -> Repository:

@@ -9,13 +9,33 @@
 #define EXP_COMPUTE_H
 
 #include "generated/exp.h"
+#include "include/opkit/compute/elementwise.h"
 #include "include/opkit/compute/math.h"
 
-static void exp_float32(const float *x, float *result, size_t count)
+OPKIT_ELEMENT_LOOP void exp_of_floats(const float *x, float *result, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         result[i] = opkit_exp(x[i]); /* expf is a call, which compilers cannot vectorize */
     }
+}
+
+#if defined(OPKIT_AVX2)
+/* The same for processors with AVX2: 8 floats at a time instead of 4, with the same results. */
+OPKIT_AVX2 static void exp_of_floats_avx2(const float *x, float *result, size_t count)
+{
+    exp_of_floats(x, result, count);
+}
+#endif
+
+static void exp_float32(const float *x, float *result, size_t count)
+{
+#if defined(OPKIT_AVX2)
+    if (opkit_has_avx2()) {
+        exp_of_floats_avx2(x, result, count);
+        return;
+    }
+#endif
+    exp_of_floats(x, result, count);
 }
 
 /*
@@ -34,7 +54,7 @@ static const char *exp_compute(const struct exp_inputs *inputs, const struct exp
     (void)params;
 
     if (input->type != OPKIT_FLOAT32 || output->type != OPKIT_FLOAT32) {
-        return "input and output must be float16 or float32";
+        return "input must be float16 or float32, and output the same";
     }
     if (input->size != output->size) {
         return "input and output must have the same shape";

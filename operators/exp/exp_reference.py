@@ -1,7 +1,7 @@
-"""Exp in numpy: the reference for every kernel; RKNN-Toolkit runs it, too.
+"""Exp in numpy: the reference for every kernel; the toolkits run it, too.
 
-Its own Python is 3.5 to 3.8: no f-strings, no annotations, and nothing but numpy and the standard
-library.
+RKNN-Toolkit's own Python is 3.5 to 3.8: no f-strings, no annotations, and nothing but numpy and the
+standard library.
 """
 
 import numpy as np
@@ -23,6 +23,8 @@ def reference(inputs, params):
     params: as above.
     """
     x = inputs["input"]
+    if x.dtype.kind != "f":
+        raise ValueError("Exp: input must be float16 or float32")
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         # Compute in float64: numpy's float32 exponential may be wrong in its last bits.
         return {"output": np.exp(x.astype(np.float64)).astype(x.dtype)}

@@ -1,9 +1,7 @@
-"""Mish in numpy: the expected outputs for every kernel.
+"""Mish in numpy: the reference for every kernel; the toolkits run it, too.
 
-RKNN-Toolkit runs this file while it converts a model. Its own Python is 3.5 to 3.8: no f-strings,
-no annotations, and nothing but numpy and the standard library.
-
-RKNN-Toolkit2 runs this file while it converts a model.
+RKNN-Toolkit's own Python is 3.5 to 3.8: no f-strings, no annotations, and nothing but numpy and the
+standard library.
 """
 
 import numpy as np
@@ -24,7 +22,9 @@ def reference(inputs, params):
     inputs: dict of input name -> array; half-precision tensors arrive as float32.
     params: as above.
     """
-    x = inputs["x"].astype(np.float64)
+    x = inputs["x"]
+    if x.dtype.kind != "f":
+        raise ValueError("Mish: x must be float16 or float32")
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        y = x * np.tanh(np.logaddexp(0, x))
-        return {"y": y.astype(inputs["x"].dtype)}
+        wide = x.astype(np.float64)
+        return {"y": (wide * np.tanh(np.logaddexp(0, wide))).astype(x.dtype)}

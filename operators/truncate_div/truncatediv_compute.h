@@ -157,7 +157,7 @@ static const char *truncatediv_compute(const struct truncatediv_inputs *inputs,
     }
     if (output->type != OPKIT_FLOAT32 && output->type != OPKIT_INT16 &&
         output->type != OPKIT_INT32) {
-        return "x, y and output must be float16, float32, int16 or int32";
+        return "x and y must be float16, float32, int16 or int32";
     }
     if (!truncatediv_steps(x, output, x_steps) || !truncatediv_steps(y, output, y_steps)) {
         return "x and y must have shapes that can be broadcast to that of output";

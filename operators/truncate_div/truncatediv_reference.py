@@ -1,9 +1,9 @@
-"""TruncateDiv in numpy: the reference for every kernel; RKNN-Toolkit runs it, too.
+"""TruncateDiv in numpy: the reference for every kernel; the toolkits run it, too.
 
 x / y, rounded toward zero, as C divides integers; Python's own // rounds down.
 
-Its own Python is 3.5 to 3.8: no f-strings, no annotations, and nothing but numpy and the standard
-library.
+RKNN-Toolkit's own Python is 3.5 to 3.8: no f-strings, no annotations, and nothing but numpy and the
+standard library.
 """
 
 from itertools import zip_longest
@@ -36,6 +36,8 @@ def reference(inputs, params):
     if x.dtype.kind == "f":
         with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
             return {"output": np.trunc(x / y)}
+    if x.dtype not in (np.int16, np.int32):
+        raise ValueError("TruncateDiv: x and y must be float16, float32, int16 or int32")
     if not y.all():
         raise ZeroDivisionError("TruncateDiv: y must not hold 0 if the tensors are integers")
     # float64 is exact enough for quotients of int32. The cast through int64 wraps the only overflow

@@ -30,6 +30,22 @@ def with_framework(text: str, name: str) -> str:
     return _with_entry(text, "framework", name)
 
 
+def with_repeated_input(text: str, count: int) -> str:
+    """Set the count of inputs of a description; all are like the first one but for their index.
+
+    Args:
+        text: a valid description in block style. The name of the first input ends with 0.
+        count: the count of inputs.
+    """
+    inputs = next(value for key, value in _root(text).value if key.value == "inputs")
+    first = inputs.value[0][0]
+    start = first.start_mark.index - first.start_mark.column
+    ends = [text.find("\n", _end(value) - 1) + 1 for _, value in inputs.value]
+    line, stem = text[start : ends[0]], first.value.removesuffix("0")
+    lines = [line.replace(first.value, f"{stem}{index}", 1) for index in range(count)]
+    return text[:start] + "".join(lines) + text[ends[-1] :]
+
+
 def entries(text: str) -> dict[str, tuple[int, str]]:
     """Return key -> line, from 1, and value of each entry; the value of a collection is empty."""
     return {

@@ -60,7 +60,7 @@ from opkit.description.types import (
     Kind,
     ParamType,
 )
-from opkit.description.words import keyword_of, taken_by
+from opkit.description.words import taken_by
 from opkit.text import closest, did_you_mean, shortened
 
 PC = "x64"
@@ -331,14 +331,6 @@ class _OperatorReader(Reader):
             if problem := runtime.name_refusal(name):
                 self.fail(node, "name", f"{shortened(name)!r} {problem}")
         self.name(node, "name", name)
-        language = keyword_of(name.lower())
-        if language in ("C", "C++", "OpenCL"):
-            self.fail(
-                node,
-                "name",
-                f"{shortened(name)!r} gives the kernel the name '{name.lower()}', a reserved word "
-                f"of {language}; choose another name",
-            )
         if name.lower() == "opkit" or name.lower().startswith("opkit_"):
             self.fail(
                 node,

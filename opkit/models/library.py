@@ -1,8 +1,9 @@
 """The library of ready operators: one folder each, with a description and the user's files.
 
 `library.yml` of a folder has the facts that the description has no keys for: `onnx`, the first
-opset of ONNX whose operator of that name it computes, for operators of ONNX; and `refuses`, the
-modes, types and shapes that it refuses by an error. `measured.yml` of the library has what
+opset of ONNX whose operator of that name it computes, for operators of ONNX; `max_inputs`, if it
+has a varying count of inputs, with names that end with an index from 0; and `refuses`, the modes,
+types and shapes that it refuses by an error. `measured.yml` of the library has what
 `python -m benchmarks.operators` measured of each operator of ONNX.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import yaml
 
 from opkit import runtimes
 from opkit.c_layout import LINE_LENGTH
+from opkit.creation.rewriting import with_repeated_input
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
@@ -58,6 +60,7 @@ class LibraryOperator:
         spec: the same, parsed.
         onnx: the first opset of ONNX's operator of that name; None: not an operator of ONNX.
         refuses: the modes, types and shapes that it refuses.
+        max_inputs: the maximum count of inputs, if that varies; else 0.
         measured: beside onnxruntime; None: nothing was measured.
     """
 
@@ -66,6 +69,7 @@ class LibraryOperator:
     spec: OpSpec
     onnx: int | None = None
     refuses: Sequence[str] = ()
+    max_inputs: int = 0
     measured: Measured | None = None
 
     @property
@@ -79,6 +83,17 @@ class LibraryOperator:
     def summary(self) -> str:
         """The first line of the description, a comment."""
         return self.text.partition("\n")[0].removeprefix("# ")
+
+    def with_inputs(self, count: int) -> LibraryOperator:
+        """Return the operator with another count of inputs; itself if that does not vary.
+
+        Args:
+            count: the count of inputs, from 1 to max_inputs.
+        """
+        if not self.max_inputs or count == len(self.spec.inputs):
+            return self
+        text = with_repeated_input(self.text, count)
+        return replace(self, text=text, spec=runtimes.parse(text, str(self.folder)))
 
     def files(self, spec: OpSpec) -> dict[str, bytes]:
         """Return path -> content of its files for an operator with other runtimes.
@@ -96,10 +111,15 @@ class LibraryOperator:
             is_foreign = name in foreign or name.partition("/")[0] in folders
             if path.is_file() and path.suffix not in (".yml", ".pyc") and not is_foreign:
                 found[name] = path.read_bytes()
-        test = f"tests/test_{spec.lower}.py"
-        if test in found and _uses_others(found[test].decode(), spec):
-            del found[test]
-        return found
+        return {
+            name: data
+            for name, data in found.items()
+            if not (_is_test(name) and _uses_others(data.decode(), spec))
+        }
+
+
+def _is_test(name: str) -> bool:
+    return name.startswith("tests/") and name.endswith(".py")
 
 
 def source_section(operator: LibraryOperator) -> str:
@@ -187,5 +207,12 @@ def _operator(file: Path, found: Mapping[str, Measured]) -> LibraryOperator:
     facts: Mapping[str, Any] = {}
     if (path := file.with_name(_FACTS)).is_file():
         facts = yaml.safe_load(path.read_text(encoding="utf-8"))
-    onnx, refuses = facts.get("onnx"), facts.get("refuses", ())
-    return LibraryOperator(file.parent, text, spec, onnx, refuses, found.get(spec.name))
+    return LibraryOperator(
+        file.parent,
+        text,
+        spec,
+        facts.get("onnx"),
+        facts.get("refuses", ()),
+        facts.get("max_inputs", 0),
+        found.get(spec.name),
+    )

@@ -324,6 +324,46 @@ def test_library_operator(tmp_path: Path) -> None:
     assert_clean(path)
 
 
+@pytest.mark.parametrize("op_type", ["Exp", "Mish", "Selu"])
+def test_library_operator_is_for_the_runtime_and_framework(op_type: str, tmp_path: Path) -> None:
+    """Of the library some are for RKNN-Toolkit 1.x, too, which takes models of TensorFlow alone."""
+    proto = single(op_type, {"x": [2, 3]}, opset=18)
+    path, output = created(proto, tmp_path, "--op", op_type)
+    assert "Reference: of the operator library." in output
+    assert {"framework: onnx", "runtimes: [rknn2]"} < {*description(path).splitlines()}
+    assert not [*path.glob("rknn_kernel_*"), *path.glob("tests/test_*_vx.py")]
+    assert (path / f"tests/test_{op_type.lower()}.py").is_file()
+    assert_clean(path)
+
+
+@pytest.mark.parametrize("count", [1, 3, 8])
+@pytest.mark.parametrize("op_type", ["Mean", "Sum"])
+def test_library_operator_has_the_inputs_of_the_nodes(
+    op_type: str, count: int, tmp_path: Path
+) -> None:
+    shapes = {f"in{index}": [2, 3] for index in range(count)}
+    path, output = created(single(op_type, shapes), tmp_path, "--op", op_type)
+    assert "Reference: of the operator library." in output
+    assert re.findall("^  (data_.):", description(path), re.MULTILINE) == [
+        f"data_{index}" for index in range(count)
+    ]
+    assert_clean(path)
+
+
+def test_library_operator_refuses_more_inputs(tmp_path: Path) -> None:
+    shapes = {f"in{index}": [2, 3] for index in range(9)}
+    _, output = created(single("Sum", shapes), tmp_path, "--op", "Sum")
+    assert "- the library's Sum does not fit: it has no input 'data_8'" in output
+
+
+def test_library_operator_with_a_constant_operand(tmp_path: Path) -> None:
+    proto = single("Mod", {"x": [2, 3], "divisor": np.array([3], np.float32)}, fmod=1)
+    path, output = created(proto, tmp_path, "--op", "Mod")
+    assert "Reference: of the operator library." in output
+    assert "  b: {type: VX_TYPE_TENSOR" in description(path)
+    assert_clean(path)
+
+
 def test_left_out_inputs_have_neutral_values(tmp_path: Path) -> None:
     path, _ = created(normalization(), tmp_path, "--op", "LayerNormalization")
     assert sorted(each.name for each in (path / "tests/data").iterdir()) == [

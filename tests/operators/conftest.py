@@ -11,13 +11,16 @@ from opkit.check.operators import Operator
 from tests.operators.oracle import Built, built
 from tests.repositories import library_kernels
 
+Library = Callable[..., Built]
+"""(operator, count of inputs where that varies) -> the operator, with a process of each kernel."""
+
 
 @pytest.fixture(scope="session")
-def library_operator() -> Callable[[str], Built]:
-    """Return the operator of a name of ONNX, with one process of each kernel."""
+def library_operator() -> Library:
+    """Return the operators of the library, each with one process of each kernel."""
 
     @functools.cache
-    def get(op_type: str) -> Built:
-        return built(Operator(library_kernels(op_type).path))
+    def get(op_type: str, count: int = 0) -> Built:
+        return built(Operator(library_kernels(op_type, count).path))
 
     return get

@@ -13,7 +13,7 @@ from onnx.reference import ReferenceEvaluator
 
 from opkit.check.cases import Case
 from opkit.check.mistakes import CheckError
-from opkit.check.operators import Operator, Prepared, unsupported_tensors
+from opkit.check.operators import Operator, unsupported_tensors
 from opkit.description.spec import OpSpec
 from opkit.description.types import ParamType
 from opkit.models import optional_inputs
@@ -97,19 +97,18 @@ class Built:
         """
         prepared = self.operator.prepare(case)
         found: dict[str, Outputs] = {"reference": prepared.expected}
-        for name in self._takers(prepared):
+        for name in self._takers(case, prepared.output_dtypes):
             result = self.kernels[name].run(prepared.invocation)
             assert (result.status, result.fault, result.printed) == (0, "", ""), name
             found[name] = result.outputs
         return found
 
-    def _takers(self, prepared: Prepared) -> list[str]:
-        """Return the runtimes with tensors of the case's dtypes."""
-        dtypes = prepared.output_dtypes
+    def _takers(self, case: Case, dtypes: Mapping[str, np.dtype[Any]]) -> list[str]:
+        """Return the runtimes with tensors of a case's dtypes, and of its outputs' dtypes."""
         return [
             runtime.name
             for runtime in self.operator.runtimes
-            if not any(unsupported_tensors(runtime.check.convention, prepared.case, dtypes))
+            if not any(unsupported_tensors(runtime.check.convention, case, dtypes))
         ]
 
     def assert_refused(self, case: Case, shapes: Mapping[str, Any], problem: str) -> None:
@@ -126,8 +125,10 @@ class Built:
         with pytest.raises(ValueError, match=problem):
             _call_reference(operator, inputs, case, params)
         call = Invocation(case.inputs, params, shapes)
-        for name, kernel in self.kernels.items():
-            result = kernel.run(call)
+        takers = self._takers(case, {name: np.dtype(each[1]) for name, each in shapes.items()})
+        assert takers
+        for name in takers:
+            result = self.kernels[name].run(call)
             assert (result.status != 0, result.fault) == (True, ""), name
             assert problem in "\n".join([result.printed, *result.log]), name
 
@@ -152,9 +153,25 @@ def built(operator: Operator) -> Built:
     return Built(operator, dict(zip(names, kernels, strict=True)))
 
 
+def input_names(op_type: str, count: int, opset: int | None = None) -> list[str]:
+    """Return the names of an operator's inputs; a repeated one has an index at its end.
+
+    Args:
+        op_type: the operator.
+        count: the count of a node's inputs.
+        opset: the opset; None: the newest one.
+    """
+    schema = defs.get_schema(op_type) if opset is None else defs.get_schema(op_type, opset)
+    names = [slot.name for slot in schema.inputs]
+    if schema.max_input > len(names):
+        stem = names.pop().removesuffix("0")
+        names += [f"{stem}{index}" for index in range(count - len(names))]
+    return names
+
+
 def call_of(node: Any, inputs: Sequence[Array]) -> Call:
     """Return the call of a node; runtimes have no float64, so that its arrays are float32."""
-    slots = [slot.name for slot in defs.get_schema(node.op_type).inputs]
+    slots = input_names(node.op_type, len(node.input))
     names = [name for name, given in zip(slots, node.input, strict=False) if given]
     arrays = [each.astype(np.float32) if each.dtype == np.float64 else each for each in inputs]
     attributes = {each.name: helper.get_attribute_value(each) for each in node.attribute}
@@ -169,7 +186,7 @@ def node_model(op_type: str, call: Call, opset: int) -> Any:
     ]
     given = {each.name: each.type.tensor_type.elem_type for each in types}
     schema = defs.get_schema(op_type, opset)
-    slots = [slot.name for slot in schema.inputs]
+    slots = input_names(op_type, len(given), opset)
     count = 1 + max(slots.index(name) for name in given)
     inputs = [name if name in given else "" for name in slots[:count]]
     node = helper.make_node(op_type, inputs, [each.name for each in schema.outputs])
@@ -182,18 +199,19 @@ def node_model(op_type: str, call: Call, opset: int) -> Any:
     return model([node], types, outputs, opset=opset)
 
 
-def _element_type(schema: Any, output: Any, given: Mapping[str, int]) -> int:
-    """Return the element type of an output.
+_OWN_DTYPES = {"tensor(int64)": np.int64, "tensor(bool)": np.bool_, "tensor(float)": np.float32}
+"""Type of ONNX -> the dtype of outputs without an input of their type, the first one that fits."""
 
-    It is that of an input with its type's letter; else int64, if the schema has that, or float32.
-    """
+
+def _element_type(schema: Any, output: Any, given: Mapping[str, int]) -> int:
+    """Return the element type of an output: that of an input with its type's letter, or its own."""
     same = [
         given[each.name]
         for each in schema.inputs
         if each.name in given and each.type_str == output.type_str
     ]
-    dtype = np.int64 if "tensor(int64)" in output.types else np.float32
-    return same[0] if same else int(helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
+    own = next(dtype for name, dtype in _OWN_DTYPES.items() if name in output.types)
+    return same[0] if same else int(helper.np_dtype_to_tensor_dtype(np.dtype(own)))
 
 
 def run_by_onnxruntime(op_type: str, call: Call, opset: int) -> list[Array]:

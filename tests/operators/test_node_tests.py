@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -14,7 +14,8 @@ from onnx.backend.test.loader import load_model_tests
 from opkit.models import library
 from tests.operators.calls import MIN_NODE_TESTS, NOT_APPLICABLE
 from tests.operators.calls.common import Refused
-from tests.operators.oracle import Built, assert_all_close, call_of
+from tests.operators.conftest import Library
+from tests.operators.oracle import Built, assert_all_close, call_of, input_names
 from tests.repositories import EXAMPLES
 
 pytestmark = pytest.mark.slow
@@ -43,13 +44,13 @@ def test_every_operator_has_a_minimum() -> None:
 @pytest.mark.parametrize("op_type", OPERATORS)
 def test_node_tests(
     op_type: str,
-    library_operator: Callable[[str], Built],
+    library_operator: Library,
     node_tests: Mapping[str, list[Any]],
 ) -> None:
-    operator = library_operator(op_type)
     assert len(node_tests[op_type]) >= MIN_NODE_TESTS[op_type]
     for test in node_tests[op_type]:
         [node] = test.model.graph.node
+        operator = library_operator(op_type, len(node.input))
         for inputs, outputs in test.data_sets:
             check(
                 operator,
@@ -96,7 +97,8 @@ def test_description_has_the_names_of_the_schema(op_type: str) -> None:
         if version < operator.onnx:
             continue
         schema = defs.get_schema(op_type, version)
-        slots = [slot.name.lower() for slot in schema.inputs]
+        count = len(operator.spec.inputs)
+        slots = [name.lower() for name in input_names(op_type, count, version)]
         named = [tensor.name for tensor in operator.spec.inputs]
         assert [name for name in slots if name in named] == named
         assert {*slots} - {*named} <= {name for name, param in params.items() if param.source}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -15,8 +14,8 @@ from opkit.runtimes.invocation import Array
 from tests.operators.calls import INVALID, RANDOM
 from tests.operators.calls.common import InvalidCall
 from tests.operators.calls.sampling import grid_sample_calls
+from tests.operators.conftest import Library
 from tests.operators.oracle import (
-    Built,
     Call,
     assert_all_close,
     run_by_onnx,
@@ -25,8 +24,6 @@ from tests.operators.oracle import (
 from tests.operators.test_node_tests import OPERATORS
 
 pytestmark = pytest.mark.slow
-
-Library = Callable[[str], Built]
 
 
 def in_opset(call: Call, op_type: str, opset: int) -> Call:
@@ -63,7 +60,7 @@ def test_every_operator_has_random_calls() -> None:
 
 @pytest.mark.parametrize("op_type", RANDOM)
 def test_like_onnxruntime(op_type: str, library_operator: Library) -> None:
-    operator, random = library_operator(op_type), RANDOM[op_type]
+    random = RANDOM[op_type]
 
     @settings(
         max_examples=random.count, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -71,6 +68,7 @@ def test_like_onnxruntime(op_type: str, library_operator: Library) -> None:
     @given(call=random.calls, opset=st.sampled_from(random.opsets))
     def run(call: Call, opset: int) -> None:
         call = in_opset(call, op_type, opset)
+        operator = library_operator(op_type, len(call.inputs))
         expected = run_by_onnxruntime(op_type, call, opset)
         found = operator.results(call.case("random", operator.operator.spec))
         assert_all_close(op_type, found, expected, random.rtol, random.atol)

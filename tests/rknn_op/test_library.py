@@ -11,7 +11,7 @@ import pytest
 from opkit.files.skeletons import once_only_files
 from opkit.models import library
 from opkit.models.library import LibraryOperator
-from opkit.runtimes import available, selected
+from opkit.runtimes import available, parse, selected
 from opkit.version import VERSION
 from tests.repositories import (
     EXAMPLE_NAMES,
@@ -51,11 +51,11 @@ def test_list_as_json() -> None:
     assert [*found] == [*OPERATORS]
     assert found["Exp"] == {
         "operator": "Exp",
-        "onnx": None,
+        "onnx": 6,
         "framework": "tensorflow",
-        "runtimes": ["rknn"],
-        "summary": "e to the power of x, element by element.",
-        "refuses": [],
+        "runtimes": ["rknn", "rknn2", "pplnn"],
+        "summary": "e to the power of x, element by element: ONNX's Exp.",
+        "refuses": ["input of integers"],
     }
     assert found["CumSum"]["onnx"] == 11
 
@@ -167,6 +167,20 @@ def test_create_for_another_runtime(tmp_path: Path) -> None:
     assert not any((folder / name).exists() for name in others)
     assert "runtimes: [pplnn]" in (folder / "op.yml").read_text()
     Repository(folder).scons("-Q", "target=x64")
+
+
+@pytest.mark.parametrize("name", ["Exp", "Mish"])
+def test_create_for_onnx(name: str, tmp_path: Path) -> None:
+    """Of an operator for RKNN-Toolkit 1.x, too: without its kernels, and with the other tests."""
+    folder = tmp_path / "made"
+    done = rknn_op("create", "--library", name, "--runtime", "rknn2", "-p", str(folder))
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert parse((folder / "op.yml").read_text()).framework == "onnx"
+    assert not [*folder.glob("rknn_kernel_*")]
+    tests = [f"test_{name.lower()}.py"]
+    assert [path.name for path in (folder / "tests").glob("*.py")] == tests
+    own = EXAMPLES / name.lower() / "tests" / tests[0]
+    assert (folder / "tests" / tests[0]).read_bytes() == own.read_bytes()
 
 
 def test_create_by_default_in_the_folder_of_the_name(

@@ -33,6 +33,8 @@ def find(
         return None, ""
     for operator in operators(library):
         if operator.spec.name == found.op_type:
+            count = min(len(found.inputs), operator.max_inputs)
+            operator = operator.with_inputs(count)
             problem = next(_problems(operator.spec, found, nodes), "")
             return (None, problem) if problem else (operator, "")
     return None, ""

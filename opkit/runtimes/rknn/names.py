@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import yaml
 
 from opkit.description.reader import Reader
-from opkit.description.words import is_python_name, taken
+from opkit.description.words import is_python_name, keyword_of, taken
 from opkit.text import shortened
 
 _CLASS = taken("", "np tf RKNNCustomOP IoMap Shape output_shapes params_from_tf reference")
@@ -33,6 +33,12 @@ def operator_name_refusal(name: str) -> str:
         return (
             "has '.' or ':', by which the board's driver splits kernel names; "
             "allowed are letters (a to z), digits and _"
+        )
+    kernel = name.lower()
+    if kernel != name and (language := keyword_of(kernel)) in ("C", "C++", "OpenCL"):
+        return (
+            f"gives the kernel the name '{kernel}', a reserved word of {language}; choose another "
+            "name"
         )
     if is_python_name(name):
         return "is a name of Python, which the converter's class needs; choose another name"

@@ -40,8 +40,13 @@ _MACROS = {"opkit_sigmoid": "(1.0f / (1.0f + exp(-(x))))"}
 """Function of one argument -> its text in OpenCL C."""
 
 _OTHER_WAYS = {
+    "acos": "atan2(sqrt(1.0f - (x) * (x)), x)",
+    "asin": "atan2(x, sqrt(1.0f - (x) * (x)))",
+    "atan": "atan2(x, 1.0f)",
+    "cosh": "(0.5f * (exp(x) + exp(-(x))))",
     "exp": "exp2((x) * 1.44269504f)",
     "log": "(log2(x) * 0.693147181f)",
+    "sinh": "(0.5f * (expm1(x) - expm1(-(x))))",
     "tan": "(sin(x) / cos(x))",
 }
 """Function that a kernel of its name hides -> another way to compute it."""

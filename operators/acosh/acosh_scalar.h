@@ -1,0 +1,34 @@
+/*
+ * The math of Acosh for one element: the inverse hyperbolic cosine.
+ *
+ * generated/acosh_compute.h calls acosh_of for each element of the output, and rknn_kernel_acosh.vx
+ * is generated from this file.
+ */
+#ifndef ACOSH_SCALAR_H
+#define ACOSH_SCALAR_H
+
+#include <stdbool.h>
+
+#include "generated/acosh.h"
+#include "include/opkit/compute/math.h"
+
+#define ACOSH_LN2 0.693147181f
+
+/*
+ * Returns an element of output.
+ *
+ * With t = x - 1, which is exact near 1, it is ln(1 + t + sqrt(t (t + 2))); for large x, where t^2
+ * may overflow, ln x + ln 2.
+ */
+static inline float acosh_of(float input, const struct acosh_params *params)
+{
+    (void)params;
+
+    const float t = input < 1.0f ? -1.0f : input - 1.0f; /* NaN, the root of -1, below 1 */
+    const bool is_large = input > 1.0e9f;
+    const float root = opkit_sqrt(t * (t + 2.0f));
+
+    return opkit_log1p(is_large ? input : t + root) + (is_large ? ACOSH_LN2 : 0.0f);
+}
+
+#endif

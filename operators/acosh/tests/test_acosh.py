@@ -1,0 +1,53 @@
+"""Test cases of Acosh, for every kernel: shapes x values.
+
+`scons check` runs each case on the CPU kernel and compares with acosh_reference.py.
+"""
+
+import numpy as np
+import pytest
+from acosh_reference import reference
+
+from opkit.testing import Case, cases, check_cpu_kernel, special, uniform
+
+CASES = cases(
+    shapes=[{"input": (1,)}, {"input": (7, 31)}, {"input": (1, 6, 5, 3)}],
+    values=[uniform(1, 30), special()],
+    dtype="float16",
+)
+SINGLE = cases(
+    shapes=[{"input": (100, 100)}],
+    values=[
+        uniform(1, 2),
+        uniform(1, 1.001),  # results near 0
+        uniform(1, 3e38),
+        special(),
+    ],
+    dtype="float32",
+)
+ALL_HALVES = [Case("all-halves", {"input": np.arange(2**16, dtype=np.uint16).view(np.float16)})]
+
+
+@pytest.mark.parametrize("case", CASES + ALL_HALVES, ids=str)
+def test_cpu_kernel(case):
+    check_cpu_kernel(case, max_ulp=1)
+
+
+# 1 ulp of the logarithm, and the error of its argument.
+@pytest.mark.parametrize("case", SINGLE, ids=str)
+def test_cpu_kernel_float32(case):
+    check_cpu_kernel(case, max_ulp=2)
+
+
+def values(numbers):
+    """Return the reference's values at a list of numbers."""
+    return reference({"input": np.float32(numbers)}, {})["output"]
+
+
+def test_reference():
+    assert values([1, np.cosh(2), np.inf]).tolist() == [0, 2, np.inf]
+    assert np.isnan(values([0.5, -3, -np.inf, np.nan])).all()
+
+
+def test_integers_are_refused():
+    with pytest.raises(ValueError, match="input must be float16 or float32"):
+        reference({"input": np.int32([1])}, {})

@@ -1,0 +1,17 @@
+"""Test cases of Celu for the VX kernel of RKNN-Toolkit 1.x, which takes halves."""
+
+import pytest
+
+from opkit.testing import cases, check_vx_kernel, special, uniform, vary_params
+
+CASES = cases(
+    shapes=[{"x": (8,)}, {"x": (7, 31)}, {"x": (1, 6, 5, 3)}],
+    values=[uniform(-5, 5), special()],
+    params=vary_params(alpha=[0.3, -2.0]),
+    dtype="float16",
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_vx_kernel(case):
+    check_vx_kernel(case, max_ulp=1)

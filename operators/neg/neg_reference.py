@@ -1,0 +1,28 @@
+"""Neg in numpy: the reference for every kernel; the toolkits run it, too.
+
+-x, exactly: of zeros, infinities and NaN only the sign changes.
+
+RKNN-Toolkit's own Python is 3.5 to 3.8: no f-strings, no annotations, and nothing but numpy and the
+standard library.
+"""
+
+
+def output_shapes(input_shapes, params):
+    """Return the shape of each output.
+
+    input_shapes: dict of input name -> shape, slowest dimension first.
+    params: dict of param name -> value; Neg has none.
+    """
+    return {"y": tuple(input_shapes["x"])}
+
+
+def reference(inputs, params):
+    """Return the array of each output.
+
+    inputs: dict of input name -> array; half-precision tensors arrive as float32.
+    params: as above.
+    """
+    x = inputs["x"]
+    if x.dtype.kind != "f":
+        raise ValueError("Neg: x must be float16 or float32")
+    return {"y": -x}

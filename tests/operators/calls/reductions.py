@@ -86,6 +86,41 @@ def group_normalization_calls(draw: Any) -> Call:
     return Call(inputs, {"num_groups": groups, "epsilon": draw(EPSILONS)})
 
 
+@st.composite
+def lp_pool_calls(draw: Any) -> Call:
+    """Return windows in images of 1 to 3 dimensions; onnxruntime has no pads as long as windows.
+
+    With SAME_UPPER and SAME_LOWER it ignores dilations in the shape of the output, and skips
+    elements at the edges where windows are smaller than strides.
+    """
+    image = draw(shapes(max_rank=3, max_side=8))
+    kernel = [draw(st.integers(1, min(side, 4))) for side in image]
+    auto_pad = draw(st.sampled_from(["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"]))
+    is_same = auto_pad.startswith("SAME_")
+    dilations = [
+        2 if not is_same and 2 * size - 1 <= side and draw(st.booleans()) else 1
+        for size, side in zip(kernel, image, strict=True)
+    ]
+    attributes = {
+        "kernel_shape": kernel,
+        "p": draw(st.integers(1, 4)),
+        "strides": [draw(st.integers(1, size if is_same else 3)) for size in kernel],
+        "dilations": dilations,
+        "auto_pad": auto_pad,
+        "ceil_mode": draw(st.integers(0, 1)),
+    }
+    if auto_pad == "NOTSET":
+        attributes["pads"] = [draw(st.integers(0, min(size - 1, 2))) for size in kernel * 2]
+    shape = (draw(st.integers(1, 2)), draw(st.integers(1, 3)), *image)
+    return Call({"X": draw(hnp.arrays(np.float32, shape, elements=floats(-8, 8)))}, attributes)
+
+
+@st.composite
+def global_lp_pool_calls(draw: Any) -> Call:
+    x = draw(hnp.arrays(np.float32, shapes(min_rank=3, max_side=6), elements=floats(-8, 8)))
+    return Call({"X": x}, {"p": draw(st.integers(1, 4))})
+
+
 REDUCTIONS = ("ReduceL1", "ReduceLogSum", "ReduceLogSumExp", "ReduceProd", "ReduceSumSquare")
 REDUCTION_OPSETS = [11, 13, 18]
 SPECIAL = st.sampled_from([math.nan, math.inf, -math.inf, 0.0, 1.0])
@@ -113,6 +148,9 @@ RANDOM = {
     "RMSNormalization": Random(rms_normalization_calls(), [23], rtol=1e-5),
     "InstanceNormalization": Random(instance_normalization_calls(), [6, 22], rtol=1e-4, atol=1e-4),
     "GroupNormalization": Random(group_normalization_calls(), [18, 21], rtol=1e-4, atol=1e-4),
+    # onnxruntime computes powers, their sums and the root in float32.
+    "LpPool": Random(lp_pool_calls(), [18, 22], rtol=1e-5, atol=1e-7, count=150),
+    "GlobalLpPool": Random(global_lp_pool_calls(), [13, 21], rtol=1e-5, atol=1e-7),
     # onnxruntime computes in float32: products of up to 5 elements of 2, of which many cancel.
     "Det": Random(det_calls(), [11, 22], rtol=1e-5, atol=1e-4, count=80),
 }
@@ -168,7 +206,29 @@ def invalid_normalizations() -> Iterator[InvalidCall]:
         yield InvalidCall("GroupNormalization", tensors, changes, {"y": shape}, problem)
 
 
+def invalid_pools() -> Iterator[InvalidCall]:
+    window = {"kernel_shape": [2]}
+    for side, changes, problem in [
+        (1, {}, "a window must fit into the image with its pads"),
+        (4, {"kernel_shape": [2, 2]}, "must have an item for each dimension"),
+        (4, {"strides": [2, 2]}, "must have an item for each dimension"),
+        (4, {"pads": [1, 1, 1]}, "must have an item for each dimension"),
+        (4, {"dilations": [0]}, "must be above 0, and pads not negative"),
+        (4, {"auto_pad": "SAME"}, "auto_pad must be NOTSET, VALID, SAME_UPPER or SAME_LOWER"),
+        (4, {"ceil_mode": 2}, "ceil_mode must be 0 or 1"),
+        (4, {"p": 0}, "p must be 1 or more"),
+    ]:
+        x, shape = {"x": zeros(1, 1, side)}, {"y": (1, 1, max(side - 1, 1))}
+        yield InvalidCall("LpPool", x, window | changes, shape, problem)
+    for x, p, problem in [
+        (zeros(2, 3), 2, "with 3 dimensions or more"),
+        (zeros(2, 3, 4), 0, "p must be 1 or more"),
+    ]:
+        yield InvalidCall("GlobalLpPool", {"x": x}, {"p": p}, {"y": (2, 3, 1)}, problem)
+
+
 INVALID = [
+    *invalid_pools(),
     *invalid_normalizations(),
     *invalid_reductions(),
     InvalidCall("Det", {"x": zeros(2, 3)}, {}, {"y": (1,)}, "x must be square matrices"),
@@ -177,9 +237,11 @@ INVALID = [
 
 NODE_TESTS = {
     "Det": 2,
+    "GlobalLpPool": 0,
     "GroupNormalization": 2,
     "InstanceNormalization": 2,
     "LayerNormalization": 19,
+    "LpPool": 8,
     "RMSNormalization": 19,
     "ReduceL1": 9,
     "ReduceLogSum": 5,

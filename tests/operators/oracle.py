@@ -140,9 +140,25 @@ def built(operator: Operator) -> Built:
     return Built(operator, dict(zip(names, kernels, strict=True)))
 
 
+def input_names(op_type: str, count: int, opset: int | None = None) -> list[str]:
+    """Return the names of an operator's inputs; a repeated one has an index at its end.
+
+    Args:
+        op_type: the operator.
+        count: the count of a node's inputs.
+        opset: the opset; None: the newest one.
+    """
+    schema = defs.get_schema(op_type) if opset is None else defs.get_schema(op_type, opset)
+    names = [slot.name for slot in schema.inputs]
+    if schema.max_input > len(names):
+        stem = names.pop().removesuffix("_0").removesuffix("s")  # as in drafts of descriptions
+        names += [f"{stem}_{index}" for index in range(count - len(names))]
+    return names
+
+
 def call_of(node: Any, inputs: Sequence[Array]) -> Call:
     """Return the call of a node; runtimes have no float64, so that its arrays are float32."""
-    slots = [slot.name for slot in defs.get_schema(node.op_type).inputs]
+    slots = input_names(node.op_type, len(node.input))
     names = [name for name, given in zip(slots, node.input, strict=False) if given]
     arrays = [each.astype(np.float32) if each.dtype == np.float64 else each for each in inputs]
     attributes = {each.name: helper.get_attribute_value(each) for each in node.attribute}
@@ -157,7 +173,7 @@ def node_model(op_type: str, call: Call, opset: int) -> Any:
     ]
     given = {each.name: each.type.tensor_type.elem_type for each in types}
     schema = defs.get_schema(op_type, opset)
-    slots = [slot.name for slot in schema.inputs]
+    slots = input_names(op_type, len(given), opset)
     count = 1 + max(slots.index(name) for name in given)
     inputs = [name if name in given else "" for name in slots[:count]]
     node = helper.make_node(op_type, inputs, [each.name for each in schema.outputs])
@@ -172,7 +188,14 @@ def node_model(op_type: str, call: Call, opset: int) -> Any:
 
 def _element_type(schema: Any, output: Any, given: Mapping[str, int]) -> int:
     """Return the element type of an output: that of an input with its type's letter, or int64."""
-    same = [given[each.name] for each in schema.inputs if each.type_str == output.type_str]
+    letters = [each.type_str for each in schema.inputs]
+    names = input_names(schema.name, len(given), schema.since_version)
+    letters += letters[-1:] * (len(names) - len(letters))  # of a repeated input
+    same = [
+        given[name]
+        for name, letter in zip(names, letters, strict=True)
+        if name in given and letter == output.type_str
+    ]
     return same[0] if same else int(helper.np_dtype_to_tensor_dtype(np.dtype(np.int64)))
 
 

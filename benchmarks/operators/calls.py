@@ -234,8 +234,8 @@ SAMPLES: dict[str, Sample] = {
         }
     ),
     "Einsum": Sample(
-        {"Inputs": normal(1, 12, 128, 64), "Inputs_1": normal(1, 12, 128, 64)},
+        {"Input_0": normal(1, 12, 128, 64), "Input_1": normal(1, 12, 128, 64)},
         {"equation": "bhqd,bhkd->bhqk"},
     ),
 }
-"""Operator of ONNX -> its call. Those whose inputs are variadic have a number at the others'."""
+"""Operator of ONNX -> its call. The names of repeated inputs end with an index."""

@@ -25,9 +25,9 @@ static size_t trilu_clip(int64_t column, size_t columns)
  * Computes the outputs:
  *
  *   inputs->input      matrices, [..., rows, columns]
- *   params->k          the diagonal at the triangle's edge: above the main one, or below if
- * negative params->upper      1: the upper triangle; 0: the lower one outputs->output    the
- * triangles, in the shape of input
+ *   params->k          the diagonal at the triangle's edge: 0 is the main one, 1 the next above
+ *   params->upper      1: the upper triangle; 0: the lower one
+ *   outputs->output    the triangles, in the shape of input
  *
  * Returns NULL, or an error message: it is logged, and the call fails.
  */
@@ -61,8 +61,9 @@ static const char *trilu_compute(const struct trilu_inputs *inputs,
         const char *from = (const char *)x->data + i * columns * element;
         char *to = (char *)y->data + i * columns * element;
 
+        /* The whole row: memcpy is faster at the alignment of rows than at that of their parts. */
+        memcpy(to, from, columns * element);
         memset(to, 0, begin * element);
-        memcpy(to + begin * element, from + begin * element, (end - begin) * element);
         memset(to + end * element, 0, (columns - end) * element);
     }
     return NULL;

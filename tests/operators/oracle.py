@@ -164,8 +164,8 @@ def input_names(op_type: str, count: int, opset: int | None = None) -> list[str]
     schema = defs.get_schema(op_type) if opset is None else defs.get_schema(op_type, opset)
     names = [slot.name for slot in schema.inputs]
     if schema.max_input > len(names):
-        stem = names.pop().removesuffix("0")
-        names += [f"{stem}{index}" for index in range(count - len(names))]
+        stem = names.pop().removesuffix("_0").removesuffix("s")  # as in drafts of descriptions
+        names += [f"{stem}_{index}" for index in range(count - len(names))]
     return names
 
 
@@ -205,10 +205,13 @@ _OWN_DTYPES = {"tensor(int64)": np.int64, "tensor(bool)": np.bool_, "tensor(floa
 
 def _element_type(schema: Any, output: Any, given: Mapping[str, int]) -> int:
     """Return the element type of an output: that of an input with its type's letter, or its own."""
+    letters = [each.type_str for each in schema.inputs]
+    names = input_names(schema.name, len(given), schema.since_version)
+    letters += letters[-1:] * (len(names) - len(letters))  # of a repeated input
     same = [
-        given[each.name]
-        for each in schema.inputs
-        if each.name in given and each.type_str == output.type_str
+        given[name]
+        for name, letter in zip(names, letters, strict=True)
+        if name in given and letter == output.type_str
     ]
     own = next(dtype for name, dtype in _OWN_DTYPES.items() if name in output.types)
     return same[0] if same else int(helper.np_dtype_to_tensor_dtype(np.dtype(own)))

@@ -12,7 +12,7 @@ from onnx import defs
 from onnx.backend.test.loader import load_model_tests
 
 from opkit.models import library
-from tests.operators.calls import MIN_NODE_TESTS, NOT_APPLICABLE
+from tests.operators.calls import MIN_NODE_TESTS, NODE_ATOL, NOT_APPLICABLE
 from tests.operators.calls.common import Refused
 from tests.operators.conftest import Library
 from tests.operators.oracle import Built, assert_all_close, call_of, input_names
@@ -65,7 +65,8 @@ def check(operator: Built, test: Any, case: Any, outputs: Any) -> None:
     errors = [each for name, each in NOT_APPLICABLE.items() if re.fullmatch(name, test.name)]
     if not errors:
         op_type = operator.operator.spec.name
-        assert_all_close(op_type, operator.results(case), outputs, test.rtol, test.atol, test.name)
+        atol = NODE_ATOL.get(op_type, test.atol)
+        assert_all_close(op_type, operator.results(case), outputs, test.rtol, atol, test.name)
     elif isinstance(errors[0], Refused):
         names = (tensor.name for tensor in operator.operator.spec.outputs)
         shapes = {

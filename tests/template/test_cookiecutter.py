@@ -50,6 +50,7 @@ include/VX/vx_types.h
 include/opkit/compute/axes.h
 include/opkit/compute/elementwise.h
 include/opkit/compute/float_bits.h
+include/opkit/compute/fourier.h
 include/opkit/compute/half.h
 include/opkit/compute/half_table.h
 include/opkit/compute/math.h

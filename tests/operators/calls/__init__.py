@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from tests.operators.calls import elementwise, indexing, reductions, sampling
+from tests.operators.calls import elementwise, indexing, reductions, sampling, signals
 
-TABLES = (elementwise.TABLE, indexing.TABLE, reductions.TABLE, sampling.TABLE)
+TABLES = (
+    elementwise.TABLE,
+    indexing.TABLE,
+    reductions.TABLE,
+    sampling.TABLE,
+    signals.TABLE,
+)
 RANDOM = {name: each for table in TABLES for name, each in table.random.items()}
 MIN_NODE_TESTS = {name: each for table in TABLES for name, each in table.node_tests.items()}
 NOT_APPLICABLE = {name: each for table in TABLES for name, each in table.not_applicable.items()}
+NODE_ATOL = {name: each for table in TABLES for name, each in table.node_atol.items()}
 INVALID = [each for table in TABLES for each in table.invalid]

@@ -86,12 +86,14 @@ class Table:
         node_tests: operator -> the minimum of its tests in onnx; later versions have more of some.
         not_applicable: pattern of onnx's tests -> the error instead of a result.
         invalid: calls that reference and kernels refuse.
+        node_atol: operator -> absolute tolerance of onnx's tests whose outputs are inexact.
     """
 
     random: Mapping[str, Random]
     node_tests: Mapping[str, int]
     not_applicable: Mapping[str, NotApplicable] = field(default_factory=dict)
     invalid: Sequence[InvalidCall] = ()
+    node_atol: Mapping[str, float] = field(default_factory=dict)
 
 
 def floats(low: float, high: float) -> st.SearchStrategy[float]:

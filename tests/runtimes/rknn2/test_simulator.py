@@ -34,13 +34,21 @@ from opkit.runtimes.rknn2.chips import TARGETS
 from opkit.runtimes.rknn2.converter import files
 from opkit.runtimes.rknn2.scons.simulator import executor
 from opkit.runtimes.rknn2.simulator import SimulatedReference
-from tests.repositories import EXAMPLE_NAMES, EXAMPLES, Repository, generate_example
+from tests.repositories import (
+    EXAMPLE_NAMES,
+    EXAMPLES,
+    ONNX_OPERATORS,
+    Repository,
+    generate_example,
+)
 
 pytestmark = pytest.mark.slow
 
 PYTHON_VARIABLE = "RKNN_OP_RKNN2_PYTHON"
 REQUIRE_VARIABLE = "RKNN_OP_REQUIRE_RKNN2"
 PROGRAM = Path(__file__).parent / "conversions.py"
+OTHER_EXAMPLES = [name for name in EXAMPLE_NAMES if name not in ONNX_OPERATORS]
+"""The examples with all their cases; ONNX's operators are in test_library_in_simulator.py."""
 
 
 @cache
@@ -132,19 +140,8 @@ SELECTED_FAULT = """
 """
 
 
-def interface(name: str) -> object:
-    """Return the tensors and params that the converter's class of an example depends on."""
-    spec = parse((EXAMPLES / name / f"{name}.yml").read_text())
-    inputs, outputs = ([tensor.dtype for tensor in each] for each in (spec.inputs, spec.outputs))
-    return inputs, outputs, [(param.type, bool(param.source)) for param in spec.params]
-
-
-DIFFERENT_EXAMPLES = [*{str(interface(name)): name for name in EXAMPLE_NAMES}.values()]
-"""One example of each interface: the toolkit takes seconds to start."""
-
-
 @pytest.mark.parametrize(
-    ("name", "target"), list(zip(DIFFERENT_EXAMPLES, itertools.cycle(TARGETS), strict=False))
+    ("name", "target"), list(zip(OTHER_EXAMPLES, itertools.cycle(TARGETS), strict=False))
 )
 def test_example_in_simulator(
     name: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

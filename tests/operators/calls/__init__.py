@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from tests.operators.calls import elementwise, indexing, reductions, sampling, signals
+from tests.operators.calls import (
+    elementwise,
+    indexing,
+    pooling,
+    reductions,
+    sampling,
+    signals,
+)
 
 TABLES = (
     elementwise.TABLE,
     indexing.TABLE,
+    pooling.TABLE,
     reductions.TABLE,
     sampling.TABLE,
     signals.TABLE,

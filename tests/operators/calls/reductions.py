@@ -207,7 +207,8 @@ def invalid_normalizations() -> Iterator[InvalidCall]:
 
 
 def invalid_pools() -> Iterator[InvalidCall]:
-    window = {"kernel_shape": [2]}
+    window: dict[str, Any] = {"kernel_shape": [2]}
+    changes: dict[str, Any]
     for side, changes, problem in [
         (1, {}, "a window must fit into the image with its pads"),
         (4, {"kernel_shape": [2, 2]}, "must have an item for each dimension"),
@@ -218,8 +219,8 @@ def invalid_pools() -> Iterator[InvalidCall]:
         (4, {"ceil_mode": 2}, "ceil_mode must be 0 or 1"),
         (4, {"p": 0}, "p must be 1 or more"),
     ]:
-        x, shape = {"x": zeros(1, 1, side)}, {"y": (1, 1, max(side - 1, 1))}
-        yield InvalidCall("LpPool", x, window | changes, shape, problem)
+        outputs = {"y": (1, 1, max(side - 1, 1))}
+        yield InvalidCall("LpPool", {"x": zeros(1, 1, side)}, window | changes, outputs, problem)
     for x, p, problem in [
         (zeros(2, 3), 2, "with 3 dimensions or more"),
         (zeros(2, 3, 4), 0, "p must be 1 or more"),

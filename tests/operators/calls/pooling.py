@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from opkit.runtimes.invocation import Array
 from tests.operators.calls.common import InvalidCall, Random, Table, zeros
 from tests.operators.oracle import Call
 
@@ -30,7 +31,7 @@ def rotary_embedding_calls(draw: Any) -> Call:
     rows = positions + draw(st.integers(0, 4))  # onnxruntime wants one for each position
     has_ids = draw(st.booleans())
     cache = (rows, pairs) if has_ids else (count, positions, pairs)
-    inputs = {
+    inputs: dict[str, Array] = {
         "X": x.astype(np.float32),
         "cos_cache": random.uniform(-1, 1, cache).astype(np.float32),
         "sin_cache": random.uniform(-1, 1, cache).astype(np.float32),

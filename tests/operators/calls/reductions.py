@@ -208,8 +208,7 @@ def invalid_normalizations() -> Iterator[InvalidCall]:
 
 def invalid_pools() -> Iterator[InvalidCall]:
     window: dict[str, Any] = {"kernel_shape": [2]}
-    changes: dict[str, Any]
-    for side, changes, problem in [
+    pools: list[tuple[int, dict[str, Any], str]] = [
         (1, {}, "a window must fit into the image with its pads"),
         (4, {"kernel_shape": [2, 2]}, "must have an item for each dimension"),
         (4, {"strides": [2, 2]}, "must have an item for each dimension"),
@@ -218,7 +217,8 @@ def invalid_pools() -> Iterator[InvalidCall]:
         (4, {"auto_pad": "SAME"}, "auto_pad must be NOTSET, VALID, SAME_UPPER or SAME_LOWER"),
         (4, {"ceil_mode": 2}, "ceil_mode must be 0 or 1"),
         (4, {"p": 0}, "p must be 1 or more"),
-    ]:
+    ]
+    for side, changes, problem in pools:
         outputs = {"y": (1, 1, max(side - 1, 1))}
         yield InvalidCall("LpPool", {"x": zeros(1, 1, side)}, window | changes, outputs, problem)
     for x, p, problem in [

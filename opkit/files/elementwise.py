@@ -67,6 +67,11 @@ def _loop(spec: OpSpec, notice: str, tabulates: bool, include: str, scalar: str)
         scalar=scalar,
         block_function=function("OPKIT_ELEMENT_LOOP void", "block"),
         avx2_function=function("OPKIT_AVX2 static void", "avx2"),
+        params=wrapped(
+            f"    const struct {spec.lower}_params *params = ",
+            [f"(const struct {spec.lower}_params *)loop->params"],
+            ";",
+        ),
         members="\n".join(
             [
                 *(f"    const {_stored_as(spec, each)} *{each.name};" for each in spec.inputs),

@@ -228,12 +228,20 @@ def test_several_dtypes(tmp_path: Path) -> None:
 
 
 def test_reserved_names(tmp_path: Path) -> None:
+    node = helper.make_node("Rknn", ["a"], ["y"], domain="mine")
+    ports = [value(name, [4]) for name in "ay"]
+    proto = model([node], ports[:1], ports[1:], domains=["mine"])
+    path, _ = created(proto, tmp_path, "--op", "Rknn")
+    assert "# Rknn in the model, a name that the generated code cannot have." in description(path)
+    assert "op_type: cstRknn\n" in description(path)
+    assert "name: RknnOp\n" in description(path)
+
+
+def test_words_of_cpp_are_names(tmp_path: Path) -> None:
     node = helper.make_node("Xor", ["a", "b"], ["y"])
     ports = [value(name, [4], TensorProto.BOOL) for name in "aby"]
     path, _ = created(model([node], ports[:2], ports[2:]), tmp_path, "--op", "Xor")
-    assert "# Xor in the model, a name that the generated code cannot have." in description(path)
-    assert "op_type: cstXor\n" in description(path)
-    assert "name: XorOp\n" in description(path)
+    assert "name: Xor\n" in description(path)
     grafted = rknn_op(
         "graft", f"{tmp_path}/model.onnx", "-p", str(path), "-o", f"{tmp_path}/o.onnx"
     )

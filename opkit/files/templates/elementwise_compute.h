@@ -37,7 +37,7 @@ $avx2_function
 static void ${lower}_compute_part(const void *context, size_t begin, size_t end)
 {
     const struct opkit_loop *loop = (const struct opkit_loop *)context;
-    const struct ${lower}_params *params = (const struct ${lower}_params *)loop->params;
+$params
     struct opkit_buffer buffers[$count]; /* of the inputs, then of the output */
 
     opkit_clear_buffers(buffers, $count);

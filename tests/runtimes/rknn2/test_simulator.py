@@ -133,7 +133,7 @@ SELECTED_FAULT = """
 
 
 def interface(name: str) -> object:
-    """Return what the converter's class of an example depends on besides the math."""
+    """Return the types of an example, which its converter's class depends on besides the math."""
     spec = parse((EXAMPLES / name / f"{name}.yml").read_text())
     inputs, outputs = ([tensor.dtype for tensor in each] for each in (spec.inputs, spec.outputs))
     return inputs, outputs, [(param.type, bool(param.source)) for param in spec.params]

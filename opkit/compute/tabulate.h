@@ -2,7 +2,8 @@
  * Elementwise functions of one half, looked up in a table of their results where that is faster.
  *
  * The table is filled by the loop that computes the function, so both give the same bits. Whether
- * it is faster depends on the function and on the caches of the processor: a node measures it once.
+ * it is faster depends on the function and on the caches of the processor: a node measures it once,
+ * unless another node has the table already.
  *
  * Plain C11 and C++11.
  */
@@ -19,9 +20,11 @@
  * of 65,536. In checks the table is always used: the function is called with all halves there, too.
  */
 #if defined(OPKIT_GUARDED)
-#define OPKIT_WORTH_A_TABLE 0
+#define OPKIT_WORTH_A_TABLE 1
+#define OPKIT_MEASURES_TABLES false
 #else
 #define OPKIT_WORTH_A_TABLE (2 * OPKIT_HALF_TABLE_SIZE)
+#define OPKIT_MEASURES_TABLES true
 #endif
 #define OPKIT_TABLE_IS_SLOWER SIZE_MAX /* instead of the number of computed elements */
 
@@ -50,24 +53,29 @@ static inline double opkit_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Allocates the table. Each half is its own result. Returns false if out of memory. */
-OPKIT_SMALL bool opkit_allocate_half_table(struct opkit_half_table *table, size_t params_size)
+/* Returns a new table, in which each half is its own result; NULL: out of memory. */
+OPKIT_SMALL struct opkit_half_results *opkit_allocate_half_results(const struct opkit_loop *loop,
+                                                                   size_t params_size,
+                                                                   opkit_loop_body compute)
 {
-    table->results =
-        (uint16_t *)malloc(OPKIT_HALF_TABLE_SIZE * sizeof *table->results + params_size);
-    if (table->results == NULL) {
-        return false;
+    struct opkit_half_results *results =
+        (struct opkit_half_results *)malloc(sizeof *results + params_size);
+
+    if (results == NULL) {
+        return NULL;
     }
+    results->function = compute;
+    results->params_size = params_size;
+    memcpy(results + 1, loop->params, params_size);
     for (size_t i = 0; i < OPKIT_HALF_TABLE_SIZE; i++) {
-        table->results[i] = (uint16_t)i;
+        results->table[i] = (uint16_t)i;
     }
-    return true;
+    return results;
 }
 
-/* Replaces each half in the table by the function's result. */
-OPKIT_SMALL void opkit_fill_half_table(struct opkit_half_table *table,
-                                       const struct opkit_loop *loop, size_t params_size,
-                                       opkit_loop_body compute)
+/* Replaces each half in a table by the function's result. */
+OPKIT_SMALL void opkit_fill_half_results(struct opkit_half_results *results,
+                                         const struct opkit_loop *loop)
 {
     struct opkit_loop all;
     struct opkit_tensor halves;
@@ -76,44 +84,55 @@ OPKIT_SMALL void opkit_fill_half_table(struct opkit_half_table *table,
     halves.type = OPKIT_FLOAT16;
     halves.rank = 1;
     halves.size = halves.shape[0] = OPKIT_HALF_TABLE_SIZE;
-    halves.data = table->results;
+    halves.data = results->table;
     (void)opkit_plan_loop(&all, tensors, 1, &halves, loop->params);
-    compute(&all, 0, all.size);
-    memcpy(table->results + OPKIT_HALF_TABLE_SIZE, loop->params, params_size);
+    results->function(&all, 0, all.size);
 }
 
-/* Fills the table, and measures with the call's elements whether it is faster. */
-OPKIT_SMALL bool opkit_try_half_table(struct opkit_half_table *table, const struct opkit_loop *loop,
+/* Fills a table, and measures with the call's elements whether it is faster. */
+OPKIT_SMALL void opkit_try_half_table(struct opkit_half_table *table, const struct opkit_loop *loop,
                                       size_t params_size, opkit_loop_body compute)
 {
     const size_t count = loop->size < OPKIT_HALF_TABLE_SIZE ? loop->size : OPKIT_HALF_TABLE_SIZE;
+    struct opkit_half_results *results = opkit_allocate_half_results(loop, params_size, compute);
 
-    if (opkit_allocate_half_table(table, params_size)) {
-        const struct opkit_look_up look_up = {loop, table->results};
+    if (results != NULL) {
+        const struct opkit_look_up look_up = {loop, results->table};
 
         const double start = opkit_seconds();
-        opkit_fill_half_table(table, loop, params_size, compute);
+        opkit_fill_half_results(results, loop);
         const double filled = opkit_seconds();
         opkit_look_up_part(&look_up, 0, count);
         const double looked_up = opkit_seconds();
 
         const double per_look_up = (looked_up - filled) / (double)count;
         const double per_result = (filled - start) / OPKIT_HALF_TABLE_SIZE;
-        if (OPKIT_WORTH_A_TABLE == 0 || per_look_up < per_result) {
-            return true;
+        if (!OPKIT_MEASURES_TABLES || per_look_up < per_result) {
+            opkit_share_half_results(results);
+            table->results = results;
+            return;
         }
     }
-    opkit_release_half_table(table);
+    free(results);
     table->computed = OPKIT_TABLE_IS_SLOWER;
-    return false;
 }
 
-/* Returns whether the table has the results for the params of a loop. */
-static inline bool opkit_is_tabulated(const struct opkit_half_table *table,
-                                      const struct opkit_loop *loop, size_t params_size)
+/* Finds or fills the table of a node for a call, unless computing is faster. */
+OPKIT_SMALL void opkit_find_half_table(struct opkit_half_table *table,
+                                       const struct opkit_loop *loop, size_t params_size,
+                                       opkit_loop_body compute)
 {
-    return table->results != NULL &&
-           memcmp(table->results + OPKIT_HALF_TABLE_SIZE, loop->params, params_size) == 0;
+    if (table->results != NULL) {
+        if (opkit_are_results_of(table->results, compute, loop->params, params_size)) {
+            return;
+        }
+        opkit_release_half_table(table); /* for other params */
+    }
+    table->results = opkit_use_half_results(compute, loop->params, params_size);
+    table->computed += loop->size;
+    if (table->results == NULL && table->computed >= OPKIT_WORTH_A_TABLE) {
+        opkit_try_half_table(table, loop, params_size, compute);
+    }
 }
 
 /*
@@ -126,18 +145,11 @@ OPKIT_SMALL void opkit_run_loop(struct opkit_half_table *table, const struct opk
     const bool are_halves = loop->type == OPKIT_FLOAT16 && loop->inputs[0].type == OPKIT_FLOAT16;
 
     if (table != NULL && are_halves && loop->size > 0) {
-        bool is_tabulated = opkit_is_tabulated(table, loop, params_size);
-
-        if (!is_tabulated && table->results != NULL) { /* for other params */
-            opkit_release_half_table(table);
+        if (table->computed != OPKIT_TABLE_IS_SLOWER) {
+            opkit_find_half_table(table, loop, params_size, compute);
         }
-        if (!is_tabulated && table->computed != OPKIT_TABLE_IS_SLOWER) {
-            table->computed += loop->size;
-            is_tabulated = table->computed >= OPKIT_WORTH_A_TABLE &&
-                           opkit_try_half_table(table, loop, params_size, compute);
-        }
-        if (is_tabulated) {
-            const struct opkit_look_up look_up = {loop, table->results};
+        if (table->results != NULL) {
+            const struct opkit_look_up look_up = {loop, table->results->table};
 
             opkit_parallel_for(loop->size, OPKIT_GRAIN, opkit_look_up_part, &look_up);
             return;

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +29,13 @@ const char *run(const void *inputs, const void *params, void *outputs, void *tab
     (void)table;
     return {lower}_compute(inputs, params, outputs{table});
 }}
+"""
+_RELEASE = """
+void release(struct opkit_half_table *table);
+void release(struct opkit_half_table *table)
+{
+    opkit_release_half_table(table);
+}
 """
 
 
@@ -67,6 +75,15 @@ class Loop:
             tensors, params, ctypes.byref(result), table and ctypes.byref(table)
         )
         return message.decode() if message else ""
+
+    @contextmanager
+    def node(self) -> Iterator[Table]:
+        """Yield the table of a node, and release it at the end."""
+        table = Table()
+        try:
+            yield table
+        finally:
+            self.library.release(ctypes.byref(table))
 
 
 def _tensor(array: Array) -> _Tensor:
@@ -122,6 +139,7 @@ def compiled(folder: Path, spec: OpSpec, body: str, *flags: str, before: str = "
     files(folder, spec, {spec.math_file: scalar_file(spec, body)})
     source = folder / "run.c"
     exports = _EXPORTS.format(lower=spec.lower, table=", table" if has_table(spec) else "")
+    exports += _RELEASE if has_table(spec) else ""
     source.write_text(f'{before}#include "{spec.compute_header}"\n{exports}')
     name = "".join(filter(str.isalnum, "".join(flags)))
     library = ctypes.CDLL(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from pathlib import Path
 
@@ -40,36 +41,55 @@ def result(loop: Loop, x: Array, scale: float, table: Table | None = None) -> by
 
 
 def test_table_has_the_computed_results(slow: Loop) -> None:
-    table = Table()
     x = np.random.default_rng(0).permutation(np.tile(ALL_HALVES, 4))
-    for scale in (0.25, 0.25, -1.5, float("nan"), 0.25):
-        assert result(slow, x, scale, table) == result(slow, x, scale)
-        assert table.results is not None
+    with slow.node() as table:
+        for scale in (0.25, 0.25, -1.5, float("nan"), 0.25):
+            assert result(slow, x, scale, table) == result(slow, x, scale)
+            assert table.results is not None
 
 
 def test_small_calls_are_computed_first(slow: Loop) -> None:
-    table = Table()
     half = ALL_HALVES[::2].copy()
-    for count in range(1, 4):
+    with slow.node() as table:
+        for count in range(1, 4):
+            assert result(slow, half, 0.25, table) == result(slow, half, 0.25)
+            assert (table.results, table.computed) == (None, count * 2**15)
         assert result(slow, half, 0.25, table) == result(slow, half, 0.25)
-        assert (table.results, table.computed) == (None, count * 2**15)
-    assert result(slow, half, 0.25, table) == result(slow, half, 0.25)
-    assert table.results is not None
+        assert table.results is not None
 
 
 def test_other_params_need_another_table(slow: Loop) -> None:
-    table = Table()
     large, small = np.tile(ALL_HALVES, 2), ALL_HALVES[:1000].copy()
-    result(slow, large, 0.25, table)
-    assert result(slow, small, 0.5, table) == result(slow, small, 0.5)
-    assert (table.results, table.computed) == (None, 1000)
+    with slow.node() as table:
+        result(slow, large, 0.25, table)
+        assert result(slow, small, 0.5, table) == result(slow, small, 0.5)
+        assert (table.results, table.computed) == (None, 1000)
+
+
+def test_nodes_with_equal_params_share_a_table(slow: Loop) -> None:
+    large, small = np.tile(ALL_HALVES, 2), ALL_HALVES[:1000].copy()
+    with slow.node() as first, slow.node() as second:
+        with slow.node() as third:
+            result(slow, large, 0.25, first)
+            result(slow, large, 0.5, third)
+            assert result(slow, small, 0.25, second) == result(slow, small, 0.25)
+            assert second.results == first.results != third.results
+            result(slow, small, 0.25, third)
+            assert third.results == first.results
+        slow.library.release(ctypes.byref(first))
+        assert result(slow, small, 0.25, second) == result(slow, small, 0.25)
+        assert result(slow, small, 0.25, first) == result(slow, small, 0.25)
+        assert first.results == second.results
+    with slow.node() as last:
+        result(slow, small, 0.25, last)
+        assert last.results is None  # the last of the nodes freed it
 
 
 def test_floats_are_computed(slow: Loop) -> None:
-    table = Table()
     x = np.linspace(-3, 3, 2**18, dtype=np.float32)
-    assert result(slow, x, 0.25, table) == result(slow, x, 0.25)
-    assert (table.results, table.computed) == (None, 0)
+    with slow.node() as table:
+        assert result(slow, x, 0.25, table) == result(slow, x, 0.25)
+        assert (table.results, table.computed) == (None, 0)
 
 
 def test_slower_table_is_not_kept(tmp_path: Path) -> None:
@@ -78,17 +98,17 @@ def test_slower_table_is_not_kept(tmp_path: Path) -> None:
     x = np.tile(ALL_HALVES, 4)
     found = set()
     for _ in range(20):
-        table = Table()
-        assert result(loop, x, 1.0, table) == result(loop, x, 1.0)
-        found.add((table.results is None, table.computed == SLOWER))
+        with loop.node() as table:
+            assert result(loop, x, 1.0, table) == result(loop, x, 1.0)
+            found.add((table.results is None, table.computed == SLOWER))
     assert (True, True) in found
 
 
 def test_checks_always_use_the_table(tmp_path: Path) -> None:
     loop = compiled(tmp_path, operator(params=SCALE), QUICK, "-DOPKIT_GUARDED")
-    table = Table()
-    assert result(loop, ALL_HALVES[:1].copy(), 1.0, table) == result(loop, ALL_HALVES[:1], 1.0)
-    assert table.results is not None
+    with loop.node() as table:
+        assert result(loop, ALL_HALVES[:1].copy(), 1.0, table) == result(loop, ALL_HALVES[:1], 1.0)
+        assert table.results is not None
 
 
 def unary(input_: str, output: str, *keys: str) -> OpSpec:

@@ -224,7 +224,7 @@ static int clean_up(void *node)
     for (unsigned i = 0; i < run->operator_->input_count + run->operator_->output_count; i++) {
         guarded_free(run->memory.tensors[i].memory);
     }
-    guarded_free(run->memory.table.results);
+    guarded_free(opkit_leave_half_results(&run->memory.table));
     guarded_values_delete(run->invocation, run->values);
     guarded_memory_end();
     return 0;

@@ -361,8 +361,9 @@ def test_operators(tmp_path: Path) -> None:
     run("benchmarks.operators", *settings)
     found = rows((tmp_path / "RESULTS.md").read_text())
     for name in ("TopK", "Selu"):
-        [[inputs, *numbers, holds]] = found[name]
+        [[inputs, *numbers, wide, holds]] = found[name]
         assert inputs.startswith("X 1x")
         assert all(re.fullmatch(NUMBER, number) for number in numbers)
+        assert bool(re.fullmatch(NUMBER, wide)) == (name == "Selu")  # TopK has no run-time dispatch
         assert holds in ("yes", "**no**")
     assert len(found["geometric mean"][0]) == 5

@@ -17,8 +17,7 @@
 /* The transforms of a call. */
 struct stft_task {
     const struct opkit_tensor *signal;
-    const float *window; /* `length` factors, or NULL */
-    double scale; /* of all elements */
+    const float *window; /* `length` factors */
     size_t step;
     size_t length; /* of a frame */
     size_t frames; /* of a signal */
@@ -38,7 +37,7 @@ static void stft_load(const struct stft_task *task, const struct opkit_fourier *
         return;
     }
     for (size_t i = 0; i < task->length; i++) {
-        const double weight = task->window == NULL ? 1.0 : (double)task->window[i];
+        const double weight = (double)task->window[i];
         plan->x.re[i * rows + row] = (double)x[2 * i] * weight;
         plan->x.im[i * rows + row] = (double)x[2 * i + 1] * weight;
     }
@@ -54,20 +53,20 @@ static void stft_store(const struct stft_task *task, const struct opkit_fourier 
         const size_t place = (i < known ? i : task->length - i) * rows + row;
         const double im = i < known ? plan->x.im[place] : -plan->x.im[place];
 
-        y[2 * i] = (float)(plan->x.re[place] * task->scale);
-        y[2 * i + 1] = (float)(im * task->scale);
+        y[2 * i] = (float)plan->x.re[place];
+        y[2 * i + 1] = (float)im;
     }
 }
 
-/* Checks types and params; computes the length of a frame. Returns NULL, or an error message. */
-static const char *stft_check(const struct opkit_tensor *x, const struct stft_params *params,
-                              const struct opkit_tensor *y, size_t *length)
+/* Checks types, shapes and params. Returns NULL, or an error message. */
+static const char *stft_check(const struct stft_inputs *inputs, const struct stft_params *params,
+                              const struct opkit_tensor *y)
 {
-    const size_t count = params->window.count;
-    const bool is_default = params->frame_length == 0 && count > 1;
+    const struct opkit_tensor *x = &inputs->signal;
+    const struct opkit_tensor *window = &inputs->window;
 
-    if (x->type != OPKIT_FLOAT32 || y->type != OPKIT_FLOAT32) {
-        return "signal and output must be float16 or float32";
+    if (x->type != OPKIT_FLOAT32 || window->type != OPKIT_FLOAT32 || y->type != OPKIT_FLOAT32) {
+        return "signal, window and output must be float16 or float32";
     }
     if (x->rank != 3 || (x->shape[2] != 1 && x->shape[2] != 2)) {
         return "signal must be [N, length, 1] or [N, length, 2]";
@@ -81,23 +80,20 @@ static const char *stft_check(const struct opkit_tensor *x, const struct stft_pa
     if (params->onesided == 1 && x->shape[2] == 2) {
         return "signal must be real, [N, length, 1], with onesided";
     }
-    if (params->frame_length < 1 && !is_default) {
-        return "frame_length must be above 0, or window must be given";
+    if (window->rank != 1 ||
+        (params->frame_length != 0 && params->frame_length != (int64_t)window->size)) {
+        return "window must be [frame_length]";
     }
-    *length = is_default ? count : (size_t)params->frame_length;
-    if (count != 1 && count != *length) {
-        return "window must have an item for each element of a frame";
-    }
-    return *length > x->shape[1] ? "a frame must fit into signal" : NULL;
+    return window->size > x->shape[1] ? "a frame must fit into signal" : NULL;
 }
 
 /*
  * Computes the outputs:
  *
  *   inputs->signal          real signals, [N, length, 1], or complex ones, [N, length, 2]
+ *   inputs->window          the factors of a frame's elements, [frame_length]
  *   params->frame_step      the elements from one frame to the next
- *   params->window          the factors of a frame's elements; a single one: of all elements
- *   params->frame_length    the elements of a frame; 0: those of the window
+ *   params->frame_length    the elements of a frame; 0: as many as in window
  *   params->onesided        1: the first half of the transforms; 0: all
  *   outputs->output         the transforms, [N, frames, bins, 2]
  *
@@ -111,13 +107,13 @@ static const char *stft_compute(const struct stft_inputs *inputs, const struct s
     struct opkit_fourier plan;
     struct stft_task task;
 
-    const char *problem = stft_check(x, params, y, &task.length);
+    const char *problem = stft_check(inputs, params, y);
     if (problem != NULL) {
         return problem;
     }
     task.signal = x;
-    task.window = params->window.count > 1 ? params->window.items : NULL;
-    task.scale = params->window.count == 1 ? (double)params->window.items[0] : 1.0;
+    task.window = inputs->window.float32;
+    task.length = inputs->window.size;
     task.step = (size_t)params->frame_step;
     task.frames = (x->shape[1] - task.length) / task.step + 1;
     task.bins = params->onesided == 1 ? task.length / 2 + 1 : task.length;

@@ -7,29 +7,14 @@ and rounded once.
 import numpy as np
 
 
-def length_of(params):
-    """Return the elements of a frame."""
-    count = len(params["window"])
-    length = params["frame_length"]
-    if length == 0 and count > 1:
-        return count
-    if length < 1:
-        raise ValueError("STFT: frame_length must be above 0, or window must be given")
-    if count not in (1, length):
-        raise ValueError(
-            f"STFT: window must have an item for each element of a frame, {length}, not {count}"
-        )
-    return length
-
-
 def output_shapes(input_shapes, params):
     """Return the shape of each output.
 
     input_shapes: dict of input name -> shape, slowest dimension first.
-    params: dict of param name -> value: frame_step and frame_length, ints; window, floats;
-        onesided, 0 or 1.
+    params: dict of param name -> value: frame_step and frame_length, ints; onesided,
+        0 or 1.
     """
-    shape = tuple(input_shapes["signal"])
+    shape, window = tuple(input_shapes["signal"]), tuple(input_shapes["window"])
     if len(shape) != 3 or shape[2] not in (1, 2):
         raise ValueError("STFT: signal must be [N, length, 1] or [N, length, 2]")
     if params["frame_step"] < 1:
@@ -38,7 +23,9 @@ def output_shapes(input_shapes, params):
         raise ValueError("STFT: onesided must be 0 or 1, not {}".format(params["onesided"]))
     if params["onesided"] and shape[2] == 2:
         raise ValueError("STFT: signal must be real, [N, length, 1], with onesided")
-    length = length_of(params)
+    length = params["frame_length"] or window[0]
+    if window != (length,):
+        raise ValueError("STFT: window must be [frame_length]")
     if length > shape[1]:
         raise ValueError(f"STFT: a frame of {length} elements must fit into signal")
     frames = (shape[1] - length) // params["frame_step"] + 1
@@ -52,14 +39,14 @@ def reference(inputs, params):
     inputs: dict of input name -> array; half-precision tensors arrive as float32.
     params: as above.
     """
-    signal = inputs["signal"]
-    if signal.dtype.kind != "f":
-        raise ValueError("STFT: signal must be float16 or float32")
-    _, frames, bins, _ = output_shapes({"signal": signal.shape}, params)["output"]
+    signal, window = inputs["signal"], inputs["window"]
+    if signal.dtype.kind != "f" or window.dtype.kind != "f":
+        raise ValueError("STFT: signal and window must be float16 or float32")
+    shapes = {name: array.shape for name, array in inputs.items()}
+    _, frames, bins, _ = output_shapes(shapes, params)["output"]
     wide = signal.astype(np.float64)
     numbers = wide[..., 0] + 1j * wide[..., 1] if signal.shape[2] == 2 else wide[..., 0]
     starts = params["frame_step"] * np.arange(frames)
-    framed = numbers[:, starts[:, np.newaxis] + np.arange(length_of(params))]
-    window = np.array(params["window"], np.float32).astype(np.float64)
-    y = np.fft.fft(framed * window, axis=-1)[..., :bins]
+    framed = numbers[:, starts[:, np.newaxis] + np.arange(window.size)]
+    y = np.fft.fft(framed * window.astype(np.float64), axis=-1)[..., :bins]
     return {"output": np.stack([y.real, y.imag], axis=-1).astype(np.float32)}

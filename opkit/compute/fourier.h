@@ -178,8 +178,8 @@ struct opkit_odd_pairs {
  * Computes up to OPKIT_ROWS butterflies of an odd radix. With the elements in pairs, a root and its
  * conjugate take two multiplications by real numbers.
  *
- *   roots       of the transform; those of the radix are `size / radix` apart
- *   part        the index of the butterfly: result j is multiplied by the root j * part * step
+ *   from, to      the elements and the results, `from_pitch` and `to_pitch` apart
+ *   part_step     result j is multiplied by the root j * part_step
  */
 static inline void opkit_butterflies_odd(const struct opkit_fourier *plan, size_t radix,
                                          struct opkit_complex from, size_t from_pitch,

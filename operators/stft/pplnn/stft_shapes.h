@@ -13,8 +13,7 @@ static const char *stft_shapes(const struct stft_inputs *inputs, const struct st
                                struct stft_outputs *outputs)
 {
     const struct opkit_tensor *x = &inputs->signal;
-    const size_t count = params->window.count;
-    const bool is_default = params->frame_length == 0 && count > 1;
+    const size_t length = inputs->window.shape[0];
 
     if (x->rank != 3) {
         return "signal must be [N, length, 1] or [N, length, 2]";
@@ -22,10 +21,6 @@ static const char *stft_shapes(const struct stft_inputs *inputs, const struct st
     if (params->frame_step < 1) {
         return "frame_step must be above 0";
     }
-    if (params->frame_length < 1 && !is_default) {
-        return "frame_length must be above 0, or window must be given";
-    }
-    const size_t length = is_default ? count : (size_t)params->frame_length;
     if (length > x->shape[1]) {
         return "a frame must fit into signal";
     }

@@ -98,4 +98,81 @@ static inline double opkit_sum_of_squares(const float *x, size_t count, float ce
     return sum;
 }
 
+struct opkit_differences {
+    double sum;
+    double squares; /* their sum */
+};
+
+/* Returns the sums of x[i] - center and (x[i] - center)^2 over `count` floats, in one pass. */
+static inline struct opkit_differences opkit_sum_differences(const float *x, size_t count,
+                                                             float center)
+{
+    const opkit_float4 centers = {center, center, center, center};
+    struct opkit_differences total = {0.0, 0.0};
+    size_t i = 0;
+
+    while (count - i >= OPKIT_SUM_STEP) {
+        const size_t end = opkit_block_end(i, count);
+        opkit_float4 a = {0.0F, 0.0F, 0.0F, 0.0F}, b = a, c = a, d = a;
+        opkit_float4 aa = a, bb = a, cc = a, dd = a;
+        for (; i < end; i += OPKIT_SUM_STEP) {
+            const opkit_float4 e = opkit_load_float4(x + i) - centers;
+            const opkit_float4 f = opkit_load_float4(x + i + 4) - centers;
+            const opkit_float4 g = opkit_load_float4(x + i + 8) - centers;
+            const opkit_float4 h = opkit_load_float4(x + i + 12) - centers;
+            a += e;
+            b += f;
+            c += g;
+            d += h;
+            aa += e * e;
+            bb += f * f;
+            cc += g * g;
+            dd += h * h;
+        }
+        total.sum += opkit_sum_lanes(a, b, c, d);
+        total.squares += opkit_sum_lanes(aa, bb, cc, dd);
+    }
+    for (; i < count; i++) {
+        const float difference = x[i] - center;
+        total.sum += (double)difference;
+        total.squares += (double)(difference * difference);
+    }
+    return total;
+}
+
+/* Mean and variance of floats: the mean is center + rest, because a float is too coarse for it. */
+struct opkit_statistics {
+    float center;
+    double rest;
+    double variance; /* the mean of the squared differences from the mean */
+};
+
+/*
+ * Returns mean and variance of `count` floats, 1 or more. Both come from the differences from a
+ * center near the mean, in one pass: without it, the mean of the squares minus the square of the
+ * mean has no digits left where the mean is large. The center is the mean of the first floats. If
+ * that is more than two standard deviations from the mean, a second pass takes the mean itself.
+ */
+static inline struct opkit_statistics opkit_measure(const float *x, size_t count)
+{
+    const double share = 1.0 / (double)count;
+    struct opkit_statistics found;
+
+    found.center = count < 4 ? x[0] : ((x[0] + x[1]) + (x[2] + x[3])) * 0.25F;
+    if (found.center - found.center != 0.0F) { /* not finite, like the mean: differences are NaN */
+        found.center = 0.0F;
+    }
+    for (int pass = 0;; pass++) {
+        const struct opkit_differences total = opkit_sum_differences(x, count, found.center);
+
+        found.rest = total.sum * share;
+        found.variance = total.squares * share - found.rest * found.rest;
+        if (pass == 1 || !(found.rest * found.rest > 4.0 * found.variance)) {
+            found.variance = found.variance < 0.0 ? 0.0 : found.variance;
+            return found;
+        }
+        found.center += (float)found.rest;
+    }
+}
+
 #endif

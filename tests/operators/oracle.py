@@ -183,13 +183,17 @@ def node_model(op_type: str, call: Call, opset: int) -> Any:
 
 
 def _element_type(schema: Any, output: Any, given: Mapping[str, int]) -> int:
-    """Return the element type of an output: that of an input with its type's letter, or int64."""
+    """Return the element type of an output.
+
+    It is that of an input with its type's letter; else int64, if the schema has that, or float32.
+    """
     same = [
         given[each.name]
         for each in schema.inputs
         if each.name in given and each.type_str == output.type_str
     ]
-    return same[0] if same else int(helper.np_dtype_to_tensor_dtype(np.dtype(np.int64)))
+    dtype = np.int64 if "tensor(int64)" in output.types else np.float32
+    return same[0] if same else int(helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
 
 
 def run_by_onnxruntime(op_type: str, call: Call, opset: int) -> list[Array]:

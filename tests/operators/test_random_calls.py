@@ -30,9 +30,11 @@ Library = Callable[[str], Built]
 
 
 def in_opset(call: Call, op_type: str, opset: int) -> Call:
-    """Return a call in the form of an opset: its words, and axes as an attribute."""
+    """Return a call in the form of an opset: its words, attributes and inputs."""
     if op_type.startswith("Reduce") and opset < 18:
         return with_attribute_axes(call)
+    if op_type == "GroupNormalization" and opset < 21:
+        return with_scales_of_groups(call)
     if op_type != "GridSample" or opset >= 20:
         return call
     words = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
@@ -46,6 +48,13 @@ def with_attribute_axes(call: Call) -> Call:
     if "axes" in call.inputs:
         attributes["axes"] = call.inputs["axes"].tolist()
     return Call({"data": call.inputs["data"]}, attributes)
+
+
+def with_scales_of_groups(call: Call) -> Call:
+    """Return a GroupNormalization with a scale and a bias of each group, not of each channel."""
+    groups = call.attributes["num_groups"]
+    scales = {name: call.inputs[name][:groups] for name in ("scale", "bias")}
+    return Call({**call.inputs, **scales}, call.attributes)
 
 
 def test_every_operator_has_random_calls() -> None:

@@ -16,6 +16,7 @@ from tests.operators.calls.common import (
     NoTensors,
     Random,
     Table,
+    axes,
     floats,
     shapes,
     zeros,
@@ -44,6 +45,82 @@ def reduce_calls(draw: Any, elements: st.SearchStrategy[float], max_side: int = 
     return Call(inputs, flags)
 
 
+QUARTERS = st.integers(-16, 16).map(lambda each: np.float32(each / 4))
+EPSILONS = st.sampled_from([0.01, 0.1, 1.0])
+
+
+@st.composite
+def layer_normalization_calls(draw: Any) -> Call:
+    """Return also calls without a bias."""
+    x = draw(hnp.arrays(np.float32, shapes(), elements=QUARTERS))
+    axis = draw(axes(x.ndim))
+    inputs = {"X": x, "Scale": draw(hnp.arrays(np.float32, x.shape[axis:], elements=QUARTERS))}
+    if draw(st.booleans()):
+        inputs["B"] = draw(hnp.arrays(np.float32, x.shape[axis:], elements=QUARTERS))
+    return Call(inputs, {"axis": axis, "epsilon": draw(EPSILONS)})
+
+
+@st.composite
+def rms_normalization_calls(draw: Any) -> Call:
+    x = draw(hnp.arrays(np.float32, shapes(), elements=QUARTERS))
+    axis = draw(axes(x.ndim))
+    scale = draw(hnp.arrays(np.float32, x.shape[axis:], elements=QUARTERS))
+    return Call({"X": x, "scale": scale}, {"axis": axis, "epsilon": draw(EPSILONS)})
+
+
+@st.composite
+def instance_normalization_calls(draw: Any) -> Call:
+    x = draw(hnp.arrays(np.float32, shapes(min_rank=3, max_side=5), elements=QUARTERS))
+    scale, bias = (draw(hnp.arrays(np.float32, x.shape[1:2], elements=QUARTERS)) for _ in range(2))
+    return Call({"input": x, "scale": scale, "B": bias}, {"epsilon": draw(EPSILONS)})
+
+
+@st.composite
+def group_normalization_calls(draw: Any) -> Call:
+    groups, size = draw(st.integers(1, 4)), draw(st.integers(1, 3))
+    outer, inner = draw(st.integers(1, 3)), draw(shapes(max_rank=3, max_side=5))
+    shape = (outer, groups * size, *inner)
+    x = draw(hnp.arrays(np.float32, shape, elements=QUARTERS))
+    scale, bias = (draw(hnp.arrays(np.float32, shape[1:2], elements=QUARTERS)) for _ in range(2))
+    inputs = {"X": x, "scale": scale, "bias": bias}
+    return Call(inputs, {"num_groups": groups, "epsilon": draw(EPSILONS)})
+
+
+@st.composite
+def lp_pool_calls(draw: Any) -> Call:
+    """Return windows in images of 1 to 3 dimensions; onnxruntime has no pads as long as windows.
+
+    With SAME_UPPER and SAME_LOWER it ignores dilations in the shape of the output, and skips
+    elements at the edges where windows are smaller than strides.
+    """
+    image = draw(shapes(max_rank=3, max_side=8))
+    kernel = [draw(st.integers(1, min(side, 4))) for side in image]
+    auto_pad = draw(st.sampled_from(["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"]))
+    is_same = auto_pad.startswith("SAME_")
+    dilations = [
+        2 if not is_same and 2 * size - 1 <= side and draw(st.booleans()) else 1
+        for size, side in zip(kernel, image, strict=True)
+    ]
+    attributes = {
+        "kernel_shape": kernel,
+        "p": draw(st.integers(1, 4)),
+        "strides": [draw(st.integers(1, size if is_same else 3)) for size in kernel],
+        "dilations": dilations,
+        "auto_pad": auto_pad,
+        "ceil_mode": draw(st.integers(0, 1)),
+    }
+    if auto_pad == "NOTSET":
+        attributes["pads"] = [draw(st.integers(0, min(size - 1, 2))) for size in kernel * 2]
+    shape = (draw(st.integers(1, 2)), draw(st.integers(1, 3)), *image)
+    return Call({"X": draw(hnp.arrays(np.float32, shape, elements=floats(-8, 8)))}, attributes)
+
+
+@st.composite
+def global_lp_pool_calls(draw: Any) -> Call:
+    x = draw(hnp.arrays(np.float32, shapes(min_rank=3, max_side=6), elements=floats(-8, 8)))
+    return Call({"X": x}, {"p": draw(st.integers(1, 4))})
+
+
 REDUCTIONS = ("ReduceL1", "ReduceLogSum", "ReduceLogSumExp", "ReduceProd", "ReduceSumSquare")
 REDUCTION_OPSETS = [11, 13, 18]
 SPECIAL = st.sampled_from([math.nan, math.inf, -math.inf, 0.0, 1.0])
@@ -65,6 +142,15 @@ RANDOM = {
     ),
     # Products of up to 27 powers of 2: exact.
     "ReduceProd": Random(reduce_calls(POWERS_OF_TWO | SPECIAL, max_side=2), REDUCTION_OPSETS),
+    # onnxruntime subtracts the square of the mean from the mean of the squares, which are up to 16;
+    # the difference may be 0, and 0.01 is added to it.
+    "LayerNormalization": Random(layer_normalization_calls(), [17], rtol=1e-4, atol=1e-4),
+    "RMSNormalization": Random(rms_normalization_calls(), [23], rtol=1e-5),
+    "InstanceNormalization": Random(instance_normalization_calls(), [6, 22], rtol=1e-4, atol=1e-4),
+    "GroupNormalization": Random(group_normalization_calls(), [18, 21], rtol=1e-4, atol=1e-4),
+    # onnxruntime computes powers, their sums and the root in float32.
+    "LpPool": Random(lp_pool_calls(), [18, 22], rtol=1e-5, atol=1e-7, count=150),
+    "GlobalLpPool": Random(global_lp_pool_calls(), [13, 21], rtol=1e-5, atol=1e-7),
     # onnxruntime computes in float32: products of up to 5 elements of 2, of which many cancel.
     "Det": Random(det_calls(), [11, 22], rtol=1e-5, atol=1e-4, count=80),
 }
@@ -83,7 +169,67 @@ def invalid_reductions() -> Iterator[InvalidCall]:
             yield InvalidCall(op_type, data, params, reduced, problem)
 
 
+def invalid_normalizations() -> Iterator[InvalidCall]:
+    row, column = zeros(3), zeros(2)
+    layer = {"y": (2, 3), "mean": (2, 1), "invstddev": (2, 1)}
+    tensors = {"x": zeros(2, 3), "scale": row, "b": row}
+    for changes, problem in [
+        ({"axis": 2}, "axis must be a dimension of x"),
+        ({"stash_type": 16}, "stash_type must be 1"),
+    ]:
+        yield InvalidCall("LayerNormalization", tensors, changes, layer, problem)
+    for scale in (column, zeros(1), zeros(2, 3)):
+        tensors = {"x": zeros(2, 3), "scale": scale, "b": scale}
+        problem = "scale and b must have the dimensions of x from axis on; they are not broadcast"
+        yield InvalidCall("LayerNormalization", tensors, {}, layer, problem)
+    tensors = {"x": zeros(2, 3), "scale": row}
+    for changes, problem in [
+        ({"axis": -3}, "axis must be a dimension of x"),
+        ({"stash_type": 0}, "stash_type must be 1"),
+        ({"axis": 0}, "scale must have the dimensions of x from axis on"),
+    ]:
+        yield InvalidCall("RMSNormalization", tensors, changes, {"y": (2, 3)}, problem)
+    for shape, scale, problem in [
+        ((2, 3), row, "with 3 dimensions or more"),
+        ((2, 3, 4), column, "an element for each channel"),
+    ]:
+        tensors = {"input": zeros(*shape), "scale": scale, "b": scale}
+        yield InvalidCall("InstanceNormalization", tensors, {}, {"output": shape}, problem)
+    for shape, groups, scale, problem in [
+        ((2, 3), 3, row, "with 3 dimensions or more"),
+        ((2, 3, 4), 2, row, "num_groups must be a divisor of the channels"),
+        ((2, 3, 4), 0, row, "num_groups must be a divisor of the channels"),
+        ((2, 3, 4), 3, column, "an element for each channel, or for each"),
+    ]:
+        tensors = {"x": zeros(*shape), "scale": scale, "bias": scale}
+        changes = {"num_groups": groups}
+        yield InvalidCall("GroupNormalization", tensors, changes, {"y": shape}, problem)
+
+
+def invalid_pools() -> Iterator[InvalidCall]:
+    window = {"kernel_shape": [2]}
+    for side, changes, problem in [
+        (1, {}, "a window must fit into the image with its pads"),
+        (4, {"kernel_shape": [2, 2]}, "must have an item for each dimension"),
+        (4, {"strides": [2, 2]}, "must have an item for each dimension"),
+        (4, {"pads": [1, 1, 1]}, "must have an item for each dimension"),
+        (4, {"dilations": [0]}, "must be above 0, and pads not negative"),
+        (4, {"auto_pad": "SAME"}, "auto_pad must be NOTSET, VALID, SAME_UPPER or SAME_LOWER"),
+        (4, {"ceil_mode": 2}, "ceil_mode must be 0 or 1"),
+        (4, {"p": 0}, "p must be 1 or more"),
+    ]:
+        x, shape = {"x": zeros(1, 1, side)}, {"y": (1, 1, max(side - 1, 1))}
+        yield InvalidCall("LpPool", x, window | changes, shape, problem)
+    for x, p, problem in [
+        (zeros(2, 3), 2, "with 3 dimensions or more"),
+        (zeros(2, 3, 4), 0, "p must be 1 or more"),
+    ]:
+        yield InvalidCall("GlobalLpPool", {"x": x}, {"p": p}, {"y": (2, 3, 1)}, problem)
+
+
 INVALID = [
+    *invalid_pools(),
+    *invalid_normalizations(),
     *invalid_reductions(),
     InvalidCall("Det", {"x": zeros(2, 3)}, {}, {"y": (1,)}, "x must be square matrices"),
     InvalidCall("Det", {"x": zeros(4)}, {}, {"y": (1,)}, "x must be square matrices"),
@@ -91,6 +237,12 @@ INVALID = [
 
 NODE_TESTS = {
     "Det": 2,
+    "GlobalLpPool": 0,
+    "GroupNormalization": 2,
+    "InstanceNormalization": 2,
+    "LayerNormalization": 19,
+    "LpPool": 8,
+    "RMSNormalization": 19,
     "ReduceL1": 9,
     "ReduceLogSum": 5,
     "ReduceLogSumExp": 9,

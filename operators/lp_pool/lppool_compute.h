@@ -53,8 +53,8 @@ static bool lppool_place(struct lppool_dimension *each, int64_t pad_after,
 
     if (strncmp(params->auto_pad, "SAME_", 5) == 0) {
         each->windows = (each->image + each->stride - 1) / each->stride;
-        const int64_t needed = (each->windows - 1) * each->stride + extent - each->image;
-        const int64_t pads = needed > 0 ? needed : 0;
+        /* Negative if strides are larger than windows: then these begin inside of the image. */
+        const int64_t pads = (each->windows - 1) * each->stride + extent - each->image;
         each->pad = strcmp(params->auto_pad, "SAME_UPPER") == 0 ? pads / 2 : (pads + 1) / 2;
         return true;
     }
@@ -250,8 +250,8 @@ static const char *lppool_compute(const struct lppool_inputs *inputs,
             float *result = y->float32 + (i * (size_t)rows + (size_t)row) * (size_t)columns;
 
             for (int64_t first = 0; first < columns; first += LPPOOL_COLUMNS) {
-                const int64_t left = columns - first;
-                const int64_t count = left < LPPOOL_COLUMNS ? left : LPPOOL_COLUMNS;
+                const int64_t left = columns - first, limit = LPPOOL_COLUMNS;
+                const int64_t count = left < limit ? left : limit;
 
                 lppool_compute_row(&layout, image, window, first, first + count, result + first);
             }

@@ -1,7 +1,9 @@
 """LpPool in numpy: the reference for every kernel; RKNN-Toolkit2 runs it, too.
 
 The p-norms of the windows of images, as in the ONNX specification of LpPool, in float64. With
-ceil_mode, a window that begins behind the image is left out, as in PyTorch and onnxruntime.
+ceil_mode, a window that begins behind the image is left out, as in PyTorch and onnxruntime. With
+SAME_UPPER and SAME_LOWER, pads are negative where strides are larger than windows: then the first
+one begins inside of the image, as in onnxruntime.
 """
 
 import itertools
@@ -50,8 +52,8 @@ def layout(image, params):
             ends = 0, 0
         if params["auto_pad"].startswith("SAME_"):
             found = -(-image[i] // strides[i])
-            total = max((found - 1) * strides[i] + extent - image[i], 0)
-            first = total // 2 if params["auto_pad"] == "SAME_UPPER" else (total + 1) // 2
+            total = (found - 1) * strides[i] + extent - image[i]
+            first = int((total + (params["auto_pad"] == "SAME_LOWER")) / 2)  # rounded toward 0
         else:
             first = ends[0]
             room = image[i] + sum(ends) - extent
@@ -89,12 +91,12 @@ def reference(inputs, params):
     pads = [(0, 0), (0, 0)]
     for i in range(len(kernel)):
         end = strides[i] * (windows[i] - 1) + dilations[i] * (kernel[i] - 1) + 1
-        pads.append((before[i], max(end - before[i] - x.shape[2 + i], 0)))
+        pads.append((max(before[i], 0), max(end - before[i] - x.shape[2 + i], 0)))
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         powers = np.pad(np.abs(x.astype(np.float64)) ** params["p"], pads)
         sums = np.zeros((*x.shape[:2], *windows))
         for element in itertools.product(*map(range, kernel)):
-            first = [element[i] * dilations[i] for i in range(len(kernel))]
+            first = [element[i] * dilations[i] - min(before[i], 0) for i in range(len(kernel))]
             places = [
                 slice(first[i], first[i] + strides[i] * (windows[i] - 1) + 1, strides[i])
                 for i in range(len(kernel))

@@ -26,6 +26,8 @@ CASES = [
                 {"auto_pad": "VALID", "pads": [1]},
                 {"auto_pad": "SAME_UPPER", "strides": [1, 2]},
                 {"auto_pad": "SAME_LOWER", "strides": [1, 2]},
+                {"auto_pad": "SAME_UPPER", "strides": [8, 5]},  # windows begin inside of the image
+                {"auto_pad": "SAME_LOWER", "strides": [8, 5]},
             ]
         ],
         dtype=dtype,
@@ -82,6 +84,9 @@ def test_reference():
     assert pooled([3, -4], pads=[1, 2]) == [3, 5, 4, 0]
     assert pooled([3, -4], auto_pad="SAME_UPPER") == [5, 4]
     assert pooled([3, -4], auto_pad="SAME_LOWER") == [3, 5]
+    image = [1, 2, 3, 4, 5]
+    assert pooled(image, kernel_shape=[1], strides=[5], auto_pad="SAME_UPPER") == [3]
+    assert pooled(image, kernel_shape=[1], strides=[5], auto_pad="SAME_LOWER") == [2]
     assert pooled([3, -4], auto_pad="VALID", pads=[1]) == [5]
     assert pooled([3, -4, 1], strides=[2]) == [5]
     assert pooled([3, -4, 1], strides=[2], ceil_mode=1) == [5, 1]

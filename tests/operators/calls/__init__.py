@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from tests.operators.calls import elementwise, indexing, reductions, sampling
+from tests.operators.calls import attention, elementwise, indexing, reductions, sampling
 
-TABLES = (elementwise.TABLE, indexing.TABLE, reductions.TABLE, sampling.TABLE)
+TABLES = (
+    attention.TABLE,
+    elementwise.TABLE,
+    indexing.TABLE,
+    reductions.TABLE,
+    sampling.TABLE,
+)
 RANDOM = {name: each for table in TABLES for name, each in table.random.items()}
 MIN_NODE_TESTS = {name: each for table in TABLES for name, each in table.node_tests.items()}
 NOT_APPLICABLE = {name: each for table in TABLES for name, each in table.not_applicable.items()}

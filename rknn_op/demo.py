@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import textwrap
 import time
@@ -91,8 +92,8 @@ def _run(processes: Processes, name: str, example: Path, planned: Plan) -> None:
     click.echo(f"{spec.name}: from its description to a package for {target}\n")
 
     source = f"operators/{name}"
-    kernels = "rknn_kernel_*," if any(example.glob("rknn_kernel_*")) else ""
-    math = f"{source}/{{{spec.lower}_*,{kernels}tests}}"
+    patterns = [f"{spec.lower}_*", "rknn_kernel_*", *spec.runtimes, "tests"]
+    math = f"{source}/{{{','.join(each for each in patterns if any(example.glob(each)))}}}"
     _step(f"rknn-op create -c {source}/{name}.yml -p {folder}", lambda: _create(planned))
     with locks.opened(folder) as descriptor:
         locks.try_lock(descriptor)  # another demo must not remove it
@@ -153,10 +154,11 @@ def _products(folder: Path, spec: OpSpec) -> list[Path]:
 
 
 def _check(processes: Processes, folder: Path) -> str:
-    """Run the cases and return the first and the last lines of their table."""
+    """Run the cases and return the first lines of their table, and the summary."""
     lines = _scons(processes, folder, "-Q", "quick=1", "check").rstrip().splitlines()
     start = next((i for i, line in enumerate(lines) if line.startswith("kernel ")), 0)
-    table, foot = lines[start:-2], lines[-2:]
+    end = next(i for i, line in enumerate(lines) if re.match(r"\d+ passed", line))
+    table, foot = lines[start:end], lines[end:]
     if len(table) > _MAX_ROWS:
         table = [*table[:_MAX_ROWS], f"... and {len(table) - _MAX_ROWS} more cases"]
     return "\n".join([*table, *foot])

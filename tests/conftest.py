@@ -39,12 +39,16 @@ def _pytest_of_users() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def example(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Repository]:
-    """Return the repository of an example, built for all targets; built once per run."""
+def example(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Repository]:
+    """Return the repository of an example, built for all targets; built once per run.
+
+    The second argument is its only runtime, by default all of the example's.
+    """
 
     @functools.cache
-    def get(name: str) -> Repository:
-        built = built_once(name, lambda folder: generate_example(folder, name))
+    def get(name: str, runtime: str = "") -> Repository:
+        key = f"{name} for {runtime}" if runtime else name
+        built = built_once(key, lambda folder: generate_example(folder, name, runtime))
         return built.copy(tmp_path_factory.mktemp(name))
 
     return get

@@ -20,6 +20,7 @@ from pathlib import Path
 from cookiecutter.main import cookiecutter
 
 from opkit import runtimes
+from opkit.creation.adaptation import adapted
 from opkit.creation.wheel import wheel
 from opkit.models import library
 from opkit.runtimes import parse
@@ -142,17 +143,19 @@ def generate(folder: Path, config: str = "", op_name: str = "") -> Repository:
     return Repository(Path(made))
 
 
-def generate_example(folder: Path, name: str, config: Path | None = None) -> Repository:
+def generate_example(folder: Path, name: str, runtime: str = "") -> Repository:
     """Generate the repository of an example, and copy the example's files into it.
 
     Args:
-        folder: the folder of the repository.
-        name: the folder of the example.
-        config: a changed description.
+        folder: the folder to generate it in.
+        name: the example.
+        runtime: the only runtime; empty: all of the example's.
     """
-    config = config or EXAMPLES / name / f"{name}.yml"
-    repository = generate(folder, str(config))
-    spec = runtimes.parse(config.read_text(), str(config))
+    text = (EXAMPLES / name / f"{name}.yml").read_text()
+    if runtime:
+        text, _ = adapted(text, [runtime])
+    repository = generate(folder, text)
+    spec = runtimes.parse(text)
     for source in (EXAMPLES / name).rglob("*"):
         path = source.relative_to(EXAMPLES / name)
         others = {*runtimes.available()} - {*spec.runtimes}  # each has its own folder

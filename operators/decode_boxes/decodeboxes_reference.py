@@ -31,6 +31,8 @@ def reference(inputs, params):
     inputs: dict of input name -> array; half-precision tensors arrive as float32.
     params: as above.
     """
+    if not inputs["deltas"].dtype.kind == inputs["anchors"].dtype.kind == "f":
+        raise ValueError("DecodeBoxes: all tensors must be float16 or float32")
     deltas = inputs["deltas"].astype(np.float64)
     anchors = inputs["anchors"].astype(np.float64)
     offset = params["offset"]

@@ -23,6 +23,8 @@ def output_shapes(input_shapes, params):
 def reference(inputs, params):
     """Return the arrays of outputs by name. Half-precision inputs arrive as float32."""
     images = inputs["input"]
+    if images.dtype.kind != "f":
+        raise ValueError("ResizeArea: input and output must be float16 or float32")
     height, width = params["size"]
     rows, columns = LAYOUT.index("H"), LAYOUT.index("W")
     y_scale = source_step(images.shape[rows], height, params["align_corners"])

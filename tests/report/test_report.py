@@ -467,11 +467,11 @@ CASES = """return {
 
 @pytest.fixture(scope="module")
 def reported(
-    example: Callable[[str], Repository], tmp_path_factory: pytest.TempPathFactory
+    example: Callable[..., Repository], tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Repository, str]:
     """Return the repository of ResizeArea with its report, and the output of `scons report`."""
     path = tmp_path_factory.mktemp("report") / "ResizeArea"
-    shutil.copytree(example("resize_area").path, path)
+    shutil.copytree(example("resize_area", "rknn").path, path)
     repository = Repository(path)
     return repository, repository.scons("report").stdout
 

@@ -78,7 +78,7 @@ def test_refusals_of_repositories(folder: Path) -> None:
     twice = described(folder / "Twice", DESCRIPTION.format(name="Twice"))
     again = described(folder / "a", DESCRIPTION.format(name="Again") + "op_type: cstTwice\n")
     same_name = described(folder / "b", DESCRIPTION.format(name="TWICE"))
-    rknn = described(folder / "c", (EXAMPLES / "resize_area/resize_area.yml").read_text())
+    rknn = described(folder / "c", DESCRIPTION.format(name="Older").replace("[rknn2]", "[rknn]"))
     broken = described(folder / "d", "name: [\n")
     before = snapshot(folder)
 
@@ -89,7 +89,7 @@ def test_refusals_of_repositories(folder: Path) -> None:
 
     assert f"{twice} and {again} have the same op_type, cstTwice" in refused(twice, again)
     assert f"{twice} and {same_name} have the same name, twice" in refused(twice, same_name)
-    assert f"{rknn}/op.yml: ResizeArea is for rknn, not for rknn2" in refused(twice, rknn)
+    assert f"{rknn}/op.yml: Older is for rknn, not for rknn2" in refused(twice, rknn)
     assert f"{broken}/op.yml:" in refused(broken)
     assert "nowhere is not an operator repository: op.yml not found" in refused(Path("nowhere"))
     assert "Twice already exists; pass another folder" in refused(twice, out="Twice")

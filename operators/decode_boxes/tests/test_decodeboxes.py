@@ -112,3 +112,9 @@ def test_reference_scales_areas():
 def test_mismatched_shapes_are_refused(deltas, anchors):
     with pytest.raises(ValueError, match="must be deltas"):
         output_shapes({"deltas": deltas, "anchors": anchors}, {})
+
+
+def test_integers_are_refused():
+    integers = {"deltas": np.ones((1, 1, 4), np.int32), "anchors": np.ones((1, 4), np.int32)}
+    with pytest.raises(ValueError, match="must be float16 or float32"):
+        reference(integers, {})

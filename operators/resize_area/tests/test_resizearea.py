@@ -122,6 +122,12 @@ def test_reference_align_corners_repeats_border():
     assert resize([[1, 4, 7]], [1, 2], align_corners=True) == [[2.5, 7]]
 
 
+def test_integers_are_refused():
+    images, params = np.ones((1, 2, 2, 1), np.int32), {"size": [1, 1], "align_corners": False}
+    with pytest.raises(ValueError, match="must be float16 or float32"):
+        resizearea_reference.reference({"input": images}, params)
+
+
 def test_reference_supports_both_layouts(monkeypatch):
     shapes, params = {"input": (2, 5, 6, 7)}, {"size": [3, 4], "align_corners": False}
     assert resizearea_reference.output_shapes(shapes, params) == {"output": (2, 3, 4, 7)}

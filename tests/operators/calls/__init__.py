@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.operators.calls import (
+    attention,
     elementwise,
     indexing,
     pooling,
@@ -12,6 +13,7 @@ from tests.operators.calls import (
 )
 
 TABLES = (
+    attention.TABLE,
     elementwise.TABLE,
     indexing.TABLE,
     pooling.TABLE,

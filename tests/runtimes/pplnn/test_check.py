@@ -9,6 +9,7 @@ import struct
 
 import pytest
 
+from opkit.creation.adaptation import adapted
 from opkit.description.spec import Param
 from opkit.description.types import PARAM_TYPES
 from opkit.runtimes.invocation import RefusedError
@@ -25,9 +26,8 @@ NAME = "decode_boxes"
 def boxes(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     """Return the repository of DecodeBoxes for RKNN and PPLNN."""
     folder = tmp_path_factory.mktemp("boxes")
-    config = folder / "boxes.yml"
-    config.write_text(f"runtimes: [rknn, pplnn]\n{(EXAMPLES / NAME / f'{NAME}.yml').read_text()}")
-    repository = generate(folder, str(config))
+    text, _ = adapted((EXAMPLES / NAME / f"{NAME}.yml").read_text(), ["rknn", "pplnn"])
+    repository = generate(folder, text)
     for path in (EXAMPLES / NAME).rglob("*"):
         target = repository.path / path.relative_to(EXAMPLES / NAME)
         if path.suffix in (".h", ".py"):

@@ -32,9 +32,9 @@ def kernels_of(output: str) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def decode_boxes(example: Callable[[str], Repository]) -> Repository:
+def decode_boxes(example: Callable[..., Repository]) -> Repository:
     """Return the repository of the example with only a CPU kernel."""
-    return example("decode_boxes")
+    return example("decode_boxes", "rknn")
 
 
 def test_cpu_only_operator_mentions_no_vx(

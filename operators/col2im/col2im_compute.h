@@ -6,7 +6,7 @@
  * Floating-point tensors are arrays of float, also if the model has float16.
  *
  * A row of `input` has the elements at one place of all blocks. Along each dimension of the image,
- * the blocks whose element is within the image are a range, so that the inner loop has no
+ * the blocks whose element is within the image are a range, so that the inner loops have no
  * condition.
  */
 #ifndef COL2IM_COMPUTE_H
@@ -17,7 +17,8 @@
 #include "generated/col2im.h"
 
 enum {
-    COL2IM_MAX_DIMENSIONS = OPKIT_MAX_RANK - 2 /* of the image */
+    COL2IM_MAX_DIMENSIONS = OPKIT_MAX_RANK - 2, /* of the image */
+    COL2IM_LANES = 8 /* pixels side by side */
 };
 
 /* One dimension of the image. */
@@ -34,7 +35,7 @@ struct col2im_dimension {
 };
 
 struct col2im_layout {
-    size_t count; /* of dimensions */
+    size_t count; /* of dimensions: at least 2 */
     struct col2im_dimension dimensions[COL2IM_MAX_DIMENSIONS];
     size_t elements; /* of a block */
     size_t blocks;
@@ -60,10 +61,14 @@ static const char *col2im_read(const struct col2im_params *params, struct col2im
         (params->pads.count != 1 && params->pads.count != 2 * count)) {
         return "dilations and strides must have an item for each dimension, and pads two";
     }
-    layout->count = count;
+    /* An image of 1 dimension is a row of an image of 2. */
+    const struct col2im_dimension single = {1, 1, 1, 1, 0, 1, 0, 0, 0};
+    const size_t first = count > 1 ? 0 : 1;
+    layout->dimensions[0] = single;
+    layout->count = first + count;
     layout->elements = layout->blocks = layout->pixels = 1;
     for (size_t i = 0; i < count; i++) {
-        struct col2im_dimension *each = &layout->dimensions[i];
+        struct col2im_dimension *each = &layout->dimensions[first + i];
         const int64_t pad_after = col2im_item(&params->pads, count + i);
 
         each->image = params->image_shape.items[i];
@@ -108,45 +113,70 @@ static bool col2im_find_blocks(struct col2im_layout *layout, size_t element)
     return are_any;
 }
 
+/* Pixels side by side, in as many registers as the processor needs. */
+typedef float col2im_vector __attribute__((vector_size(COL2IM_LANES * sizeof(float))));
+
 /* Adds a run of elements to pixels, `stride` apart. */
-static void col2im_add(const float *x, float *y, size_t count, size_t stride)
+static inline void col2im_add(const float *x, float *y, size_t count, size_t stride)
 {
+    size_t i = 0;
+
     if (stride == 1) {
-        for (size_t i = 0; i < count; i++) {
-            y[i] += x[i];
+        for (; i + COL2IM_LANES <= count; i += COL2IM_LANES) {
+            col2im_vector elements, pixels;
+
+            memcpy(&elements, x + i, sizeof elements);
+            memcpy(&pixels, y + i, sizeof pixels);
+            pixels += elements;
+            memcpy(y + i, &pixels, sizeof pixels);
         }
-    } else {
-        for (size_t i = 0; i < count; i++) {
-            y[i * stride] += x[i];
-        }
+    }
+    for (; i < count; i++) {
+        y[i * stride] += x[i];
+    }
+}
+
+/* Adds elements to the rows of a plane: the last two dimensions of the image. */
+static void col2im_add_plane(const struct col2im_layout *layout, const float *x, float *y)
+{
+    const struct col2im_dimension *rows = &layout->dimensions[layout->count - 2];
+    const struct col2im_dimension *columns = &layout->dimensions[layout->count - 1];
+    const size_t count = (size_t)(columns->end - columns->begin);
+
+    x += rows->begin * columns->blocks + columns->begin;
+    y += (rows->begin * rows->stride + rows->shift) * columns->image +
+         columns->begin * columns->stride + columns->shift;
+    for (int64_t row = rows->begin; row < rows->end; row++) {
+        col2im_add(x, y, count, (size_t)columns->stride);
+        x += columns->blocks;
+        y += rows->stride * columns->image;
     }
 }
 
 /* Adds one row of input, the elements at one place of all blocks, to an image. */
 static void col2im_add_row(const struct col2im_layout *layout, const float *x, float *y)
 {
-    const size_t last = layout->count - 1;
-    const struct col2im_dimension *run = &layout->dimensions[last];
+    const struct col2im_dimension *dimensions = layout->dimensions;
+    const size_t planes = layout->count - 2; /* dimensions of planes */
     int64_t block[COL2IM_MAX_DIMENSIONS];
     size_t i;
 
-    for (i = 0; i < last; i++) {
-        block[i] = layout->dimensions[i].begin;
+    for (i = 0; i < planes; i++) {
+        block[i] = dimensions[i].begin;
     }
     do {
-        int64_t from = 0, to = 0;
+        int64_t from = 0, to = 0; /* the first element and pixel of a plane */
 
-        for (i = 0; i < last; i++) {
-            const struct col2im_dimension *each = &layout->dimensions[i];
+        for (i = 0; i < layout->count; i++) {
+            const int64_t place = i < planes ? block[i] : 0;
+            const int64_t shift = i < planes ? dimensions[i].shift : 0;
 
-            from = from * each->blocks + block[i];
-            to = to * each->image + block[i] * each->stride + each->shift;
+            from = from * dimensions[i].blocks + place;
+            to = to * dimensions[i].image + place * dimensions[i].stride + shift;
         }
-        from = from * run->blocks + run->begin;
-        to = to * run->image + run->begin * run->stride + run->shift;
-        col2im_add(x + from, y + to, (size_t)(run->end - run->begin), (size_t)run->stride);
-        for (i = last; i > 0 && ++block[i - 1] == layout->dimensions[i - 1].end; i--) {
-            block[i - 1] = layout->dimensions[i - 1].begin;
+        col2im_add_plane(layout, x + from, y + to);
+        for (i = planes; i > 0 && ++block[i - 1] == dimensions[i - 1].end; i--) {
+            block[i - 1] = dimensions[i - 1].begin;
         }
     } while (i > 0);
 }
@@ -187,14 +217,14 @@ static const char *col2im_compute(const struct col2im_inputs *inputs,
         return "output must be [N, channels, *image_shape]";
     }
 
-    memset(y->data, 0, y->size * sizeof *y->float32);
-    for (size_t channel = 0; channel < channels; channel++) { /* its image stays in the cache */
+    for (size_t channel = 0; channel < channels; channel++) {
         const float *rows = x->float32 + channel * layout.elements * layout.blocks;
+        float *image = y->float32 + channel * layout.pixels; /* stays in the cache */
 
+        memset(image, 0, layout.pixels * sizeof *image);
         for (size_t element = 0; element < layout.elements; element++) {
             if (col2im_find_blocks(&layout, element)) {
-                col2im_add_row(&layout, rows + element * layout.blocks,
-                               y->float32 + channel * layout.pixels);
+                col2im_add_row(&layout, rows + element * layout.blocks, image);
             }
         }
     }

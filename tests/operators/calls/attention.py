@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from opkit.check.cases import Case
+from opkit.runtimes.invocation import Array
 from tests.operators.calls.common import InvalidCall, Table, floats, zeros
 
 
@@ -42,24 +43,25 @@ TENSORS = {
 }
 LEVELS: dict[str, Any] = {"value_spatial_shapes": [2, 3, 2, 2], "value_level_start_index": [0, 6]}
 
+INVALID_CHANGES: list[tuple[dict[str, Array], dict[str, Any], str]] = [
+    ({"value": zeros(1, 9, 2, 4)}, {}, "value must have the pixels of all levels"),
+    ({"value": zeros(1, 10, 8)}, {}, "value must be"),
+    ({"attention_weights": zeros(1, 3, 2, 1, 5)}, {}, "attention_weights must be"),
+    ({"sampling_locations": zeros(1, 3, 2, 2, 5, 3)}, {}, "sampling_locations must be"),
+    ({}, {"value_level_start_index": [0, 6, 6]}, "must have 2 items for each item"),
+    ({}, {"value_level_start_index": [-1, 6]}, "not negative"),
+    ({}, {"value_spatial_shapes": [2, 3, 0, 2]}, "value_spatial_shapes must be above 0"),
+    ({}, {"im2col_step": 0}, "im2col_step must be above 0"),
+]
 INVALID = [
     InvalidCall(
         "MultiscaleDeformableAttention",
-        TENSORS | inputs,
-        LEVELS | params,
+        {**TENSORS, **inputs},
+        {**LEVELS, **params},
         {"output": (1, 3, 8)},
         problem,
     )
-    for inputs, params, problem in [
-        ({"value": zeros(1, 9, 2, 4)}, {}, "value must have the pixels of all levels"),
-        ({"value": zeros(1, 10, 8)}, {}, "value must be"),
-        ({"attention_weights": zeros(1, 3, 2, 1, 5)}, {}, "attention_weights must be"),
-        ({"sampling_locations": zeros(1, 3, 2, 2, 5, 3)}, {}, "sampling_locations must be"),
-        ({}, {"value_level_start_index": [0, 6, 6]}, "must have 2 items for each item"),
-        ({}, {"value_level_start_index": [-1, 6]}, "not negative"),
-        ({}, {"value_spatial_shapes": [2, 3, 0, 2]}, "value_spatial_shapes must be above 0"),
-        ({}, {"im2col_step": 0}, "im2col_step must be above 0"),
-    ]
+    for inputs, params, problem in INVALID_CHANGES
 ]
 
 TABLE = Table({}, {}, invalid=INVALID)

@@ -122,6 +122,16 @@ def global_lp_pool_calls(draw: Any) -> Call:
     return Call({"X": x}, {"p": draw(st.integers(1, 4))})
 
 
+@st.composite
+def mean_variance_normalization_calls(draw: Any) -> Call:
+    """Return different elements: for a variance of 0, onnxruntime returns NaN."""
+    shape = draw(hnp.array_shapes(min_dims=4, max_dims=4, min_side=2, max_side=6))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    x = random.permutation(math.prod(shape)).reshape(shape).astype(np.float32) / 8
+    axes_ = draw(st.permutations(range(4)))[: draw(st.integers(1, 4))]
+    return Call({"X": x}, {"axes": [axis - draw(st.sampled_from([0, 4])) for axis in axes_]})
+
+
 REDUCTIONS = ("ReduceL1", "ReduceLogSum", "ReduceLogSumExp", "ReduceProd", "ReduceSumSquare")
 REDUCTION_OPSETS = [11, 13, 18]
 SPECIAL = st.sampled_from([math.nan, math.inf, -math.inf, 0.0, 1.0])
@@ -149,6 +159,10 @@ RANDOM = {
     "RMSNormalization": Random(rms_normalization_calls(), [23], rtol=1e-5),
     "InstanceNormalization": Random(instance_normalization_calls(), [6, 22], rtol=1e-4, atol=1e-4),
     "GroupNormalization": Random(group_normalization_calls(), [18, 21], rtol=1e-4, atol=1e-4),
+    # onnxruntime subtracts the square of the mean from the mean of the squares, up to 162^2.
+    "MeanVarianceNormalization": Random(
+        mean_variance_normalization_calls(), [9, 13], rtol=1e-4, atol=1e-4
+    ),
     # onnxruntime computes powers, their sums and the root in float32.
     "LpPool": Random(lp_pool_calls(), [18, 22], rtol=1e-5, atol=1e-7, count=150),
     "GlobalLpPool": Random(global_lp_pool_calls(), [13, 21], rtol=1e-5, atol=1e-7),
@@ -230,6 +244,16 @@ def invalid_pools() -> Iterator[InvalidCall]:
 
 
 INVALID = [
+    *(
+        InvalidCall(
+            "MeanVarianceNormalization",
+            {"x": zeros(2, 3)},
+            {"axes": axes_},
+            {"y": (2, 3)},
+            "axes must be different dimensions",
+        )
+        for axes_ in ([0, 2, 3], [-3], [1, -1])
+    ),
     *invalid_pools(),
     *invalid_normalizations(),
     *invalid_reductions(),
@@ -244,6 +268,7 @@ NODE_TESTS = {
     "InstanceNormalization": 2,
     "LayerNormalization": 19,
     "LpPool": 8,
+    "MeanVarianceNormalization": 1,
     "RMSNormalization": 19,
     "ReduceL1": 9,
     "ReduceLogSum": 5,

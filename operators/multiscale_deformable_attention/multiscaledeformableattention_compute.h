@@ -38,7 +38,7 @@ struct attention_level {
 };
 
 struct attention_layout {
-    size_t keys, heads, channels; /* of value: its pixels, and the floats of each head */
+    size_t heads, channels; /* channels of each head */
     size_t queries, levels, points;
     struct attention_level level[ATTENTION_MAX_LEVELS];
 };
@@ -94,14 +94,13 @@ static const char *attention_check(const struct multiscaledeformableattention_in
     if (value->rank != 4) {
         return "value must be [N, S, heads, channels]";
     }
-    layout->keys = value->shape[1];
     layout->heads = value->shape[2];
     layout->channels = value->shape[3];
     for (size_t i = 0; i < layout->levels; i++) {
         const struct attention_level *level = &layout->level[i];
         const int64_t pixels = (int64_t)level->rows * level->columns;
 
-        if ((int64_t)level->start + pixels > (int64_t)layout->keys) {
+        if ((int64_t)level->start + pixels > (int64_t)value->shape[1]) {
             return "value must have the pixels of all levels";
         }
     }

@@ -51,8 +51,7 @@ static inline void reducelogsumexp_add(const float *x, size_t rows, size_t pitch
     }
 }
 
-/* Returns the subtrahend for a maximum: 0 if that is infinite, because infinity - infinity is NaN.
- */
+/* Returns the subtrahend for a maximum; 0 instead of infinity, which minus infinity is NaN. */
 static inline float reducelogsumexp_center(float maximum)
 {
     return fabsf(maximum) < opkit_infinity() ? maximum : 0.0F;

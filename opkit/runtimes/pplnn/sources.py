@@ -285,7 +285,8 @@ def _member(param: Param) -> str:
     """Return the statements that set a member of the math's struct."""
     name = param.name
     if param.type.is_list:
-        return f"    params.{name} = {{from.{name}.size(), from.{name}.data()}};"
+        items = [f"from.{name}.size()", f"from.{name}.data()"]
+        return wrapped(f"    params.{name} = {{", items, "};")
     if param.type.onnx == "string":
         return f"    params.{name} = from.{name}.c_str();"
     return f"    params.{name} = from.{name};"

@@ -83,7 +83,8 @@ def cases(large: bool) -> dict[str, Case]:
 def described(name: str) -> OpSpec:
     """Return the description of an example for PPLNN alone."""
     lines = (ROOT / "operators" / name / f"{name}.yml").read_text().splitlines(keepends=True)
-    text = "".join(line for line in lines if not line.startswith(("target_platform", "kernels")))
+    others = ("framework", "kernels", "runtimes", "target_platform")
+    text = "".join(line for line in lines if not line.startswith(others))
     return runtimes.parse(f"runtimes: [pplnn]\n{text}")
 
 

@@ -1,4 +1,4 @@
-"""Test cases of ResizeArea, for every kernel: shapes x values x params.
+"""Test cases of ResizeArea, for every CPU kernel: shapes x values x params.
 
 `scons check` runs each case on the kernels and compares with resizearea_reference.py.
 """
@@ -7,15 +7,7 @@ import numpy as np
 import pytest
 import resizearea_reference
 
-from opkit.testing import (
-    cases,
-    check_cpu_kernel,
-    check_vx_kernel,
-    run_vx_kernel,
-    special,
-    uniform,
-    vary_params,
-)
+from opkit.testing import cases, check_cpu_kernel, special, uniform, vary_params
 
 SIZES = vary_params(
     {"size": [3, 10], "align_corners": False},
@@ -79,25 +71,6 @@ def test_cpu_kernel_channels_first(case, monkeypatch):
 @pytest.mark.parametrize("case", WHOLE_NUMBERS, ids=str)
 def test_copied_pixels_are_unchanged(case):
     check_cpu_kernel(case, max_ulp=0)
-
-
-ONE_IMAGE = [case for case in NHWC if len(case.inputs["input"]) == 1]
-IMAGES = [case for case in NHWC if len(case.inputs["input"]) > 1]
-
-
-@pytest.mark.parametrize("case", ONE_IMAGE, ids=str)
-def test_vx_kernel(case):
-    check_vx_kernel(case, max_ulp=1)
-
-
-@pytest.mark.parametrize("case", IMAGES, ids=str)
-def test_vx_kernel_refuses_batch(case):
-    assert "the VX kernel resizes one image" in run_vx_kernel(case).problem
-
-
-def test_vx_kernel_refuses_channels_first(monkeypatch):
-    monkeypatch.setattr(resizearea_reference, "LAYOUT", "NCHW")
-    assert "the VX kernel resizes one image" in run_vx_kernel(NCHW[0]).problem
 
 
 def resize(image, size, align_corners=False):

@@ -417,6 +417,15 @@ def test_functions_of_onnx(tmp_path: Path) -> None:
     assert "Reference: by onnx's reference evaluator." in output
 
 
+def test_constant_of_one_element_is_a_list_of_the_library(tmp_path: Path) -> None:
+    node = helper.make_node("ReduceProd", ["x", "axes"], ["y"], name="node")
+    axes = [constant("axes", np.array([-1]))]
+    proto = model([node], [value("x", [2, 3])], [value("y", [2, 1])], axes)
+    _, output = created(proto, tmp_path, "--op", "ReduceProd")
+    assert "Reference: of the operator library." in output
+    assert "Recorded cases: 1" in output
+
+
 @pytest.mark.parametrize(
     ("proto", "reason"),
     [

@@ -14,6 +14,7 @@ from opkit.check.cases import Case
 from opkit.check.mistakes import CheckError
 from opkit.check.operators import Operator
 from opkit.check.recorded import encoded
+from opkit.description.spec import OpSpec
 from opkit.models.drafting.filling import neutral_inputs
 from opkit.models.drafting.signatures import Signature, converted
 from opkit.models.drafting.time_limit import TimeLimitError, time_limit
@@ -65,7 +66,7 @@ def recorded_cases(
     for call in calls:
         name = _free_name(call.node.name, files)
         try:
-            case = _case(found, call, name)
+            case = _case(found, call, name, operator.spec)
             outputs = {
                 each.name: call.outputs[each.position]
                 for each in found.outputs
@@ -109,7 +110,7 @@ def _free_name(node: str, taken: Mapping[str, bytes]) -> str:
     return next(name for name in names if f"{name}.npz".lower() not in used)
 
 
-def _case(found: Signature, call: Call, name: str) -> Case:
+def _case(found: Signature, call: Call, name: str, spec: OpSpec) -> Case:
     """Return the case of a call; raise _UnfitError if the node lacks an input or a param."""
     values = {**neutral_inputs(found, call.node), **call.inputs}
     for each in found.inputs:
@@ -122,9 +123,12 @@ def _case(found: Signature, call: Call, name: str) -> Case:
             params[attribute.name] = converted(value, attribute.kind)
         elif attribute.default is None:
             raise _UnfitError(f"lacks the attribute {attribute.name}, which has no default")
+    lists = {param.name for param in spec.params if param.type.is_list}
     for each in found.constants:
+        # A constant of one element is a number by the model, but may be a list by the library.
+        kind = f"{each.kind.removesuffix('s')}s" if each.name in lists else each.kind
         value = tuple(values[each.position].ravel().tolist())
-        params[each.name] = converted(value, each.kind)
+        params[each.name] = converted(value, kind)
     inputs = {each.name: values[each.position] for each in found.tensors}
     dtypes = {
         each.name: call.outputs[each.position].dtype

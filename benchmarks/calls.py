@@ -60,7 +60,7 @@ def call_of(name: str, root: int) -> Call:
         "truncate_div": ({"x": square, "y": square, "output": square}, {}),
         "cum_sum": ({"x": square, "y": square}, {"axis": "1"}),
         **{f"scalar_{unary}": ({"x": square, "y": square}, {}) for unary in UNARY},
-        "reduce_mean": ({"input": square, "output": (root, 1)}, {}),
+        "row_mean": ({"input": square, "output": (root, 1)}, {}),
         "resize_area": (
             {
                 "input": (1, root, root // 4, 4),

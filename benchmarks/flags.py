@@ -31,7 +31,7 @@ from opkit.toolchains.abi import ABIS
 COMMAND = "python -m benchmarks.flags --output benchmarks"
 OPERATORS = (
     *("exp", "truncate_div", "resize_area", "decode_boxes"),
-    *("reduce_mean", "layer_norm", "instance_norm"),
+    *("row_mean", "layer_norm", "instance_norm"),
 )
 _EXACT = ("-O2", "-ffp-contract=off")
 _INTERLEAVE = ("-mllvm", "-force-vector-interleave=2")

@@ -110,7 +110,7 @@ WAYS: dict[str, Callable[[subprocess.Popen[bytes]], None]] = {
 
 def descriptions(folder: Path) -> None:
     """Write three descriptions."""
-    for name in ("exp", "truncate_div", "reduce_mean"):
+    for name in ("exp", "truncate_div", "row_mean"):
         shutil.copy(EXAMPLES / name / f"{name}.yml", folder)
 
 
@@ -170,7 +170,7 @@ def nothing(folder: Path) -> None:
 
 BUILD = ("build", "-p", "made", "-t", "all")
 CHECK = ("check", "-p", "made")
-ALL = tuple(f"{name}.yml" for name in ("exp", "truncate_div", "reduce_mean"))
+ALL = tuple(f"{name}.yml" for name in ("exp", "truncate_div", "row_mean"))
 KINDS: dict[str, Kind] = {
     "create": Kind(
         descriptions,

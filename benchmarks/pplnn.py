@@ -65,7 +65,7 @@ def cases(large: bool) -> dict[str, Case]:
     return {
         "exp": Case(((n, n),), ((n, n),)),
         "truncate_div": Case(((n, n), (n, n)), ((n, n),)),
-        "reduce_mean": Case(((n, n),), ((n, 1),)),
+        "row_mean": Case(((n, n),), ((n, 1),)),
         "resize_area": Case(
             ((1, n, n // 4, 4),),
             ((1, n // 2, n // 8, 4),),

@@ -98,9 +98,7 @@ def _decode_boxes(
     return {"deltas": deltas, "anchors": anchors}, {"image_size": [300, 320]}
 
 
-def _reduce_mean(
-    count: int, random: np.random.Generator
-) -> tuple[dict[str, Array], dict[str, Any]]:
+def _row_mean(count: int, random: np.random.Generator) -> tuple[dict[str, Array], dict[str, Any]]:
     """Rows of 1000 elements."""
     return {"input": random.uniform(0, 1, (max(count // 1000, 1), 1000))}, {}
 
@@ -110,7 +108,7 @@ _INPUTS = {
     "truncate_div": _truncate_div,
     "resize_area": _resize_area,
     "decode_boxes": _decode_boxes,
-    "reduce_mean": _reduce_mean,
+    "row_mean": _row_mean,
 }
 EXAMPLES = tuple(_INPUTS)
 

@@ -1,19 +1,43 @@
-"""ReduceMean in numpy: the reference for every kernel; RKNN-Toolkit runs it, too.
+"""ReduceMean in numpy: the reference for every kernel; RKNN-Toolkit2 runs it, too.
 
-Its own Python is 3.5 to 3.8: no f-strings, no annotations, and nothing but numpy and the standard
-library.
+The mean along axes, as in the ONNX specification of ReduceMean, in float64.
 """
 
 import numpy as np
+
+NO_AXES = [-999]
+
+
+def reduced_axes(shape, params):
+    """Return the axes of the mean, from 0 on."""
+    rank = len(shape)
+    axes = list(params["axes"])
+    for name in ("keepdims", "noop_with_empty_axes"):
+        if params[name] not in (0, 1):
+            raise ValueError(f"ReduceMean: {name} must be 0 or 1, not {params[name]}")
+    if axes == NO_AXES:
+        return () if params["noop_with_empty_axes"] else tuple(range(rank))
+    if not all(-rank <= axis < rank for axis in axes) or len({a % rank for a in axes}) < len(axes):
+        raise ValueError(
+            "ReduceMean: axes must be different dimensions, from -rank to rank - 1, "
+            f"{-rank} to {rank - 1}, not {axes}"
+        )
+    return tuple(axis % rank for axis in axes)
 
 
 def output_shapes(input_shapes, params):
     """Return the shape of each output.
 
     input_shapes: dict of input name -> shape, slowest dimension first.
-    params: dict of param name -> value; ReduceMean has none.
+    params: dict of param name -> value: axes, a list of ints; keepdims and noop_with_empty_axes, 0
+        or 1.
     """
-    return {"output": (*input_shapes["input"][:-1], 1)}
+    shape = input_shapes["data"]
+    axes = reduced_axes(shape, params)
+    if params["keepdims"]:
+        return {"reduced": tuple(1 if i in axes else side for i, side in enumerate(shape))}
+    kept = tuple(side for i, side in enumerate(shape) if i not in axes)
+    return {"reduced": kept or (1,)}  # a tensor without dimensions is [1]
 
 
 def reference(inputs, params):
@@ -22,7 +46,10 @@ def reference(inputs, params):
     inputs: dict of input name -> array; half-precision tensors arrive as float32.
     params: as above.
     """
-    array = inputs["input"]
+    data = inputs["data"]
+    if data.dtype.kind != "f":
+        raise ValueError("ReduceMean: data and reduced must be float16 or float32")
+    shape = output_shapes({"data": data.shape}, params)["reduced"]
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = np.mean(array, axis=-1, keepdims=True, dtype=np.float64)
-        return {"output": mean.astype(array.dtype)}
+        means = np.mean(data, dtype=np.float64, axis=reduced_axes(data.shape, params))
+        return {"reduced": np.asarray(means).astype(data.dtype).reshape(shape)}

@@ -145,7 +145,7 @@ def repositories(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         (path / "helper.c").write_text(HELPER.format(factor=factor))
         (path / f"{lower}_compute.h").write_text(COMPUTE.format(lower=lower))
         made.append(path)
-    for name in ("exp", "reduce_mean"):
+    for name in ("exp", "row_mean"):
         path = folder / name
         config = str(EXAMPLES / name / f"{name}.yml")
         options = ("--runtime", "rknn2", "-p", str(path))
@@ -189,12 +189,12 @@ def test_files(made: Path) -> None:
         *(
             f"plugins/{abi}/librkcst_{name}.so"
             for abi in ("aarch64", "armhf")
-            for name in ("exp", "reducemean", "threefold", "twofold")
+            for name in ("exp", "rowmean", "threefold", "twofold")
         ),
     ]
     assert (made / "model.rknn").read_text() == MODEL
     readme = (made / "README.md").read_text()
-    assert readme.startswith("# cstTwofold, cstThreefold, cstExp, cstReduceMean for RK3588\n")
+    assert readme.startswith("# cstTwofold, cstThreefold, cstExp, cstRowMean for RK3588\n")
     assert "The board needs librknnrt 1.6.0 or later: " in readme
     assert "Build the example for aarch64 (or armhf), " in readme
 
@@ -237,7 +237,7 @@ def test_application_runs(abi: str, build_tool: str, made: Path, tmp_path: Path)
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[:2] == [
         "call rknn_init",
-        "call rknn_register_custom_ops cstTwofold cstThreefold cstExp cstReduceMean",
+        "call rknn_register_custom_ops cstTwofold cstThreefold cstExp cstRowMean",
     ]
     output = np.fromfile(folder / "output_0.bin", "float32")
     np.testing.assert_allclose(output, np.exp(6 * INPUT), rtol=1e-6)
@@ -311,6 +311,6 @@ def test_model_is_converted(repositories: list[Path], tmp_path: Path) -> None:
 
     result = bundle("-p", *repositories[2:], twice, *target, *options, "-o", "all", cwd=tmp_path)
     assert result.returncode == 1
-    expected = "error: a.onnx: not converted: the model has no node of the type cstReduceMean"
+    expected = "error: a.onnx: not converted: the model has no node of the type cstRowMean"
     assert result.stderr.splitlines()[-1] == expected
     assert sorted(path.name for path in tmp_path.iterdir()) == ["Twice", "a.onnx", "out"]

@@ -20,7 +20,7 @@ from tests.rknn_op.command import rknn_op, snapshot
 from tests.rknn_op.older import add_work, age
 
 EXP = str(EXAMPLES / "exp/exp.yml")
-OTHER = str(EXAMPLES / "reduce_mean/reduce_mean.yml")
+OTHER = str(EXAMPLES / "row_mean/row_mean.yml")
 VENDOR = str(ROOT / "tests/data/vendor_repository")
 
 pytestmark = pytest.mark.usefixtures("folder")

@@ -132,7 +132,10 @@ def mean_variance_normalization_calls(draw: Any) -> Call:
     return Call({"X": x}, {"axes": [axis - draw(st.sampled_from([0, 4])) for axis in axes_]})
 
 
-REDUCTIONS = ("ReduceL1", "ReduceLogSum", "ReduceLogSumExp", "ReduceProd", "ReduceSumSquare")
+REDUCTIONS = (
+    *("ReduceL1", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean", "ReduceProd"),
+    "ReduceSumSquare",
+)
 REDUCTION_OPSETS = [11, 13, 18]
 SPECIAL = st.sampled_from([math.nan, math.inf, -math.inf, 0.0, 1.0])
 POWERS_OF_TWO = st.sampled_from([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0])
@@ -141,6 +144,10 @@ RANDOM = {
     # onnxruntime adds up to 2,401 floats one after the other.
     "ReduceL1": Random(reduce_calls(floats(-8, 8) | SPECIAL), REDUCTION_OPSETS, rtol=1e-5),
     "ReduceSumSquare": Random(reduce_calls(floats(-8, 8) | SPECIAL), REDUCTION_OPSETS, rtol=1e-5),
+    # The same, and summands may cancel.
+    "ReduceMean": Random(
+        reduce_calls(floats(-8, 8) | SPECIAL), REDUCTION_OPSETS, rtol=1e-5, atol=1e-5
+    ),
     # The same before the logarithm, which makes a relative error an absolute one.
     "ReduceLogSum": Random(
         reduce_calls(floats(0, 8) | st.just(math.nan) | st.just(math.inf)),
@@ -272,6 +279,7 @@ NODE_TESTS = {
     "RMSNormalization": 19,
     "ReduceL1": 9,
     "ReduceLogSum": 5,
+    "ReduceMean": 8,
     "ReduceLogSumExp": 9,
     "ReduceProd": 9,
     "ReduceSumSquare": 9,

@@ -267,11 +267,11 @@ def case_model_of_two_operators() -> None:
     assert ulps(result, np.exp(np.trunc(x / y).astype(np.float64)).astype(np.float32)) == 0
 
 
-def case_reduce_mean() -> None:
+def case_row_mean() -> None:
     """An operator with a name unknown to TensorFlow."""
     values = RANDOM.uniform(-1, 1, (1, 8, 512)).astype(np.float32)
     with tf.Graph().as_default():
-        (mean,) = toolkit().output_tensors(operator("ReduceMean"), [tf.constant(values)], {})
+        (mean,) = toolkit().output_tensors(operator("RowMean"), [tf.constant(values)], {})
         with v1.Session() as session:
             mean = session.run(mean)
     assert (mean == np.mean(values, -1, np.float64, keepdims=True).astype(np.float32)).all()

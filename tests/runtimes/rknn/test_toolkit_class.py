@@ -36,7 +36,7 @@ EXAMPLES = {
     "resize_area": "resizearea",
     "exp": "exp",
     "truncate_div": "truncatediv",
-    "reduce_mean": "reducemean",
+    "row_mean": "rowmean",
     "decode_boxes": "decodeboxes",
 }
 
@@ -900,7 +900,7 @@ def test_set_shape_by_position_or_keyword(keyword: str) -> None:
     [
         ("exp", {}, [[1, 512]], ({}, [[1, 512]])),
         ("truncate_div", {}, [[1, 512], [1, 512]], ({}, [[1, 512]])),
-        ("reduce_mean", {}, [[1, 8, 512]], ({}, [[1, 8, 1]])),
+        ("row_mean", {}, [[1, 8, 512]], ({}, [[1, 8, 1]])),
         (
             "decode_boxes",
             {"image_size": Attribute("list", Filled("i", [300, 200]))},

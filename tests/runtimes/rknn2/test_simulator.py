@@ -242,7 +242,7 @@ def test_tensors_named_like_parameters_of_numpy(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def operators(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     folder = tmp_path_factory.mktemp("operators")
-    for name in ("piecewise_linear", "exp", "reduce_mean"):
+    for name in ("piecewise_linear", "exp", "row_mean"):
         repository(folder / name, name)
     return lambda name: folder / name
 
@@ -324,7 +324,7 @@ def script(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_scripts_from_the_command_line(operators: Callable[[str], Path]) -> None:
     # A misplaced axis would give another shape.
-    folder = operators("reduce_mean")
+    folder = operators("row_mean")
     made = script(folder, "rknn2/make_onnx.py", "m.onnx", "input=1x6x5x3")
     assert made.stdout == "wrote m.onnx\n", made.stderr
     converted = script(folder, "rknn2/convert.py", "m.onnx", "--target", "all")

@@ -37,7 +37,7 @@ def copy_of(example: Callable[[str], Repository], tmp_path: Path) -> Callable[[s
 
 
 def test_examples_have_vx_kernels() -> None:
-    assert NAMES == ["exp", "reduce_mean", "resize_area", "truncate_div"]
+    assert NAMES == ["exp", "resize_area", "row_mean", "truncate_div"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -125,22 +125,22 @@ def test_new_repository_passes_on_both_kernels(fresh: Repository) -> None:
             "kernel_hooks has no .initialize_vx_kernel",
         ),
         (
-            "reduce_mean",
-            "rknn_kernel_reducemean.vx",
+            "row_mean",
+            "rknn_kernel_rowmean.vx",
             "barrier(CLK_LOCAL_MEM_FENCE);",
             "",
             "order",
         ),
         (  # the sum includes elements past the end of a row
-            "reduce_mean",
-            "rknn_kernel_reducemean.vx",
+            "row_mean",
+            "rknn_kernel_rowmean.vx",
             "index < end",
             "index < end + (int4)(8)",
             "outside",
         ),
         (
-            "reduce_mean",
-            "rknn_kernel_reducemean.c",
+            "row_mean",
+            "rknn_kernel_rowmean.c",
             ".globalWorkSize = {ITEMS_PER_GROUP,",
             ".globalWorkSize = {ITEMS_PER_GROUP + 1,",
             "VX_FAILURE (-1)",
@@ -176,9 +176,9 @@ def test_kernel_name_to_function(name: str, function: str) -> None:
 def test_work_group_kernel_is_found(
     example: Callable[[str], Repository],
 ) -> None:
-    printed = example("reduce_mean").scons("vx").stderr
+    printed = example("row_mean").scons("vx").stderr
     assert "warning" not in printed
-    assert "reducemean.vx:46: note: no published kernel uses 'select'" in printed
+    assert "rowmean.vx:46: note: no published kernel uses 'select'" in printed
 
 
 def test_scons_vx_shows_source_lines(copy_of: Callable[[str], Repository]) -> None:

@@ -1,11 +1,11 @@
 /*
- * The kernels of ReduceMean: launch and set-up of the VX kernel in rknn_kernel_reducemean.vx.
+ * The kernels of RowMean: launch and set-up of the VX kernel in rknn_kernel_rowmean.vx.
  *
- * The callbacks and the kernel list are in generated/reducemean_kernels.h, the math is in
- * reducemean_compute.h.
+ * The callbacks and the kernel list are in generated/rowmean_kernels.h, the math is in
+ * rowmean_compute.h.
  */
-#include "reducemean_compute.h"
-#include "generated/reducemean_kernels.h"
+#include "rowmean_compute.h"
+#include "generated/rowmean_kernels.h"
 #include "include/opkit/runtimes/rknn/dot_products.h"
 #include "include/opkit/runtimes/rknn/launch.h"
 
@@ -23,9 +23,9 @@ static vx_status initialize_vx_kernel(const struct opkit_call *call)
 {
     struct opkit_tensor input, output;
 
-    OPKIT_TRY(opkit_describe_half_tensor(call, REDUCEMEAN_INDEX_INPUT, "input", &input));
-    OPKIT_TRY(opkit_describe_half_tensor(call, REDUCEMEAN_INDEX_OUTPUT, "output", &output));
-    if (!reducemean_shapes_fit(&input, &output)) {
+    OPKIT_TRY(opkit_describe_half_tensor(call, ROWMEAN_INDEX_INPUT, "input", &input));
+    OPKIT_TRY(opkit_describe_half_tensor(call, ROWMEAN_INDEX_OUTPUT, "output", &output));
+    if (!rowmean_shapes_fit(&input, &output)) {
         return opkit_fail(call, VX_ERROR_INVALID_DIMENSION, "output",
                           "it must have the shape of input, with 1 as the last dimension");
     }

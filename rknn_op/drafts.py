@@ -102,7 +102,7 @@ def _from_library(
     task: Task, nodes: Sequence[Node], found: Signature, match: LibraryOperator
 ) -> tuple[Draft, str]:
     """Return the draft with the files of the library, and the reason against it, if any."""
-    found = _with_tensors(found, match.spec)
+    found = library.completed(_with_tensors(found, match.spec), match.spec)
     defined = replace(found, is_standard=True)  # the library defines it
     remarks = [each for each in questions(defined, nodes) if not each.field]
     text, _ = adapted(match.text, task.runtimes, str(match.folder), task.target.upper())

@@ -430,11 +430,11 @@ def test_constant_of_one_element_is_a_list_of_the_library(tmp_path: Path) -> Non
     ("proto", "reason"),
     [
         (single("NonZero", {"x": [3, 4]}), "onnx's evaluator takes no case of these nodes"),
+        (single("DFT", {"x": [1, 2, 3, 4, 1]}, 20), "the library's DFT does not fit: node:"),
         (
-            single("GridSample", {"x": [1, 1, 3, 3, 3], "g": [1, 2, 2, 2, 3]}, 20, mode="linear"),
-            "the library's GridSample does not fit: node:",
+            single("Einsum", {"x": [3, 4]}, equation="ij->i"),
+            "the library's Einsum does not fit: its input 'input_1' is left out in the model",
         ),
-        (single("ReduceMean", {"data": [3, 4]}), "the library's ReduceMean does not fit: it has"),
     ],
 )
 def test_reason_for_the_source_of_the_reference(tmp_path: Path, proto: Any, reason: str) -> None:
@@ -726,3 +726,27 @@ def test_operator_without_library_fails_until_its_math_is_written(tmp_path: Path
     assert result.returncode != 0
     assert re.search(r"^reference +top +0 +0 ", result.stdout, re.MULTILINE)
     assert "TopK: the math is left to write, in topk_compute.h" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "proto",
+    [
+        single(
+            "DeformConv",
+            {
+                "x": [1, 2, 5, 5],
+                "w": np.linspace(-1, 1, 6, dtype=np.float32).reshape(3, 2, 1, 1),
+                "offset": np.linspace(-1, 1, 50, dtype=np.float32).reshape(1, 2, 5, 5),
+            },
+            19,
+        ),
+        single("LayerNormalization", {"x": [2, 6], "scale": np.ones(6, np.float32)}),
+    ],
+    ids=["DeformConv", "LayerNormalization"],
+)
+def test_library_has_neutral_values_for_inputs_that_nodes_leave_out(
+    tmp_path: Path, proto: Any
+) -> None:
+    _, output = created(proto, tmp_path, "--node", "node")
+    assert "Reference: of the operator library." in output
+    assert "Recorded cases: 1" in output

@@ -8,14 +8,17 @@ outputs in lower case.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from opkit.description.spec import OpSpec, Param, Tensor
 from opkit.models.drafting.signatures import Input, Output, Signature
+from opkit.models.extra import required
 from opkit.models.library import LibraryOperator, operators
 from opkit.models.model import STANDARD, Node
+from opkit.models.optional_inputs import has_value
 from opkit.models.text import plain
 
 
@@ -35,9 +38,34 @@ def find(
         if operator.spec.name == found.op_type:
             count = min(len(found.inputs), operator.max_inputs)
             operator = operator.with_inputs(count)
-            problem = next(_problems(operator.spec, found, nodes), "")
+            problem = next(_problems(operator.spec, completed(found, operator.spec), nodes), "")
             return (None, problem) if problem else (operator, "")
     return None, ""
+
+
+def completed(found: Signature, spec: OpSpec) -> Signature:
+    """Return the union of nodes with an operator's inputs that all of them leave out.
+
+    Only inputs with a neutral value: cases have that, and `rknn-op graft` adds it to the model.
+
+    Args:
+        found: the union.
+        spec: the operator.
+    """
+    if not found.is_standard:
+        return found
+    schema = required("onnx").defs.get_schema(found.op_type, found.opset)
+    present = {each.formal for each in found.inputs}
+    tensors = {each.name for each in spec.inputs} - {each.name for each in found.inputs}
+    added = (
+        Input(each.name.lower(), position, (), is_optional=True, formal=each.name)
+        for position, each in enumerate(schema.inputs)
+        if each.name not in present
+        and each.name.lower() in tensors
+        and has_value(found.op_type, each.name)
+    )
+    inputs = sorted((*found.inputs, *added), key=lambda each: each.position)
+    return replace(found, inputs=tuple(inputs))
 
 
 def _problems(spec: OpSpec, found: Signature, nodes: Sequence[Node]) -> Iterator[str]:

@@ -29,8 +29,9 @@ sys.path.insert(0, str(ROOT))
 try:
     from opkit.creation.adaptation import adapted
     from opkit.creation.license import license_text
-    from opkit.creation.rewriting import with_runtimes, with_schema
+    from opkit.creation.schema import with_schema
     from opkit.description.file import normalized, read_description
+    from opkit.description.rewriting import with_runtimes
     from opkit.description.spec import OpSpec
     from opkit.errors import OpkitError
     from opkit.repository import refuse_folder_name

@@ -22,9 +22,10 @@ from opkit.creation.adaptation import adapted
 from opkit.creation.completion import LOCK, REQUIREMENTS
 from opkit.creation.license import NONE, license_text
 from opkit.creation.requirements import Extra, lock_text, requirements_text
-from opkit.creation.rewriting import with_schema, with_target
+from opkit.creation.schema import with_schema
 from opkit.creation.wheel import wheel
 from opkit.description.file import read_description
+from opkit.description.rewriting import with_target
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.generated import generated_files

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from opkit import runtimes
 from opkit.creation.adaptation import adapted
-from opkit.creation.rewriting import with_framework
+from opkit.description.rewriting import with_framework
 from opkit.description.spec import OpSpec
 from opkit.files.skeletons import once_only_files, unwritten_math
 from opkit.models.drafting import library, onnx_references

@@ -152,7 +152,7 @@ def test_demo_command_in_new_clone(tmp_path: Path) -> None:
     commands = re.findall(r"^\$ (\S+ ?\S*)", shown, re.MULTILINE)
     assert commands == ["rknn-op create", "cp -r", "scons target=rv1126", "scons check"]
     assert len(re.findall(r"^    \(\d+\.\d s\)$", shown, re.MULTILINE)) == 4
-    assert "128 passed" in shown
+    assert re.search(r"^ *\d+ passed", shown, re.MULTILINE)
     summary = shown[shown.index("Files in ") :]
     assert max(map(len, summary.splitlines())) <= 80
     listing = shown.partition("Files in resize_area:\n\n")[2].partition("\n\n")[0]

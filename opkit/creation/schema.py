@@ -35,6 +35,12 @@ MODELINE_0_1 = "# yaml-language-server: $schema=opkit/op.schema.json\n"
 _TEXT: Schema = {"type": ["string", "number", "boolean"]}
 
 
+def with_schema(text: str) -> str:
+    """Add the line with the schema for editors to a description, unless it has one."""
+    text = text.replace(MODELINE_0_1, MODELINE)
+    return text if "yaml-language-server:" in text else MODELINE + text
+
+
 def schema(runtimes: Mapping[str, Described], default: str) -> Schema:
     """Return the schema of descriptions.
 

@@ -19,8 +19,8 @@ import yaml
 
 from opkit import runtimes
 from opkit.c_layout import LINE_LENGTH
-from opkit.creation.rewriting import with_repeated_input
 from opkit.description.file import read_description
+from opkit.description.rewriting import with_repeated_input
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.skeletons import once_only_files

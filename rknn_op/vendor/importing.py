@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from opkit import runtimes
-from opkit.creation.rewriting import with_schema
+from opkit.creation.schema import with_schema
 from opkit.description.build_keys import path_problem
 from opkit.description.file import read_description
 from opkit.description.spec import OpSpec

@@ -199,6 +199,7 @@ params:
     assert "Reference: left to write." in output
 
 
+@pytest.mark.usefixtures("no_library")
 def test_description_of_nodes_with_differences(tmp_path: Path) -> None:
     path, output = created(normalization(), tmp_path, "--op", "LayerNormalization")
     text = re.sub(r",? doc: \".*\"", "", description(path))
@@ -209,6 +210,7 @@ def test_description_of_nodes_with_differences(tmp_path: Path) -> None:
     assert "1 of 2 nodes leaves out b" in " ".join(output.split())
 
 
+@pytest.mark.usefixtures("no_library")
 def test_left_out_inputs_are_not_described(tmp_path: Path) -> None:
     path, _ = created(normalization(), tmp_path, "--node", "without")
     assert not re.search("^  b:", description(path), re.MULTILINE)
@@ -306,11 +308,13 @@ def test_small_cases_vary_each_param(tmp_path: Path) -> None:
     assert 'vary_params({"k": 2}, axis=[1, -2], largest=[0], sorted=[], k=[3, 1])' in text
 
 
+@pytest.mark.usefixtures("no_library")
 def test_windows_keep_their_sizes(tmp_path: Path) -> None:
     path, _ = created(deform_conv(), tmp_path, "--op", "DeformConv")
     assert '"w": (2, 1, 2, 2), "offset": (1, 8, ' in (path / "tests/test_deformconv.py").read_text()
 
 
+@pytest.mark.usefixtures("no_library")
 def test_sizes_in_params_shrink_with_the_shapes(tmp_path: Path) -> None:
     path, _ = created(stft(), tmp_path, "--op", "STFT")
     text = (path / "tests/test_stft.py").read_text()
@@ -442,6 +446,7 @@ def test_reason_for_the_source_of_the_reference(tmp_path: Path, proto: Any, reas
     assert f"- {reason}" in " ".join(output.split())
 
 
+@pytest.mark.usefixtures("no_library")
 def test_slow_references_have_no_large_case(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

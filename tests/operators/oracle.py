@@ -64,9 +64,8 @@ class Call:
         wanted = {tensor.name for tensor in spec.inputs}
         for slot in defs.get_schema(spec.name).inputs:
             if slot.name.lower() in wanted and slot.name not in given:
-                given[slot.name] = optional_inputs.value(
-                    spec.name, slot.name, given, self.attributes
-                )
+                value = optional_inputs.value(spec.name, slot.name, given, self.attributes)
+                given |= {} if value is None else {slot.name: value}
         return given
 
 

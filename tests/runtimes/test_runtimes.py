@@ -16,11 +16,11 @@ import pytest
 import yaml
 
 from opkit import runtimes
-from opkit.creation.rewriting import with_runtimes, without
 from opkit.description import parser
 from opkit.description.describe import Describe
 from opkit.description.limits import Limits
 from opkit.description.reader import DescriptionError
+from opkit.description.rewriting import with_runtimes, without
 from opkit.description.spec import OpSpec
 from opkit.files.header import operator_header
 from opkit.files.skeletons import once_only_files

@@ -237,6 +237,11 @@ def _math(spec: OpSpec, where: Names) -> str:
             ["inputs", "ParamsOf(arg)", "outputs", "&memory->kept"],
             ");",
         ),
+        infer_call=wrapped(
+            f"    const char *problem = InferShapesOf{where.title}(",
+            ["inputs", "ParamsOf(arg)", "outputs"],
+            ");",
+        ),
         input_count=str(len(spec.inputs)),
         output_count=str(len(spec.outputs)),
         params_function=_params_of(spec, where),
@@ -309,8 +314,10 @@ def _glue_functions(spec: OpSpec, where: Names, closing: str) -> dict[str, str]:
 
 
 def _glue_header(spec: OpSpec, where: Names) -> str:
+    memory = f"{where.title}Memory"
     return render(
         "runtimes/pplnn/templates/glue.h",
+        assignment=wrapped(f"    {memory} &operator=(", [f"const {memory} &"], ") = delete;"),
         guard=_guard(where.glue),
         thread_functions=_THREADS_H.format(title=where.title) if spec.has_threads else "",
         stem=where.stem,

@@ -43,7 +43,7 @@ SUCCESS, UNSUPPORTED, INVALID_VALUE, NOT_FOUND = 0, 2, 4, 6
 def example(name: str) -> tuple[OpSpec, Path]:
     """Return the description of an example for this runtime alone, and the example's folder."""
     lines = (EXAMPLES / name / f"{name}.yml").read_text().splitlines(keepends=True)
-    of_others = ("target_platform", "kernels", "runtimes")
+    of_others = ("target_platform", "kernels", "op_type", "runtimes")
     text = "".join(line for line in lines if not line.startswith(of_others))
     return runtimes.parse(f"runtimes: [pplnn]\n{text}"), EXAMPLES / name
 

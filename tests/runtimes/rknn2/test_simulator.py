@@ -107,7 +107,8 @@ def run(kernel: SimulatedReference, operator: Operator, case: Case) -> str:
 def cases_of(name: str, operator: Operator, patch: pytest.MonkeyPatch) -> list[Case]:
     """Return the cases of an example's tests, except tests that change the reference."""
     # In the repository, because vary_params reads its op.yml.
-    path = operator.root / f"test_{operator.spec.lower}.py"
+    path = operator.root / f"tests/test_{operator.spec.lower}.py"
+    path.parent.mkdir(exist_ok=True)
     shutil.copy(EXAMPLES / name / "tests" / path.name, path)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
@@ -120,7 +121,8 @@ def cases_of(name: str, operator: Operator, patch: pytest.MonkeyPatch) -> list[C
         code = getattr(function, "__code__", None)
         if code and "check_cpu_kernel" in code.co_names and "monkeypatch" not in code.co_varnames:
             parametrized = (mark.args[1] for mark in getattr(function, "pytestmark", ()))
-            found |= {case.name: case for given in parametrized for case in given}
+            values = (value for given in parametrized for value in given)
+            found |= {case.name: case for case in values if isinstance(case, Case)}
     return list(found.values())
 
 

@@ -22,7 +22,7 @@ struct ${title}Memory {
     }
     ~${title}Memory();
     ${title}Memory(const ${title}Memory &) = delete;
-    ${title}Memory &operator=(const ${title}Memory &) = delete;
+$assignment
 
     opkit_scratch tensors[${count}];
     opkit_pplnn_memory kept;

@@ -159,7 +159,7 @@ RetCode Reshape${title}(InputOutputInfo *info, const ir::Attr *arg)
     if (dynamic_cast<KernelExecContext *>(info) == nullptr) {
         MarkDerived(inputs);
     }
-    const char *problem = InferShapesOf${title}(inputs, ParamsOf(arg), outputs);
+$infer_call
     if (problem != nullptr) {
         LOG(ERROR) << NAME << ": " << problem;
         return RC_INVALID_VALUE;

@@ -23,7 +23,8 @@ ${params}${threads}
 
 extern "C" {
 extern const opkit_pplnn_operator ${lower}_pplnn;
-__attribute__((visibility("default"))) const opkit_pplnn_operator ${lower}_pplnn = {
+__attribute__((visibility("default")))
+const opkit_pplnn_operator ${lower}_pplnn = {
 ${table}
 };
 }

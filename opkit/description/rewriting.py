@@ -6,14 +6,6 @@ from collections.abc import Container, Sequence
 
 import yaml
 
-from opkit.creation.schema import MODELINE, MODELINE_0_1
-
-
-def with_schema(text: str) -> str:
-    """Add the line with the schema for editors to a description, unless it has one."""
-    text = text.replace(MODELINE_0_1, MODELINE)
-    return text if "yaml-language-server:" in text else MODELINE + text
-
 
 def with_runtimes(text: str, names: Sequence[str]) -> str:
     """Set the runtimes of a description."""

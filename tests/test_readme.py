@@ -79,7 +79,9 @@ def test_walkthrough(tmp_path: Path) -> None:
         f'#!/bin/sh\nPYTHONPATH="{python_path}" exec "{sys.executable}" -B -m rknn_op "$@"\n'
     )
     (tools / "rknn-op").chmod(0o755)
-    (tmp_path / "operators").symlink_to(EXAMPLES)
+    (tmp_path / "operators").mkdir()  # to which the commands add operators
+    for example in EXAMPLES.iterdir():
+        (tmp_path / "operators" / example.name).symlink_to(example)
     commands = list(console())
     saved(detector(), tmp_path, "detector.onnx")
     description = dict(commands)["cat resize_area.yml"]

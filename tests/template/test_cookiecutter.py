@@ -371,9 +371,8 @@ def test_terminal_questions(tmp_path: Path) -> None:
     assert status == 0
     assert "  [1/5] Operator description (YAML file or text; Enter: a new operator) (): " in shown
     assert "  [2/5] Folder to create; a new operator has the same name (Exp): my_exp\n" in shown
-    assert (
-        "  [3/5] Runtimes that execute the operator (of rknn, pplnn, rknn2) (rknn, rknn2," in shown
-    )
+    question = "Runtimes that execute the operator (of rknn, pplnn, rknn2) (rknn, rknn2,"
+    assert f"  [3/5] {question}" in shown
     assert "  [4/5] License of the new repository (of none, 0BSD, " in shown
     assert "  [5/5] Author, for the license (" in shown
     assert repository.load(tmp_path / "my_exp").name == "Exp"

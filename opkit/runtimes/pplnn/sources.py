@@ -88,8 +88,12 @@ def _param_struct(spec: OpSpec, where: Names) -> str:
     ]
     own = {"other": "this->other"}  # the name of operator=='s argument
     equal = [f"{own.get(name, name)} == other.{name}" for name in [p.name for p in spec.params]]
+    own_name = f"struct {where.title}Param final"
+    base = f": public ir::TypedAttr<{where.title}Param>"
+    is_short = len(f"{own_name} {base} {{") <= LINE_LENGTH
     return render(
         "runtimes/pplnn/templates/param.h",
+        struct=f"{own_name} {base}" if is_short else f"{own_name}\n    {base}",
         guard=_guard(where.param),
         space=where.folder,
         title=where.title,

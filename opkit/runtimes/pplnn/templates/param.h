@@ -12,7 +12,7 @@
 namespace ppl { namespace nn { namespace ${space} {
 
 /* The attributes of a node, with the defaults of op.yml. Set by the parser, read by kernels. */
-struct ${title}Param final : public ir::TypedAttr<${title}Param> {
+$struct {
 ${members}
 
     /* For ppl.nn's optimizer, which detects equal nodes. */

@@ -31,9 +31,9 @@ try:
     from opkit.creation.license import license_text
     from opkit.creation.schema import with_schema
     from opkit.description.file import normalized, read_description
-    from opkit.description.rewriting import with_runtimes
     from opkit.description.spec import OpSpec
     from opkit.errors import OpkitError
+    from opkit.models.rewriting import with_runtimes
     from opkit.repository import refuse_folder_name
     from opkit.runtimes import DEFAULT, available, parse
     from opkit.text import did_you_mean

@@ -25,12 +25,12 @@ from opkit.creation.requirements import Extra, lock_text, requirements_text
 from opkit.creation.schema import with_schema
 from opkit.creation.wheel import wheel
 from opkit.description.file import read_description
-from opkit.description.rewriting import with_target
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.generated import generated_files
 from opkit.files.skeletons import once_only_files
 from opkit.manifest import Manifest
+from opkit.models.rewriting import with_target
 from opkit.version import VERSION
 from rknn_op import template
 from rknn_op.origin import Origin, origin

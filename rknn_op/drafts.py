@@ -9,7 +9,6 @@ from pathlib import Path
 
 from opkit import runtimes
 from opkit.creation.adaptation import adapted
-from opkit.description.rewriting import with_framework
 from opkit.description.spec import OpSpec
 from opkit.files.skeletons import once_only_files, unwritten_math
 from opkit.models.drafting import library, onnx_references
@@ -23,6 +22,7 @@ from opkit.models.drafting.small_cases import SmallCases, small_cases
 from opkit.models.drafting.trial import trial_operator
 from opkit.models.library import LibraryOperator
 from opkit.models.model import Model, Node
+from opkit.models.rewriting import with_framework
 from opkit.models.running.recording import Recording
 from opkit.runtimes.interface import Runtime
 

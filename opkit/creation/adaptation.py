@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from opkit.complaint import Complaint
 from opkit.description.describe import Describe
 from opkit.description.parser import PC
-from opkit.description.rewriting import entries, with_framework, with_runtimes, with_target, without
+from opkit.models.rewriting import entries, with_framework, with_runtimes, with_target, without
 from opkit.runtimes import available, parse
 
 _REWRITE = {"target_platform": with_target, "framework": with_framework}

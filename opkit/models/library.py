@@ -20,10 +20,10 @@ import yaml
 from opkit import runtimes
 from opkit.c_layout import LINE_LENGTH
 from opkit.description.file import read_description
-from opkit.description.rewriting import with_repeated_input
 from opkit.description.spec import OpSpec
 from opkit.errors import OpkitError
 from opkit.files.skeletons import once_only_files
+from opkit.models.rewriting import with_repeated_input
 from opkit.text import did_you_mean, printable, shortened
 from opkit.version import VERSION
 

@@ -20,10 +20,10 @@ from opkit.description import parser
 from opkit.description.describe import Describe
 from opkit.description.limits import Limits
 from opkit.description.reader import DescriptionError
-from opkit.description.rewriting import with_runtimes, without
 from opkit.description.spec import OpSpec
 from opkit.files.header import operator_header
 from opkit.files.skeletons import once_only_files
+from opkit.models.rewriting import with_runtimes, without
 from opkit.runtimes.build import Build
 from opkit.runtimes.check import Check
 from opkit.runtimes.files import Files

@@ -13,7 +13,7 @@ static float overlap(const float *a, const float *b)
            ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - height * width);
 }
 
-/* Selects the best box that is left, and removes those that overlap it. */
+/* Selects the best box that is left, and removes the boxes that overlap it. */
 static void plain(const struct nonmaxsuppression_inputs *inputs,
                   const struct nonmaxsuppression_params *params,
                   const struct nonmaxsuppression_outputs *outputs)

@@ -557,9 +557,10 @@ static inline struct opkit_arc opkit_split_arc(float magnitude)
     const float root = opkit_sqrt(half);
     struct opkit_arc arc;
 
+    /* The smaller ones are the right ones; NaN beyond 1 stays. */
     arc.large = magnitude > 0.5F;
-    arc.sine = arc.large ? root : magnitude;
-    const float square = arc.large ? half : magnitude * magnitude;
+    arc.sine = opkit_at_most(root, magnitude);
+    const float square = opkit_at_most(half, magnitude * magnitude);
     const float low = 0.166667521F + square * 0.0749530941F;
     const float high = 0.0454691499F + square * 0.0241847783F;
     const float fourth = square * square;
@@ -596,7 +597,7 @@ static inline float opkit_atan(float x)
     const float magnitude = opkit_magnitude(x);
     const int large = magnitude > 1.0F;
     const float inverse = 1.0F / magnitude;
-    const float s = large ? inverse : magnitude;
+    const float s = opkit_at_most(magnitude, inverse);
     const float square = s * s;
     const float fourth = square * square;
     const float pair0 = -0.333333284F + square * 0.199997157F;

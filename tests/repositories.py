@@ -33,11 +33,8 @@ EXAMPLES = ROOT / "operators"
 EXAMPLE_DESCRIPTIONS = library.descriptions(EXAMPLES)
 EXAMPLE_NAMES = [path.stem for path in EXAMPLE_DESCRIPTIONS]
 _SPECS = {path.stem: parse(path.read_text()) for path in EXAMPLE_DESCRIPTIONS}
-RKNN_EXAMPLES = [
-    name
-    for name, spec in _SPECS.items()
-    if "rknn" in spec.runtimes and (name == "mish" or not spec.elementwise)
-]
+RKNN_OPERATORS = [name for name, spec in _SPECS.items() if "rknn" in spec.runtimes]
+RKNN_EXAMPLES = [name for name in RKNN_OPERATORS if name == "mish" or not _SPECS[name].elementwise]
 """The examples for RKNN-Toolkit 1.x; one of the elementwise ones, whose files are generated."""
 ONNX_OPERATORS = {
     operator.folder.name: operator.spec.name
